@@ -1,0 +1,34 @@
+# Two commands do all the set-up: `make demo` and `make test`. Both need only Python 3.11+ and make.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint clean
+
+demo: .venv/installed-demo
+	$(BIN)/python examples/free_fall.py
+
+test: .venv/installed-dev
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+	$(BIN)/python -m pytest -n 2 -m "not nightly"
+
+lint: .venv/installed-dev
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
+	$(BIN)/python -m mypy
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Heelstrike needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv .venv
+
+.venv/installed-demo: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[mujoco]'
+	touch $@
+
+.venv/installed-dev: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv

@@ -1,0 +1,1 @@
+"""Rigid-body dynamics over symbols, one algorithm a file, traced in blocks along the limbs."""

@@ -1,0 +1,78 @@
+"""A step of a servo-driven robot that touches nothing: what every step is made of before contact.
+
+The servo and joint damping act at the end of the step: with q+ = q + dt v+ and v+ = v + dt a,
+
+    tau = kp (q_ref - q - dt v) + kd (v_ref - v) - d v - (dt (kd + d) + dt^2 kp) a
+
+and the last term joins the diagonal of H, so light joints and stiff servos stay stable at any dt.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from heelstrike.compile.program import Program
+from heelstrike.dynamics.aba import aba
+from heelstrike.dynamics.integrate import explicit_euler, rk4, symplectic_euler
+from heelstrike.dynamics.kinematics import kinematics
+from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.robot import Robot
+from heelstrike.spatial.vector import SX, zeros
+
+INTEGRATORS = ("symplectic", "euler", "rk4")
+
+
+def flight(robot: Robot, integrator: str = "symplectic") -> Program:
+    """Inputs q, v, dt, gravity (its z component), kp, kd, q_ref, v_ref (by velocity index); outputs
+    q_next, v_next.
+
+    A servo's stiffness acts on revolute and prismatic joints, its damping on every joint. Under
+    "euler" and "rk4" it acts explicitly.
+    """
+    if integrator not in INTEGRATORS:
+        raise HeelstrikeError(
+            f"no integrator '{integrator}'; integrators: {', '.join(INTEGRATORS)}"
+        )
+    p = Program("flight")
+    q, v = p.input("q", robot.nq), p.input("v", robot.nv)
+    dt, pull = p.input("dt", 1), p.input("gravity", 1)
+    kp, kd, q_ref, v_ref = (p.input(name, robot.nv) for name in ("kp", "kd", "q_ref", "v_ref"))
+    gravity = ca.vertcat(0, 0, pull)
+
+    def acceleration(at_q: SX, at_v: SX, ahead: SX | float = 0.0) -> SX:
+        with p.block("servo"):
+            lag = servo_error(robot, at_q, q_ref)
+            drag = kd + SX(robot.damping)
+            stiff = kp * SX(ca.DM(_holds_angle(robot)))
+            torque = stiff * (lag - ahead * at_v) + kd * (v_ref - at_v) - SX(robot.damping) * at_v
+            tau = p.let("tau", torque)
+            diagonal = p.let("diagonal", SX(robot.armature) + ahead * (drag + ahead * stiff))
+        return aba(p, robot, kinematics(p, robot, at_q, at_v), at_v, tau, gravity, diagonal)
+
+    if integrator == "rk4":
+        new_q, new_v = rk4(p, robot, q, v, dt, acceleration)
+        with p.block("end"):
+            p.output("q_next", new_q)
+            p.output("v_next", new_v)
+        return p
+    a = acceleration(q, v, dt if integrator == "symplectic" else 0.0)
+    with p.block("integrate"):
+        new_q, new_v = (symplectic_euler if integrator == "symplectic" else explicit_euler)(
+            robot, q, v, a, dt
+        )
+        p.output("q_next", new_q)
+        p.output("v_next", new_v)
+    return p
+
+
+def servo_error(robot: Robot, q: SX, q_ref: SX) -> SX:
+    """q_ref - q by velocity index, zero for joints whose position is not one number."""
+    error = zeros(robot.nv)
+    for joint in robot.joints:
+        if joint.kind in ("revolute", "prismatic"):
+            error[joint.iv] = q_ref[joint.iv] - q[joint.iq]
+    return error
+
+
+def _holds_angle(robot: Robot) -> list[float]:
+    return [float(j.kind in ("revolute", "prismatic")) for j in robot.joints for _ in range(j.nv)]

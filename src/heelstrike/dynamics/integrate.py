@@ -1,0 +1,178 @@
+"""Steps of the state (q, v) on its manifold.
+
+A free joint's linear velocity is stepped in world axes: its twist's components turn with the body,
+and stepping them as they are would let a spinning body gain speed. With R+ = R exp(w+ dt),
+
+    v_world+ = R (v + dt (a + w x v)),    v+ = exp(-w+ dt) (v + dt (a + w x v)),    position+ =
+    position + dt v_world+
+
+so a body that flies freely keeps its linear momentum to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import casadi as ca
+
+from heelstrike.compile.program import Program
+from heelstrike.dynamics import joint as joints
+from heelstrike.robot.robot import Joint, Robot
+from heelstrike.spatial.rotation import from_quaternion, quaternion_product
+from heelstrike.spatial.vector import SX, add_cross
+
+Derivative = Callable[[SX, SX], SX]
+"""(q, v) -> joint accelerations"""
+
+SMALL = 0.25
+"""Of (angle / 2)^2: below, the series of sinc and cos; above, the functions themselves."""
+
+
+def symplectic_euler(robot: Robot, q: SX, v: SX, a: SX, dt: SX) -> tuple[SX, SX]:
+    """(q, v) after dt: velocity first, then position with the new velocity, as in [Sugihara2006].
+    Order 1.
+    """
+    return _euler(robot, q, v, a, dt, symplectic=True)
+
+
+def explicit_euler(robot: Robot, q: SX, v: SX, a: SX, dt: SX) -> tuple[SX, SX]:
+    """(q, v) after dt: position with the old velocity. Order 1, gains energy; for comparison."""
+    return _euler(robot, q, v, a, dt, symplectic=False)
+
+
+def rk4(p: Program, robot: Robot, q: SX, v: SX, dt: SX, acceleration: Derivative) -> tuple[SX, SX]:
+    """(q, v) after dt by the classical Runge-Kutta method, as in [Tsujita2009]. Order 4.
+
+    It works on the coordinates themselves (a quaternion's rate is q w / 2) and brings them back to
+    the manifold at the end.
+    """
+    at_q, at_v = q, v
+    sum_q, sum_v = SX(0), SX(0)
+    for stage, (share, ahead) in enumerate(
+        [(1 / 6, 0.5), (1 / 3, 0.5), (1 / 3, 1.0), (1 / 6, 0.0)]
+    ):
+        a = acceleration(at_q, at_v)
+        with p.block(f"rk4 stage {stage}"):
+            rate = coordinate_rates(robot, at_q, at_v)
+            sum_q, sum_v = p.let("sum", sum_q + share * rate), p.let("sum", sum_v + share * a)
+            at_q, at_v = p.let("q", q + ahead * dt * rate), p.let("v", v + ahead * dt * a)
+    with p.block("rk4 end"):
+        return p.let("q", normalized(robot, q + dt * sum_q)), p.let("v", v + dt * sum_v)
+
+
+def _euler(robot: Robot, q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
+    new_q, new_v = [], []
+    for joint in robot.joints:
+        own_q, own_v = joints.coordinates(joint, q), joints.velocities(joint, v)
+        next_v = own_v + dt * joints.velocities(joint, a)
+        if joint.kind == "free":
+            own_q, next_v = _free_step(own_q, own_v, joints.velocities(joint, a), dt, symplectic)
+        else:
+            own_q = advance(joint, own_q, next_v if symplectic else own_v, dt)
+        new_q.append(own_q)
+        new_v.append(next_v)
+    return cast(SX, ca.vertcat(*new_q)), cast(SX, ca.vertcat(*new_v))
+
+
+def _free_step(q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
+    spin = v[3:6] + dt * a[3:6]
+    linear = v[0:3] + dt * add_cross(a[0:3], v[3:6], v[0:3])  # new velocity in the old axes
+    turn = quaternion_exp((spin if symplectic else v[3:6]) * dt)
+    position = q[0:3] + dt * (from_quaternion(q[3:7]).apply(linear if symplectic else v[0:3]))
+    quaternion = unit(quaternion_product(q[3:7], turn))
+    return ca.vertcat(position, quaternion), ca.vertcat(from_quaternion(turn).undo(linear), spin)
+
+
+def advance(joint: Joint, q: SX, v: SX, dt: SX) -> SX:
+    """A joint's coordinates after moving at v for dt."""
+    match joint.kind:
+        case "revolute" | "prismatic":
+            return q + dt * v
+        case "continuous":
+            return _turned(q, dt * v)
+        case "spherical":
+            return unit(quaternion_product(q, quaternion_exp(dt * v)))
+        case "planar":
+            c, s = q[2], q[3]
+            x = q[0] + dt * (c * v[0] - s * v[1])
+            y = q[1] + dt * (s * v[0] + c * v[1])
+            return cast(SX, ca.vertcat(x, y, _turned(q[2:4], dt * v[2])))
+        case "free":
+            position = q[0:3] + dt * from_quaternion(q[3:7]).apply(v[0:3])
+            return cast(
+                SX,
+                ca.vertcat(position, unit(quaternion_product(q[3:7], quaternion_exp(dt * v[3:6])))),
+            )
+    raise AssertionError(joint.kind)
+
+
+def coordinate_rates(robot: Robot, q: SX, v: SX) -> SX:
+    """dq/dt."""
+    rates = []
+    for joint in robot.joints:
+        x, w = joints.coordinates(joint, q), joints.velocities(joint, v)
+        match joint.kind:
+            case "revolute" | "prismatic":
+                rates.append(w)
+            case "continuous":
+                rates.append(ca.vertcat(-x[1] * w, x[0] * w))
+            case "spherical":
+                rates.append(0.5 * quaternion_product(x, ca.vertcat(w, 0)))
+            case "planar":
+                c, s = x[2], x[3]
+                rates.append(
+                    ca.vertcat(c * w[0] - s * w[1], s * w[0] + c * w[1], -s * w[2], c * w[2])
+                )
+            case "free":
+                rates.append(from_quaternion(x[3:7]).apply(w[0:3]))
+                rates.append(0.5 * quaternion_product(x[3:7], ca.vertcat(w[3:6], 0)))
+    return cast(SX, ca.vertcat(*rates))
+
+
+def normalized(robot: Robot, q: SX) -> SX:
+    """q with every quaternion and every (cos, sin) of length 1."""
+    parts = []
+    for joint in robot.joints:
+        x = joints.coordinates(joint, q)
+        match joint.kind:
+            case "continuous" | "spherical":
+                parts.append(unit(x))
+            case "planar" | "free":
+                head = joint.nq - (2 if joint.kind == "planar" else 4)
+                parts.append(ca.vertcat(x[:head], unit(x[head:])))
+            case _:
+                parts.append(x)
+    return cast(SX, ca.vertcat(*parts))
+
+
+def unit(x: SX) -> SX:
+    return x / ca.sqrt(ca.dot(x, x))
+
+
+def quaternion_exp(rotation: SX) -> SX:
+    """The quaternion xyzw of a rotation vector [rad]; smooth through zero."""
+    half = ca.dot(rotation, rotation) / 4
+    far = ca.sqrt(ca.fmax(half, SMALL))
+    near = half < SMALL
+    sinc = ca.if_else(near, _series(half, 1), ca.sin(far) / far)
+    return cast(
+        SX, ca.vertcat(0.5 * sinc * rotation, ca.if_else(near, _series(half, 0), ca.cos(far)))
+    )
+
+
+def _series(x: SX, odd: int) -> SX:
+    """cos(sqrt x) or, for odd = 1, sin(sqrt x) / sqrt x: the first nine terms, exact to 1e-17 for x
+    < SMALL.
+    """
+    total = SX(0)
+    for n in reversed(range(1, 10)):
+        step = (2 * n - 1 + odd) * (2 * n + odd)
+        total = (1 + total) * (-x / step)
+    return 1 + total
+
+
+def _turned(cos_sin: SX, angle: SX) -> SX:
+    c, s = ca.cos(angle), ca.sin(angle)
+    turned = ca.vertcat(cos_sin[0] * c - cos_sin[1] * s, cos_sin[1] * c + cos_sin[0] * s)
+    return unit(turned)

@@ -1,0 +1,116 @@
+"""Positions, velocities and accelerations of bodies and points [Featherstone2008]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from heelstrike.compile.program import Program
+from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.tree import limbs
+from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.spatial.motion import Motion, no_motion
+from heelstrike.spatial.transform import Transform
+from heelstrike.spatial.vector import SX, add_cross, zeros
+
+
+@dataclass(frozen=True)
+class Kinematics:
+    """What the other algorithms start from; symbols of the program."""
+
+    placements: list[Transform]
+    """Of each body in its parent's frame."""
+    velocities: list[Motion]
+    """Of each body, in its own frame."""
+
+
+def kinematics(p: Program, robot: Robot, q: SX, v: SX) -> Kinematics:
+    """Placement on the parent, and velocity, of every body."""
+    placements: list[Transform] = []
+    speeds: list[Motion] = []
+    for limb in limbs(robot):
+        with p.block(f"{limb.name}: kinematics"):
+            inner: dict[int, Motion] = {}
+            for i in limb.joints:
+                joint = robot.joints[i]
+                placement = joints.transform(joint, joints.coordinates(joint, q))
+                speed = joints.velocity(joint, joints.velocities(joint, v))
+                if joint.parent != WORLD:
+                    speed = (
+                        placement.motion_in(inner.get(joint.parent) or speeds[joint.parent]) + speed
+                    )
+                inner[i] = speed
+                placements.append(placement.renamed(lambda x: p.let("placement", x)))
+                speeds.append(let_motion(p, "velocity", speed))
+    return Kinematics(placements, speeds)
+
+
+def poses(p: Program, robot: Robot, kin: Kinematics) -> list[Transform]:
+    """Placement of every body in the world: one rotation matrix and the origin."""
+    result: list[Transform] = []
+    for limb in limbs(robot):
+        with p.block(f"{limb.name}: poses"):
+            inner: dict[int, Transform] = {}
+            for i in limb.joints:
+                parent = robot.joints[i].parent
+                outer = joints.at_rest() if parent == WORLD else inner.get(parent) or result[parent]
+                inner[i] = outer.then(kin.placements[i])
+                result.append(inner[i].renamed(lambda x: p.let("pose", x)))
+    return result
+
+
+def accelerations(
+    p: Program, robot: Robot, kin: Kinematics, v: SX, a: SX | None, base: SX | None = None
+) -> list[Motion]:
+    """Spatial acceleration of every body in its own frame, for joint accelerations `a` (None: zero,
+    which leaves the bias).
+
+    `base` is the world's own linear acceleration: minus gravity for forces, nothing for motion.
+    """
+    result: list[Motion] = []
+    for limb in limbs(robot):
+        with p.block(f"{limb.name}: accelerations"):
+            inner: dict[int, Motion] = {}
+            for i in limb.joints:
+                joint = robot.joints[i]
+                linear, angular = joints.subspace(joint)
+                bias = kin.velocities[i].cross(joints.velocity(joint, joints.velocities(joint, v)))
+                if joint.parent != WORLD:
+                    outer = inner.get(joint.parent) or result[joint.parent]
+                    bias = kin.placements[i].motion_in(outer) + bias
+                elif base is not None:
+                    bias = Motion(kin.placements[i].unrotate(base) + bias.linear, bias.angular)
+                if a is not None:
+                    own = joints.velocities(joint, a)
+                    bias = Motion(bias.linear + linear @ own, bias.angular + angular @ own)
+                inner[i] = bias
+                result.append(let_motion(p, "acceleration", bias))
+    return result
+
+
+def point_velocity(pose: Transform, velocity: Motion, point: SX) -> SX:
+    """Velocity [m/s] of a body's point, in world axes."""
+    return pose.rotate(velocity.at(point))
+
+
+def point_acceleration(pose: Transform, velocity: Motion, acceleration: Motion, point: SX) -> SX:
+    """Acceleration [m/s^2] that an observer sees of a body's point, in world axes: spatial
+    acceleration plus w x velocity.
+    """
+    seen = add_cross(acceleration.at(point), velocity.angular, velocity.at(point))
+    return pose.rotate(seen)
+
+
+def let_motion(p: Program, name: str, motion: Motion) -> Motion:
+    return Motion(p.let(name, motion.linear), p.let(name, motion.angular))
+
+
+def resting(robot: Robot, kin: Kinematics) -> Kinematics:
+    """The same placements with nothing moving: for gravity alone."""
+    return Kinematics(kin.placements, [no_motion() for _ in robot.joints])
+
+
+def stack(columns: Sequence[SX]) -> SX:
+    return ca.vertcat(*columns) if columns else zeros(0)

@@ -1,0 +1,69 @@
+"""Recursive Newton-Euler: joint forces that a motion needs [Featherstone2008], table 5.1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+
+from heelstrike.compile.program import Program
+from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.bodies import inertias
+from heelstrike.dynamics.kinematics import Kinematics, accelerations, resting
+from heelstrike.dynamics.tree import limbs
+from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.spatial.motion import Force
+from heelstrike.spatial.vector import SX, zeros
+
+
+def rnea(
+    p: Program,
+    robot: Robot,
+    kin: Kinematics,
+    v: SX,
+    a: SX | None,
+    gravity: SX,
+    external: Sequence[Force | None] = (),
+) -> SX:
+    """tau = H a + b - sum J^T f, without armature. `a` None: zero. External forces in the bodies'
+    own frames.
+    """
+    moved = accelerations(p, robot, kin, v, a, base=-gravity)
+    bodies = inertias(robot)
+    forces = [
+        body.force(acc, vel) for body, acc, vel in zip(bodies, moved, kin.velocities, strict=True)
+    ]
+    for i, force in enumerate(external):
+        if force is not None:
+            forces[i] = forces[i] - force
+    return _gather(p, robot, kin, forces)
+
+
+def gravity_torque(p: Program, robot: Robot, kin: Kinematics, gravity: SX) -> SX:
+    """g(q): what holds the robot still against gravity."""
+    return rnea(p, robot, resting(robot, kin), zeros(robot.nv), None, gravity)
+
+
+def _gather(p: Program, robot: Robot, kin: Kinematics, forces: list[Force]) -> SX:
+    """Sums forces from the tips inward and takes each joint's share."""
+    handed: dict[int, Force] = {}  # from a limb to the body it grows from
+    tau = zeros(robot.nv)
+    for limb in reversed(limbs(robot)):
+        with p.block(f"{limb.name}: inverse dynamics"):
+            carried: Force | None = None
+            for i in reversed(limb.joints):
+                joint = robot.joints[i]
+                total = forces[i]
+                if carried is not None:
+                    total = total + carried
+                if i in handed:
+                    total = total + handed.pop(i)
+                linear, angular = joints.subspace(joint)
+                share = linear.T @ total.linear + angular.T @ total.angular
+                tau[joint.iv : joint.iv + joint.nv] = p.let("tau", share)
+                carried = kin.placements[i].force_out(total)
+            root = robot.joints[limb.joints[0]].parent
+            if root != WORLD and carried is not None:
+                force = Force(p.let("force", carried.linear), p.let("force", carried.angular))
+                handed[root] = handed[root] + force if root in handed else force
+    return ca.densify(tau)

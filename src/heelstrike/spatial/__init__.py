@@ -1,0 +1,1 @@
+"""Rotations, motions, forces and inertias over CasADi symbols. Knows nothing of robots."""

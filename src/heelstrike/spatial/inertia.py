@@ -1,0 +1,115 @@
+"""Inertias about a frame's origin: a rigid body's, and the articulated kind [Featherstone2008].
+
+The force f that an acceleration (a linear, w angular) takes is
+
+    f = [ M    H ] [a]      M: force per linear acceleration, symmetric
+        [ H^T  I ] [w]      H: force per angular acceleration;  I: moment per it, symmetric
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.vector import SX, add_cross, constant, cross, mac, skew, symmetric
+
+
+@dataclass(frozen=True, eq=False)
+class RigidInertia:
+    """A rigid body's: mass m [kg], first moment m c [kg m], second moment about the centre of mass
+    [kg m^2].
+    """
+
+    mass: SX
+    com: SX
+    central: SX
+
+    def momentum(self, v: Motion) -> Force:
+        """I v, about the origin."""
+        linear = self.mass * v.at(self.com)
+        return Force(linear, mac(self.central, v.angular, cross(self.com, linear)))
+
+    def force(self, a: Motion, v: Motion) -> Force:
+        """I a + v x* (I v): the force that gives a body moving at v the acceleration a.
+
+        With the velocity u = v + w x c of the centre of mass, the force is m (a + alpha x c + w x
+        u) and the moment I_c alpha + w x I_c w + c x force.
+        """
+        linear = self.mass * add_cross(a.at(self.com), v.angular, v.at(self.com))
+        spin = add_cross(
+            mac(self.central, a.angular, cross(self.com, linear)),
+            v.angular,
+            self.central @ v.angular,
+        )
+        return Force(linear, spin)
+
+    def bias(self, v: Motion) -> Force:
+        """v x* (I v)."""
+        linear = cross(v.angular, self.mass * v.at(self.com))
+        return Force(
+            linear, add_cross(cross(self.com, linear), v.angular, self.central @ v.angular)
+        )
+
+    def energy(self, v: Motion) -> SX:
+        """Kinetic energy [J]."""
+        u = v.at(self.com)
+        return 0.5 * (self.mass * ca.dot(u, u) + ca.dot(v.angular, self.central @ v.angular))
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """The three blocks M, H, I."""
+
+    linear: SX
+    coupling: SX
+    angular: SX
+
+    def __add__(self, other: Inertia) -> Inertia:
+        return Inertia(
+            symmetric(self.linear + other.linear),
+            self.coupling + other.coupling,
+            symmetric(self.angular + other.angular),
+        )
+
+    def times(self, columns_linear: SX, columns_angular: SX) -> tuple[SX, SX]:
+        """The force of each column of motions."""
+        return (
+            mac(self.coupling, columns_angular, self.linear @ columns_linear),
+            mac(self.angular, columns_angular, self.coupling.T @ columns_linear),
+        )
+
+    def renamed(self, rename: Callable[[SX], SX], rename_symmetric: Callable[[SX], SX]) -> Inertia:
+        """The same with each expression passed through `rename`, or for the symmetric blocks
+        `rename_symmetric`.
+        """
+        return Inertia(
+            rename_symmetric(self.linear), rename(self.coupling), rename_symmetric(self.angular)
+        )
+
+    def minus_outer(
+        self, u_linear: SX, u_angular: SX, weighted_linear: SX, weighted_angular: SX
+    ) -> Inertia:
+        """This minus U D^-1 U^T, given U and U D^-1."""
+        return Inertia(
+            symmetric(mac(-weighted_linear, u_linear.T, self.linear)),
+            mac(-weighted_linear, u_angular.T, self.coupling),
+            symmetric(mac(-weighted_angular, u_angular.T, self.angular)),
+        )
+
+
+def rigid(mass: float, com: np.ndarray, central: np.ndarray) -> RigidInertia:
+    return RigidInertia(SX(mass), constant(com), constant(0.5 * (central + central.T)))
+
+
+def spatial(body: RigidInertia) -> Inertia:
+    """The rigid inertia's blocks about the origin."""
+    c = skew(body.com)
+    return Inertia(
+        ca.densify(body.mass * ca.DM.eye(3)),
+        -body.mass * c,
+        symmetric(body.central - body.mass * (c @ c)),
+    )

@@ -1,0 +1,147 @@
+"""Rotations: about a coordinate axis (cheap), or a full matrix.
+
+A rotation maps coordinates in its own frame to coordinates in the frame it is seen from: x_outer =
+R x_inner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.spatial.vector import ROUND_OFF, SX, constant, symmetric
+
+NEXT = (1, 2, 0)
+
+
+@dataclass(frozen=True)
+class AxisRotation:
+    """By an angle about coordinate axis 0, 1 or 2."""
+
+    axis: int
+    cos: SX
+    sin: SX
+
+    def apply(self, x: SX) -> SX:
+        """R x, for each column of x."""
+        return self._turn(x, self.sin)
+
+    def undo(self, x: SX) -> SX:
+        """R^T x, for each column of x."""
+        return self._turn(x, -self.sin)
+
+    def _turn(self, x: SX, sin: SX) -> SX:
+        i, j, k = self.axis, NEXT[self.axis], NEXT[NEXT[self.axis]]
+        rows = ca.vertsplit(x)
+        turned = list(rows)
+        turned[i], turned[j], turned[k] = (
+            rows[i],
+            self.cos * rows[j] - sin * rows[k],
+            sin * rows[j] + self.cos * rows[k],
+        )
+        return cast(SX, ca.vertcat(*turned))
+
+    def of_symmetric(self, a: SX) -> SX:
+        """R A R^T of a symmetric A.
+
+        With e = sin (A_jj - A_kk) + 2 cos A_jk the turned block is A_jj - sin e, A_kk + sin e, cos
+        e - A_jk.
+        """
+        i, j, k = self.axis, NEXT[self.axis], NEXT[NEXT[self.axis]]
+        e = self.sin * (a[j, j] - a[k, k]) + (2 * self.cos) * a[j, k]
+        out: list[list[SX]] = [[SX(0)] * 3 for _ in range(3)]
+        out[i][i], out[j][j], out[k][k] = a[i, i], a[j, j] - self.sin * e, a[k, k] + self.sin * e
+        out[j][k] = out[k][j] = self.cos * e - a[j, k]
+        out[i][j] = out[j][i] = self.cos * a[i, j] - self.sin * a[i, k]
+        out[i][k] = out[k][i] = self.sin * a[i, j] + self.cos * a[i, k]
+        return cast(SX, ca.vertcat(*(ca.horzcat(*row) for row in out)))
+
+    def of_matrix(self, b: SX) -> SX:
+        """R B R^T."""
+        return self.apply(self.apply(b).T).T
+
+    @property
+    def matrix(self) -> SX:
+        return self.apply(SX(ca.DM.eye(3)))
+
+
+@dataclass(frozen=True)
+class MatrixRotation:
+    """By any 3x3 rotation matrix."""
+
+    matrix: SX
+
+    def apply(self, x: SX) -> SX:
+        return cast(SX, self.matrix @ x)
+
+    def undo(self, x: SX) -> SX:
+        return cast(SX, self.matrix.T @ x)
+
+    def of_symmetric(self, a: SX) -> SX:
+        return symmetric(self.matrix @ a @ self.matrix.T)
+
+    def of_matrix(self, b: SX) -> SX:
+        return cast(SX, self.matrix @ b @ self.matrix.T)
+
+
+Rotation = AxisRotation | MatrixRotation
+
+
+def constant_rotation(matrix: np.ndarray) -> Rotation | None:
+    """The cheapest form of a constant rotation; None for the identity."""
+    if np.abs(matrix - np.eye(3)).max() < ROUND_OFF:
+        return None
+    for axis in range(3):
+        if abs(matrix[axis, axis] - 1.0) < ROUND_OFF:
+            j, k = NEXT[axis], NEXT[NEXT[axis]]
+            return AxisRotation(axis, constant(matrix[j, j]), constant(matrix[k, j]))
+    return MatrixRotation(constant(matrix))
+
+
+def about_axis(axis: np.ndarray, cos: SX, sin: SX) -> Rotation:
+    """By an angle, given by its cosine and sine, about any unit axis."""
+    for i in range(3):
+        if abs(abs(axis[i]) - 1.0) < ROUND_OFF:
+            return AxisRotation(i, cos, sin if axis[i] > 0 else -sin)
+    a = SX(axis)
+    # Rodrigues: R = cos 1 + sin [a] + (1 - cos) a a^T
+    return MatrixRotation(ca.densify(cos * ca.DM.eye(3) + sin * ca.skew(a) + (1 - cos) * (a @ a.T)))
+
+
+def from_quaternion(xyzw: SX) -> MatrixRotation:
+    """Of a unit quaternion."""
+    x, y, z, w = ca.vertsplit(xyzw)
+    x2, y2, z2 = 2 * x, 2 * y, 2 * z
+    return MatrixRotation(
+        ca.vertcat(
+            ca.horzcat(1 - y2 * y - z2 * z, x2 * y - z2 * w, x2 * z + y2 * w),
+            ca.horzcat(x2 * y + z2 * w, 1 - x2 * x - z2 * z, y2 * z - x2 * w),
+            ca.horzcat(x2 * z - y2 * w, y2 * z + x2 * w, 1 - x2 * x - y2 * y),
+        )
+    )
+
+
+def quaternion_product(a: SX, b: SX) -> SX:
+    """a b of quaternions xyzw."""
+    ax, ay, az, aw = ca.vertsplit(a)
+    bx, by, bz, bw = ca.vertsplit(b)
+    return cast(
+        SX,
+        ca.vertcat(
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+            aw * bw - ax * bx - ay * by - az * bz,
+        ),
+    )
+
+
+def renamed(rotation: Rotation, rename: Callable[[SX], SX]) -> Rotation:
+    """The rotation with each of its expressions passed through `rename`."""
+    if isinstance(rotation, AxisRotation):
+        return AxisRotation(rotation.axis, rename(rotation.cos), rename(rotation.sin))
+    return MatrixRotation(rename(rotation.matrix))

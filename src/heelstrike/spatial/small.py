@@ -1,0 +1,60 @@
+"""Small symmetric positive definite systems: A = L D L^T without pivoting or roots, kept to solve
+with more than once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import casadi as ca
+
+from heelstrike.spatial.vector import SX
+
+
+@dataclass(frozen=True)
+class SmallFactor:
+    """L (unit lower triangle, strictly below the diagonal) and D^-1."""
+
+    lower: dict[tuple[int, int], SX]
+    inverse: tuple[SX, ...]
+
+    def solve(self, right: SX) -> SX:
+        """X with A X = right."""
+        n = len(self.inverse)
+        rows = list(ca.vertsplit(right))
+        for i in range(n):
+            for k in range(i):
+                rows[i] = rows[i] - self.lower[i, k] * rows[k]
+        rows = [row * inverse for row, inverse in zip(rows, self.inverse, strict=True)]
+        for i in reversed(range(n)):
+            for k in range(i + 1, n):
+                rows[i] = rows[i] - self.lower[k, i] * rows[k]
+        return cast(SX, ca.vertcat(*rows))
+
+    def renamed(self, rename: Callable[[SX], SX]) -> SmallFactor:
+        return SmallFactor(
+            {key: rename(value) for key, value in self.lower.items()},
+            tuple(rename(x) for x in self.inverse),
+        )
+
+
+def factor(matrix: SX) -> SmallFactor:
+    """Of a symmetric matrix of size 1 to 6, read from its lower triangle."""
+    n = matrix.shape[0]
+    lower: dict[tuple[int, int], SX] = {}
+    inverse: list[SX] = []
+    left: dict[tuple[int, int], SX] = {}  # L D
+    for j in range(n):
+        pivot = matrix[j, j]
+        for k in range(j):
+            pivot = pivot - left[j, k] * lower[j, k]
+        inverse.append(1 / pivot)
+        for i in range(j + 1, n):
+            entry = matrix[i, j]
+            for k in range(j):
+                entry = entry - left[i, k] * lower[j, k]
+            left[i, j] = entry
+            lower[i, j] = entry * inverse[j]
+    return SmallFactor(lower, tuple(inverse))

@@ -1,0 +1,102 @@
+"""Where a frame is, seen from another: a chain of rotations and an origin.
+
+x_outer = R_1 R_2 ... x_inner + origin
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+
+from heelstrike.spatial.inertia import Inertia, RigidInertia
+from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.rotation import MatrixRotation, Rotation, renamed
+from heelstrike.spatial.vector import SX, add_cross, skew, symmetric
+
+
+@dataclass(frozen=True)
+class Transform:
+    """Rotations, outermost first, are kept apart: two turns about coordinate axes cost less than
+    their product.
+    """
+
+    rotations: tuple[Rotation, ...]
+    origin: SX
+
+    def rotate(self, x: SX) -> SX:
+        """Components of a vector: inner to outer."""
+        for rotation in reversed(self.rotations):
+            x = rotation.apply(x)
+        return x
+
+    def unrotate(self, x: SX) -> SX:
+        """Components of a vector: outer to inner."""
+        for rotation in self.rotations:
+            x = rotation.undo(x)
+        return x
+
+    def point(self, x: SX) -> SX:
+        """A point: inner to outer."""
+        return self.origin + self.rotate(x)
+
+    def motion_in(self, motion: Motion) -> Motion:
+        """A motion: outer to inner."""
+        at_origin = add_cross(motion.linear, motion.angular, self.origin)
+        return Motion(self.unrotate(at_origin), self.unrotate(motion.angular))
+
+    def force_out(self, force: Force) -> Force:
+        """A force: inner to outer."""
+        linear = self.rotate(force.linear)
+        return Force(linear, add_cross(self.rotate(force.angular), self.origin, linear))
+
+    def force_columns_out(self, forces: Force) -> Force:
+        """Several forces, one a column: inner to outer."""
+        linear = self.rotate(forces.linear)
+        return Force(linear, ca.mac(skew(self.origin), linear, self.rotate(forces.angular)))
+
+    def motion_columns_in(self, motions: Motion) -> Motion:
+        """Several motions, one a column: outer to inner."""
+        linear = ca.mac(-skew(self.origin), motions.angular, motions.linear)
+        return Motion(self.unrotate(linear), self.unrotate(motions.angular))
+
+    def inertia_out(self, inertia: Inertia) -> Inertia:
+        """An inertia: inner to outer."""
+        linear, coupling, angular = inertia.linear, inertia.coupling, inertia.angular
+        for rotation in reversed(self.rotations):
+            linear = rotation.of_symmetric(linear)
+            coupling = rotation.of_matrix(coupling)
+            angular = rotation.of_symmetric(angular)
+        # with P = [origin]: H' = H - M P,  I' = I - H^T P + P H'
+        p = skew(self.origin)
+        shifted = ca.mac(-linear, p, coupling)
+        return Inertia(
+            linear, shifted, symmetric(ca.mac(p, shifted, ca.mac(-coupling.T, p, angular)))
+        )
+
+    def body_out(self, body: RigidInertia) -> RigidInertia:
+        """A rigid inertia: inner to outer."""
+        central = body.central
+        for rotation in reversed(self.rotations):
+            central = rotation.of_symmetric(central)
+        return RigidInertia(body.mass, self.point(body.com), central)
+
+    def then(self, inner: Transform) -> Transform:
+        """Of a frame that is given in this one, with one rotation matrix."""
+        columns = inner.matrix
+        for rotation in reversed(self.rotations):
+            columns = rotation.apply(columns)
+        return Transform((MatrixRotation(columns),), self.point(inner.origin))
+
+    @property
+    def matrix(self) -> SX:
+        """The product of the rotations."""
+        product = SX(ca.DM.eye(3))
+        for rotation in reversed(self.rotations):
+            product = rotation.apply(product)
+        return product
+
+    def renamed(self, rename: Callable[[SX], SX]) -> Transform:
+        """The same with each expression passed through `rename`."""
+        return Transform(tuple(renamed(r, rename) for r in self.rotations), rename(self.origin))
