@@ -98,14 +98,17 @@ def test_every_joint_has_a_servo(name):
     assert model.actuator_trnid[:, 0].tolist() == list(range(1, model.njnt))
     assert (model.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE).all()
     kp, kv = model.actuator_gainprm[:, 0], -model.actuator_biasprm[:, 2]
-    assert (kp > 0).all() and (kv > 0).all()
+    assert (kp > 0).all()
+    assert (kv > 0).all()
     np.testing.assert_array_equal(kp, -model.actuator_biasprm[:, 1])  # kp (ctrl - q) - kv v
-    assert model.actuator_forcelimited.all() and model.jnt_limited[1:].all()
+    assert model.actuator_forcelimited.all()
+    assert model.jnt_limited[1:].all()
     assert (model.actuator_forcerange[:, 1] > 0).all()
-    assert (model.dof_armature[6:] > 0).all() and not model.dof_armature[:6].any()
+    assert (model.dof_armature[6:] > 0).all()
+    assert not model.dof_armature[:6].any()
 
 
-@pytest.mark.parametrize("name, pose", POSES)
+@pytest.mark.parametrize(("name", "pose"), POSES)
 def test_pose_stands_on_its_soles(name, pose):
     """Soles flat on z = 0 about the origin, CoM near their centre, joints inside their ranges."""
     model, data = load(name, pose)
@@ -117,11 +120,12 @@ def test_pose_stands_on_its_soles(name, pose):
     # 0.28 mm: left and right of hoap1's link table differ; 2.0 mm: half_sitting is HRP-2's own pose
     assert np.abs(data.subtree_com[1][:2]).max() < (2.1e-3 if pose == "half_sitting" else 0.3e-3)
     q = data.qpos[7:]
-    assert (q >= model.jnt_range[1:, 0]).all() and (q <= model.jnt_range[1:, 1]).all()
+    assert (q >= model.jnt_range[1:, 0]).all()
+    assert (q <= model.jnt_range[1:, 1]).all()
     np.testing.assert_array_equal(model.key(pose).ctrl, q)
 
 
-@pytest.mark.parametrize("name, pose", POSES)
+@pytest.mark.parametrize(("name", "pose"), POSES)
 def test_pose_is_symmetric(name, pose):
     """Mirrored in the plane y = 0, the origins of one side's bodies fall on the other side's."""
     model, data = load(name, pose)
@@ -135,7 +139,7 @@ def test_pose_is_symmetric(name, pose):
         np.testing.assert_allclose(data.body(one).xpos, mirrored, atol=1e-12)
 
 
-@pytest.mark.parametrize("name, pose", POSES)
+@pytest.mark.parametrize(("name", "pose"), POSES)
 def test_pinocchio_sees_the_same_pose(name, pose):
     """Base, soles and CoM of the keyframe agree between the two readers."""
     _, data = load(name, pose)
@@ -150,7 +154,7 @@ def test_pinocchio_sees_the_same_pose(name, pose):
         np.testing.assert_allclose(p_WS, data.site(site).xpos, atol=1e-12)
 
 
-@pytest.mark.parametrize("name, pose", POSES)
+@pytest.mark.parametrize(("name", "pose"), POSES)
 def test_servo_damps_stance_critically(name, pose):
     """With both feet held no mode of M a + kv v + kp q = 0 oscillates."""
     model, data = load(name, pose)
@@ -170,7 +174,7 @@ def test_servo_damps_stance_critically(name, pose):
     assert (-poles.real / np.abs(poles)).min() > 0.98
 
 
-@pytest.mark.parametrize("name, pose", POSES)
+@pytest.mark.parametrize(("name", "pose"), POSES)
 def test_stands_three_seconds(name, pose):
     """On MuJoCo's default floor the robot stays up under its own gains, far from its limits."""
     spec = mujoco.MjSpec.from_file(path(name))

@@ -1,45 +1,24 @@
-"""Machine code for this CPU: from LLVM IR to object code, from object code to a kernel that is
-called on arrays of worlds.
-
-Arrays are cut into tiles of W worlds, (tiles, size, W), so that a vector load takes one value of W
-neighbours. The last tile of a batch is filled up with copies of the last world.
-"""
+"""Machine code for this CPU: from LLVM IR to object code, from object code to a kernel."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 
 import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heelstrike.compile.batch import Batch, Layout
 from heelstrike.compile.lanes import REALS, Real
 from heelstrike.compile.llvm import Module, emit
-from heelstrike.compile.program import Port, Program
+from heelstrike.compile.program import Program
 from heelstrike.errors import ProgramError
 
 SIGNATURE = ctypes.CFUNCTYPE(  # calls through it release the interpreter lock
     None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
 )
-ALIGNMENT = 64
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What a caller must know of compiled code: ports in the order of its arguments, lanes, scratch
-    memory.
-    """
-
-    name: str
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
-    width: int
-    real: Real
-    frame_size: int
 
 
 def compile_program(
@@ -104,142 +83,34 @@ class Kernel:
         self.layout = layout
         self.code = code
         host()
-        # llvmlite's own memory manager keeps code and constants together, as the small code model
-        # wants them
-        self._engine = llvm.create_mcjit_compiler(
+        # llvmlite's memory manager keeps code and constants together: the small code model's terms
+        engine = llvm.create_mcjit_compiler(
             llvm.parse_assembly(""), _target_machine(level=1), use_lmm=True
         )
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        self._engine.finalize_object()
-        self.function = SIGNATURE(self._engine.get_function_address(layout.name))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        self.function = SIGNATURE(engine.get_function_address(layout.name))
+        # who holds the function keeps its code alive
+        setattr(self.function, "engine", engine)  # noqa: B010
 
     def __call__(self, threads: int = 1, **inputs: ArrayLike) -> dict[str, np.ndarray]:
-        """Outputs by name, (worlds, size), or (size,) if every input is a single world's.
+        """Outputs by name, (worlds, *shape), or of that shape if every input is one world's.
 
         An input is (worlds, size), or (size,): the same for all worlds.
         """
-        arrays: dict[str, np.ndarray] = {
-            name: np.asarray(value, dtype=self.layout.real.dtype) for name, value in inputs.items()
-        }
-        many = {len(array) for array in arrays.values() if array.ndim == 2}
+        if missing := [p.name for p in self.layout.inputs if p.name not in inputs]:
+            raise ProgramError(f"program '{self.layout.name}' needs also {', '.join(missing)}")
+        arrays = {name: np.atleast_1d(value) for name, value in inputs.items()}
+        many = {len(array) for array in arrays.values() if array.ndim > 1}
         if len(many) > 1:
             raise ProgramError(f"inputs are for different numbers of worlds: {sorted(many)}")
-        batch = self.batch(many.pop() if many else 1)
+        batch = Batch(self.layout, self.function, many.pop() if many else 1)
         batch.set(**arrays)
         batch.run(threads)
         single = all(array.ndim == 1 for array in arrays.values())
-        return {
-            port.name: batch.get(port.name)[0] if single else batch.get(port.name)
-            for port in self.layout.outputs
-        }
+        results = {port.name: batch.get(port.name) for port in self.layout.outputs}
+        return {name: value[0] for name, value in results.items()} if single else results
 
     def batch(self, worlds: int) -> Batch:
         """Arrays for a number of worlds, to be filled and run again and again."""
-        return Batch(self, worlds)
-
-
-class Batch:
-    """The arrays of a number of worlds, laid out as the kernel wants them."""
-
-    def __init__(self, kernel: Kernel, worlds: int) -> None:
-        if worlds < 1:
-            raise ProgramError(f"a batch needs at least one world, not {worlds}")
-        layout = kernel.layout
-        self.kernel = kernel
-        self.worlds = worlds
-        self.tiles = -(-worlds // layout.width)
-        ports = layout.inputs + layout.outputs
-        self.arrays = {
-            port.name: _aligned((self.tiles, port.size, layout.width), layout.real)
-            for port in ports
-        }
-        self._index = {port.name: k for k, port in enumerate(ports)}
-        self._pointers = (ctypes.c_void_p * len(ports))()
-        self._strides = (ctypes.c_int64 * len(ports))()
-        for name, array in self.arrays.items():
-            self._attach(name, array)
-        self._addresses = ctypes.addressof(self._pointers), ctypes.addressof(self._strides)
-        self._frames = [self._new_frame()]
-        self._run_all = partial(
-            kernel.function, *self._addresses, self._frames[0].ctypes.data, 0, self.tiles
-        )
-
-    def set(self, **inputs: ArrayLike) -> None:
-        """Fills inputs: (worlds, size) one row a world, (size,) the same for all worlds."""
-        known = {port.name: port for port in self.kernel.layout.inputs}
-        for name, value in inputs.items():
-            if name not in known:
-                raise ProgramError(f"no input '{name}'; inputs: {', '.join(known)}")
-            array: np.ndarray = np.asarray(value, dtype=self.kernel.layout.real.dtype)
-            size = known[name].size
-            if array.shape not in ((size,), (self.worlds, size)):
-                raise ProgramError(
-                    f"input '{name}' has shape {array.shape}; it takes ({size},) for all "
-                    f"worlds alike or ({self.worlds}, {size})"
-                )
-            tiles = self.tiles if array.ndim == 2 else 1
-            if len(self.arrays[name]) != tiles:
-                self.arrays[name] = _aligned(
-                    (tiles, size, self.kernel.layout.width), self.kernel.layout.real
-                )
-                self._attach(name, self.arrays[name])
-            _fill(self.arrays[name], np.atleast_2d(array))
-
-    def get(self, name: str) -> np.ndarray:
-        """A copy of a port's values, (worlds, size)."""
-        array = self.arrays[name]
-        rows = array.transpose(0, 2, 1).reshape(-1, array.shape[1])
-        return (
-            rows[: self.worlds].copy()
-            if len(rows) >= self.worlds
-            else np.tile(rows[0], (self.worlds, 1))
-        )
-
-    def run(self, threads: int = 1) -> None:
-        """Computes the outputs of all worlds from the inputs."""
-        if threads == 1 or self.tiles == 1:
-            self._run_all()
-            return
-        threads = min(threads, self.tiles)
-        while len(self._frames) < threads:
-            self._frames.append(self._new_frame())
-        bounds = [self.tiles * k // threads for k in range(threads + 1)]
-        # each worker has its own frame and its own tiles; nothing else is written
-        list(_pool(threads).map(self._worker, self._frames[:threads], bounds[:-1], bounds[1:]))
-
-    def _worker(self, frame: np.ndarray, first: int, last: int) -> None:
-        self.kernel.function(*self._addresses, frame.ctypes.data, first, last)
-
-    def _new_frame(self) -> np.ndarray:
-        layout = self.kernel.layout
-        return _aligned((max(layout.frame_size, 1), layout.width), layout.real)
-
-    def _attach(self, name: str, array: np.ndarray) -> None:
-        k = self._index[name]
-        self._pointers[k] = array.ctypes.data
-        self._strides[k] = array[0].nbytes if len(array) == self.tiles else 0
-
-
-def _fill(tiles: np.ndarray, rows: np.ndarray) -> None:
-    """Rows (worlds, size) into tiles (tiles, size, W); the rest of the last tile repeats the last
-    world.
-    """
-    n, size, width = tiles.shape
-    full = len(rows) // width
-    tiles[:full] = rows[: full * width].reshape(full, width, size).transpose(0, 2, 1)
-    if full < n:
-        rest = rows[full * width :]
-        tiles[full, :, : len(rest)] = rest.T
-        tiles[full, :, len(rest) :] = rest[-1][:, None]
-
-
-def _aligned(shape: tuple[int, ...], real: Real) -> np.ndarray:
-    size = int(np.prod(shape)) * real.bytes
-    raw = np.zeros(size + ALIGNMENT, dtype=np.uint8)
-    start = -raw.ctypes.data % ALIGNMENT
-    return raw[start : start + size].view(real.dtype).reshape(shape)
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads)
+        return Batch(self.layout, self.function, worlds)

@@ -16,10 +16,11 @@ from heelstrike.compile.program import Code, Place, Port
 FUNCTION_SIZE = 1500
 """Operations after which a new LLVM function begins: LLVM's time grows faster than the function."""
 
-PASS = 4
+PASS = 2
 """Tiles that go through one function before the next is fetched: a robot's code is larger than the
-instruction cache.
+instruction cache. Fewer, if their frames would take more than PASS_BYTES.
 """
+PASS_BYTES = 2**20
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,11 @@ def emit(name: str, codes: Sequence[Code], ports: Sequence[Port], width: int, re
         intrinsics |= lanes.intrinsics
         texts.append(text)
         ports_used.append(used)
-    entry = _entry(name, ports_used, frame_size * width * real.bytes)
+    frame_bytes = frame_size * width * real.bytes
+    tiles = max(1, min(PASS, PASS_BYTES // max(frame_bytes, 1)))
+    entry = _entry(name, ports_used, frame_bytes, tiles)
     text = "\n".join([*sorted(intrinsics), *texts, entry, _attributes(width, real)])
-    return Module(name, text, tuple(ports), frame_size * PASS, width, real)
+    return Module(name, text, tuple(ports), frame_size * tiles, width, real)
 
 
 def _groups(codes: Sequence[Code]) -> list[list[Code]]:
@@ -96,6 +99,7 @@ def _frame_slots(groups: Sequence[Sequence[Code]]) -> tuple[dict[Place, int], in
             for place, end in last.items()
             if end == k and born.get(place, k) < k and place in slots
         ]
+        free.sort(reverse=True)  # the lowest first: neighbours in time are neighbours in memory
     return slots, size
 
 
@@ -138,7 +142,7 @@ def _function(
     return f'define internal void @"{name}"({arguments}) #0 {{\n{body}\n  ret void\n}}', order
 
 
-def _entry(name: str, ports_used: Sequence[Sequence[int]], frame_bytes: int) -> str:
+def _entry(name: str, ports_used: Sequence[Sequence[int]], frame_bytes: int, tiles: int) -> str:
     """The loop over tiles: a pass of a few tiles goes through the first function, then through the
     second, ...
     """
@@ -151,7 +155,7 @@ def _entry(name: str, ports_used: Sequence[Sequence[int]], frame_bytes: int) -> 
         "  %more = icmp slt i64 %start, %last",
         "  br i1 %more, label %pass, label %done",
         "pass:",
-        f"  %full = add i64 %start, {PASS}",
+        f"  %full = add i64 %start, {tiles}",
         "  %fits = icmp slt i64 %full, %last",
         "  %stop = select i1 %fits, i64 %full, i64 %last",
         "  br label %f0" if ports_used else "  br label %next",

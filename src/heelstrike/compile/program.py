@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import prod
 from typing import TypeAlias
 
 import casadi as ca
@@ -32,7 +33,11 @@ class Port:
     """A named array of a world: an input or an output."""
 
     name: str
-    size: int
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ class Program:
     def input(self, name: str, size: int) -> SX:
         """A column of symbols: values of each world that are given when the program is called."""
         self._check_new(name)
-        self.inputs[name] = Port(name, size)
+        self.inputs[name] = Port(name, (size,))
         symbols = SX.sym(name, size)
         for i, symbol in enumerate(symbols.nonzeros()):
             self._places[symbol.element_hash()] = Place(name, i)
@@ -125,12 +130,14 @@ class Program:
         return ca.densify(ca.triu2symm(self.let(name, ca.triu(value))))
 
     def output(self, name: str, value: SX) -> None:
-        """Names a column of expressions as a result of the program."""
+        """Names a column or a matrix of expressions as a result of the program."""
         block = self._current(name)
         self._check_new(name)
-        column = ca.densify(ca.vec(SX(value)))
-        self.outputs[name] = Port(name, column.numel())
-        block.results += [(Place(name, i), column[i]) for i in range(column.numel())]
+        value = ca.densify(SX(value))
+        rows, columns = value.shape
+        self.outputs[name] = Port(name, (rows,) if columns == 1 else (rows, columns))
+        entries = ca.vec(value.T).nonzeros()  # row by row
+        block.results += [(Place(name, i), entry) for i, entry in enumerate(entries)]
 
     def code(self, outputs: Sequence[str] | None = None) -> list[Code]:
         """The blocks that the named outputs (default: all) need, without what they do not."""

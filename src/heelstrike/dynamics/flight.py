@@ -40,13 +40,12 @@ def flight(robot: Robot, integrator: str = "symplectic") -> Program:
     gravity = ca.vertcat(0, 0, pull)
 
     def acceleration(at_q: SX, at_v: SX, ahead: SX | float = 0.0) -> SX:
-        with p.block("servo"):
-            lag = servo_error(robot, at_q, q_ref)
-            drag = kd + SX(robot.damping)
-            stiff = kp * SX(ca.DM(_holds_angle(robot)))
-            torque = stiff * (lag - ahead * at_v) + kd * (v_ref - at_v) - SX(robot.damping) * at_v
-            tau = p.let("tau", torque)
-            diagonal = p.let("diagonal", SX(robot.armature) + ahead * (drag + ahead * stiff))
+        # expressions, not lets: each joint's share is computed where its limb needs it
+        lag = servo_error(robot, at_q, q_ref)
+        drag = kd + SX(robot.damping)
+        stiff = kp * SX(ca.DM(_holds_angle(robot)))
+        tau = stiff * (lag - ahead * at_v) + kd * (v_ref - at_v) - SX(robot.damping) * at_v
+        diagonal = SX(robot.armature) + ahead * (drag + ahead * stiff)
         return aba(p, robot, kinematics(p, robot, at_q, at_v), at_v, tau, gravity, diagonal)
 
     if integrator == "rk4":

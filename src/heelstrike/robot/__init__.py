@@ -1,0 +1,7 @@
+"""Robots: what they are, where they come from, and where they may touch the world."""
+
+from heelstrike.robot.combine import combine
+from heelstrike.robot.load import bundled, load
+from heelstrike.robot.robot import Body, Frame, Joint, Point, Robot, Shape
+
+__all__ = ["Body", "Frame", "Joint", "Point", "Robot", "Shape", "bundled", "combine", "load"]

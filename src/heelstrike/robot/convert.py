@@ -1,0 +1,161 @@
+"""Pinocchio's model as a Robot.
+
+A composite joint (several joints of one body) becomes a chain whose inner bodies have no mass: the
+same q, v and equations of motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from heelstrike.errors import LoadError
+from heelstrike.robot.robot import WORLD, Body, Frame, Joint, Robot
+
+KINDS = {
+    "RX": "revolute", "RY": "revolute", "RZ": "revolute", "RevoluteUnaligned": "revolute",
+    "PX": "prismatic", "PY": "prismatic", "PZ": "prismatic", "PrismaticUnaligned": "prismatic",
+    "RUBX": "continuous", "RUBY": "continuous", "RUBZ": "continuous",
+    "RevoluteUnboundedUnaligned": "continuous",
+    "Spherical": "spherical", "Planar": "planar", "FreeFlyer": "free",
+}  # fmt: skip
+
+ALIGNED = {
+    "revolute": (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ),
+    "prismatic": (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ),
+}
+UNALIGNED = {
+    "revolute": pin.JointModelRevoluteUnaligned,
+    "prismatic": pin.JointModelPrismaticUnaligned,
+}
+HUGE = 1e300
+"""Pinocchio writes a missing limit as the largest float."""
+
+
+def joint_model(kind: str, axis: np.ndarray) -> Any:
+    """Pinocchio's joint of a kind (revolute, prismatic, spherical or free) about a unit axis."""
+    if kind == "free":
+        return pin.JointModelFreeFlyer()
+    if kind == "spherical":
+        return pin.JointModelSpherical()
+    for unit, aligned in zip(np.eye(3), ALIGNED[kind], strict=True):
+        if np.array_equal(axis, unit):
+            return aligned()
+    return UNALIGNED[kind](np.asarray(axis, dtype=float))
+
+
+def from_pinocchio(model: pin.Model) -> Robot:
+    """The robot of a Pinocchio model; gains, points and poses are left empty."""
+    joints: list[Joint] = []
+    bodies: list[Body] = []
+    carried = {0: WORLD}  # Pinocchio's joint -> our body
+    for i in range(1, model.njoints):
+        parent = carried[model.parents[i]]
+        links = list(_simple_joints(model.joints[i], model.jointPlacements[i]))
+        for k, (simple, placement) in enumerate(links):
+            name = model.names[i] if len(links) == 1 else f"{model.names[i]}.{k}"
+            joints.append(_joint(name, simple, parent, placement))
+            last = k == len(links) - 1
+            inner = Body(f"{name}.inner", 0.0, np.zeros(3), np.zeros((3, 3)))
+            bodies.append(_body(model, i) if last else inner)
+            parent = len(joints) - 1
+        carried[i] = parent
+
+    lower, upper = _position_limits(model, joints)
+    return Robot(
+        name=model.name,
+        joints=tuple(joints),
+        bodies=tuple(bodies),
+        armature=np.array(model.armature),
+        damping=np.array(model.damping),
+        friction=np.array(model.upperDryFrictionLimit),
+        lower=lower,
+        upper=upper,
+        velocity_limit=_limit(model.upperVelocityLimit),
+        torque_limit=_limit(model.upperEffortLimit),
+        kp=np.zeros(model.nv),
+        kd=np.zeros(model.nv),
+        frames=_frames(model, carried),
+        gravity=float(-model.gravity.linear[2]),
+        model=model,
+    )
+
+
+def _simple_joints(model: Any, placement: pin.SE3) -> Iterator[tuple[Any, pin.SE3]]:
+    """(joint, placement) pairs: one, or those of a composite in order."""
+    if model.shortname() != "JointModelComposite":
+        yield model, placement
+        return
+    composite = model.extract()
+    for k in range(composite.njoints):
+        inner = composite.jointPlacements[k]
+        yield composite.joints[k], placement * inner if k == 0 else inner
+
+
+def _joint(name: str, model: Any, parent: int, placement: pin.SE3) -> Joint:
+    short = model.shortname().removeprefix("JointModel")
+    if short not in KINDS:
+        raise LoadError(
+            f"joint '{name}' is of type {short}, which is not supported; use revolute, prismatic, "
+            "continuous, spherical, planar, free or fixed joints"
+        )
+    if short.endswith("Unaligned"):  # its direction; not all these joints tell their axis
+        data = model.createData()
+        model.calc(data, np.eye(model.idx_q + model.nq)[model.idx_q])
+        axis = np.ravel(data.S)[:3] + np.ravel(data.S)[3:]
+    else:
+        axis = np.array([short[-1] == letter for letter in "XYZ"], dtype=float)
+    return Joint(
+        name=name,
+        kind=KINDS[short],
+        parent=parent,
+        rotation=np.array(placement.rotation),
+        translation=np.array(placement.translation),
+        axis=axis,
+        iq=model.idx_q,
+        iv=model.idx_v,
+    )
+
+
+def _body(model: pin.Model, i: int) -> Body:
+    """The body of Pinocchio's joint i, named after the link it starts with."""
+    links = [f.name for f in model.frames if f.type == pin.FrameType.BODY and f.parentJoint == i]
+    inertia = model.inertias[i]
+    return Body(
+        name=links[0] if links else model.names[i],
+        mass=float(inertia.mass),
+        com=np.array(inertia.lever),
+        inertia=np.array(inertia.inertia),
+    )
+
+
+def _frames(model: pin.Model, carried: dict[int, int]) -> dict[str, Frame]:
+    """Links and sites; a link wins over a site of the same name."""
+    frames = {}
+    for kind in (pin.FrameType.OP_FRAME, pin.FrameType.BODY):
+        for frame in model.frames:
+            if frame.type == kind:
+                R, p = frame.placement.rotation, frame.placement.translation
+                frames[frame.name] = Frame(carried[frame.parentJoint], np.array(R), np.array(p))
+    return frames
+
+
+def _position_limits(model: pin.Model, joints: list[Joint]) -> tuple[np.ndarray, np.ndarray]:
+    """Limits of q; kinds whose q is not a plain angle or length have none (Pinocchio: 1.01)."""
+    lower, upper = np.array(model.lowerPositionLimit), np.array(model.upperPositionLimit)
+    for joint in joints:
+        if joint.kind not in ALIGNED:
+            lower[joint.iq : joint.iq + joint.nq] = -np.inf
+            upper[joint.iq : joint.iq + joint.nq] = np.inf
+    lower[lower < -HUGE] = -np.inf
+    upper[upper > HUGE] = np.inf
+    return lower, upper
+
+
+def _limit(limit: np.ndarray) -> np.ndarray:
+    """Pinocchio writes a missing limit as the largest float, infinity or 0."""
+    limit = np.array(limit, dtype=float)
+    return np.where((limit > 0) & (limit < HUGE), limit, np.inf)

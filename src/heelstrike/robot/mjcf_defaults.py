@@ -1,0 +1,190 @@
+"""Default classes, includes and orientations of an MJCF, as MuJoCo understands them.
+
+An element takes the attributes of its class (its own `class`, else the nearest `childclass`, else
+"main"); a class inherits from the class around it. What stands on the element wins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from heelstrike.robot.rotations import euler, turn_z_to
+from heelstrike.robot.xml import Reading, label
+
+ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")
+ACTUATORS = (
+    "general", "motor", "position", "velocity", "intvelocity", "pid", "orientation", "damper",
+    "cylinder", "muscle", "adhesion", "dcmotor", "plugin",
+)  # fmt: skip
+
+
+def expand_includes(reading: Reading, root: Element, seen: tuple[Path, ...] = ()) -> None:
+    """Replace every <include> by the children of the file it names, in place."""
+    folder = reading.path.parent
+    for parent in list(root.iter()):
+        for child in [c for c in parent if c.tag == "include"]:
+            path = (folder / child.get("file", "")).resolve()
+            if path in seen or path == reading.path.resolve():
+                reading.fail(f"includes '{child.get('file')}' within itself; remove that <include>")
+            if not path.is_file():
+                reading.fail(f"includes '{child.get('file')}', which is not there")
+            included = reading.parse(path)
+            expand_includes(reading, included, (*seen, path))
+            at = list(parent).index(child)
+            parent.remove(child)
+            for offset, element in enumerate(included):
+                parent.insert(at + offset, element)
+
+
+@dataclass
+class Compiler:
+    """What <compiler> says about the reading of the rest."""
+
+    degrees: bool = True
+    autolimits: bool = True
+    eulerseq: str = "xyz"
+    meshdir: str = ""
+    strippath: bool = False
+    inertiafromgeom: str = "auto"
+    inertiagroups: tuple[int, int] = (0, 5)
+    boundmass: float = 0.0
+    boundinertia: float = 0.0
+    balanceinertia: bool = False
+    settotalmass: float = -1.0
+
+    @classmethod
+    def read(cls, reading: Reading, root: Element) -> Compiler:
+        merged = Element("compiler")
+        for element in root.findall("compiler"):
+            merged.attrib.update(element.attrib)
+        if merged.get("coordinate") == "global":
+            reading.fail("uses global coordinates, which MuJoCo no longer reads; convert the file")
+
+        def number(key: str, default: str) -> float:
+            return float(reading.numbers(merged, key, default, 1)[0])
+
+        low, high = reading.numbers(merged, "inertiagrouprange", "0 5", 2)
+        sequence = merged.get("eulerseq", "xyz")
+        if len(sequence) != 3 or set(sequence) - set("xyzXYZ"):
+            reading.fail(f"<compiler> has eulerseq '{sequence}'; it takes three of xyzXYZ")
+        return cls(
+            degrees=merged.get("angle", "degree") == "degree",
+            autolimits=merged.get("autolimits", "true") == "true",
+            eulerseq=sequence,
+            meshdir=merged.get("meshdir", merged.get("assetdir", "")),
+            strippath=merged.get("strippath") == "true",
+            inertiafromgeom=merged.get("inertiafromgeom", "auto"),
+            inertiagroups=(int(low), int(high)),
+            boundmass=number("boundmass", "0"),
+            boundinertia=number("boundinertia", "0"),
+            balanceinertia=merged.get("balanceinertia") == "true",
+            settotalmass=number("settotalmass", "-1"),
+        )
+
+    def angle(self, value: np.ndarray) -> np.ndarray:
+        """An angle of the file [rad]."""
+        return np.deg2rad(value) if self.degrees else value
+
+    def limited(self, flag: str | None, limits: np.ndarray | None) -> bool:
+        """Whether a limit is in force; `flag` is true, false or auto."""
+        if flag in ("true", "false"):
+            return flag == "true"
+        return self.autolimits and limits is not None and bool(limits[0] < limits[1])
+
+
+class Defaults:
+    """The default classes of a file, each with all it inherits."""
+
+    def __init__(self, reading: Reading, root: Element):
+        self.reading = reading
+        self.classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
+        self.actuators: dict[str, list[Element]] = {"main": []}
+        for element in root.findall("default"):
+            if element.get("class", "main") != "main":
+                reading.fail(
+                    f"the outermost default class is called '{element.get('class')}'; "
+                    "leave its name out or call it main"
+                )
+            self._read(element, "main")
+
+    def _read(self, element: Element, name: str) -> None:
+        for child in element:
+            if child.tag in ACTUATORS:
+                self.actuators[name].append(child)
+            elif child.tag != "default":
+                own = self.classes[name].setdefault(child.tag, {})
+                own.update(_overriding(own, child.attrib))
+        for child in element.findall("default"):
+            inner = child.get("class")
+            if not inner:
+                self.reading.fail("a <default> inside a <default> has no class name; give it one")
+            if inner not in self.classes:
+                self.classes[inner] = {k: dict(v) for k, v in self.classes[name].items()}
+                self.actuators[inner] = list(self.actuators[name])
+            self._read(child, inner)
+
+    def class_of(self, element: Element, childclass: str) -> str:
+        name = element.get("class", childclass)
+        if name not in self.classes:
+            self.reading.fail(
+                f"{label(element)} asks for the default class '{name}', which the file does not "
+                f"define; classes: {', '.join(self.classes)}"
+            )
+        return name
+
+    def apply(self, element: Element, childclass: str) -> Element:
+        """A copy of the element with everything it inherits written out."""
+        inherited = dict(self.classes[self.class_of(element, childclass)].get(element.tag, {}))
+        inherited.update(_overriding(inherited, element.attrib))
+        return Element(element.tag, inherited)
+
+
+def _overriding(inherited: dict[str, str], own: dict[str, str]) -> dict[str, str]:
+    """`own`, after taking out of `inherited` any other way to say the same orientation.
+
+    Of sizes the first few may be given: the others are inherited.
+    """
+    if any(key in own for key in ORIENTATIONS):
+        for key in ORIENTATIONS:
+            inherited.pop(key, None)
+    sizes, rest = own.get("size", "").split(), inherited.get("size", "").split()
+    if sizes and len(sizes) < len(rest):
+        return {**own, "size": " ".join(sizes + rest[len(sizes) :])}
+    return own
+
+
+def orientation(reading: Reading, compiler: Compiler, element: Element) -> np.ndarray:
+    """The rotation matrix that an element's quat, axisangle, xyaxes, zaxis or euler gives."""
+    given = [key for key in ORIENTATIONS if key in element.attrib]
+    if not given:
+        return np.eye(3)
+    if len(given) > 1:
+        reading.fail(f"{label(element)} has both {' and '.join(given)}; leave one")
+    key = given[0]
+    counts = {"quat": 4, "axisangle": 4, "xyaxes": 6, "zaxis": 3, "euler": 3}
+    values = reading.numbers(element, key, None, counts[key])
+    if key == "euler":
+        return euler(compiler.eulerseq, compiler.angle(values))
+    lengths = [np.linalg.norm(values[:3])]
+    if key == "quat":
+        lengths = [np.linalg.norm(values)]
+    elif key == "xyaxes":
+        lengths.append(np.linalg.norm(np.cross(values[:3], values[3:])))
+    if min(lengths) < 1e-12:
+        reading.fail(f"'{key}' of {label(element)} has no direction: '{element.get(key)}'")
+    if key == "quat":
+        return Rotation.from_quat(values[[1, 2, 3, 0]]).as_matrix()
+    if key == "axisangle":
+        turn = compiler.angle(values[3]) / lengths[0]
+        return Rotation.from_rotvec(turn * values[:3]).as_matrix()
+    if key == "zaxis":
+        return turn_z_to(values)
+    x = values[:3] / lengths[0]
+    y = values[3:] - x * (x @ values[3:])
+    y /= np.linalg.norm(y)
+    return np.column_stack([x, y, np.cross(x, y)])

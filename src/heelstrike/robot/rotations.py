@@ -1,0 +1,24 @@
+"""Rotation matrices as robot files write them."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+
+def euler(sequence: str, angles: np.ndarray) -> np.ndarray:
+    """Three turns: about moving axes for small letters, about fixed axes for capitals."""
+    matrix = np.eye(3)
+    for letter, angle in zip(sequence, angles, strict=True):
+        turn = Rotation.from_euler(letter.lower(), angle).as_matrix()
+        matrix = matrix @ turn if letter.islower() else turn @ matrix
+    return matrix
+
+
+def turn_z_to(direction: np.ndarray) -> np.ndarray:
+    """The smallest rotation that takes z to a direction."""
+    z = direction / np.linalg.norm(direction)
+    axis = np.array([-z[1], z[0], 0.0])
+    sine = np.linalg.norm(axis)
+    axis = axis / sine if sine > 1e-10 else np.array([1.0, 0.0, 0.0])
+    return Rotation.from_rotvec(np.arctan2(sine, z[2]) * axis).as_matrix()

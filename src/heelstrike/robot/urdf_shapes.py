@@ -1,0 +1,113 @@
+"""The shapes of a URDF's links, and where its meshes lie."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from heelstrike.robot.mesh import hull, read_mesh
+from heelstrike.robot.robot import WORLD, Robot, Shape
+from heelstrike.robot.rotations import euler
+from heelstrike.robot.xml import Reading
+
+
+def shapes_of(
+    reading: Reading, robot: Robot, links: dict[str, Element], package_dirs: Sequence[Path]
+) -> tuple[Shape, ...]:
+    """The shapes of links that move; meshes that cannot be had are named."""
+    shapes, missing = [], []
+    for name, link in links.items():
+        frame = robot.frames[name]
+        if frame.body == WORLD:
+            continue
+        for element in (e for e in link if e.tag in ("collision", "visual")):
+            collides = element.tag == "collision"
+            kind, size, vertices = _geometry(reading, element, name, package_dirs)
+            if kind == "missing":
+                missing.append(f"{name} ({vertices})")
+            if kind in ("missing", "skipped"):
+                continue
+            R, p = _origin(reading, element)
+            shapes.append(
+                Shape(
+                    name=element.get("name") or name,
+                    body=frame.body,
+                    kind=kind,
+                    rotation=frame.rotation @ R,
+                    translation=frame.translation + frame.rotation @ p,
+                    size=size,
+                    vertices=None if isinstance(vertices, str) else vertices,
+                    collides=collides,
+                )
+            )
+    if missing:
+        reading.note(
+            f"{len(missing)} collision shapes left out, they give no contact points: "
+            + ", ".join(missing)
+        )
+    return tuple(shapes)
+
+
+def _origin(reading: Reading, element: Element) -> tuple[np.ndarray, np.ndarray]:
+    origin = element.find("origin")
+    if origin is None:
+        return np.eye(3), np.zeros(3)
+    rpy = reading.numbers(origin, "rpy", "0 0 0", 3)
+    return euler("XYZ", rpy), reading.numbers(origin, "xyz", "0 0 0", 3)
+
+
+def _geometry(
+    reading: Reading, element: Element, link: str, package_dirs: Sequence[Path]
+) -> tuple[str, np.ndarray, np.ndarray | str | None]:
+    """(kind, size, vertices); kind "missing" gives a reason instead, "skipped" nothing."""
+    geometry = element.find("geometry")
+    shape = None if geometry is None else next(iter(geometry), None)
+    none = np.zeros(0)
+    if shape is None:
+        return "skipped", none, None
+
+    def number(key: str) -> float:
+        text = shape.get(key, "")
+        return float(reading.parse_numbers(text, f"'{key}' of a shape of link '{link}'", 1)[0])
+
+    if shape.tag == "box":
+        text = shape.get("size", "")
+        return "box", reading.parse_numbers(text, f"'size' of a box of '{link}'", 3) / 2, None
+    if shape.tag == "sphere":
+        return "sphere", np.array([number("radius")]), None
+    if shape.tag in ("cylinder", "capsule"):
+        return shape.tag, np.array([number("radius"), number("length") / 2]), None
+    if element.tag == "visual":
+        return "skipped", none, None
+    if shape.tag != "mesh":
+        return "missing", none, f"a {shape.tag}"
+    scale = reading.numbers(shape, "scale", "1 1 1", 3)
+    path = find_mesh(reading.path, shape.get("filename", ""), package_dirs)
+    if path is None:
+        return "missing", none, f"{shape.get('filename')} not found"
+    try:
+        return "mesh", none, hull(read_mesh(path)[0] * scale)[0]
+    except (ValueError, RuntimeError, OSError):
+        return "missing", none, f"{path} cannot be read as a mesh"
+
+
+def find_mesh(urdf: Path, filename: str, package_dirs: Sequence[Path]) -> Path | None:
+    """The file of a mesh, or None.
+
+    package://PACKAGE/PATH is sought in package_dirs, then in ROS_PACKAGE_PATH, then in the folders
+    above the URDF: in each PACKAGE/PATH first, then PATH alone (that folder is the package).
+    """
+    for scheme in ("package://", "model://"):
+        if filename.startswith(scheme):
+            relative = Path(filename.removeprefix(scheme))
+            ros = [Path(p) for p in os.environ.get("ROS_PACKAGE_PATH", "").split(":") if p]
+            folders = [*package_dirs, *ros, *urdf.resolve().parents]
+            within = Path(*relative.parts[1:])
+            tries = [folder / part for folder in folders for part in (relative, within)]
+            return next((path for path in tries if path.is_file()), None)
+    path = urdf.parent / filename.removeprefix("file://")
+    return path if path.is_file() else None

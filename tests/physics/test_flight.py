@@ -1,0 +1,159 @@
+"""A robot in free flight keeps its momentum and energy, as well as its integrator's order allows.
+
+Oracle: conservation laws. Without servo and joint friction the centre of mass follows a parabola,
+angular momentum about it is constant, and energy is constant.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from heelstrike.compile.cpu import compile_program
+from heelstrike.dynamics.flight import flight
+from heelstrike.dynamics.quantities import quantities
+from heelstrike.errors import HeelstrikeError
+from heelstrike.robot import load
+from tests.models import example_file
+
+GRAVITY = 9.81
+INVARIANTS = ["momentum", "kinetic_energy", "potential_energy"]
+
+
+def fall(kernel, robot, q, v, dt, duration, **servo):
+    """The state after a duration of flight."""
+    n = len(np.atleast_2d(q))
+    batch = kernel.batch(n)
+    batch.set(dt=[dt], gravity=[-GRAVITY], q=np.atleast_2d(q), v=np.atleast_2d(v), **servo)
+    for _ in range(round(duration / dt)):
+        batch.run()
+        for name in ("q", "v"):
+            batch.arrays[name][:] = batch.arrays[f"{name}_next"]
+    return batch.get("q"), batch.get("v")
+
+
+def drifts(robot, integrator, dts, duration):
+    """Change of angular momentum, linear momentum against the parabola, energy; for each dt."""
+    kernel = compile_program(flight(robot, integrator))
+    measure = compile_program(quantities(robot, INVARIANTS))
+    rng = np.random.default_rng(3)
+    q = robot.pose("crouch")
+    v = np.r_[rng.normal(size=3), 2.0 * rng.normal(size=3), rng.normal(size=robot.nv - 6)]
+
+    def invariants(q, v):
+        zero = np.zeros(robot.nv)
+        m = measure(q=q, v=v, a=zero, tau=zero, gravity=[GRAVITY])
+        energy = m["kinetic_energy"] + m["potential_energy"]
+        return m["momentum"][..., 3:].ravel(), m["momentum"][..., :3].ravel(), energy.ravel()
+
+    spin, push, energy = invariants(q, v)
+    rows = []
+    for dt in dts:
+        new_spin, new_push, new_energy = invariants(*fall(kernel, robot, q, v, dt, duration))
+        expected = push - [0, 0, robot.mass * GRAVITY * duration]
+        rows.append(
+            (
+                np.linalg.norm(new_spin - spin) / np.linalg.norm(spin),
+                np.linalg.norm(new_push - expected) / np.linalg.norm(push),
+                abs(new_energy - energy).item() / abs(energy).item(),
+            )
+        )
+    return np.array(rows)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "order", "dts"),
+    [
+        ("symplectic", 1, [1e-3, 5e-4, 2.5e-4]),
+        ("euler", 1, [1e-3, 5e-4, 2.5e-4]),
+        ("rk4", 4, [8e-3, 4e-3, 2e-3]),
+    ],
+)
+@pytest.mark.parametrize("name", ["hoap1", "biped14"])
+def test_drift_falls_with_the_order_of_the_integrator(name, integrator, order, dts):
+    rows = drifts(load(name), integrator, dts, 0.2)
+    slopes = np.log2(rows[:-1] / rows[1:])
+    # halving dt twice: the slope itself converges; 0.35 covers its own first-order error
+    assert np.abs(slopes[-1] - order).max() < 0.35, slopes
+
+
+def test_single_body_keeps_its_linear_momentum_exactly():
+    """However fast it spins: the base's velocity is stepped in world axes."""
+    robot = load("cube")
+    kernel = compile_program(flight(robot))
+    q, v = robot.neutral, np.array([1.0, -2.0, 3.0, 20.0, -30.0, 10.0])
+    end_q, end_v = fall(kernel, robot, q, v, 1e-3, 1.0)
+    x, y, z, w = end_q[0, 3:7]
+    rotation = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    # 1000 steps of rounding at eps each
+    assert np.allclose(rotation @ end_v[0, :3], v[:3] - [0, 0, GRAVITY], atol=1e-12)
+
+
+def test_rigid_body_tumbles_as_euler_says():
+    """Free rotation of an asymmetric body: kinetic energy and |L| stay; RK4 against a tiny step."""
+    robot = load("brick")
+    kernel = compile_program(flight(robot, "rk4"))
+    q, v = robot.neutral, np.array([0, 0, 0, 3.0, 0.2, -1.0])
+    coarse = fall(kernel, robot, q, v, 4e-3, 1.0)
+    fine = fall(kernel, robot, q, v, 5e-4, 1.0)
+    inertia = robot.bodies[0].inertia
+    for state in (coarse, fine):
+        spin = inertia @ state[1][0, 3:]
+        assert np.linalg.norm(spin) == pytest.approx(np.linalg.norm(inertia @ v[3:]), rel=1e-8)
+    assert np.abs(coarse[0] - fine[0]).max() < 1e-7
+
+
+@pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
+@pytest.mark.parametrize("dt", [1e-3, 2.5e-3])
+@pytest.mark.parametrize("name", ["hoap1", "hrp2", "biped14", "g1_29dof_rev_1_0.urdf"])
+def test_implicit_servo_holds_a_pose_in_free_fall(name, dt):
+    """kp = 1000, kd = 8 on every joint for 1 s, without any help from armature in G1's URDF.
+
+    Disturbed by 0.05 rad a joint, the robot must come back to its pose. The slowest mode is that of
+    hrp2's legs (1.9 kg m^2 about the hip), which decays as exp(-kd t / 2 I): 12 % are left after
+    1 s, and 20 % are allowed.
+    """
+    robot = load(example_file(name)) if name.endswith(".urdf") else load(name)
+    pose = robot.pose("stance") if "stance" in robot.poses else robot.neutral
+    gains = np.r_[np.zeros(6), np.ones(robot.nv - 6)]
+    servo = {"kp": 1000 * gains, "kd": 8 * gains, "v_ref": np.zeros(robot.nv)}
+    servo["q_ref"] = np.r_[np.zeros(6), pose[7:]]
+    q = pose.copy()
+    q[7:] += 0.05 * np.random.default_rng(0).choice([-1, 1], size=robot.nq - 7)
+    kernel = compile_program(flight(robot))
+    end_q, end_v = fall(kernel, robot, q, np.zeros(robot.nv), dt, 1.0, **servo)
+    assert np.isfinite(end_q).all()
+    assert np.abs(end_q[0, 7:] - pose[7:]).max() < 0.2 * 0.05
+    assert np.abs(end_v[0, 6:]).max() < 0.5
+
+
+def test_explicit_servo_would_explode():
+    """The reason for the implicit servo: the same gains, explicit, on hoap1 without armature."""
+    robot = load("hoap1")
+    robot = dataclasses.replace(robot, armature=np.zeros(robot.nv))
+    gains = np.r_[np.zeros(6), np.ones(robot.nv - 6)]
+    servo = {"kp": 60 * gains, "kd": 0.5 * gains, "v_ref": np.zeros(robot.nv)}
+    pose = robot.pose("stance")
+    servo["q_ref"] = np.r_[np.zeros(6), pose[7:]]
+    q = pose.copy()
+    q[7:] += 1e-3
+    ends = {}
+    for integrator in ("euler", "symplectic"):
+        kernel = compile_program(flight(robot, integrator))
+        with np.errstate(all="ignore"):
+            ends[integrator] = fall(kernel, robot, q, np.zeros(robot.nv), 1e-3, 0.2, **servo)[1]
+    assert not np.abs(ends["euler"]).max() < 1e3  # NaN counts as exploded
+    assert np.abs(ends["symplectic"][0, 6:]).max() < 1.0
+
+
+def test_unknown_integrator_is_a_sentence():
+    with pytest.raises(HeelstrikeError, match="integrators: symplectic, euler, rk4"):
+        flight(load("ball"), "verlet")

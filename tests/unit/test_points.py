@@ -1,0 +1,255 @@
+"""Contact points: how many a shape gives, where they are, and which the rule for feet keeps.
+
+Oracles: corners and rims worked out by hand, the stated counts for known robots, and for meshes
+scipy's convex hull of the file's own vertices.
+"""
+
+import os
+import warnings
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pin = pytest.importorskip("pinocchio")
+
+from heelstrike.errors import HeelstrikeError, HeelstrikeWarning  # noqa: E402
+from heelstrike.robot import Point, Shape, load  # noqa: E402
+from heelstrike.robot.points import LOW, MOST, outline, placements, radius, spread  # noqa: E402
+from heelstrike.robot.urdf_shapes import find_mesh  # noqa: E402
+
+DATA = os.environ.get("HEELSTRIKE_DATA")
+QUARTER_TURN = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])  # z -> x
+
+
+def shape(kind, size, vertices=None) -> Shape:
+    offset = np.array([1.0, 2.0, 3.0])
+    return Shape("s", 0, kind, QUARTER_TURN, offset, np.array(size, dtype=float), vertices)
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "expected", "size_of_points"),
+    [
+        ("box", [1, 2, 4], [[1 + x, 2 + y, 3 + z]
+                            for x in (-4, 4) for y in (-2, 2) for z in (-1, 1)], 0.0),
+        ("sphere", [0.5], [[1, 2, 3]], 0.5),
+        ("capsule", [0.1, 2], [[-1, 2, 3], [3, 2, 3]], 0.1),
+        ("ellipsoid", [1, 2, 4], [[5, 2, 3], [-3, 2, 3], [1, 4, 3], [1, 0, 3], [1, 2, 2],
+                                  [1, 2, 4]], 0.0),
+    ],
+)  # fmt: skip
+def test_outline_of_a_turned_shape(kind, size, expected, size_of_points):
+    """Its z axis along x, its centre at (1, 2, 3)."""
+    turned = shape(kind, size)
+    ours = sorted(outline(turned).round(12).tolist())
+    assert ours == sorted([float(x) for x in row] for row in expected)
+    assert radius(turned) == size_of_points
+
+
+def test_rims_of_a_cylinder():
+    """Eight points a rim, on both ends, at the radius."""
+    points = outline(shape("cylinder", [0.5, 2])) - [1, 2, 3]
+    assert len(points) == 16
+    np.testing.assert_allclose(np.abs(points[:, 0]), 2)
+    np.testing.assert_allclose(np.hypot(points[:, 1], points[:, 2]), 0.5)
+    assert len(np.unique(points.round(9), axis=0)) == 16
+
+
+def test_spread_keeps_corners_and_covers_the_rest():
+    """Of 3000 points on a sphere and the corners of a cube around it, 64: all corners, no gap."""
+    rng = np.random.default_rng(0)
+    ball = rng.normal(size=(3000, 3))
+    ball /= np.linalg.norm(ball, axis=1)[:, None]
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    vertices = np.vstack([ball, corners])
+    kept = spread(vertices, MOST)
+    assert len(kept) == MOST
+    assert len(np.unique(kept, axis=0)) == MOST
+    for corner in corners:
+        assert (kept == corner).all(axis=1).any()
+    gap = max(np.linalg.norm(kept - v, axis=1).min() for v in vertices)
+    assert gap < 0.65  # 56 caps on a unit sphere cannot all be nearer than about 0.35
+    few = vertices[:10]
+    assert spread(few, MOST) is few
+
+
+def robot_of(name):
+    if not DATA:
+        pytest.skip("HEELSTRIKE_DATA is not set: no third-party models")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HeelstrikeWarning)
+        return load(Path(DATA, "robots", name))
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "size"),
+    [
+        ("hoap1_like.xml", 8, 0.0),
+        ("hrp2_like.xml", 8, 0.0),
+        ("biped14_like.xml", 8, 0.0),
+        ("mighty.xml", 8, 0.0),
+        ("sr1.xml", 8, 0.0),
+        ("g1.xml", 8, 0.005),
+        ("anymal_c.xml", 4, 0.03),
+    ],
+)
+def test_feet_of_known_robots(name, count, size):
+    """Eight sole corners or spheres of a humanoid, four of a quadruped, all at the ground."""
+    robot = robot_of(name)
+    assert len(robot.points) == count
+    assert {point.radius for point in robot.points} == {size}
+    place = placements(robot, next(iter(robot.poses.values())))
+    heights = [(place[p.body][0] @ p.position + place[p.body][1])[2] - size for p in robot.points]
+    assert np.ptp(heights) < 1e-3
+    names = [point.name for point in robot.points]
+    assert len(set(names)) == count
+
+
+def test_names_of_points():
+    """After the geom where it has a name, else after the link."""
+    assert {p.name for p in robot_of("mighty.xml").points} == {
+        f"{side}_sole.{k}" for side in "lr" for k in range(4)
+    }
+    assert robot_of("anymal_c.xml").points[0].name == "LF_SHANK.0"
+
+
+def test_bundled_robots():
+    """Soles of the humanoids, all corners of the objects, one point of the ball and the foot."""
+    for name, count in {
+        "hoap1": 8, "hrp2": 8, "biped14": 8, "box": 8, "cube": 8, "ball": 1, "foot": 1,
+    }.items():  # fmt: skip
+        assert len(load(name).points) == count, name
+
+
+MASS = '<inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/>'
+
+
+def written(tmp_path, inner: str) -> Path:
+    path = tmp_path / "robot.xml"
+    path.write_text(
+        f'<mujoco><compiler angle="radian"/><worldbody><geom type="plane" size="1 1 1"/>'
+        f'<body name="a" pos="0 0 1"><freejoint/>{MASS}{inner}</body></worldbody></mujoco>'
+    )
+    return path
+
+
+TOE = (
+    f'<geom type="box" size=".2 .2 .2"/><body name="leg" pos="0 0 -.3"><joint name="k"/>{MASS}'
+    '<geom name="heel" type="box" size=".1 .05 .02" pos="0 0 -.1"/><body name="toe" pos=".1 0 0">'
+    f'<joint name="t" axis="0 1 0"/>{MASS}<geom name="toe" type="box" size=".03 .05 .02"'
+    ' pos=".05 0 -.1"/></body></body>'
+)
+
+
+def test_a_foot_behind_its_toe_counts(tmp_path):
+    """The toe is the end body; the heel reaches as low and stands too; the trunk does not."""
+    robot = load(written(tmp_path, TOE))
+    assert {p.name.split(".")[0] for p in robot.points} == {"heel", "toe"}
+    assert len(robot.points) == 8
+    assert all(p.position[2] == pytest.approx(-0.12) for p in robot.points)
+    assert len(load(written(tmp_path, TOE), points="all").points) == 24
+
+
+def test_a_wheel_keeps_its_rims_and_a_post_the_lower_one(tmp_path):
+    wheel = (
+        f'<body name="w" pos="0 0 -.5"><joint name="k" axis="0 1 0"/>{MASS}<geom type="cylinder" '
+        'size=".1 .02" euler="1.5707963267948966 0 0"/></body>'
+    )
+    assert len(load(written(tmp_path, wheel)).points) == 16
+    post = wheel.replace("1.5707963267948966 0 0", ".1 0 0")
+    points = load(written(tmp_path, post)).points
+    assert len(points) == 8
+    assert max(p.position[2] for p in points) < 0
+
+
+def test_pictures_and_the_world_do_not_touch(tmp_path):
+    """Geoms without contact bits are only to be seen; the floor is not part of the robot."""
+    seen = '<geom name="v" size=".1" contype="0" conaffinity="0"/><geom name="c" size=".2"/>'
+    robot = load(written(tmp_path, seen), points="all")
+    assert [p.name for p in robot.points] == ["c.0"]
+    assert [(s.name, s.collides) for s in robot.shapes] == [("v", False), ("c", True)]
+
+
+def test_feet_are_found_in_the_first_keyframe(tmp_path):
+    """A foot drawn on its side stands on the face that the keyframe puts down."""
+    foot = (
+        f'<body name="f" pos="0 0 -.5"><joint name="k" axis="0 1 0"/>{MASS}'
+        '<geom name="f" type="box" size=".02 .05 .1"/></body>'
+    )
+    path = written(tmp_path, foot)
+    assert {p.position[2] for p in load(path).points} == {-0.1}
+    key = '<keyframe><key name="stand" qpos="0 0 1 1 0 0 0 1.5"/></keyframe></mujoco>'
+    path.write_text(path.read_text().replace("</mujoco>", key))
+    assert {p.position[0] for p in load(path).points} == {0.02}
+
+
+def test_points_that_the_user_names(tmp_path):
+    """In the frame of the link or site they are on; a Point is taken as it is."""
+    site = '<site name="s" pos="0 0 1" euler="0 0 1.5707963267948966"/>'
+    path = written(tmp_path, site)
+    own = Point("mine", 0, np.array([0.0, 0.0, 9.0]), 0.5)
+    robot = load(path, points=[("a", [1, 2, 3]), ("s", (1, 0, 0), 0.1), ("a", [0, 0, 0]), own])
+    assert [p.name for p in robot.points] == ["a.0", "s.0", "a.1", "mine"]
+    np.testing.assert_allclose(robot.points[1].position, [0, 1, 1], atol=1e-15)
+    assert [p.radius for p in robot.points] == [0, 0.1, 0, 0.5]
+    with pytest.raises(HeelstrikeError, match="has no body 'x'; bodies: a"):
+        load(path, points=[("x", [0, 0, 0])])
+    with pytest.raises(HeelstrikeError, match="must be three numbers"):
+        load(path, points=[("a", [0, 0])])
+    with pytest.raises(HeelstrikeError, match="two contact points are called 'mine'"):
+        load(path, points=[own, own])
+    with pytest.raises(HeelstrikeError, match="is no contact point"):
+        load(path, points=["a"])
+
+
+def example(name: str) -> Path:
+    try:
+        found = [f for f in files("example-robot-data") or [] if str(f).endswith(name)]
+    except PackageNotFoundError:
+        pytest.skip("example-robot-data is not installed")
+    return Path(str(found[0].locate()))
+
+
+def test_meshes_of_a_urdf():
+    """talos: the points of every mesh, mirrored ones too, are vertices of Pinocchio's geometry."""
+    path = example("talos_data/robots/talos_reduced.urdf")
+    with pytest.warns(HeelstrikeWarning) as caught:
+        robot = load(path)
+    assert not any("left out" in str(w.message) for w in caught)  # package:// was found
+    theirs: dict[int, list[np.ndarray]] = {}
+    collision = pin.GeometryType.COLLISION
+    geometry = pin.buildGeomFromUrdf(
+        robot.model, str(path), collision, package_dirs=[str(path.parents[4])]
+    )
+    for thing in geometry.geometryObjects:
+        if hasattr(thing.geometry, "vertices"):
+            place = thing.placement
+            vertices = np.array(thing.geometry.vertices()) @ place.rotation.T + place.translation
+            theirs.setdefault(thing.parentJoint - 1, []).append(vertices)
+    meshes = [s for s in robot.shapes if s.kind == "mesh"]
+    assert len(meshes) > 20
+    for one in meshes:
+        points = outline(one)
+        assert 4 <= len(points) <= MOST
+        vertices = np.vstack(theirs[one.body])
+        for point in points:
+            assert np.linalg.norm(vertices - point, axis=1).min() < 1e-9
+    soles = [p for p in robot.points if p.name.startswith("leg_")]
+    assert len(soles) >= 8
+    assert np.ptp([p.position[2] for p in soles]) <= LOW
+
+
+def test_package_lookup(tmp_path, monkeypatch):
+    """package_dirs first, then ROS_PACKAGE_PATH, then above the file; a package may be renamed."""
+    urdf = tmp_path / "x" / "urdf" / "robot.urdf"
+    for folder in ("mine/p", "ros/p", "x"):
+        (tmp_path / folder / "m").mkdir(parents=True)
+        (tmp_path / folder / "m" / "a.stl").touch()
+    uri = "package://p/m/a.stl"
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "ros"))
+    assert find_mesh(urdf, uri, [tmp_path / "mine"]) == tmp_path / "mine/p/m/a.stl"
+    assert find_mesh(urdf, uri, []) == tmp_path / "ros/p/m/a.stl"
+    monkeypatch.delenv("ROS_PACKAGE_PATH")
+    assert find_mesh(urdf, uri, []) == tmp_path / "x/m/a.stl"
+    assert find_mesh(urdf, "package://p/m/none.stl", []) is None

@@ -1,0 +1,184 @@
+"""Programs: blocks, lets, outputs, counts, and what they say when they are used wrongly.
+
+Oracle: numpy on the same formulas, and operations counted by hand.
+"""
+
+from __future__ import annotations
+
+import gc
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from heelstrike.compile.cpu import compile_program
+from heelstrike.compile.graph import Counts
+from heelstrike.compile.program import Program
+from heelstrike.errors import ProgramError, TraceError
+
+
+def two_blocks() -> Program:
+    p = Program("two")
+    x, y = p.input("x", 3), p.input("y", 1)
+    with p.block("first"):
+        length = p.let("length", ca.sqrt(ca.dot(x, x)))
+        fixed = p.let("fixed", ca.vertcat(2.0, x[1], x[0] * y))
+    with p.block("second"):
+        p.output("unit", x / length)
+        p.output("outer", fixed @ x.T)
+    return p
+
+
+def test_values_and_shapes():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(5, 3)), rng.normal(size=(5, 1))
+    out = compile_program(two_blocks())(x=x, y=y)
+    assert out["unit"].shape == (5, 3)
+    assert out["outer"].shape == (5, 3, 3)
+    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
+    assert np.allclose(out["unit"], unit, rtol=1e-15)
+    fixed = np.stack([np.full(5, 2.0), x[:, 1], x[:, 0] * y[:, 0]], axis=1)
+    assert np.allclose(out["outer"], np.einsum("wi,wj->wij", fixed, x), rtol=1e-15)
+
+
+def test_one_world_in_one_world_out():
+    out = compile_program(two_blocks())(x=[3.0, 0.0, 4.0], y=[1.0])
+    assert out["unit"].shape == (3,)
+    assert np.allclose(out["unit"], [0.6, 0.0, 0.8], rtol=4e-16)
+
+
+def test_a_batch_outlives_its_kernel():
+    """The code must stay in memory as long as something can call it."""
+    batches = []
+    for _ in range(5):
+        batches.append(compile_program(two_blocks()).batch(1))
+        gc.collect()
+    for batch in batches:
+        batch.set(x=[0.0, 3.0, 4.0], y=[1.0])
+        batch.run()
+        assert np.allclose(batch.get("unit"), [0.0, 0.6, 0.8], rtol=4e-16)
+
+
+def test_constants_and_symbols_are_not_handed_over():
+    codes = two_blocks().code()
+    assert [code.name for code in codes] == ["first", "second"]
+    # the length and x0 y; not 2.0, not x1
+    assert len(codes[0].writes) == 2
+
+
+def test_only_what_an_output_needs_is_compiled():
+    codes = two_blocks().code(["outer"])
+    assert len(codes[0].writes) == 1
+    # x0 y, then rows 2 x (three sums), x1 x and (x0 y) x
+    assert two_blocks().counts(["outer"]) == Counts(additions=3, multiplications=7)
+
+
+def test_counts_by_hand():
+    """unit: 3 squares, 2 sums, a root, and 3 products with one shared reciprocal."""
+    expected = Counts(additions=2, multiplications=6, divisions=1, functions=1)
+    assert two_blocks().counts(["unit"]) == expected
+    assert expected.arithmetic == 9
+
+
+def test_equal_expressions_are_computed_once():
+    p = Program("twice")
+    x = p.input("x", 2)
+    with p.block("only"):
+        p.output("y", ca.vertcat(ca.sin(x[0] * x[1]) + 1, ca.sin(x[0] * x[1]) + 2))
+    assert p.counts() == Counts(additions=2, multiplications=1, functions=1)
+
+
+def test_every_operation_against_numpy():
+    p = Program("operations")
+    x, y = p.input("x", 1), p.input("y", 1)
+    values = {
+        "add": (x + y, np.add),
+        "sub": (x - y, np.subtract),
+        "mul": (x * y, np.multiply),
+        "div": (x / y, np.divide),
+        "neg": (-x, lambda a, b: -a),
+        "twice": (x + x, lambda a, b: 2 * a),
+        "sq": (x**2, lambda a, b: a**2),
+        "cube": (x**3, lambda a, b: a**3),
+        "half power": (ca.fabs(x) ** 1.5, lambda a, b: np.abs(a) ** 1.5),
+        "odd power": (ca.fabs(x) ** 1.3, lambda a, b: np.abs(a) ** 1.3),
+        "pow": (ca.fabs(x) ** y, lambda a, b: np.abs(a) ** b),
+        "sqrt": (ca.sqrt(ca.fabs(x)), lambda a, b: np.sqrt(np.abs(a))),
+        "sin": (ca.sin(x), lambda a, b: np.sin(a)),
+        "cos": (ca.cos(x), lambda a, b: np.cos(a)),
+        "tan": (ca.tan(x), lambda a, b: np.tan(a)),
+        "asin": (ca.asin(ca.sin(x)), lambda a, b: np.arcsin(np.sin(a))),
+        "acos": (ca.acos(ca.sin(x)), lambda a, b: np.arccos(np.sin(a))),
+        "atan": (ca.atan(x), lambda a, b: np.arctan(a)),
+        "atan2": (ca.atan2(x, y), np.arctan2),
+        "exp": (ca.exp(x), lambda a, b: np.exp(a)),
+        "log": (ca.log(ca.fabs(x)), lambda a, b: np.log(np.abs(a))),
+        "tanh": (ca.tanh(x), lambda a, b: np.tanh(a)),
+        "hypot": (ca.hypot(x, y), np.hypot),
+        "fmod": (ca.fmod(x, y), np.fmod),
+        "floor": (ca.floor(x), lambda a, b: np.floor(a)),
+        "ceil": (ca.ceil(x), lambda a, b: np.ceil(a)),
+        "abs": (ca.fabs(x), lambda a, b: np.abs(a)),
+        "sign": (ca.sign(x), lambda a, b: np.sign(a)),
+        "min": (ca.fmin(x, y), np.minimum),
+        "max": (ca.fmax(x, y), np.maximum),
+        "lt": (x < y, lambda a, b: (a < b) * 1.0),
+        "le": (x <= y, lambda a, b: (a <= b) * 1.0),
+        "eq": (ca.floor(x) == ca.floor(y), lambda a, b: (np.floor(a) == np.floor(b)) * 1.0),
+        "ne": (ca.floor(x) != ca.floor(y), lambda a, b: (np.floor(a) != np.floor(b)) * 1.0),
+        "and": (ca.logic_and(x > 0, y > 0), lambda a, b: ((a > 0) & (b > 0)) * 1.0),
+        "or": (ca.logic_or(x > 0, y > 0), lambda a, b: ((a > 0) | (b > 0)) * 1.0),
+        "not": (ca.logic_not(x > 0), lambda a, b: (~(a > 0)) * 1.0),
+        "if": (ca.if_else(x > y, x, 2 * y), lambda a, b: np.where(a > b, a, 2 * b)),
+        "if not": (ca.if_else(ca.logic_not(x > y), x, y), lambda a, b: np.where(a > b, b, a)),
+        "fused": (x * y + x, lambda a, b: a * b + a),
+        "fused minus": (x - y * y, lambda a, b: a - b * b),
+        "minus fused": (x * x - y, lambda a, b: a * a - b),
+    }
+    with p.block("all"):
+        for name, (expression, _) in values.items():
+            p.output(name, expression)
+    a, b = np.random.default_rng(1).normal(size=(2, 1000, 1)) * 3
+    out = compile_program(p)(x=a, y=b)
+    for name, (_, function) in values.items():
+        # one rounding more or less than numpy, and cancellation in the three sums
+        assert np.allclose(out[name], function(a, b), rtol=2e-15, atol=4e-15), name
+
+
+def test_unsupported_operation_is_a_sentence():
+    p = Program("erf")
+    x = p.input("x", 1)
+    with p.block("only"):
+        p.output("y", ca.erf(x))
+    with pytest.raises(TraceError, match="operation erf cannot be compiled; use"):
+        compile_program(p)
+
+
+def test_misuse_is_a_sentence():
+    p = two_blocks()
+    kernel = compile_program(p)
+    with pytest.raises(ProgramError, match="no output z; outputs: unit, outer"):
+        compile_program(p, outputs=["z"])
+    with pytest.raises(ProgramError, match="needs also y"):
+        kernel(x=[1.0, 2.0, 3.0])
+    with pytest.raises(ProgramError, match=r"input 'x' has shape \(2,\); it takes \(3,\)"):
+        kernel(x=[1.0, 2.0], y=[1.0])
+    with pytest.raises(ProgramError, match="different numbers of worlds"):
+        kernel(x=np.ones((2, 3)), y=np.ones((3, 1)))
+    with pytest.raises(ProgramError, match="no input 'z'; inputs: x, y"):
+        kernel(x=np.ones(3), y=[1.0], z=[1.0])
+    with pytest.raises(ProgramError, match="at least one world"):
+        kernel.batch(0)
+    with pytest.raises(ProgramError, match="no number type 'float16'"):
+        compile_program(p, dtype="float16")
+    with pytest.raises(ProgramError, match="already has a port named 'x'"):
+        p.input("x", 1)
+    with pytest.raises(ProgramError, match="inside a block"):
+        p.let("a", ca.SX.sym("a"))
+    with p.block("outer"), pytest.raises(ProgramError, match="inside block 'outer'"), p.block("in"):
+        pass
+    stranger = Program("stranger")
+    with stranger.block("b"):
+        stranger.output("y", ca.SX.sym("lost") + 1)
+    with pytest.raises(ProgramError, match="uses symbol 'lost', which is neither"):
+        compile_program(stranger)
