@@ -1,0 +1,58 @@
+"""The README's Python runs as it stands, and every public name resolves."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import heelstrike as hs
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/programs.md"])
+def test_python_of_the_docs_runs(page):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    assert blocks
+    scope: dict[str, object] = {}
+    for block in blocks:
+        exec(block, scope)
+
+
+def test_links_of_the_docs_lead_somewhere():
+    for page in [ROOT / "README.md", *ROOT.glob("docs/*.md")]:
+        for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_public_names_resolve():
+    for name in hs.__all__:
+        assert getattr(hs, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        hs.nothing  # noqa: B018
+
+
+def test_import_is_light():
+    """Heavy packages are imported where they are used: `import heelstrike` takes under 0.3 s."""
+    code = "import heelstrike, sys; sys.exit('casadi' in sys.modules or 'pinocchio' in sys.modules)"
+    started = time.perf_counter()
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert (
+        time.perf_counter() - started < 2.0
+    )  # with the interpreter's own start, on a busy machine
+
+
+def test_demo_runs():
+    demo = subprocess.run(
+        [sys.executable, str(ROOT / "examples/free_fall.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert demo.returncode == 0, demo.stderr
+    assert "centre of mass against" in demo.stdout
