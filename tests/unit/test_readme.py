@@ -42,9 +42,7 @@ def test_import_is_light():
     code = "import heelstrike, sys; sys.exit('casadi' in sys.modules or 'pinocchio' in sys.modules)"
     started = time.perf_counter()
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    assert (
-        time.perf_counter() - started < 2.0
-    )  # the interpreter's start included
+    assert time.perf_counter() - started < 2.0  # the interpreter's start included
 
 
 def test_demo_runs():
