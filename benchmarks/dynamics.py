@@ -2,7 +2,7 @@
 
     python -m benchmarks.dynamics [--json FILE] [--quick]
 
-Times are microseconds per world, the best of several rounds in which all contenders take turns.
+Times are microseconds per world (and step), the best of several rounds in which all contenders take turns.
 Robots of example-robot-data and of HEELSTRIKE_DATA are left out where those are not there.
 """
 
@@ -15,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,6 +41,8 @@ THREAD_WORLDS = 8192
 """On two threads: handing work to a thread takes about 0.1 ms."""
 CHAIN = (5, 10, 20, 50, 100, 200)
 GRAVITY = 9.81
+STEPS = 10
+"""Of a batch in one call from Python."""
 
 
 @dataclass
@@ -152,14 +155,15 @@ def measure(name: str, source: str, base: str) -> Row:
 
 
 def calls(robot: Robot, program: Program) -> Iterator[tuple[str, Callable[[], object], int]]:
-    """One world; a batch in lanes; the same on two threads; in both number types."""
+    """One world, a step a call; a batch in lanes and on two threads, several steps a call."""
+    steps = STEPS if program.memories else 1
     for dtype in REALS:
         one = filled(compile_program(program, width=1, dtype=dtype), robot, 1)
         lanes = compile_program(program, dtype=dtype)
-        many = filled(lanes, robot, THREAD_WORLDS)
+        few, many = filled(lanes, robot, WORLDS), filled(lanes, robot, THREAD_WORLDS)
         yield f"{dtype} one", one.run, 1
-        yield f"{dtype} lanes", filled(lanes, robot, WORLDS).run, WORLDS
-        yield f"{dtype} 2 threads", lambda batch=many: batch.run(2), THREAD_WORLDS
+        yield f"{dtype} lanes", partial(few.run, steps), WORLDS * steps
+        yield f"{dtype} 2 threads", partial(many.run, steps, threads=2), THREAD_WORLDS * steps
 
 
 def filled(kernel: Kernel, robot: Robot, worlds: int) -> Batch:
@@ -178,7 +182,7 @@ def filled(kernel: Kernel, robot: Robot, worlds: int) -> Batch:
         "kd": robot.kd,
     }
     batch = kernel.batch(worlds)
-    names = {port.name for port in kernel.layout.inputs}
+    names = {port.name for port in kernel.layout.ports}
     batch.set(**{name: value for name, value in values.items() if name in names})
     return batch
 

@@ -27,10 +27,7 @@ def fall(kernel, robot, q, v, dt, duration, **servo):
     n = len(np.atleast_2d(q))
     batch = kernel.batch(n)
     batch.set(dt=[dt], gravity=[-GRAVITY], q=np.atleast_2d(q), v=np.atleast_2d(v), **servo)
-    for _ in range(round(duration / dt)):
-        batch.run()
-        for name in ("q", "v"):
-            batch.arrays[name][:] = batch.arrays[f"{name}_next"]
+    batch.run(steps=round(duration / dt))
     return batch.get("q"), batch.get("v")
 
 

@@ -60,14 +60,14 @@ def test_a_batch_outlives_its_kernel():
 
 
 def test_constants_and_symbols_are_not_handed_over():
-    codes = two_blocks().code()
+    codes = two_blocks().trace().record
     assert [code.name for code in codes] == ["first", "second"]
     # the length and x0 y; not 2.0, not x1
     assert len(codes[0].writes) == 2
 
 
 def test_only_what_an_output_needs_is_compiled():
-    codes = two_blocks().code(["outer"])
+    codes = two_blocks().trace(["outer"]).record
     assert len(codes[0].writes) == 1
     # x0 y, then rows 2 x (three sums), x1 x and (x0 y) x
     assert two_blocks().counts(["outer"]) == Counts(additions=3, multiplications=7)

@@ -1,13 +1,14 @@
 """The arrays of many worlds, laid out for the lanes.
 
 Arrays are cut into tiles of W worlds, (tiles, size, W), so that a vector load takes one value of W
-neighbours. The last tile of a batch is filled up with copies of the last world.
+neighbours; outputs are (tiles, records, size, W). The last tile of a batch is filled up with copies
+of the last world. Tables are plain arrays, the same for all worlds.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
@@ -15,8 +16,8 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heelstrike.compile.code import Port
 from heelstrike.compile.lanes import Real
-from heelstrike.compile.program import Port
 from heelstrike.errors import ProgramError
 
 ALIGNMENT = 64
@@ -30,16 +31,24 @@ class Layout:
 
     name: str
     inputs: tuple[Port, ...]
+    tables: tuple[Port, ...]
+    memory: tuple[Port, ...]
     outputs: tuple[Port, ...]
+    initial: Mapping[str, np.ndarray]
+    """Of the memory."""
     width: int
     real: Real
     frame_size: int
 
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        return (*self.inputs, *self.tables, *self.memory, *self.outputs)
+
 
 class Batch:
-    """Inputs and outputs of a number of worlds, and the function that works on them.
+    """Inputs, memory and outputs of a number of worlds, and the function that works on them.
 
-    Inputs that were never set are zero.
+    Inputs and tables that were never set are zero; memory starts at its initial values.
     """
 
     def __init__(self, layout: Layout, function: Callable[..., None], worlds: int) -> None:
@@ -48,59 +57,130 @@ class Batch:
         self.layout = layout
         self.worlds = worlds
         self.tiles = -(-worlds // layout.width)
-        ports = layout.inputs + layout.outputs
-        self.arrays = {port.name: self._tiles(port, self.tiles) for port in ports}
-        self._ports = {port.name: port for port in ports}
-        self._index = {port.name: k for k, port in enumerate(ports)}
-        self._pointers = (ctypes.c_void_p * len(ports))()
-        self._strides = (ctypes.c_int64 * len(ports))()
-        for name, array in self.arrays.items():
-            self._attach(name, array)
+        self.steps_made = 0
+        """Steps of `run` so far: the phase of what is recorded."""
+        n = len(layout.ports)
+        self.arrays: dict[str, np.ndarray] = {}
+        self._index = {port.name: k for k, port in enumerate(layout.ports)}
+        self._ports = {port.name: port for port in layout.ports}
+        self._pointers = (ctypes.c_void_p * n)()
+        self._strides = (ctypes.c_int64 * n)()
+        self._records = (ctypes.c_int64 * n)()
+        for port in layout.inputs + layout.memory:
+            self._attach(port.name, self._tiles(port, self.tiles))
+        for port in layout.tables:
+            self._attach_table(port.name, _aligned(port.shape, layout.real))
+        for port in layout.outputs:
+            self._attach_records(port, 1)
         self._frames = [self._new_frame()]
         self._call = partial(
-            function, ctypes.addressof(self._pointers), ctypes.addressof(self._strides)
+            function, *(ctypes.addressof(x) for x in (self._pointers, self._strides, self._records))
         )
+        self.reset()
         self._run_all = partial(self._call, self._frames[0].ctypes.data, 0, self.tiles)
 
-    def set(self, **inputs: ArrayLike) -> None:
-        """Fills inputs: (worlds, size) one row a world, (size,) the same for all worlds."""
-        known = {port.name: port for port in self.layout.inputs}
-        for name, value in inputs.items():
-            if name not in known:
-                raise ProgramError(f"no input '{name}'; inputs: {', '.join(known)}")
+    # values
+
+    def set(self, **values: ArrayLike) -> None:
+        """Fills inputs and memory: (worlds, size) one row a world, (size,) the same for all;
+        tables as they are.
+        """
+        settable = {p.name: p for p in self.layout.inputs + self.layout.memory}
+        tables = {p.name: p for p in self.layout.tables}
+        for name, value in values.items():
             array: np.ndarray = np.asarray(value, dtype=self.layout.real.dtype)
-            size = known[name].size
+            if name in tables:
+                self._set_table(tables[name], array)
+                continue
+            if name not in settable:
+                raise ProgramError(f"no input '{name}'; inputs: {', '.join([*settable, *tables])}")
+            size = settable[name].size
             if array.shape not in ((size,), (self.worlds, size)):
                 raise ProgramError(
                     f"input '{name}' has shape {array.shape}; it takes ({size},) for all "
                     f"worlds alike or ({self.worlds}, {size})"
                 )
-            tiles = self.tiles if array.ndim == 2 else 1
+            shared = array.ndim == 1 and settable[name] in self.layout.inputs
+            tiles = 1 if shared else self.tiles
             if len(self.arrays[name]) != tiles:
-                self.arrays[name] = self._tiles(known[name], tiles)
-                self._attach(name, self.arrays[name])
-            _fill(self.arrays[name], np.atleast_2d(array))
+                self._attach(name, self._tiles(settable[name], tiles))
+            rows = (
+                array
+                if array.ndim == 2
+                else array[None]
+                if shared
+                else np.tile(array, (self.worlds, 1))
+            )
+            _fill(self.arrays[name], rows)
 
     def get(self, name: str) -> np.ndarray:
-        """A copy of a port's values, (worlds, *shape)."""
-        array = self.arrays[name]
-        rows = array.transpose(0, 2, 1).reshape(-1, *self._ports[name].shape)
+        """A copy of a port's values: (worlds, *shape); an output of a program with memory
+        (worlds, records, *shape); a table as it is.
+        """
+        if name not in self._ports:
+            raise ProgramError(f"no port '{name}'; ports: {', '.join(self._ports)}")
+        port, array = self._ports[name], self.arrays[name]
+        if port in self.layout.tables:
+            return array.copy()
+        if port in self.layout.outputs:
+            rows = array.transpose(0, 3, 1, 2).reshape(-1, array.shape[1], *port.shape)
+            rows = rows if self.layout.memory else rows[:, 0]
+        else:
+            rows = array.transpose(0, 2, 1).reshape(-1, *port.shape)
         if len(array) < self.tiles:  # the same for all worlds
             rows = np.broadcast_to(rows[0], (self.worlds, *rows[0].shape))
         return rows[: self.worlds].copy()
 
-    def run(self, threads: int = 1) -> None:
-        """Computes the outputs of all worlds from the inputs."""
+    def reset(self, worlds: np.ndarray | None = None, **values: ArrayLike) -> None:
+        """Memory back to its initial values, or those given, in all worlds or where a mask holds;
+        clocks to 0, failures forgotten.
+        """
+        mask = np.ones(self.worlds, bool) if worlds is None else np.asarray(worlds, dtype=bool)
+        if mask.shape != (self.worlds,):
+            raise ProgramError(f"the mask has shape {mask.shape}; it takes ({self.worlds},)")
+        for port in self.layout.memory:
+            rows = self.get(port.name)
+            rows[mask] = self.layout.initial[port.name]
+            if port.name in values:
+                given = np.broadcast_to(np.asarray(values.pop(port.name)), rows.shape)
+                rows[mask] = given[mask]
+            self.set(**{port.name: rows})
+        if values:
+            names = ", ".join(port.name for port in self.layout.memory)
+            raise ProgramError(f"no memory {', '.join(values)}; memories: {names}")
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All memory by name: what `set(**state)` brings back, here or in another process."""
+        return {port.name: self.get(port.name) for port in self.layout.memory}
+
+    # work
+
+    def run(self, steps: int = 1, every: int = 1, threads: int = 1) -> None:
+        """Makes a number of steps in all worlds; outputs are recorded in every `every`-th step,
+        counted from the batch's first.
+        """
+        phase = self.steps_made % every
+        if self.layout.memory:
+            count = len(range(-phase % every, steps, every))
+            for port in self.layout.outputs:
+                if self.arrays[port.name].shape[1] != count:
+                    self._attach_records(port, count)
+            self.steps_made += steps
         if threads == 1 or self.tiles == 1:
-            self._run_all()
+            self._run_all(steps, every, phase)
             return
         threads = min(threads, self.tiles)
         while len(self._frames) < threads:
             self._frames.append(self._new_frame())
         bounds = [self.tiles * k // threads for k in range(threads + 1)]
-        # each worker has its own frame and its own tiles; nothing else is written
-        pointers = [frame.ctypes.data for frame in self._frames[:threads]]
-        list(_pool(threads).map(self._call, pointers, bounds[:-1], bounds[1:]))
+
+        def work(k: int) -> None:  # its own frame and its own tiles; nothing else is written
+            frame = self._frames[k].ctypes.data
+            self._call(frame, bounds[k], bounds[k + 1], steps, every, phase)
+
+        list(_pool(threads).map(work, range(threads)))
+
+    # layout
 
     def _tiles(self, port: Port, tiles: int) -> np.ndarray:
         return _aligned((tiles, port.size, self.layout.width), self.layout.real)
@@ -109,9 +189,28 @@ class Batch:
         return _aligned((max(self.layout.frame_size, 1), self.layout.width), self.layout.real)
 
     def _attach(self, name: str, array: np.ndarray) -> None:
+        self.arrays[name] = array
         k = self._index[name]
         self._pointers[k] = array.ctypes.data
         self._strides[k] = array[0].nbytes if len(array) == self.tiles else 0
+
+    def _attach_records(self, port: Port, records: int) -> None:
+        shape = (self.tiles, records, port.size, self.layout.width)
+        self._attach(port.name, _aligned(shape, self.layout.real))
+        self._records[self._index[port.name]] = (
+            port.size * self.layout.width * self.layout.real.bytes
+        )
+
+    def _attach_table(self, name: str, array: np.ndarray) -> None:
+        self.arrays[name] = array
+        self._pointers[self._index[name]] = array.ctypes.data
+
+    def _set_table(self, port: Port, array: np.ndarray) -> None:
+        if array.shape != port.shape:
+            raise ProgramError(
+                f"table '{port.name}' has shape {array.shape}; it takes {port.shape}"
+            )
+        self.arrays[port.name][...] = array
 
 
 def _fill(tiles: np.ndarray, rows: np.ndarray) -> None:

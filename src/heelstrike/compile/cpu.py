@@ -17,7 +17,7 @@ from heelstrike.compile.program import Program
 from heelstrike.errors import ProgramError
 
 SIGNATURE = ctypes.CFUNCTYPE(  # calls through it release the interpreter lock
-    None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
+    None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 5
 )
 
 
@@ -34,13 +34,19 @@ def compile_program(
     if dtype not in REALS:
         raise ProgramError(f"no number type '{dtype}'; types: {', '.join(REALS)}")
     real = REALS[dtype]
-    width = widest(real) if width is None else width
-    names = list(program.outputs) if outputs is None else list(outputs)
-    inputs = tuple(program.inputs.values())
-    codes = program.code(names)
-    results = tuple(program.outputs[name] for name in names)
-    module = emit(program.name, codes, inputs + results, width, real)
-    layout = Layout(program.name, inputs, results, width, real, module.frame_size)
+    traced = program.trace(outputs)
+    module = emit(traced, widest(real) if width is None else width, real)
+    layout = Layout(
+        name=program.name,
+        inputs=traced.inputs,
+        tables=traced.tables,
+        memory=traced.memory,
+        outputs=traced.outputs,
+        initial=dict(program.initial),
+        width=module.width,
+        real=real,
+        frame_size=module.frame_size,
+    )
     return Kernel(layout, object_code(module, level))
 
 
@@ -98,16 +104,20 @@ class Kernel:
 
         An input is (worlds, size), or (size,): the same for all worlds.
         """
-        if missing := [p.name for p in self.layout.inputs if p.name not in inputs]:
+        if missing := [
+            p.name for p in self.layout.inputs + self.layout.tables if p.name not in inputs
+        ]:
             raise ProgramError(f"program '{self.layout.name}' needs also {', '.join(missing)}")
         arrays = {name: np.atleast_1d(value) for name, value in inputs.items()}
-        many = {len(array) for array in arrays.values() if array.ndim > 1}
+        tables = {port.name for port in self.layout.tables}
+        given = [array for name, array in arrays.items() if name not in tables]
+        many = {len(array) for array in given if array.ndim > 1}
         if len(many) > 1:
             raise ProgramError(f"inputs are for different numbers of worlds: {sorted(many)}")
         batch = Batch(self.layout, self.function, many.pop() if many else 1)
         batch.set(**arrays)
-        batch.run(threads)
-        single = all(array.ndim == 1 for array in arrays.values())
+        batch.run(threads=threads)
+        single = all(array.ndim == 1 for array in given)
         results = {port.name: batch.get(port.name) for port in self.layout.outputs}
         return {name: value[0] for name, value in results.items()} if single else results
 

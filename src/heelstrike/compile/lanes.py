@@ -164,15 +164,64 @@ class Lanes:
 
     # memory
 
-    def address(self, base: str, index: int) -> str:
-        """Where value number `index` of the array at `base` is."""
-        return self._new(f"getelementptr {self.values}, ptr {base}, i64 {index}")
+    def address(self, base: str, index: int, unit: str = "vector") -> str:
+        """Where element `index` of the array at `base` is; its elements are vectors or scalars."""
+        return self._new(f"getelementptr {self._element(unit)}, ptr {base}, i64 {index}")
+
+    def moving_address(self, base: str, index: int, stride: int, unit: str = "vector") -> str:
+        """Where element index + stride * %counter is."""
+        offset = self._new(f"mul i64 %counter, {stride}")
+        start = self._new(f"add i64 {offset}, {index}")
+        return self._new(f"getelementptr {self._element(unit)}, ptr {base}, i64 {start}")
+
+    def _element(self, unit: str) -> str:
+        return self.values if unit == "vector" else self.real.name
+
+    def load_splat(self, address: str) -> str:
+        """A scalar from memory, in every lane."""
+        scalar = self._new(f"load {self.real.name}, ptr {address}, align {self.real.bytes}")
+        if self.width == 1:
+            return scalar
+        first = self._new(f"insertelement {self.values} poison, {self.real.name} {scalar}, i64 0")
+        return self._new(
+            f"shufflevector {self.values} {first}, {self.values} poison, "
+            f"<{self.width} x i32> zeroinitializer"
+        )
+
+    def gather(self, base: str, indices: str) -> str:
+        """Each lane's own scalar of the array at `base`."""
+        if self.width == 1:
+            where = self._new(
+                f"getelementptr {self.real.name}, ptr {base}, {self.real.integer} {indices}"
+            )
+            return self._new(f"load {self.real.name}, ptr {where}, align {self.real.bytes}")
+        pointers = self._vector("ptr")
+        where = self._new(f"getelementptr {self.real.name}, ptr {base}, {self.integers} {indices}")
+        suffix = f"v{self.width}{self.real.suffix}.v{self.width}p0"
+        function = f"{self.values} @llvm.masked.gather.{suffix}"
+        self.intrinsics.add(f"declare {function}({pointers}, i32, {self.masks}, {self.values})")
+        return self._new(
+            f"call {function}({pointers} {where}, i32 {self.real.bytes}, "
+            f"{self.masks} {self._splat('i1', 'true')}, {self.values} zeroinitializer)"
+        )
 
     def load(self, address: str) -> str:
         return self._new(f"load {self.values}, ptr {address}, align {self.alignment}")
 
     def store(self, value: str, address: str) -> None:
         self.lines.append(f"  store {self.values} {value}, ptr {address}, align {self.alignment}")
+
+    def to_integer(self, a: str) -> str:
+        """A whole number, known to fit, as an integer."""
+        return self._new(f"fptosi {self.values} {a} to {self.integers}")
+
+    def any(self, mask: str) -> str:
+        """Whether a mask holds in any lane, as an i1."""
+        if self.width == 1:
+            return mask
+        function = f"i1 @llvm.vector.reduce.or.v{self.width}i1"
+        self.intrinsics.add(f"declare {function}({self.masks})")
+        return self._new(f"call {function}({self.masks} {mask})")
 
     # precision
 

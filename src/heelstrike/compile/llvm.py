@@ -1,7 +1,7 @@
-"""The emitter: a program's blocks as an LLVM module for W lanes.
+"""The emitter: a traced program as an LLVM module for W lanes.
 
-Blocks are gathered into LLVM functions of a size that compiles fast; values that cross from one
-function to the next live in a frame of scratch memory.
+Items are gathered into LLVM functions of a size that compiles fast; the entry calls them in order,
+tile by tile, round by round and step by step.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from heelstrike.compile.code import Item, Port, Repeat, Traced
+from heelstrike.compile.frame import Frame, Group, layout
 from heelstrike.compile.lanes import Lanes, Real
-from heelstrike.compile.operations import BlockEmitter
-from heelstrike.compile.program import Code, Place, Port
+from heelstrike.compile.straight import FunctionEmitter
 
 FUNCTION_SIZE = 1500
 """Operations after which a new LLVM function begins: LLVM's time grows faster than the function."""
@@ -25,169 +28,273 @@ PASS_BYTES = 2**20
 
 @dataclass(frozen=True)
 class Module:
-    """LLVM IR of a program, and how it wants to be called.
+    """LLVM IR of a program, and how it wants to be called:
 
-    `void NAME(ptr ports, ptr strides, ptr frame, i64 first, i64 last)` works through the tiles
-    first..last-1. A tile is W worlds; element i of port p of a tile is a vector of W values at
-    ports[p] + tile * strides[p] + i * W * size of a value. A stride of 0 makes a port the same for
-    all tiles. The frame is scratch memory of one thread, for the tiles of one pass.
+    void NAME(ptr ports, ptr strides, ptr records, ptr frames,
+              i64 first, i64 last, i64 steps, i64 every, i64 phase)
+
+    works through the tiles first..last-1, each for a number of steps. A tile is W worlds; element i
+    of port p of a tile is a vector of W values at ports[p] + tile * strides[p] + record *
+    records[p] + i * W * size of a value. A stride of 0 makes a port the same for all tiles; tables
+    are plain arrays. Outputs are written in steps s with (phase + s) divisible by `every`, to
+    records 0, 1, ... The frames are scratch memory of one thread, for the tiles of one pass.
     """
 
     name: str
     text: str
     ports: tuple[Port, ...]
     frame_size: int
-    """Values (of W lanes) that the frame must hold."""
+    """Values (of W lanes) that the frames must hold."""
     width: int
     real: Real
 
 
-def emit(name: str, codes: Sequence[Code], ports: Sequence[Port], width: int, real: Real) -> Module:
-    """LLVM IR that carries out the blocks in order, for every tile of a range."""
-    groups = _groups(codes)
-    slots, frame_size = _frame_slots(groups)
-    port_index = {port.name: k for k, port in enumerate(ports)}
-    intrinsics: set[str] = set()
-    texts: list[str] = []
-    ports_used: list[list[int]] = []
-    for k, group in enumerate(groups):
-        lanes = Lanes(width, real)
-        text, used = _function(f"{name}.{k}", group, slots, port_index, lanes)
-        intrinsics |= lanes.intrinsics
-        texts.append(text)
-        ports_used.append(used)
-    frame_bytes = frame_size * width * real.bytes
+@dataclass(frozen=True)
+class Call:
+    """A function of the module and the ports that it takes, in the order of its arguments."""
+
+    function: int
+    ports: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Calls that a loop repeats."""
+
+    limit: int
+    until: bool
+    calls: tuple[Call | Cycle, ...]
+
+
+Plan = tuple[Call | Cycle, ...]
+
+
+def emit(program: Traced, width: int, real: Real) -> Module:
+    """LLVM IR of a program."""
+    phases = [_grouped(items) for items in (program.step, program.record)]
+    phases.append([(program.commit,)] if program.commit else [])
+    frame = layout([_functions(entry) for phase in phases for entry in phase], program.arrays)
+    emitter = _ModuleEmitter(program, frame, width, real)
+    plans = [emitter.plan(phase) for phase in phases]
+    frame_bytes = frame.size * width * real.bytes
     tiles = max(1, min(PASS, PASS_BYTES // max(frame_bytes, 1)))
-    entry = _entry(name, ports_used, frame_bytes, tiles)
-    text = "\n".join([*sorted(intrinsics), *texts, entry, _attributes(width, real)])
-    return Module(name, text, tuple(ports), frame_size * tiles, width, real)
+    ports = (*program.inputs, *program.tables, *program.memory, *program.outputs)
+    entry = Entry(program.name, [port.name for port in ports], frame_bytes, tiles).text(*plans)
+    constants = [_constant(name, table, real) for name, table in program.constants.items()]
+    parts = [*constants, *sorted(emitter.intrinsics), *emitter.texts, entry]
+    text = "\n".join([*parts, _attributes(width, real)])
+    return Module(program.name, text, ports, frame.size * tiles, width, real)
 
 
-def _groups(codes: Sequence[Code]) -> list[list[Code]]:
-    """Consecutive blocks that share an LLVM function."""
-    groups: list[list[Code]] = []
-    size = 0
-    for code in codes:
-        if not groups or size + len(code.graph.operations) > FUNCTION_SIZE:
-            groups.append([])
-            size = 0
-        groups[-1].append(code)
-        size += len(code.graph.operations)
-    return groups
+Grouped = list["Group | tuple[Repeat, Grouped]"]
 
 
-def _frame_slots(groups: Sequence[Sequence[Code]]) -> tuple[dict[Place, int], int]:
-    """A place in the frame for each value that crosses from one function to a later one; a place is
-    free again after its last reader.
-    """
-    born = {place: k for k, group in enumerate(groups) for code in group for place in code.writes}
-    last = {place: k for k, group in enumerate(groups) for code in group for place in code.reads}
-    slots: dict[Place, int] = {}
-    free: list[int] = []
-    size = 0
-    for k, group in enumerate(groups):
-        for code in group:
-            for place in code.writes:
-                if place.port is None and last.get(place, k) > k:
-                    if free:
-                        slots[place] = free.pop()
-                    else:
-                        slots[place] = size
-                        size += 1
-        free += [
-            slots[place]
-            for place, end in last.items()
-            if end == k and born.get(place, k) < k and place in slots
-        ]
-        free.sort(reverse=True)  # the lowest first: neighbours in time are neighbours in memory
-    return slots, size
-
-
-def _function(
-    name: str,
-    group: Sequence[Code],
-    slots: dict[Place, int],
-    port_index: dict[str, int],
-    lanes: Lanes,
-) -> tuple[str, list[int]]:
-    """One LLVM function for a group of blocks, and the ports that it takes."""
-    here: dict[Place, str] = {}
-    used: dict[str, None] = {}
-
-    def address(place: Place) -> str:
-        if place.port is None:
-            base, index = "%frame", slots[place]
+def _grouped(items: Sequence[Item]) -> Grouped:
+    """Consecutive items that share an LLVM function; loops apart, with groups of their own."""
+    entries: Grouped = []
+    size = FUNCTION_SIZE + 1
+    for item in items:
+        if isinstance(item, Repeat):
+            entries.append((item, _grouped(item.body)))
+            size = FUNCTION_SIZE + 1
+        elif size + item.size > FUNCTION_SIZE:
+            entries.append((item,))
+            size = item.size
         else:
-            used[place.port] = None
-            base, index = f"%tile{port_index[place.port]}", place.index
-        return lanes.address(base, index)
-
-    def load(place: Place) -> str:
-        if place not in here:
-            here[place] = lanes.load(address(place))
-        return here[place]
-
-    for code in group:
-        block = BlockEmitter(lanes, code, load)
-        block.run()
-        for place, operation in zip(code.writes, code.graph.outputs, strict=True):
-            value = block.value(operation)
-            if place.port is None:
-                here[place] = value
-            if place.port is not None or place in slots:
-                lanes.store(value, address(place))
-    order = sorted(port_index[port] for port in used)
-    arguments = ", ".join(f"ptr noalias {p}" for p in ["%frame", *(f"%tile{p}" for p in order)])
-    body = "\n".join(lanes.lines)
-    return f'define internal void @"{name}"({arguments}) #0 {{\n{body}\n  ret void\n}}', order
+            entries[-1] = (*entries[-1], item)  # type: ignore[arg-type]
+            size += item.size
+    return entries
 
 
-def _entry(name: str, ports_used: Sequence[Sequence[int]], frame_bytes: int, tiles: int) -> str:
-    """The loop over tiles: a pass of a few tiles goes through the first function, then through the
-    second, ...
-    """
-    lines = [
-        f'define void @"{name}"(ptr %ports, ptr %strides, ptr noalias %frames, '
-        "i64 %first, i64 %last) #0 {",
-        "  br label %check",
-        "check:",
-        "  %start = phi i64 [ %first, %0 ], [ %stop, %next ]",
-        "  %more = icmp slt i64 %start, %last",
-        "  br i1 %more, label %pass, label %done",
-        "pass:",
-        f"  %full = add i64 %start, {tiles}",
-        "  %fits = icmp slt i64 %full, %last",
-        "  %stop = select i1 %fits, i64 %full, i64 %last",
-        "  br label %f0" if ports_used else "  br label %next",
-    ]
-    for k, used in enumerate(ports_used):
-        before = "pass" if k == 0 else f"f{k - 1}"
-        after = f"f{k + 1}" if k + 1 < len(ports_used) else "next"
-        lines += [
-            f"f{k}:",
-            f"  %tile{k} = phi i64 [ %start, %{before} ], [ %up{k}, %f{k} ]",
-            f"  %n{k} = sub i64 %tile{k}, %start",
-            f"  %o{k} = mul i64 %n{k}, {frame_bytes}",
-            f"  %frame{k} = getelementptr i8, ptr %frames, i64 %o{k}",
+def _functions(entry: object) -> list[Group]:
+    """The groups of an entry: one, or all of a loop."""
+    assert isinstance(entry, tuple)
+    if isinstance(entry[0], Repeat):
+        return [group for inner in entry[1] for group in _functions(inner)]
+    return [entry]
+
+
+class _ModuleEmitter:
+    """Writes the functions and remembers in which order they are called."""
+
+    def __init__(self, program: Traced, frame: Frame, width: int, real: Real) -> None:
+        self.program = program
+        self.frame = frame
+        self.width = width
+        self.real = real
+        self.texts: list[str] = []
+        self.intrinsics: set[str] = set()
+
+    def plan(self, entries: Grouped) -> Plan:
+        return tuple(self._entry(entry) for entry in entries)
+
+    def _entry(self, entry: object) -> Call | Cycle:
+        assert isinstance(entry, tuple)
+        if isinstance(entry[0], Repeat):
+            return Cycle(entry[0].limit, entry[0].until, self.plan(entry[1]))
+        lanes = Lanes(self.width, self.real)
+        emitter = FunctionEmitter(lanes, self.frame, self.program.constants)
+        emitter.emit(entry)
+        self.intrinsics |= lanes.intrinsics
+        number = len(self.texts)
+        pointers = ", ".join(f"ptr noalias {name}" for name in ("%frame", *emitter.ports.values()))
+        body = "\n".join(lanes.lines)
+        self.texts.append(
+            f'define internal i1 @"{self.program.name}.{number}"(i64 %counter, {pointers}) #0 {{\n'
+            f"{body}\n  ret i1 {emitter.goes_on}\n}}"
+        )
+        return Call(number, tuple(emitter.ports))
+
+
+class Entry:
+    """Writes the entry: passes of tiles, steps, functions, and the rounds of loops."""
+
+    def __init__(self, name: str, ports: list[str], frame_bytes: int, tiles: int) -> None:
+        self.name = name
+        self.ports = {port: k for k, port in enumerate(ports)}
+        self.frame_bytes = frame_bytes
+        self.tiles = tiles
+        self.lines: list[str] = []
+        self.labels = 0
+
+    def text(self, step: Plan, record: Plan, commit: Plan) -> str:
+        self.lines = [
+            f'define void @"{self.name}"(ptr %ports, ptr %strides, ptr %records,',
+            "  ptr noalias %frames, i64 %first, i64 %last,",
+            "  i64 %steps, i64 %every, i64 %phase) #0 {",
+            "  br label %check",
+            "check:",
+            "  %start = phi i64 [ %first, %0 ], [ %stop, %stepped ]",
+            "  %more = icmp slt i64 %start, %last",
+            "  br i1 %more, label %pass, label %done",
+            "pass:",
+            f"  %full = add i64 %start, {self.tiles}",
+            "  %fits = icmp slt i64 %full, %last",
+            "  %stop = select i1 %fits, i64 %full, i64 %last",
+            "  br label %stepping",
+            "stepping:",
+            "  %s = phi i64 [ 0, %pass ], [ %s.next, %step.end ]",
+            "  %record = phi i64 [ 0, %pass ], [ %record.next, %step.end ]",
+            "  %goes = icmp slt i64 %s, %steps",
+            "  br i1 %goes, label %step, label %stepped",
+            "step:",
         ]
-        for p in used:
-            lines += [
-                f"  %slot{k}.{p} = getelementptr ptr, ptr %ports, i64 {p}",
-                f"  %base{k}.{p} = load ptr, ptr %slot{k}.{p}",
-                f"  %where{k}.{p} = getelementptr i64, ptr %strides, i64 {p}",
-                f"  %stride{k}.{p} = load i64, ptr %where{k}.{p}",
-                f"  %offset{k}.{p} = mul i64 %tile{k}, %stride{k}.{p}",
-                f"  %p{k}.{p} = getelementptr i8, ptr %base{k}.{p}, i64 %offset{k}.{p}",
+        self._calls(step)
+        self.lines += [
+            "  br label %decide",
+            "decide:",
+            "  %at = add i64 %s, %phase",
+            "  %rest = srem i64 %at, %every",
+            "  %hit = icmp eq i64 %rest, 0",
+            "  br i1 %hit, label %recording, label %recorded",
+            "recording:",
+        ]
+        self._calls(record)
+        self.lines += [
+            "  %record.up = add i64 %record, 1",
+            "  br label %record.end",
+            "record.end:",
+            "  br label %recorded",
+            "recorded:",
+            "  %record.next = phi i64 [ %record, %decide ], [ %record.up, %record.end ]",
+        ]
+        self._calls(commit)
+        self.lines += [
+            "  br label %step.end",
+            "step.end:",
+            "  %s.next = add i64 %s, 1",
+            "  br label %stepping",
+            "stepped:",
+            "  br label %check",
+            "done:",
+            "  ret void",
+            "}",
+        ]
+        return "\n".join(self.lines)
+
+    def _new(self) -> int:
+        self.labels += 1
+        return self.labels
+
+    def _calls(self, plan: Plan) -> None:
+        """Each call, or loop, for all tiles of the pass before the next."""
+        for entry in plan:
+            n = self._new()
+            before = self._current_label()
+            self.lines += [
+                f"  br label %tiles{n}",
+                f"tiles{n}:",
+                f"  %tile{n} = phi i64 [ %start, %{before} ], [ %tile.up{n}, %tile.end{n} ]",
+                f"  %number{n} = sub i64 %tile{n}, %start",
+                f"  %offset{n} = mul i64 %number{n}, {self.frame_bytes}",
+                f"  %frame{n} = getelementptr i8, ptr %frames, i64 %offset{n}",
             ]
-        arguments = ", ".join([f"ptr %frame{k}", *(f"ptr %p{k}.{p}" for p in used)])
-        lines += [
-            f'  call void @"{name}.{k}"({arguments})',
-            f"  %up{k} = add i64 %tile{k}, 1",
-            f"  %again{k} = icmp slt i64 %up{k}, %stop",
-            f"  br i1 %again{k}, label %f{k}, label %{after}",
+            self._work(entry, f"%tile{n}", f"%frame{n}", "0")
+            self.lines += [
+                f"  br label %tile.end{n}",
+                f"tile.end{n}:",
+                f"  %tile.up{n} = add i64 %tile{n}, 1",
+                f"  %again{n} = icmp slt i64 %tile.up{n}, %stop",
+                f"  br i1 %again{n}, label %tiles{n}, label %after{n}",
+                f"after{n}:",
+            ]
+
+    def _current_label(self) -> str:
+        return next(line for line in reversed(self.lines) if line.endswith(":"))[:-1]
+
+    def _work(self, entry: Call | Cycle, tile: str, frame: str, counter: str) -> str:
+        """One tile's call or loop; returns the last call's answer."""
+        if isinstance(entry, Call):
+            return self._call(entry, tile, frame, counter)
+        n = self._new()
+        before = self._current_label()
+        self.lines += [
+            f"  br label %round{n}",
+            f"round{n}:",
+            f"  %k{n} = phi i64 [ 0, %{before} ], [ %k.up{n}, %round.end{n} ]",
         ]
-    lines += ["next:", "  br label %check", "done:", "  ret void", "}"]
-    return "\n".join(lines)
+        answer = "false"
+        for inner in entry.calls:
+            answer = self._work(inner, tile, frame, f"%k{n}")
+        self.lines += [
+            f"  br label %round.end{n}",
+            f"round.end{n}:",
+            f"  %k.up{n} = add i64 %k{n}, 1",
+            f"  %in.limit{n} = icmp slt i64 %k.up{n}, {entry.limit}",
+            f"  %goes.on{n} = and i1 %in.limit{n}, {answer if entry.until else 'true'}",
+            f"  br i1 %goes.on{n}, label %round{n}, label %rounds.over{n}",
+            f"rounds.over{n}:",
+        ]
+        return "false"
+
+    def _call(self, call: Call, tile: str, frame: str, counter: str) -> str:
+        n = self._new()
+        pointers = [f"ptr {frame}"]
+        for name in call.ports:
+            p, x = self.ports[name], f"{n}.{self.ports[name]}"
+            self.lines += [
+                f"  %a{x} = getelementptr ptr, ptr %ports, i64 {p}",
+                f"  %b{x} = load ptr, ptr %a{x}",
+                f"  %c{x} = getelementptr i64, ptr %strides, i64 {p}",
+                f"  %d{x} = load i64, ptr %c{x}",
+                f"  %e{x} = mul i64 {tile}, %d{x}",
+                f"  %f{x} = getelementptr i64, ptr %records, i64 {p}",
+                f"  %g{x} = load i64, ptr %f{x}",
+                f"  %h{x} = mul i64 %record, %g{x}",
+                f"  %i{x} = add i64 %e{x}, %h{x}",
+                f"  %j{x} = getelementptr i8, ptr %b{x}, i64 %i{x}",
+            ]
+            pointers.append(f"ptr %j{x}")
+        arguments = ", ".join(pointers)
+        self.lines.append(
+            f'  %r{n} = call i1 @"{self.name}.{call.function}"(i64 {counter}, {arguments})'
+        )
+        return f"%r{n}"
+
+
+def _constant(name: str, table: np.ndarray, real: Real) -> str:
+    values = ", ".join(f"{real.name} {Lanes(1, real).const(x)}" for x in table.ravel())
+    return f'@"{name}" = private unnamed_addr constant [{table.size} x {real.name}] [{values}]'
 
 
 def _attributes(width: int, real: Real) -> str:

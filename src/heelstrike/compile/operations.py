@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from heelstrike.compile import functions
+from heelstrike.compile.code import Code, Place
 from heelstrike.compile.graph import CONST, INPUT, Operation
 from heelstrike.compile.lanes import Lanes
-from heelstrike.compile.program import Code, Place
 from heelstrike.errors import TraceError
 
 COMPARISONS = {"LT": "olt", "LE": "ole", "EQ": "oeq", "NE": "une"}

@@ -1,15 +1,19 @@
-"""A program: named inputs, blocks of expressions, named outputs.
+"""A program: named inputs, blocks of expressions, named outputs; memory that lives on from step to
+step, loops and tables.
 
 A block is a piece of straight-line code. `let` ends a value's life as an expression and starts it
 as a symbol, which later blocks read: so each operation belongs to one block, blocks stay small
 enough to compile fast, and they may be spread over a GPU's warps.
 
-    p = Program("energy")
-    q, v = p.input("q", 1), p.input("v", 1)
-    with p.block("speed"):
-        speed = p.let("speed", ca.fabs(v))
-    with p.block("energy"):
-        p.output("kinetic", 0.5 * speed**2)
+    p = Program("fall")
+    z, v = p.memory("z", 1), p.memory("v", 1)
+    g, dt = p.input("g", 1), p.input("dt", 1)
+    with p.block("step"):
+        new_v = p.let("v", v - g * dt)
+        p.update("v", new_v)
+        p.update("z", z + new_v * dt)
+    with p.block("record"):
+        p.output("energy", g * z + v**2 / 2)
 """
 
 from __future__ import annotations
@@ -17,37 +21,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import prod
 from typing import TypeAlias
 
 import casadi as ca
+import numpy as np
 
-from heelstrike.compile.graph import Counts, Graph, count, graph
+from heelstrike.compile.code import CLOCK, FAILED, Code, Place, Port, Traced, inner, next_of
+from heelstrike.compile.graph import Counts, count
 from heelstrike.errors import ProgramError
 
 SX: TypeAlias = ca.SX
-
-
-@dataclass(frozen=True)
-class Port:
-    """A named array of a world: an input or an output."""
-
-    name: str
-    shape: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        return prod(self.shape)
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a scalar lives: an element of a port, or (port None) a value handed from block to
-    block.
-    """
-
-    port: str | None
-    index: int
 
 
 @dataclass
@@ -56,44 +39,59 @@ class Block:
 
     name: str
     results: list[tuple[Place, SX]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Code:
-    """A block ready to be emitted: its operations, where the inputs come from and where the outputs
-    go.
-    """
-
-    name: str
-    graph: Graph
-    reads: tuple[Place, ...]
-    writes: tuple[Place, ...]
+    lets: list[tuple[SX, SX]] = field(default_factory=list)
+    """Symbols that this block defines, and their expressions."""
 
 
 class Program:
-    """Expressions over named inputs, cut into blocks."""
+    """Expressions over named inputs and memory, cut into blocks."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.inputs: dict[str, Port] = {}
         self.outputs: dict[str, Port] = {}
-        self.blocks: list[Block] = []
+        self.memories: dict[str, Port] = {}
+        self.initial: dict[str, np.ndarray] = {}
+        self.tables: dict[str, Port] = {}
+        self.arrays: dict[str, Port] = {}
+        self.constants: dict[str, np.ndarray] = {}
+        self.items: list[object] = []
+        self.loops: list[object] = []  # those that are open
+        self.failure: Place | None = None
         self._places: dict[int, Place] = {}  # symbol -> where its value is
         self._lets = 0
         self._open: Block | None = None
 
+    # values that come from outside
+
     def input(self, name: str, size: int) -> SX:
-        """A column of symbols: values of each world that are given when the program is called."""
+        """A column of symbols: values given by the caller, for all worlds alike or one by one."""
         self._check_new(name)
         self.inputs[name] = Port(name, (size,))
-        symbols = SX.sym(name, size)
-        for i, symbol in enumerate(symbols.nonzeros()):
-            self._places[symbol.element_hash()] = Place(name, i)
-        return symbols
+        return self._symbols(name, size)
+
+    def memory(self, name: str, size: int, initial: float | np.ndarray = 0.0) -> SX:
+        """A column of symbols: values of a world that the last step left, at first `initial`."""
+        if not self.memories and name not in (CLOCK, FAILED):
+            self.memory(CLOCK, 1)
+            self.memory(FAILED, 1, -1.0)
+        self._check_new(name)
+        self.memories[name] = Port(name, (size,))
+        self.initial[name] = np.broadcast_to(np.asarray(initial, dtype=float), (size,)).copy()
+        return self._symbols(name, size)
+
+    @property
+    def clock(self) -> SX:
+        """Steps that this world has made; times dt, its time."""
+        if CLOCK not in self.memories:
+            raise ProgramError(f"program '{self.name}' has no clock before its first memory")
+        return self._symbols(CLOCK, 1)
+
+    # blocks
 
     @contextmanager
     def block(self, name: str) -> Iterator[None]:
-        """Collects the lets and outputs made inside it."""
+        """Collects the lets, updates and outputs made inside it."""
         if self._open is not None:
             raise ProgramError(
                 f"block '{name}' opened inside block '{self._open.name}'; close that first"
@@ -101,7 +99,7 @@ class Program:
         self._open = Block(name)
         try:
             yield
-            self.blocks.append(self._open)
+            self.items.append(self._open)
         finally:
             self._open = None
 
@@ -114,11 +112,9 @@ class Program:
         entries = []
         for i, entry in enumerate(value.nonzeros()):
             if not (entry.is_constant() or entry.is_symbolic()):
-                symbol = SX.sym(f"{name}_{i}")
-                place = Place(None, self._lets)
-                self._lets += 1
-                self._places[symbol.element_hash()] = place
+                symbol, place = self._slot(f"{name}_{i}")
                 block.results.append((place, entry))
+                block.lets.append((symbol, entry))
                 entry = symbol
             entries.append(entry)
         return SX(value.sparsity(), ca.vertcat(*entries)) if entries else value
@@ -139,40 +135,92 @@ class Program:
         entries = ca.vec(value.T).nonzeros()  # row by row
         block.results += [(Place(name, i), entry) for i, entry in enumerate(entries)]
 
-    def code(self, outputs: Sequence[str] | None = None) -> list[Code]:
-        """The blocks that the named outputs (default: all) need, without what they do not."""
-        wanted = set(self.outputs if outputs is None else outputs)
-        if unknown := wanted - set(self.outputs):
+    def update(self, name: str, value: SX) -> None:
+        """Sets what a memory will hold after this step."""
+        block = self._current(name)
+        if name not in self.memories or name in (CLOCK, FAILED):
+            own = [m for m in self.memories if m not in (CLOCK, FAILED)]
+            raise ProgramError(f"no memory '{name}' to update; memories: {', '.join(own)}")
+        entries = ca.densify(ca.vec(SX(value))).nonzeros()
+        if len(entries) != self.memories[name].size:
             raise ProgramError(
-                f"program '{self.name}' has no output {', '.join(sorted(unknown))}; "
-                f"outputs: {', '.join(self.outputs)}"
+                f"memory '{name}' holds {self.memories[name].size} values, not {len(entries)}"
             )
-        needed: set[Place] = set()
-        codes: list[Code] = []
-        for block in reversed(self.blocks):
-            kept = [(p, e) for p, e in block.results if p in needed or p.port in wanted]
-            if not kept:
-                continue
-            expressions = ca.vertcat(*(e for _, e in kept))
-            symbols = ca.symvar(expressions)
-            reads = tuple(self._place_of(symbol, block) for symbol in symbols)
-            needed.update(reads)
-            operations = graph(ca.vertcat(*symbols) if symbols else SX(0, 1), expressions)
-            codes.append(Code(block.name, operations, reads, tuple(p for p, _ in kept)))
-        return codes[::-1]
+        block.results += [(Place(next_of(name), i), entry) for i, entry in enumerate(entries)]
+
+    def update_max(self, name: str, value: SX) -> SX:
+        """A memory that keeps the largest value so far; returns it as it was."""
+        return self._accumulate(name, value, -np.inf, ca.fmax)
+
+    def update_min(self, name: str, value: SX) -> SX:
+        """A memory that keeps the smallest value so far; returns it as it was."""
+        return self._accumulate(name, value, np.inf, ca.fmin)
+
+    def update_sum(self, name: str, value: SX) -> SX:
+        """A memory that sums the values of all steps; returns it as it was."""
+        return self._accumulate(name, value, 0.0, lambda old, new: old + new)
+
+    def update_first(self, name: str, condition: SX) -> SX:
+        """A memory of the first step in which the condition held, -1 before; returns it."""
+        clock = self.clock
+        return self._accumulate(
+            name,
+            condition,
+            -1.0,
+            lambda old, new: ca.if_else(ca.logic_and(old < 0, new != 0), clock, old),
+        )
+
+    def fail_when(self, condition: SX) -> None:
+        """A world fails, and is frozen, in the step in which the condition holds."""
+        block = self._current("fail_when")
+        if self.failure is not None:
+            raise ProgramError("fail_when was called before; join the conditions with logic_or")
+        _, self.failure = self._slot("failure")
+        block.results.append((self.failure, SX(condition)))
+
+    # what the emitter takes
+
+    def trace(self, outputs: Sequence[str] | None = None) -> Traced:
+        """The program for the named outputs (default: all), without what they do not need."""
+        from heelstrike.compile.needed import traced
+
+        return traced(self, outputs)
 
     def counts(self, outputs: Sequence[str] | None = None) -> Counts:
-        """Exact number of operations behind the named outputs."""
-        return sum((count(code.graph.operations) for code in self.code(outputs)), Counts())
+        """Exact number of operations behind the named outputs; a loop's body counts once."""
+        program = self.trace(outputs)
+        items = [x for item in (*program.step, *program.record) for x in inner(item)]
+        codes = [item for item in items if isinstance(item, Code)]
+        return sum((count(code.graph.operations) for code in codes), Counts())
 
-    def _place_of(self, symbol: SX, block: Block) -> Place:
+    def place_of(self, symbol: SX, block: str) -> Place:
+        """Where the value of a symbol is."""
         place = self._places.get(symbol.element_hash())
         if place is None:
             raise ProgramError(
-                f"block '{block.name}' of program '{self.name}' uses symbol '{symbol}', which is "
+                f"block '{block}' of program '{self.name}' uses symbol '{symbol}', which is "
                 "neither an input nor a let of this program"
             )
         return place
+
+    def _symbols(self, array: str, size: int, stride: int = 0) -> SX:
+        """Fresh symbols for the elements of an array, moving with a loop's counter by stride."""
+        symbols = SX.sym(array, size)
+        for i, symbol in enumerate(symbols.nonzeros()):
+            self._places[symbol.element_hash()] = Place(array, i, stride)
+        return symbols
+
+    def _slot(self, name: str) -> tuple[SX, Place]:
+        symbol, place = SX.sym(name), Place(None, self._lets)
+        self._lets += 1
+        self._places[symbol.element_hash()] = place
+        return symbol, place
+
+    def _accumulate(self, name: str, value: SX, initial: float, combine: object) -> SX:
+        value = ca.densify(ca.vec(SX(value)))
+        old = self.memory(name, value.numel(), initial)
+        self.update(name, combine(old, value))  # type: ignore[operator]
+        return old
 
     def _current(self, name: str) -> Block:
         if self._open is None:
@@ -180,5 +228,8 @@ class Program:
         return self._open
 
     def _check_new(self, name: str) -> None:
-        if name in self.inputs or name in self.outputs:
+        if any(
+            name in names
+            for names in (self.inputs, self.outputs, self.memories, self.tables, self.arrays)
+        ):
             raise ProgramError(f"program '{self.name}' already has a port named '{name}'")

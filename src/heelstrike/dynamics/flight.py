@@ -23,8 +23,8 @@ INTEGRATORS = ("symplectic", "euler", "rk4")
 
 
 def flight(robot: Robot, integrator: str = "symplectic") -> Program:
-    """Inputs q, v, dt, gravity (its z component), kp, kd, q_ref, v_ref (by velocity index); outputs
-    q_next, v_next.
+    """A program whose memory is q and v; inputs dt, gravity (its z component), kp, kd, q_ref and
+    v_ref (by velocity index).
 
     A servo's stiffness acts on revolute and prismatic joints, its damping on every joint. Under
     "euler" and "rk4" it acts explicitly.
@@ -34,7 +34,7 @@ def flight(robot: Robot, integrator: str = "symplectic") -> Program:
             f"no integrator '{integrator}'; integrators: {', '.join(INTEGRATORS)}"
         )
     p = Program("flight")
-    q, v = p.input("q", robot.nq), p.input("v", robot.nv)
+    q, v = p.memory("q", robot.nq, initial=robot.neutral), p.memory("v", robot.nv)
     dt, pull = p.input("dt", 1), p.input("gravity", 1)
     kp, kd, q_ref, v_ref = (p.input(name, robot.nv) for name in ("kp", "kd", "q_ref", "v_ref"))
     gravity = ca.vertcat(0, 0, pull)
@@ -51,16 +51,15 @@ def flight(robot: Robot, integrator: str = "symplectic") -> Program:
     if integrator == "rk4":
         new_q, new_v = rk4(p, robot, q, v, dt, acceleration)
         with p.block("end"):
-            p.output("q_next", new_q)
-            p.output("v_next", new_v)
+            p.update("q", new_q)
+            p.update("v", new_v)
         return p
     a = acceleration(q, v, dt if integrator == "symplectic" else 0.0)
     with p.block("integrate"):
-        new_q, new_v = (symplectic_euler if integrator == "symplectic" else explicit_euler)(
-            robot, q, v, a, dt
-        )
-        p.output("q_next", new_q)
-        p.output("v_next", new_v)
+        euler = symplectic_euler if integrator == "symplectic" else explicit_euler
+        new_q, new_v = euler(robot, q, v, a, dt)
+        p.update("q", new_q)
+        p.update("v", new_v)
     return p
 
 

@@ -1,0 +1,164 @@
+"""Which of a program's results are needed: the rest is left out before anything is emitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from heelstrike.compile.code import (
+    CLOCK,
+    FAILED,
+    Code,
+    Commit,
+    Item,
+    Lookup,
+    Place,
+    Repeat,
+    Traced,
+    next_of,
+)
+from heelstrike.compile.graph import graph
+from heelstrike.compile.loop import LoopBlock
+from heelstrike.compile.program import SX, Block, Program
+from heelstrike.errors import ProgramError
+
+if TYPE_CHECKING:
+    from heelstrike.compile.code import Port
+
+
+class Needs:
+    """Places whose values are wanted; an array is wanted as a whole."""
+
+    def __init__(self, arrays: Iterable[str] = ()) -> None:
+        self.places: set[Place] = set()
+        self.arrays: set[str] = set(arrays)
+
+    def add(self, places: Iterable[Place]) -> None:
+        for place in places:
+            if place.array is None:
+                self.places.add(place)
+            else:
+                self.arrays.add(place.array)
+
+    def __contains__(self, place: Place) -> bool:
+        return place in self.places if place.array is None else place.array in self.arrays
+
+
+def traced(p: Program, outputs: Sequence[str] | None) -> Traced:
+    """The program for the named outputs; what only outputs need is kept apart from the step."""
+    wanted = list(p.outputs) if outputs is None else list(outputs)
+    if unknown := sorted(set(wanted) - set(p.outputs)):
+        raise ProgramError(
+            f"program '{p.name}' has no output {', '.join(unknown)}; "
+            f"outputs: {', '.join(p.outputs)}"
+        )
+    own = tuple(port for name, port in p.memories.items() if name not in (CLOCK, FAILED))
+    updated = tuple(port for port in own if _is_updated(p, port))
+    commit = Commit((p.memories[CLOCK], p.memories[FAILED], *updated), p.failure) if own else None
+    step: tuple[Item, ...] = ()
+    computed: set[Place] = set()
+    if commit:
+        needs = Needs(next_of(port.name) for port in updated)
+        needs.add([p.failure] if p.failure else [])
+        step = tuple(_items(p, p.items, needs, set()))
+        computed = _written(step)
+    record = tuple(_items(p, p.items, Needs(wanted), computed))
+    arrays = [*p.arrays.values(), *(_next_port(port) for port in updated)]
+    return Traced(
+        name=p.name,
+        step=step,
+        record=record,
+        commit=commit,
+        inputs=tuple(p.inputs.values()),
+        tables=tuple(p.tables.values()),
+        memory=tuple(p.memories.values()),
+        outputs=tuple(p.outputs[name] for name in wanted),
+        arrays=tuple(arrays),
+        constants=dict(p.constants),
+    )
+
+
+def _items(p: Program, items: Sequence[object], needs: Needs, computed: set[Place]) -> list[Item]:
+    """The needed items in order; `computed` are places that hold their values already."""
+    kept: list[Item] = []
+    for item in reversed(items):
+        found: Item | None
+        if isinstance(item, Block):
+            found = _code(p, item, needs, computed)
+        elif isinstance(item, Lookup):
+            found = _lookup(item, needs, computed)
+        else:
+            assert isinstance(item, LoopBlock)
+            found = _repeat(p, item, needs, computed)
+        if found is not None:
+            kept.append(found)
+    return kept[::-1]
+
+
+def _code(p: Program, block: Block, needs: Needs, computed: set[Place]) -> Code | None:
+    results = [(place, e) for place, e in block.results if place in needs and place not in computed]
+    if not results:
+        return None
+    expressions = _resolved(block, ca.vertcat(*(e for _, e in results)))
+    symbols = ca.symvar(expressions)
+    reads = tuple(p.place_of(symbol, block.name) for symbol in symbols)
+    needs.add(reads)
+    operations = graph(ca.vertcat(*symbols) if symbols else SX(0, 1), expressions)
+    return Code(block.name, operations, reads, tuple(place for place, _ in results))
+
+
+def _resolved(block: Block, expressions: SX) -> SX:
+    """The expressions with symbols that this very block defines replaced by what they stand for."""
+    own = {symbol.element_hash() for symbol, _ in block.lets}
+    if not any(symbol.element_hash() in own for symbol in ca.symvar(expressions)):
+        return expressions
+    symbols, meanings = (list(x) for x in zip(*block.lets, strict=True))
+    return ca.substitute_inplace(symbols, meanings, [expressions])[1][0]
+
+
+def _lookup(item: Lookup, needs: Needs, computed: set[Place]) -> Lookup | None:
+    if not any(place in needs and place not in computed for place in item.writes):
+        return None
+    needs.add(item.reads)
+    return item
+
+
+def _repeat(p: Program, loop: LoopBlock, needs: Needs, computed: set[Place]) -> Repeat | None:
+    """A loop is kept whole as to what it carries, and only what is needed as to what it puts."""
+    ends = loop.advance.writes
+    puts = {place for place in _results(loop.items) if place.array is not None}
+    if not any(place in needs and place not in computed for place in (*ends, *puts)):
+        return None
+    needs.add(loop.advance.reads)
+    computed.difference_update(_results(loop.items), ends)  # it starts anew
+    body = _items(p, loop.items, needs, computed)
+    return Repeat(loop.name, (*body, loop.advance), loop.limit, loop.advance.done is not None)
+
+
+def _results(items: Sequence[object]) -> list[Place]:
+    places: list[Place] = []
+    for item in items:
+        if isinstance(item, Block):
+            places += [place for place, _ in item.results]
+        elif isinstance(item, Lookup):
+            places += item.writes
+        elif isinstance(item, LoopBlock):
+            places += [*_results(item.items), *item.advance.writes]
+    return places
+
+
+def _written(items: Sequence[Item]) -> set[Place]:
+    places: set[Place] = set()
+    for item in items:
+        places |= _written(item.body) if isinstance(item, Repeat) else set(item.writes)
+    return places
+
+
+def _is_updated(p: Program, port: Port) -> bool:
+    return any(place.array == next_of(port.name) for place in _results(p.items))
+
+
+def _next_port(port: Port) -> Port:
+    return type(port)(next_of(port.name), port.shape)

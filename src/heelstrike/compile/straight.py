@@ -1,0 +1,159 @@
+"""One LLVM function of straight-line code: blocks, table look-ups, the ends of rounds and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from heelstrike.compile.code import CLOCK, FAILED, Advance, Code, Commit, Lookup, Place, next_of
+from heelstrike.compile.frame import Frame, Group
+from heelstrike.compile.lanes import Lanes
+from heelstrike.compile.operations import BlockEmitter
+
+
+class FunctionEmitter:
+    """Writes the body of `i1 f(ptr frame, i64 counter, ptr port, ...)`.
+
+    It returns whether a lane goes on, which only the end of a loop's round asks.
+    """
+
+    def __init__(self, lanes: Lanes, frame: Frame, constants: Mapping[str, np.ndarray]) -> None:
+        self.lanes = lanes
+        self.frame = frame
+        self.constants = constants
+        self.here: dict[Place, str] = {}
+        self.ports: dict[str, str] = {}
+        """Ports that are used, and the names of their pointers."""
+        self.goes_on = "false"
+
+    def emit(self, group: Group) -> None:
+        for item in group:
+            match item:
+                case Code():
+                    self._code(item)
+                case Lookup():
+                    self._lookup(item)
+                case Advance():
+                    self._advance(item)
+                case Commit():
+                    self._commit(item)
+
+    def load(self, place: Place) -> str:
+        if place not in self.here:
+            if place.array in self.constants:
+                self.here[place] = self.lanes.load_splat(self._address(place, "scalar"))
+            else:
+                self.here[place] = self.lanes.load(self._address(place))
+        return self.here[place]
+
+    def store(self, value: str, place: Place) -> None:
+        self.here[place] = value
+        if place.array is not None or place in self.frame.slots:
+            self.lanes.store(value, self._address(place))
+
+    def _address(self, place: Place, unit: str = "vector") -> str:
+        if place.array is None:
+            return self.lanes.address("%frame", self.frame.slots[place])
+        index = place.index
+        if place.array in self.frame.arrays:
+            base = "%frame"
+            index += self.frame.arrays[place.array]
+        elif place.array in self.constants:
+            base = f'@"{place.array}"'
+        else:
+            base = self._port(place.array)
+        if place.stride:
+            return self.lanes.moving_address(base, index, place.stride, unit)
+        return self.lanes.address(base, index, unit)
+
+    def _port(self, name: str) -> str:
+        return self.ports.setdefault(name, f"%port{len(self.ports)}")
+
+    def _code(self, code: Code) -> None:
+        block = BlockEmitter(self.lanes, code, self.load)
+        block.run()
+        for place, operation in zip(code.writes, code.graph.outputs, strict=True):
+            self.store(block.value(operation), place)
+
+    def _lookup(self, item: Lookup) -> None:
+        """value = a + (b - a) f between neighbours a and b; the slope is 0 where an end is held."""
+        b, (rows, columns) = self.lanes, item.table.shape
+        base = self._port(item.table.name)
+        cell, part, inside = self._cell(item.reads[0], rows)
+        if len(item.reads) == 1:
+            start = b.int_op("mul", cell, b.integer(columns))
+            for k in range(columns):
+                low = b.gather(base, b.int_op("add", start, b.integer(k)))
+                high = b.gather(base, b.int_op("add", start, b.integer(columns + k)))
+                rise = b.sub(high, low)
+                self.store(b.fma(rise, part, low), item.writes[k])
+                slope = b.select(inside, rise, b.const(0.0))
+                self.store(slope, item.writes[columns + k])
+            return
+        across, share, within = self._cell(item.reads[1], columns)
+        start = b.int_op("add", b.int_op("mul", cell, b.integer(columns)), across)
+        corners = [
+            b.gather(base, b.int_op("add", start, b.integer(step)))
+            for step in (0, 1, columns, columns + 1)
+        ]
+        near, far = b.sub(corners[1], corners[0]), b.sub(corners[3], corners[2])
+        left, right = b.fma(near, share, corners[0]), b.fma(far, share, corners[2])
+        rise = b.sub(right, left)
+        self.store(b.fma(rise, part, left), item.writes[0])
+        self.store(b.select(inside, rise, b.const(0.0)), item.writes[1])
+        sideways = b.fma(b.sub(far, near), part, near)
+        self.store(b.select(within, sideways, b.const(0.0)), item.writes[2])
+
+    def _cell(self, argument: Place, count: int) -> tuple[str, str, str]:
+        """Number of the cell, the part of it that is passed, and whether no end is held."""
+        b, u = self.lanes, self.load(argument)
+        last = b.const(count - 1.0)
+        held = b.min(b.max(u, b.const(0.0)), last)  # 0 for NaN
+        floor = b.min(b.floor(held), b.const(count - 2.0))
+        inside = b.both(b.compare("oge", u, b.const(0.0)), b.compare("ole", u, last))
+        return b.to_integer(floor), b.sub(held, floor), inside
+
+    def _advance(self, item: Advance) -> None:
+        b = self.lanes
+        zero = b.const(0.0)
+        if item.done is None:
+            for place, value in [(p, self.load(n)) for p, n in item.carried]:
+                self.store(value, place)
+            return
+        done, finishes = (self.load(place) for place in item.done)
+        over = b.compare("une", done, zero)
+        values = [(p, b.select(over, self.load(p), self.load(n))) for p, n in item.carried]
+        for place, value in values:
+            self.store(value, place)
+        if item.rounds is not None:
+            rounds = self.load(item.rounds)
+            counted = b.add(rounds, b.const(1.0))
+            self.store(b.select(over, rounds, counted), item.rounds)
+        ends = b.either(over, b.compare("une", finishes, zero))
+        self.store(b.select(ends, b.const(1.0), zero), item.done[0])
+        self.goes_on = b.any(b.invert(ends))
+
+    def _commit(self, item: Commit) -> None:
+        b, zero = self.lanes, self.lanes.const(0.0)
+        clock, failed = self.load(Place(CLOCK, 0)), self.load(Place(FAILED, 0))
+        alive = b.compare("olt", failed, zero)
+        pairs = [
+            (Place(m.name, i), Place(next_of(m.name), i))
+            for m in item.memory
+            if m.name not in (CLOCK, FAILED)
+            for i in range(m.size)
+        ]
+        total = zero
+        for _, following in pairs:  # 0 x is 0, or NaN if x is not finite
+            total = b.fma(zero, self.load(following), total)
+        sound = b.compare("oeq", total, zero)
+        if item.failure is not None:
+            sound = b.both(sound, b.compare("oeq", self.load(item.failure), zero))
+        keeps = b.both(alive, sound)
+        for place, following in pairs:
+            self.store(b.select(keeps, self.load(following), self.load(place)), place)
+        fails = b.both(alive, b.invert(sound))
+        self.store(b.select(fails, clock, failed), Place(FAILED, 0))
+        counted = b.add(clock, b.const(1.0))
+        self.store(b.select(keeps, counted, clock), Place(CLOCK, 0))
