@@ -2,8 +2,8 @@
 
     python -m benchmarks.dynamics [--json FILE] [--quick]
 
-Times are microseconds per world (and step), the best of several rounds in which all contenders take turns.
-Robots of example-robot-data and of HEELSTRIKE_DATA are left out where those are not there.
+Times are microseconds per world (and step), the best of several rounds in which all contenders take
+turns. Robots of example-robot-data and of HEELSTRIKE_DATA are left out where those are not there.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def filled(kernel: Kernel, robot: Robot, worlds: int) -> Batch:
         "v": 0.3 * rng.normal(size=(worlds, robot.nv)),
         "tau": rng.normal(size=(worlds, robot.nv)),
         "dt": [1e-3],
-        "gravity": [-GRAVITY] if kernel.layout.name == "flight" else [GRAVITY],
+        "gravity": [GRAVITY],
         "kp": robot.kp,
         "kd": robot.kd,
     }

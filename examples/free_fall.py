@@ -33,7 +33,7 @@ def main() -> None:
     q, v = start(robot)
     pose = robot.pose("stance")
     servo = {"kp": robot.kp, "kd": robot.kd, "q_ref": np.r_[np.zeros(6), pose[7:]]}
-    batch.set(q=q, v=v, dt=[DT], gravity=[-GRAVITY], **servo)
+    batch.set(q=q, v=v, dt=[DT], gravity=[GRAVITY], **servo)
     spent = 0.0
     for _ in track(range(STEPS // CHUNK), description=f"{WORLDS} worlds fall", console=console):
         started = time.perf_counter()

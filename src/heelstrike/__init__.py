@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from heelstrike.compile.cpu import compile_program
     from heelstrike.compile.program import Program
-    from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
+    from heelstrike.errors import (
+        HeelstrikeError,
+        HeelstrikeWarning,
+        LoadError,
+        ProgramError,
+        TraceError,
+    )
     from heelstrike.robot import Point, Robot, bundled, combine, load
 
 __version__ = "0.1.0"
@@ -16,6 +22,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "HeelstrikeError": "heelstrike.errors",
     "HeelstrikeWarning": "heelstrike.errors",
+    "LoadError": "heelstrike.errors",
+    "ProgramError": "heelstrike.errors",
+    "TraceError": "heelstrike.errors",
     "Point": "heelstrike.robot",
     "Program": "heelstrike.compile.program",
     "Robot": "heelstrike.robot",
@@ -28,9 +37,12 @@ _HOMES = {
 __all__ = [
     "HeelstrikeError",
     "HeelstrikeWarning",
+    "LoadError",
     "Point",
     "Program",
+    "ProgramError",
     "Robot",
+    "TraceError",
     "bundled",
     "combine",
     "compile_program",

@@ -6,15 +6,19 @@ is max(1e-10, 100 eps cond(H)) there and 1e-10 elsewhere.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
 from heelstrike.compile.cpu import compile_program
+from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import WHOLE, quantities
+from heelstrike.dynamics.tree import supports
 from heelstrike.robot import bundled, load
 from heelstrike.robot.convert import from_pinocchio
-from heelstrike.robot.robot import Robot
+from heelstrike.robot.robot import WORLD, Robot
 from tests.models import data_file, example_file, random_states, random_tree
 
 GRAVITY = 9.81
@@ -73,6 +77,49 @@ def test_continuous_joint_about_any_axis(tmp_path):
     robot = load(tmp_path / "cart.urdf")
     assert [joint.kind for joint in robot.joints] == ["free", "continuous"]
     check_against_pinocchio(robot)
+
+
+@pytest.mark.parametrize(
+    ("rpy", "axis"),
+    [("0 1e-6 0", "0 1 0"), ("0 0 0", "1e-6 0 1"), ("3.14159265358979 0 0", "0 0 1")],
+)
+def test_small_tilts_are_not_rounded_away(tmp_path, rpy, axis):
+    """CAD exports have them; 1 - cos of one is below any sensible threshold."""
+    link = """<link name="{name}"><inertial><origin xyz="0.1 -0.2 0.3"/><mass value="2"/>
+      <inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0.01" ixz="0" iyz="-0.02"/></inertial></link>"""
+    joint = f"""<joint name="turn" type="revolute"><origin xyz="0.3 0 0.1" rpy="{rpy}"/>
+      <parent link="base"/><child link="rim"/><axis xyz="{axis}"/>
+      <limit lower="-3" upper="3" effort="1" velocity="1"/></joint>"""
+    text = f'<robot name="arm">{link.format(name="base")}{link.format(name="rim")}{joint}</robot>'
+    (tmp_path / "arm.urdf").write_text(text)
+    check_against_pinocchio(load(tmp_path / "arm.urdf"))
+
+
+def test_joints_in_any_order_that_puts_parents_first():
+    """The same tree breadth first: every quantity in the same q and v."""
+    tree = load("hoap1")
+    depth = [len(supports(tree, i)) for i in range(len(tree.joints))]
+    order = sorted(range(len(tree.joints)), key=lambda i: depth[i])
+    assert order != sorted(order)
+    new = {old: k for k, old in enumerate(order)} | {WORLD: WORLD}
+    joints = [replace(tree.joints[i], parent=new[tree.joints[i].parent]) for i in order]
+    mixed = replace(tree, joints=tuple(joints), bodies=tuple(tree.bodies[i] for i in order))
+    q, v, a, tau = random_states(tree.model, WORLDS, 3.0)
+    results = [
+        compile_program(quantities(robot, list(WHOLE)))(q=q, v=v, a=a, tau=tau, gravity=[9.81])
+        for robot in (tree, mixed)
+    ]
+    ends = []
+    for robot in (tree, mixed):
+        batch = compile_program(flight(robot)).batch(WORLDS)
+        batch.set(q=q, v=v, dt=[1e-3], gravity=[9.81], kp=tree.kp, kd=tree.kd)
+        batch.run(steps=10)
+        ends.append(batch.state())
+    assert np.allclose(ends[0]["q"], ends[1]["q"], atol=1e-9)
+    assert np.allclose(ends[0]["v"], ends[1]["v"], atol=1e-7)
+    for name in WHOLE:
+        # the sums are taken in another order
+        assert np.allclose(results[0][name], results[1][name], rtol=1e-9, atol=1e-9), name
 
 
 def check_against_pinocchio(robot: Robot, speed: float = 3.0) -> None:

@@ -112,7 +112,7 @@ def test_uniform_input_and_the_same_value_for_each_world(robot):
     inputs = states(robot, "float64")
     common = {"dt": [1e-3], "kp": robot.kp, "kd": robot.kd}
     common |= {"q_ref": np.zeros(robot.nv), "v_ref": np.zeros(robot.nv)}
-    common |= {"gravity": [-9.81]}
+    common |= {"gravity": [9.81]}
     state = {"q": inputs["q"], "v": inputs["v"]}
     ends = []
     for parameters in (common, {k: np.tile(x, (WORLDS, 1)) for k, x in common.items()}):

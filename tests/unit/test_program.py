@@ -6,6 +6,7 @@ Oracle: numpy on the same formulas, and operations counted by hand.
 from __future__ import annotations
 
 import gc
+import threading
 
 import casadi as ca
 import numpy as np
@@ -182,3 +183,74 @@ def test_misuse_is_a_sentence():
         stranger.output("y", ca.SX.sym("lost") + 1)
     with pytest.raises(ProgramError, match="uses symbol 'lost', which is neither"):
         compile_program(stranger)
+
+
+def test_lets_may_be_used_in_their_own_block():
+    p = Program("own")
+    x = p.input("x", 1)
+    with p.block("only"):
+        y = p.let("y", 2 * x + 1)
+        z = p.let("z", y**2)
+        p.output("sum", y + z)
+    assert np.array_equal(compile_program(p)(x=[3.0])["sum"], [56.0])
+
+
+def test_a_symbol_of_an_input_is_never_mistaken_for_another():
+    """CasADi reuses the address of a symbol that nobody holds."""
+    p = Program("held")
+    p.input("x", 1)
+    with p.block("b"):
+        p.output("z", ca.SX.sym("y"))
+    with pytest.raises(ProgramError, match="uses symbol 'y'"):
+        compile_program(p)
+
+
+def test_a_block_that_fails_leaves_nothing_behind():
+    p = two_blocks()
+
+    def broken():
+        with p.block("broken"):
+            p.output("z", ca.SX(1))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        broken()
+    with p.block("mended"):
+        p.output("z", ca.SX(7))
+    assert compile_program(p, outputs="z")(x=np.ones(3), y=[1.0])["z"] == 7.0
+
+
+def test_more_misuse_is_a_sentence():
+    p = two_blocks()
+    for name in ("", "a b", 'a"b', "é", "llvm.x"):
+        with pytest.raises(ProgramError, match="named by letters"):
+            Program(name)
+    with pytest.raises(ProgramError, match="cannot be called 'threads'"):
+        p.input("threads", 1)
+    for width in (0, 3, 1.5):
+        with pytest.raises(ProgramError, match="a power of two"):
+            compile_program(p, width=width)
+    with pytest.raises(ProgramError, match="level is 1, 2 or 3"):
+        compile_program(p, level=4)
+    kernel = compile_program(p)
+    for threads in (0, -1, 1.5, None):
+        with pytest.raises(ProgramError, match="threads must be"):
+            kernel(x=np.ones((40, 3)), y=[1.0], threads=threads)
+    for x in ("text", [[1.0], [2.0, 3.0]], None, [1j, 2, 3]):
+        with pytest.raises(ProgramError, match="'x' must be numbers"):
+            kernel(x=x, y=[1.0])
+
+
+def test_two_threads_that_run_one_batch_wait_for_each_other():
+    kernel = compile_program(two_blocks())
+    batch = kernel.batch(4096)
+    x = np.random.default_rng(0).normal(size=(4096, 3))
+    batch.set(x=x, y=[1.0])
+    batch.run()
+    expected = batch.get("outer")
+    workers = [threading.Thread(target=lambda: [batch.run() for _ in range(20)]) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert np.array_equal(batch.get("outer"), expected)

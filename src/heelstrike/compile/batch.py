@@ -8,10 +8,12 @@ of the last world. Tables are plain arrays, the same for all worlds.
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
+from threading import Lock
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,6 +74,8 @@ class Batch:
             self._attach_table(port.name, _aligned(port.shape, layout.real))
         for port in layout.outputs:
             self._attach_records(port, 1)
+        self._room = 1  # records that the outputs have room for
+        self._lock = Lock()
         self._frames = [self._new_frame()]
         self._call = partial(
             function, *(ctypes.addressof(x) for x in (self._pointers, self._strides, self._records))
@@ -88,7 +92,7 @@ class Batch:
         settable = {p.name: p for p in self.layout.inputs + self.layout.memory}
         tables = {p.name: p for p in self.layout.tables}
         for name, value in values.items():
-            array: np.ndarray = np.asarray(value, dtype=self.layout.real.dtype)
+            array = as_numbers(name, value, self.layout.real)
             if name in tables:
                 self._set_table(tables[name], array)
                 continue
@@ -157,19 +161,31 @@ class Batch:
 
     def run(self, steps: int = 1, every: int = 1, threads: int = 1) -> None:
         """Makes a number of steps in all worlds; outputs are recorded in every `every`-th step,
-        counted from the batch's first.
+        counted from the batch's first. Only one `run` of a batch goes on at a time.
         """
-        phase = self.steps_made % every
-        if self.layout.memory:
-            count = len(range(-phase % every, steps, every))
+        with self._lock:
+            if (steps, every, threads) == (1, 1, 1):
+                phase = 0
+            else:
+                _check_counts(steps=steps, every=every, threads=threads)
+                phase = self.steps_made % every
+            if self.layout.memory:
+                self._make_room(steps, every, phase)
+                self.steps_made += steps
+            if threads == 1 or self.tiles == 1:
+                self._run_all(steps, every, phase)
+            else:
+                self._run_threads(min(threads, self.tiles), steps, every, phase)
+
+    def _make_room(self, steps: int, every: int, phase: int) -> None:
+        """Outputs for as many records as these steps will make."""
+        count = 1 if steps == every == 1 else len(range(-phase % every, steps, every))
+        if count != self._room:
             for port in self.layout.outputs:
-                if self.arrays[port.name].shape[1] != count:
-                    self._attach_records(port, count)
-            self.steps_made += steps
-        if threads == 1 or self.tiles == 1:
-            self._run_all(steps, every, phase)
-            return
-        threads = min(threads, self.tiles)
+                self._attach_records(port, count)
+            self._room = count
+
+    def _run_threads(self, threads: int, steps: int, every: int, phase: int) -> None:
         while len(self._frames) < threads:
             self._frames.append(self._new_frame())
         bounds = [self.tiles * k // threads for k in range(threads + 1)]
@@ -213,6 +229,26 @@ class Batch:
         self.arrays[port.name][...] = array
 
 
+def as_numbers(name: str, value: ArrayLike, real: Real) -> np.ndarray:
+    """The value as an array of at least one dimension."""
+    try:
+        array = np.atleast_1d(np.asarray(value))
+        if array.dtype.kind not in "fiub":
+            raise TypeError
+        return array.astype(real.dtype)
+    except (TypeError, ValueError) as error:
+        raise ProgramError(
+            f"'{name}' must be numbers in a rectangular array, not {value!r:.60}"
+        ) from error
+
+
+def _check_counts(**counts: int) -> None:
+    for name, value in counts.items():
+        if not isinstance(value, int | np.integer) or value < (0 if name == "steps" else 1):
+            least = "a whole number" if name == "steps" else "a whole number above 0"
+            raise ProgramError(f"{name} must be {least}, not {value!r}")
+
+
 def _fill(tiles: np.ndarray, rows: np.ndarray) -> None:
     """Rows (worlds, size) into tiles (tiles, size, W); the rest of the last tile repeats the last
     world.
@@ -236,3 +272,7 @@ def _aligned(shape: tuple[int, ...], real: Real) -> np.ndarray:
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads)
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has none of the pool's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -10,7 +10,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.batch import Batch, Layout
+from heelstrike.compile.batch import Batch, Layout, as_numbers
 from heelstrike.compile.lanes import REALS, Real
 from heelstrike.compile.llvm import Module, emit
 from heelstrike.compile.program import Program
@@ -31,9 +31,13 @@ def compile_program(
     """A kernel for the named outputs (default: all) with `width` lanes (default: the host's widest)
     at LLVM's `level` 1 to 3.
     """
-    if dtype not in REALS:
+    if dtype not in list(REALS):
         raise ProgramError(f"no number type '{dtype}'; types: {', '.join(REALS)}")
+    if level not in (1, 2, 3):
+        raise ProgramError(f"LLVM's level is 1, 2 or 3, not {level}")
     real = REALS[dtype]
+    if width is not None and width not in (1, 2, 4, 8, 16, 32):
+        raise ProgramError(f"the width is a power of two from 1 to 32, not {width}")
     traced = program.trace(outputs)
     module = emit(traced, widest(real) if width is None else width, real)
     layout = Layout(
@@ -108,12 +112,14 @@ class Kernel:
             p.name for p in self.layout.inputs + self.layout.tables if p.name not in inputs
         ]:
             raise ProgramError(f"program '{self.layout.name}' needs also {', '.join(missing)}")
-        arrays = {name: np.atleast_1d(value) for name, value in inputs.items()}
+        real = self.layout.real
+        arrays = {name: as_numbers(name, value, real) for name, value in inputs.items()}
         tables = {port.name for port in self.layout.tables}
         given = [array for name, array in arrays.items() if name not in tables]
         many = {len(array) for array in given if array.ndim > 1}
         if len(many) > 1:
-            raise ProgramError(f"inputs are for different numbers of worlds: {sorted(many)}")
+            shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+            raise ProgramError(f"inputs are for different numbers of worlds: {shapes}")
         batch = Batch(self.layout, self.function, many.pop() if many else 1)
         batch.set(**arrays)
         batch.run(threads=threads)

@@ -48,6 +48,8 @@ class Needs:
 
 def traced(p: Program, outputs: Sequence[str] | None) -> Traced:
     """The program for the named outputs; what only outputs need is kept apart from the step."""
+    if isinstance(outputs, str):
+        outputs = [outputs]
     wanted = list(p.outputs) if outputs is None else list(outputs)
     if unknown := sorted(set(wanted) - set(p.outputs)):
         raise ProgramError(

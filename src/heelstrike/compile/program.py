@@ -18,6 +18,7 @@ enough to compile fast, and they may be spread over a GPU's warps.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -47,6 +48,8 @@ class Program:
     """Expressions over named inputs and memory, cut into blocks."""
 
     def __init__(self, name: str) -> None:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise ProgramError(f"a program is named by letters, digits and _, not '{name}'")
         self.name = name
         self.inputs: dict[str, Port] = {}
         self.outputs: dict[str, Port] = {}
@@ -58,7 +61,7 @@ class Program:
         self.items: list[object] = []
         self.loops: list[object] = []  # those that are open
         self.failure: Place | None = None
-        self._places: dict[int, Place] = {}  # symbol -> where its value is
+        self._places: dict[int, tuple[Place, SX]] = {}  # symbol's hash -> place, and the symbol
         self._lets = 0
         self._open: Block | None = None
 
@@ -66,6 +69,8 @@ class Program:
 
     def input(self, name: str, size: int) -> SX:
         """A column of symbols: values given by the caller, for all worlds alike or one by one."""
+        if name in ("threads", "self"):
+            raise ProgramError(f"an input cannot be called '{name}': calls use that word")
         self._check_new(name)
         self.inputs[name] = Port(name, (size,))
         return self._symbols(name, size)
@@ -97,9 +102,13 @@ class Program:
                 f"block '{name}' opened inside block '{self._open.name}'; close that first"
             )
         self._open = Block(name)
+        outputs = dict(self.outputs)
         try:
             yield
             self.items.append(self._open)
+        except BaseException:
+            self.outputs = outputs  # what was named in a block that failed was not named
+            raise
         finally:
             self._open = None
 
@@ -195,25 +204,25 @@ class Program:
 
     def place_of(self, symbol: SX, block: str) -> Place:
         """Where the value of a symbol is."""
-        place = self._places.get(symbol.element_hash())
-        if place is None:
+        found = self._places.get(symbol.element_hash())
+        if found is None:
             raise ProgramError(
                 f"block '{block}' of program '{self.name}' uses symbol '{symbol}', which is "
                 "neither an input nor a let of this program"
             )
-        return place
+        return found[0]
 
     def _symbols(self, array: str, size: int, stride: int = 0) -> SX:
         """Fresh symbols for the elements of an array, moving with a loop's counter by stride."""
         symbols = SX.sym(array, size)
         for i, symbol in enumerate(symbols.nonzeros()):
-            self._places[symbol.element_hash()] = Place(array, i, stride)
+            self._places[symbol.element_hash()] = Place(array, i, stride), symbol
         return symbols
 
     def _slot(self, name: str) -> tuple[SX, Place]:
         symbol, place = SX.sym(name), Place(None, self._lets)
         self._lets += 1
-        self._places[symbol.element_hash()] = place
+        self._places[symbol.element_hash()] = place, symbol
         return symbol, place
 
     def _accumulate(self, name: str, value: SX, initial: float, combine: object) -> SX:

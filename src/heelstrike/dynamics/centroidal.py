@@ -15,7 +15,7 @@ from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.robot.robot import Robot
 from heelstrike.spatial.motion import Force, Motion
 from heelstrike.spatial.transform import Transform
-from heelstrike.spatial.vector import SX, cross
+from heelstrike.spatial.vector import SX, cross, zeros
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def centroidal(p: Program, robot: Robot, kin: Kinematics, poses: Sequence[Transf
     bodies = inertias(robot)
     total = sum(body.mass for body in robot.bodies)
     with p.block("centroidal"):
-        moment, about_origin = SX(ca.DM.zeros(3)), Force(SX(ca.DM.zeros(3)), SX(ca.DM.zeros(3)))
+        moment, about_origin = zeros(), Force(zeros(), zeros())
         for body, pose, velocity in zip(bodies, poses, kin.velocities, strict=True):
             moment = moment + body.mass * pose.point(body.com)
             about_origin = about_origin + pose.force_out(body.momentum(velocity))
@@ -78,7 +78,7 @@ def contact_wrench(
     gravity a part of the motion.
     """
     with p.block("contact wrench"):
-        total = Force(SX(ca.DM.zeros(3)), SX(ca.DM.zeros(3)))
+        total = Force(zeros(), zeros())
         for i, body in enumerate(inertias(robot)):
             total = total + poses[i].force_out(body.force(accelerations[i], kin.velocities[i]))
         return Force(p.let("wrench", total.linear), p.let("wrench", total.angular))

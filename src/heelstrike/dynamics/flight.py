@@ -23,7 +23,7 @@ INTEGRATORS = ("symplectic", "euler", "rk4")
 
 
 def flight(robot: Robot, integrator: str = "symplectic") -> Program:
-    """A program whose memory is q and v; inputs dt, gravity (its z component), kp, kd, q_ref and
+    """A program whose memory is q and v; inputs dt, gravity (positive down), kp, kd, q_ref and
     v_ref (by velocity index).
 
     A servo's stiffness acts on revolute and prismatic joints, its damping on every joint. Under
@@ -37,7 +37,7 @@ def flight(robot: Robot, integrator: str = "symplectic") -> Program:
     q, v = p.memory("q", robot.nq, initial=robot.neutral), p.memory("v", robot.nv)
     dt, pull = p.input("dt", 1), p.input("gravity", 1)
     kp, kd, q_ref, v_ref = (p.input(name, robot.nv) for name in ("kp", "kd", "q_ref", "v_ref"))
-    gravity = ca.vertcat(0, 0, pull)
+    gravity = ca.vertcat(0, 0, -pull)
 
     def acceleration(at_q: SX, at_v: SX, ahead: SX | float = 0.0) -> SX:
         # expressions, not lets: each joint's share is computed where its limb needs it
@@ -73,4 +73,5 @@ def servo_error(robot: Robot, q: SX, q_ref: SX) -> SX:
 
 
 def _holds_angle(robot: Robot) -> list[float]:
-    return [float(j.kind in ("revolute", "prismatic")) for j in robot.joints for _ in range(j.nv)]
+    one = {j.iv for j in robot.joints if j.kind in ("revolute", "prismatic")}
+    return [float(i in one) for i in range(robot.nv)]

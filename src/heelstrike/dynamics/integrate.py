@@ -1,7 +1,8 @@
 """Steps of the state (q, v) on its manifold.
 
-A free joint's linear velocity is stepped in world axes: its twist's components turn with the body,
-and stepping them as they are would let a spinning body gain speed. With R+ = R exp(w+ dt),
+A free (or planar) joint's linear velocity is stepped in world axes: its twist's components turn
+with the body, and stepping them as they are would let a spinning body gain speed. With R+ = R
+exp(w+ dt),
 
     v_world+ = R (v + dt (a + w x v)),    v+ = exp(-w+ dt) (v + dt (a + w x v)),    position+ =
     position + dt v_world+
@@ -20,7 +21,7 @@ from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
 from heelstrike.robot.robot import Joint, Robot
 from heelstrike.spatial.rotation import from_quaternion, quaternion_product
-from heelstrike.spatial.vector import SX, add_cross
+from heelstrike.spatial.vector import SX, add_cross, zeros
 
 Derivative = Callable[[SX, SX], SX]
 """(q, v) -> joint accelerations"""
@@ -62,17 +63,18 @@ def rk4(p: Program, robot: Robot, q: SX, v: SX, dt: SX, acceleration: Derivative
 
 
 def _euler(robot: Robot, q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
-    new_q, new_v = [], []
+    new_q, new_v = zeros(robot.nq), zeros(robot.nv)
     for joint in robot.joints:
         own_q, own_v = joints.coordinates(joint, q), joints.velocities(joint, v)
         next_v = own_v + dt * joints.velocities(joint, a)
-        if joint.kind == "free":
-            own_q, next_v = _free_step(own_q, own_v, joints.velocities(joint, a), dt, symplectic)
+        if joint.kind in ("free", "planar"):
+            step = _free_step if joint.kind == "free" else _planar_step
+            own_q, next_v = step(own_q, own_v, joints.velocities(joint, a), dt, symplectic)
         else:
             own_q = advance(joint, own_q, next_v if symplectic else own_v, dt)
-        new_q.append(own_q)
-        new_v.append(next_v)
-    return cast(SX, ca.vertcat(*new_q)), cast(SX, ca.vertcat(*new_v))
+        new_q[joint.iq : joint.iq + joint.nq] = own_q
+        new_v[joint.iv : joint.iv + joint.nv] = next_v
+    return new_q, new_v
 
 
 def _free_step(q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
@@ -84,6 +86,20 @@ def _free_step(q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
     return ca.vertcat(position, quaternion), ca.vertcat(from_quaternion(turn).undo(linear), spin)
 
 
+def _planar_step(q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
+    """The same in the plane."""
+    spin = v[2] + dt * a[2]
+    linear = v[0:2] + dt * (a[0:2] + v[2] * ca.vertcat(-v[1], v[0]))  # new, in the old axes
+    turn = dt * (spin if symplectic else v[2])
+    place = q[0:2] + dt * _rotated(q[2], q[3], linear if symplectic else v[0:2])
+    c, s = ca.cos(turn), ca.sin(turn)
+    return ca.vertcat(place, _turned(q[2:4], turn)), ca.vertcat(_rotated(c, -s, linear), spin)
+
+
+def _rotated(cos: SX, sin: SX, x: SX) -> SX:
+    return ca.vertcat(cos * x[0] - sin * x[1], sin * x[0] + cos * x[1])
+
+
 def advance(joint: Joint, q: SX, v: SX, dt: SX) -> SX:
     """A joint's coordinates after moving at v for dt."""
     match joint.kind:
@@ -93,57 +109,46 @@ def advance(joint: Joint, q: SX, v: SX, dt: SX) -> SX:
             return _turned(q, dt * v)
         case "spherical":
             return unit(quaternion_product(q, quaternion_exp(dt * v)))
-        case "planar":
-            c, s = q[2], q[3]
-            x = q[0] + dt * (c * v[0] - s * v[1])
-            y = q[1] + dt * (s * v[0] + c * v[1])
-            return cast(SX, ca.vertcat(x, y, _turned(q[2:4], dt * v[2])))
-        case "free":
-            position = q[0:3] + dt * from_quaternion(q[3:7]).apply(v[0:3])
-            return cast(
-                SX,
-                ca.vertcat(position, unit(quaternion_product(q[3:7], quaternion_exp(dt * v[3:6])))),
-            )
     raise AssertionError(joint.kind)
 
 
 def coordinate_rates(robot: Robot, q: SX, v: SX) -> SX:
     """dq/dt."""
-    rates = []
+    rates = zeros(robot.nq)
     for joint in robot.joints:
-        x, w = joints.coordinates(joint, q), joints.velocities(joint, v)
-        match joint.kind:
-            case "revolute" | "prismatic":
-                rates.append(w)
-            case "continuous":
-                rates.append(ca.vertcat(-x[1] * w, x[0] * w))
-            case "spherical":
-                rates.append(0.5 * quaternion_product(x, ca.vertcat(w, 0)))
-            case "planar":
-                c, s = x[2], x[3]
-                rates.append(
-                    ca.vertcat(c * w[0] - s * w[1], s * w[0] + c * w[1], -s * w[2], c * w[2])
-                )
-            case "free":
-                rates.append(from_quaternion(x[3:7]).apply(w[0:3]))
-                rates.append(0.5 * quaternion_product(x[3:7], ca.vertcat(w[3:6], 0)))
-    return cast(SX, ca.vertcat(*rates))
+        own = _rates(joint.kind, joints.coordinates(joint, q), joints.velocities(joint, v))
+        rates[joint.iq : joint.iq + joint.nq] = own
+    return rates
+
+
+def _rates(kind: str, x: SX, w: SX) -> SX:
+    match kind:
+        case "revolute" | "prismatic":
+            return w
+        case "continuous":
+            return ca.vertcat(-x[1] * w, x[0] * w)
+        case "spherical":
+            return 0.5 * quaternion_product(x, ca.vertcat(w, 0))
+        case "planar":
+            return ca.vertcat(_rotated(x[2], x[3], w[0:2]), -x[3] * w[2], x[2] * w[2])
+        case "free":
+            turn = 0.5 * quaternion_product(x[3:7], ca.vertcat(w[3:6], 0))
+            return ca.vertcat(from_quaternion(x[3:7]).apply(w[0:3]), turn)
+    raise AssertionError(kind)
+
+
+UNIT_PARTS = {"continuous": 0, "spherical": 0, "planar": 2, "free": 3}
+"""Where the coordinates of length 1 start, in joints that have them."""
 
 
 def normalized(robot: Robot, q: SX) -> SX:
     """q with every quaternion and every (cos, sin) of length 1."""
-    parts = []
+    result = SX(q)
     for joint in robot.joints:
-        x = joints.coordinates(joint, q)
-        match joint.kind:
-            case "continuous" | "spherical":
-                parts.append(unit(x))
-            case "planar" | "free":
-                head = joint.nq - (2 if joint.kind == "planar" else 4)
-                parts.append(ca.vertcat(x[:head], unit(x[head:])))
-            case _:
-                parts.append(x)
-    return cast(SX, ca.vertcat(*parts))
+        if joint.kind in UNIT_PARTS:
+            part = slice(joint.iq + UNIT_PARTS[joint.kind], joint.iq + joint.nq)
+            result[part] = unit(q[part])
+    return result
 
 
 def unit(x: SX) -> SX:
@@ -173,6 +178,4 @@ def _series(x: SX, odd: int) -> SX:
 
 
 def _turned(cos_sin: SX, angle: SX) -> SX:
-    c, s = ca.cos(angle), ca.sin(angle)
-    turned = ca.vertcat(cos_sin[0] * c - cos_sin[1] * s, cos_sin[1] * c + cos_sin[0] * s)
-    return unit(turned)
+    return unit(_rotated(ca.cos(angle), ca.sin(angle), cos_sin))

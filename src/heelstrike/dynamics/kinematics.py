@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-import casadi as ca
+from typing import TypeVar
 
 from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
@@ -13,7 +11,9 @@ from heelstrike.dynamics.tree import limbs
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.motion import Motion, no_motion
 from heelstrike.spatial.transform import Transform
-from heelstrike.spatial.vector import SX, add_cross, zeros
+from heelstrike.spatial.vector import SX, add_cross
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Kinematics:
 
 def kinematics(p: Program, robot: Robot, q: SX, v: SX) -> Kinematics:
     """Placement on the parent, and velocity, of every body."""
-    placements: list[Transform] = []
-    speeds: list[Motion] = []
+    placements: dict[int, Transform] = {}
+    speeds: dict[int, Motion] = {}
     for limb in limbs(robot):
         with p.block(f"{limb.name}: kinematics"):
             inner: dict[int, Motion] = {}
@@ -42,14 +42,14 @@ def kinematics(p: Program, robot: Robot, q: SX, v: SX) -> Kinematics:
                         placement.motion_in(inner.get(joint.parent) or speeds[joint.parent]) + speed
                     )
                 inner[i] = speed
-                placements.append(placement.renamed(lambda x: p.let("placement", x)))
-                speeds.append(let_motion(p, "velocity", speed))
-    return Kinematics(placements, speeds)
+                placements[i] = placement.renamed(lambda x: p.let("placement", x))
+                speeds[i] = let_motion(p, "velocity", speed)
+    return Kinematics(_in_order(placements), _in_order(speeds))
 
 
 def poses(p: Program, robot: Robot, kin: Kinematics) -> list[Transform]:
     """Placement of every body in the world: one rotation matrix and the origin."""
-    result: list[Transform] = []
+    result: dict[int, Transform] = {}
     for limb in limbs(robot):
         with p.block(f"{limb.name}: poses"):
             inner: dict[int, Transform] = {}
@@ -57,8 +57,8 @@ def poses(p: Program, robot: Robot, kin: Kinematics) -> list[Transform]:
                 parent = robot.joints[i].parent
                 outer = joints.at_rest() if parent == WORLD else inner.get(parent) or result[parent]
                 inner[i] = outer.then(kin.placements[i])
-                result.append(inner[i].renamed(lambda x: p.let("pose", x)))
-    return result
+                result[i] = inner[i].renamed(lambda x: p.let("pose", x))
+    return _in_order(result)
 
 
 def accelerations(
@@ -69,7 +69,7 @@ def accelerations(
 
     `base` is the world's own linear acceleration: minus gravity for forces, nothing for motion.
     """
-    result: list[Motion] = []
+    result: dict[int, Motion] = {}
     for limb in limbs(robot):
         with p.block(f"{limb.name}: accelerations"):
             inner: dict[int, Motion] = {}
@@ -86,8 +86,8 @@ def accelerations(
                     own = joints.velocities(joint, a)
                     bias = Motion(bias.linear + linear @ own, bias.angular + angular @ own)
                 inner[i] = bias
-                result.append(let_motion(p, "acceleration", bias))
-    return result
+                result[i] = let_motion(p, "acceleration", bias)
+    return _in_order(result)
 
 
 def point_velocity(pose: Transform, velocity: Motion, point: SX) -> SX:
@@ -112,5 +112,6 @@ def resting(robot: Robot, kin: Kinematics) -> Kinematics:
     return Kinematics(kin.placements, [no_motion() for _ in robot.joints])
 
 
-def stack(columns: Sequence[SX]) -> SX:
-    return ca.vertcat(*columns) if columns else zeros(0)
+def _in_order(by_body: dict[int, T]) -> list[T]:
+    """By body: limbs may come in another order."""
+    return [by_body[i] for i in range(len(by_body))]

@@ -96,11 +96,11 @@ class Workspace:
             return self.program.let("J", moved.column)
 
     def inverse_inertia(self, links: str) -> SX:
-        jacobians = [self.jacobian(link) for link in links.split(",")]
+        jacobians = [self.jacobian(link) for link in map(str.strip, links.split(","))]
         return inverse_inertia(self.program, self.factor, jacobians)
 
     def pose(self, link: str) -> SX:
-        """Position, then the rotation matrix row by row."""
+        """Position, then the rotation matrix row by row, (12,)."""
         body, placement = self.link(link)
         pose = self.poses[body].then(placement)
         return ca.vertcat(pose.origin, ca.vec(pose.matrix.T))
@@ -154,7 +154,7 @@ def quantities(robot: Robot, names: Sequence[str]) -> Program:
     """Inputs q, v, a, tau and gravity [m/s^2, positive down]; an output for each name."""
     work = Workspace(robot)
     values = {}
-    for name in names:
+    for name in [names] if isinstance(names, str) else names:
         kind, _, link = name.partition(":")
         if kind in WHOLE and not link:
             values[name] = WHOLE[kind](work)

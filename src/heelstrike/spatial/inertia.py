@@ -15,14 +15,12 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.spatial.motion import Force, Motion
-from heelstrike.spatial.vector import SX, add_cross, constant, cross, mac, skew, symmetric
+from heelstrike.spatial.vector import SX, add_cross, cross, mac, skew, symmetric
 
 
 @dataclass(frozen=True, eq=False)
 class RigidInertia:
-    """A rigid body's: mass m [kg], first moment m c [kg m], second moment about the centre of mass
-    [kg m^2].
-    """
+    """A rigid body's: mass [kg], centre of mass [m], inertia about it [kg m^2]."""
 
     mass: SX
     com: SX
@@ -102,7 +100,7 @@ class Inertia:
 
 
 def rigid(mass: float, com: np.ndarray, central: np.ndarray) -> RigidInertia:
-    return RigidInertia(SX(mass), constant(com), constant(0.5 * (central + central.T)))
+    return RigidInertia(SX(mass), SX(com), SX(0.5 * (central + central.T)))
 
 
 def spatial(body: RigidInertia) -> Inertia:

@@ -26,15 +26,6 @@ class Motion:
         linear = add_cross(cross(self.angular, other.linear), self.linear, other.angular)
         return Motion(linear, cross(self.angular, other.angular))
 
-    def cross_force(self, force: Force) -> Force:
-        """Rate of `force`, fixed in a body that moves with this velocity."""
-        angular = add_cross(cross(self.angular, force.angular), self.linear, force.linear)
-        return Force(cross(self.angular, force.linear), angular)
-
-    def dot(self, force: Force) -> SX:
-        """Power."""
-        return ca.dot(self.linear, force.linear) + ca.dot(self.angular, force.angular)
-
     def at(self, point: SX) -> SX:
         """Velocity of a body point, in the same axes."""
         return add_cross(self.linear, self.angular, point)
@@ -64,10 +55,6 @@ class Force:
 
 def no_motion() -> Motion:
     return Motion(zeros(), zeros())
-
-
-def no_force() -> Force:
-    return Force(zeros(), zeros())
 
 
 def force_at(point: SX, force: SX) -> Force:

@@ -96,8 +96,11 @@ def constant_rotation(matrix: np.ndarray) -> Rotation | None:
     if np.abs(matrix - np.eye(3)).max() < ROUND_OFF:
         return None
     for axis in range(3):
-        if abs(matrix[axis, axis] - 1.0) < ROUND_OFF:
-            j, k = NEXT[axis], NEXT[NEXT[axis]]
+        j, k = NEXT[axis], NEXT[NEXT[axis]]
+        # off-diagonal entries: 1 - cos of a small tilt is only its square
+        if np.abs([*matrix[axis, [j, k]], *matrix[[j, k], axis]]).max() < ROUND_OFF:
+            if matrix[axis, axis] < 0:
+                continue
             return AxisRotation(axis, constant(matrix[j, j]), constant(matrix[k, j]))
     return MatrixRotation(constant(matrix))
 
@@ -105,7 +108,7 @@ def constant_rotation(matrix: np.ndarray) -> Rotation | None:
 def about_axis(axis: np.ndarray, cos: SX, sin: SX) -> Rotation:
     """By an angle, given by its cosine and sine, about any unit axis."""
     for i in range(3):
-        if abs(abs(axis[i]) - 1.0) < ROUND_OFF:
+        if np.abs(np.delete(axis, i)).max() < ROUND_OFF:
             return AxisRotation(i, cos, sin if axis[i] > 0 else -sin)
     a = SX(axis)
     # Rodrigues: R = cos 1 + sin [a] + (1 - cos) a a^T

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from heelstrike.spatial.inertia import Inertia, RigidInertia
+from heelstrike.spatial.inertia import Inertia
 from heelstrike.spatial.motion import Force, Motion
 from heelstrike.spatial.rotation import MatrixRotation, Rotation, renamed
 from heelstrike.spatial.vector import SX, add_cross, skew, symmetric
@@ -74,13 +74,6 @@ class Transform:
         return Inertia(
             linear, shifted, symmetric(ca.mac(p, shifted, ca.mac(-coupling.T, p, angular)))
         )
-
-    def body_out(self, body: RigidInertia) -> RigidInertia:
-        """A rigid inertia: inner to outer."""
-        central = body.central
-        for rotation in reversed(self.rotations):
-            central = rotation.of_symmetric(central)
-        return RigidInertia(body.mass, self.point(body.com), central)
 
     def then(self, inner: Transform) -> Transform:
         """Of a frame that is given in this one, with one rotation matrix."""
