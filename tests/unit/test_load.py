@@ -7,6 +7,7 @@ reader; for composite joints and combined systems Pinocchio's inertia matrix of 
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
@@ -46,6 +47,18 @@ def joint(name: str, parent: str, child: str, kind: str = "continuous", more: st
     )
 
 
+def urdf_shape(shape: str) -> str:
+    collision = f"<collision><geometry>{shape}</geometry></collision>"
+    return urdf().replace('<link name="b">', f'<link name="b">{collision}')
+
+
+def mesh(attributes: str) -> str:
+    asset = f"<asset><mesh name='m' {attributes}/></asset>"
+    return mjcf(f"<joint/>{MASS}<geom type='mesh' mesh='m'/>", asset)
+
+
+LIMIT = "<limit lower='{}' upper='{}' effort='{}' velocity='1'/>"
+CORNERS = "0 0 0 1 0 0 0 1 0 0 0 1"
 HINGE = f"<joint name='j' axis='0 1 0'/>{MASS}"
 HEAVY = '<inertial pos="0 0 0" mass="{}" diaginertia="{}"/>'
 
@@ -121,6 +134,62 @@ REFUSED = {
         urdf(joint("j", "a", "b", "planar", "<axis xyz='1 0 0'/>")),
         "normal is not z",
     ),
+    "urdf: plane without an axis": (urdf(joint("j", "a", "b", "planar")), "normal is not z"),
+    "urdf: plane upside down": (
+        urdf(joint("j", "a", "b", "planar", "<axis xyz='0 0 -1'/>")),
+        "normal is not z",
+    ),
+    "urdf: no moment": (
+        urdf(inertial=LINK_MASS.replace('ixx="1"', "")),
+        "link 'a': <inertia> lacks ixx",
+    ),
+    "urdf: no mass": (urdf(inertial=LINK_MASS.replace('value="1"', "")), "<mass> lacks value"),
+    "urdf: no limit": (
+        urdf(joint("j", "a", "b", "revolute")),
+        "<joint> 'j' is revolute and has no <limit>",
+    ),
+    "urdf: limits exchanged": (
+        urdf(joint("j", "a", "b", "prismatic", LIMIT.format(2, 1, 1))),
+        "lower limit above its upper",
+    ),
+    "urdf: negative effort": (
+        urdf(joint("j", "a", "b", "prismatic", LIMIT.format(1, 2, -1))),
+        "negative effort or velocity",
+    ),
+    "urdf: negative damping": (
+        urdf(joint("j", "a", "b", more="<dynamics damping='-1'/>")),
+        "negative damping -1",
+    ),
+    "urdf: negative radius": (urdf_shape("<sphere radius='-1'/>"), "sizes must be positive"),
+    "urdf: flat box": (urdf_shape("<box size='1 0 1'/>"), "'size' of a box of link 'b'"),
+    "negative radius": (mjcf(f"{HINGE}<geom type='sphere' size='-1'/>"), "1 positive sizes"),
+    "unknown geom": (mjcf(f"{HINGE}<geom type='boxx' size='1'/>"), "unknown type 'boxx'"),
+    "negative geom": (mjcf("<joint/><geom size='1' mass='-1'/>"), "negative mass"),
+    "negative damping": (mjcf(f"<joint name='j' damping='-1'/>{MASS}"), "damping of joint 'j'"),
+    "angle": (mjcf(HINGE, "<compiler angle='rad'/>"), "it takes degree, radian"),
+    "autolimits": (mjcf(HINGE, "<compiler autolimits='yes'/>"), "it takes true, false"),
+    "limited": (mjcf(f"<joint limited='maybe'/>{MASS}"), "it takes auto, true, false"),
+    "limited without range": (mjcf(f"<joint limited='true'/>{MASS}"), "the lower one first"),
+    "range exchanged": (mjcf(f"<joint range='2 1'/>{MASS}"), "has the range '2 1'"),
+    "control range exchanged": (
+        mjcf(HINGE, "<actuator><motor joint='j' ctrlrange='1 -1'/></actuator>"),
+        "has the ctrlrange '1 -1'",
+    ),
+    "range without autolimits": (
+        mjcf(f"<joint range='1 2'/>{MASS}", "<compiler autolimits='false'/>"),
+        "say limited='true'",
+    ),
+    "keyframe twice": (
+        mjcf(HINGE, "<keyframe><key name='k'/><key name='k'/></keyframe>"),
+        "two keyframes are called 'k'",
+    ),
+    "mesh: vertices": (mesh(f"vertex='{CORNERS} 1'"), "13 numbers, not a multiple of 3"),
+    "mesh: faces": (mesh(f"vertex='{CORNERS}' face='0 1 2 3'"), "4 numbers, not a multiple of 3"),
+    "mesh: no such vertex": (
+        mesh(f"vertex='{CORNERS}' face='0 1 4'"),
+        "the mesh has vertices 0 to 3",
+    ),
+    "mesh: no rotation": (mesh(f"vertex='{CORNERS}' refquat='0 0 0 0'"), "is no rotation"),
     "urdf: xacro": ("<robot name='r'><xacro:include/></robot>", "run `xacro"),
 }  # fmt: skip
 
@@ -154,10 +223,20 @@ def test_missing_file_folder_and_name(tmp_path):
         load(tmp_path)
     with pytest.raises(LoadError, match=r"did you mean 'hoap1'\?.*Bundled: .*ball"):
         load("hoap-1")
+    with pytest.raises(LoadError, match=r"no robot 'zzz'\. Bundled: "):
+        load("zzz")
+    for nothing in (None, 3, b"hoap1", ""):
+        with pytest.raises(LoadError, match="names no robot; give a path to"):
+            load(nothing)
+    assert load(Path("cube")).name == "cube"
     with pytest.raises(LoadError, match="give 'auto', 'floating' or 'fixed'"):
         load("ball", base="hanging")
     with pytest.raises(HeelstrikeError, match="'feet', 'all' or a list"):
         load("ball", points="hands")
+
+
+def driven(kind: str, attributes: str) -> str:
+    return mjcf(HINGE, f"<actuator><{kind} name='m' joint='j' {attributes}/></actuator>")
 
 
 WARNED = {
@@ -179,6 +258,44 @@ WARNED = {
     "mesh": (
         mjcf(f"{HINGE}<geom name='sole' type='mesh' mesh='s'/>"),
         "1 collision shapes left out, they give no contact points: sole",
+    ),
+    "timeconst": (driven("position", "timeconst='.1'"), "timeconst of <position> 'm'"),
+    "dynamics": (driven("general", "dyntype='filter'"), "dyntype filter of <general> 'm'"),
+    "affine gain": (driven("general", "gaintype='affine'"), "gaintype affine of <general> 'm'"),
+    "muscle bias": (driven("general", "biastype='muscle'"), "biastype muscle of <general> 'm'"),
+    "air": (mjcf(HINGE, "<option density='1.2'/>"), "the option density='1.2' is not followed"),
+    "wind": (mjcf(HINGE, "<option wind='1 0 0'/>"), "the option wind='1 0 0' is not followed"),
+    "misspelt attribute": (
+        mjcf(f"<joint name='j' axi='0 1 0'/>{MASS}"),
+        "the unknown attribute 'axi' of <joint> 'j' is not read; did you mean 'axis'?",
+    ),
+    "misspelt element": (
+        mjcf(f"{HINGE}<gom size='1'/>"),
+        "the unknown element <gom> of <body> 'a' is not read; did you mean 'geom'?",
+    ),
+    "misspelt in a class": (
+        mjcf(HINGE, "<default><joint dampin='1'/></default>"),
+        "the unknown attribute 'dampin' of <joint> in <default> is not read",
+    ),
+    "impossible inertia": (
+        mjcf("<joint/>" + HEAVY.format(1, "1 1 3")),
+        "body 'a' has an inertia that no mass can have (1 + 1 < 3 kg m^2)",
+    ),
+    "urdf: impossible inertia": (
+        urdf(inertial=LINK_MASS).replace('ixx="1"', 'ixx="3"', 1),
+        "link 'a' has an inertia that no mass can have (1 + 1 < 3 kg m^2)",
+    ),
+    "urdf: misspelt": (
+        urdf(joint("j", "a", "b", more="<axis xzy='0 1 0'/>")),
+        "the unknown attribute 'xzy' of <axis> in <joint> 'j' is not read; did you mean 'xyz'?",
+    ),
+    "urdf: no effort": (
+        urdf(joint("j", "a", "b", "revolute", "<limit lower='-1' upper='1' velocity='1'/>")),
+        "<joint> 'j' has no effort limit",
+    ),
+    "urdf: no range": (
+        urdf(joint("j", "a", "b", "revolute", "<limit effort='1' velocity='1'/>")),
+        "has neither lower nor upper",
     ),
     "urdf: mimic": (
         urdf(joint("j", "a", "b", more="<mimic joint='k'/>") + joint("k", "b", "c"),
@@ -250,6 +367,69 @@ def test_urdf_joint_and_base(tmp_path):
     path.write_text(urdf().replace('"a"', '"world"'))
     assert load(path).nq == 1
     assert load(path, base="floating").nq == 8
+
+
+def test_urdf_products_of_inertia_may_be_left_out(tmp_path):
+    """urdfdom would drop all six moments; here only the missing ones are zero."""
+    path = tmp_path / "robot.urdf"
+    path.write_text(urdf(inertial=LINK_MASS.replace(' ixy="0" ixz="0" iyz="0"', "")))
+    for body in load(path).bodies:
+        np.testing.assert_array_equal(body.inertia, np.eye(3))
+
+
+def test_urdf_joint_elements_that_urdfdom_refuses(tmp_path):
+    """What a simulation does not need is not handed on; a missing effort is no limit."""
+    path = tmp_path / "robot.urdf"
+    more = (
+        "<safety_controller/><calibration rising='x'/><dynamics/>"
+        "<limit lower='-1' upper='1' velocity='inf'/>"
+    )
+    path.write_text(urdf(joint("j", "a", "b", "revolute", more)))
+    with pytest.warns(HeelstrikeWarning, match="has no effort limit"):
+        robot = load(path)
+    assert (robot.lower[7], robot.upper[7]) == (-1, 1)
+    assert np.isinf(robot.torque_limit).all()
+    assert np.isinf(robot.velocity_limit).all()
+
+
+def test_urdf_joint_called_as_pinocchios_root(tmp_path):
+    """Pinocchio would give both joints one name and lose the second one's inertia."""
+    path = tmp_path / "robot.urdf"
+    path.write_text(urdf().replace('"j"', '"root_joint"'))
+    robot = load(path)
+    assert [j.name for j in robot.joints] == ["root_joint_free", "root_joint"]
+    assert [body.mass for body in robot.bodies] == [1, 1]
+
+
+def test_a_file_is_included_once(tmp_path):
+    """As MuJoCo has it, from wherever the second <include> comes."""
+    (tmp_path / "part.xml").write_text("<mujoco><option gravity='0 0 -1'/></mujoco>")
+    (tmp_path / "other.xml").write_text("<mujoco><include file='part.xml'/></mujoco>")
+    path = tmp_path / "robot.xml"
+    path.write_text(mjcf(HINGE, "<include file='part.xml'/>"))
+    assert load(path).gravity == 1
+    path.write_text(mjcf(HINGE, "<include file='other.xml'/><include file='part.xml'/>"))
+    with pytest.raises(LoadError, match=r"includes 'part\.xml' twice"):
+        load(path)
+
+
+def test_names_of_bodies(tmp_path):
+    """A link, a joint, and a link that no joint moves."""
+    path = tmp_path / "robot.urdf"
+    path.write_text(urdf())
+    robot = load(path, base="fixed")
+    assert robot.body("b") == robot.body("j") == 0
+    with pytest.raises(HeelstrikeError, match="'a' of r is fixed to the world"):
+        robot.body("a")
+    with pytest.raises(HeelstrikeError, match="r has no body 'c'"):
+        robot.body("c")
+
+
+def test_slices_cover_q_and_v():
+    """One joint after another."""
+    robot = load("hoap1")
+    assert [k for j in robot.joints for k in range(robot.nq)[j.q_slice]] == list(range(robot.nq))
+    assert [k for j in robot.joints for k in range(robot.nv)[j.v_slice]] == list(range(robot.nv))
 
 
 EXAMPLES = [
@@ -367,6 +547,54 @@ def test_combine_names_a_sequence_and_refuses_nonsense():
     assert keys == ["cube1/root", "ball/root", "cube2/root"]
     with pytest.raises(HeelstrikeError, match="nothing to combine"):
         combine([])
+    with pytest.raises(HeelstrikeError, match=r"give combine\(\[robot"):
+        combine(cube)
+    with pytest.raises(HeelstrikeError, match="part 0 is 'cube', not a robot; load it first"):
+        combine(["cube"])
+    with pytest.raises(HeelstrikeError, match="not a generator"):
+        combine(part for part in (cube, ball))
+    with pytest.raises(HeelstrikeError, match="the key 1 is no name"):
+        combine({1: cube})
+
+
+def test_combine_keeps_edits():
+    """Bodies and joints that were edited, in the robot and in its Pinocchio model."""
+    cube = load("cube")
+    body = replace(
+        cube.bodies[0], mass=7.0, com=np.array([0.1, 0.2, 0.3]), inertia=np.diag([1.0, 2.0, 2.5])
+    )
+    shift = np.array([0.0, 0.0, 5.0])
+    joint_ = replace(cube.joints[0], translation=shift)
+    both = combine({"plain": cube, "edited": replace(cube, bodies=(body,), joints=(joint_,))})
+    assert both.mass == pytest.approx(cube.mass + 7.0)
+    np.testing.assert_array_equal(both.joints[1].translation, shift)
+    np.testing.assert_array_equal(both.model.jointPlacements[2].translation, shift)
+    inertia = both.model.inertias[2]
+    for ours, edited in ((both.bodies[1].com, body.com), (both.bodies[1].inertia, body.inertia)):
+        np.testing.assert_array_equal(ours, edited)
+    assert inertia.mass == 7.0
+    np.testing.assert_array_equal(inertia.lever, body.com)
+    np.testing.assert_allclose(inertia.inertia, body.inertia, atol=1e-15)
+
+
+def test_combine_keeps_every_kind_of_joint(tmp_path):
+    """Continuous about a slanting axis, planar, and a link fixed to the world."""
+    path = tmp_path / "robot.urdf"
+    links = "".join(f"<link name='{name}'>{LINK_MASS}</link>" for name in "cd")
+    path.write_text(
+        urdf(joint("j", "a", "b", more="<axis xyz='1 2 3'/><origin xyz='1 0 0'/>")
+             + joint("k", "b", "c", "planar", "<axis xyz='0 0 1'/>")
+             + joint("l", "c", "d", "continuous", "<axis xyz='0 1 0'/>"), links)
+    )  # fmt: skip
+    arm = load(path, base="fixed")
+    both = combine([arm, arm])
+    assert [j.kind for j in both.joints] == 2 * ["continuous", "planar", "continuous"]
+    assert both.frames["r2/a"].body == -1
+    assert both.frames["r2/d"].body == both.body("r2/l") == 5
+    q = pin.integrate(arm.model, arm.neutral, np.linspace(-1, 1, arm.nv))
+    alone = np.triu(pin.crba(arm.model, arm.model.createData(), q))
+    whole = np.triu(pin.crba(both.model, both.model.createData(), np.tile(q, 2)))
+    np.testing.assert_allclose(whole, np.kron(np.eye(2), alone), atol=1e-12)
 
 
 def test_combined_once_more():

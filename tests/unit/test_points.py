@@ -163,6 +163,19 @@ def test_a_wheel_keeps_its_rims_and_a_post_the_lower_one(tmp_path):
     assert max(p.position[2] for p in points) < 0
 
 
+def test_only_a_free_body_is_alone(tmp_path):
+    """A box that floats keeps its 8 corners, one on a hinge of the world its lower 4."""
+    path = tmp_path / "robot.xml"
+    text = (
+        "<mujoco><worldbody><body>{}<geom type='box' size='.1 .1 .1'/></body></worldbody></mujoco>"
+    )
+    path.write_text(text.format("<freejoint/>"))
+    assert len(load(path).points) == 8
+    path.write_text(text.format("<joint axis='0 1 0'/>"))
+    robot = load(path)
+    assert [point.position[2] for point in robot.points] == [-0.1] * 4
+
+
 def test_pictures_and_the_world_do_not_touch(tmp_path):
     """Geoms without contact bits are only to be seen; the floor is not part of the robot."""
     seen = '<geom name="v" size=".1" contype="0" conaffinity="0"/><geom name="c" size=".2"/>'
@@ -195,8 +208,17 @@ def test_points_that_the_user_names(tmp_path):
     assert [p.radius for p in robot.points] == [0, 0.1, 0, 0.5]
     with pytest.raises(HeelstrikeError, match="has no body 'x'; bodies: a"):
         load(path, points=[("x", [0, 0, 0])])
-    with pytest.raises(HeelstrikeError, match="must be three numbers"):
-        load(path, points=[("a", [0, 0])])
+    for position in ([0, 0], "abc", None, [0, 0, None], [0, 0, np.nan], 1.0):
+        with pytest.raises(HeelstrikeError, match="position of a point on 'a' must be three numb"):
+            load(path, points=[("a", position)])
+        with pytest.raises(HeelstrikeError, match="position of point 'p' must be three numbers"):
+            load(path, points=[Point("p", 0, position)])
+    for size in ("big", "1", None, -1, np.inf, [1, 2]):
+        with pytest.raises(HeelstrikeError, match=r"radius of a point on .* give a number"):
+            load(path, points=[("a", [0, 0, 0], size)])
+    for nothing in (None, 3):
+        with pytest.raises(HeelstrikeError, match="give 'feet', 'all' or a list"):
+            load(path, points=nothing)
     with pytest.raises(HeelstrikeError, match="two contact points are called 'mine'"):
         load(path, points=[own, own])
     with pytest.raises(HeelstrikeError, match="is no contact point"):

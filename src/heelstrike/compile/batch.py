@@ -14,12 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.compile.code import Port
-from heelstrike.compile.lanes import Real
+from heelstrike.compile.lanes import REALS, Real
 from heelstrike.errors import ProgramError
 
 ALIGNMENT = 64
@@ -45,6 +46,27 @@ class Layout:
     @property
     def ports(self) -> tuple[Port, ...]:
         return (*self.inputs, *self.tables, *self.memory, *self.outputs)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same in JSON's types."""
+        kinds = ("inputs", "tables", "memory", "outputs")
+        ports = {kind: {p.name: list(p.shape) for p in getattr(self, kind)} for kind in kinds}
+        initial = {name: values.tolist() for name, values in self.initial.items()}
+        dtype = next(name for name, real in REALS.items() if real == self.real)
+        sizes = {"width": self.width, "frame_size": self.frame_size}
+        return {"name": self.name, **ports, "initial": initial, "dtype": dtype, **sizes}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Layout:
+        """The layout that `as_dict` described."""
+        ports = {
+            kind: tuple(Port(name, tuple(shape)) for name, shape in values[kind].items())
+            for kind in ("inputs", "tables", "memory", "outputs")
+        }
+        initial = {name: np.array(x, dtype=float) for name, x in values["initial"].items()}
+        real = REALS[values["dtype"]]
+        sizes = values["width"], real, values["frame_size"]
+        return cls(values["name"], *ports.values(), initial, *sizes)
 
 
 class Batch:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.compile.graph import Graph
+if TYPE_CHECKING:
+    from heelstrike.compile.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Lookup:
     """Linear interpolation in a table of the caller's, ends held.
 
     1-D: reads u (in rows from 0), writes a value and a slope d/du for each column. 2-D: reads u, v
-    (in rows and columns), writes one value and its slopes d/du, d/dv.
+    (in rows and columns), writes one value, its slopes d/du, d/dv, and its twist d2/du dv.
     """
 
     table: Port

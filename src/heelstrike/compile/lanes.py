@@ -41,9 +41,20 @@ class Lanes:
     operation.
     """
 
-    def __init__(self, width: int, real: Real, lines: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        width: int,
+        real: Real,
+        lines: list[str] | None = None,
+        pitch: int = 1,
+        flags: str = "",
+    ) -> None:
         self.width = width
         self.real = real
+        self.pitch = pitch
+        """Values between neighbours of a port: 1, or on a GPU the threads that share a tile."""
+        self.flags = flags
+        """LLVM's fast-math flags: none, or "fast " where the caller asked for them."""
         self.lines: list[str] = [] if lines is None else lines
         self.values = self._vector(real.name)
         self.masks = self._vector("i1")
@@ -77,19 +88,19 @@ class Lanes:
     # arithmetic
 
     def add(self, a: str, b: str) -> str:
-        return self._new(f"fadd {self.values} {a}, {b}")
+        return self._new(f"fadd {self.flags}{self.values} {a}, {b}")
 
     def sub(self, a: str, b: str) -> str:
-        return self._new(f"fsub {self.values} {a}, {b}")
+        return self._new(f"fsub {self.flags}{self.values} {a}, {b}")
 
     def mul(self, a: str, b: str) -> str:
-        return self._new(f"fmul {self.values} {a}, {b}")
+        return self._new(f"fmul {self.flags}{self.values} {a}, {b}")
 
     def div(self, a: str, b: str) -> str:
-        return self._new(f"fdiv {self.values} {a}, {b}")
+        return self._new(f"fdiv {self.flags}{self.values} {a}, {b}")
 
     def neg(self, a: str) -> str:
-        return self._new(f"fneg {self.values} {a}")
+        return self._new(f"fneg {self.flags}{self.values} {a}")
 
     def fma(self, a: str, b: str, c: str) -> str:
         """a b + c, rounded once."""
@@ -117,7 +128,8 @@ class Lanes:
         suffix = self.real.suffix if self.width == 1 else f"v{self.width}{self.real.suffix}"
         function = f"{self.values} @llvm.{name}.{suffix}"
         self.intrinsics.add(f"declare {function}({', '.join([self.values] * len(operands))})")
-        return self._new(f"call {function}({', '.join(f'{self.values} {x}' for x in operands)})")
+        arguments = ", ".join(f"{self.values} {x}" for x in operands)
+        return self._new(f"call {self.flags}{function}({arguments})")
 
     # comparisons and choices
 
@@ -165,17 +177,24 @@ class Lanes:
     # memory
 
     def address(self, base: str, index: int, unit: str = "vector") -> str:
-        """Where element `index` of the array at `base` is; its elements are vectors or scalars."""
+        """Where element `index` of the array at `base` is: of a "vector" array of the frame, of a
+        "port", or of an array of "scalar"s.
+        """
+        index *= self._step(unit)
         return self._new(f"getelementptr {self._element(unit)}, ptr {base}, i64 {index}")
 
     def moving_address(self, base: str, index: int, stride: int, unit: str = "vector") -> str:
         """Where element index + stride * %counter is."""
+        index, stride = index * self._step(unit), stride * self._step(unit)
         offset = self._new(f"mul i64 %counter, {stride}")
         start = self._new(f"add i64 {offset}, {index}")
         return self._new(f"getelementptr {self._element(unit)}, ptr {base}, i64 {start}")
 
     def _element(self, unit: str) -> str:
-        return self.values if unit == "vector" else self.real.name
+        return self.real.name if unit == "scalar" else self.values
+
+    def _step(self, unit: str) -> int:
+        return self.pitch if unit == "port" else 1
 
     def load_splat(self, address: str) -> str:
         """A scalar from memory, in every lane."""
@@ -227,7 +246,7 @@ class Lanes:
 
     def widened(self) -> Lanes:
         """Lanes of float64 that write into the same code."""
-        wide = Lanes(self.width, FLOAT64, self.lines)
+        wide = Lanes(self.width, FLOAT64, self.lines, self.pitch, self.flags)
         wide.intrinsics = self.intrinsics
         return wide
 

@@ -6,13 +6,16 @@ tile by tile, round by round and step by step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from heelstrike.compile.code import Item, Port, Repeat, Traced
+from heelstrike.compile.cuda import WARP
+from heelstrike.compile.entry import Call, Cycle, Entry, Plan
 from heelstrike.compile.frame import Frame, Group, layout
+from heelstrike.compile.gpu import GpuEntry, gpu_attributes
 from heelstrike.compile.lanes import Lanes, Real
 from heelstrike.compile.straight import FunctionEmitter
 
@@ -49,40 +52,34 @@ class Module:
     real: Real
 
 
-@dataclass(frozen=True)
-class Call:
-    """A function of the module and the ports that it takes, in the order of its arguments."""
+def emit(program: Traced, width: int, real: Real, gpu: bool = False, fast: bool = False) -> Module:
+    """LLVM IR of a program: for the lanes of a CPU, or for a GPU, a thread a world.
 
-    function: int
-    ports: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Cycle:
-    """Calls that a loop repeats."""
-
-    limit: int
-    until: bool
-    calls: tuple[Call | Cycle, ...]
-
-
-Plan = tuple[Call | Cycle, ...]
-
-
-def emit(program: Traced, width: int, real: Real) -> Module:
-    """LLVM IR of a program."""
+    On a GPU a tile is the 32 worlds of a warp. `fast` lets LLVM reorder and approximate: the bits
+    then depend on the target.
+    """
     phases = [_grouped(items) for items in (program.step, program.record)]
     phases.append([(program.commit,)] if program.commit else [])
     frame = layout([_functions(entry) for phase in phases for entry in phase], program.arrays)
-    emitter = _ModuleEmitter(program, frame, width, real)
+    emitter = _ModuleEmitter(
+        program,
+        frame,
+        lambda: Lanes(width, real, None, WARP if gpu else 1, "fast " if fast else ""),
+    )
     plans = [emitter.plan(phase) for phase in phases]
-    frame_bytes = frame.size * width * real.bytes
-    tiles = max(1, min(PASS, PASS_BYTES // max(frame_bytes, 1)))
     ports = (*program.inputs, *program.tables, *program.memory, *program.outputs)
-    entry = Entry(program.name, [port.name for port in ports], frame_bytes, tiles).text(*plans)
+    names = [port.name for port in ports]
+    tiles = 1
+    if gpu:
+        tables = {port.name for port in program.tables}
+        entry = GpuEntry(program.name, names, tables, frame.size, real).text(*plans)
+    else:
+        frame_bytes = frame.size * width * real.bytes
+        tiles = max(1, min(PASS, PASS_BYTES // max(frame_bytes, 1)))
+        entry = Entry(program.name, names, frame_bytes, tiles).text(*plans)
     constants = [_constant(name, table, real) for name, table in program.constants.items()]
     parts = [*constants, *sorted(emitter.intrinsics), *emitter.texts, entry]
-    text = "\n".join([*parts, _attributes(width, real)])
+    text = "\n".join([*parts, gpu_attributes(real, fast) if gpu else _attributes(width, real)])
     return Module(program.name, text, ports, frame.size * tiles, width, real)
 
 
@@ -117,11 +114,10 @@ def _functions(entry: object) -> list[Group]:
 class _ModuleEmitter:
     """Writes the functions and remembers in which order they are called."""
 
-    def __init__(self, program: Traced, frame: Frame, width: int, real: Real) -> None:
+    def __init__(self, program: Traced, frame: Frame, lanes: Callable[[], Lanes]) -> None:
         self.program = program
         self.frame = frame
-        self.width = width
-        self.real = real
+        self.lanes = lanes
         self.texts: list[str] = []
         self.intrinsics: set[str] = set()
 
@@ -132,7 +128,7 @@ class _ModuleEmitter:
         assert isinstance(entry, tuple)
         if isinstance(entry[0], Repeat):
             return Cycle(entry[0].limit, entry[0].until, self.plan(entry[1]))
-        lanes = Lanes(self.width, self.real)
+        lanes = self.lanes()
         emitter = FunctionEmitter(lanes, self.frame, self.program.constants)
         emitter.emit(entry)
         self.intrinsics |= lanes.intrinsics
@@ -144,152 +140,6 @@ class _ModuleEmitter:
             f"{body}\n  ret i1 {emitter.goes_on}\n}}"
         )
         return Call(number, tuple(emitter.ports))
-
-
-class Entry:
-    """Writes the entry: passes of tiles, steps, functions, and the rounds of loops."""
-
-    def __init__(self, name: str, ports: list[str], frame_bytes: int, tiles: int) -> None:
-        self.name = name
-        self.ports = {port: k for k, port in enumerate(ports)}
-        self.frame_bytes = frame_bytes
-        self.tiles = tiles
-        self.lines: list[str] = []
-        self.labels = 0
-
-    def text(self, step: Plan, record: Plan, commit: Plan) -> str:
-        self.lines = [
-            f'define void @"{self.name}"(ptr %ports, ptr %strides, ptr %records,',
-            "  ptr noalias %frames, i64 %first, i64 %last,",
-            "  i64 %steps, i64 %every, i64 %phase) #0 {",
-            "  br label %check",
-            "check:",
-            "  %start = phi i64 [ %first, %0 ], [ %stop, %stepped ]",
-            "  %more = icmp slt i64 %start, %last",
-            "  br i1 %more, label %pass, label %done",
-            "pass:",
-            f"  %full = add i64 %start, {self.tiles}",
-            "  %fits = icmp slt i64 %full, %last",
-            "  %stop = select i1 %fits, i64 %full, i64 %last",
-            "  br label %stepping",
-            "stepping:",
-            "  %s = phi i64 [ 0, %pass ], [ %s.next, %step.end ]",
-            "  %record = phi i64 [ 0, %pass ], [ %record.next, %step.end ]",
-            "  %goes = icmp slt i64 %s, %steps",
-            "  br i1 %goes, label %step, label %stepped",
-            "step:",
-        ]
-        self._calls(step)
-        self.lines += [
-            "  br label %decide",
-            "decide:",
-            "  %at = add i64 %s, %phase",
-            "  %rest = srem i64 %at, %every",
-            "  %hit = icmp eq i64 %rest, 0",
-            "  br i1 %hit, label %recording, label %recorded",
-            "recording:",
-        ]
-        self._calls(record)
-        self.lines += [
-            "  %record.up = add i64 %record, 1",
-            "  br label %record.end",
-            "record.end:",
-            "  br label %recorded",
-            "recorded:",
-            "  %record.next = phi i64 [ %record, %decide ], [ %record.up, %record.end ]",
-        ]
-        self._calls(commit)
-        self.lines += [
-            "  br label %step.end",
-            "step.end:",
-            "  %s.next = add i64 %s, 1",
-            "  br label %stepping",
-            "stepped:",
-            "  br label %check",
-            "done:",
-            "  ret void",
-            "}",
-        ]
-        return "\n".join(self.lines)
-
-    def _new(self) -> int:
-        self.labels += 1
-        return self.labels
-
-    def _calls(self, plan: Plan) -> None:
-        """Each call, or loop, for all tiles of the pass before the next."""
-        for entry in plan:
-            n = self._new()
-            before = self._current_label()
-            self.lines += [
-                f"  br label %tiles{n}",
-                f"tiles{n}:",
-                f"  %tile{n} = phi i64 [ %start, %{before} ], [ %tile.up{n}, %tile.end{n} ]",
-                f"  %number{n} = sub i64 %tile{n}, %start",
-                f"  %offset{n} = mul i64 %number{n}, {self.frame_bytes}",
-                f"  %frame{n} = getelementptr i8, ptr %frames, i64 %offset{n}",
-            ]
-            self._work(entry, f"%tile{n}", f"%frame{n}", "0")
-            self.lines += [
-                f"  br label %tile.end{n}",
-                f"tile.end{n}:",
-                f"  %tile.up{n} = add i64 %tile{n}, 1",
-                f"  %again{n} = icmp slt i64 %tile.up{n}, %stop",
-                f"  br i1 %again{n}, label %tiles{n}, label %after{n}",
-                f"after{n}:",
-            ]
-
-    def _current_label(self) -> str:
-        return next(line for line in reversed(self.lines) if line.endswith(":"))[:-1]
-
-    def _work(self, entry: Call | Cycle, tile: str, frame: str, counter: str) -> str:
-        """One tile's call or loop; returns the last call's answer."""
-        if isinstance(entry, Call):
-            return self._call(entry, tile, frame, counter)
-        n = self._new()
-        before = self._current_label()
-        self.lines += [
-            f"  br label %round{n}",
-            f"round{n}:",
-            f"  %k{n} = phi i64 [ 0, %{before} ], [ %k.up{n}, %round.end{n} ]",
-        ]
-        answer = "false"
-        for inner in entry.calls:
-            answer = self._work(inner, tile, frame, f"%k{n}")
-        self.lines += [
-            f"  br label %round.end{n}",
-            f"round.end{n}:",
-            f"  %k.up{n} = add i64 %k{n}, 1",
-            f"  %in.limit{n} = icmp slt i64 %k.up{n}, {entry.limit}",
-            f"  %goes.on{n} = and i1 %in.limit{n}, {answer if entry.until else 'true'}",
-            f"  br i1 %goes.on{n}, label %round{n}, label %rounds.over{n}",
-            f"rounds.over{n}:",
-        ]
-        return "false"
-
-    def _call(self, call: Call, tile: str, frame: str, counter: str) -> str:
-        n = self._new()
-        pointers = [f"ptr {frame}"]
-        for name in call.ports:
-            p, x = self.ports[name], f"{n}.{self.ports[name]}"
-            self.lines += [
-                f"  %a{x} = getelementptr ptr, ptr %ports, i64 {p}",
-                f"  %b{x} = load ptr, ptr %a{x}",
-                f"  %c{x} = getelementptr i64, ptr %strides, i64 {p}",
-                f"  %d{x} = load i64, ptr %c{x}",
-                f"  %e{x} = mul i64 {tile}, %d{x}",
-                f"  %f{x} = getelementptr i64, ptr %records, i64 {p}",
-                f"  %g{x} = load i64, ptr %f{x}",
-                f"  %h{x} = mul i64 %record, %g{x}",
-                f"  %i{x} = add i64 %e{x}, %h{x}",
-                f"  %j{x} = getelementptr i8, ptr %b{x}, i64 %i{x}",
-            ]
-            pointers.append(f"ptr %j{x}")
-        arguments = ", ".join(pointers)
-        self.lines.append(
-            f'  %r{n} = call i1 @"{self.name}.{call.function}"(i64 {counter}, {arguments})'
-        )
-        return f"%r{n}"
 
 
 def _constant(name: str, table: np.ndarray, real: Real) -> str:

@@ -226,7 +226,8 @@ class Table:
 
     def at2(self, u: SX, v: SX) -> tuple[SX, SX]:
         """Value, and slopes (d/du, d/dv), at row u and column v, by bilinear interpolation."""
-        return self._look_up([u, v], 1, 2)
+        value, slopes = self._look_up([u, v], 1, 3)  # the third is the twist, for derivatives
+        return value, slopes[:2]
 
     def _look_up(self, arguments: list[SX], columns: int, slopes: int) -> tuple[SX, SX]:
         p = self.p

@@ -103,7 +103,7 @@ def _code(p: Program, block: Block, needs: Needs, computed: set[Place]) -> Code 
     results = [(place, e) for place, e in block.results if place in needs and place not in computed]
     if not results:
         return None
-    expressions = _resolved(block, ca.vertcat(*(e for _, e in results)))
+    expressions = resolved(block, ca.vertcat(*(e for _, e in results)))
     symbols = ca.symvar(expressions)
     reads = tuple(p.place_of(symbol, block.name) for symbol in symbols)
     needs.add(reads)
@@ -111,7 +111,7 @@ def _code(p: Program, block: Block, needs: Needs, computed: set[Place]) -> Code 
     return Code(block.name, operations, reads, tuple(place for place, _ in results))
 
 
-def _resolved(block: Block, expressions: SX) -> SX:
+def resolved(block: Block, expressions: SX) -> SX:
     """The expressions with symbols that this very block defines replaced by what they stand for."""
     own = {symbol.element_hash() for symbol, _ in block.lets}
     if not any(symbol.element_hash() in own for symbol in ca.symvar(expressions)):

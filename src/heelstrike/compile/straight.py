@@ -42,7 +42,7 @@ class FunctionEmitter:
     def load(self, place: Place) -> str:
         if place not in self.here:
             if place.array in self.constants:
-                self.here[place] = self.lanes.load_splat(self._address(place, "scalar"))
+                self.here[place] = self.lanes.load_splat(self._address(place))
             else:
                 self.here[place] = self.lanes.load(self._address(place))
         return self.here[place]
@@ -52,17 +52,17 @@ class FunctionEmitter:
         if place.array is not None or place in self.frame.slots:
             self.lanes.store(value, self._address(place))
 
-    def _address(self, place: Place, unit: str = "vector") -> str:
+    def _address(self, place: Place) -> str:
         if place.array is None:
             return self.lanes.address("%frame", self.frame.slots[place])
         index = place.index
         if place.array in self.frame.arrays:
-            base = "%frame"
+            base, unit = "%frame", "vector"
             index += self.frame.arrays[place.array]
         elif place.array in self.constants:
-            base = f'@"{place.array}"'
+            base, unit = f'@"{place.array}"', "scalar"
         else:
-            base = self._port(place.array)
+            base, unit = self._port(place.array), "port"
         if place.stride:
             return self.lanes.moving_address(base, index, place.stride, unit)
         return self.lanes.address(base, index, unit)
@@ -102,8 +102,10 @@ class FunctionEmitter:
         rise = b.sub(right, left)
         self.store(b.fma(rise, part, left), item.writes[0])
         self.store(b.select(inside, rise, b.const(0.0)), item.writes[1])
-        sideways = b.fma(b.sub(far, near), part, near)
+        twist = b.sub(far, near)
+        sideways = b.fma(twist, part, near)
         self.store(b.select(within, sideways, b.const(0.0)), item.writes[2])
+        self.store(b.select(b.both(inside, within), twist, b.const(0.0)), item.writes[3])
 
     def _cell(self, argument: Place, count: int) -> tuple[str, str, str]:
         """Number of the cell, the part of it that is passed, and whether no end is held."""

@@ -8,7 +8,8 @@ import pinocchio as pin
 from heelstrike.robot.robot import Robot
 
 NEGATIVE = 1e-9
-"""A principal moment below -NEGATIVE times the trace is an error, above it is rounding."""
+"""A principal moment below -NEGATIVE times the trace is an error, above it is rounding; so is a
+break of the triangle inequality up to NEGATIVE times the trace."""
 ROUNDING = 1e-15
 """And so is a negative one as small as this [kg m^2]."""
 SMALLEST = 1e-18
@@ -29,6 +30,14 @@ def inertia_fault(mass: float, inertia: np.ndarray) -> str | None:
     return None
 
 
+def triangle_fault(inertia: np.ndarray) -> str | None:
+    """Whether no distribution of mass has this inertia, A + B < C, in words."""
+    a, b, c = np.linalg.eigvalsh(inertia)
+    if a < 0 or a + b >= c - NEGATIVE * (a + b + c) - ROUNDING:
+        return None
+    return f"an inertia that no mass can have ({a:g} + {b:g} < {c:g} kg m^2); it is kept as given"
+
+
 def unmoved_joint(robot: Robot) -> str | None:
     """The name of a joint that moves no inertia in any pose, or None.
 
@@ -42,7 +51,7 @@ def unmoved_joint(robot: Robot) -> str | None:
     original = H.diagonal().copy()
     for i in range(robot.nv - 1, -1, -1):
         if original[i] <= SMALLEST or H[i, i] <= DEPENDENT * original[i]:
-            return next(j.name for j in robot.joints if j.iv <= i < j.iv + j.nv)
+            return next(j.name for j in robot.joints if i < j.v_slice.stop)
         H[:i, :i] -= np.outer(H[:i, i], H[i, :i]) / H[i, i]
     return None
 
@@ -51,6 +60,10 @@ def generic_inertia(model: pin.Model) -> np.ndarray:
     """The inertia matrix, armature included, at a pose without symmetry; the same every time."""
     step = np.random.default_rng(7).uniform(-1.0, 1.0, model.nv)
     q = pin.integrate(model, pin.neutral(model), step)
+    return inertia_matrix(model, q)
+
+
+def inertia_matrix(model: pin.Model, q: np.ndarray) -> np.ndarray:
+    """The whole inertia matrix at q, armature included; Pinocchio fills its upper triangle."""
     H = np.array(pin.crba(model, model.createData(), q))
-    upper = np.triu(H)
-    return upper + np.triu(H, 1).T
+    return np.triu(H) + np.triu(H, 1).T

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.robot.robot import Robot
+from heelstrike.robot.robot import WORLD, Body, Frame, Joint, Point, Robot, Shape, repeated
 
-MARK = "frame:"
-"""Put before frames while they are appended: Pinocchio 4.1 fails if a link is named as a joint."""
-VECTORS_Q = ("lower", "upper")
-VECTORS_V = ("armature", "damping", "friction", "velocity_limit", "torque_limit", "kp", "kd")
+VECTORS = (
+    "lower", "upper", "armature", "damping", "friction", "velocity_limit", "torque_limit",
+    "kp", "kd",
+)  # fmt: skip
 
 
 def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined") -> Robot:
@@ -21,15 +22,12 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
 
     Of a sequence the keys are the robots' names, counted where one occurs twice. A pose is kept if
     every part has it. The parts stand where their poses put them; a part with a fixed base stands
-    where its file puts it.
+    where its file puts it. All values are the parts' own, edited or not; the Pinocchio model is
+    built anew from them.
     """
-    import pinocchio as pin
+    from heelstrike.robot.convert import to_pinocchio
 
-    from heelstrike.robot.convert import from_pinocchio
-
-    parts = dict(robots) if isinstance(robots, Mapping) else _keyed(robots)
-    if not parts:
-        raise HeelstrikeError("there is nothing to combine; give at least one robot")
+    parts = _parts(robots)
     gravities = {part.gravity for part in parts.values()}
     if len(gravities) > 1:
         listed = ", ".join(f"{gravity:g}" for gravity in sorted(gravities))
@@ -37,84 +35,73 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
             f"the parts differ in gravity ({listed} m/s^2); make them agree with "
             "dataclasses.replace(robot, gravity=...)"
         )
-    model = pin.Model()
+    joints: list[Joint] = []
+    bodies: list[Body] = []
+    points: list[Point] = []
+    shapes: list[Shape] = []
+    frames: dict[str, Frame] = {}
+    iq = iv = 0
     for key, part in parts.items():
-        model = pin.appendModel(model, _prefixed(key, part), 0, pin.SE3.Identity())
-    for frame in model.frames:
-        frame.name = frame.name.removeprefix(MARK)
-    model.name = name
-    model.gravity.linear = np.array([0.0, 0.0, -gravities.pop()])
-    robot = _carry(from_pinocchio(model), parts)
-    _write_back(robot)
-    return robot
-
-
-def _keyed(robots: Sequence[Robot]) -> dict[str, Robot]:
-    names = [robot.name for robot in robots]
-    count: dict[str, int] = {}
-    keyed = {}
-    for name, robot in zip(names, robots, strict=True):
-        count[name] = count.get(name, 0) + 1
-        key = name if names.count(name) == 1 else f"{name}{count[name]}"
-        if key in keyed:
-            raise HeelstrikeError(
-                f"two parts are called '{key}'; give a mapping with your own keys"
-            )
-        keyed[key] = robot
-    return keyed
-
-
-def _prefixed(key: str, part: Robot) -> object:
-    """A copy of a part's Pinocchio model with the key before every name."""
-    import pinocchio as pin
-
-    if part.model is None:
-        raise HeelstrikeError(f"'{key}' has no Pinocchio model; load it with heelstrike.load")
-    model = part.model.copy()
-    for i in range(1, model.njoints):
-        model.names[i] = f"{key}/{model.names[i]}"
-    for frame in model.frames:
-        mark = "" if frame.type == pin.FrameType.JOINT else MARK
-        if frame.name != "universe":
-            frame.name = f"{mark}{key}/{frame.name}"
-    return model
-
-
-def _carry(whole: Robot, parts: Mapping[str, Robot]) -> Robot:
-    """Fill the whole's vectors, points, poses and shapes from its parts, joint by joint by name."""
-    where = {joint.name: i for i, joint in enumerate(whole.joints)}
-    vectors = {key: getattr(whole, key).copy() for key in (*VECTORS_Q, *VECTORS_V)}
-    first = next(iter(parts.values()))
-    shared = [pose for pose in first.poses if all(pose in part.poses for part in parts.values())]
-    poses = {pose: whole.neutral for pose in shared}
-    points, shapes = [], []
-    for key, part in parts.items():
-        body = [where[f"{key}/{joint.name}"] for joint in part.joints]
-        for joint, i in zip(part.joints, body, strict=True):
-            new = whole.joints[i]
-            in_q, own_q = slice(new.iq, new.iq + new.nq), slice(joint.iq, joint.iq + joint.nq)
-            in_v, own_v = slice(new.iv, new.iv + new.nv), slice(joint.iv, joint.iv + joint.nv)
-            for vector in VECTORS_Q:
-                vectors[vector][in_q] = getattr(part, vector)[own_q]
-            for vector in VECTORS_V:
-                vectors[vector][in_v] = getattr(part, vector)[own_v]
-            for pose in shared:
-                poses[pose][in_q] = part.poses[pose][own_q]
-        points += [replace(p, name=f"{key}/{p.name}", body=body[p.body]) for p in part.points]
-        shapes += [replace(s, name=f"{key}/{s.name}", body=body[s.body]) for s in part.shapes]
-    return replace(whole, points=tuple(points), shapes=tuple(shapes), poses=poses, **vectors)
-
-
-def _write_back(robot: Robot) -> None:
-    """Tell the Pinocchio model what appending loses (armature, in 4.1) or may lose."""
-    model = robot.model
-    assert model is not None
-    model.armature = robot.armature
-    model.damping = robot.damping
-    model.lowerDryFrictionLimit, model.upperDryFrictionLimit = -robot.friction, robot.friction
-    model.lowerPositionLimit, model.upperPositionLimit = robot.lower, robot.upper
-    model.lowerEffortLimit, model.upperEffortLimit = -robot.torque_limit, robot.torque_limit
-    model.lowerVelocityLimit, model.upperVelocityLimit = (
-        -robot.velocity_limit,
-        robot.velocity_limit,
+        first = len(joints)
+        for joint in part.joints:
+            parent = joint.parent if joint.parent == WORLD else joint.parent + first
+            moved = replace(joint, parent=parent, iq=joint.iq + iq, iv=joint.iv + iv)
+            joints.append(replace(moved, name=f"{key}/{joint.name}"))
+        bodies += [replace(b, name=f"{key}/{b.name}") for b in part.bodies]
+        points += [replace(p, name=f"{key}/{p.name}", body=p.body + first) for p in part.points]
+        shapes += [replace(s, name=f"{key}/{s.name}", body=s.body + first) for s in part.shapes]
+        for link, frame in part.frames.items():
+            body = frame.body if frame.body == WORLD else frame.body + first
+            frames[f"{key}/{link}"] = replace(frame, body=body)
+        iq, iv = iq + part.nq, iv + part.nv
+    whole = Robot(
+        name=name,
+        joints=tuple(joints),
+        bodies=tuple(bodies),
+        points=tuple(points),
+        poses=_poses(list(parts.values())),
+        frames=frames,
+        shapes=tuple(shapes),
+        gravity=gravities.pop(),
+        **{key: np.concatenate([getattr(p, key) for p in parts.values()]) for key in VECTORS},
     )
+    return replace(whole, model=to_pinocchio(whole))
+
+
+def _poses(parts: list[Robot]) -> dict[str, np.ndarray]:
+    shared = [pose for pose in parts[0].poses if all(pose in part.poses for part in parts)]
+    return {pose: np.concatenate([part.poses[pose] for part in parts]) for pose in shared}
+
+
+def _parts(robots: Any) -> dict[str, Robot]:
+    """The robots by key, if they are robots."""
+    if isinstance(robots, Robot):
+        raise HeelstrikeError(f"one robot ({robots.name}) is no list; give combine([robot, ...])")
+    if isinstance(robots, str) or not isinstance(robots, Mapping | Sequence):
+        raise HeelstrikeError(
+            f"combine takes a list of robots or a mapping of names to robots, not a "
+            f"{type(robots).__name__}"
+        )
+    items = list(robots.items() if isinstance(robots, Mapping) else enumerate(robots))
+    if not items:
+        raise HeelstrikeError("there is nothing to combine; give at least one robot")
+    for key, robot in items:
+        if not isinstance(robot, Robot):
+            raise HeelstrikeError(
+                f"part {key!r} is {robot!r}, not a robot; load it first: heelstrike.load(...)"
+            )
+        if isinstance(robots, Mapping) and not (isinstance(key, str) and key):
+            raise HeelstrikeError(f"the key {key!r} is no name; give each part a text of its own")
+    return dict(items) if isinstance(robots, Mapping) else _keyed([robot for _, robot in items])
+
+
+def _keyed(robots: list[Robot]) -> dict[str, Robot]:
+    names = [robot.name for robot in robots]
+    keys = [
+        name if names.count(name) == 1 else f"{name}{names[: i + 1].count(name)}"
+        for i, name in enumerate(names)
+    ]
+    twice = repeated(keys)
+    if twice is not None:
+        raise HeelstrikeError(f"two parts are called '{twice}'; give a mapping with your own keys")
+    return dict(zip(keys, robots, strict=True))

@@ -1,4 +1,4 @@
-"""Pinocchio's model as a Robot.
+"""Pinocchio's model as a Robot, and back.
 
 A composite joint (several joints of one body) becomes a chain whose inner bodies have no mass: the
 same q, v and equations of motion.
@@ -26,25 +26,41 @@ KINDS = {
 ALIGNED = {
     "revolute": (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ),
     "prismatic": (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ),
+    "continuous": (pin.JointModelRUBX, pin.JointModelRUBY, pin.JointModelRUBZ),
 }
 UNALIGNED = {
     "revolute": pin.JointModelRevoluteUnaligned,
     "prismatic": pin.JointModelPrismaticUnaligned,
+}
+WITHOUT_AXIS = {
+    "free": pin.JointModelFreeFlyer,
+    "spherical": pin.JointModelSpherical,
+    "planar": pin.JointModelPlanar,
 }
 HUGE = 1e300
 """Pinocchio writes a missing limit as the largest float."""
 
 
 def joint_model(kind: str, axis: np.ndarray) -> Any:
-    """Pinocchio's joint of a kind (revolute, prismatic, spherical or free) about a unit axis."""
-    if kind == "free":
-        return pin.JointModelFreeFlyer()
-    if kind == "spherical":
-        return pin.JointModelSpherical()
+    """Pinocchio's joint of a kind about a unit axis."""
+    if kind in WITHOUT_AXIS:
+        return WITHOUT_AXIS[kind]()
     for unit, aligned in zip(np.eye(3), ALIGNED[kind], strict=True):
         if np.array_equal(axis, unit):
             return aligned()
+    if kind == "continuous":
+        return _slanting_continuous(axis)
     return UNALIGNED[kind](np.asarray(axis, dtype=float))
+
+
+def _slanting_continuous(axis: np.ndarray) -> Any:
+    """Through a URDF: its constructor in Python takes no axis."""
+    xyz = " ".join(repr(float(x)) for x in axis)
+    urdf = (
+        '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous">'
+        f'<parent link="a"/><child link="b"/><axis xyz="{xyz}"/></joint></robot>'
+    )
+    return pin.buildModelFromXML(urdf).joints[1]
 
 
 def from_pinocchio(model: pin.Model) -> Robot:
@@ -82,6 +98,35 @@ def from_pinocchio(model: pin.Model) -> Robot:
         gravity=float(-model.gravity.linear[2]),
         model=model,
     )
+
+
+def to_pinocchio(robot: Robot) -> pin.Model:
+    """The Pinocchio model of a robot's joints, bodies, frames and limits."""
+    model = pin.Model()
+    model.name = robot.name
+    model.gravity.linear = np.array([0.0, 0.0, -robot.gravity])
+    for joint, body in zip(robot.joints, robot.bodies, strict=True):
+        placement = pin.SE3(joint.rotation, joint.translation)
+        kind = joint_model(joint.kind, joint.axis)
+        new = model.addJoint(joint.parent + 1, kind, placement, joint.name)
+        model.addJointFrame(new)
+        inertia = pin.Inertia(body.mass, body.com, body.inertia)
+        model.appendBodyToJoint(new, inertia, pin.SE3.Identity())
+    links = {body.name for body in robot.bodies}
+    for name, frame in robot.frames.items():
+        kind = pin.FrameType.BODY if name in links else pin.FrameType.OP_FRAME
+        place = pin.SE3(frame.rotation, frame.translation)
+        carrier = frame.body + 1
+        above = model.getFrameId(model.names[carrier], pin.FrameType.JOINT) if carrier else 0
+        model.addFrame(pin.Frame(name, carrier, above, place, kind))
+    model.armature = robot.armature
+    model.damping = robot.damping
+    model.lowerDryFrictionLimit, model.upperDryFrictionLimit = -robot.friction, robot.friction
+    model.lowerPositionLimit, model.upperPositionLimit = robot.lower, robot.upper
+    model.lowerEffortLimit, model.upperEffortLimit = -robot.torque_limit, robot.torque_limit
+    speed = robot.velocity_limit
+    model.lowerVelocityLimit, model.upperVelocityLimit = -speed, speed
+    return model
 
 
 def _simple_joints(model: Any, placement: pin.SE3) -> Iterator[tuple[Any, pin.SE3]]:
@@ -144,12 +189,11 @@ def _frames(model: pin.Model, carried: dict[int, int]) -> dict[str, Frame]:
 
 
 def _position_limits(model: pin.Model, joints: list[Joint]) -> tuple[np.ndarray, np.ndarray]:
-    """Limits of q; kinds whose q is not a plain angle or length have none (Pinocchio: 1.01)."""
+    """Limits of q; kinds whose q is not a plain angle or length have none."""
     lower, upper = np.array(model.lowerPositionLimit), np.array(model.upperPositionLimit)
     for joint in joints:
-        if joint.kind not in ALIGNED:
-            lower[joint.iq : joint.iq + joint.nq] = -np.inf
-            upper[joint.iq : joint.iq + joint.nq] = np.inf
+        if joint.kind not in ("revolute", "prismatic"):
+            lower[joint.q_slice], upper[joint.q_slice] = -np.inf, np.inf
     lower[lower < -HUGE] = -np.inf
     upper[upper > HUGE] = np.inf
     return lower, upper

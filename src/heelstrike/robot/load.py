@@ -84,11 +84,15 @@ def bundled() -> list[str]:
 
 
 def _find(source: str | os.PathLike[str]) -> Path:
-    """The file that a bundled name or a path means."""
-    text = os.fspath(source)
-    path = Path(text).expanduser()
+    """The file that a bundled name or a path means; of a Path, a file of that name comes first."""
     names = bundled()
-    if isinstance(source, str) and text in names:
+    if not isinstance(source, str | os.PathLike) or not str(source):
+        raise LoadError(
+            f"{source!r} names no robot; give a path to .urdf or .xml, or one of {', '.join(names)}"
+        )
+    text = str(source)
+    path = Path(text).expanduser()
+    if text in names and (isinstance(source, str) or not path.exists()):
         return Path(str(resources.files("heelstrike.robot") / "models" / f"{text}.xml"))
     if path.is_dir():
         raise LoadError(f"{text} is a folder; name the .urdf or .xml file inside it")
@@ -97,7 +101,7 @@ def _find(source: str | os.PathLike[str]) -> Path:
     if path.suffix.lower() in SUFFIXES or os.sep in text:
         raise LoadError(f"{text}: no such file; check the path (relative to {Path.cwd()})")
     close = difflib.get_close_matches(text, names, n=1, cutoff=0.5)
-    hint = f"; did you mean '{close[0]}'?" if close else ""
+    hint = f"; did you mean '{close[0]}'?" if close else "."
     raise LoadError(
         f"no robot '{text}'{hint} Bundled: {', '.join(names)}; or give a path to .urdf or .xml"
     )

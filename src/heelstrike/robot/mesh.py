@@ -31,6 +31,8 @@ def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
     vertices, triangles = _read(str(path), path.stat().st_mtime_ns)
     if len(vertices) == 0 or not np.isfinite(vertices).all():
         raise ValueError("no usable vertices")
+    if triangles.size and not (triangles.min() >= 0 and triangles.max() < len(vertices)):
+        raise ValueError("a triangle names a vertex that is not there")
     return vertices, triangles
 
 
@@ -58,6 +60,8 @@ def volume_inertia(
     apex = np.zeros(3)
     if absolute:
         area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+        if area.sum() == 0:
+            return 0.0, apex, np.zeros((3, 3))
         apex = (area[:, None] * (a + b + c)).sum(axis=0) / (3 * area.sum())
     a, b, c = a - apex, b - apex, c - apex
     volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6

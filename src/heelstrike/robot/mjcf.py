@@ -2,9 +2,7 @@
 
 The file's own XML is resolved here (default classes, includes, frames, compiler settings, masses of
 geoms, several joints on a body) and handed to Pinocchio joint by joint. Pinocchio's own reader of
-MJCF is not used, because version 4.1 reads the following otherwise than MuJoCo, without a word: a
-mass that a geom inherits, the range of a slide joint in a file in degrees, a second body of the
-world, what stands inside a <frame>, settotalmass, a free body that is turned (see docs/loading.md).
+MJCF is not used: docs/loading.md lists what it reads otherwise than MuJoCo.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ import numpy as np
 import pinocchio as pin
 
 from heelstrike.robot.convert import from_pinocchio
+from heelstrike.robot.known import MJCF, note_unknown
 from heelstrike.robot.mjcf_actuators import Motors, read_actuators
 from heelstrike.robot.mjcf_defaults import Compiler, Defaults, expand_includes
 from heelstrike.robot.mjcf_mesh import Meshes
@@ -26,11 +25,14 @@ from heelstrike.robot.xml import Reading
 
 DISABLING = ("actuation", "damper", "frictionloss", "limit")
 """Flags of <option> that would switch off something that is read here."""
+UNMODELLED = {"density": 1, "viscosity": 1, "wind": 3}
+"""Attributes of <option> that say something of the air, and how many numbers they take."""
 
 
 def read_mjcf(reading: Reading, root: Element, base: str) -> Robot:
     """The robot of a parsed MJCF, with its shapes; contact points are left empty."""
     expand_includes(reading, root)
+    note_unknown(reading, root, MJCF)
     compiler = Compiler.read(reading, root)
     defaults = Defaults(reading, root)
     tree = Tree(reading, compiler, defaults)
@@ -74,6 +76,10 @@ def _note_what_is_dropped(reading: Reading, root: Element) -> None:
             names = ", ".join(_called(e) for e in elements)
             plural = word if len(elements) == 1 else word + "s"
             reading.note(f"{len(elements)} {plural} left out, the joints move freely: {names}")
+    for option in root.findall("option"):
+        for key, most in UNMODELLED.items():
+            if any(reading.numbers(option, key, "0", 1, most)):
+                reading.note(f"the option {key}='{option.get(key)}' is not followed")
     if root.find("deformable") is not None:
         reading.note("<deformable> is left out")
 
@@ -107,7 +113,7 @@ def _from_qpos(tree: Tree, robot: Robot, qpos: np.ndarray | None) -> np.ndarray:
     """Our q of the file's qpos; None (MuJoCo's qpos0) and joints it does not have: as drawn."""
     q = robot.neutral
     for (body, drawn), joint in zip(tree.joints, robot.joints, strict=True):
-        at = slice(joint.iq, joint.iq + joint.nq)
+        at = joint.q_slice
         given = None if qpos is None or drawn.qpos < 0 else qpos[drawn.qpos :][: joint.nq]
         if joint.kind == "free":
             if given is None:
@@ -134,10 +140,13 @@ def _poses(tree: Tree, robot: Robot, root: Element) -> dict[str, np.ndarray]:
         qpos = None
         if "qpos" in key.attrib:
             qpos = tree.reading.numbers(key, "qpos", None, tree.nq)
-        poses[key.get("name") or f"key{k}"] = _from_qpos(tree, robot, qpos)
+        name = key.get("name") or f"key{k}"
+        if name in poses:
+            tree.reading.fail(f"two keyframes are called '{name}'; give each its own name")
+        poses[name] = _from_qpos(tree, robot, qpos)
     zero = robot.neutral
     drawn = _from_qpos(tree, robot, None)
     for joint in robot.joints:
         if joint.kind == "free":
-            zero[joint.iq : joint.iq + 7] = drawn[joint.iq : joint.iq + 7]
+            zero[joint.q_slice] = drawn[joint.q_slice]
     return {**poses, "zero": poses.get("zero", zero)}

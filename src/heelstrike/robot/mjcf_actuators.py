@@ -19,12 +19,15 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pinocchio as pin
 
+from heelstrike.robot.check import inertia_matrix
 from heelstrike.robot.mjcf_defaults import ACTUATORS, Compiler, Defaults
 from heelstrike.robot.mjcf_tree import MjBody, MjJoint
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.xml import Reading, label
 
 UNREAD = ("orientation", "damper", "cylinder", "muscle", "adhesion", "dcmotor", "plugin")
+PLAIN = {"dyntype": ("none",), "gaintype": ("fixed",), "biastype": ("none", "affine")}
+"""What a <general> may say without a note; the first is what else it is read as."""
 OTHER_TARGETS = ("tendon", "site", "body", "cranksite", "slidersite")
 
 
@@ -38,6 +41,8 @@ class Actuator:
     bias: np.ndarray = field(default_factory=lambda: np.zeros(3))
     affine: bool = False
     """Whether the bias counts."""
+    types: dict[str, str] = field(default_factory=dict)
+    """dyntype, gaintype and biastype of a <general>."""
     force: np.ndarray | None = None
     control: np.ndarray | None = None
     armature: float = 0.0
@@ -97,10 +102,15 @@ def _actuator(
         reading.note(f"the integral gain of {label(merged)} is left out")
     for layer in layers:
         _apply(reading, actuator, layer)
-    for key in ("force", "ctrl"):
-        limits = reading.numbers(merged, f"{key}range", "0 0", 2)
-        if compiler.limited(merged.get(f"{key}limited"), limits):
-            setattr(actuator, {"force": "force", "ctrl": "control"}[key], limits)
+    for key, plain in PLAIN.items():
+        if actuator.types.get(key, plain[0]) not in plain:
+            reading.note(f"{key} {actuator.types[key]} of {label(merged)} is read as {plain[0]}")
+    lags = ("timeconst", "delay") if merged.tag == "position" else ("delay",)
+    for key in lags:
+        if any(reading.numbers(merged, key, "0", 1)):
+            reading.note(f"{key} of {label(merged)} is left out: it acts at once")
+    actuator.force = compiler.span(reading, merged, "forcerange", "forcelimited")
+    actuator.control = compiler.span(reading, merged, "ctrlrange", "ctrllimited")
     return actuator
 
 
@@ -111,8 +121,7 @@ def _apply(reading: Reading, actuator: Actuator, layer: Element) -> None:
         return float(reading.numbers(layer, key, repr(default), 1, 3)[0])
 
     if layer.tag == "general":
-        if "gaintype" in layer.attrib and layer.get("gaintype") not in ("fixed", "affine"):
-            reading.note(f"{label(layer)}: gaintype {layer.get('gaintype')} is read as fixed")
+        actuator.types.update({key: layer.attrib[key] for key in PLAIN if key in layer.attrib})
         if "biastype" in layer.attrib:
             actuator.affine = layer.get("biastype") == "affine"
         if "gainprm" in layer.attrib:
@@ -120,7 +129,9 @@ def _apply(reading: Reading, actuator: Actuator, layer: Element) -> None:
         if "biasprm" in layer.attrib:
             given = reading.numbers(layer, "biasprm", None, 1, 10)[:3]
             actuator.bias[: len(given)] = given
-    elif layer.tag == "motor":
+        return
+    actuator.types.clear()
+    if layer.tag == "motor":
         actuator.gain, actuator.affine = 1.0, False
         actuator.bias = np.zeros(3)
     elif layer.tag in ("position", "intvelocity", "pid"):
@@ -194,12 +205,10 @@ class Motors:
 
 
 def _mobility(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """The diagonal of H^-1 at q; zero where H has no inverse (such a robot is refused later)."""
+    """The diagonal of H^-1 at q; inf where H has no inverse (such a robot is refused later)."""
     model = robot.model
     assert model is not None
-    H = np.array(pin.crba(model, model.createData(), q))
-    H = np.triu(H) + np.triu(H, 1).T
     try:
-        return np.linalg.inv(H).diagonal().copy()
+        return np.linalg.inv(inertia_matrix(model, q)).diagonal().copy()
     except np.linalg.LinAlgError:
         return np.full(robot.nv, np.inf)

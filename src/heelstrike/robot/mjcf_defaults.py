@@ -23,18 +23,24 @@ ACTUATORS = (
 )  # fmt: skip
 
 
-def expand_includes(reading: Reading, root: Element, seen: tuple[Path, ...] = ()) -> None:
-    """Replace every <include> by the children of the file it names, in place."""
+def expand_includes(
+    reading: Reading, root: Element, above: tuple[Path, ...] = (), seen: set[Path] | None = None
+) -> None:
+    """Replace every <include> by the children of the file it names, in place; each file once."""
     folder = reading.path.parent
+    seen = set() if seen is None else seen
     for parent in list(root.iter()):
         for child in [c for c in parent if c.tag == "include"]:
             path = (folder / child.get("file", "")).resolve()
-            if path in seen or path == reading.path.resolve():
+            if path in above or path == reading.path.resolve():
                 reading.fail(f"includes '{child.get('file')}' within itself; remove that <include>")
             if not path.is_file():
                 reading.fail(f"includes '{child.get('file')}', which is not there")
+            if path in seen:
+                reading.fail(f"includes '{child.get('file')}' twice; a file may be included once")
+            seen.add(path)
             included = reading.parse(path)
-            expand_includes(reading, included, (*seen, path))
+            expand_includes(reading, included, (*above, path), seen)
             at = list(parent).index(child)
             parent.remove(child)
             for offset, element in enumerate(included):
@@ -65,6 +71,12 @@ class Compiler:
         if merged.get("coordinate") == "global":
             reading.fail("uses global coordinates, which MuJoCo no longer reads; convert the file")
 
+        if merged.get("alignfree") == "true":
+            reading.note("alignfree is not followed: free bodies keep their own frames")
+
+        def choice(key: str, *words: str) -> str:
+            return one_of(reading, merged, key, words)
+
         def number(key: str, default: str) -> float:
             return float(reading.numbers(merged, key, default, 1)[0])
 
@@ -73,16 +85,16 @@ class Compiler:
         if len(sequence) != 3 or set(sequence) - set("xyzXYZ"):
             reading.fail(f"<compiler> has eulerseq '{sequence}'; it takes three of xyzXYZ")
         return cls(
-            degrees=merged.get("angle", "degree") == "degree",
-            autolimits=merged.get("autolimits", "true") == "true",
+            degrees=choice("angle", "degree", "radian") == "degree",
+            autolimits=choice("autolimits", "true", "false") == "true",
             eulerseq=sequence,
             meshdir=merged.get("meshdir", merged.get("assetdir", "")),
-            strippath=merged.get("strippath") == "true",
-            inertiafromgeom=merged.get("inertiafromgeom", "auto"),
+            strippath=choice("strippath", "false", "true") == "true",
+            inertiafromgeom=choice("inertiafromgeom", "auto", "true", "false"),
             inertiagroups=(int(low), int(high)),
             boundmass=number("boundmass", "0"),
             boundinertia=number("boundinertia", "0"),
-            balanceinertia=merged.get("balanceinertia") == "true",
+            balanceinertia=choice("balanceinertia", "false", "true") == "true",
             settotalmass=number("settotalmass", "-1"),
         )
 
@@ -90,11 +102,31 @@ class Compiler:
         """An angle of the file [rad]."""
         return np.deg2rad(value) if self.degrees else value
 
-    def limited(self, flag: str | None, limits: np.ndarray | None) -> bool:
-        """Whether a limit is in force; `flag` is true, false or auto."""
-        if flag in ("true", "false"):
-            return flag == "true"
-        return self.autolimits and limits is not None and bool(limits[0] < limits[1])
+    def span(self, reading: Reading, element: Element, key: str, flag: str) -> np.ndarray | None:
+        """A pair of limits as it stands in the file, or None if it is not in force.
+
+        A range counts if its flag is true, or is auto and the ends differ.
+        """
+        limits = reading.numbers(element, key, "0 0", 2)
+        limited = one_of(reading, element, flag, ("auto", "true", "false"))
+        if limited == "false" or (limited == "auto" and limits[0] == limits[1]):
+            return None
+        if limits[0] >= limits[1]:
+            reading.fail(
+                f"{label(element)} has the {key} '{element.get(key, '')}'; "
+                "give two numbers, the lower one first"
+            )
+        if limited == "auto" and not self.autolimits:
+            reading.fail(f"{label(element)} has a {key}, but autolimits is off; say {flag}='true'")
+        return limits
+
+
+def one_of(reading: Reading, element: Element, key: str, words: tuple[str, ...]) -> str:
+    """The word of an attribute, the first of `words` if it is absent."""
+    word = element.get(key, words[0])
+    if word not in words:
+        reading.fail(f"{label(element)} has {key}='{word}'; it takes {', '.join(words)}")
+    return word
 
 
 class Defaults:

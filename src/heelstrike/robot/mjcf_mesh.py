@@ -9,8 +9,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from heelstrike.robot.mesh import hull, read_mesh, volume_inertia
-from heelstrike.robot.mjcf_defaults import Compiler, Defaults
-from heelstrike.robot.xml import Reading
+from heelstrike.robot.mjcf_defaults import Compiler, Defaults, one_of
+from heelstrike.robot.xml import Reading, label
+
+RULES = ("legacy", "exact", "convex", "shell")
 
 
 class Meshes:
@@ -31,11 +33,14 @@ class Meshes:
             return f"the file has no mesh '{name}'"
         element = self.elements[name]
         if "vertex" in element.attrib:
-            values = self.reading.numbers(element, "vertex", None, 12, 10**7)
-            vertices = values[: len(values) // 3 * 3].reshape(-1, 3)
+            vertices = self._triples(element, "vertex", 12)
             if "face" in element.attrib:
-                faces = self.reading.numbers(element, "face", None, 3, 10**7).astype(int)
-                triangles = faces.reshape(-1, 3)
+                triangles = self._triples(element, "face", 3).astype(int)
+                if triangles.min() < 0 or triangles.max() >= len(vertices):
+                    self.reading.fail(
+                        f"'face' of {label(element)} names a vertex that is not there; "
+                        f"the mesh has vertices 0 to {len(vertices) - 1}"
+                    )
             else:
                 vertices, triangles = hull(vertices)
         else:
@@ -48,11 +53,22 @@ class Meshes:
                 return f"{path} cannot be read as a mesh"
         vertices = vertices - self.reading.numbers(element, "refpos", "0 0 0", 3)
         quat = self.reading.numbers(element, "refquat", "1 0 0 0", 4)
+        if not quat.any():
+            self.reading.fail(f"'refquat' of {label(element)} is all zero, which is no rotation")
         vertices = vertices @ Rotation.from_quat(quat[[1, 2, 3, 0]]).as_matrix()
         scale = self.reading.numbers(element, "scale", "1 1 1", 3)
         if scale.prod() < 0:
             triangles = triangles[:, ::-1]
         return vertices * scale, triangles
+
+    def _triples(self, element: Element, key: str, least: int) -> np.ndarray:
+        """The numbers of an attribute in rows of three."""
+        values = self.reading.numbers(element, key, None, least, 10**7)
+        if len(values) % 3:
+            self.reading.fail(
+                f"'{key}' of {label(element)} has {len(values)} numbers, not a multiple of 3"
+            )
+        return values.reshape(-1, 3)
 
     def volume_inertia(self, name: str, what: str) -> tuple[float, np.ndarray, np.ndarray]:
         """(volume, centroid, inertia) at density 1 by the rule that the mesh asks for."""
@@ -62,7 +78,7 @@ class Meshes:
                 f"{what} decides the mass of its body, but {loaded}; "
                 "supply the mesh or give the body an <inertial>"
             )
-        rule = self.elements[name].get("inertia", "legacy")
+        rule = one_of(self.reading, self.elements[name], "inertia", RULES)
         if rule == "shell":
             self.reading.fail(f"{what} has a mesh with inertia='shell'; give it an <inertial>")
         vertices, triangles = hull(loaded[0]) if rule == "convex" else loaded

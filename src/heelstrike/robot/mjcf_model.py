@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pinocchio as pin
 
-from heelstrike.robot.check import inertia_fault
+from heelstrike.robot.check import inertia_fault, triangle_fault
 from heelstrike.robot.convert import joint_model
 from heelstrike.robot.mesh import hull
 from heelstrike.robot.mjcf_defaults import Compiler, orientation
@@ -89,7 +89,11 @@ def _masses(tree: Tree, meshes: Meshes) -> list[pin.Inertia]:
         fault = inertia_fault(mass, inertia)
         if fault:
             tree.reading.fail(f"body '{body.name}' has {fault}; correct its <inertial>")
-        found.append((max(mass, compiler.boundmass), com, _bounded(compiler, inertia)))
+        inertia = _bounded(compiler, inertia)
+        fault = triangle_fault(inertia)
+        if fault:
+            tree.reading.note(f"body '{body.name}' has {fault}")
+        found.append((max(mass, compiler.boundmass), com, inertia))
     total = sum(mass for mass, _, _ in found)
     scale = compiler.settotalmass / total if compiler.settotalmass > 0 and total > 0 else 1.0
     return [pin.Inertia(scale * mass, com, scale * inertia) for mass, com, inertia in found]

@@ -13,6 +13,7 @@ import numpy as np
 
 from heelstrike.robot.mjcf_defaults import Compiler, Defaults, orientation
 from heelstrike.robot.mjcf_geom import MjGeom, read_geom
+from heelstrike.robot.robot import repeated
 from heelstrike.robot.xml import Reading, label
 
 REFUSED = {"composite", "flexcomp", "replicate", "attach", "plugin"}
@@ -162,6 +163,11 @@ class Tree:
         def number(key: str) -> float:
             return float(reading.numbers(resolved, key, "0", 1, 3)[0])
 
+        def not_negative(key: str) -> float:
+            if number(key) < 0:
+                reading.fail(f"{key} of {what} is negative: '{resolved.get(key)}'; give 0 or more")
+            return number(key)
+
         stiff = any(reading.numbers(resolved, "stiffness", "0", 1, 3))
         if not free and (stiff or resolved.get("springdamper", "0 0") != "0 0"):
             reading.note(f"the spring of {what} is left out")
@@ -177,28 +183,23 @@ class Tree:
             axis=axis / length if length else axis,
             limits=self._limits(resolved, kind, what),
             ref=float(self.compiler.angle(np.array(ref))) if kind == "hinge" else ref,
-            armature=number("armature"),
-            damping=number("damping"),
-            friction=number("frictionloss"),
-            torque=self.span(resolved, "actuatorfrcrange", "actuatorfrclimited"),
+            armature=not_negative("armature"),
+            damping=not_negative("damping"),
+            friction=not_negative("frictionloss"),
+            torque=self.compiler.span(reading, resolved, "actuatorfrcrange", "actuatorfrclimited"),
             qpos=self.nq,
         )
         self.nq += JOINT_SIZES[kind][0]
         body.joints.append(joint)
 
     def _limits(self, resolved: Element, kind: str, what: str) -> np.ndarray:
-        limits = self.span(resolved, "range", "limited")
+        limits = self.compiler.span(self.reading, resolved, "range", "limited")
         if limits is None or kind == "free":
             return np.array([-np.inf, np.inf])
         if kind == "ball":
             self.reading.note(f"the range of {what} is left out: it is a ball joint")
             return np.array([-np.inf, np.inf])
         return self.compiler.angle(limits) if kind == "hinge" else limits
-
-    def span(self, resolved: Element, key: str, flag: str) -> np.ndarray | None:
-        """A pair of limits as it stands in the file, or None if it is not in force."""
-        given = self.reading.numbers(resolved, key, "0 0", 2)
-        return given if self.compiler.limited(resolved.get(flag), given) else None
 
     def _check_names(self) -> None:
         """Give unnamed joints their body's name; refuse a name that occurs twice."""
@@ -214,6 +215,6 @@ class Tree:
         bodies = [body.name for body in self.bodies]
         joints = [joint.name for body in self.bodies for joint in body.joints]
         for what, names in (("bodies", bodies), ("joints", joints)):
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice:
-                self.reading.fail(f"two {what} are called '{twice[0]}'; give each its own name")
+            twice = repeated(names)
+            if twice is not None:
+                self.reading.fail(f"two {what} are called '{twice}'; give each its own name")

@@ -1,26 +1,19 @@
 """Contact points from collision shapes.
 
-    box        its 8 corners                     sphere   its centre, with radius
-    cylinder   8 points on each rim              capsule  its 2 ends, with radius
-    ellipsoid  the 6 ends of its axes            mesh     corners of its convex hull, at most 64
-
-"feet" keeps the lowest faces of end bodies. The robot stands in its first keyframe, else at zero.
-An *end body* carries no other body. Of an end body, and of the bodies above it for as long as they
-reach as low (a foot behind its toe), those shapes count whose lowest point is within 3 mm of the
-body's lowest; of each the face that looks down is taken: 4 corners of a box, the lower rim of an
-upright cylinder, both rims of a wheel (a lying cylinder that turns about its own axis), of all
-others the points within 3 mm of the lowest. A body alone in the world (a box, a ball) keeps all its
-points: it may land on any side.
+Which points a shape gives, and the rule by which "feet" chooses among them, stand in
+docs/loading.md under "Contact points".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.robot.robot import WORLD, Point, Robot, Shape
+from heelstrike.robot.robot import WORLD, Point, Robot, Shape, repeated
 
 LOW = 3e-3
 """How far above a body's lowest point something still counts as lowest [m]."""
@@ -42,8 +35,8 @@ def with_contact_points(robot: Robot, points: str | Sequence[Named]) -> Robot:
             )
         shapes = [shape for shape in robot.shapes if shape.collides]
         chosen = feet(robot, shapes) if points == "feet" else [(s, outline(s)) for s in shapes]
-        return robot.with_points(_numbered(chosen))
-    return robot.with_points(_given(robot, points))
+        return replace(robot, points=_numbered(chosen))
+    return replace(robot, points=_given(robot, points))
 
 
 def outline(shape: Shape) -> np.ndarray:
@@ -94,7 +87,7 @@ def spread(vertices: np.ndarray, most: int) -> np.ndarray:
 
 
 def feet(robot: Robot, shapes: list[Shape]) -> list[tuple[Shape, np.ndarray]]:
-    """(shape, its points) of the faces that the robot stands on, by the rule above."""
+    """(shape, its points) of the faces that the robot stands on, by the rule of docs/loading.md."""
     place = placements(robot, next(iter(robot.poses.values()), robot.neutral))
     by_body: dict[int, list[Shape]] = {}
     for shape in shapes:
@@ -104,7 +97,8 @@ def feet(robot: Robot, shapes: list[Shape]) -> list[tuple[Shape, np.ndarray]]:
         for body, own in by_body.items()
     }
     ends = {b for b in by_body if not robot.children(b)}
-    alone = {b for b in ends if robot.joints[b].parent == WORLD}
+    free = {b for b, joint in enumerate(robot.joints) if joint.kind == "free"}
+    alone = {b for b in ends & free if robot.joints[b].parent == WORLD}
     low = set(ends)
     for end in ends:
         parent = robot.joints[end].parent
@@ -183,6 +177,10 @@ def _numbered(chosen: Iterable[tuple[Shape, np.ndarray]]) -> tuple[Point, ...]:
 
 def _given(robot: Robot, points: Sequence[Named]) -> tuple[Point, ...]:
     """The user's own points, moved from their link's frame to its body's."""
+    if not isinstance(points, Iterable):
+        raise HeelstrikeError(
+            f"points={points!r} is unknown; give 'feet', 'all' or a list of (link, position)"
+        )
     count: dict[str, int] = {}
     result: list[Point] = []
     for entry in points:
@@ -192,27 +190,45 @@ def _given(robot: Robot, points: Sequence[Named]) -> tuple[Point, ...]:
                     f"point '{entry.name}' is on body {entry.body}; {robot.name} has bodies 0 to "
                     f"{len(robot.bodies) - 1}"
                 )
-            result.append(entry)
+            whose = f"point '{entry.name}'"
+            position, size = _position(entry.position, whose), _radius(entry.radius, whose)
+            result.append(replace(entry, position=position, radius=size))
             continue
         if not (isinstance(entry, Sequence) and 2 <= len(entry) <= 3 and isinstance(entry[0], str)):
             raise HeelstrikeError(
                 f"{entry!r} is no contact point; give (link, position) or (link, position, radius)"
             )
-        link, position = entry[0], np.asarray(entry[1], dtype=float)
-        if position.shape != (3,) or not np.isfinite(position).all():
-            raise HeelstrikeError(f"the position of a point on '{link}' must be three numbers")
+        link, whose = entry[0], f"a point on '{entry[0]}'"
+        position = _position(entry[1], whose)
         body = robot.body(link)
         if link in robot.frames and robot.frames[link].body == body:
             frame = robot.frames[link]
             position = frame.translation + frame.rotation @ position
         k = count.get(link, 0)
         count[link] = k + 1
-        size = float(entry[2]) if len(entry) == 3 else 0.0
-        if not 0 <= size < np.inf:
-            raise HeelstrikeError(f"the radius of a point on '{link}' is {size}; give 0 or more")
+        size = _radius(entry[2], whose) if len(entry) == 3 else 0.0
         result.append(Point(f"{link}.{k}", body, position, size))
-    names = [point.name for point in result]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise HeelstrikeError(f"two contact points are called '{twice[0]}'; rename one")
+    twice = repeated(point.name for point in result)
+    if twice is not None:
+        raise HeelstrikeError(f"two contact points are called '{twice}'; rename one")
     return tuple(result)
+
+
+def _position(value: Any, whose: str) -> np.ndarray:
+    try:
+        position = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        position = np.zeros(0)
+    if position.shape != (3,) or not np.isfinite(position).all():
+        raise HeelstrikeError(f"the position of {whose} must be three numbers, not {value!r}")
+    return position
+
+
+def _radius(value: Any, whose: str) -> float:
+    try:
+        size = float(value)
+    except (TypeError, ValueError):
+        size = np.nan
+    if isinstance(value, str) or not 0 <= size < np.inf:
+        raise HeelstrikeError(f"the radius of {whose} is {value!r}; give a number, 0 or more")
+    return size

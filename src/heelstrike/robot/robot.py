@@ -8,8 +8,8 @@ twist linear then angular in the moving frame.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,6 +63,16 @@ class Joint:
     @property
     def nv(self) -> int:
         return SIZES[self.kind][1]
+
+    @property
+    def q_slice(self) -> slice:
+        """Its part of q."""
+        return slice(self.iq, self.iq + self.nq)
+
+    @property
+    def v_slice(self) -> slice:
+        """Its part of v."""
+        return slice(self.iv, self.iv + self.nv)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,9 +186,9 @@ class Robot:
         q = np.zeros(self.nq)
         for joint in self.joints:
             if joint.kind in ("spherical", "free"):
-                q[joint.iq + joint.nq - 1] = 1.0
+                q[joint.q_slice.stop - 1] = 1.0
             elif joint.kind in ("continuous", "planar"):
-                q[joint.iq + joint.nq - 2] = 1.0
+                q[joint.q_slice.stop - 2] = 1.0
         return q
 
     def pose(self, name: str) -> np.ndarray:
@@ -199,10 +209,22 @@ class Robot:
         for i, joint in enumerate(self.joints):
             if name == joint.name:
                 return i
+        if name in self.frames:
+            raise HeelstrikeError(
+                f"'{name}' of {self.name} is fixed to the world, no body carries it; "
+                f"bodies: {', '.join(bodies)}"
+            )
         raise HeelstrikeError(f"{self.name} has no body '{name}'; bodies: {', '.join(bodies)}")
 
     def children(self, body: int) -> list[int]:
         return [i for i, joint in enumerate(self.joints) if joint.parent == body]
 
-    def with_points(self, points: tuple[Point, ...]) -> Robot:
-        return replace(self, points=points)
+
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that occurs a second time."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

@@ -68,19 +68,21 @@ def _geometry(
     shape = None if geometry is None else next(iter(geometry), None)
     none = np.zeros(0)
     if shape is None:
-        return "skipped", none, None
+        return ("skipped" if element.tag == "visual" else "missing"), none, "without a shape"
 
-    def number(key: str) -> float:
-        text = shape.get(key, "")
-        return float(reading.parse_numbers(text, f"'{key}' of a shape of link '{link}'", 1)[0])
+    def positive(key: str, count: int = 1) -> np.ndarray:
+        what = f"'{key}' of a {shape.tag} of link '{link}'"
+        values = reading.parse_numbers(shape.get(key, ""), what, count)
+        if not (values > 0).all():
+            reading.fail(f"{what} is '{shape.get(key)}'; sizes must be positive")
+        return values
 
     if shape.tag == "box":
-        text = shape.get("size", "")
-        return "box", reading.parse_numbers(text, f"'size' of a box of '{link}'", 3) / 2, None
+        return "box", positive("size", 3) / 2, None
     if shape.tag == "sphere":
-        return "sphere", np.array([number("radius")]), None
+        return "sphere", positive("radius"), None
     if shape.tag in ("cylinder", "capsule"):
-        return shape.tag, np.array([number("radius"), number("length") / 2]), None
+        return shape.tag, np.append(positive("radius"), positive("length") / 2), None
     if element.tag == "visual":
         return "skipped", none, None
     if shape.tag != "mesh":

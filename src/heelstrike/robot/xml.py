@@ -18,6 +18,8 @@ from heelstrike.errors import LoadError
 
 DEEPEST = 250
 """Nesting beyond which a file is refused."""
+NAMELESS = ("compiler", "option", "mujoco", "robot")
+"""Elements that have no name, or whose name says nothing."""
 
 
 @dataclass
@@ -72,7 +74,9 @@ class Reading:
 def label(element: Element) -> str:
     """How a message names an element."""
     name = element.get("name")
-    return f"<{element.tag}> '{name}'" if name else f"<{element.tag}> without a name"
+    if name or element.tag in NAMELESS:
+        return f"<{element.tag}> '{name}'" if name else f"<{element.tag}>"
+    return f"<{element.tag}> without a name"
 
 
 def _parse(data: bytes, path: Path) -> Element:

@@ -1,0 +1,164 @@
+"""Speed and bits on a GPU, beside the CPU's own.
+
+    python -m benchmarks.gpu prepare FOLDER             where the robot can be traced
+    python -m benchmarks.gpu run FOLDER [--json FILE]   where the GPU is; needs cuda-core and numpy
+
+`prepare` writes PTX, inputs and the CPU's results; `run` loads them, so the machine with the GPU
+needs neither CasADi nor Pinocchio. The load is G1 of HEELSTRIKE_DATA (else hoap1) on a spring-damper
+floor, 65,536 worlds; and one small program for each kind: memory, failure, loops, arrays, tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heelstrike.compile.batch import Layout
+from heelstrike.compile.cuda import CudaBatch, CudaKernel, Ptx
+
+WORLDS = 65_536
+CHECKED = 256
+STEPS = 100
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", choices=("prepare", "run"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    if options.what == "prepare":
+        prepare(options.folder)
+    else:
+        result = run(options.folder)
+        if options.json:
+            Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+
+
+def prepare(folder: Path) -> None:
+    from benchmarks.ground import inputs, standing
+    from heelstrike.robot import load
+    from tests.unit.test_rollout import oscillator, points, roots, runaway
+
+    folder.mkdir(parents=True, exist_ok=True)
+    data = os.environ.get("HEELSTRIKE_DATA")
+    robot = load(f"{data}/robots/g1.xml" if data else "hoap1")
+    rng = np.random.default_rng(0)
+    cases: dict[str, tuple[Any, dict[str, np.ndarray], int]] = {
+        "standing": (standing(robot), inputs(robot, CHECKED), STEPS),
+        "memory": (oscillator(), {"k": rng.uniform(1, 100, (CHECKED, 1)), "dt": np.array([0.01])}, 200),
+        "failure": (runaway(), {"rate": rng.uniform(0.5, 3, (CHECKED, 1))}, 50),
+        "loop": (roots(), {"a": rng.uniform(0.5, 1e4, (CHECKED, 1))}, 1),
+        "arrays": (points(), {"x": rng.normal(size=(CHECKED, 3))}, 3),
+        "tables": table_case(rng),
+    }  # fmt: skip
+    for name, (program, values, steps) in cases.items():
+        for dtype, math in (("float32", "exact"), ("float32", "fast"), ("float64", "exact")):
+            write_case(folder / f"{name}-{dtype}-{math}", program, values, steps, dtype, math)
+    print(f"{folder}: {len(list(folder.glob('*.json')))} programs")
+
+
+def table_case(rng: np.random.Generator) -> tuple[Any, dict[str, np.ndarray], int]:
+    from heelstrike.compile.loop import table
+    from heelstrike.compile.program import Program
+
+    p = Program("tables")
+    u, w = p.input("u", 1), p.input("w", 1)
+    value, slope = table(p, "motion", 7, 3).at(u)
+    height, tilt = table(p, "field", 16, 16).at2(u, w)
+    with p.block("out"):
+        for name, x in {"value": value, "slope": slope, "height": height, "tilt": tilt}.items():
+            p.output(name, x)
+    values = {
+        "u": rng.uniform(-1, 8, (CHECKED, 1)),
+        "w": rng.uniform(-1, 17, (CHECKED, 1)),
+        "motion": rng.normal(size=(7, 3)),
+        "field": rng.normal(size=(16, 16)),
+    }
+    return p, values, 1
+
+
+def write_case(
+    path: Path, program: Any, values: dict[str, np.ndarray], steps: int, dtype: str, math: str
+) -> None:
+    from heelstrike.compile.cpu import compile_program
+    from heelstrike.compile.ptx import make_ptx
+
+    ptx = make_ptx(program, dtype=dtype, math=math)
+    batch = compile_program(program, dtype=dtype).batch(CHECKED)
+    batch.set(**values)
+    batch.run(steps=steps)
+    names = [port.name for port in ptx.layout.memory + ptx.layout.outputs]
+    results = {f"result {name}": batch.get(name) for name in names}
+    path.with_suffix(".json").write_text(
+        json.dumps({"layout": ptx.layout.as_dict(), "ptx": ptx.text, "steps": steps})
+    )
+    np.savez(path.with_suffix(".npz"), **values, **results)
+
+
+def run(folder: Path) -> dict[str, Any]:
+    kernel = None
+    rows: dict[str, Any] = {}
+    for path in sorted(folder.glob("*.json")):
+        case = json.loads(path.read_text())
+        values = dict(np.load(path.with_suffix(".npz")))
+        started = time.perf_counter()
+        kernel = CudaKernel(Ptx(Layout.from_dict(case["layout"]), case["ptx"]))
+        row: dict[str, Any] = {"load_s": time.perf_counter() - started}
+        row |= {"registers": kernel.registers, "local_bytes": kernel.local_bytes}
+        row |= compare(kernel, values, case["steps"])
+        if path.stem.startswith("standing"):
+            row |= speed(kernel, values)
+        rows[path.stem] = row
+        print(path.stem, json.dumps(row), flush=True)
+    assert kernel is not None, f"{folder} holds no prepared program"
+    device = {"device": kernel.device.name, "python": platform.python_version()}
+    return {"machine": device, "date": time.strftime("%Y-%m-%d"), "worlds": WORLDS, "rows": rows}
+
+
+def compare(kernel: CudaKernel, values: dict[str, np.ndarray], steps: int) -> dict[str, Any]:
+    """Worlds whose every bit is the CPU's, and the largest relative difference."""
+    batch = kernel.batch(CHECKED)
+    batch.set(**{name: x for name, x in values.items() if not name.startswith("result ")})
+    batch.run(steps=steps)
+    same = np.ones(CHECKED, bool)
+    worst = 0.0
+    for name in (x.removeprefix("result ") for x in values if x.startswith("result ")):
+        ours, theirs = batch.get(name), values[f"result {name}"]
+        bits = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+        same &= bits.reshape(CHECKED, -1).all(axis=1)
+        finite = np.isfinite(theirs) & np.isfinite(ours)
+        scale = max(np.abs(theirs[finite]).max(initial=0.0), 1e-30)
+        worst = max(worst, float(np.abs(ours - theirs)[finite].max(initial=0.0) / scale))
+    return {"same_bits": f"{same.sum()} of {CHECKED}", "difference": worst}
+
+
+def speed(kernel: CudaKernel, values: dict[str, np.ndarray]) -> dict[str, float]:
+    """World-steps a second of whole rollouts, nothing recorded but the first step."""
+    batch = kernel.batch(WORLDS)
+    given = {name: x for name, x in values.items() if not name.startswith("result ")}
+    repeat = WORLDS // CHECKED
+    batch.set(**{k: np.tile(x, (repeat, 1)) if x.ndim == 2 else x for k, x in given.items()})
+    return {"million_steps_per_s": 1e-6 * WORLDS * STEPS / best_time(batch)}
+
+
+def best_time(batch: CudaBatch) -> float:
+    best = float("inf")
+    for _ in range(4):
+        batch.sync()
+        started = time.perf_counter()
+        batch.run(steps=STEPS, every=10**9)
+        batch.sync()
+        best = min(best, time.perf_counter() - started)
+    return best
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""PTX of a program: the same IR through LLVM's NVPTX. Needs neither a GPU nor its packages.
+
+Division and root are rounded, nothing is flushed to zero, and no product is fused that the emitter
+did not fuse, so a world has the bits of the CPU's float32 or float64. `math="fast"` gives that up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import llvmlite.binding as llvm
+
+from heelstrike.compile.batch import Layout
+from heelstrike.compile.cuda import WARP, Ptx
+from heelstrike.compile.lanes import REALS
+from heelstrike.compile.llvm import emit
+from heelstrike.compile.program import Program
+from heelstrike.errors import ProgramError
+
+
+def make_ptx(
+    program: Program,
+    outputs: Sequence[str] | None = None,
+    dtype: str = "float32",
+    arch: str = "sm_90",
+    math: str = "exact",
+) -> Ptx:
+    """PTX for the named outputs (default: all)."""
+    if dtype not in REALS:
+        raise ProgramError(f"no number type '{dtype}'; types: {', '.join(REALS)}")
+    if math not in ("exact", "fast"):
+        raise ProgramError(f"math is 'exact' or 'fast', not '{math}'")
+    traced = program.trace(outputs)
+    module = emit(traced, 1, REALS[dtype], gpu=True, fast=math == "fast")
+    machine = _target(arch)
+    parsed = llvm.parse_assembly(module.text)
+    parsed.triple = "nvptx64-nvidia-cuda"
+    parsed.data_layout = str(machine.target_data)
+    parsed.verify()
+    layout = Layout(
+        name=program.name,
+        inputs=traced.inputs,
+        tables=traced.tables,
+        memory=traced.memory,
+        outputs=traced.outputs,
+        initial=dict(program.initial),
+        width=WARP,
+        real=REALS[dtype],
+        frame_size=0,
+    )
+    return Ptx(layout, machine.emit_assembly(parsed))
+
+
+@cache
+def _target(arch: str) -> llvm.TargetMachine:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple("nvptx64-nvidia-cuda").create_target_machine(cpu=arch, opt=3)

@@ -1,0 +1,24 @@
+"""Compiled programs of robots, from the cache where it has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from heelstrike.compile.cache import cached_kernel
+from heelstrike.compile.kernel import Kernel
+from heelstrike.dynamics.fingerprint import fingerprint
+from heelstrike.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from heelstrike.compile.program import Program
+
+
+def flight_kernel(robot: Robot, integrator: str = "symplectic", **options: Any) -> Kernel:
+    """The compiled `flight` of a robot; options are those of `cached_kernel`."""
+
+    def build() -> Program:
+        from heelstrike.dynamics.flight import flight  # what a hit does not need: CasADi
+
+        return flight(robot, integrator)
+
+    return cached_kernel(("flight", integrator, fingerprint(robot)), build, **options)

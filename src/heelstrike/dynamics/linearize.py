@@ -1,0 +1,106 @@
+"""The step's derivative in the tangent space of the robot's configurations.
+
+    dx+ = A dx + B du + P dp,      dx = (dq, dv) with dq a motion of the joints, 2 nv numbers
+
+A motion dq changes the coordinates by their rates, dq_coordinates = G(q) dq; after the step it is
+read back from the change of the coordinates (a quaternion's by 2 Im(q* dq)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from heelstrike.compile.cpu import compile_program
+from heelstrike.compile.derivative import Derivative
+from heelstrike.compile.program import Program
+from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.integrate import coordinate_rates
+from heelstrike.robot.robot import Robot
+from heelstrike.spatial.rotation import from_quaternion, quaternion_product
+from heelstrike.spatial.vector import SX, zeros
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives of one step."""
+
+    state: np.ndarray
+    """A, (2 nv, 2 nv)."""
+    inputs: Mapping[str, np.ndarray]
+    """By input: (2 nv, size)."""
+
+
+class Linearizer:
+    """Compiled derivative of a step program with memory q and v (flight, ...)."""
+
+    def __init__(self, robot: Robot, step: Program, inputs: Sequence[str] = ()) -> None:
+        self.robot = robot
+        self.inputs = {name: step.inputs[name].size for name in inputs}
+        self.kernel = compile_program(directional(robot, step, inputs))
+        sizes = [2 * robot.nv, *self.inputs.values()]
+        self.directions = np.eye(sum(sizes))
+        self.batch = self.kernel.batch(sum(sizes))
+        parts = np.split(self.directions, np.cumsum(sizes)[:-1], axis=1)
+        names = ["direction", *(f"direction of {name}" for name in self.inputs)]
+        self.batch.set(**dict(zip(names, parts, strict=True)))
+
+    def __call__(self, **values: ArrayLike) -> Slopes:
+        """The derivatives at a state q, v and inputs, each of one world; unset ones stay."""
+        self.batch.set(**values)
+        self.batch.run()
+        columns = self.batch.get("change").T
+        sizes = np.cumsum([2 * self.robot.nv, *self.inputs.values()])[:-1]
+        parts = np.split(columns, sizes, axis=1)
+        return Slopes(parts[0], dict(zip(self.inputs, parts[1:], strict=True)))
+
+
+def directional(robot: Robot, step: Program, inputs: Sequence[str] = ()) -> Program:
+    """Input `direction` (2 nv), and for each named input a direction of it; output `change`."""
+    d = Derivative(step, f"{step.name}_slope")
+    p = d.program
+    direction = p.input("direction", 2 * robot.nv)
+    d.seed("q", coordinate_rates(robot, d.symbol("q"), direction[: robot.nv]))
+    d.seed("v", direction[robot.nv :])
+    for name in inputs:
+        d.seed(name, p.input(f"direction of {name}", step.inputs[name].size))
+    d.trace()
+    with p.block("change"):
+        moved = motion_of(robot, d.next("q"), d.next_tangent("q"))
+        p.output("change", ca.vertcat(moved, d.next_tangent("v")))
+    return p
+
+
+def motion_of(robot: Robot, q: SX, dq: SX) -> SX:
+    """The motion of the joints, (nv,), that changes coordinates q by dq."""
+    motion = zeros(robot.nv)
+    for joint in robot.joints:
+        x, dx = joints.coordinates(joint, q), joints.coordinates(joint, dq)
+        motion[joint.iv : joint.iv + joint.nv] = _motion(joint.kind, x, dx)
+    return motion
+
+
+def _motion(kind: str, x: SX, dx: SX) -> SX:
+    match kind:
+        case "revolute" | "prismatic":
+            return dx
+        case "continuous":
+            return x[0] * dx[1] - x[1] * dx[0]
+        case "spherical":
+            return _turn(x, dx)
+        case "planar":
+            c, s = x[2], x[3]
+            linear = ca.vertcat(c * dx[0] + s * dx[1], c * dx[1] - s * dx[0])
+            return ca.vertcat(linear, c * dx[3] - s * dx[2])
+        case "free":
+            return ca.vertcat(from_quaternion(x[3:7]).undo(dx[0:3]), _turn(x[3:7], dx[3:7]))
+    raise AssertionError(kind)
+
+
+def _turn(quaternion: SX, change: SX) -> SX:
+    conjugate = ca.vertcat(-quaternion[0:3], quaternion[3])
+    return 2 * quaternion_product(conjugate, change)[0:3]

@@ -1,0 +1,77 @@
+"""PTX of programs, as far as it can be judged without a GPU: what its instructions may be.
+
+That a GPU's worlds have the CPU's bits was measured; benchmarks/gpu.md has the figures.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from heelstrike.compile.ptx import make_ptx
+from heelstrike.dynamics.flight import flight
+from heelstrike.errors import ProgramError
+from heelstrike.robot import load
+from tests.unit.test_rollout import oscillator, points, roots, runaway
+
+
+@pytest.mark.parametrize("make", [oscillator, runaway, roots, points])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_exact_ptx_rounds_every_operation(make, dtype):
+    """Every sum and product says .rn, so ptxas may not fuse; nothing is approximate or flushed."""
+    text = make_ptx(make(), dtype=dtype).text
+    check_exact(text, dtype)
+    assert f".entry {make().name}(" in text
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_exact_ptx_of_a_robot(dtype):
+    text = make_ptx(flight(load("hoap1")), dtype=dtype).text
+    check_exact(text, dtype)
+    assert (".maxnreg 128" in text) == (dtype == "float32")
+
+
+def check_exact(text, dtype):
+    bits = dtype[-2:]
+    instructions = set(re.findall(rf"^\s+([a-z][a-z.]*\.f{bits})\s", text, re.MULTILINE))
+    assert instructions
+    for name in instructions:
+        assert "approx" not in name
+        assert "ftz" not in name
+        if name.split(".")[0] in ("add", "sub", "mul", "fma", "rcp", "div", "sqrt"):
+            assert ".rn." in name, name
+
+
+def test_fast_ptx_is_another_thing():
+    text = make_ptx(flight(load("hoap1")), math="fast").text
+    assert ".ftz." in text
+    assert "approx" in text
+
+
+def test_misuse_is_a_sentence():
+    with pytest.raises(ProgramError, match="math is 'exact' or 'fast', not 'wild'"):
+        make_ptx(oscillator(), math="wild")
+    with pytest.raises(ProgramError, match="no number type 'float16'"):
+        make_ptx(oscillator(), dtype="float16")
+
+
+def test_the_gpu_side_imports_no_tracer():
+    code = "import heelstrike.compile.cuda, sys; sys.exit('casadi' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_no_gpu_is_a_sentence():
+    from heelstrike.compile.cuda import CudaKernel
+
+    try:
+        from cuda.bindings import driver
+
+        if driver.cuInit(0)[0] == 0:
+            pytest.skip("there is a GPU here")
+    except ImportError:
+        pass
+    with pytest.raises(ProgramError, match=r"cuda-core|no usable GPU"):
+        CudaKernel(make_ptx(oscillator()))
