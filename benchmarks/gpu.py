@@ -4,8 +4,9 @@
     python -m benchmarks.gpu run FOLDER [--json FILE]   where the GPU is; needs cuda-core and numpy
 
 `prepare` writes PTX, inputs and the CPU's results; `run` loads them, so the machine with the GPU
-needs neither CasADi nor Pinocchio. The load is G1 of HEELSTRIKE_DATA (else hoap1) on a spring-damper
-floor, 65,536 worlds; and one small program for each kind: memory, failure, loops, arrays, tables.
+needs neither CasADi nor Pinocchio. The load is G1 of HEELSTRIKE_DATA (else hoap1) on a
+spring-damper floor, 65,536 worlds; and one small program for each kind: memory, failure, loops,
+arrays, tables.
 """
 
 from __future__ import annotations
@@ -51,14 +52,15 @@ def prepare(folder: Path) -> None:
     data = os.environ.get("HEELSTRIKE_DATA")
     robot = load(f"{data}/robots/g1.xml" if data else "hoap1")
     rng = np.random.default_rng(0)
+    stiffness = {"k": rng.uniform(1, 100, (CHECKED, 1)), "dt": np.array([0.01])}
     cases: dict[str, tuple[Any, dict[str, np.ndarray], int]] = {
         "standing": (standing(robot), inputs(robot, CHECKED), STEPS),
-        "memory": (oscillator(), {"k": rng.uniform(1, 100, (CHECKED, 1)), "dt": np.array([0.01])}, 200),
+        "memory": (oscillator(), stiffness, 200),
         "failure": (runaway(), {"rate": rng.uniform(0.5, 3, (CHECKED, 1))}, 50),
         "loop": (roots(), {"a": rng.uniform(0.5, 1e4, (CHECKED, 1))}, 1),
         "arrays": (points(), {"x": rng.normal(size=(CHECKED, 3))}, 3),
         "tables": table_case(rng),
-    }  # fmt: skip
+    }
     for name, (program, values, steps) in cases.items():
         for dtype, math in (("float32", "exact"), ("float32", "fast"), ("float64", "exact")):
             write_case(folder / f"{name}-{dtype}-{math}", program, values, steps, dtype, math)
@@ -114,6 +116,7 @@ def run(folder: Path) -> dict[str, Any]:
         row: dict[str, Any] = {"load_s": time.perf_counter() - started}
         row |= {"registers": kernel.registers, "local_bytes": kernel.local_bytes}
         row |= compare(kernel, values, case["steps"])
+        row |= shared_with_others(kernel, values) if path.stem.startswith("memory") else {}
         if path.stem.startswith("standing"):
             row |= speed(kernel, values)
         rows[path.stem] = row
@@ -138,6 +141,25 @@ def compare(kernel: CudaKernel, values: dict[str, np.ndarray], steps: int) -> di
         scale = max(np.abs(theirs[finite]).max(initial=0.0), 1e-30)
         worst = max(worst, float(np.abs(ours - theirs)[finite].max(initial=0.0) / scale))
     return {"same_bits": f"{same.sum()} of {CHECKED}", "difference": worst}
+
+
+def shared_with_others(kernel: CudaKernel, values: dict[str, np.ndarray]) -> dict[str, bool]:
+    """Whether torch and cupy, where they are, see the GPU's own memory."""
+    batch = kernel.batch(CHECKED)
+    batch.set(k=values["k"], dt=values["dt"])
+    batch.run(steps=3)
+    expected = batch.get("z").ravel()
+    seen = {}
+    for name in ("torch", "cupy"):
+        try:
+            package = __import__(name)
+        except ImportError:
+            continue
+        take = package.as_tensor if name == "torch" else package.asarray
+        view = take(batch.device_array("z"), **({"device": "cuda"} if name == "torch" else {}))
+        found = view.cpu().numpy() if name == "torch" else view.get()
+        seen[name] = bool(np.array_equal(found.ravel(), expected))
+    return seen
 
 
 def speed(kernel: CudaKernel, values: dict[str, np.ndarray]) -> dict[str, float]:

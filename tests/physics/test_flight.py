@@ -170,6 +170,25 @@ def test_explicit_servo_would_explode():
     assert np.abs(ends["symplectic"][0, 6:]).max() < 1.0
 
 
+def test_a_mass_that_varies_at_run_time():
+    """One program, many masses: each world as a robot whose file said so."""
+    robot = load("hoap1")
+    body = robot.bodies[robot.body("CHEST")]
+    kernel = compile_program(flight(robot, vary=["CHEST"]))
+    masses = body.mass * np.array([0.5, 1.0, 2.0, 4.0])
+    q = np.tile(robot.pose("crouch"), (4, 1))
+    v = np.tile(np.random.default_rng(0).normal(size=robot.nv), (4, 1))
+    found = fall(kernel, robot, q, v, 1e-3, 0.05, **{"mass of CHEST": masses[:, None]})
+    for k, mass in enumerate(masses):
+        heavier = dataclasses.replace(body, mass=mass, inertia=body.inertia * mass / body.mass)
+        bodies = tuple(heavier if b is body else b for b in robot.bodies)
+        built = compile_program(flight(dataclasses.replace(robot, bodies=bodies)))
+        expected = fall(built, robot, q[k], v[k], 1e-3, 0.05)
+        # constants are folded in another order; 50 steps
+        assert np.allclose(found[0][k], expected[0][0], atol=1e-11)
+        assert np.allclose(found[1][k], expected[1][0], atol=1e-9)
+
+
 def test_unknown_integrator_is_a_sentence():
     with pytest.raises(HeelstrikeError, match="integrators: symplectic, euler, rk4"):
         flight(load("ball"), "verlet")

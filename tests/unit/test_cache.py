@@ -164,7 +164,7 @@ def test_another_robot_is_not_taken_for_this_one(monkeypatch):
     flight_kernel(robot)
     monkeypatch.setattr("heelstrike.dynamics.flight.flight", lambda *_: never())
     flight_kernel(robot)
-    for arguments in [(others[0],), (robot, "euler")]:
+    for arguments in [(others[0],), (robot, "euler"), (robot, "symplectic", [body.name])]:
         with pytest.raises(AssertionError, match="must not trace"):
             flight_kernel(*arguments)
 
@@ -202,6 +202,8 @@ def test_another_cpu_is_not_this_one(folder, monkeypatch):
         cache.environment.cache_clear()
         with pytest.raises(AssertionError, match="must not trace"):
             cached_kernel(KEY, never)
+        cached_kernel(KEY, growth)
+        assert len(list(folder.iterdir())) == 2
     cache.environment.cache_clear()
     live = cached_kernel(KEY, never)
     with monkeypatch.context() as patch:

@@ -117,7 +117,7 @@ def test_the_file_is_a_header_in_json_and_object_code(tmp_path):
     size = int(line.split(b" ")[-1])
     header = json.loads(rest[:size])
     assert rest[size:] == live.code
-    assert header["layout"]["outputs"] == [["both:x", [2]], ["square", [2, 2]]]
+    assert header["layout"]["outputs"] == {"both:x": [2], "square": [2, 2]}
     (tmp_path / "other").touch()
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("a.hs", "other")]
     assert modes[0] == modes[1]  # exported for others, as any file: the cache's are not

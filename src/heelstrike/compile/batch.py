@@ -59,14 +59,21 @@ class Layout:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Layout:
         """The layout that `as_dict` described."""
-        ports = {
-            kind: tuple(Port(name, tuple(shape)) for name, shape in values[kind].items())
-            for kind in ("inputs", "tables", "memory", "outputs")
-        }
-        initial = {name: np.array(x, dtype=float) for name, x in values["initial"].items()}
-        real = REALS[values["dtype"]]
-        sizes = values["width"], real, values["frame_size"]
-        return cls(values["name"], *ports.values(), initial, *sizes)
+
+        def ports(kind: str) -> tuple[Port, ...]:
+            return tuple(Port(name, tuple(shape)) for name, shape in values[kind].items())
+
+        return cls(
+            name=values["name"],
+            inputs=ports("inputs"),
+            tables=ports("tables"),
+            memory=ports("memory"),
+            outputs=ports("outputs"),
+            initial={name: np.array(x, dtype=float) for name, x in values["initial"].items()},
+            width=values["width"],
+            real=REALS[values["dtype"]],
+            frame_size=values["frame_size"],
+        )
 
 
 class Batch:

@@ -5,7 +5,7 @@
     object code of the target
 
 CHECKSUM is the sha256 of all that follows the first line, so no altered byte goes unseen. Nothing
-is pickled. Numbers of the layout (initial values) are hexadecimal: they come back to the bit.
+is pickled; JSON's numbers come back to the bit.
 """
 
 from __future__ import annotations
@@ -16,19 +16,17 @@ import tempfile
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import llvmlite.binding as llvm
-import numpy as np
 
 from heelstrike.compile.batch import Layout
-from heelstrike.compile.code import Port
 from heelstrike.compile.kernel import Kernel, host
-from heelstrike.compile.lanes import REALS
 from heelstrike.errors import ProgramError
 
 MAGIC = "heelstrike-kernel 1"
 LONGEST_LINE = 120
+TEMPORARY = ".heelstrike-"
+"""What the names of unfinished files begin with."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def here() -> Target:
 
 def pack(kernel: Kernel, key: str = "") -> bytes:
     """The file of a kernel that was made on this machine."""
-    header = {"key": key, "target": asdict(here()), "layout": _layout_to_json(kernel.layout)}
+    header = {"key": key, "target": asdict(here()), "layout": kernel.layout.as_dict()}
     text = json.dumps(header).encode("ascii")
     content = text + kernel.code
     return f"{MAGIC} {sha256(content).hexdigest()} {len(text)}\n".encode("ascii") + content
@@ -88,7 +86,7 @@ def unpack(data: bytes) -> Packed:
     try:
         size = int(words[-1])
         header = json.loads(content[:size])
-        target, layout = Target(**header["target"]), _layout_from_json(header["layout"])
+        target, layout = Target(**header["target"]), Layout.from_dict(header["layout"])
         return Packed(header["key"], target, layout, content[size:])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ProgramError(f"its header has no meaning here: {error!r}") from error
@@ -105,46 +103,3 @@ def write(path: Path, data: bytes, mode: int) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-
-
-TEMPORARY = ".heelstrike-"
-"""What the names of unfinished files begin with."""
-
-
-def _layout_to_json(layout: Layout) -> dict[str, Any]:
-    def ports(of: tuple[Port, ...]) -> list[list[Any]]:
-        return [[port.name, list(port.shape)] for port in of]
-
-    return {
-        "name": layout.name,
-        "inputs": ports(layout.inputs),
-        "tables": ports(layout.tables),
-        "memory": ports(layout.memory),
-        "outputs": ports(layout.outputs),
-        "initial": {
-            name: [float(x).hex() for x in values] for name, values in layout.initial.items()
-        },
-        "width": layout.width,
-        "dtype": np.dtype(layout.real.dtype).name,
-        "frame_size": layout.frame_size,
-    }
-
-
-def _layout_from_json(layout: dict[str, Any]) -> Layout:
-    def ports(of: str) -> tuple[Port, ...]:
-        return tuple(Port(name, tuple(shape)) for name, shape in layout[of])
-
-    return Layout(
-        name=layout["name"],
-        inputs=ports("inputs"),
-        tables=ports("tables"),
-        memory=ports("memory"),
-        outputs=ports("outputs"),
-        initial={
-            name: np.array([float.fromhex(x) for x in values])
-            for name, values in layout["initial"].items()
-        },
-        width=layout["width"],
-        real=REALS[layout["dtype"]],
-        frame_size=layout["frame_size"],
-    )

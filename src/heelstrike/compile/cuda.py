@@ -103,7 +103,16 @@ class CudaBatch:
         core.launch(self.stream, config, self.kernel.kernel, *arguments)
 
     def sync(self) -> None:
+        """Waits until everything launched is done."""
         self.stream.sync()
+
+    def device_array(self, name: str) -> DeviceArray:
+        """A port's values where they lie on the GPU, (tiles, size, 32), an output's (tiles,
+        records, size, 32): torch.as_tensor, cupy.asarray and others take it without a copy.
+        """
+        self.sync()
+        array = self.host.arrays[name]
+        return DeviceArray(self.buffers[name], array.shape, array.dtype.str)
 
     def _upload(self, names: list[str]) -> None:
         for name in names:
@@ -130,6 +139,20 @@ class CudaBatch:
         self.sync()
         for name in names:
             _copy_out(self.host.arrays[name], self.buffers[name])
+
+
+@dataclass(frozen=True)
+class DeviceArray:
+    """An array on the GPU, by the CUDA array interface."""
+
+    buffer: Any
+    shape: tuple[int, ...]
+    typestr: str
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        data = (int(self.buffer.handle), False)
+        return {"shape": self.shape, "typestr": self.typestr, "data": data, "version": 3}
 
 
 def _never(*_: object) -> None:

@@ -108,7 +108,7 @@ _INTRODUCTION = """\
  *   ports[p]    the array of port p (see {prefix}_PORT_...). Element i of tile t is W values, one a
  *               world, at ports[p] + t * strides[p] + r * records[p] + i * W * sizeof(REAL); a
  *               matrix is stored row by row. A table is a plain array, the same for all worlds.
- *   strides[p]  bytes from tile to tile; 0: the same for all tiles (W equal values an element)
+ *   strides[p]  bytes from tile to tile; of an input that all tiles share, and of tables, 0
  *   records[p]  of outputs: bytes from record to record; of all other ports 0
  *   frames      scratch memory of {prefix}_FRAME_BYTES, not shared between threads
  *   steps       1 for a program without memory

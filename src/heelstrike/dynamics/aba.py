@@ -16,7 +16,6 @@ import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
-from heelstrike.dynamics.bodies import inertias
 from heelstrike.dynamics.kinematics import Kinematics, let_motion
 from heelstrike.dynamics.tree import limbs
 from heelstrike.robot.robot import WORLD, Joint, Robot
@@ -63,7 +62,7 @@ def _inward(
     diagonal: SX,
     external: Sequence[Force | None],
 ) -> dict[int, Pivot]:
-    bodies = inertias(robot)
+    bodies = kin.bodies
     handed: dict[int, list[tuple[Inertia, Force]]] = {i: [] for i in range(len(bodies))}
     pivots: dict[int, Pivot] = {}
     for limb in reversed(limbs(robot)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from heelstrike.compile.cache import cached_kernel
@@ -13,12 +14,15 @@ if TYPE_CHECKING:
     from heelstrike.compile.program import Program
 
 
-def flight_kernel(robot: Robot, integrator: str = "symplectic", **options: Any) -> Kernel:
+def flight_kernel(
+    robot: Robot, integrator: str = "symplectic", vary: Sequence[str] = (), **options: Any
+) -> Kernel:
     """The compiled `flight` of a robot; options are those of `cached_kernel`."""
 
     def build() -> Program:
         from heelstrike.dynamics.flight import flight  # what a hit does not need: CasADi
 
-        return flight(robot, integrator)
+        return flight(robot, integrator, vary)
 
-    return cached_kernel(("flight", integrator, fingerprint(robot)), build, **options)
+    key = ("flight", integrator, list(vary), fingerprint(robot))
+    return cached_kernel(key, build, **options)

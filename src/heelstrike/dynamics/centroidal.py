@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import casadi as ca
 
 from heelstrike.compile.program import Program
-from heelstrike.dynamics.bodies import inertias
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.robot.robot import Robot
 from heelstrike.spatial.motion import Force, Motion
@@ -32,11 +31,10 @@ class Centroidal:
 
 def centroidal(p: Program, robot: Robot, kin: Kinematics, poses: Sequence[Transform]) -> Centroidal:
     """Sums over the bodies."""
-    bodies = inertias(robot)
-    total = sum(body.mass for body in robot.bodies)
+    total = sum((body.mass for body in kin.bodies), SX(0))
     with p.block("centroidal"):
         moment, about_origin = zeros(), Force(zeros(), zeros())
-        for body, pose, velocity in zip(bodies, poses, kin.velocities, strict=True):
+        for body, pose, velocity in zip(kin.bodies, poses, kin.velocities, strict=True):
             moment = moment + body.mass * pose.point(body.com)
             about_origin = about_origin + pose.force_out(body.momentum(velocity))
         com = moment / total
@@ -53,16 +51,16 @@ def kinetic_energy(p: Program, robot: Robot, kin: Kinematics, v: SX) -> SX:
     with p.block("kinetic energy"):
         rotors = 0.5 * ca.dot(ca.SX(robot.armature), v**2)
         terms = [
-            body.energy(velocity)
-            for body, velocity in zip(inertias(robot), kin.velocities, strict=True)
+            body.energy(velocity) for body, velocity in zip(kin.bodies, kin.velocities, strict=True)
         ]
         return p.let("kinetic", sum(terms, rotors))
 
 
-def potential_energy(p: Program, robot: Robot, com: SX, gravity: SX) -> SX:
+def potential_energy(p: Program, kin: Kinematics, com: SX, gravity: SX) -> SX:
     """Zero with the centre of mass at the world's origin [J]."""
     with p.block("potential energy"):
-        return p.let("potential", -robot.mass * ca.dot(gravity, com))
+        mass = sum((body.mass for body in kin.bodies), SX(0))
+        return p.let("potential", -mass * ca.dot(gravity, com))
 
 
 def contact_wrench(
@@ -79,7 +77,7 @@ def contact_wrench(
     """
     with p.block("contact wrench"):
         total = Force(zeros(), zeros())
-        for i, body in enumerate(inertias(robot)):
+        for i, body in enumerate(kin.bodies):
             total = total + poses[i].force_out(body.force(accelerations[i], kin.velocities[i]))
         return Force(p.let("wrench", total.linear), p.let("wrench", total.angular))
 

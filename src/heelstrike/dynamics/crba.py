@@ -11,7 +11,6 @@ import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
-from heelstrike.dynamics.bodies import inertias
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs
 from heelstrike.robot.robot import WORLD, Robot
@@ -24,7 +23,7 @@ def crba(p: Program, robot: Robot, kin: Kinematics, diagonal: SX) -> SX:
     """H + diag(diagonal), symmetric (nv, nv); entries of joints on different branches are
     structural zeros.
     """
-    bodies = [spatial(body) for body in inertias(robot)]
+    bodies = [spatial(body) for body in kin.bodies]
     handed: dict[int, list[Inertia]] = {i: [] for i in range(len(bodies))}
     h = SX(robot.nv, robot.nv)
     for limb in reversed(limbs(robot)):

@@ -9,10 +9,13 @@ and the last term joins the diagonal of H, so light joints and stiff servos stay
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.dynamics.aba import aba
+from heelstrike.dynamics.bodies import varied
 from heelstrike.dynamics.integrate import explicit_euler, rk4, symplectic_euler
 from heelstrike.dynamics.kinematics import kinematics
 from heelstrike.errors import HeelstrikeError
@@ -22,12 +25,13 @@ from heelstrike.spatial.vector import SX, zeros
 INTEGRATORS = ("symplectic", "euler", "rk4")
 
 
-def flight(robot: Robot, integrator: str = "symplectic") -> Program:
+def flight(robot: Robot, integrator: str = "symplectic", vary: Sequence[str] = ()) -> Program:
     """A program whose memory is q and v; inputs dt, gravity (positive down), kp, kd, q_ref and
     v_ref (by velocity index).
 
     A servo's stiffness acts on revolute and prismatic joints, its damping on every joint. Under
-    "euler" and "rk4" it acts explicitly.
+    "euler" and "rk4" it acts explicitly. Torque limits, joint stops and dry friction are left out.
+    Masses of the bodies named in `vary` are inputs "mass of NAME" [kg].
     """
     if integrator not in INTEGRATORS:
         raise HeelstrikeError(
@@ -38,6 +42,7 @@ def flight(robot: Robot, integrator: str = "symplectic") -> Program:
     dt, pull = p.input("dt", 1), p.input("gravity", 1)
     kp, kd, q_ref, v_ref = (p.input(name, robot.nv) for name in ("kp", "kd", "q_ref", "v_ref"))
     gravity = ca.vertcat(0, 0, -pull)
+    bodies = varied(p, robot, vary)
 
     def acceleration(at_q: SX, at_v: SX, ahead: SX | float = 0.0) -> SX:
         # expressions, not lets: each joint's share is computed where its limb needs it
@@ -46,7 +51,8 @@ def flight(robot: Robot, integrator: str = "symplectic") -> Program:
         stiff = kp * SX(ca.DM(_holds_angle(robot)))
         tau = stiff * (lag - ahead * at_v) + kd * (v_ref - at_v) - SX(robot.damping) * at_v
         diagonal = SX(robot.armature) + ahead * (drag + ahead * stiff)
-        return aba(p, robot, kinematics(p, robot, at_q, at_v), at_v, tau, gravity, diagonal)
+        kin = kinematics(p, robot, at_q, at_v, bodies)
+        return aba(p, robot, kin, at_v, tau, gravity, diagonal)
 
     if integrator == "rk4":
         new_q, new_v = rk4(p, robot, q, v, dt, acceleration)

@@ -7,8 +7,10 @@ from typing import TypeVar
 
 from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.bodies import inertias
 from heelstrike.dynamics.tree import limbs
 from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.spatial.inertia import RigidInertia
 from heelstrike.spatial.motion import Motion, no_motion
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, add_cross
@@ -24,10 +26,16 @@ class Kinematics:
     """Of each body in its parent's frame."""
     velocities: list[Motion]
     """Of each body, in its own frame."""
+    bodies: list[RigidInertia]
+    """What the bodies weigh."""
 
 
-def kinematics(p: Program, robot: Robot, q: SX, v: SX) -> Kinematics:
-    """Placement on the parent, and velocity, of every body."""
+def kinematics(
+    p: Program, robot: Robot, q: SX, v: SX, bodies: list[RigidInertia] | None = None
+) -> Kinematics:
+    """Placement on the parent, and velocity, of every body; inertias are the robot's constants
+    unless `bodies.varied` ones are given.
+    """
     placements: dict[int, Transform] = {}
     speeds: dict[int, Motion] = {}
     for limb in limbs(robot):
@@ -44,7 +52,7 @@ def kinematics(p: Program, robot: Robot, q: SX, v: SX) -> Kinematics:
                 inner[i] = speed
                 placements[i] = placement.renamed(lambda x: p.let("placement", x))
                 speeds[i] = let_motion(p, "velocity", speed)
-    return Kinematics(_in_order(placements), _in_order(speeds))
+    return Kinematics(_in_order(placements), _in_order(speeds), bodies or inertias(robot))
 
 
 def poses(p: Program, robot: Robot, kin: Kinematics) -> list[Transform]:
@@ -109,7 +117,7 @@ def let_motion(p: Program, name: str, motion: Motion) -> Motion:
 
 def resting(robot: Robot, kin: Kinematics) -> Kinematics:
     """The same placements with nothing moving: for gravity alone."""
-    return Kinematics(kin.placements, [no_motion() for _ in robot.joints])
+    return Kinematics(kin.placements, [no_motion() for _ in robot.joints], kin.bodies)
 
 
 def _in_order(by_body: dict[int, T]) -> list[T]:

@@ -134,7 +134,7 @@ WHOLE: dict[str, Callable[[Workspace], SX]] = {
     "com_velocity": lambda w: w.centroidal.velocity,
     "momentum": lambda w: w.centroidal.momentum.column,
     "kinetic_energy": lambda w: kinetic_energy(w.program, w.robot, w.kin, w.v),
-    "potential_energy": lambda w: potential_energy(w.program, w.robot, w.centroidal.com, w.gravity),
+    "potential_energy": lambda w: potential_energy(w.program, w.kin, w.centroidal.com, w.gravity),
     "contact_wrench": lambda w: w.wrench.column,
     "zmp": lambda w: zmp(w.wrench),
 }

@@ -8,7 +8,6 @@ import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
-from heelstrike.dynamics.bodies import inertias
 from heelstrike.dynamics.kinematics import Kinematics, accelerations, resting
 from heelstrike.dynamics.tree import limbs
 from heelstrike.robot.robot import WORLD, Robot
@@ -29,7 +28,7 @@ def rnea(
     own frames.
     """
     moved = accelerations(p, robot, kin, v, a, base=-gravity)
-    bodies = inertias(robot)
+    bodies = kin.bodies
     forces = [
         body.force(acc, vel) for body, acc, vel in zip(bodies, moved, kin.velocities, strict=True)
     ]
