@@ -16,12 +16,12 @@ import json
 import os
 import platform
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from heelstrike.compile.batch import Layout
 from heelstrike.compile.cuda import CudaBatch, CudaKernel, Ptx
 
 WORLDS = 65_536
@@ -64,7 +64,7 @@ def prepare(folder: Path) -> None:
     for name, (program, values, steps) in cases.items():
         for dtype, math in (("float32", "exact"), ("float32", "fast"), ("float64", "exact")):
             write_case(folder / f"{name}-{dtype}-{math}", program, values, steps, dtype, math)
-    print(f"{folder}: {len(list(folder.glob('*.json')))} programs")
+    print(f"{folder}: {len(list(folder.glob('*.ptx')))} programs")
 
 
 def table_case(rng: np.random.Generator) -> tuple[Any, dict[str, np.ndarray], int]:
@@ -99,23 +99,21 @@ def write_case(
     batch.run(steps=steps)
     names = [port.name for port in ptx.layout.memory + ptx.layout.outputs]
     results = {f"result {name}": batch.get(name) for name in names}
-    path.with_suffix(".json").write_text(
-        json.dumps({"layout": ptx.layout.as_dict(), "ptx": ptx.text, "steps": steps})
-    )
-    np.savez(path.with_suffix(".npz"), **values, **results)
+    ptx.save(path.with_suffix(".ptx"))
+    np.savez(path.with_suffix(".npz"), steps=steps, **values, **results)
 
 
 def run(folder: Path) -> dict[str, Any]:
     kernel = None
     rows: dict[str, Any] = {}
-    for path in sorted(folder.glob("*.json")):
-        case = json.loads(path.read_text())
+    for path in sorted(folder.glob("*.ptx")):
         values = dict(np.load(path.with_suffix(".npz")))
+        steps = int(values.pop("steps"))
         started = time.perf_counter()
-        kernel = CudaKernel(Ptx(Layout.from_dict(case["layout"]), case["ptx"]))
+        kernel = CudaKernel(Ptx.load(path))
         row: dict[str, Any] = {"load_s": time.perf_counter() - started}
         row |= {"registers": kernel.registers, "local_bytes": kernel.local_bytes}
-        row |= compare(kernel, values, case["steps"])
+        row |= compare(kernel, values, steps)
         row |= shared_with_others(kernel, values) if path.stem.startswith("memory") else {}
         if path.stem.startswith("standing"):
             row |= speed(kernel, values)
@@ -144,22 +142,28 @@ def compare(kernel: CudaKernel, values: dict[str, np.ndarray], steps: int) -> di
 
 
 def shared_with_others(kernel: CudaKernel, values: dict[str, np.ndarray]) -> dict[str, bool]:
-    """Whether torch and cupy, where they are, see the GPU's own memory."""
+    """Whether torch, cupy and jax, where they are, see the GPU's own memory."""
     batch = kernel.batch(CHECKED)
     batch.set(k=values["k"], dt=values["dt"])
     batch.run(steps=3)
     expected = batch.get("z").ravel()
-    seen = {}
-    for name in ("torch", "cupy"):
-        try:
-            package = __import__(name)
-        except ImportError:
-            continue
-        take = package.as_tensor if name == "torch" else package.asarray
-        view = take(batch.device_array("z"), **({"device": "cuda"} if name == "torch" else {}))
-        found = view.cpu().numpy() if name == "torch" else view.get()
-        seen[name] = bool(np.array_equal(found.ravel(), expected))
-    return seen
+    views: dict[str, Any] = {}
+    with suppress(ImportError):
+        import cupy
+
+        views["cupy"] = cupy.asarray(batch.device_array("z")).get()
+        views["cupy dlpack"] = cupy.from_dlpack(batch.device_array("z")).get()
+    with suppress(ImportError):
+        import torch
+
+        views["torch"] = torch.as_tensor(batch.device_array("z"), device="cuda").cpu().numpy()
+        views["torch dlpack"] = torch.from_dlpack(batch.device_array("z")).cpu().numpy()
+    with suppress(ImportError):
+        import jax
+
+        if batch.layout.real.bytes == 4:  # jax is in float32 unless told otherwise
+            views["jax dlpack"] = np.asarray(jax.numpy.from_dlpack(batch.device_array("z")))
+    return {name: bool(np.array_equal(x.ravel(), expected)) for name, x in views.items()}
 
 
 def speed(kernel: CudaKernel, values: dict[str, np.ndarray]) -> dict[str, float]:

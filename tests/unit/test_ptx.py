@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from heelstrike.compile.cuda import CudaKernel, Ptx
 from heelstrike.compile.ptx import make_ptx
 from heelstrike.dynamics.flight import flight
 from heelstrike.errors import ProgramError
@@ -58,14 +59,25 @@ def test_misuse_is_a_sentence():
         make_ptx(oscillator(), dtype="float16")
 
 
+def test_saved_ptx_carries_its_layout(tmp_path):
+    ptx = make_ptx(points())
+    ptx.save(tmp_path / "points.ptx")
+    loaded = Ptx.load(tmp_path / "points.ptx")
+    assert loaded.text == ptx.text
+    assert loaded.layout.as_dict() == ptx.layout.as_dict()
+    (tmp_path / "other.ptx").write_text(ptx.text)
+    with pytest.raises(ProgramError, match="no PTX of Heelstrike"):
+        Ptx.load(tmp_path / "other.ptx")
+    with pytest.raises(ProgramError, match="cannot be read"):
+        Ptx.load(tmp_path / "none.ptx")
+
+
 def test_the_gpu_side_imports_no_tracer():
     code = "import heelstrike.compile.cuda, sys; sys.exit('casadi' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_no_gpu_is_a_sentence():
-    from heelstrike.compile.cuda import CudaKernel
-
     try:
         from cuda.bindings import driver
 

@@ -5,17 +5,22 @@ Needs the extra heelstrike[cuda] and a GPU; `ptx.make_ptx` makes what it loads.
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.compile.batch import Batch, Layout
+from heelstrike.compile.dlpack import CUDA, capsule
 from heelstrike.errors import ProgramError
 
 WARP = 32
 """Worlds of a tile: the threads of a warp."""
+MARK = "// heelstrike "
 BLOCK = 64
 """Threads of a block: two warps share nothing, so small blocks fill the machine evenly."""
 
@@ -26,6 +31,24 @@ class Ptx:
 
     layout: Layout
     text: str
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a PTX file that carries its layout in a comment, whole or not at all."""
+        from heelstrike.compile.container import write
+
+        content = f"{MARK}{json.dumps(self.layout.as_dict())}\n{self.text}"
+        write(Path(path), content.encode(), mode=0o644)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Ptx:
+        """Reads a file that `save` wrote; needs neither CasADi, LLVM nor a GPU."""
+        try:
+            head, _, text = Path(path).read_text().partition("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ProgramError(f"{path} cannot be read: {error}") from error
+        if not head.startswith(MARK):
+            raise ProgramError(f"{path} is no PTX of Heelstrike: its first line has no layout")
+        return cls(Layout.from_dict(json.loads(head.removeprefix(MARK))), text)
 
 
 class CudaKernel:
@@ -112,7 +135,7 @@ class CudaBatch:
         """
         self.sync()
         array = self.host.arrays[name]
-        return DeviceArray(self.buffers[name], array.shape, array.dtype.str)
+        return DeviceArray(self.buffers[name], array.shape, array.dtype)
 
     def _upload(self, names: list[str]) -> None:
         for name in names:
@@ -143,16 +166,23 @@ class CudaBatch:
 
 @dataclass(frozen=True)
 class DeviceArray:
-    """An array on the GPU, by the CUDA array interface."""
+    """An array on the GPU, by the CUDA array interface and DLPack."""
 
     buffer: Any
     shape: tuple[int, ...]
-    typestr: str
+    dtype: np.dtype[Any]
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         data = (int(self.buffer.handle), False)
-        return {"shape": self.shape, "typestr": self.typestr, "data": data, "version": 3}
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": data, "version": 3}
+
+    def __dlpack__(self, **_: Any) -> Any:
+        pointer = int(self.buffer.handle)
+        return capsule(pointer, self.shape, self.dtype, self.buffer.device_id, self.buffer)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CUDA, self.buffer.device_id
 
 
 def _never(*_: object) -> None:

@@ -1,0 +1,62 @@
+"""An array on a GPU as a DLPack capsule, which torch, jax and cupy take without a copy."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+CUDA = 2
+FLOAT = 2
+
+
+class _Tensor(ctypes.Structure):
+    """DLManagedTensor of DLPack 0.8, its parts one after another."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+        ("manager", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    )
+
+
+_DELETER = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Tensor))
+_alive: dict[int, Any] = {}  # what a capsule's consumer still uses, by address
+
+
+@_DELETER  # type: ignore[untyped-decorator]
+def _delete(tensor: Any) -> None:
+    _alive.pop(ctypes.addressof(tensor.contents), None)
+
+
+def capsule(
+    pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], device: int, owner: Any
+) -> Any:
+    """A capsule of a contiguous array; `owner` lives as long as its consumer does."""
+    sizes = (ctypes.c_int64 * len(shape))(*shape)
+    tensor = _Tensor(
+        data=pointer,
+        device_type=CUDA,
+        device_id=device,
+        ndim=len(shape),
+        code=FLOAT,
+        bits=8 * dtype.itemsize,
+        lanes=1,
+        shape=sizes,
+        deleter=ctypes.cast(_delete, ctypes.c_void_p),
+    )
+    _alive[ctypes.addressof(tensor)] = tensor, sizes, owner
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype = ctypes.py_object
+    new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return new(ctypes.addressof(tensor), b"dltensor", None)
