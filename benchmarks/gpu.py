@@ -45,6 +45,7 @@ def main() -> None:
 
 def prepare(folder: Path) -> None:
     from benchmarks.ground import inputs, standing
+    from heelstrike.compile.ptx import make_ptx
     from heelstrike.robot import load
     from tests.unit.test_rollout import oscillator, points, roots, runaway
 
@@ -63,7 +64,9 @@ def prepare(folder: Path) -> None:
     }
     for name, (program, values, steps) in cases.items():
         for dtype, math in (("float32", "exact"), ("float32", "fast"), ("float64", "exact")):
-            write_case(folder / f"{name}-{dtype}-{math}", program, values, steps, dtype, math)
+            for mapping in ("world", "part") if name == "standing" else ("world",):
+                ptx = make_ptx(program, dtype=dtype, math=math, mapping=mapping)
+                write_case(folder / f"{name}-{mapping}-{dtype}-{math}", ptx, program, values, steps)
     print(f"{folder}: {len(list(folder.glob('*.ptx')))} programs")
 
 
@@ -88,12 +91,11 @@ def table_case(rng: np.random.Generator) -> tuple[Any, dict[str, np.ndarray], in
 
 
 def write_case(
-    path: Path, program: Any, values: dict[str, np.ndarray], steps: int, dtype: str, math: str
+    path: Path, ptx: Ptx, program: Any, values: dict[str, np.ndarray], steps: int
 ) -> None:
     from heelstrike.compile.cpu import compile_program
-    from heelstrike.compile.ptx import make_ptx
 
-    ptx = make_ptx(program, dtype=dtype, math=math)
+    dtype = "float32" if ptx.layout.real.bytes == 4 else "float64"
     batch = compile_program(program, dtype=dtype).batch(CHECKED)
     batch.set(**values)
     batch.run(steps=steps)

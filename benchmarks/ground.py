@@ -13,8 +13,9 @@ import numpy as np
 
 from heelstrike.compile.program import SX, Program
 from heelstrike.dynamics.aba import aba
-from heelstrike.dynamics.integrate import symplectic_euler
+from heelstrike.dynamics.integrate import euler
 from heelstrike.dynamics.kinematics import kinematics, point_velocity, poses
+from heelstrike.dynamics.tree import limbs
 from heelstrike.robot import Robot
 from heelstrike.spatial.motion import Force, force_at
 
@@ -32,7 +33,8 @@ def standing(robot: Robot) -> Program:
     external: list[Force | None] = [None] * len(robot.joints)
     normals = []
     for body in sorted({point.body for point in robot.points}):
-        with p.block(f"{robot.bodies[body].name}: contact"):
+        limb = next(limb.name for limb in limbs(robot) if body in limb.joints)
+        with p.block(f"{limb}: contact"):
             total: Force | None = None
             for point in (x for x in robot.points if x.body == body):
                 place = SX(point.position)
@@ -53,10 +55,7 @@ def standing(robot: Robot) -> Program:
     diagonal = SX(robot.armature) + dt * (kd + dt * kp)
     gravity = ca.vertcat(0, 0, -pull)
     a = aba(p, robot, kin, v, tau, gravity, diagonal, external)
-    with p.block("integrate"):
-        new_q, new_v = symplectic_euler(robot, q, v, a, dt)
-        p.update("q", new_q)
-        p.update("v", new_v)
+    euler(p, robot, q, v, a, dt)
     with p.block("record"):
         p.output("normal", ca.vertcat(*normals))
     return p

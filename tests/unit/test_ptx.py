@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from heelstrike.compile.cuda import CudaKernel, Ptx
+from heelstrike.compile.gpu_parts import schedule
 from heelstrike.compile.ptx import make_ptx
 from heelstrike.dynamics.flight import flight
 from heelstrike.errors import ProgramError
@@ -28,11 +29,47 @@ def test_exact_ptx_rounds_every_operation(make, dtype):
     assert f".entry {make().name}(" in text
 
 
+@pytest.mark.parametrize(("mapping", "registers"), [("world", 128), ("part", 168)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_exact_ptx_of_a_robot(dtype):
-    text = make_ptx(flight(load("hoap1")), dtype=dtype).text
-    check_exact(text, dtype)
-    assert (".maxnreg 128" in text) == (dtype == "float32")
+def test_exact_ptx_of_a_robot(dtype, mapping, registers):
+    ptx = make_ptx(flight(load("hoap1")), dtype=dtype, mapping=mapping)
+    check_exact(ptx.text, dtype)
+    assert (f".maxnreg {registers}" in ptx.text) == (dtype == "float32")
+    assert ("bar.sync" in ptx.text or "barrier.sync" in ptx.text) == (mapping == "part")
+
+
+@pytest.mark.parametrize(("name", "warps"), [("hoap1", 4), ("hrp2", 5), ("biped14", 2)])
+def test_every_limb_gets_a_warp(name, warps):
+    """Two legs, two arms, a head; blocks once each, readers after the barrier that they need."""
+    program = flight(load(name)).trace()
+    plan = schedule(program)
+    assert plan is not None
+    assert plan.warps == warps
+    placed = {
+        id(code): (phase, warp)
+        for phase, row in enumerate(plan.phases)
+        for warp, codes in enumerate(row)
+        for code in codes
+    }
+    assert sorted(placed) == sorted(id(code) for code in program.step)
+    made = {place: placed[id(code)] for code in program.step for place in code.writes}
+    for code in program.step:
+        phase, warp = placed[id(code)]
+        for place in code.reads:
+            if place in made:
+                before, other = made[place]
+                assert before < phase if other != warp else before <= phase
+                assert (place in plan.crossing) or other == warp
+
+
+def test_programs_without_limbs_take_a_thread_a_world():
+    assert make_ptx(flight(load("cube"))).tiles == 2
+    assert make_ptx(points()).tiles == 2
+    assert make_ptx(flight(load("hoap1"))).tiles == 1
+    with pytest.raises(ProgramError, match="use mapping='world'"):
+        make_ptx(points(), mapping="part")
+    with pytest.raises(ProgramError, match="mapping is"):
+        make_ptx(points(), mapping="block")
 
 
 def check_exact(text, dtype):

@@ -196,7 +196,7 @@ class Batch:
             if (steps, every, threads) == (1, 1, 1):
                 phase = 0
             else:
-                _check_counts(steps=steps, every=every, threads=threads)
+                check_counts(steps=steps, every=every, threads=threads)
                 phase = self.steps_made % every
             if self.layout.memory:
                 self._make_room(steps, every, phase)
@@ -271,7 +271,7 @@ def as_numbers(name: str, value: ArrayLike, real: Real) -> np.ndarray:
         ) from error
 
 
-def _check_counts(**counts: int) -> None:
+def check_counts(**counts: int) -> None:
     for name, value in counts.items():
         if not isinstance(value, int | np.integer) or value < (0 if name == "steps" else 1):
             least = "a whole number" if name == "steps" else "a whole number above 0"

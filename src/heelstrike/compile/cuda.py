@@ -14,15 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.batch import Batch, Layout
+from heelstrike.compile.batch import Batch, Layout, check_counts
 from heelstrike.compile.dlpack import CUDA, capsule
 from heelstrike.errors import ProgramError
 
 WARP = 32
 """Worlds of a tile: the threads of a warp."""
 MARK = "// heelstrike "
-BLOCK = 64
-"""Threads of a block: two warps share nothing, so small blocks fill the machine evenly."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +29,17 @@ class Ptx:
 
     layout: Layout
     text: str
+    threads: int
+    """Of a block."""
+    tiles: int
+    """That a block works on."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a PTX file that carries its layout in a comment, whole or not at all."""
         from heelstrike.compile.container import write
 
-        content = f"{MARK}{json.dumps(self.layout.as_dict())}\n{self.text}"
+        head = {"layout": self.layout.as_dict(), "threads": self.threads, "tiles": self.tiles}
+        content = f"{MARK}{json.dumps(head)}\n{self.text}"
         write(Path(path), content.encode(), mode=0o644)
 
     @classmethod
@@ -48,7 +51,9 @@ class Ptx:
             raise ProgramError(f"{path} cannot be read: {error}") from error
         if not head.startswith(MARK):
             raise ProgramError(f"{path} is no PTX of Heelstrike: its first line has no layout")
-        return cls(Layout.from_dict(json.loads(head.removeprefix(MARK))), text)
+        values = json.loads(head.removeprefix(MARK))
+        layout = Layout.from_dict(values["layout"])
+        return cls(layout, text, values["threads"], values["tiles"])
 
 
 class CudaKernel:
@@ -56,6 +61,7 @@ class CudaKernel:
 
     def __init__(self, ptx: Ptx) -> None:
         self.layout = ptx.layout
+        self.ptx = ptx
         self.device = _device()
         core = _cuda_core()
         code = core.ObjectCode.from_ptx(ptx.text.encode())
@@ -109,6 +115,7 @@ class CudaBatch:
 
     def run(self, steps: int = 1, every: int = 1) -> None:
         """Makes a number of steps in all worlds; returns when they are launched."""
+        check_counts(steps=steps, every=every)
         core = _cuda_core()
         phase = self.host.steps_made % every
         if self.layout.memory:
@@ -119,8 +126,8 @@ class CudaBatch:
                 self._room = count
                 self._upload([port.name for port in self.layout.outputs])
             self.host.steps_made += steps
-        blocks = -(-self.host.tiles * WARP // BLOCK)
-        config = core.LaunchConfig(grid=blocks, block=BLOCK)
+        ptx = self.kernel.ptx
+        config = core.LaunchConfig(grid=-(-self.host.tiles // ptx.tiles), block=ptx.threads)
         counts = (self.host.tiles, steps, every, phase)
         arguments = [*self._tables, *(np.int64(x) for x in counts)]
         core.launch(self.stream, config, self.kernel.kernel, *arguments)
@@ -138,6 +145,7 @@ class CudaBatch:
         return DeviceArray(self.buffers[name], array.shape, array.dtype)
 
     def _upload(self, names: list[str]) -> None:
+        self.sync()  # steps under way read what is about to be overwritten
         for name in names:
             array = np.ascontiguousarray(self.host.arrays[name])
             if name not in self.buffers or self.buffers[name].size < max(array.nbytes, 1):
@@ -205,16 +213,21 @@ def _device() -> Any:
         device = core.Device()
         device.set_current()
     except Exception as error:
-        raise ProgramError(f"no usable GPU: {error}; use device='cpu'") from error
+        raise ProgramError(f"no usable GPU: {error}; compile_program serves the CPU") from error
     return device
 
 
 def _copy_in(buffer: Any, array: np.ndarray) -> None:
-    _driver().cuMemcpyHtoD(int(buffer.handle), array.ctypes.data, array.nbytes)
+    _check(_driver().cuMemcpyHtoD(int(buffer.handle), array.ctypes.data, array.nbytes))
 
 
 def _copy_out(array: np.ndarray, buffer: Any) -> None:
-    _driver().cuMemcpyDtoH(array.ctypes.data, int(buffer.handle), array.nbytes)
+    _check(_driver().cuMemcpyDtoH(array.ctypes.data, int(buffer.handle), array.nbytes))
+
+
+def _check(answer: Any) -> None:
+    if int(answer[0]) != 0:
+        raise ProgramError(f"the GPU's driver reports {answer[0]}; is its memory full?")
 
 
 def _driver() -> Any:

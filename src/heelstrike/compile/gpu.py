@@ -10,14 +10,18 @@ from heelstrike.compile.cuda import WARP
 from heelstrike.compile.entry import Entry, Plan
 from heelstrike.compile.lanes import Real
 
-REGISTERS = 128
+WORLD_BLOCK = 64
+"""Threads of a block with a thread a world: they share nothing, any small number does."""
+WORLD_REGISTERS = 128
 """Of a thread in float32: 16 warps a multiprocessor. Measured: benchmarks/gpu.md."""
+PART_REGISTERS = 168
+"""With a warp a limb."""
 
 
-def gpu_attributes(real: Real, fast: bool) -> str:
+def gpu_attributes(real: Real, fast: bool, registers: int = WORLD_REGISTERS) -> str:
     loose = '"unsafe-fp-math"="true" "denormal-fp-math-f32"="preserve-sign,preserve-sign"'
     common = f"noinline nounwind {loose if fast else ''}"
-    limit = f'"nvvm.maxnreg"="{REGISTERS}"' if real.bytes == 4 else ""
+    limit = f'"nvvm.maxnreg"="{registers}"' if real.bytes == 4 else ""
     return f"attributes #0 = {{ {common} }}\nattributes #1 = {{ {common} {limit} }}"
 
 

@@ -9,6 +9,7 @@ reached by reinterpreting bits.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +49,7 @@ class Lanes:
         lines: list[str] | None = None,
         pitch: int = 1,
         flags: str = "",
+        prefix: str = "v",
     ) -> None:
         self.width = width
         self.real = real
@@ -55,6 +57,8 @@ class Lanes:
         """Values between neighbours of a port: 1, or on a GPU the threads that share a tile."""
         self.flags = flags
         """LLVM's fast-math flags: none, or "fast " where the caller asked for them."""
+        self.prefix = prefix
+        """What the names of values begin with."""
         self.lines: list[str] = [] if lines is None else lines
         self.values = self._vector(real.name)
         self.masks = self._vector("i1")
@@ -67,9 +71,13 @@ class Lanes:
         return scalar if self.width == 1 else f"<{self.width} x {scalar}>"
 
     def _new(self, text: str) -> str:
-        name = f"%v{len(self.lines)}"
+        name = f"%{self.prefix}{len(self.lines)}"
         self.lines.append(f"  {name} = {text}")
         return name
+
+    def line(self, text: str) -> str:
+        """Any instruction of LLVM's; returns its value."""
+        return self._new(text)
 
     def _splat(self, scalar: str, literal: str) -> str:
         return literal if self.width == 1 else f"splat ({scalar} {literal})"
@@ -230,6 +238,38 @@ class Lanes:
     def store(self, value: str, address: str) -> None:
         self.lines.append(f"  store {self.values} {value}, ptr {address}, align {self.alignment}")
 
+    def fetch(self, base: str, start: str, offsets: Sequence[int]) -> list[str]:
+        """Scalars start + offset of the array at `base`, each lane by its own start: where all
+        lanes agree, one load for all, else a gather. The values are the same either way.
+        """
+        if self.width == 1:
+            return [self._gather_at(base, start, offset) for offset in offsets]
+        n = len(self.lines)
+        scalar = self.real.integer
+        first = self._new(f"extractelement {self.integers} {start}, i64 0")
+        seed = self._new(f"insertelement {self.integers} poison, {scalar} {first}, i64 0")
+        zeros = f"<{self.width} x i32> zeroinitializer"
+        everywhere = self._new(
+            f"shufflevector {self.integers} {seed}, {self.integers} poison, {zeros}"
+        )
+        apart = self.any(self.int_compare("ne", start, everywhere))
+        self.lines += [f"  br i1 {apart}, label %apart{n}, label %alike{n}", f"alike{n}:"]
+        alike = []
+        for offset in offsets:
+            index = self._new(f"add {scalar} {first}, {offset}")
+            where = self._new(f"getelementptr {self.real.name}, ptr {base}, {scalar} {index}")
+            alike.append(self.load_splat(where))
+        self.lines += [f"  br label %joined{n}", f"apart{n}:"]
+        gathered = [self._gather_at(base, start, offset) for offset in offsets]
+        self.lines += [f"  br label %joined{n}", f"joined{n}:"]
+        return [
+            self._new(f"phi {self.values} [ {a}, %alike{n} ], [ {b}, %apart{n} ]")
+            for a, b in zip(alike, gathered, strict=True)
+        ]
+
+    def _gather_at(self, base: str, start: str, offset: int) -> str:
+        return self.gather(base, self.int_op("add", start, self.integer(offset)))
+
     def to_integer(self, a: str) -> str:
         """A whole number, known to fit, as an integer."""
         return self._new(f"fptosi {self.values} {a} to {self.integers}")
@@ -246,7 +286,7 @@ class Lanes:
 
     def widened(self) -> Lanes:
         """Lanes of float64 that write into the same code."""
-        wide = Lanes(self.width, FLOAT64, self.lines, self.pitch, self.flags)
+        wide = Lanes(self.width, FLOAT64, self.lines, self.pitch, self.flags, self.prefix)
         wide.intrinsics = self.intrinsics
         return wide
 

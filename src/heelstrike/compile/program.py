@@ -157,6 +157,15 @@ class Program:
             )
         block.results += [(Place(next_of(name), i), entry) for i, entry in enumerate(entries)]
 
+    def update_part(self, name: str, start: int, value: SX) -> None:
+        """Sets what some entries of a memory, from `start` on, will hold after this step."""
+        entries = ca.densify(ca.vec(SX(value))).nonzeros()
+        if name not in self.memories or start + len(entries) > self.memories[name].size:
+            raise ProgramError(f"no memory '{name}' with entries {start} to {start + len(entries)}")
+        self._current(name).results += [
+            (Place(next_of(name), start + i), entry) for i, entry in enumerate(entries)
+        ]
+
     def update_max(self, name: str, value: SX) -> SX:
         """A memory that keeps the largest value so far; returns it as it was."""
         return self._accumulate(name, value, -np.inf, ca.fmax)

@@ -13,6 +13,8 @@ import llvmlite.binding as llvm
 
 from heelstrike.compile.batch import Layout
 from heelstrike.compile.cuda import WARP, Ptx
+from heelstrike.compile.gpu import PART_REGISTERS, WORLD_BLOCK, gpu_attributes
+from heelstrike.compile.gpu_parts import emit_parts, schedule
 from heelstrike.compile.lanes import REALS
 from heelstrike.compile.llvm import emit
 from heelstrike.compile.program import Program
@@ -25,16 +27,33 @@ def make_ptx(
     dtype: str = "float32",
     arch: str = "sm_90",
     math: str = "exact",
+    mapping: str = "auto",
 ) -> Ptx:
-    """PTX for the named outputs (default: all)."""
+    """PTX for the named outputs (default: all).
+
+    mapping: "world", a thread a world; "part", a warp a limb; "auto", a warp a limb where the
+    program has limbs and neither loops, tables nor arrays.
+    """
     if dtype not in REALS:
         raise ProgramError(f"no number type '{dtype}'; types: {', '.join(REALS)}")
     if math not in ("exact", "fast"):
         raise ProgramError(f"math is 'exact' or 'fast', not '{math}'")
-    traced = program.trace(outputs)
-    module = emit(traced, 1, REALS[dtype], gpu=True, fast=math == "fast")
+    if mapping not in ("auto", "world", "part"):
+        raise ProgramError(f"mapping is 'auto', 'world' or 'part', not '{mapping}'")
+    traced, fast = program.trace(outputs), math == "fast"
+    plan = None if mapping == "world" else schedule(traced)
+    if plan is None and mapping == "part":
+        raise ProgramError(
+            f"program '{program.name}' has no limbs, or has loops, tables or arrays; "
+            "use mapping='world'"
+        )
+    if plan is None:
+        text = emit(traced, 1, REALS[dtype], gpu=True, fast=fast).text
+    else:
+        text = emit_parts(traced, plan, REALS[dtype], fast)
+        text += "\n" + gpu_attributes(REALS[dtype], fast, PART_REGISTERS)
     machine = _target(arch)
-    parsed = llvm.parse_assembly(module.text)
+    parsed = llvm.parse_assembly(text)
     parsed.triple = "nvptx64-nvidia-cuda"
     parsed.data_layout = str(machine.target_data)
     parsed.verify()
@@ -49,7 +68,9 @@ def make_ptx(
         real=REALS[dtype],
         frame_size=0,
     )
-    return Ptx(layout, machine.emit_assembly(parsed))
+    threads = WORLD_BLOCK if plan is None else WARP * plan.warps
+    tiles = WORLD_BLOCK // WARP if plan is None else 1
+    return Ptx(layout, machine.emit_assembly(parsed), threads, tiles)
 
 
 @cache

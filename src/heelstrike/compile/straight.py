@@ -83,9 +83,9 @@ class FunctionEmitter:
         cell, part, inside = self._cell(item.reads[0], rows)
         if len(item.reads) == 1:
             start = b.int_op("mul", cell, b.integer(columns))
+            pairs = b.fetch(base, start, range(2 * columns))
             for k in range(columns):
-                low = b.gather(base, b.int_op("add", start, b.integer(k)))
-                high = b.gather(base, b.int_op("add", start, b.integer(columns + k)))
+                low, high = pairs[k], pairs[columns + k]
                 rise = b.sub(high, low)
                 self.store(b.fma(rise, part, low), item.writes[k])
                 slope = b.select(inside, rise, b.const(0.0))
@@ -93,10 +93,7 @@ class FunctionEmitter:
             return
         across, share, within = self._cell(item.reads[1], columns)
         start = b.int_op("add", b.int_op("mul", cell, b.integer(columns)), across)
-        corners = [
-            b.gather(base, b.int_op("add", start, b.integer(step)))
-            for step in (0, 1, columns, columns + 1)
-        ]
+        corners = b.fetch(base, start, (0, 1, columns, columns + 1))
         near, far = b.sub(corners[1], corners[0]), b.sub(corners[3], corners[2])
         left, right = b.fma(near, share, corners[0]), b.fma(far, share, corners[2])
         rise = b.sub(right, left)

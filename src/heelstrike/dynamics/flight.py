@@ -16,7 +16,7 @@ import casadi as ca
 from heelstrike.compile.program import Program
 from heelstrike.dynamics.aba import aba
 from heelstrike.dynamics.bodies import varied
-from heelstrike.dynamics.integrate import explicit_euler, rk4, symplectic_euler
+from heelstrike.dynamics.integrate import euler, rk4
 from heelstrike.dynamics.kinematics import kinematics
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
@@ -60,12 +60,9 @@ def flight(robot: Robot, integrator: str = "symplectic", vary: Sequence[str] = (
             p.update("q", new_q)
             p.update("v", new_v)
         return p
-    a = acceleration(q, v, dt if integrator == "symplectic" else 0.0)
-    with p.block("integrate"):
-        euler = symplectic_euler if integrator == "symplectic" else explicit_euler
-        new_q, new_v = euler(robot, q, v, a, dt)
-        p.update("q", new_q)
-        p.update("v", new_v)
+    symplectic = integrator == "symplectic"
+    a = acceleration(q, v, dt if symplectic else 0.0)
+    euler(p, robot, q, v, a, dt, symplectic)
     return p
 
 

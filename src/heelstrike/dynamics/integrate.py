@@ -19,6 +19,7 @@ import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.tree import limbs
 from heelstrike.robot.robot import Joint, Robot
 from heelstrike.spatial.rotation import from_quaternion, quaternion_product
 from heelstrike.spatial.vector import SX, add_cross, zeros
@@ -30,16 +31,18 @@ SMALL = 0.25
 """Of (angle / 2)^2: below, the series of sinc and cos; above, the functions themselves."""
 
 
-def symplectic_euler(robot: Robot, q: SX, v: SX, a: SX, dt: SX) -> tuple[SX, SX]:
-    """(q, v) after dt: velocity first, then position with the new velocity, as in [Sugihara2006].
-    Order 1.
+def euler(p: Program, robot: Robot, q: SX, v: SX, a: SX, dt: SX, symplectic: bool = True) -> None:
+    """Updates the memories q and v by a step dt of order 1, limb by limb.
+
+    Symplectic: velocity first, then position with the new velocity, as in [Sugihara2006]. Explicit:
+    position with the old velocity; gains energy; for comparison.
     """
-    return _euler(robot, q, v, a, dt, symplectic=True)
-
-
-def explicit_euler(robot: Robot, q: SX, v: SX, a: SX, dt: SX) -> tuple[SX, SX]:
-    """(q, v) after dt: position with the old velocity. Order 1, gains energy; for comparison."""
-    return _euler(robot, q, v, a, dt, symplectic=False)
+    for limb in limbs(robot):
+        with p.block(f"{limb.name}: integrate"):
+            for joint in (robot.joints[i] for i in limb.joints):
+                own_q, own_v = _euler(joint, q, v, a, dt, symplectic)
+                p.update_part("q", joint.iq, own_q)
+                p.update_part("v", joint.iv, own_v)
 
 
 def rk4(p: Program, robot: Robot, q: SX, v: SX, dt: SX, acceleration: Derivative) -> tuple[SX, SX]:
@@ -62,19 +65,14 @@ def rk4(p: Program, robot: Robot, q: SX, v: SX, dt: SX, acceleration: Derivative
         return p.let("q", normalized(robot, q + dt * sum_q)), p.let("v", v + dt * sum_v)
 
 
-def _euler(robot: Robot, q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
-    new_q, new_v = zeros(robot.nq), zeros(robot.nv)
-    for joint in robot.joints:
-        own_q, own_v = joints.coordinates(joint, q), joints.velocities(joint, v)
-        next_v = own_v + dt * joints.velocities(joint, a)
-        if joint.kind in ("free", "planar"):
-            step = _free_step if joint.kind == "free" else _planar_step
-            own_q, next_v = step(own_q, own_v, joints.velocities(joint, a), dt, symplectic)
-        else:
-            own_q = advance(joint, own_q, next_v if symplectic else own_v, dt)
-        new_q[joint.iq : joint.iq + joint.nq] = own_q
-        new_v[joint.iv : joint.iv + joint.nv] = next_v
-    return new_q, new_v
+def _euler(joint: Joint, q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
+    own_q, own_v = joints.coordinates(joint, q), joints.velocities(joint, v)
+    own_a = joints.velocities(joint, a)
+    if joint.kind in ("free", "planar"):
+        step = _free_step if joint.kind == "free" else _planar_step
+        return step(own_q, own_v, own_a, dt, symplectic)
+    next_v = own_v + dt * own_a
+    return advance(joint, own_q, next_v if symplectic else own_v, dt), next_v
 
 
 def _free_step(q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
