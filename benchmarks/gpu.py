@@ -47,20 +47,26 @@ def prepare(folder: Path) -> None:
     from benchmarks.ground import inputs, standing
     from heelstrike.compile.ptx import make_ptx
     from heelstrike.robot import load
-    from tests.unit.test_rollout import oscillator, points, roots, runaway
+    from tests.unit.test_rollout import oscillator, points, roots, runaway, tables
 
     folder.mkdir(parents=True, exist_ok=True)
     data = os.environ.get("HEELSTRIKE_DATA")
     robot = load(f"{data}/robots/g1.xml" if data else "hoap1")
     rng = np.random.default_rng(0)
     stiffness = {"k": rng.uniform(1, 100, (CHECKED, 1)), "dt": np.array([0.01])}
+    looked_up = {
+        "u": rng.uniform(-1, 8, (CHECKED, 1)),
+        "w": rng.uniform(-1, 7, (CHECKED, 1)),
+        "motion": rng.normal(size=(7, 3)),
+        "field": rng.normal(size=(5, 6)),
+    }
     cases: dict[str, tuple[Any, dict[str, np.ndarray], int]] = {
         "standing": (standing(robot), inputs(robot, CHECKED), STEPS),
         "memory": (oscillator(), stiffness, 200),
         "failure": (runaway(), {"rate": rng.uniform(0.5, 3, (CHECKED, 1))}, 50),
         "loop": (roots(), {"a": rng.uniform(0.5, 1e4, (CHECKED, 1))}, 1),
         "arrays": (points(), {"x": rng.normal(size=(CHECKED, 3))}, 3),
-        "tables": table_case(rng),
+        "tables": (tables(), looked_up, 1),
     }
     for name, (program, values, steps) in cases.items():
         for dtype, math in (("float32", "exact"), ("float32", "fast"), ("float64", "exact")):
@@ -68,26 +74,6 @@ def prepare(folder: Path) -> None:
                 ptx = make_ptx(program, dtype=dtype, math=math, mapping=mapping)
                 write_case(folder / f"{name}-{mapping}-{dtype}-{math}", ptx, program, values, steps)
     print(f"{folder}: {len(list(folder.glob('*.ptx')))} programs")
-
-
-def table_case(rng: np.random.Generator) -> tuple[Any, dict[str, np.ndarray], int]:
-    from heelstrike.compile.loop import table
-    from heelstrike.compile.program import Program
-
-    p = Program("tables")
-    u, w = p.input("u", 1), p.input("w", 1)
-    value, slope = table(p, "motion", 7, 3).at(u)
-    height, tilt = table(p, "field", 16, 16).at2(u, w)
-    with p.block("out"):
-        for name, x in {"value": value, "slope": slope, "height": height, "tilt": tilt}.items():
-            p.output(name, x)
-    values = {
-        "u": rng.uniform(-1, 8, (CHECKED, 1)),
-        "w": rng.uniform(-1, 17, (CHECKED, 1)),
-        "motion": rng.normal(size=(7, 3)),
-        "field": rng.normal(size=(16, 16)),
-    }
-    return p, values, 1
 
 
 def write_case(

@@ -292,10 +292,8 @@ def test_a_loop_inside_a_loop():
     assert not out["unfinished"].any()
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("width", WIDTHS)
-def test_tables(width, dtype):
-    grid, columns, field = np.arange(7.0), RNG.normal(size=(7, 3)), RNG.normal(size=(5, 6))
+def tables() -> Program:
+    """Look-ups in a motion of 7 rows and 3 columns, and in a field of 5 x 6."""
     p = Program("tables")
     u, w = p.input("u", 1), p.input("w", 1)
     value, slope = table(p, "motion", 7, 3).at(u)
@@ -303,15 +301,20 @@ def test_tables(width, dtype):
     with p.block("out"):
         for name, x in {"value": value, "slope": slope, "height": height, "tilt": tilt}.items():
             p.output(name, x)
+    return p
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_tables(width, dtype):
+    grid, columns, field = np.arange(7.0), RNG.normal(size=(7, 3)), RNG.normal(size=(5, 6))
     us = np.r_[RNG.uniform(-1, 8, size=40), 0.0, 3.0, 4.0, 6.0][:, None]
     ws = RNG.uniform(-1, 6, size=(44, 1))
-    kernel, tables = (
-        compile_program(p, width=width, dtype=dtype),
-        {"motion": columns, "field": field},
-    )
-    out = kernel(u=us, w=ws, **tables)
+    kernel = compile_program(tables(), width=width, dtype=dtype)
+    given = {"motion": columns, "field": field}
+    out = kernel(u=us, w=ws, **given)
     for i in (0, 17, 43):  # all lanes at one place: other loads, the same bits
-        alike = kernel(u=np.tile(us[i], (44, 1)), w=np.tile(ws[i], (44, 1)), **tables)
+        alike = kernel(u=np.tile(us[i], (44, 1)), w=np.tile(ws[i], (44, 1)), **given)
         for name, value in alike.items():
             assert np.array_equal(value, np.tile(out[name][i], (44, 1))), name
     tolerance = 1e-14 if dtype == "float64" else 3e-6

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.code import Port
+from heelstrike.compile.code import Port, Traced
 from heelstrike.compile.lanes import REALS, Real
 from heelstrike.errors import ProgramError
 
@@ -42,6 +42,12 @@ class Layout:
     width: int
     real: Real
     frame_size: int
+
+    @classmethod
+    def of(cls, program: Traced, width: int, real: Real, frame_size: int) -> Layout:
+        """Of a program that was compiled for tiles of `width` worlds."""
+        ports = program.inputs, program.tables, program.memory, program.outputs
+        return cls(program.name, *ports, program.initial, width, real, frame_size)
 
     @property
     def ports(self) -> tuple[Port, ...]:

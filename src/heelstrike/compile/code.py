@@ -163,6 +163,8 @@ class Traced:
     """Scratch arrays of the frame."""
     constants: dict[str, np.ndarray]
     """Tables that are part of the code."""
+    initial: dict[str, np.ndarray]
+    """Of the memory."""
 
 
 def inner(item: Item) -> tuple[Item, ...]:

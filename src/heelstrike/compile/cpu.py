@@ -35,17 +35,7 @@ def compile_program(
         raise ProgramError(f"the width is a power of two from 1 to 32, not {width}")
     traced = program.trace(outputs)
     module = emit(traced, widest(real) if width is None else width, real)
-    layout = Layout(
-        name=program.name,
-        inputs=traced.inputs,
-        tables=traced.tables,
-        memory=traced.memory,
-        outputs=traced.outputs,
-        initial=dict(program.initial),
-        width=module.width,
-        real=real,
-        frame_size=module.frame_size,
-    )
+    layout = Layout.of(traced, module.width, real, module.frame_size)
     return Kernel(layout, object_code(module, level))
 
 

@@ -79,6 +79,7 @@ def traced(p: Program, outputs: Sequence[str] | None) -> Traced:
         outputs=tuple(p.outputs[name] for name in wanted),
         arrays=tuple(arrays),
         constants=dict(p.constants),
+        initial=dict(p.initial),
     )
 
 

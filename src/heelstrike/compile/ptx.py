@@ -57,17 +57,7 @@ def make_ptx(
     parsed.triple = "nvptx64-nvidia-cuda"
     parsed.data_layout = str(machine.target_data)
     parsed.verify()
-    layout = Layout(
-        name=program.name,
-        inputs=traced.inputs,
-        tables=traced.tables,
-        memory=traced.memory,
-        outputs=traced.outputs,
-        initial=dict(program.initial),
-        width=WARP,
-        real=REALS[dtype],
-        frame_size=0,
-    )
+    layout = Layout.of(traced, WARP, REALS[dtype], frame_size=0)
     threads = WORLD_BLOCK if plan is None else WARP * plan.warps
     tiles = WORLD_BLOCK // WARP if plan is None else 1
     return Ptx(layout, machine.emit_assembly(parsed), threads, tiles)
