@@ -110,13 +110,13 @@ class Batch:
         for port in layout.outputs:
             self._attach_records(port, 1)
         self._room = 1  # records that the outputs have room for
+        self._single = True  # the arguments say one step, recorded
         self._lock = Lock()
+        self._function = function
         self._frames = [self._new_frame()]
-        self._call = partial(
-            function, *(ctypes.addressof(x) for x in (self._pointers, self._strides, self._records))
-        )
+        self._arguments = self._packed(self._frames[0], 0, self.tiles, 1, 1, 0)
+        self._run_all = partial(function, ctypes.c_void_p(ctypes.addressof(self._arguments)))
         self.reset()
-        self._run_all = partial(self._call, self._frames[0].ctypes.data, 0, self.tiles)
 
     # values
 
@@ -199,16 +199,19 @@ class Batch:
         counted from the batch's first. Only one `run` of a batch goes on at a time.
         """
         with self._lock:
-            if (steps, every, threads) == (1, 1, 1):
-                phase = 0
-            else:
-                check_counts(steps=steps, every=every, threads=threads)
-                phase = self.steps_made % every
+            if self._single and steps == every == threads == 1:  # a loop in Python: be quick
+                self.steps_made += 1
+                self._run_all()
+                return
+            check_counts(steps=steps, every=every, threads=threads)
+            phase = self.steps_made % every
             if self.layout.memory:
                 self._make_room(steps, every, phase)
-                self.steps_made += steps
+            self.steps_made += steps
             if threads == 1 or self.tiles == 1:
-                self._run_all(steps, every, phase)
+                self._arguments[6:9] = [steps, every, phase]
+                self._single = steps == every == self._room == 1
+                self._run_all()
             else:
                 self._run_threads(min(threads, self.tiles), steps, every, phase)
 
@@ -226,12 +229,18 @@ class Batch:
         bounds = [self.tiles * k // threads for k in range(threads + 1)]
 
         def work(k: int) -> None:  # its own frame and its own tiles; nothing else is written
-            frame = self._frames[k].ctypes.data
-            self._call(frame, bounds[k], bounds[k + 1], steps, every, phase)
+            tiles = bounds[k], bounds[k + 1]
+            arguments = self._packed(self._frames[k], *tiles, steps, every, phase)
+            self._function(ctypes.addressof(arguments))
 
         list(_pool(threads).map(work, range(threads)))
 
     # layout
+
+    def _packed(self, frame: np.ndarray, *counts: int) -> ctypes.Array[ctypes.c_int64]:
+        """The nine arguments of a compiled program, in its order."""
+        tables = (ctypes.addressof(x) for x in (self._pointers, self._strides, self._records))
+        return (ctypes.c_int64 * 9)(*tables, frame.ctypes.data, *counts)
 
     def _tiles(self, port: Port, tiles: int) -> np.ndarray:
         return _aligned((tiles, port.size, self.layout.width), self.layout.real)

@@ -62,6 +62,15 @@ class Entry:
 
     def _end(self) -> None:
         self.lines += ["stepped:", "  br label %check", "done:", "  ret void", "}"]
+        types = ["ptr"] * 4 + ["i64"] * 5
+        self.lines.append(f'define void @"{self.name}_packed"(ptr %arguments) #0 {{')
+        for k, kind in enumerate(types):
+            self.lines += [
+                f"  %where{k} = getelementptr i64, ptr %arguments, i64 {k}",
+                f"  %argument{k} = load {kind}, ptr %where{k}",
+            ]
+        arguments = ", ".join(f"{kind} %argument{k}" for k, kind in enumerate(types))
+        self.lines += [f'  call void @"{self.name}"({arguments})', "  ret void", "}"]
 
     def _steps(self, step: Plan, record: Plan, commit: Plan) -> None:
         self.lines += [

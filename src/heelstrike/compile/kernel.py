@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from heelstrike.compile.batch import Batch, Layout, as_numbers
 from heelstrike.errors import ProgramError
 
-SIGNATURE = ctypes.CFUNCTYPE(  # calls through it release the interpreter lock
-    None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 5
-)
+SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+"""Of NAME_packed; calls through it release the interpreter lock."""
 
 
 @cache
@@ -46,7 +45,7 @@ class Kernel:
         )
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
-        self.function = SIGNATURE(engine.get_function_address(layout.name))
+        self.function = SIGNATURE(engine.get_function_address(f"{layout.name}_packed"))
         # who holds the function keeps its code alive
         setattr(self.function, "engine", engine)  # noqa: B010
 

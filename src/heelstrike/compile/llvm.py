@@ -41,6 +41,7 @@ class Module:
     records[p] + i * W * size of a value. A stride of 0 makes a port the same for all tiles; tables
     are plain arrays. Outputs are written in steps s with (phase + s) divisible by `every`, to
     records 0, 1, ... The frames are scratch memory of one thread, for the tiles of one pass.
+    NAME_packed(ptr arguments) takes the same nine as an array, which is a faster call from Python.
     """
 
     name: str
