@@ -53,10 +53,14 @@ class Linearizer:
         """The derivatives at a state q, v and inputs, each of one world; unset ones stay."""
         self.batch.set(**values)
         self.batch.run()
-        columns = self.batch.get("change").T
-        sizes = np.cumsum([2 * self.robot.nv, *self.inputs.values()])[:-1]
-        parts = np.split(columns, sizes, axis=1)
-        return Slopes(parts[0], dict(zip(self.inputs, parts[1:], strict=True)))
+        tiles = self.batch.arrays["change"][:, 0]  # (tiles, 2 nv, W), a direction a lane
+        columns = tiles.transpose(1, 0, 2).reshape(tiles.shape[1], -1)
+        end = 2 * self.robot.nv
+        state, slopes = columns[:, :end], {}
+        for name, size in self.inputs.items():
+            slopes[name] = columns[:, end : end + size]
+            end += size
+        return Slopes(state, slopes)
 
 
 def directional(robot: Robot, step: Program, inputs: Sequence[str] = ()) -> Program:
