@@ -163,6 +163,22 @@ def test_reset_of_some_worlds():
         assert np.array_equal(after[name][~mask], before[name][~mask]), name
 
 
+def test_memory_updated_in_parts():
+    p = Program("parts")
+    x = p.memory("x", 3, initial=np.array([1.0, 2.0, 3.0]))
+    with p.block("head"):
+        p.update_part("x", 0, x[1])
+    with pytest.raises(ProgramError, match="gets no next value for entries 1, 2"):
+        compile_program(p)
+    with p.block("tail"):
+        p.update_part("x", 1, ca.vertcat(x[2], x[0]))
+    batch = compile_program(p).batch(2)
+    batch.run(steps=2)
+    assert np.array_equal(batch.get("x"), [[3.0, 1.0, 2.0]] * 2)
+    with pytest.raises(ProgramError, match="no memory 'x' with entries 2 to 4"), p.block("over"):
+        p.update_part("x", 2, SX([1, 2]))
+
+
 def runaway() -> Program:
     p = Program("runaway")
     x, rate = p.memory("x", 2, initial=1.0), p.input("rate", 1)

@@ -160,7 +160,18 @@ def _written(items: Sequence[Item]) -> set[Place]:
 
 
 def _is_updated(p: Program, port: Port) -> bool:
-    return any(place.array == next_of(port.name) for place in _results(p.items))
+    """Whether a memory gets next values: all of them, or it is an error."""
+    places = [place for place in _results(p.items) if place.array == next_of(port.name)]
+    single = {place.index for place in places if place.stride == 0}
+    by_rows = any(place.stride for place in places)
+    if single and not by_rows and len(single) < port.size:
+        lacking = sorted(set(range(port.size)) - single)
+        raise ProgramError(
+            f"memory '{port.name}' of program '{p.name}' gets no next value for entries "
+            f"{', '.join(map(str, lacking[:8]))}{', ...' if len(lacking) > 8 else ''}; "
+            "update them too, with their old values if they stay"
+        )
+    return bool(places)
 
 
 def _next_port(port: Port) -> Port:
