@@ -10,14 +10,14 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
-pin = pytest.importorskip("pinocchio")
 mujoco = pytest.importorskip("mujoco", reason="the oracle of these tests is MuJoCo")
 
-import heelstrike.robot  # noqa: E402
-from heelstrike.errors import HeelstrikeWarning  # noqa: E402
-from heelstrike.robot import Robot, bundled, load  # noqa: E402
+import heelstrike.robot
+from heelstrike.errors import HeelstrikeWarning
+from heelstrike.robot import Robot, bundled, load
 
 DATA = os.environ.get("HEELSTRIKE_DATA")
 THIRD_PARTY = sorted(Path(DATA, "robots").glob("*.xml")) if DATA else []

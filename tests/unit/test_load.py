@@ -8,17 +8,16 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
-pin = pytest.importorskip("pinocchio")
-
-from heelstrike.errors import HeelstrikeError, HeelstrikeWarning, LoadError  # noqa: E402
-from heelstrike.robot import bundled, combine, load  # noqa: E402
-from heelstrike.robot.convert import from_pinocchio, joint_model  # noqa: E402
+from heelstrike.errors import HeelstrikeError, HeelstrikeWarning, LoadError
+from heelstrike.robot import bundled, combine, load
+from heelstrike.robot.convert import from_pinocchio, joint_model
+from tests.models import example_file
 
 MASS = '<inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/>'
 LINK_MASS = (
@@ -440,18 +439,10 @@ EXAMPLES = [
 ]
 
 
-def example(name: str) -> Path:
-    try:
-        found = [f for f in files("example-robot-data") or [] if str(f).endswith(name)]
-    except PackageNotFoundError:
-        pytest.skip("example-robot-data is not installed")
-    return Path(str(found[0].locate()))
-
-
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_urdf_tree_is_pinocchios(name):
     """The same inertia matrix as Pinocchio's own reading of the untouched file."""
-    path = example(name)
+    path = example_file(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeelstrikeWarning)
         robot = load(path)

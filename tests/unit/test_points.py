@@ -6,18 +6,17 @@ scipy's convex hull of the file's own vertices.
 
 import os
 import warnings
-from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
-pin = pytest.importorskip("pinocchio")
-
-from heelstrike.errors import HeelstrikeError, HeelstrikeWarning  # noqa: E402
-from heelstrike.robot import Point, Shape, load  # noqa: E402
-from heelstrike.robot.points import LOW, MOST, outline, placements, radius, spread  # noqa: E402
-from heelstrike.robot.urdf_shapes import find_mesh  # noqa: E402
+from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
+from heelstrike.robot import Point, Shape, load
+from heelstrike.robot.points import LOW, MOST, outline, placements, radius, spread
+from heelstrike.robot.urdf_shapes import find_mesh
+from tests.models import example_file
 
 DATA = os.environ.get("HEELSTRIKE_DATA")
 QUARTER_TURN = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])  # z -> x
@@ -225,17 +224,9 @@ def test_points_that_the_user_names(tmp_path):
         load(path, points=["a"])
 
 
-def example(name: str) -> Path:
-    try:
-        found = [f for f in files("example-robot-data") or [] if str(f).endswith(name)]
-    except PackageNotFoundError:
-        pytest.skip("example-robot-data is not installed")
-    return Path(str(found[0].locate()))
-
-
 def test_meshes_of_a_urdf():
     """talos: the points of every mesh, mirrored ones too, are vertices of Pinocchio's geometry."""
-    path = example("talos_data/robots/talos_reduced.urdf")
+    path = example_file("talos_data/robots/talos_reduced.urdf")
     with pytest.warns(HeelstrikeWarning) as caught:
         robot = load(path)
     assert not any("left out" in str(w.message) for w in caught)  # package:// was found

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -43,10 +42,14 @@ def test_public_names_resolve():
 
 def test_import_is_light():
     """Heavy packages are imported where they are used: `import heelstrike` takes under 0.3 s."""
-    code = "import heelstrike, sys; sys.exit('casadi' in sys.modules or 'pinocchio' in sys.modules)"
-    started = time.perf_counter()
+    code = """
+import sys, time
+started = time.perf_counter()
+import heelstrike
+spent = time.perf_counter() - started
+sys.exit("casadi" in sys.modules or "pinocchio" in sys.modules or spent > 0.3)
+"""
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    assert time.perf_counter() - started < 2.0  # the interpreter's start included
 
 
 def test_demo_runs():

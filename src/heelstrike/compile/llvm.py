@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heelstrike.compile.code import Item, Port, Repeat, Traced
+from heelstrike.compile.code import Item, Repeat, Traced
 from heelstrike.compile.cuda import WARP
 from heelstrike.compile.entry import Call, Cycle, Entry, Plan
 from heelstrike.compile.frame import Frame, Group, layout
@@ -44,13 +44,10 @@ class Module:
     NAME_packed(ptr arguments) takes the same nine as an array, which is a faster call from Python.
     """
 
-    name: str
     text: str
-    ports: tuple[Port, ...]
     frame_size: int
     """Values (of W lanes) that the frames must hold."""
     width: int
-    real: Real
 
 
 def emit(program: Traced, width: int, real: Real, gpu: bool = False, fast: bool = False) -> Module:
@@ -81,7 +78,7 @@ def emit(program: Traced, width: int, real: Real, gpu: bool = False, fast: bool 
     constants = [_constant(name, table, real) for name, table in program.constants.items()]
     parts = [*constants, *sorted(emitter.intrinsics), *emitter.texts, entry]
     text = "\n".join([*parts, gpu_attributes(real, fast) if gpu else _attributes(width, real)])
-    return Module(program.name, text, ports, frame.size * tiles, width, real)
+    return Module(text, frame.size * tiles, width)
 
 
 Grouped = list["Group | tuple[Repeat, Grouped]"]
