@@ -13,12 +13,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-mujoco = pytest.importorskip("mujoco", reason="the oracle of these tests is MuJoCo")
-
 import heelstrike.robot
 from heelstrike.errors import HeelstrikeWarning
 from heelstrike.robot import Robot, bundled, load
 
+mujoco = pytest.importorskip("mujoco", reason="the oracle of these tests is MuJoCo")
 DATA = os.environ.get("HEELSTRIKE_DATA")
 THIRD_PARTY = sorted(Path(DATA, "robots").glob("*.xml")) if DATA else []
 MODELS = Path(heelstrike.robot.__file__).parent / "models"
