@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from heelstrike.compile.cpu import compile_program
     from heelstrike.compile.program import Program
+    from heelstrike.contact.bristle import Bristle
+    from heelstrike.contact.contact import where
+    from heelstrike.contact.custom import friction_law, normal_law
+    from heelstrike.contact.elastic import Elastic
+    from heelstrike.contact.hunt_crossley import HuntCrossley
+    from heelstrike.contact.kinetic import Kinetic
+    from heelstrike.contact.linear_spring import LinearSpring
+    from heelstrike.contact.poisson_spring import PoissonSpring
+    from heelstrike.contact.timestep_damper import TimestepDamper
     from heelstrike.errors import (
         HeelstrikeError,
         HeelstrikeWarning,
@@ -16,37 +25,81 @@ if TYPE_CHECKING:
         TraceError,
     )
     from heelstrike.robot import Point, Robot, bundled, combine, load
+    from heelstrike.simulate.controller import controller
+    from heelstrike.simulate.joints import Stops
+    from heelstrike.simulate.recording import Recording
+    from heelstrike.simulate.scene import Scene
+    from heelstrike.simulate.servo import Servo, Trajectory
+    from heelstrike.simulate.simulator import Simulator
+    from heelstrike.simulate.surface import Plane
+
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Bristle": "heelstrike.contact.bristle",
+    "Elastic": "heelstrike.contact.elastic",
     "HeelstrikeError": "heelstrike.errors",
     "HeelstrikeWarning": "heelstrike.errors",
+    "HuntCrossley": "heelstrike.contact.hunt_crossley",
+    "Kinetic": "heelstrike.contact.kinetic",
+    "LinearSpring": "heelstrike.contact.linear_spring",
     "LoadError": "heelstrike.errors",
-    "ProgramError": "heelstrike.errors",
-    "TraceError": "heelstrike.errors",
+    "Plane": "heelstrike.simulate.surface",
     "Point": "heelstrike.robot",
+    "PoissonSpring": "heelstrike.contact.poisson_spring",
     "Program": "heelstrike.compile.program",
+    "ProgramError": "heelstrike.errors",
+    "Recording": "heelstrike.simulate.recording",
     "Robot": "heelstrike.robot",
+    "Scene": "heelstrike.simulate.scene",
+    "Servo": "heelstrike.simulate.servo",
+    "Simulator": "heelstrike.simulate.simulator",
+    "Stops": "heelstrike.simulate.joints",
+    "TimestepDamper": "heelstrike.contact.timestep_damper",
+    "TraceError": "heelstrike.errors",
+    "Trajectory": "heelstrike.simulate.servo",
     "bundled": "heelstrike.robot",
     "combine": "heelstrike.robot",
     "compile_program": "heelstrike.compile.cpu",
+    "controller": "heelstrike.simulate.controller",
+    "friction_law": "heelstrike.contact.custom",
     "load": "heelstrike.robot",
+    "normal_law": "heelstrike.contact.custom",
+    "where": "heelstrike.contact.contact",
 }
 
 __all__ = [
+    "Bristle",
+    "Elastic",
     "HeelstrikeError",
     "HeelstrikeWarning",
+    "HuntCrossley",
+    "Kinetic",
+    "LinearSpring",
     "LoadError",
+    "Plane",
     "Point",
+    "PoissonSpring",
     "Program",
     "ProgramError",
+    "Recording",
     "Robot",
+    "Scene",
+    "Servo",
+    "Simulator",
+    "Stops",
+    "TimestepDamper",
     "TraceError",
+    "Trajectory",
     "bundled",
     "combine",
     "compile_program",
+    "controller",
+    "friction_law",
     "load",
+    "normal_law",
+    "where",
 ]
 
 

@@ -178,7 +178,7 @@ def test_a_mass_that_varies_at_run_time():
     masses = body.mass * np.array([0.5, 1.0, 2.0, 4.0])
     q = np.tile(robot.pose("crouch"), (4, 1))
     v = np.tile(np.random.default_rng(0).normal(size=robot.nv), (4, 1))
-    found = fall(kernel, robot, q, v, 1e-3, 0.05, **{"mass of CHEST": masses[:, None]})
+    found = fall(kernel, robot, q, v, 1e-3, 0.05, **{"CHEST.mass": masses[:, None]})
     for k, mass in enumerate(masses):
         heavier = dataclasses.replace(body, mass=mass, inertia=body.inertia * mass / body.mass)
         bodies = tuple(heavier if b is body else b for b in robot.bodies)

@@ -36,6 +36,16 @@ class Pivot:
     """u = tau - S^T p^A."""
 
 
+@dataclass(frozen=True)
+class Accelerated:
+    """What came of the forces."""
+
+    a: SX
+    """Of the joints."""
+    bodies: list[Motion]
+    """Spatial acceleration of each body less gravity, in its own frame: what it feels."""
+
+
 def aba(
     p: Program,
     robot: Robot,
@@ -49,6 +59,20 @@ def aba(
     """Joint accelerations a with (H + diag(diagonal)) a + b = tau + sum J^T f. External forces in
     the bodies' own frames.
     """
+    return accelerated(p, robot, kin, v, tau, gravity, diagonal, external).a
+
+
+def accelerated(
+    p: Program,
+    robot: Robot,
+    kin: Kinematics,
+    v: SX,
+    tau: SX,
+    gravity: SX,
+    diagonal: SX,
+    external: Sequence[Force | None] = (),
+) -> Accelerated:
+    """The same, with the bodies' accelerations."""
     pivots = _inward(p, robot, kin, v, tau, diagonal, external)
     return _outward(p, robot, kin, v, gravity, pivots)
 
@@ -127,7 +151,7 @@ def _eliminate(
 
 def _outward(
     p: Program, robot: Robot, kin: Kinematics, v: SX, gravity: SX, pivots: dict[int, Pivot]
-) -> SX:
+) -> Accelerated:
     moved: dict[int, Motion] = {}
     result = zeros(robot.nv)
     for limb in limbs(robot):
@@ -153,7 +177,7 @@ def _outward(
                 )
                 result[joint.iv : joint.iv + joint.nv] = p.let("a", own)
                 moved[i] = let_motion(p, "acceleration", inner[i])
-    return ca.densify(result)
+    return Accelerated(ca.densify(result), [moved[i] for i in range(len(moved))])
 
 
 def _let_pivot(p: Program, pivot: Pivot) -> Pivot:

@@ -15,14 +15,14 @@ def inertias(robot: Robot) -> list[RigidInertia]:
 
 
 def varied(p: Program, robot: Robot, names: Sequence[str]) -> list[RigidInertia]:
-    """The same with the masses [kg] of the named bodies as inputs "mass of NAME".
+    """The same with the masses [kg] of the named bodies as inputs "NAME.mass".
 
     A body's inertia grows with its mass; its centre stays.
     """
     bodies = inertias(robot)
     for name in names:
         i = robot.body(name)
-        mass = p.input(f"mass of {name}", 1)
+        mass = p.input(f"{name}.mass", 1)
         per_kilogram = bodies[i].central / robot.bodies[i].mass
         bodies[i] = RigidInertia(mass, bodies[i].com, mass * per_kilogram)
     return bodies

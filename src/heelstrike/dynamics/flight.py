@@ -29,9 +29,9 @@ def flight(robot: Robot, integrator: str = "symplectic", vary: Sequence[str] = (
     """A program whose memory is q and v; inputs dt, gravity (positive down), kp, kd, q_ref and
     v_ref (by velocity index).
 
-    A servo's stiffness acts on revolute and prismatic joints, its damping on every joint. Under
+    A servo's stiffness acts on joints whose position is one number, its damping on every joint. Under
     "euler" and "rk4" it acts explicitly. Torque limits, joint stops and dry friction are left out.
-    Masses of the bodies named in `vary` are inputs "mass of NAME" [kg].
+    Masses of the bodies named in `vary` are inputs "NAME.mass" [kg].
     """
     if integrator not in INTEGRATORS:
         raise HeelstrikeError(
@@ -48,7 +48,7 @@ def flight(robot: Robot, integrator: str = "symplectic", vary: Sequence[str] = (
         # expressions, not lets: each joint's share is computed where its limb needs it
         lag = servo_error(robot, at_q, q_ref)
         drag = kd + SX(robot.damping)
-        stiff = kp * SX(ca.DM(_holds_angle(robot)))
+        stiff = kp * SX(ca.DM(holds_position(robot)))
         tau = stiff * (lag - ahead * at_v) + kd * (v_ref - at_v) - SX(robot.damping) * at_v
         diagonal = SX(robot.armature) + ahead * (drag + ahead * stiff)
         kin = kinematics(p, robot, at_q, at_v, bodies)
@@ -67,14 +67,21 @@ def flight(robot: Robot, integrator: str = "symplectic", vary: Sequence[str] = (
 
 
 def servo_error(robot: Robot, q: SX, q_ref: SX) -> SX:
-    """q_ref - q by velocity index, zero for joints whose position is not one number."""
+    """q_ref - q by velocity index, for continuous joints the shorter way round; zero for joints
+    whose position is not one number.
+    """
     error = zeros(robot.nv)
     for joint in robot.joints:
         if joint.kind in ("revolute", "prismatic"):
             error[joint.iv] = q_ref[joint.iv] - q[joint.iq]
+        elif joint.kind == "continuous":
+            cos, sin = ca.cos(q_ref[joint.iv]), ca.sin(q_ref[joint.iv])
+            c, s = q[joint.iq], q[joint.iq + 1]
+            error[joint.iv] = ca.atan2(sin * c - cos * s, cos * c + sin * s)
     return error
 
 
-def _holds_angle(robot: Robot) -> list[float]:
-    one = {j.iv for j in robot.joints if j.kind in ("revolute", "prismatic")}
+def holds_position(robot: Robot) -> list[float]:
+    """1 by velocity index where a joint's position is one number, else 0."""
+    one = {j.iv for j in robot.joints if j.kind in ("revolute", "prismatic", "continuous")}
     return [float(i in one) for i in range(robot.nv)]

@@ -1,0 +1,1 @@
+"""Contact laws: forces from how deep, how fast and in which direction a point touches."""

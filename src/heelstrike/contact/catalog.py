@@ -1,0 +1,119 @@
+"""The laws that come with Heelstrike: name, source, parameters with units."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import MISSING, Field, dataclass, fields
+from typing import Any
+
+from heelstrike.contact.bristle import Bristle
+from heelstrike.contact.contact import FrictionLaw, Law, NormalLaw
+from heelstrike.contact.elastic import Elastic
+from heelstrike.contact.hunt_crossley import HuntCrossley
+from heelstrike.contact.kinetic import Kinetic
+from heelstrike.contact.linear_spring import LinearSpring
+from heelstrike.contact.parameters import MEANING, STATIC, UNIT
+from heelstrike.contact.poisson_spring import PoissonSpring
+from heelstrike.contact.timestep_damper import TimestepDamper
+from heelstrike.errors import HeelstrikeError
+
+LAWS: tuple[type[Law | Elastic], ...] = (
+    LinearSpring,
+    HuntCrossley,
+    PoissonSpring,
+    TimestepDamper,
+    Kinetic,
+    Bristle,
+    Elastic,
+)
+
+REFERENCES = {
+    "Cundall1979": "P. A. Cundall, O. D. L. Strack: A discrete numerical model for granular "
+    "assemblies, Geotechnique 29(1), 47-65, 1979",
+    "Hunt1975": "K. H. Hunt, F. R. E. Crossley: Coefficient of restitution interpreted as damping "
+    "in vibroimpact, ASME Journal of Applied Mechanics, 440-445, June 1975",
+    "Marhefka1996": "D. W. Marhefka, D. E. Orin: Simulation of contact using a nonlinear damping "
+    "model, IEEE International Conference on Robotics and Automation, 1662-1668, 1996",
+    "Moore1988": "M. Moore, J. Wilhelms: Collision detection and response for computer animation, "
+    "Computer Graphics 22, 289-298, August 1988",
+    "Rengifo2009": "C. Rengifo, Y. Aoustin, C. Chevallereau, F. Plestan: A penalty-based approach "
+    "for contact forces computation in bipedal robots, IEEE-RAS International Conference on "
+    "Humanoid Robots, 2009",
+    "Sugihara2006": "T. Sugihara, Y. Nakamura: Balanced micro/macro contact model for forward "
+    "dynamics of rigid multibody, IEEE International Conference on Robotics and Automation, 2006",
+}
+"""Full references by citation key."""
+
+
+@dataclass(frozen=True)
+class ParameterInfo:
+    """One field of a law."""
+
+    name: str
+    default: object
+    """A number, a named choice, or the name of a law."""
+    unit: str
+    """1: none; empty for choices and laws."""
+    meaning: str
+    static: bool
+    """Part of the compiled code: changing it compiles anew."""
+
+
+@dataclass(frozen=True)
+class LawInfo:
+    """One law."""
+
+    name: str
+    """In kebab case."""
+    kind: str
+    """normal, friction or surface."""
+    law: type[Law | Elastic]
+    what: str
+    """In one line."""
+    sources: tuple[str, ...]
+    """Citation keys, of REFERENCES."""
+    parameters: tuple[ParameterInfo, ...]
+
+
+def laws() -> list[LawInfo]:
+    """All laws: normal ones first, then friction, then what joins them."""
+    return [_info(law) for law in LAWS]
+
+
+def law_by_name(name: str) -> LawInfo:
+    """The law of this name, in kebab case or as its class is called."""
+    known = {info.name: info for info in laws()}
+    wanted = _kebab(name.strip()) if "-" not in name else name.strip().lower()
+    if wanted in known:
+        return known[wanted]
+    near = difflib.get_close_matches(wanted, known, n=1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    raise HeelstrikeError(f"no law '{name}'{hint}; laws: {', '.join(known)}")
+
+
+def _info(law: type[Law | Elastic]) -> LawInfo:
+    kinds = {NormalLaw: "normal", FrictionLaw: "friction"}
+    kind = next((kind for base, kind in kinds.items() if issubclass(law, base)), "surface")
+    what = (law.__doc__ or "").strip().splitlines()[0]
+    infos = tuple(_parameter(f) for f in fields(law))  # type: ignore[arg-type]
+    return LawInfo(_kebab(law.__name__), kind, law, what, law.sources, infos)
+
+
+def _parameter(f: Field[Any]) -> ParameterInfo:
+    default = f.default
+    if f.default_factory is not MISSING:
+        default = _kebab(type(f.default_factory()).__name__)
+    metadata = f.metadata
+    return ParameterInfo(
+        f.name,
+        default,
+        metadata.get(UNIT, ""),
+        metadata.get(MEANING, ""),
+        metadata.get(STATIC, False),
+    )
+
+
+def _kebab(name: str) -> str:
+    """HuntCrossley -> hunt-crossley, hunt_crossley -> hunt-crossley."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).replace("_", "-").replace(" ", "-").lower()

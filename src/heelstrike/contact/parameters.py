@@ -1,0 +1,137 @@
+"""Parameters by path: every number of a law, a surface or a servo that may change while it runs.
+
+A frozen dataclass is a node, its number fields are parameters, its dataclass fields are nodes
+again: `ground.normal.k` is field k of the law in field `normal` of the surface called ground.
+Fields marked `static`, and all that is no number, are part of the compiled code.
+
+A node with parameters of another kind says so itself: `own_parameters()` are its values by name,
+`with_own(values)` is a copy with some replaced, `structure()` is what decides over its code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, field, fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from heelstrike.errors import HeelstrikeError
+
+T = TypeVar("T")
+
+STATIC = "static"
+UNIT = "unit"
+MEANING = "meaning"
+
+
+def parameter(default: Any, unit: str, meaning: str) -> Any:
+    """A number that may change while it runs, with its unit (1: none) and what it stands for."""
+    return field(default=default, metadata={UNIT: unit, MEANING: meaning})
+
+
+def static(default: Any = MISSING, unit: str = "", meaning: str = "") -> Any:
+    """A field that is part of the compiled code: an exponent, a named choice."""
+    return field(default=default, metadata={STATIC: True, UNIT: unit, MEANING: meaning})
+
+
+def parameters(node: object, path: str = "") -> dict[str, np.ndarray]:
+    """Values by path, each as a vector."""
+    found: dict[str, np.ndarray] = {}
+    for name, value in _own(node).items():
+        if _is_node(value):
+            found |= parameters(value, f"{path}{name}.")
+        elif is_number(value):
+            found[f"{path}{name}"] = np.atleast_1d(np.asarray(value, dtype=float))
+    return found
+
+
+def with_values(node: T, values: Mapping[str, Any], path: str = "") -> T:
+    """A copy whose parameters are replaced: by symbols, for tracing, or by other numbers."""
+    new: dict[str, Any] = {}
+    for name, value in _own(node).items():
+        if _is_node(value):
+            new[name] = with_values(value, values, f"{path}{name}.")
+        elif is_number(value) and f"{path}{name}" in values:
+            new[name] = values[f"{path}{name}"]
+    own = getattr(node, "with_own", None)
+    return own(new) if own else replace(node, **new)  # type: ignore[type-var]
+
+
+def structure(node: object) -> object:
+    """What decides over the compiled code: kinds and static values, without the parameters."""
+    if not _is_node(node):
+        return node
+    own = getattr(node, "structure", None)
+    if own is not None:
+        return own()
+    parts = {}
+    for f in fields(node):  # type: ignore[arg-type]
+        value = getattr(node, f.name)
+        if _is_node(value):
+            parts[f.name] = structure(value)
+        elif f.metadata.get(STATIC) or not is_number(value):
+            parts[f.name] = value.tolist() if isinstance(value, np.ndarray) else value
+        else:
+            parts[f.name] = np.size(value)
+    return [f"{type(node).__module__}.{type(node).__qualname__}", parts]
+
+
+def check_numbers(node: object, **limits: tuple[float, float]) -> None:
+    """Refuses parameters that are no finite number, or outside (least, most).
+
+    Symbols pass, and None where it is the default.
+    """
+    for f in fields(node):  # type: ignore[arg-type]
+        value = getattr(node, f.name)
+        if value is None and f.default is None:
+            continue
+        least, most = limits.get(f.name, (-np.inf, np.inf))
+        if f.name in limits and not (is_number(value) or is_symbol(value)):
+            raise HeelstrikeError(
+                f"{type(node).__name__}: {f.name} must be a number, not {value!r}"
+            )
+        if not is_number(value):
+            continue
+        array = np.asarray(value, dtype=float)
+        if np.all(np.isfinite(array)) and np.all(array >= least) and np.all(array <= most):
+            continue
+        raise HeelstrikeError(
+            f"{type(node).__name__}: {f.name} = {value} is outside its range, {least:g} to {most:g}"
+        )
+
+
+def check_choice(node: object, **choices: tuple[object, ...]) -> None:
+    """Refuses named choices that are not among the known ones."""
+    for name, known in choices.items():
+        value = getattr(node, name)
+        if not any(value is choice or value == choice for choice in known):
+            listed = " or ".join(repr(choice) for choice in known)
+            raise HeelstrikeError(f"{type(node).__name__}: {name} is {listed}, not {value!r}")
+
+
+def _own(node: object) -> dict[str, Any]:
+    """Fields that are not static, by name."""
+    own = getattr(node, "own_parameters", None)
+    if own is not None:
+        return own()
+    kept = [f for f in fields(node) if not f.metadata.get(STATIC)]  # type: ignore[arg-type]
+    return {f.name: getattr(node, f.name) for f in kept}
+
+
+def _is_node(value: object) -> bool:
+    return is_dataclass(value) and not isinstance(value, type)
+
+
+def is_number(value: object) -> bool:
+    """A number, or an array, a list or a tuple of numbers; neither True nor False."""
+    if isinstance(value, bool | str) or value is None:
+        return False
+    if isinstance(value, int | float | np.number):
+        return True
+    return isinstance(value, np.ndarray | tuple | list) and np.asarray(value).dtype.kind in "fiu"
+
+
+def is_symbol(value: object) -> bool:
+    """A CasADi expression."""
+    return type(value).__module__.startswith("casadi")

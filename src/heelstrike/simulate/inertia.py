@@ -1,0 +1,50 @@
+"""Inertia that a joint or a contact feels, in numbers, by Pinocchio.
+
+    joint i     1 / (H^-1)_ii
+    contacts    1 / lambda_max(J H^-1 J^T), J the normal rows of points that touch together
+
+with armature, and whatever a servo adds to the diagonal, in H.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pinocchio as pin
+
+from heelstrike.robot.convert import to_pinocchio
+from heelstrike.robot.robot import Robot
+
+
+def joint_inertias(robot: Robot, q: np.ndarray, diagonal: np.ndarray | float = 0.0) -> np.ndarray:
+    """By velocity index [kg m^2 or kg]."""
+    return 1 / np.diag(np.linalg.inv(inertia_matrix(robot, q, diagonal)))
+
+
+def inertia_matrix(robot: Robot, q: np.ndarray, diagonal: np.ndarray | float = 0.0) -> np.ndarray:
+    """H with armature and what else joins its diagonal, (nv, nv)."""
+    model = to_pinocchio(robot)
+    model.armature = np.zeros(robot.nv)
+    upper = np.triu(pin.crba(model, model.createData(), q))
+    return upper + np.triu(upper, 1).T + np.diag(robot.armature + diagonal)
+
+
+def contact_mass(
+    robot: Robot,
+    q: np.ndarray,
+    points: Sequence[tuple[int, np.ndarray, np.ndarray]],
+    diagonal: np.ndarray | float = 0.0,
+) -> float:
+    """1 / lambda_max of the normal block of points (body, place in its frame, normal) [kg]."""
+    model = to_pinocchio(robot)
+    data = model.createData()
+    pin.computeJointJacobians(model, data, q)
+    rows = []
+    for body, place, normal in points:
+        jacobian = pin.getJointJacobian(model, data, body + 1, pin.LOCAL_WORLD_ALIGNED)
+        lever = data.oMi[body + 1].rotation @ place
+        rows.append(normal @ (jacobian[:3] - pin.skew(lever) @ jacobian[3:]))
+    normals = np.array(rows)
+    inverse = normals @ np.linalg.solve(inertia_matrix(robot, q, diagonal), normals.T)
+    return float(1 / np.linalg.eigvalsh(inverse)[-1])

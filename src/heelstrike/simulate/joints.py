@@ -1,0 +1,141 @@
+"""Everything that acts at the joints: control, damping, stops and dry friction.
+
+    damping     tau = -d v
+    stop        tau = -k (q - end) - c v     beyond an end of its range; c on the way in only
+    friction    the torque that stops the joint in this step, clamped to its limit F
+
+In the symplectic step each is taken at the end of the step, with q+ = q + dt v+ and v+ = v + dt a
+(torque.py); else at its start, with friction F v / |v| made smooth below the speed F dt / I that
+it could stop in one step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.contact.parameters import check_numbers
+from heelstrike.dynamics.flight import holds_position, servo_error
+from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.robot import Robot
+from heelstrike.simulate.inertia import joint_inertias
+from heelstrike.simulate.servo import LARGE, ServoPlan
+from heelstrike.simulate.torque import Torque
+from heelstrike.spatial.vector import SX, zeros
+
+GIVE = 0.01
+"""A stop's default stiffness lets the joint's largest torque turn it by this [rad or m]."""
+LAG = 0.01
+"""A stop's default damping is its stiffness times this [s]."""
+PLAIN = 1e3
+"""A stop's stiffness at a joint without a torque limit [N m/rad or N/m]."""
+STUCK = 1e6
+"""Dry friction holds a joint as if it had this many times its inertia."""
+
+
+@dataclass(frozen=True)
+class Stops:
+    """Springs and dampers at the ends of the joints' ranges.
+
+    By default a joint's torque limit bends its stop by 0.01 rad (without a limit: 1000 N m/rad),
+    and the damping is the stiffness times 10 ms.
+    """
+
+    k: float | None = None
+    """Stiffness [N m/rad or N/m]."""
+    c: float | None = None
+    """Damping on the way in [N m s/rad or N s/m]."""
+
+    def __post_init__(self) -> None:
+        for name in ("k", "c"):
+            value = getattr(self, name)
+            if not (value is None or (isinstance(value, int | float) and 0 <= value < LARGE)):
+                raise HeelstrikeError(f"Stops: {name} is a number of at least 0, not {value!r}")
+
+    def resolved(self, robot: Robot) -> StopsPlan:
+        """By velocity index, for joints whose position is one number and has an end."""
+        limit = robot.torque_limit
+        k = np.where(limit < LARGE, limit / GIVE, PLAIN) if self.k is None else self.k
+        k = np.broadcast_to(k, (robot.nv,)).astype(float)
+        c = np.broadcast_to(LAG * k if self.c is None else self.c, (robot.nv,)).astype(float)
+        return StopsPlan(k, c)
+
+
+@dataclass(frozen=True, eq=False)
+class StopsPlan:
+    """Stops of a certain robot."""
+
+    k: np.ndarray
+    c: np.ndarray
+
+    def __post_init__(self) -> None:
+        check_numbers(self, k=(0, LARGE), c=(0, LARGE))
+
+
+def servo_torque(
+    robot: Robot, servo: ServoPlan, q: SX, v: SX, q_ref: SX, v_ref: SX, ahead: SX | float
+) -> Torque:
+    """Of a servo whose parameters are symbols; `ahead` is dt where it is implicit, else 0."""
+    stiff = servo.kp * SX(holds_position(robot))
+    lag = servo_error(robot, q, q_ref)
+    now = stiff * (lag - ahead * v) + servo.kd * (v_ref - v) + servo.torque
+    slope = ahead * (servo.kd + ahead * stiff)
+    if servo.implicit:
+        return Torque(now, slope, servo.limit, servo.limited)
+    return Torque(clamped(now, servo.limit, servo.limited), zeros(robot.nv))
+
+
+def clamped(tau: SX, limit: SX, limited: tuple[int, ...]) -> SX:
+    """The torque within +-limit."""
+    result = SX(tau)
+    for i in limited:
+        result[i] = ca.fmax(-limit[i], ca.fmin(limit[i], tau[i]))
+    return result
+
+
+def damping_torque(robot: Robot, v: SX, ahead: SX | float) -> Torque:
+    d = SX(robot.damping)
+    return Torque(-d * v, ahead * d)
+
+
+def stop_torque(robot: Robot, stops: StopsPlan, q: SX, v: SX, ahead: SX | float) -> Torque:
+    """Of stops whose parameters are symbols."""
+    now, slope = zeros(robot.nv), zeros(robot.nv)
+    for joint in robot.joints:
+        low, high = robot.lower[joint.iq], robot.upper[joint.iq]
+        if joint.kind not in ("revolute", "prismatic") or not (low > -LARGE or high < LARGE):
+            continue
+        i = joint.iv
+        reached = q[joint.iq] + ahead * v[i]
+        beyond = SX(0)
+        if high < LARGE:
+            beyond = ca.fmax(reached - high, 0)
+        if low > -LARGE:
+            beyond = beyond + ca.fmin(reached - low, 0)
+        drag = ca.if_else(beyond * v[i] > 0, stops.c[i], 0)
+        now[i] = -stops.k[i] * beyond - drag * v[i]
+        slope[i] = ca.if_else(beyond != 0, ahead * (drag + ahead * stops.k[i]), 0)
+    return Torque(now, slope)
+
+
+def friction_torque(robot: Robot, pose: np.ndarray, v: SX, dt: SX, implicit: bool) -> Torque:
+    """Dry friction of the joints that have some."""
+    rubbing = tuple(int(i) for i in np.flatnonzero(robot.friction > 0))
+    now, slope, start = zeros(robot.nv), zeros(robot.nv), zeros(len(rubbing))
+    if not rubbing:
+        return Torque(now, slope)
+    inertia = np.where(robot.armature > 0, robot.armature, joint_inertias(robot, pose))
+    for k, i in enumerate(rubbing):
+        force = float(robot.friction[i])
+        stopped_in_a_step = force * dt / float(inertia[i])
+        if implicit:
+            hold = STUCK * float(inertia[i])
+            now[i], slope[i] = -hold / dt * v[i], hold
+            start[k] = ca.if_else(ca.fabs(v[i]) > stopped_in_a_step, -ca.sign(v[i]), 0)
+        else:
+            now[i] = -force * v[i] / ca.fmax(ca.fabs(v[i]), stopped_in_a_step)
+    if not implicit:
+        return Torque(now, slope)
+    return Torque(now, slope, SX(robot.friction), rubbing, start)

@@ -1,0 +1,101 @@
+"""What a step can record: the program's plain outputs, traced only where they are asked for.
+
+Values are those at the start of a step: the state, and the forces that the step applies. An
+accelerometer feels R^T (a - g) at its frame's origin, a gyro the frame's own spin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.compile.program import Program
+from heelstrike.dynamics.centroidal import centroidal, kinetic_energy, potential_energy
+from heelstrike.dynamics.kinematics import Kinematics
+from heelstrike.robot.robot import Frame, Robot
+from heelstrike.simulate.torque import Driven
+from heelstrike.simulate.touch import Contacts
+from heelstrike.spatial.motion import Motion
+from heelstrike.spatial.transform import Transform
+from heelstrike.spatial.vector import SX, add_cross, constant
+
+if TYPE_CHECKING:
+    from heelstrike.simulate.step import StepPlan
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """One evaluation of the equations of motion."""
+
+    kin: Kinematics
+    poses: list[Transform]
+    contacts: Contacts
+    driven: Driven
+    felt: list[Motion]
+    """Accelerations of the bodies less gravity, in their frames."""
+    power: SX
+    """In the order of WORKS [W]."""
+
+
+def output_name(name: str) -> str:
+    """Of a plain output in the program, where memories have the short names."""
+    return f"record {name}"
+
+
+def record(
+    p: Program,
+    plan: StepPlan,
+    gravity: SX,
+    state: tuple[SX, SX, SX],
+    found: Evaluated,
+    names: Sequence[str],
+) -> None:
+    """Outputs of the named quantities at the start of the step; the state is q, v, work."""
+    q, v, work = state
+    pairs = found.contacts.pairs
+    values = {"q": q, "v": v, "work": work, "torque": found.driven.torques[0]}
+    if pairs:
+        values |= {
+            "position": ca.horzcat(*(pair.position for pair in pairs)).T,
+            "depth": ca.vertcat(*(pair.depth for pair in pairs)),
+            "depth_rate": ca.vertcat(*(pair.depth_rate for pair in pairs)),
+            "slip": ca.horzcat(*(pair.slip for pair in pairs)).T,
+            "normal": ca.vertcat(*(pair.normal for pair in pairs)),
+            "tangent": ca.horzcat(*(pair.tangent for pair in pairs)).T,
+        }
+    if {"com", "com_velocity", "potential"} & set(names):
+        whole = centroidal(p, plan.robot, found.kin, found.poses)
+        values |= {"com": whole.com, "com_velocity": whole.velocity}
+        values["potential"] = potential_energy(p, found.kin, whole.com, gravity)
+    if "kinetic" in names:
+        values["kinetic"] = kinetic_energy(p, plan.robot, found.kin, v)
+    if {"accelerometer", "gyro"} & set(names):
+        values |= _sensors(p, plan, found)
+    with p.block("record"):
+        for name in names:
+            if name in values:
+                p.output(output_name(name), values[name])
+
+
+def _sensors(p: Program, plan: StepPlan, found: Evaluated) -> dict[str, SX]:
+    felt, spins = [], []
+    with p.block("sensors"):
+        for name in plan.sensors:
+            frame = sensor_frame(plan.robot, name)
+            velocity, acceleration = found.kin.velocities[frame.body], found.felt[frame.body]
+            place, turn = constant(frame.translation), constant(frame.rotation).T
+            seen = add_cross(acceleration.at(place), velocity.angular, velocity.at(place))
+            felt.append(p.let("felt", turn @ seen))
+            spins.append(p.let("spin", turn @ velocity.angular))
+    return {"accelerometer": ca.horzcat(*felt).T, "gyro": ca.horzcat(*spins).T}
+
+
+def sensor_frame(robot: Robot, name: str) -> Frame:
+    """The frame of a body, link or site."""
+    if name in robot.frames and robot.frames[name].body >= 0:
+        return robot.frames[name]
+    return Frame(robot.body(name), np.eye(3), np.zeros(3))

@@ -1,0 +1,118 @@
+"""What a run leaves: values with names, dimensions and units, and all that is needed to repeat it.
+
+run = sim.run(2.0)
+run.data["normal_force"].sum("point")       # an xarray.Dataset, see variables.py
+run.info["dt"]                              # see attributes.py
+run.save("drop.nc"); run = hs.Recording.load("drop.nc")
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.files import whole_file
+from heelstrike.simulate.attributes import FORMAT, VERSION, decoded
+from heelstrike.simulate.summary import Summary
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+PathLike = str | os.PathLike[str]
+
+
+class Recording:
+    """A run's values over worlds and time, or at the end of many worlds."""
+
+    def __init__(self, data: xr.Dataset) -> None:
+        self.data = data
+        """Every recorded variable, with units, labels and the attributes of the run."""
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """What was run: robot, scene, laws, parameters, dt, integrator, versions, seed, ..."""
+        return decoded(self.data)
+
+    def save(self, path: PathLike) -> Path:
+        """Writes a NetCDF4 file, whole or not at all; returns its path."""
+        plain = self.data.copy()
+        for variable in plain.variables.values():
+            # NaN stands for itself; what a former file decided is forgotten
+            variable.encoding = {"_FillValue": None} if variable.dtype.kind == "f" else {}
+        with whole_file(path) as part:
+            try:
+                plain.to_netcdf(part, engine="h5netcdf", format="NETCDF4")
+            except (RuntimeError, TypeError, ValueError) as error:
+                raise HeelstrikeError(f"cannot write '{path}': {error}") from error
+        return Path(path)
+
+    @classmethod
+    def load(cls, path: PathLike) -> Recording:
+        """A recording that `save` wrote, read into memory."""
+        import xarray as xr
+
+        place = Path(path)
+        if place.is_dir():
+            raise HeelstrikeError(f"'{path}' is a folder; name a recording in it")
+        if not place.exists():
+            raise HeelstrikeError(f"there is no file '{path}'{_others(place.parent)}")
+        try:
+            data = xr.load_dataset(place, engine="h5netcdf")
+        except PermissionError as error:
+            raise HeelstrikeError(f"'{path}' may not be read by you") from error
+        except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+            raise HeelstrikeError(
+                f"'{path}' is no NetCDF4 file, or a damaged one; Recording.save writes them"
+            ) from error
+        _check(path, data)
+        return cls(data)
+
+    def summary(self) -> Summary:
+        """Speed, failures, peaks, energy balance and where it ended; prints itself."""
+        return Summary(self.data)
+
+    def plot(
+        self,
+        variables: str | Sequence[str] | None = None,
+        world: int = 0,
+        path: PathLike | None = None,
+    ) -> Figure:
+        """A figure: the usual panels, or one for each named variable.
+
+        Over time it shows one world; a recording of the end alone shows all worlds. With `path` it
+        is written there, whole or not at all, and needs no display.
+        """
+        from heelstrike.view.panels import draw
+
+        return draw(self.data, variables, world, path)
+
+    def __repr__(self) -> str:
+        info, sizes = self.info, self.data.sizes
+        records = f", {sizes['time']} records" if "time" in sizes else ", the end only"
+        worlds = f"{sizes['world']} world{'s' * (sizes['world'] != 1)}"
+        return f"<Recording of {info['robot']}: {worlds}, {info['duration']:g} s{records}>"
+
+
+def _check(path: PathLike, data: xr.Dataset) -> None:
+    """That a file is a recording, and not one of the future."""
+    version = data.attrs.get(FORMAT)
+    if version is None:
+        raise HeelstrikeError(
+            f"'{path}' is a NetCDF file, but no Heelstrike recording: it lacks the attribute "
+            f"'{FORMAT}' that Recording.save writes; read it by xarray.open_dataset"
+        )
+    if version > VERSION:
+        raise HeelstrikeError(
+            f"'{path}' has format {version}, this Heelstrike reads up to {VERSION}; "
+            "install a newer one"
+        )
+
+
+def _others(folder: Path) -> str:
+    """The recordings that are there instead."""
+    names = sorted(path.name for path in folder.glob("*.nc"))[:8]
+    return f"; recordings in that folder: {', '.join(names)}" if names else ""

@@ -1,0 +1,87 @@
+"""What a recording must say so that its run can be repeated."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+import heelstrike
+from heelstrike.simulate.control import Direct
+from heelstrike.simulate.controller import Controller
+from heelstrike.simulate.derive import body_indices
+from heelstrike.simulate.labels import labels
+from heelstrike.simulate.step import StepPlan
+
+PACKAGES = ("casadi", "llvmlite", "numpy", "pin")
+
+
+def described(plan: StepPlan) -> dict[str, Any]:
+    """Robot, scene, laws, control and integrator."""
+    scene = plan.scene
+    return {
+        "robot": plan.robot.name,
+        "scene": {
+            "gravity": scene.gravity,
+            "surfaces": [
+                {"kind": type(s).__name__, "name": s.name, "normal": list(s.normal)}
+                for s in scene.surfaces
+            ],
+            "points": [pair.name for pair in scene.pairs],
+        },
+        "laws": {surface.name: surface.law for surface in scene.surfaces},
+        "control": _control(plan),
+        "integrator": plan.integrator,
+    }
+
+
+def coordinates(plan: StepPlan) -> dict[str, Any]:
+    """Labels of a recording's dimensions, but time."""
+    pairs, robot = plan.scene.pairs, plan.robot
+    found: dict[str, Any] = labels(robot)
+    if pairs:
+        found |= {
+            "point": [pair.name for pair in pairs],
+            "surface": [plan.scene.surfaces[pair.surface].name for pair in pairs],
+            "point_body": [robot.bodies[pair.point.body].name for pair in pairs],
+            "body": [robot.bodies[i].name for i in body_indices(plan.scene)],
+        }
+    if plan.sensors:
+        found["sensor"] = list(plan.sensors)
+    return found
+
+
+def circumstances(parameters: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Parameters, time and versions."""
+    return {
+        "parameters": {
+            path: value.tolist() for path, value in parameters.items() if value.ndim == 1
+        },
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "heelstrike": heelstrike.__version__,
+            "python": platform.python_version(),
+            **{name: _version(name) for name in PACKAGES},
+        },
+    }
+
+
+def _control(plan: StepPlan) -> dict[str, Any] | None:
+    control = plan.control
+    if isinstance(control, Direct):
+        return None
+    if isinstance(control, Controller):
+        return {"kind": "controller", "name": control.function.__name__, **control.values}
+    names = ("implicit", "control_every", "late", "rows", "follows_start")
+    return {"kind": "servo", **{name: getattr(control, name) for name in names}}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

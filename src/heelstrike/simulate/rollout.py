@@ -1,0 +1,133 @@
+"""Many steps in chunks of about 0.1 s, with a progress bar and Ctrl-C, and what they record."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from heelstrike.compile.batch import Batch
+from heelstrike.simulate.record import output_name
+
+CHUNK = 0.1
+"""Wall time of a chunk [s]."""
+PATIENCE = 1.0
+"""A run that will take longer than this shows its progress [s]."""
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """What came of a run."""
+
+    values: Mapping[str, np.ndarray]
+    """Plain outputs, (worlds, records, ...), from the first step's start to the last step's end."""
+    steps: int
+    """Made; fewer than asked for where the user interrupted."""
+    wall_time: float
+    """[s]"""
+
+
+def rollout(
+    batch: Batch, steps: int, every: int, outputs: list[str], threads: int, progress: bool | None
+) -> Rollout:
+    """Runs the batch; the state at the end is recorded too where `every` divides the steps."""
+    records = steps // every + 1 if outputs else 0
+    values: dict[str, np.ndarray] = {
+        name: np.empty((batch.worlds, records, *_shape(batch, name)), batch.layout.real.dtype)
+        for name in outputs
+    }
+    started = time.perf_counter()
+    batch.steps_made = 0
+    made, kept, chunk = 0, 0, 1
+    with _interruptible() as stopped, _bar(steps, progress) as show:
+        while made < steps and not stopped.is_set():
+            chunk = min(chunk, steps - made)
+            begun = time.perf_counter()
+            batch.run(chunk, every, threads)
+            kept += _keep(batch, values, kept, made, chunk, every)
+            made += chunk
+            spent = max(time.perf_counter() - begun, 1e-6)
+            chunk = max(1, min(4 * chunk, int(chunk * CHUNK / spent)))
+            show(made, time.perf_counter() - started)
+    if outputs and made % every == 0:
+        state = batch.state()
+        batch.run()  # for what it records alone
+        for name, array in values.items():
+            array[:, kept] = batch.get(output_name(name))[:, 0]
+        kept += 1
+        batch.set(**state)
+    spent = time.perf_counter() - started
+    return Rollout({name: array[:, :kept] for name, array in values.items()}, made, spent)
+
+
+def _keep(
+    batch: Batch, values: Mapping[str, np.ndarray], kept: int, made: int, chunk: int, every: int
+) -> int:
+    """Copies the records of a chunk; returns how many there were."""
+    new = len(range(-made % every, chunk, every))
+    if new:
+        for name, array in values.items():
+            array[:, kept : kept + new] = batch.get(output_name(name))
+    return new
+
+
+def _shape(batch: Batch, name: str) -> tuple[int, ...]:
+    return next(p.shape for p in batch.layout.outputs if p.name == output_name(name))
+
+
+@contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """Ctrl-C ends the run after the present chunk; a second one at once."""
+    stopped = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+
+    def stop(number: int, frame: object) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield stopped
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _bar(steps: int, wanted: bool | None) -> Iterator[Callable[[int, float], None]]:
+    """A function that shows progress; a bar appears once the run is seen to be long."""
+    if wanted is False or (wanted is None and not sys.stderr.isatty()):
+        yield lambda made, spent: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, TimeRemainingColumn
+
+    bar = Progress(
+        *Progress.get_default_columns()[:-1],
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task("simulating", total=steps)
+    shown = False
+
+    def show(made: int, spent: float) -> None:
+        nonlocal shown
+        if not shown and (wanted or spent * steps / made > PATIENCE):
+            bar.start()
+            shown = True
+        bar.update(task, completed=made)
+
+    try:
+        yield show
+    finally:
+        if shown:
+            bar.stop()

@@ -1,0 +1,221 @@
+"""One step of a scene: the flowchart of [Sugihara2006], Fig. 4, for elastic laws.
+
+    1 kinematics   2 detect contacts   3 contact velocities, normals, slip   4 elastic forces
+    8 acceleration, with what acts at the joints   9 integrate
+
+Steps 5 to 7, coupled forces, are not needed where every law is elastic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.compile.program import Program
+from heelstrike.contact.parameters import parameters, structure, with_values
+from heelstrike.dynamics.aba import accelerated
+from heelstrike.dynamics.bodies import varied
+from heelstrike.dynamics.fingerprint import fingerprint
+from heelstrike.dynamics.integrate import euler, rk4
+from heelstrike.dynamics.kinematics import kinematics, poses
+from heelstrike.robot.robot import Robot
+from heelstrike.simulate import joints
+from heelstrike.simulate.control import Control, Hands, key, prefix
+from heelstrike.simulate.joints import StopsPlan
+from heelstrike.simulate.push import Push, pushed
+from heelstrike.simulate.record import Evaluated, record
+from heelstrike.simulate.scene import Scene
+from heelstrike.simulate.torque import drive
+from heelstrike.simulate.touch import Ground, contact_power, contacts
+from heelstrike.simulate.variables import WORKS
+from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.vector import SX
+
+FASTEST = 1e4
+"""A world in which a joint moves faster than this [rad/s or m/s] has diverged."""
+
+
+@dataclass(frozen=True)
+class StepPlan:
+    """All that decides over the compiled step."""
+
+    scene: Scene
+    integrator: str
+    control: Control
+    stops: StopsPlan | None
+    sensors: tuple[str, ...] = ()
+    pushes: tuple[str, ...] = ()
+    """Bodies that pushes act on."""
+    varied: tuple[str, ...] = ()
+    """Bodies whose mass is a parameter."""
+    pose: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """In which inertias are taken where a rule needs one."""
+
+    @property
+    def robot(self) -> Robot:
+        return self.scene.robot
+
+    def parameters(self) -> dict[str, np.ndarray]:
+        """Every run-time parameter by path, but dt."""
+        found = {"gravity": self.scene.gravity}
+        found |= parameters(self.control, prefix(self.control))
+        if self.stops is not None:
+            found |= parameters(self.stops, "stops.")
+        for surface in self.scene.surfaces:
+            found |= parameters(surface, f"{surface.name}.")
+        for k, _ in enumerate(self.pushes):
+            found |= parameters(Push(), f"push {k}.")
+        for name in self.varied:
+            found[f"{name}.mass"] = np.array([self.robot.bodies[self.robot.body(name)].mass])
+        return found
+
+    def key(self) -> tuple[object, ...]:
+        """What tells one compiled step from another, without tracing it."""
+        own = key(self.control, self.robot)
+        surfaces = [structure(surface) for surface in self.scene.surfaces]
+        stops = None if self.stops is None else structure(self.stops)
+        rest = (self.integrator, list(self.sensors), list(self.pushes), list(self.varied))
+        pose = self.pose if (self.robot.friction > 0).any() else None
+        return ("step", own, surfaces, stops, *rest, pose, fingerprint(self.robot))
+
+
+def step_program(plan: StepPlan, outputs: Sequence[str] = ()) -> Program:
+    """The step, with memory q, v, work, peaks, impulses and the laws' own, and what is recorded."""
+    return _Step(plan).trace(outputs)
+
+
+class _Step:
+    """A step under construction."""
+
+    def __init__(self, plan: StepPlan) -> None:
+        self.plan = plan
+        self.robot = plan.robot
+        self.p = p = Program("step")
+        self.q = p.memory("q", self.robot.nq, initial=self.robot.neutral)
+        self.v = p.memory("v", self.robot.nv)
+        self.work = p.memory("work", len(WORKS))
+        self.dt = p.input("dt", 1)
+        values = {
+            path: p.input(path, value.size)
+            for path, value in plan.parameters().items()
+            if not path.endswith(".mass")
+        }
+        self.bodies = varied(p, self.robot, plan.varied)
+        self.gravity = values["gravity"]
+        self.stops = plan.stops and with_values(plan.stops, values, "stops.")
+        self.surfaces = [with_values(s, values, f"{s.name}.") for s in plan.scene.surfaces]
+        self.pushes = [
+            (self.robot.body(name), with_values(Push(), values, f"push {k}."))
+            for k, name in enumerate(plan.pushes)
+        ]
+        self.hands = Hands(p, self.robot, plan.control, values, self.dt)
+        self.travels = [
+            p.memory(f"{s.name}.travel", 3) if s.law.memory_size else SX.zeros(3)
+            for s in plan.scene.surfaces
+        ]
+        self.pairs = plan.scene.pairs
+        sizes = [plan.scene.surfaces[pair.surface].law.memory_size for pair in self.pairs]
+        self.laws = p.memory("contact memory", sum(sizes)) if sum(sizes) else SX(0, 1)
+        ends = np.cumsum([0, *sizes])
+        self.remembered = [self.laws[a:b] for a, b in pairwise(ends)]
+
+    def trace(self, outputs: Sequence[str]) -> Program:
+        p, dt = self.p, self.dt
+        found: list[Evaluated] = []
+        if self.plan.integrator == "rk4":
+            starts = iter((0.0, 0.5, 0.5, 1.0))
+
+            def acceleration(q: SX, v: SX) -> SX:
+                found.append(self.evaluate(q, v, next(starts)))
+                return found[-1].driven.a
+
+            q, v = rk4(p, self.robot, self.q, self.v, dt, acceleration)
+            with p.block("end"):
+                p.update("q", q)
+                p.update("v", v)
+            shares = [1 / 6, 1 / 3, 1 / 3, 1 / 6]
+        else:
+            found.append(self.evaluate(self.q, self.v))
+            symplectic = self.plan.integrator == "symplectic"
+            euler(p, self.robot, self.q, self.v, found[0].driven.a, dt, symplectic)
+            shares = [1.0]
+        self.account(found, shares)
+        state = self.q, self.v, self.work
+        record(p, self.plan, self.gravity, state, found[0], outputs)
+        return p
+
+    def evaluate(self, q: SX, v: SX, when: float = 0.0) -> Evaluated:
+        """Forces and accelerations at a state, `when` of a step after its start."""
+        p, robot, dt = self.p, self.robot, self.dt
+        implicit = self.plan.integrator == "symplectic"
+        kin = kinematics(p, robot, q, v, self.bodies)
+        placed = poses(p, robot, kin)
+        grounds = [
+            Ground(surface, travel + when * dt * SX(surface.velocity))
+            for surface, travel in zip(self.surfaces, self.travels, strict=True)
+        ]
+        touched = contacts(p, self.plan.scene, grounds, kin, placed, dt, self.remembered)
+        external: list[Force | None] = [touched.forces.get(i) for i in range(len(robot.joints))]
+        push_power = pushed(p, self.pushes, kin, placed, external)
+        ahead = dt if implicit else 0.0
+        torques = [
+            self.hands.torque(q, v, when),
+            joints.damping_torque(robot, v, ahead),
+            joints.friction_torque(robot, self.plan.pose, v, dt, implicit),
+        ]
+        if self.stops is not None:
+            torques.append(joints.stop_torque(robot, self.stops, q, v, ahead))
+
+        felt: list[Motion] = []
+
+        def solve(tau: SX, slope: SX) -> SX:
+            diagonal = SX(robot.armature) + slope
+            found = accelerated(p, robot, kin, v, tau, self.gravity, diagonal, external)
+            felt.extend(found.bodies)
+            return found.a
+
+        driven = drive(p, torques, solve)
+        half = 0.0 if self.plan.integrator == "rk4" else 0.5 * dt
+        normal, tangent = contact_power(p, touched, placed, felt, self.gravity, half)
+        with p.block("power"):
+            middle = v + half * driven.a
+            work = [ca.dot(torque, middle) for torque in driven.torques]
+            stops = work[3] if self.stops is not None else SX(0)
+            power = ca.vertcat(normal, tangent, work[0], stops, work[1] + work[2], push_power)
+            power = p.let("power", power)
+        return Evaluated(kin, placed, touched, driven, felt, power)
+
+    def account(self, found: Sequence[Evaluated], shares: Sequence[float]) -> None:
+        """Sums, peaks and the laws' memory."""
+        p, dt = self.p, self.dt
+        bodies = list(found[0].contacts.forces)
+        with p.block("account"):
+            power = sum((s * e.power for s, e in zip(shares, found, strict=True)), SX(0))
+            p.update("work", self.work + dt * power)
+            fastest = SX(0)
+            for speed in ca.vertsplit(self.v):
+                fastest = ca.fmax(fastest, ca.fabs(speed))
+            p.fail_when(fastest > FASTEST)
+            for travel, surface in zip(self.travels, self.surfaces, strict=True):
+                if surface.law.memory_size:
+                    p.update(f"{surface.name}.travel", travel + dt * SX(surface.velocity))
+            if not self.pairs:
+                return
+            peaks = p.memory("peak_force", len(self.pairs)), p.memory("peak_depth", len(self.pairs))
+            impulse = p.memory("impulse", 3 * len(bodies))
+            pairs = found[0].contacts.pairs
+            p.update("peak_force", ca.fmax(peaks[0], ca.vertcat(*(x.normal for x in pairs))))
+            p.update("peak_depth", ca.fmax(peaks[1], ca.vertcat(*(x.depth for x in pairs))))
+            totals = [
+                sum((s * e.contacts.total(b) for s, e in zip(shares, found, strict=True)), SX(0))
+                for b in bodies
+            ]
+            p.update("impulse", impulse + dt * ca.vertcat(*totals))
+            if self.laws.numel():  # under rk4 once, by what its last evaluation says
+                last = found[-1].contacts.pairs
+                p.update("contact memory", ca.vertcat(*(x.memory for x in last)))
+        self.hands.remember()
