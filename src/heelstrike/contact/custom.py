@@ -139,7 +139,7 @@ def _traced(
         force_size,
         memory_size,
     )
-    check_traced(traced)
+    check_traced(f"law '{name}'", traced.given, ca.vertcat(traced.force, traced.memory))
     return traced, values
 
 

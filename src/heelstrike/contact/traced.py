@@ -29,6 +29,9 @@ from heelstrike.errors import HeelstrikeError, TraceError
 SIZES = {"depth": 1, "depth_rate": 1, "dt": 1, "slip": 2, "position": 2, "normal_force": 1}
 """What a law is given, without its memory."""
 
+UNTRACEABLE = (RuntimeError, TypeError, ValueError, NotImplementedError, AttributeError)
+"""What CasADi and Python raise on code that cannot work on symbols."""
+
 Equation = Callable[[Contact, Mapping[str, SX]], Answer]
 """From a contact and parameters by name."""
 
@@ -86,35 +89,34 @@ def trace(
     symbols = {parameter: SX.sym(parameter, size) for parameter, size in sizes.items()}
     try:
         answer = equation(c, symbols)
-    except (RuntimeError, TypeError, ValueError, NotImplementedError, AttributeError) as error:
-        raise _explained(name, error, c) from error
+    except UNTRACEABLE as error:
+        raise explained(f"law '{name}'", error, c) from error
     force, memory = _parts(name, answer, force_size, memory_size)
     return Traced(name, column(c, list(symbols.values())), force, memory)
 
 
-def check_traced(traced: Traced) -> None:
+def check_traced(who: str, given: SX, answer: SX) -> None:
     """Refuses symbols from elsewhere, NaN made of symbols, and what cannot be compiled."""
-    own = {x.element_hash() for x in traced.given.nonzeros()}
-    answer = ca.vertcat(traced.force, traced.memory)
+    own = {x.element_hash() for x in given.nonzeros()}
     foreign = [str(x) for x in ca.symvar(answer) if x.element_hash() not in own]
     if foreign:
         raise TraceError(
-            f"law '{traced.name}' uses the symbol {foreign[0]}, which it is not given; it may use "
-            "c and its keyword arguments, which are run-time parameters"
+            f"{who} uses the symbol {foreign[0]}, which it is not given; it may use its first "
+            "argument and its keyword arguments, which are run-time parameters"
         )
-    if any(op.code == CONST and math.isnan(op.value) for op in traced.graph.operations):
+    if any(op.code == CONST and math.isnan(op.value) for op in graph(given, answer).operations):
         raise TraceError(
-            f"law '{traced.name}' turns a symbol into a number, which gives NaN: use CasADi's "
+            f"{who} turns a symbol into a number, which gives NaN: use CasADi's "
             "functions, ca.sin(x) instead of math.sin(x), and never float(x)"
         )
-    program = Program("law")
-    given = program.input("given", traced.given.numel())
-    with program.block("law"):
-        program.output("answer", ca.vertcat(*traced.function(given)))
+    program = Program("check")
+    symbols = program.input("given", given.numel())
+    with program.block("check"):
+        program.output("answer", ca.Function("check", [given], [answer])(symbols))
     try:
         emit(program.trace(), 1, FLOAT64)
     except TraceError as error:
-        raise TraceError(f"law '{traced.name}': {error}") from error
+        raise TraceError(f"{who}: {error}") from error
 
 
 def check_finite(traced: Traced, values: Mapping[str, Any], memory_size: int) -> None:
@@ -171,21 +173,24 @@ def _column(name: str, what: str, value: object, size: int) -> SX:
     )
 
 
-def _explained(name: str, error: Exception, c: Contact) -> TraceError:
-    """What went wrong while tracing, as a sentence with the line that did it."""
-    if isinstance(error, AttributeError) and error.obj is c:
-        known = ", ".join([*(f.name for f in fields(Contact)), "slip_speed"])
-        return TraceError(f"law '{name}': c has no '{error.name}'; it has {known}")
-    libraries = [Path(ca.__file__).parent, Path(__file__).parent]
+def explained(who: str, error: Exception, given: Any) -> TraceError:
+    """What went wrong while tracing a function of `given`, as a sentence with the line that did
+    it.
+    """
+    if isinstance(error, AttributeError) and error.obj is given:
+        derived = [name for name, x in vars(type(given)).items() if isinstance(x, property)]
+        known = ", ".join([*(f.name for f in fields(given)), *derived])
+        return TraceError(f"{who}: its first argument has no '{error.name}'; it has {known}")
+    libraries = [Path(ca.__file__).parent, Path(__file__).parent.parent]
     frames = traceback.extract_tb(error.__traceback__)
     written = [f for f in frames if not any(Path(f.filename).is_relative_to(p) for p in libraries)]
     line = f" in line {written[-1].lineno}: {written[-1].line}" if written else ""
     if "truth value" in str(error):
         return TraceError(
-            f"law '{name}' branches on a symbol{line}\nA law is traced once, for all values: `if`, "
+            f"{who} branches on a symbol{line}\nIt is traced once, for all values: `if`, "
             "`and`, `or`, `not`, `max` and `min` cannot choose. Write\n"
             "    hs.where(c.depth_rate > 0, k * c.depth, 0)\n"
             "for `k * c.depth if c.depth_rate > 0 else 0`, and ca.fmax, ca.fmin, ca.logic_and"
         )
     reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
-    return TraceError(f"law '{name}' cannot be traced{line}\n{reason}")
+    return TraceError(f"{who} cannot be traced{line}\n{reason}")

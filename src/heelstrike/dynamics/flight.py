@@ -29,9 +29,9 @@ def flight(robot: Robot, integrator: str = "symplectic", vary: Sequence[str] = (
     """A program whose memory is q and v; inputs dt, gravity (positive down), kp, kd, q_ref and
     v_ref (by velocity index).
 
-    A servo's stiffness acts on joints whose position is one number, its damping on every joint. Under
-    "euler" and "rk4" it acts explicitly. Torque limits, joint stops and dry friction are left out.
-    Masses of the bodies named in `vary` are inputs "NAME.mass" [kg].
+    A servo's stiffness acts on joints whose position is one number, its damping on every joint.
+    Under "euler" and "rk4" it acts explicitly. Torque limits, joint stops and dry friction are left
+    out. Masses of the bodies named in `vary` are inputs "NAME.mass" [kg].
     """
     if integrator not in INTEGRATORS:
         raise HeelstrikeError(

@@ -87,7 +87,10 @@ def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):
-        own = getattr(value, "own_parameters", None)  # of a law that a user wrote
-        parts = own() if own else {f.name: getattr(value, f.name) for f in fields(value)}
-        return {"kind": type(value).__name__, **parts}
+        law: Any = value
+        if hasattr(law, "traced"):  # one that a user wrote as a function
+            return {"kind": law.traced.name, **law.own_parameters()}
+        return {"kind": type(value).__name__} | {
+            f.name: getattr(value, f.name) for f in fields(value)
+        }
     raise TypeError(f"JSON has no form for {type(value).__name__} {value!r}")

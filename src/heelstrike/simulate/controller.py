@@ -18,7 +18,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError, TraceError
+from heelstrike.contact.traced import UNTRACEABLE, check_traced, explained
+from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.servo import check_every
 from heelstrike.spatial.vector import SX
@@ -73,6 +74,8 @@ class Controller:
         values = {name: SX.sym(name, np.size(value)) for name, value in self.values.items()}
         torque, memory = self(**values).torque(robot, Sensed(**symbols))
         arguments = [*symbols.values(), *values.values()]
+        who = f"controller '{self.function.__name__}'"
+        check_traced(who, ca.vertcat(*arguments), ca.vertcat(torque, memory))
         return ca.Function("controller", arguments, [torque, memory]).serialize()
 
     def torque(self, robot: Robot, sensed: Sensed) -> tuple[SX, SX]:
@@ -82,14 +85,8 @@ class Controller:
             answer = self.function(sensed, **self.values)
             torque, memory = answer if isinstance(answer, tuple) else (answer, sensed.memory)
             torque, memory = ca.densify(SX(torque)), ca.densify(SX(memory))
-        except HeelstrikeError:
-            raise
-        except Exception as error:
-            raise TraceError(
-                f"controller '{name}' cannot be traced: {str(error).splitlines()[-1]}; it works on "
-                "symbols: hs.where(condition, a, b) in place of if, casadi's functions in place of "
-                "math's"
-            ) from error
+        except UNTRACEABLE as error:
+            raise explained(f"controller '{name}'", error, sensed) from error
         if torque.numel() == 1 and robot.nv > 1:
             torque = ca.repmat(torque, robot.nv, 1)
         if torque.numel() != robot.nv or memory.numel() != self.memory:

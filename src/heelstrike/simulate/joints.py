@@ -120,9 +120,21 @@ def stop_torque(robot: Robot, stops: StopsPlan, q: SX, v: SX, ahead: SX | float)
     return Torque(now, slope)
 
 
-def friction_torque(robot: Robot, pose: np.ndarray, v: SX, dt: SX, implicit: bool) -> Torque:
-    """Dry friction of the joints that have some."""
-    rubbing = tuple(int(i) for i in np.flatnonzero(robot.friction > 0))
+def rubbing_joints(robot: Robot) -> tuple[int, ...]:
+    """Velocity indices that have dry friction."""
+    return tuple(int(i) for i in np.flatnonzero(robot.friction > 0))
+
+
+def friction_torque(
+    robot: Robot, pose: np.ndarray, v: SX, dt: SX, sliding: SX | None = None
+) -> Torque:
+    """Dry friction of the joints that have some.
+
+    `sliding` is what held in the last step, -1 or 1 for a torque at its limit, and makes the
+    friction implicit: a joint that slid and still moves that way, or that moves too fast to be
+    stopped in this step, is first taken to slide.
+    """
+    rubbing = rubbing_joints(robot)
     now, slope, start = zeros(robot.nv), zeros(robot.nv), zeros(len(rubbing))
     if not rubbing:
         return Torque(now, slope)
@@ -130,12 +142,14 @@ def friction_torque(robot: Robot, pose: np.ndarray, v: SX, dt: SX, implicit: boo
     for k, i in enumerate(rubbing):
         force = float(robot.friction[i])
         stopped_in_a_step = force * dt / float(inertia[i])
-        if implicit:
+        if sliding is not None:
             hold = STUCK * float(inertia[i])
             now[i], slope[i] = -hold / dt * v[i], hold
-            start[k] = ca.if_else(ca.fabs(v[i]) > stopped_in_a_step, -ca.sign(v[i]), 0)
+            still = sliding[k] * v[i] < 0
+            slides = ca.logic_or(ca.fabs(v[i]) > stopped_in_a_step, still)
+            start[k] = ca.if_else(slides, -ca.sign(v[i]), 0)
         else:
             now[i] = -force * v[i] / ca.fmax(ca.fabs(v[i]), stopped_in_a_step)
-    if not implicit:
+    if sliding is None:
         return Torque(now, slope)
     return Torque(now, slope, SX(robot.friction), rubbing, start)

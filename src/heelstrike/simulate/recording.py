@@ -56,9 +56,9 @@ class Recording:
         import xarray as xr
 
         place = Path(path)
-        if place.is_dir():
+        if os.path.isdir(place):
             raise HeelstrikeError(f"'{path}' is a folder; name a recording in it")
-        if not place.exists():
+        if not os.path.exists(place):
             raise HeelstrikeError(f"there is no file '{path}'{_others(place.parent)}")
         try:
             data = xr.load_dataset(place, engine="h5netcdf")

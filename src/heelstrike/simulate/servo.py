@@ -30,7 +30,10 @@ ROWS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """A motion to follow: poses, and torques if any, over time; linear between, held at the ends."""
+    """A motion to follow: poses, and torques if any, over time.
+
+    Linear between the times, held before the first and after the last.
+    """
 
     times: ArrayLike
     """Rising [s]; the first may be later than 0."""

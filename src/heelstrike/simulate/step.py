@@ -117,6 +117,9 @@ class _Step:
             p.memory(f"{s.name}.travel", 3) if s.law.memory_size else SX.zeros(3)
             for s in plan.scene.surfaces
         ]
+        rubbing = len(joints.rubbing_joints(self.robot))
+        implicit = plan.integrator == "symplectic" and rubbing > 0
+        self.sliding = p.memory("sliding joints", rubbing) if implicit else None
         self.pairs = plan.scene.pairs
         sizes = [plan.scene.surfaces[pair.surface].law.memory_size for pair in self.pairs]
         self.laws = p.memory("contact memory", sum(sizes)) if sum(sizes) else SX(0, 1)
@@ -165,7 +168,7 @@ class _Step:
         torques = [
             self.hands.torque(q, v, when),
             joints.damping_torque(robot, v, ahead),
-            joints.friction_torque(robot, self.plan.pose, v, dt, implicit),
+            joints.friction_torque(robot, self.plan.pose, v, dt, self.sliding),
         ]
         if self.stops is not None:
             torques.append(joints.stop_torque(robot, self.stops, q, v, ahead))
@@ -196,6 +199,8 @@ class _Step:
         with p.block("account"):
             power = sum((s * e.power for s, e in zip(shares, found, strict=True)), SX(0))
             p.update("work", self.work + dt * power)
+            if self.sliding is not None:
+                p.update("sliding joints", found[0].driven.states[2])
             fastest = SX(0)
             for speed in ca.vertsplit(self.v):
                 fastest = ca.fmax(fastest, ca.fabs(speed))

@@ -152,11 +152,16 @@ def _lines(values: dict[str, Any]) -> list[tuple[str, str]]:
     lines += [("surface", f"{name}: {describe(law)}") for name, law in values["laws"].items()]
     if values["control"] is not None:
         lines.append(("control", describe(values["control"])))
-    many = "" if values["worlds"] == 1 else f" in each of {values['worlds']} worlds"
-    lines.append(("simulated", f"{values['duration']:g} s{many}, {values['steps']} steps"))
+    span = f"{values['duration']:g} s"
+    if "dt" in values["varied"]:
+        span = f"{values['simulated']:g} s in {values['worlds']} worlds together"
+    elif values["worlds"] > 1:
+        span += f" in each of {values['worlds']} worlds"
+    lines.append(("simulated", f"{span}, {values['steps']} steps"))
     if values["varied"]:
         lines.append(("varied", ", ".join(values["varied"])))
-    lines.append(("step", f"{values['dt'] * 1e3:g} ms, {values['integrator']}, {values['dtype']}"))
+    step = "varied" if "dt" in values["varied"] else f"{values['dt'] * 1e3:g} ms"
+    lines.append(("step", f"{step}, {values['integrator']}, {values['dtype']}"))
     factor = values["real_time_factor"]
     speed = "" if factor is None else f", {_counted(factor)} times real time"
     lines.append(("wall time", f"{values['wall_time']:.3g} s{speed}"))

@@ -48,6 +48,8 @@ class Driven:
     a: SX
     torques: list[SX]
     """Applied, in the order given."""
+    states: list[SX]
+    """Of the limited entries of each: -1 or 1 at a limit, 0 between."""
     unfinished: SX
     """1 where the last round still found a joint beyond its limit."""
 
@@ -55,31 +57,32 @@ class Driven:
 def drive(p: Program, torques: Sequence[Torque], solve: Solve) -> Driven:
     """Accelerations and applied torques."""
     if not any(torque.limited for torque in torques):
-        now = sum((torque.now for torque in torques), SX(0))
-        slope = sum((torque.slope for torque in torques), SX(0))
-        a = solve(now, slope)
-        return Driven(a, [torque.now - torque.slope * a for torque in torques], SX(0))
-    size = torques[0].now.numel()
+        a = solve(*_sum(torques))
+        return Driven(a, [torque.now - torque.slope * a for torque in torques], [], SX(0))
     with repeated(p, "joint limits", limit=ROUNDS) as loop:
-        held = [loop.carry("held", _start(torque)) for torque in torques]
-        a = loop.carry("a", zeros(size))
-        applied = [loop.carry("applied", zeros(size)) for _ in torques]
-        parts = [_clamped(torque, state) for torque, state in zip(torques, held, strict=True)]
-        now = sum((part.now for part in parts), SX(0))
-        slope = sum((part.slope for part in parts), SX(0))
-        solved = solve(now, slope)
+        used = [loop.carry("held", _start(torque)) for torque in torques]
+        beyond = [loop.carry("beyond", zeros(len(torque.limited))) for torque in torques]
+        a = loop.carry("a", zeros(torques[0].now.numel()))
+        states = [ca.if_else(u == 0, b, u) for u, b in zip(used, beyond, strict=True)]
+        solved = solve(*_sum([_held(t, s) for t, s in zip(torques, states, strict=True)]))
         with p.block("joint limits"):
             loop.next(a, solved)
             news = SX(0)
-            for torque, part, state, kept in zip(torques, parts, held, applied, strict=True):
-                found = part.now - part.slope * solved
-                loop.next(kept, found)
-                following = _states(torque, state, found)
-                loop.next(state, following)
-                news = news + ca.sum1(ca.fabs(following - state)) if torque.limited else news
-            loop.until(news == 0)
+            for torque, u, b, state in zip(torques, used, beyond, states, strict=True):
+                exceeds = _exceeds(torque, state, solved)
+                loop.next(u, state)
+                loop.next(b, exceeds)
+                for sign in ca.vertsplit(exceeds) if torque.limited else ():
+                    news = ca.logic_or(news, sign != 0)
+            loop.until(ca.logic_not(news))
     assert loop.unfinished is not None
-    return Driven(a, applied, loop.unfinished)
+    held = [_held(torque, u) for torque, u in zip(torques, used, strict=True)]
+    return Driven(a, [x.now - x.slope * a for x in held], used, loop.unfinished)
+
+
+def _sum(torques: Sequence[Torque]) -> tuple[SX, SX]:
+    now = sum((torque.now for torque in torques), SX(0))
+    return now, sum((torque.slope for torque in torques), SX(0))
 
 
 def _start(torque: Torque) -> SX:
@@ -87,21 +90,23 @@ def _start(torque: Torque) -> SX:
     return guess if guess.numel() == len(torque.limited) else zeros(len(torque.limited))
 
 
-def _clamped(torque: Torque, state: SX) -> Torque:
+def _held(torque: Torque, state: SX) -> Torque:
     """The torque with its limit in place of entries that are at it."""
     now, slope = SX(torque.now), SX(torque.slope)
     for k, i in enumerate(torque.limited):
         assert torque.limit is not None
-        at_limit = state[k] != 0
-        now[i] = ca.if_else(at_limit, state[k] * torque.limit[i], now[i])
-        slope[i] = ca.if_else(at_limit, 0, slope[i])
+        between = state[k] == 0
+        now[i] = ca.if_else(between, now[i], state[k] * torque.limit[i])
+        slope[i] = ca.if_else(between, slope[i], 0)
     return Torque(now, slope)
 
 
-def _states(torque: Torque, state: SX, found: SX) -> SX:
-    following = SX(state)
+def _exceeds(torque: Torque, state: SX, a: SX) -> SX:
+    """The sign of entries that are beyond a limit they are not held at, else 0."""
+    signs = zeros(len(torque.limited))
     for k, i in enumerate(torque.limited):
         assert torque.limit is not None
-        beyond = ca.logic_and(state[k] == 0, ca.fabs(found[i]) > torque.limit[i])
-        following[k] = ca.if_else(beyond, ca.sign(found[i]), state[k])
-    return following
+        found = torque.now[i] - torque.slope[i] * a[i]
+        beyond = ca.logic_and(state[k] == 0, ca.fabs(found) > torque.limit[i])
+        signs[k] = ca.if_else(beyond, ca.sign(found), 0)
+    return signs
