@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from heelstrike.errors import HeelstrikeError
@@ -21,9 +21,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     what the system refuses is a HeelstrikeError.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
-    if target.is_dir():
+    if os.path.isdir(target):
         raise HeelstrikeError(f"cannot write '{path}': it is a folder; name a file in it")
-    if not target.parent.is_dir():
+    if not os.path.isdir(target.parent):
         raise HeelstrikeError(f"cannot write '{path}': there is no folder '{Path(path).parent}'")
     part = target.with_name(f".{target.stem}.{secrets.token_hex(6)}{target.suffix}")
     try:
@@ -37,7 +37,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
             f"cannot write '{path}': {reason}; choose a folder that you may write to, with room"
         ) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # renamed, or never made
+            part.unlink()
 
 
 def _to_disk(path: Path) -> None:

@@ -37,6 +37,8 @@ class Custom(Law):
     values: Mapping[str, Any]
     """Parameters by name."""
     memory_size: int = 0
+    source: str = ""
+    """The function's text, where it can be found."""
 
     def __post_init__(self) -> None:
         if all(is_number(value) for value in self.values.values()):
@@ -104,7 +106,7 @@ def normal_law(
                 f"law '{traced.name}' uses c.normal_force, which is what a normal law computes; "
                 "use c.depth and c.depth_rate"
             )
-        return CustomNormal(traced, values, memory, adhesive)
+        return CustomNormal(traced, values, memory, source_of(written), adhesive)
 
     return made if function is None else made(function)
 
@@ -115,7 +117,8 @@ def friction_law(function: Callable[..., Any] | None = None, *, memory: int = 0)
     """
 
     def made(written: Callable[..., Any]) -> CustomFriction:
-        return CustomFriction(*_traced("friction_law", written, 2, memory), memory)
+        traced, values = _traced("friction_law", written, 2, memory)
+        return CustomFriction(traced, values, memory, source_of(written))
 
     return made if function is None else made(function)
 
@@ -141,6 +144,14 @@ def _traced(
     )
     check_traced(f"law '{name}'", traced.given, ca.vertcat(traced.force, traced.memory))
     return traced, values
+
+
+def source_of(function: Callable[..., Any]) -> str:
+    """A function's text; empty where Python does not know it."""
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        return ""
 
 
 def _defaults(name: str, written: Callable[..., Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from heelstrike.simulate.servo import ServoPlan
 
 if TYPE_CHECKING:
     from heelstrike.simulate.simulator import Simulator
+    from heelstrike.simulate.step import StepPlan
 
 
 def check_explicit_servo(robot: Robot, q: np.ndarray, kd: np.ndarray, dt: float) -> None:
@@ -37,7 +38,7 @@ def check_explicit_servo(robot: Robot, q: np.ndarray, kd: np.ndarray, dt: float)
         )
 
 
-def explain(sim: Simulator, failed: np.ndarray) -> str:
+def explain(sim: Simulator, plan: StepPlan, failed: np.ndarray) -> str:
     """A few sentences about the worlds that diverged."""
     worlds = np.flatnonzero(failed >= 0)
     first = int(worlds[np.argmin(failed[worlds])])
@@ -46,10 +47,10 @@ def explain(sim: Simulator, failed: np.ndarray) -> str:
     many = f"{len(worlds)} of {sim.worlds} worlds diverged, first world {first}"
     who = many if sim.worlds > 1 else "the run diverged"
     said = f"{who} at step {step} (t = {step * dt:.4g} s) and stays as it was before"
-    return f"{said}; {_cause(sim, first, dt)}"
+    return f"{said}; {_cause(sim, plan, first, dt)}"
 
 
-def _cause(sim: Simulator, world: int, dt: float) -> str:
+def _cause(sim: Simulator, plan: StepPlan, world: int, dt: float) -> str:
     robot, scene = sim.robot, sim.scene
     general = f"try a smaller step than {dt:g} s or softer gains"
     if not scene.pairs:
@@ -71,7 +72,7 @@ def _cause(sim: Simulator, world: int, dt: float) -> str:
         (p.point.body, p.point.position, scene.surfaces[p.surface].axes[2])
         for p in (scene.pairs[i] for i in touching)
     ]
-    mass = contact_mass(robot, q, points, diagonal=_implicit(sim, values, dt))
+    mass = contact_mass(robot, q, points, diagonal=_implicit(plan, values, dt))
 
     def law(at: float) -> tuple[float, float]:
         return slopes(
@@ -83,7 +84,7 @@ def _cause(sim: Simulator, world: int, dt: float) -> str:
             at,
         )
 
-    integrator = sim._plan.integrator
+    integrator = plan.integrator
     k, c = law(dt)
     where = f"contact '{pair.name}' on '{surface.name}' was {1e3 * depth[worst]:.3g} mm deep"
     if not (np.isfinite(mass) and step_radius(k, c, mass, dt, integrator) > 1 + 1e-9):
@@ -102,8 +103,8 @@ def _remedy(law: object, mass: float, dt: float, integrator: str) -> str:
     return f"try dt <= {step:.2g} s, or stiffness and damping {dt / step:.2g} times smaller"
 
 
-def _implicit(sim: Simulator, values: dict[str, np.ndarray], dt: float) -> np.ndarray | float:
-    control = sim._plan.control
+def _implicit(plan: StepPlan, values: dict[str, np.ndarray], dt: float) -> np.ndarray | float:
+    control = plan.control
     if not (isinstance(control, ServoPlan) and control.implicit):
         return 0.0
-    return dt * (values["servo.kd"] + sim.robot.damping + dt * values["servo.kp"])
+    return dt * (values["servo.kd"] + plan.robot.damping + dt * values["servo.kp"])

@@ -18,6 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from heelstrike.contact.custom import source_of
 from heelstrike.contact.traced import UNTRACEABLE, check_traced, explained
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
@@ -59,6 +60,11 @@ class Controller:
                 f"parameters: {', '.join(self.values)}"
             )
         return Controller(self.function, {**self.values, **values}, self.control_every, self.memory)
+
+    @property
+    def source(self) -> str:
+        """The function's text, where it can be found."""
+        return source_of(self.function)
 
     def own_parameters(self) -> dict[str, Any]:
         return dict(self.values)

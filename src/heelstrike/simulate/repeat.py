@@ -58,9 +58,7 @@ def coordinates(plan: StepPlan) -> dict[str, Any]:
 def circumstances(parameters: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """Parameters, time and versions."""
     return {
-        "parameters": {
-            path: value.tolist() for path, value in parameters.items() if value.ndim == 1
-        },
+        "parameters": {path: value.tolist() for path, value in parameters.items()},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {
             "heelstrike": heelstrike.__version__,
@@ -74,10 +72,13 @@ def _control(plan: StepPlan) -> dict[str, Any] | None:
     control = plan.control
     if isinstance(control, Direct):
         return None
+    held = {"control_every": control.control_every} if control.control_every > 1 else {}
     if isinstance(control, Controller):
-        return {"kind": "controller", "name": control.function.__name__, **control.values}
-    names = ("implicit", "control_every", "late", "rows", "follows_start")
-    return {"kind": "servo", **{name: getattr(control, name) for name in names}}
+        code = {"source": control.source} if control.source else {}
+        return {"kind": "controller", "name": control.function.__name__, **held, **code}
+    late = {"late": control.late} if control.late else {}
+    table = {} if control.table is None else {"reference": control.table}
+    return {"kind": "servo", "implicit": control.implicit, **held, **late, **table}
 
 
 def _version(package: str) -> str:

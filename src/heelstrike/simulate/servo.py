@@ -133,7 +133,7 @@ class Servo:
             late=0 if implicit else round(self.delay / (self.control_every * dt)),
             limited=tuple(int(i) for i in np.flatnonzero((limit < LARGE) & ((kp > 0) | (kd > 0)))),
             rows=0 if table is None else len(table),
-            follows_start=self.reference is None,
+            follows_start=self.reference is None and table is None,
             table=table,
         )
 

@@ -1,0 +1,114 @@
+"""A scene's compiled step, and the arrays of the worlds that it works on.
+
+What is compiled depends on the plan and on what is recorded; parameters and state are carried over
+whenever one of these changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from heelstrike.compile.batch import Batch
+from heelstrike.compile.cache import cached_kernel
+from heelstrike.compile.kernel import Kernel
+from heelstrike.simulate.control import REFERENCE
+from heelstrike.simulate.parameters import Parameters
+from heelstrike.simulate.record import output_name
+from heelstrike.simulate.servo import ServoPlan
+from heelstrike.simulate.state import State
+from heelstrike.simulate.step import StepPlan, step_program
+
+
+class Machine:
+    """The worlds of a simulator."""
+
+    def __init__(self, plan: StepPlan, dt: float, dtype: str, worlds: int) -> None:
+        self.plan = plan
+        self.dtype = dtype
+        self.worlds = worlds
+        self.parameters = Parameters({"dt": np.array([dt])} | plan.parameters(), self._set)
+        self.parameters.worlds = worlds
+        self.begin = {"q": plan.pose, "v": np.zeros(plan.robot.nv)}
+        """The state that a reset goes back to."""
+        self.outputs: tuple[str, ...] | None = None
+        self.state: State
+        self.failed: np.ndarray | None = None
+        """A view of when the only world failed."""
+        self._batch: Batch | None = None
+        self._kernels: dict[tuple[object, ...], Kernel] = {}
+
+    def ready(self, outputs: tuple[str, ...] | None = None) -> Batch:
+        """The batch, compiled for these outputs (None: whichever it has)."""
+        if self._batch is not None and outputs in (None, self.outputs):
+            return self._batch
+        old, outputs = self._batch, outputs or ()
+        batch = self.new_batch(outputs)
+        if old is not None:
+            batch.set(**old.state())
+        else:
+            batch.reset(**self.begin)
+        self._attach(batch, outputs)
+        return batch
+
+    def resize(self, worlds: int) -> None:
+        """Another number of worlds, which all start anew; parameters stay, the first world's where
+        they were given world by world.
+        """
+        self.worlds = worlds
+        self.parameters.for_worlds(worlds)
+        self.begin = {name: x[0] if x.ndim == 2 else x for name, x in self.begin.items()}
+        self._batch = self.outputs = None
+
+    def grow(self, **changes: Any) -> None:
+        """A larger program; state and parameters stay."""
+        state = self._batch.state() if self._batch is not None else None
+        self.plan = replace(self.plan, **changes)
+        self.parameters.add(self.plan.parameters())
+        if state is not None:
+            batch = self.new_batch(())
+            batch.set(**state)
+            self._attach(batch, ())
+
+    def observed(self, outputs: Sequence[str]) -> dict[str, np.ndarray]:
+        """Plain outputs at the present state, by a step that is thrown away."""
+        state = self.ready().state()
+        batch = self.new_batch(tuple(outputs))
+        batch.set(**state)
+        batch.run()
+        return {name: batch.get(output_name(name))[:, 0] for name in outputs}
+
+    def new_batch(self, outputs: tuple[str, ...]) -> Batch:
+        """Worlds at their initial values, with the present parameters."""
+        batch = self._kernel(outputs, 1 if self.worlds == 1 else None).batch(self.worlds)
+        batch.set(**dict(self.parameters.items()), **self.tables())
+        return batch
+
+    def tables(self) -> dict[str, np.ndarray]:
+        """What all worlds share: the motion that a servo follows."""
+        control = self.plan.control
+        if isinstance(control, ServoPlan) and control.table is not None:
+            return {REFERENCE: control.table}
+        return {}
+
+    def _kernel(self, outputs: tuple[str, ...], width: int | None) -> Kernel:
+        plan = self.plan
+        wanted = (plan.pushes, plan.varied, outputs, width)
+        if wanted not in self._kernels:
+            names = [output_name(name) for name in outputs]
+            self._kernels[wanted] = cached_kernel(
+                plan.key(), lambda: step_program(plan, outputs), names, width, self.dtype
+            )
+        return self._kernels[wanted]
+
+    def _attach(self, batch: Batch, outputs: tuple[str, ...]) -> None:
+        self._batch, self.outputs = batch, outputs
+        self.state = State(batch)
+        self.failed = batch.arrays["failed"][0, :, 0] if self.worlds == 1 else None
+
+    def _set(self, path: str) -> None:
+        if self._batch is not None:
+            self._batch.set(**{path: self.parameters[path]})

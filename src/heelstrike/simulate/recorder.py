@@ -1,0 +1,65 @@
+"""From a rollout to a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from heelstrike.simulate.derive import body_indices, derived
+from heelstrike.simulate.machine import Machine
+from heelstrike.simulate.recording import Recording
+from heelstrike.simulate.repeat import circumstances, coordinates, described
+from heelstrike.simulate.rollout import Rollout
+from heelstrike.simulate.variables import dataset
+
+
+def recorded(
+    machine: Machine,
+    made: Rollout,
+    before: Mapping[str, np.ndarray],
+    variables: Sequence[str],
+    every: int,
+    vary: Iterable[str],
+) -> Recording:
+    """The variables of a rollout that began at the state `before`, labelled."""
+    plan, parameters = machine.plan, machine.parameters
+    dt = parameters["dt"].reshape(-1, 1)
+    labels = coordinates(plan)
+    if variables:
+        records = len(next(iter(made.values.values()))[0])
+        times = (before["clock"] + every * np.arange(records)) * dt
+        labels["time"] = times[0] if np.ptp(times, axis=0).max() == 0 else times
+    varied = {path: parameters[path] for path in vary if parameters[path].ndim == 2}
+    rest = {path: value for path, value in parameters.items() if path not in varied}
+    attrs = described(plan) | circumstances(rest)
+    attrs |= {
+        "dt": float(dt[0, 0]),
+        "dtype": machine.dtype,
+        "device": "cpu",
+        "duration": float(made.steps * dt[0, 0]),
+        "steps": made.steps,
+        "every": every,
+        "seed": None,
+        "wall_time": made.wall_time,
+        "varied": varied,
+    }
+    series = derived(plan.scene, variables, made.values)
+    return Recording(dataset(series, _ends(machine, before, not variables), labels, attrs))
+
+
+def _ends(
+    machine: Machine, before: Mapping[str, np.ndarray], with_state: bool
+) -> dict[str, np.ndarray]:
+    """Values without a time: where each world began and how it ended."""
+    batch, scene = machine.ready(), machine.plan.scene
+    ends = {
+        "failed": batch.get("failed")[:, 0],
+        "steps": batch.get("clock")[:, 0] - before["clock"][:, 0],
+        "q0": before["q"],
+        "v0": before["v"],
+    }
+    if scene.pairs:
+        ends |= {name: batch.get(name) for name in ("peak_force", "peak_depth")}
+        ends["impulse"] = batch.get("impulse").reshape(-1, len(body_indices(scene)), 3)
+    return ends | ({"q": batch.get("q"), "v": batch.get("v")} if with_state else {})

@@ -1,0 +1,1 @@
+"""What a person looks at: plots of recordings, in one style."""

@@ -1,0 +1,247 @@
+"""The panels of a recording: what people look at first, or what they name.
+
+Over time, of one world: height, normal force, penetration, slip, energy, torque. At the end, over
+all worlds: against the parameter that was varied, or as a distribution where none or several were.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.simulate.variables import WORKS, known
+from heelstrike.view import plot
+from heelstrike.view.over_worlds import END, over_worlds
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINES = 12
+"""Most labelled lines in a panel."""
+TIME = "time [s]"
+
+Panel = Callable[["Axes"], None]
+
+
+def draw(
+    data: xr.Dataset,
+    variables: str | Sequence[str] | None = None,
+    world: int = 0,
+    path: str | os.PathLike[str] | None = None,
+) -> Figure:
+    """The figure of a recording, written to `path` if given."""
+    names = [variables] if isinstance(variables, str) else variables
+    shown = _of_world(data, world)
+    panels = _usual(data, shown) if names is None else [_named(data, shown, n) for n in names]
+    if not panels:
+        raise HeelstrikeError(
+            f"nothing to plot; name variables of this recording: {', '.join(map(str, data))}"
+        )
+    columns = 1 if len(panels) == 1 else 2
+    figure, axes = plot.figure(-(-len(panels) // columns), columns, window=path is None)
+    for ax, panel in zip(axes, panels, strict=False):
+        panel(ax)
+        if ax.get_xlabel().startswith(TIME) and shown.sizes["time"] > 1:
+            ax.set_xlim(*shown["time"].values[[0, -1]])
+    for ax in axes[len(panels) :]:
+        ax.set_visible(False)
+    figure.suptitle(_title(data, world), fontsize=11, color=plot.INK)
+    if path is not None:
+        plot.save(figure, path)
+    return figure
+
+
+def _of_world(data: xr.Dataset, world: int) -> xr.Dataset:
+    """One world, with its own clock as `time`."""
+    worlds = data.sizes["world"]
+    if not -worlds <= world < worlds:
+        raise HeelstrikeError(f"there is no world {world}; worlds: 0 to {worlds - 1}")
+    shown = data.isel(world=world)
+    if "world_time" in shown.coords:
+        shown = shown.assign_coords(time=shown["world_time"].values)
+    return shown
+
+
+def _title(data: xr.Dataset, world: int) -> str:
+    from heelstrike.simulate.attributes import decoded
+
+    info, worlds = decoded(data), data.sizes["world"]
+    which = f", world {data['world'].values[world]} of {worlds}" if worlds > 1 else ""
+    if "time" not in data.dims:
+        which = f", {worlds} worlds"
+    varied = info["varied"].get("dt")
+    dt = info["dt"] if varied is None or "time" not in data.dims else varied[world]
+    return f"{info['robot']}{which}, dt = {dt * 1e3:g} ms, {info['integrator']}"
+
+
+def _usual(data: xr.Dataset, shown: xr.Dataset) -> list[Panel]:
+    """Panels of all that was recorded of the usual."""
+    if "time" not in data.dims:
+        return [over_worlds(data, name) for name in END if name in data and data[name].size]
+    timed = {str(name) for name in shown if "time" in shown[name].dims and shown[name].size}
+    moved = "torque" in timed and bool(np.any(shown["torque"].values))
+    made: list[tuple[bool, Callable[[Axes, xr.Dataset], None]]] = [
+        ("com" in timed or "q" in timed, height),
+        ({"normal_force", "touching"} <= timed, normal_force),
+        ("depth" in timed, penetration),
+        ({"slip", "touching"} <= timed, slip),
+        ({"kinetic", "potential", *WORKS} <= timed, energy),
+        (moved, torque),
+    ]
+    return [_bound(panel, shown) for there, panel in made if there]
+
+
+def _bound(panel: Callable[[Axes, xr.Dataset], None], shown: xr.Dataset) -> Panel:
+    return lambda ax: panel(ax, shown)
+
+
+def _named(data: xr.Dataset, shown: xr.Dataset, name: str) -> Panel:
+    known(name, map(str, data))
+    if "time" not in data[name].dims:
+        return over_worlds(data, name)
+    return lambda ax: variable(ax, shown[name])
+
+
+def height(ax: Axes, shown: xr.Dataset) -> None:
+    """Of the centre of mass, and of bases that move freely."""
+    time = shown["time"].values
+    if "com" in shown:
+        ax.plot(time, shown["com"].sel(axis="z").values, label="centre of mass")
+    if "q" in shown:
+        names = [name for name in shown["coordinate"].values if name.endswith(".z")]
+        for name in names[:LINES]:
+            ax.plot(time, shown["q"].sel(coordinate=name).values, "--", label=name)
+    plot.label(ax, "Height", TIME, "height [m]")
+
+
+def normal_force(ax: Axes, shown: xr.Dataset) -> None:
+    """Summed over the points of each body."""
+    force = shown["normal_force"]
+    if "point_body" in force.coords:
+        bodies = force["point_body"].values
+        rows = {name: force.values[:, bodies == name].sum(1) for name in dict.fromkeys(bodies)}
+    else:
+        rows = {"all points": force.values.sum(1)}
+    _lines(ax, shown["time"].values, rows)
+    plot.label(ax, "Normal force", TIME, "sum over a body's points [N]")
+
+
+def penetration(ax: Axes, shown: xr.Dataset) -> None:
+    """Of the deepest point on each surface; 0 in the air."""
+    depth = np.maximum(shown["depth"].values, 0.0) * 1e3
+    surfaces = shown["surface"].values if "surface" in shown.coords else np.full(depth.shape[1], "")
+    rows = {name: depth[:, surfaces == name].max(1) for name in dict.fromkeys(surfaces)}
+    _lines(ax, shown["time"].values, rows)
+    plot.label(ax, "Penetration", TIME, "deepest point [mm]")
+
+
+def slip(ax: Axes, shown: xr.Dataset) -> None:
+    """Of the fastest point among those that touch."""
+    speed = np.linalg.norm(shown["slip"].values, axis=-1) * 1e3
+    fastest = np.where(shown["touching"].values, speed, 0.0).max(1)
+    ax.plot(shown["time"].values, np.where(shown["touching"].values.any(1), fastest, np.nan))
+    plot.label(ax, "Slip", TIME, "fastest touching point [mm/s]")
+
+
+def energy(ax: Axes, shown: xr.Dataset) -> None:
+    """Energies since the start, works, and what is left when all is added up."""
+    time = shown["time"].values
+    gained = {name: shown[name].values - shown[name].values[0] for name in ("potential", *WORKS)}
+    kinetic = shown["kinetic"].values
+    total = kinetic - kinetic[0] + gained["potential"]
+    ax.plot(time, kinetic, label="kinetic")
+    ax.plot(time, gained["potential"], label="potential, from the start")
+    for name in WORKS:
+        if np.any(gained[name]):
+            ax.plot(time, gained[name], "--", label=f"work of {name.removeprefix('work_')}")
+    residual = total - sum(gained[name] for name in WORKS)
+    ax.plot(time, residual, color=plot.INK, linestyle=":", label=f"residual, {residual[-1]:.1e} J")
+    plot.label(ax, "Energy and work", TIME, "energy [J]")
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + 0.4 * (high - low))  # room for the legend
+    ax.legend(fontsize=7, ncols=2, frameon=False, loc="upper right")
+
+
+def torque(ax: Axes, shown: xr.Dataset) -> None:
+    """The band between the least and the largest, and the joints that reach furthest."""
+    values, time = shown["torque"].values, shown["time"].values
+    driven = np.flatnonzero(np.any(values, axis=0))
+    band = values[:, driven]
+    if len(driven) > 3:
+        name = f"all {len(driven)} joints"
+        ax.fill_between(time, band.min(1), band.max(1), color="#e0e0e0", linewidth=0, label=name)
+    order = driven[np.argsort(-np.abs(band).max(0), kind="stable")]
+    for i in order[:3]:
+        ax.plot(time, values[:, i], label=str(shown["joint"].values[i]))
+    plot.label(ax, "Torque of the control", TIME, f"torque [{_unit(shown['torque'])}]")
+
+
+def variable(ax: Axes, values: xr.DataArray) -> None:
+    """Every entry of a variable over time."""
+    time = values["time"].values
+    dims = [dim for dim in values.dims if dim != "time"]
+    flat = values.transpose("time", *dims).values.reshape(len(time), -1)
+    names = [""]
+    for dim in dims:
+        labels = values[dim].values if dim in values.coords else range(values.sizes[dim])
+        names = [f"{name} {entry}".strip() for name in names for entry in labels]
+    title = f"{values.name}: {str(values.attrs.get('long_name', '')).split(',')[0]}"
+    rows = dict(zip(names, flat.T, strict=True))
+    if values.dtype == bool:
+        _bars(ax, time, rows)
+        plot.label(ax, title, TIME)
+        return
+    labelled = _lines(ax, time, rows)
+    note = f"; in colour: the {labelled} of {len(names)} that move most"
+    plot.label(ax, title, TIME + (note if labelled < len(names) else ""), f"[{_unit(values)}]")
+
+
+def _unit(values: xr.DataArray) -> str:
+    """The unit of a variable, or those of its entries that are not always zero."""
+    if "units" in values.attrs or values.attrs.get("units_from") not in values.coords:
+        return plot.unit(values.attrs.get("units", ""))
+    units = values[values.attrs["units_from"]].values
+    used = units[np.any(values.values, axis=0)]
+    return " or ".join(plot.unit(unit) for unit in dict.fromkeys(used if len(used) else units))
+
+
+def _bars(ax: Axes, time: np.ndarray, rows: dict[str, np.ndarray]) -> None:
+    """Flags: a row each, filled while it holds, the first on top."""
+    ends = np.append(time, time[-1])
+    for i, on in enumerate(rows.values()):
+        first, after = np.flatnonzero(np.diff(np.concatenate([[0], on, [0]]))).reshape(-1, 2).T
+        bars = list(zip(ends[first], ends[after] - ends[first], strict=True))
+        ax.broken_barh(bars, (i - 0.4, 0.8), color=plot.COLOURS[0], linewidth=0)
+    shown = np.arange(0, len(rows), -(-len(rows) // (2 * LINES)))
+    ax.set_yticks(shown, [list(rows)[i] for i in shown])
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+
+
+def _lines(ax: Axes, time: np.ndarray, rows: dict[str, np.ndarray]) -> int:
+    """Lines with labels; of too many, those that move most have one and the others are grey.
+
+    Returns how many have one.
+    """
+    chosen = set(rows)
+    if len(rows) > LINES:
+        span = {name: _span(row) for name, row in rows.items()}
+        moving = sorted((name for name in rows if span[name] > 0), key=lambda name: -span[name])
+        chosen = set(moving[:LINES])
+    for name, row in rows.items():
+        if name not in chosen:
+            ax.plot(time, row, "-", color=plot.GREY, linewidth=0.5, alpha=0.6)
+    for name, row in rows.items():
+        if name in chosen:
+            ax.plot(time, row, label=name or None)
+    return len(chosen)
+
+
+def _span(row: np.ndarray) -> float:
+    finite = row[np.isfinite(row)]
+    return float(np.ptp(finite)) if finite.size else 0.0
