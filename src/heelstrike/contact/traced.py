@@ -179,7 +179,7 @@ def explained(who: str, error: Exception, given: Any) -> TraceError:
     """
     if isinstance(error, AttributeError) and error.obj is given:
         derived = [name for name, x in vars(type(given)).items() if isinstance(x, property)]
-        known = ", ".join([*(f.name for f in fields(given)), *derived])
+        known = ", ".join([*vars(given), *derived])
         return TraceError(f"{who}: its first argument has no '{error.name}'; it has {known}")
     libraries = [Path(ca.__file__).parent, Path(__file__).parent.parent]
     frames = traceback.extract_tb(error.__traceback__)

@@ -89,7 +89,7 @@ def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         law: Any = value
         if hasattr(law, "traced"):  # one that a user wrote as a function
-            return {"kind": law.traced.name, **law.own_parameters()}
+            return {"kind": law.traced.name, **law.own_parameters(), "source": law.source}
         return {"kind": type(value).__name__} | {
             f.name: getattr(value, f.name) for f in fields(value)
         }

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 MARGIN = 14
+LEFT_OUT = ("kind", "source", "reference")
+"""Parts of a law or of a control that do not go into a line."""
 AT_REST = 1e-3
 """Largest |v| of a robot that rests [rad/s, m/s]."""
 
@@ -137,7 +139,7 @@ def describe(law: object) -> str:
     parts = [
         describe(value) if isinstance(value, dict) else f"{name}={describe(value)}"
         for name, value in law.items()
-        if name != "kind" and value is not None and value is not False
+        if name not in LEFT_OUT and value is not None and value is not False
     ]
     return f"{law.get('kind', '')}({', '.join(parts)})"
 
