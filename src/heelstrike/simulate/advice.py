@@ -10,6 +10,7 @@ gamma = c dt / m:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,53 +52,68 @@ def explain(sim: Simulator, plan: StepPlan, failed: np.ndarray) -> str:
 
 
 def _cause(sim: Simulator, plan: StepPlan, world: int, dt: float) -> str:
-    robot, scene = sim.robot, sim.scene
+    scene = sim.scene
     general = f"try a smaller step than {dt:g} s or softer gains"
     if not scene.pairs:
         return f"nothing touches; {general}"
-    found = sim.observe("depth", "depth_rate", "normal_force")
-    depth, rate = found["depth"][world], found["depth_rate"][world]
+    depth, rate, force, q = _touch(sim, plan, world)
     touching = np.flatnonzero(depth > 0)
     if not len(touching):
-        return f"nothing touched at that moment; {general}"
-    worst = int(touching[np.argmax(found["normal_force"][world][touching])])
+        return f"nothing touched; {general}"
+    worst = int(touching[np.argmax(force[touching])])
     pair = scene.pairs[worst]
     surface = scene.surfaces[pair.surface]
     values = {
         path: np.atleast_2d(value)[-1 if len(np.atleast_2d(value)) == 1 else world]
         for path, value in sim.parameters.items()
     }
-    q = sim.state["q"] if sim.worlds == 1 else sim.state["q"][world]
     points = [
         (p.point.body, p.point.position, scene.surfaces[p.surface].axes[2])
         for p in (scene.pairs[i] for i in touching)
     ]
-    mass = contact_mass(robot, q, points, diagonal=_implicit(plan, values, dt))
+    path, normal = f"{surface.name}.normal.", surface.law.normal
 
-    def law(at: float) -> tuple[float, float]:
-        return slopes(
-            surface.law.normal,
-            values,
-            f"{surface.name}.normal.",
-            float(depth[worst]),
-            float(rate[worst]),
-            at,
-        )
+    def felt(at: float) -> tuple[float, float, float]:
+        """Stiffness, damping and mass in steps of `at`; an implicit servo weighs less in small
+        ones.
+        """
+        k, c = slopes(normal, values, path, float(depth[worst]), float(rate[worst]), at)
+        mass = contact_mass(sim.robot, q, points, diagonal=_implicit(plan, values, at))
+        return k, c, mass
 
     integrator = plan.integrator
-    k, c = law(dt)
+    k, c, mass = felt(dt)
     where = f"contact '{pair.name}' on '{surface.name}' was {1e3 * depth[worst]:.3g} mm deep"
     if not (np.isfinite(mass) and step_radius(k, c, mass, dt, integrator) > 1 + 1e-9):
         return f"{where}; {general}"
     return (
         f"{where}, where its law has a stiffness of {k:.3g} N/m and a damping of {c:.3g} N s/m on "
         f"an effective mass of {mass:.3g} kg ({len(touching)} points touched): too stiff for steps "
-        f"of {dt:g} s ({integrator}); {_remedy(law, mass, dt, integrator)}"
+        f"of {dt:g} s ({integrator}); {_remedy(felt, dt, integrator)}"
     )
 
 
-def _remedy(law: object, mass: float, dt: float, integrator: str) -> str:
-    step = largest_step(law, mass, dt, integrator)  # type: ignore[arg-type]
+def _touch(
+    sim: Simulator, plan: StepPlan, world: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Depths, their rates and normal forces of the pairs, and the pose: at the end, or, where the
+    robot has been thrown off, the largest ones of the run and the first pose.
+    """
+    found = sim.observe("depth", "depth_rate", "normal_force", "q")
+    depth, rate, force, q = (array[world] for array in found.values())
+    if (depth > 0).any():
+        return depth, rate, force, q
+    state = sim.state.copy()
+    peak_depth, peak_force = state["peak_depth"][world], state["peak_force"][world]
+    return peak_depth, np.zeros_like(peak_depth), peak_force, plan.pose
+
+
+def _remedy(felt: Callable[[float], tuple[float, float, float]], dt: float, integrator: str) -> str:
+    def per_mass(at: float) -> tuple[float, float]:
+        k, c, mass = felt(at)
+        return k / mass, c / mass
+
+    step = largest_step(per_mass, 1.0, dt, integrator)
     if step is None:
         return 'no step is small enough for this integrator: take "symplectic"'
     return f"try dt <= {step:.2g} s, or stiffness and damping {dt / step:.2g} times smaller"

@@ -1,0 +1,39 @@
+"""`heelstrike`: the verbs, and what they share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from heelstrike import __version__
+from heelstrike.cli.listing import list_things
+from heelstrike.cli.paper import paper
+
+app = typer.Typer(
+    name="heelstrike",
+    help="A contact laboratory and simulator for legged and humanoid robots.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"heelstrike {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def heelstrike(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A contact laboratory and simulator for legged and humanoid robots."""
+
+
+app.command("paper")(paper)
+app.command("list")(list_things)

@@ -1,0 +1,47 @@
+"""How the command line speaks: results to standard output, all else to standard error."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+def output() -> Console:
+    """Where results go."""
+    return Console(highlight=False)
+
+
+def errors() -> Console:
+    """Where progress, warnings and errors go."""
+    return Console(stderr=True, highlight=False)
+
+
+def say(sentence: str, style: str = "") -> None:
+    """One sentence to standard error."""
+    errors().print(Text(sentence, style=style), soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """A value to standard output, for programs; NaN is refused, JSON has none."""
+    print(json.dumps(value, indent=2, allow_nan=False))
+
+
+def table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
+    """An empty table in the house's look; the columns named in `numbers` are aligned right."""
+    made = Table(
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    for name in columns:
+        made.add_column(name, justify="right" if name in numbers else "left")
+    return made

@@ -1,0 +1,73 @@
+"""The papers, made again: one package a paper, one function a figure.
+
+A paper's package holds `PAPER`, which names its items without importing what they need.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from heelstrike.errors import HeelstrikeError
+
+if TYPE_CHECKING:
+    from heelstrike.papers.report import Result
+
+__all__ = ["NAMES", "Item", "Paper", "paper", "papers"]
+
+NAMES = ("marhefka1996",)
+"""Papers, by the names of their packages."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One figure or table: what it shows, and where its function is."""
+
+    summary: str
+    home: str
+    """module:function, the module within the paper's package."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper and its items, in the paper's order."""
+
+    name: str
+    title: str
+    authors: str
+    source: str
+    items: Mapping[str, Item]
+
+    def item(self, name: str) -> Item:
+        """The item of that name."""
+        if name not in self.items:
+            raise HeelstrikeError(_unknown(f"item of {self.name}", name, self.items))
+        return self.items[name]
+
+    def run(self, name: str) -> Result:
+        """Makes one item again."""
+        module, function = self.item(name).home.split(":")
+        made: Result = getattr(import_module(f"{__name__}.{self.name}.{module}"), function)()
+        return made
+
+
+def paper(name: str) -> Paper:
+    """The paper of that name."""
+    if name not in NAMES:
+        raise HeelstrikeError(_unknown("paper", name, NAMES))
+    found: Paper = import_module(f"{__name__}.{name}").PAPER
+    return found
+
+
+def papers() -> list[Paper]:
+    """All papers."""
+    return [paper(name) for name in NAMES]
+
+
+def _unknown(kind: str, name: str, names: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
+    hint = f"; did you mean '{close[0]}'?" if close else "."
+    return f"no {kind} '{name}'{hint} There are: {', '.join(names)}"

@@ -1,0 +1,126 @@
+"""What a figure or table of a paper comes to: theirs, the closed form and ours, row by row.
+
+An item of a paper is a function without arguments that returns a `Result`. A row holds one number
+of ours, what it is judged by, and the verdict. What does not reproduce stays in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heelstrike.errors import HeelstrikeError
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+    from heelstrike.simulate.recording import Recording
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number of ours beside theirs."""
+
+    quantity: str
+    """What it is, with its unit in brackets."""
+    ours: float
+    reproduced: bool
+    theirs: float | str | None = None
+    """A printed number, or the paper's words; None: the paper says nothing of it."""
+    closed_form: float | None = None
+    """From the paper's equations, or an independent reference that the remark names."""
+    tolerance: float | None = None
+    """Largest |ours - closed form| (or theirs, where there is no closed form), in the same unit."""
+    remark: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; no number is left that JSON does not have."""
+        return {
+            "quantity": self.quantity,
+            "theirs": _plain(self.theirs),
+            "closed_form": _plain(self.closed_form),
+            "ours": _plain(self.ours),
+            "tolerance": _plain(self.tolerance),
+            "reproduced": self.reproduced,
+            "remark": self.remark,
+        }
+
+
+@dataclass(frozen=True)
+class Result:
+    """One figure or table of a paper, made again."""
+
+    name: str
+    title: str
+    claim: str
+    """What the paper says the figure shows."""
+    rows: tuple[Row, ...]
+    draw: Callable[[], Figure] | None = field(default=None, compare=False)
+    """Makes the picture; None where there is only the table."""
+
+    @property
+    def reproduced(self) -> int:
+        """Number of rows that reproduce."""
+        return sum(row.reproduced for row in self.rows)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "claim": self.claim,
+            "rows": [row.as_dict() for row in self.rows],
+        }
+
+
+def near(
+    quantity: str,
+    ours: float,
+    closed_form: float | None,
+    tolerance: float,
+    theirs: float | str | None = None,
+    remark: str = "",
+) -> Row:
+    """A row judged by its distance from the closed form, or, without one, from their number."""
+    target = theirs if closed_form is None else closed_form
+    holds = isinstance(target, int | float) and abs(float(ours) - target) <= tolerance
+    form = None if closed_form is None else float(closed_form)
+    return Row(quantity, float(ours), bool(holds), theirs, form, float(tolerance), remark)
+
+
+def below(
+    quantity: str, ours: float, limit: float, theirs: float | str | None = None, remark: str = ""
+) -> Row:
+    """A row for something that ought to vanish: |ours| is at most the limit."""
+    return near(quantity, ours, 0.0, limit, theirs, remark)
+
+
+def shown(
+    quantity: str, ours: float, holds: bool, theirs: str | None = None, remark: str = ""
+) -> Row:
+    """A row for what the paper says in words, with the number of ours that shows it."""
+    return Row(quantity, float(ours), bool(holds), theirs, remark=remark)
+
+
+def finished(run: Recording, steps: int) -> xr.Dataset:
+    """What was recorded, if every world made all its steps: Ctrl-C ends a run early, quietly."""
+    if bool((run.data.failed >= 0).any()):
+        raise HeelstrikeError("a world diverged, so this figure cannot be made")
+    if int(run.data.steps.min()) < steps:
+        raise KeyboardInterrupt
+    return run.data
+
+
+def worst(differences: Iterable[float] | np.ndarray) -> float:
+    """The largest magnitude; NaN if any is NaN."""
+    return float(np.max(np.abs(np.asarray(differences))))
+
+
+def _plain(value: float | str | None) -> float | str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return float(value) if np.isfinite(value) else None
