@@ -213,6 +213,7 @@ class Batch:
                 self._single = steps == every == self._room == 1
                 self._run_all()
             else:
+                self._single = False
                 self._run_threads(min(threads, self.tiles), steps, every, phase)
 
     def _make_room(self, steps: int, every: int, phase: int) -> None:

@@ -7,7 +7,7 @@ every control instant, is part of the state.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import casadi as ca
@@ -81,7 +81,8 @@ class Hands:
         if not self.holds:
             return fresh
         with self.p.block("control"):
-            kept = ca.vertcat(fresh.now, self.past[: -self.robot.nv])
+            earlier = self.past[: -self.robot.nv] if self.late else SX(0, 1)
+            kept = ca.vertcat(fresh.now, earlier)
             past = self.p.let("held", ca.if_else(self._is_instant(), kept, self.past))
         self.following["held torque"] = past
         self._held = past[-self.robot.nv :]
@@ -123,7 +124,7 @@ class Hands:
         time = step * self.dt - servo.delay
         values, slopes = self.reference.at((time - servo.start) * servo.rate)
         nv = self.robot.nv
-        servo = with_values(servo, {"torque": servo.torque + values[nv:]})
+        servo = replace(servo, torque=servo.torque + values[nv:])
         v_ref = slopes[:nv] * servo.rate
         return servo_torque(self.robot, servo, q, v, values[:nv], v_ref, ahead)
 

@@ -43,6 +43,7 @@ def contact_mass(
     rows = []
     for body, place, normal in points:
         jacobian = pin.getJointJacobian(model, data, body + 1, pin.LOCAL_WORLD_ALIGNED)
+        jacobian = jacobian.reshape(6, robot.nv)  # of one joint it comes as a vector
         lever = data.oMi[body + 1].rotation @ place
         rows.append(normal @ (jacobian[:3] - pin.skew(lever) @ jacobian[3:]))
     normals = np.array(rows)

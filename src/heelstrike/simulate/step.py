@@ -147,6 +147,7 @@ class _Step:
             euler(p, self.robot, self.q, self.v, found[0].driven.a, dt, symplectic)
             shares = [1.0]
         self.account(found, shares)
+        self.hands.remember()
         state = self.q, self.v, self.work
         record(p, self.plan, self.gravity, state, found[0], outputs)
         return p
@@ -223,4 +224,3 @@ class _Step:
             if self.laws.numel():  # under rk4 once, by what its last evaluation says
                 last = found[-1].contacts.pairs
                 p.update("contact memory", ca.vertcat(*(x.memory for x in last)))
-        self.hands.remember()

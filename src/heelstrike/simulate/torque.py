@@ -11,7 +11,7 @@ with none at its limit; a joint that exceeds it gets the limit and no slope, and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import casadi as ca
 
@@ -37,8 +37,8 @@ class Torque:
     limit: SX | None = None
     limited: Sequence[int] = ()
     """Entries that have a limit."""
-    start: SX = field(default_factory=lambda: SX(0))
-    """First guess for the limited entries: -1 or 1 at a limit, 0 between."""
+    start: SX | None = None
+    """First guess for the limited entries: -1 or 1 at a limit, 0 between; a wrong one is undone."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def drive(p: Program, torques: Sequence[Torque], solve: Solve) -> Driven:
         used = [loop.carry("held", _start(torque)) for torque in torques]
         beyond = [loop.carry("beyond", zeros(len(torque.limited))) for torque in torques]
         a = loop.carry("a", zeros(torques[0].now.numel()))
-        states = [ca.if_else(u == 0, b, u) for u, b in zip(used, beyond, strict=True)]
+        states = [u + b for u, b in zip(used, beyond, strict=True)]
         solved = solve(*_sum([_held(t, s) for t, s in zip(torques, states, strict=True)]))
         with p.block("joint limits"):
             loop.next(a, solved)
@@ -86,8 +86,7 @@ def _sum(torques: Sequence[Torque]) -> tuple[SX, SX]:
 
 
 def _start(torque: Torque) -> SX:
-    guess = ca.densify(SX(torque.start))
-    return guess if guess.numel() == len(torque.limited) else zeros(len(torque.limited))
+    return zeros(len(torque.limited)) if torque.start is None else ca.densify(torque.start)
 
 
 def _held(torque: Torque, state: SX) -> Torque:
@@ -102,11 +101,16 @@ def _held(torque: Torque, state: SX) -> Torque:
 
 
 def _exceeds(torque: Torque, state: SX, a: SX) -> SX:
-    """The sign of entries that are beyond a limit they are not held at, else 0."""
+    """What changes an entry's state: the sign of a limit that it is beyond and not held at; back
+    to 0 where a first guess holds it at a limit that it would not reach; else 0.
+    """
     signs = zeros(len(torque.limited))
     for k, i in enumerate(torque.limited):
         assert torque.limit is not None
         found = torque.now[i] - torque.slope[i] * a[i]
         beyond = ca.logic_and(state[k] == 0, ca.fabs(found) > torque.limit[i])
         signs[k] = ca.if_else(beyond, ca.sign(found), 0)
+        if torque.start is not None:
+            reached = state[k] * found >= torque.limit[i]
+            signs[k] = ca.if_else(ca.logic_or(state[k] == 0, reached), signs[k], -state[k])
     return signs
