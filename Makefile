@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test lint clean
 
 demo: .venv/installed-demo
-	$(BIN)/python examples/free_fall.py
+	$(BIN)/python examples/stand.py
 
 test: .venv/installed-dev
 	$(BIN)/python -m ruff check .

@@ -63,13 +63,15 @@ def drive(p: Program, torques: Sequence[Torque], solve: Solve) -> Driven:
         used = [loop.carry("held", _start(torque)) for torque in torques]
         beyond = [loop.carry("beyond", zeros(len(torque.limited))) for torque in torques]
         a = loop.carry("a", zeros(torques[0].now.numel()))
+        first = loop.carry("first", SX(1))
         states = [u + b for u, b in zip(used, beyond, strict=True)]
         solved = solve(*_sum([_held(t, s) for t, s in zip(torques, states, strict=True)]))
         with p.block("joint limits"):
             loop.next(a, solved)
+            loop.next(first, SX(0))
             news = SX(0)
             for torque, u, b, state in zip(torques, used, beyond, states, strict=True):
-                exceeds = _exceeds(torque, state, solved)
+                exceeds = _exceeds(torque, state, solved, first)
                 loop.next(u, state)
                 loop.next(b, exceeds)
                 for sign in ca.vertsplit(exceeds) if torque.limited else ():
@@ -100,9 +102,9 @@ def _held(torque: Torque, state: SX) -> Torque:
     return Torque(now, slope)
 
 
-def _exceeds(torque: Torque, state: SX, a: SX) -> SX:
+def _exceeds(torque: Torque, state: SX, a: SX, first: SX) -> SX:
     """What changes an entry's state: the sign of a limit that it is beyond and not held at; back
-    to 0 where a first guess holds it at a limit that it would not reach; else 0.
+    to 0 where, in the first round, a guess holds it at a limit that it does not reach; else 0.
     """
     signs = zeros(len(torque.limited))
     for k, i in enumerate(torque.limited):
@@ -111,6 +113,6 @@ def _exceeds(torque: Torque, state: SX, a: SX) -> SX:
         beyond = ca.logic_and(state[k] == 0, ca.fabs(found) > torque.limit[i])
         signs[k] = ca.if_else(beyond, ca.sign(found), 0)
         if torque.start is not None:
-            reached = state[k] * found >= torque.limit[i]
-            signs[k] = ca.if_else(ca.logic_or(state[k] == 0, reached), signs[k], -state[k])
+            short = ca.logic_and(first, state[k] * found < torque.limit[i])
+            signs[k] = ca.if_else(ca.logic_and(state[k] != 0, short), -state[k], signs[k])
     return signs
