@@ -188,6 +188,17 @@ class Batch:
             names = ", ".join(port.name for port in self.layout.memory)
             raise ProgramError(f"no memory {', '.join(values)}; memories: {names}")
 
+    def share(self, other: Batch) -> None:
+        """Takes over the very arrays of another batch's inputs and memory where they fit: views
+        of them stay true, whichever of the two runs.
+        """
+        if other.worlds != self.worlds or other.layout.width != self.layout.width:
+            raise ProgramError("batches share arrays only if they have the same worlds and lanes")
+        for port in self.layout.inputs + self.layout.memory:
+            if other._ports.get(port.name) == port:
+                self._attach(port.name, other.arrays[port.name])
+        self.steps_made = other.steps_made
+
     def state(self) -> dict[str, np.ndarray]:
         """All memory by name: what `set(**state)` brings back, here or in another process."""
         return {port.name: self.get(port.name) for port in self.layout.memory}

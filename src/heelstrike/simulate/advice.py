@@ -21,13 +21,18 @@ import numpy as np
 from heelstrike.contact.stability import largest_step, slopes, step_radius
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
-from heelstrike.simulate.inertia import contact_mass, joint_inertias
+from heelstrike.simulate.inertia import contact_mass, joint_inertias, kinetic_energy
 from heelstrike.simulate.servo import ServoPlan
 
 MARGIN = 0.5
 """Of the largest stable step: what is advised. Near the limit every impact may gain."""
 GOING_IN = 1e-9
 """Least rate of penetration at which a law is judged [m/s]: dampers may work one way only."""
+
+GAIN = 0.1
+"""Of the kinetic energy: work of the ground that is told."""
+LIFT = 0.01
+"""Height of a lift by such work that is told [m]."""
 
 Felt: TypeAlias = Callable[[float], tuple[float, float, float]]
 """Stiffness [N/m], damping [N s/m] and mass [kg] in steps of a certain size."""
@@ -48,6 +53,31 @@ def check_explicit_servo(robot: Robot, q: np.ndarray, kd: np.ndarray, dt: float)
             f"{ratio[worst]:.2g} > 2; take dt <= {2 * dt / ratio[worst]:.2g} s, less kd, or "
             'integrator="symplectic", whose servo is implicit'
         )
+
+
+def explain_gain(sim: Simulator, plan: StepPlan, worked: np.ndarray) -> str | None:
+    """A sentence if ground that stands still did work on the robot: what passive ground cannot.
+
+    `worked` is what normal forces did in each world [J]. Told only above a tenth of the kinetic
+    energy and of what it takes to lift the robot by 1 cm: a fixed step gains a little by luck.
+    """
+    moving = any(sim.parameters[f"{s.name}.velocity"].any() for s in plan.scene.surfaces)
+    if moving or not plan.scene.surfaces:
+        return None
+    world = int(np.argmax(worked))
+    weight = sim.robot.mass * float(np.linalg.norm(np.atleast_2d(sim.parameters["gravity"])[-1]))
+    if worked[world] < LIFT * weight:
+        return None
+    state = sim.state.copy()
+    moved = kinetic_energy(sim.robot, state["q"][world], state["v"][world])
+    if worked[world] < GAIN * moved:
+        return None
+    where = f" in world {world}" if sim.worlds > 1 else ""
+    dt = float(np.broadcast_to(sim.parameters["dt"].ravel(), (sim.worlds,))[world])
+    return (
+        f"the ground did {worked[world]:.3g} J of work on the robot{where}: it started inside a "
+        f"surface, or contact is too stiff for steps of {dt:g} s; {_cause(sim, plan, world, dt)}"
+    )
 
 
 def explain(sim: Simulator, plan: StepPlan, failed: np.ndarray) -> str:
@@ -98,8 +128,8 @@ def _cause(sim: Simulator, plan: StepPlan, world: int, dt: float) -> str:
         return f"{where}; {general}"
     return (
         f"{where}, where its law has a stiffness of {k:.3g} N/m and a damping of {c:.3g} N s/m on "
-        f"an effective mass of {mass:.3g} kg ({len(touching)} points touched): too stiff for steps "
-        f"of {dt:g} s ({integrator}); {_remedy(felt, dt, integrator)}"
+        f"an effective mass of {mass:.3g} kg ({_counted(len(touching))} touched): too stiff for "
+        f"steps of {dt:g} s ({integrator}); {_remedy(felt, dt, integrator)}"
     )
 
 
@@ -140,3 +170,7 @@ def _implicit(plan: StepPlan, values: dict[str, np.ndarray], dt: float) -> np.nd
     if not (isinstance(control, ServoPlan) and control.implicit):
         return 0.0
     return dt * (values["servo.kd"] + plan.robot.damping + dt * values["servo.kp"])
+
+
+def _counted(points: int) -> str:
+    return "1 point" if points == 1 else f"{points} points"

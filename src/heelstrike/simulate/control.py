@@ -20,7 +20,7 @@ from heelstrike.dynamics.flight import servo_error
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.controller import Controller, Sensed
 from heelstrike.simulate.joints import clamped, servo_torque
-from heelstrike.simulate.servo import LARGE, ServoPlan
+from heelstrike.simulate.servo import LARGE, ServoPlan, driven
 from heelstrike.simulate.torque import Torque
 from heelstrike.spatial.vector import SX, zeros
 
@@ -102,7 +102,8 @@ class Hands:
         if isinstance(control, ServoPlan):
             return self._servo(control, q, v, when)
         if isinstance(control, Direct):
-            return Torque(clamped(SX(control.torque), limits, limited), zeros(robot.nv))
+            tau = SX(control.torque) * SX(driven(robot))
+            return Torque(clamped(tau, limits, limited), zeros(robot.nv))
         position = -servo_error(robot, q, zeros(robot.nv))
         time = (self.p.clock + when) * self.dt
         sensed = Sensed(position, v, time, self.dt, self.memory, q)
@@ -111,6 +112,7 @@ class Hands:
             with self.p.block("control: memory"):
                 kept = ca.if_else(self._is_instant(), memory, self.memory)
                 self.following["controller memory"] = self.p.let("memory", kept)
+        tau = ca.densify(tau * SX(driven(robot)))
         return Torque(clamped(tau, limits, limited), zeros(robot.nv))
 
     def _servo(self, servo: ServoPlan, q: SX, v: SX, when: float) -> Torque:

@@ -30,6 +30,11 @@ def inertia_matrix(robot: Robot, q: np.ndarray, diagonal: np.ndarray | float = 0
     return upper + np.triu(upper, 1).T + np.diag(robot.armature + diagonal)
 
 
+def kinetic_energy(robot: Robot, q: np.ndarray, v: np.ndarray) -> float:
+    """With the rotors' [J]."""
+    return float(v @ inertia_matrix(robot, q) @ v / 2)
+
+
 def contact_mass(
     robot: Robot,
     q: np.ndarray,

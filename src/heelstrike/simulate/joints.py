@@ -21,7 +21,7 @@ from heelstrike.dynamics.flight import holds_position, servo_error
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.inertia import joint_inertias
-from heelstrike.simulate.servo import LARGE, ServoPlan
+from heelstrike.simulate.servo import LARGE, ServoPlan, driven
 from heelstrike.simulate.torque import Torque
 from heelstrike.spatial.vector import SX, zeros
 
@@ -80,7 +80,7 @@ def servo_torque(
     """Of a servo whose parameters are symbols; `ahead` is dt where it is implicit, else 0."""
     stiff = servo.kp * SX(holds_position(robot))
     lag = servo_error(robot, q, q_ref)
-    now = stiff * (lag - ahead * v) + servo.kd * (v_ref - v) + servo.torque
+    now = stiff * (lag - ahead * v) + servo.kd * (v_ref - v) + servo.torque * SX(driven(robot))
     slope = ahead * (servo.kd + ahead * stiff)
     if servo.implicit:
         return Torque(now, slope, servo.limit, servo.limited)

@@ -15,6 +15,8 @@ import numpy as np
 from heelstrike.compile.batch import Batch
 from heelstrike.compile.cache import cached_kernel
 from heelstrike.compile.kernel import Kernel
+from heelstrike.contact.parameters import with_values
+from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.control import REFERENCE
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.record import output_name
@@ -30,7 +32,8 @@ class Machine:
         self.plan = plan
         self.dtype = dtype
         self.worlds = worlds
-        self.parameters = Parameters({"dt": np.array([dt])} | plan.parameters(), self._set)
+        values = {"dt": np.array([dt])} | plan.parameters()
+        self.parameters = Parameters(values, self._check, self._set)
         self.parameters.worlds = worlds
         self.begin = {"q": plan.pose, "v": np.zeros(plan.robot.nv)}
         """The state that a reset goes back to."""
@@ -48,7 +51,7 @@ class Machine:
         old, outputs = self._batch, outputs or ()
         batch = self.new_batch(outputs)
         if old is not None:
-            batch.set(**old.state())
+            batch.share(old)
         else:
             batch.reset(**self.begin)
         self._attach(batch, outputs)
@@ -65,19 +68,19 @@ class Machine:
 
     def grow(self, **changes: Any) -> None:
         """A larger program; state and parameters stay."""
-        state = self._batch.state() if self._batch is not None else None
         self.plan = replace(self.plan, **changes)
         self.parameters.add(self.plan.parameters())
-        if state is not None:
+        if self._batch is not None:
             batch = self.new_batch(())
-            batch.set(**state)
+            batch.share(self._batch)
             self._attach(batch, ())
 
     def observed(self, outputs: Sequence[str]) -> dict[str, np.ndarray]:
         """Plain outputs at the present state, by a step that is thrown away."""
-        state = self.ready().state()
+        old = self.ready()
         batch = self.new_batch(tuple(outputs))
-        batch.set(**state)
+        inputs = [port.name for port in old.layout.inputs]  # with what was written into views
+        batch.set(**old.state(), **{name: old.get(name) for name in inputs})
         batch.run()
         return {name: batch.get(output_name(name))[:, 0] for name in outputs}
 
@@ -108,6 +111,16 @@ class Machine:
         self._batch, self.outputs = batch, outputs
         self.state = State(batch)
         self.failed = batch.arrays["failed"][0, :, 0] if self.worlds == 1 else None
+
+    def _check(self, path: str, value: np.ndarray) -> None:
+        """Refuses what the law, the surface or the step itself would not take."""
+        if path == "dt" and not np.all((value > 0) & (value < 10)):
+            raise HeelstrikeError(f"dt is a time step above 0 s, not {value.min():g}")
+        for surface in self.plan.scene.surfaces:
+            own = f"{surface.name}."
+            if path.startswith(own) and value.shape[-1] == 1:
+                for extreme in (value.min(), value.max()):
+                    with_values(surface, {path: float(extreme)}, own)
 
     def _set(self, path: str) -> None:
         if self._batch is not None:

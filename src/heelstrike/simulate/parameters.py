@@ -17,16 +17,23 @@ class Parameters(MutableMapping[str, np.ndarray]):
     Assigning changes the next step; nothing is compiled anew.
     """
 
-    def __init__(self, values: dict[str, np.ndarray], changed: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        values: dict[str, np.ndarray],
+        check: Callable[[str, np.ndarray], None],
+        changed: Callable[[str], None],
+    ) -> None:
         self._values = {path: np.array(value, dtype=float) for path, value in values.items()}
-        self._changed = changed
+        self._check, self._changed = check, changed
         self.worlds = 1
 
     def __getitem__(self, path: str) -> np.ndarray:
         return self._values[self.known(path)].copy()
 
     def __setitem__(self, path: str, value: ArrayLike) -> None:
-        self._values[path] = self.shaped(path, value, self.worlds)
+        array = self.shaped(path, value, self.worlds)
+        self._check(path, array)
+        self._values[path] = array
         self._changed(path)
 
     def __delitem__(self, path: str) -> None:

@@ -78,7 +78,8 @@ def _control(plan: StepPlan) -> dict[str, Any] | None:
         return {"kind": "controller", "name": control.function.__name__, **held, **code}
     late = {"late": control.late} if control.late else {}
     table = {} if control.table is None else {"reference": control.table}
-    return {"kind": "servo", "implicit": control.implicit, **held, **late, **table}
+    kind = "servo" if control.implicit else "explicit servo"
+    return {"kind": kind, **held, **late, **table}
 
 
 def _version(package: str) -> str:

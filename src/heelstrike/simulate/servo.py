@@ -178,15 +178,23 @@ class ServoPlan:
         return ["servo", *statics]
 
 
+def driven(robot: Robot) -> np.ndarray:
+    """1 by velocity index where control can act, 0 for free and planar joints: nothing holds a
+    base to the world.
+    """
+    result = np.zeros(robot.nv)
+    for joint in robot.joints:
+        result[joint.v_slice] = joint.kind not in ("free", "planar")
+    return result
+
+
 def gains(robot: Robot, given: Gain, default: np.ndarray, what: str) -> np.ndarray:
     """A vector by velocity index; zero (limits: none) where a joint is not driven."""
     if given is None:
         return np.array(default, dtype=float)
-    driven = np.zeros(robot.nv, dtype=bool)
-    for joint in robot.joints:
-        driven[joint.v_slice] = joint.kind not in ("free", "planar")
     nothing = LARGE if what == "limit" else 0.0
-    result = np.where(driven, default, nothing)
+    moved = driven(robot) > 0
+    result = np.where(moved, default, nothing)
     if isinstance(given, Mapping):
         names = {joint.name: joint for joint in robot.joints}
         for name, value in given.items():
@@ -206,7 +214,7 @@ def gains(robot: Robot, given: Gain, default: np.ndarray, what: str) -> np.ndarr
                 f"the servo's {what} is one number, {robot.nv} numbers (one a velocity of "
                 f"{robot.name}), or numbers by joint name"
             )
-        result = np.where(driven, values, nothing) if values.shape == () else values
+        result = np.where(moved, values, nothing) if values.shape == () else values
     if np.any(np.isnan(result)) or np.any(result < 0):
         raise HeelstrikeError(f"the servo's {what} must be numbers of at least 0, not {given!r}")
     return result

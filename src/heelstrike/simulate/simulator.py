@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
-from heelstrike.simulate.advice import check_explicit_servo, explain
+from heelstrike.simulate.advice import check_explicit_servo, explain, explain_gain
 from heelstrike.simulate.control import Control, Direct
 from heelstrike.simulate.controller import Controller
 from heelstrike.simulate.derive import check_variables, derived, needed, standard
@@ -159,13 +159,14 @@ class Simulator:
         worlds) or "final"; `every` says how often.
         """
         machine, vary = self._machine, vary or {}
+        every = _whole("every", every)
+        variables = self._variables(record, worlds or self.worlds)
         self._make_room(worlds, vary)
         for path, value in vary.items():
             self.parameters[path] = value
         if q0 is not None or v0 is not None:
             self.reset(q0=q0, v0=v0)
-        count, every = self._steps(duration, steps), _whole("every", every)
-        variables = self._variables(record)
+        count = self._steps(duration, steps)
         outputs = needed(variables)
         labels, records = coordinates(machine.plan), count // every + 1
         size = estimate(variables, labels, self.worlds, records, machine.dtype)
@@ -175,7 +176,7 @@ class Simulator:
         before = batch.state()
         threads = threads or (os.cpu_count() or 1 if self.worlds > MANY else 1)
         made = rollout(batch, count, every, outputs, threads, progress)
-        self._tell()
+        self._tell(batch.get("work")[:, 0] - before["work"][:, 0])
         return recorded(machine, made, before, variables, every, vary)
 
     def reset(
@@ -299,25 +300,31 @@ class Simulator:
         self.parameters["servo.q_ref"] = held
 
     def _make_room(self, worlds: int | None, vary: Mapping[str, ArrayLike]) -> None:
-        """For a number of worlds, and for masses that vary."""
+        """For a number of worlds, and for masses that vary; refuses before anything changes."""
+        worlds = self.worlds if worlds is None else _whole("worlds", worlds)
+        for path, value in vary.items():
+            if path in self.parameters:
+                self.parameters.shaped(path, value, worlds)
+            elif not path.endswith(".mass"):
+                self.parameters.known(path)
         for path in vary:
             if path.endswith(".mass") and path not in self.parameters:
                 body = self.robot.bodies[self.robot.body(path.removesuffix(".mass"))].name
                 if f"{body}.mass" != path:
                     raise HeelstrikeError(f"vary the mass of the whole body: '{body}.mass'")
                 self._machine.grow(varied=(*self._machine.plan.varied, body))
-        if worlds is not None and _whole("worlds", worlds) != self.worlds:
-            self._machine.resize(int(worlds))
+        if worlds != self.worlds:
+            self._machine.resize(worlds)
             self.reset()
 
     def _push_path(self, body: str, clock: np.ndarray) -> str:
         """Of a push on a body that is free to be used: a past one, or a new one."""
         pushes = self._machine.plan.pushes
         for k, name in enumerate(pushes):
-            if name == body and np.all(self.parameters[f"push {k}.last"].ravel() <= clock):
-                return f"push {k}"
+            if name == body and np.all(self.parameters[f"push{k}.last"].ravel() <= clock):
+                return f"push{k}"
         self._machine.grow(pushes=(*pushes, body))
-        return f"push {len(pushes)}"
+        return f"push{len(pushes)}"
 
     def _torque_path(self) -> str:
         control = self._machine.plan.control
@@ -338,9 +345,9 @@ class Simulator:
             raise HeelstrikeError(f"a duration is a time above 0 s, not {duration!r}")
         return max(1, round(float(duration) / float(self._dt[0])))
 
-    def _variables(self, record: str | Sequence[str] | None) -> tuple[str, ...]:
+    def _variables(self, record: str | Sequence[str] | None, worlds: int) -> tuple[str, ...]:
         if record is None:
-            record = "final" if self.worlds > MANY else "standard"
+            record = "final" if worlds > MANY else "standard"
         if record == "final":
             return ()
         sensors = self._machine.plan.sensors
@@ -350,13 +357,18 @@ class Simulator:
         check_variables(self.scene, names, sensors)
         return names
 
-    def _tell(self) -> None:
-        """Says once which worlds diverged, where, and what to try."""
-        failed = self.failed
-        if self._told or not (failed >= 0).any():
+    def _tell(self, worked: np.ndarray | None = None) -> None:
+        """Says once which worlds diverged, or were thrown by the ground, and what to try."""
+        if self._told:
             return
-        self._told = True
-        warnings.warn(explain(self, self._machine.plan, failed), HeelstrikeWarning, stacklevel=3)
+        failed, note = self.failed, None
+        if (failed >= 0).any():
+            note = explain(self, self._machine.plan, failed)
+        elif worked is not None:
+            note = explain_gain(self, self._machine.plan, worked)
+        if note is not None:
+            self._told = True
+            warnings.warn(note, HeelstrikeWarning, stacklevel=3)
 
 
 def _control(scene: Scene, control: object, pose: np.ndarray, implicit: bool, dt: float) -> Control:

@@ -68,7 +68,7 @@ class StepPlan:
         for surface in self.scene.surfaces:
             found |= parameters(surface, f"{surface.name}.")
         for k, _ in enumerate(self.pushes):
-            found |= parameters(Push(), f"push {k}.")
+            found |= parameters(Push(), f"push{k}.")
         for name in self.varied:
             found[f"{name}.mass"] = np.array([self.robot.bodies[self.robot.body(name)].mass])
         return found
@@ -109,7 +109,7 @@ class _Step:
         self.stops = plan.stops and with_values(plan.stops, values, "stops.")
         self.surfaces = [with_values(s, values, f"{s.name}.") for s in plan.scene.surfaces]
         self.pushes = [
-            (self.robot.body(name), with_values(Push(), values, f"push {k}."))
+            (self.robot.body(name), with_values(Push(), values, f"push{k}."))
             for k, name in enumerate(plan.pushes)
         ]
         self.hands = Hands(p, self.robot, plan.control, values, self.dt)

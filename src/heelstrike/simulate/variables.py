@@ -68,9 +68,13 @@ VARIABLES: dict[str, Variable] = {
     "zmp": Variable(("axis",), "m", "zero moment point"),
     "accelerometer": Variable(("sensor", "axis"), "m s-2", "specific force in a body's axes"),
     "gyro": Variable(("sensor", "axis"), "rad s-1", "angular velocity in a body's axes"),
-    "peak_force": Variable(("point",), "N", "largest normal contact force", final=True),
-    "peak_depth": Variable(("point",), "m", "largest penetration", final=True),
-    "impulse": Variable(("body", "axis"), "N s", "impulse of contact on a body", final=True),
+    "peak_force": Variable(
+        ("point",), "N", "largest normal contact force since the reset", final=True
+    ),
+    "peak_depth": Variable(("point",), "m", "largest penetration since the reset", final=True),
+    "impulse": Variable(
+        ("body", "axis"), "N s", "impulse of contact on a body since the reset", final=True
+    ),
     "failed": Variable((), "1", "step at which a world failed, -1 if none", final=True, kind="i"),
     "steps": Variable((), "1", "steps that a world made", final=True, kind="i"),
     "q0": Variable(("coordinate",), "@coordinate_unit", "coordinates at the start", final=True),
