@@ -40,7 +40,7 @@ def main() -> None:
 
     pushes = np.linspace(0, HARDEST, WORLDS)
     forces = pushes[:, None] * [1, 0, 0]
-    many = sim.run(3.0, q0=q0, worlds=WORLDS, vary={"push 0.force": forces}, threads=1)
+    many = sim.run(3.0, q0=q0, worlds=WORLDS, vary={"push0.force": forces}, threads=1)
     height = many.data["q"].sel(coordinate="root.z").values
     fell = pushes[height < 0.8 * robot.pose("stance")[2]]
     steps = many.info["steps"]

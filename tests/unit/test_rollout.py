@@ -101,6 +101,18 @@ def test_chunks_lanes_and_threads_give_the_same_bits(width, threads, chunk):
     assert np.array_equal(batches[0][1], batches[1][1])
 
 
+def test_one_step_after_threads_that_recorded_nothing():
+    """A single step makes room for its record, whatever the threads before it left."""
+    batch, alone = (compile_program(oscillator(), width=4).batch(9) for _ in range(2))
+    for one, threads in ((batch, 2), (alone, 1)):
+        one.set(k=[9.0], dt=[1e-2])
+        one.run(steps=1, every=10, threads=threads)
+        one.run(steps=4, every=10, threads=threads)
+        one.run()
+    assert batch.get("height").shape == (9, 1, 1)
+    assert np.array_equal(batch.get("height"), alone.get("height"))
+
+
 def test_recording_changes_no_bits_and_decimates():
     k = RNG.uniform(1, 100, size=(9, 1))
     ends, records = [], {}

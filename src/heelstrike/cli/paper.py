@@ -138,6 +138,9 @@ def _verdict(summary: dict[str, Any]) -> Text:
 
 def _shown(result: Result) -> Group:
     """One table a figure, its claim above, remarks below."""
+    heading = Text.assemble((f"{result.name}: {result.title}", "bold"), "\n", result.claim)
+    if not result.rows:
+        return Group(heading, "")
     numbers = ("closed form", "ours", "within")
     made = table("", "quantity", "theirs", *numbers, "holds", numbers=numbers)
     remarks: list[str] = []
@@ -150,7 +153,6 @@ def _shown(result: Result) -> Group:
         Text(f"[{letter}] {text}", style="dim")
         for letter, text in zip(LETTERS, remarks, strict=False)
     ]
-    heading = Text.assemble((f"{result.name}: {result.title}", "bold"), "\n", result.claim)
     return Group(heading, made, *(Padding(note, (0, 0, 0, 2)) for note in notes), "")
 
 

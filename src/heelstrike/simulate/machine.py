@@ -15,7 +15,7 @@ import numpy as np
 from heelstrike.compile.batch import Batch
 from heelstrike.compile.cache import cached_kernel
 from heelstrike.compile.kernel import Kernel
-from heelstrike.contact.parameters import with_values
+from heelstrike.contact.parameters import parameters, with_values
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.control import REFERENCE
 from heelstrike.simulate.parameters import Parameters
@@ -23,6 +23,7 @@ from heelstrike.simulate.record import output_name
 from heelstrike.simulate.servo import ServoPlan
 from heelstrike.simulate.state import State
 from heelstrike.simulate.step import StepPlan, step_program
+from heelstrike.spatial.vector import SX
 
 
 class Machine:
@@ -119,8 +120,10 @@ class Machine:
         for surface in self.plan.scene.surfaces:
             own = f"{surface.name}."
             if path.startswith(own) and value.shape[-1] == 1:
+                # the others as symbols: two that vary together may pass through odd pairs
+                others = {n: SX.sym("x", x.size) for n, x in parameters(surface, own).items()}
                 for extreme in (value.min(), value.max()):
-                    with_values(surface, {path: float(extreme)}, own)
+                    with_values(surface, others | {path: float(extreme)}, own)
 
     def _set(self, path: str) -> None:
         if self._batch is not None:

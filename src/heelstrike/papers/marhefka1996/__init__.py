@@ -25,6 +25,8 @@ PAPER = Paper(
         "independence": Item("e depends on neither m, k nor n", "independence:independence"),
         "sticking": Item("the force pulls only below v = -2/(3 alpha)", "sticking:sticking"),
         "two-alphas": Item("another damping on the way out (future work)", "two_alphas:two_alphas"),
+        "identify": Item("parameters from measurements (future work)", "identify:identify"),
+        "cubes": Item("real tosses of a cube (future work)", "cubes:cubes"),
         "operations": Item("one extra multiplication", "operations:operations"),
     },
 )

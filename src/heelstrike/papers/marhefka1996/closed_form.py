@@ -4,10 +4,8 @@ With u = 1 + 3/2 alpha v, and u_i at entry, (19) with its two negative radicands
 
     x^(n+1) = 4 m (n+1) / (9 k alpha^2) (G(u_i - 1) - G(u - 1)),      G(s) = s - ln(1 + s)
 
-At x = 0 this is G(u - 1) = G(u_i - 1): m, k and n cancel. Its second root is Lambert's W,
-
-    u = -W_0(-u_i exp(-u_i)),    e = (1 - u) / (u_i - 1) = 1 - z + z^2 - 1.1 z^3 ...,  z = alpha v_i
-
+At x = 0 this is G(u - 1) = G(u_i - 1): m, k and n cancel, and what is left is the restitution
+(heelstrike.contact.restitution), for one alpha and, of section 6, for two.
 The peak force k x^n u is where d(x^n u)/du = 0, also a W. The linear law (3), with
 zeta = b / (2 sqrt(k m)), has e from (4), and two others where tension is not kept.
 Speeds and depths are positive going in, forces positive where they repel. SI units.
@@ -15,35 +13,19 @@ Speeds and depths are positive going in, forces positive where they repel. SI un
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import lambertw
 
-Floats: TypeAlias = NDArray[np.float64]
+from heelstrike.contact.restitution import Floats as Floats
+from heelstrike.contact.restitution import g
+from heelstrike.contact.restitution import restitution as restitution
+from heelstrike.contact.restitution import restitution_two as restitution_two
 
 
 def sticky_speed(alpha: ArrayLike) -> Floats:
     """-2/(3 alpha), (22): the only depth rate at which spring and damper cancel [m/s]."""
     return -2 / (3 * np.asarray(alpha, dtype=float))
-
-
-def restitution(alpha: ArrayLike, v_in: ArrayLike) -> Floats:
-    """e of (19) at x = 0 [-]."""
-    return restitution_two(alpha, alpha, v_in)
-
-
-def restitution_two(alpha_in: ArrayLike, alpha_out: ArrayLike, v_in: ArrayLike) -> Floats:
-    """e with one alpha on the way in and another on the way out [-]: section 6, "continuing work".
-
-    G(s_out) = (alpha_out/alpha_in)^2 G(s_in), s = 3/2 alpha v: the depth is the same for both.
-    """
-    a, b, v = np.broadcast_arrays(
-        *(np.asarray(x, dtype=float) for x in (alpha_in, alpha_out, v_in))
-    )
-    level = (b / a) ** 2 * _g(1.5 * a * v)
-    return -_below_zero(level) / (1.5 * b * v)
 
 
 def speed_out(alpha: ArrayLike, v_in: ArrayLike) -> Floats:
@@ -57,7 +39,7 @@ def depth(v: ArrayLike, v_in: float, alpha: float, m: float, k: float, n: float 
     v_in is the rate at which the contour meets x = 0: on entry, or, below (22), on leaving.
     """
     s = 1.5 * alpha * np.asarray(v, dtype=float)
-    power = 4 * m * (n + 1) / (9 * k * alpha**2) * (_g(1.5 * alpha * v_in) - _g(s))
+    power = 4 * m * (n + 1) / (9 * k * alpha**2) * (g(1.5 * alpha * v_in) - g(s))
     return np.where(power >= 0, np.abs(power) ** (1 / (n + 1)), np.nan)
 
 
@@ -73,7 +55,7 @@ def off_contour(
     c = 9 * k * alpha**2 / (4 * m * (n + 1))
     slope_x = c * (n + 1) * np.abs(x) ** n * np.max(np.abs(x))
     slope_v = 1.5 * alpha * s / (1 + s) * np.max(np.abs(v))
-    return np.abs(_g(s) + c * np.abs(x) ** (n + 1) - _g(1.5 * alpha * v_in)) / np.hypot(
+    return np.abs(g(s) + c * np.abs(x) ** (n + 1) - g(1.5 * alpha * v_in)) / np.hypot(
         slope_x, slope_v
     )
 
@@ -126,25 +108,3 @@ def linear_restitution(m: ArrayLike, k: ArrayLike, b: ArrayLike, rule: str) -> F
     root = np.sqrt(1 - zeta**2)
     angle = {"tension": np.pi, "zeroed": 2 * np.arccos(zeta), "compression": np.arccos(zeta)}
     return np.exp(-zeta * angle[rule] / root)
-
-
-def _g(s: Floats | float) -> Floats:
-    """G(s) = s - ln|1 + s|, by its series near zero, where the two terms cancel."""
-    s = np.asarray(s, dtype=float)
-    series = s**2 * (1 / 2 - s * (1 / 3 - s * (1 / 4 - s * (1 / 5 - s * (1 / 6 - s / 7)))))
-    mirrored = np.where(s < -1, -2 - s, s)  # |1 + s| = 1 + mirrored
-    return np.where(np.abs(s) < 1e-3, series, s - np.log1p(mirrored))
-
-
-def _below_zero(level: Floats) -> Floats:
-    """The root s in (-1, 0] of G(s) = level: -1 - W_0(-exp(-1 - level)), then Newton.
-
-    W_0 has a square root at -1/e: half of its digits are lost at a small level, and come back.
-    """
-    s = -1 - lambertw(-np.exp(-1 - level), 0).real
-    s = np.where(level < 1e-6, -np.sqrt(2 * level), s)
-    lost = (level < 1) & (s < 0)
-    for _ in range(3):
-        at = np.where(lost, s, -0.5)
-        s = np.where(lost, at - (_g(at) - level) * (1 + at) / at, s)
-    return s

@@ -1,0 +1,159 @@
+"""A way to find the parameters from measurements, future work of [Marhefka1996].
+
+Impacts are simulated with known parameters, noise is added as an instrument would, and the
+parameters are found again (heelstrike.contact.identify): alpha from restitution at ten speeds, and
+k, n and alpha from force, depth and depth rate of one impact.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import heelstrike as hs
+from heelstrike.contact.identify import Fit, fit_force, fit_restitution
+from heelstrike.papers.marhefka1996 import closed_form
+from heelstrike.papers.marhefka1996.closed_form import Floats
+from heelstrike.papers.marhefka1996.impact import impacts, time_scale
+from heelstrike.papers.report import Result, Row, below, near, worst
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TRUE = {"k": 1e5, "alpha": 0.4, "n": 1.5}
+"""Of the ground: a sphere on a plane, ours."""
+MASS, SPEED = 1.0, 1.0
+"""Of the impact whose force is measured [kg], [m/s]."""
+SPEEDS = np.linspace(0.5, 5, 10)
+"""Of those whose restitution is [m/s]."""
+NOISE_E, NOISE_F = 0.01, 0.01
+"""Standard deviation of e [-], and of the force in its greatest value."""
+STEPS, EVERY = 1000, 40
+"""In an impact's time scale; between samples."""
+REPEATS = 200
+UNITS = {"k": "kN/m^1.5", "alpha": "s/m", "n": "-"}
+SCALE = {"k": 1e-3, "alpha": 1.0, "n": 1.0}
+
+
+def identify() -> Result:
+    """True, found, and how far off the standard error allows it to be."""
+    random = np.random.default_rng(1996)
+    law = hs.HuntCrossley(k=TRUE["k"], alpha=TRUE["alpha"], n=TRUE["n"])
+    e = _restitution(law)
+    depth, rate, force = _force(law)
+    noise = NOISE_F * force.max()
+
+    def rebounds() -> Fit:
+        return fit_restitution(SPEEDS, e + NOISE_E * random.normal(size=e.shape))
+
+    def presses(n: float | None = None) -> Fit:
+        return fit_force(depth, rate, force + noise * random.normal(size=force.shape), n)
+
+    one, two, known = rebounds(), presses(), presses(TRUE["n"])
+    exact = fit_force(depth, rate, force).values
+    rows = [
+        *_found(one, f"from {len(SPEEDS)} e"),
+        *_found(two, f"from {len(depth)} forces"),
+        *_found(known, "from forces, n known"),
+        below(
+            "alpha from e, no noise: off by",
+            fit_restitution(SPEEDS, e).values["alpha"] / TRUE["alpha"] - 1,
+            1e-5,
+        ),
+        below(
+            "k, n, alpha from forces, no noise: off by",
+            worst([exact[x] / TRUE[x] - 1 for x in TRUE]),
+            1e-9,
+        ),
+        *_honest("from e", [rebounds() for _ in range(REPEATS)]),
+        *_honest("from forces", [presses() for _ in range(REPEATS)]),
+    ]
+    return Result(
+        "identify",
+        "parameters from measurements",
+        "Future work: a way to find the parameters. Closed form: what the impacts were made with.",
+        tuple(rows),
+        lambda: _draw(e, one, (depth, rate, force), two, np.random.default_rng(1996)),
+    )
+
+
+def _restitution(law: hs.HuntCrossley) -> Floats:
+    """e of simulated impacts at all speeds [-]."""
+    dt = time_scale(SPEEDS, MASS, law.k, law.n) / STEPS
+    return impacts(law, SPEEDS, m=MASS, dt=dt, steps=8 * STEPS, integrator="rk4").e
+
+
+def _force(law: hs.HuntCrossley) -> tuple[Floats, Floats, Floats]:
+    """Depth [m], its rate [m/s] and force [N] of one simulated impact, while it touches."""
+    dt = time_scale(SPEED, MASS, law.k, law.n) / STEPS
+    run = impacts(law, SPEED, m=MASS, dt=dt, steps=8 * STEPS, integrator="rk4", every=EVERY)
+    assert run.curves is not None
+    depth, rate, force = (x[0] for x in (run.curves.depth, run.curves.rate, run.curves.force))
+    inside = depth > 0
+    return depth[inside], rate[inside], force[inside]
+
+
+def _found(fit: Fit, source: str) -> list[Row]:
+    """True beside found, within three standard errors."""
+    rows = []
+    for name, value in fit.values.items():
+        error = SCALE[name] * fit.errors[name]
+        if error == 0:
+            continue
+        quantity = f"{name} {source} [{UNITS[name]}]"
+        remark = (
+            f"Noise of {NOISE_E:g} in e, of {NOISE_F:.0%} of the greatest force; within three "
+            "standard errors."
+        )
+        ours, true = SCALE[name] * value, SCALE[name] * TRUE[name]
+        rows.append(near(quantity, ours, true, 3 * error, remark=remark))
+    return rows
+
+
+def _honest(source: str, fits: list[Fit]) -> list[Row]:
+    """The scatter of what is found, over the standard error that each fit states."""
+    rows = []
+    for name in fits[0].values:
+        found = float(np.std([fit.values[name] for fit in fits]))
+        stated = float(np.mean([fit.errors[name] for fit in fits]))
+        remark = f"Of {REPEATS} repetitions: known to 5 % itself."
+        rows.append(
+            near(f"scatter of {name} {source} / stated", found / stated, 1, 0.2, None, remark)
+        )
+    return rows
+
+
+def _draw(
+    e: Floats,
+    rebound: Fit,
+    pressed: tuple[Floats, Floats, Floats],
+    press: Fit,
+    random: np.random.Generator,
+) -> Figure:
+    from heelstrike.view import plot
+
+    figure, (left, right) = plot.figure(1, 2, size=(9.6, 4.2))
+    v = np.linspace(0.1, 5.2, 300)
+    alpha, error = rebound.values["alpha"], rebound.errors["alpha"]
+    left.errorbar(
+        SPEEDS,
+        e + NOISE_E * random.normal(size=e.shape),
+        NOISE_E,
+        fmt="o",
+        markersize=4,
+        color=plot.INK,
+        label="simulated, with noise",
+    )
+    found = f"found, $\\alpha$ = {alpha:.3f} $\\pm$ {error:.3f} s/m"
+    left.plot(v, closed_form.restitution(alpha, v), color=plot.COLOURS[0], label=found)
+    plot.label(left, "Restitution, true $\\alpha$ = 0.4 s/m", "impact speed [m/s]", "e [-]")
+    depth, rate, force = pressed
+    noisy = force + NOISE_F * force.max() * random.normal(size=force.shape)
+    right.plot(1e3 * depth, noisy, "o", markersize=3, color=plot.INK, label="simulated, with noise")
+    k, alpha, n = (press.values[name] for name in ("k", "alpha", "n"))
+    model = k * depth**n * (1 + 1.5 * alpha * rate)
+    label = f"found, n = {n:.3f} $\\pm$ {press.errors['n']:.3f}"
+    right.plot(1e3 * depth, model, color=plot.COLOURS[0], label=label)
+    plot.label(right, "Force of one impact, true n = 1.5", "depth [mm]", "force [N]")
+    return figure
