@@ -10,12 +10,15 @@ if TYPE_CHECKING:
     from heelstrike.compile.program import Program
     from heelstrike.contact.bristle import Bristle
     from heelstrike.contact.contact import where
+    from heelstrike.contact.coulomb import Coulomb
     from heelstrike.contact.custom import friction_law, normal_law
     from heelstrike.contact.elastic import Elastic
     from heelstrike.contact.hunt_crossley import HuntCrossley
     from heelstrike.contact.kinetic import Kinetic
     from heelstrike.contact.linear_spring import LinearSpring
+    from heelstrike.contact.micro_macro import MicroMacro
     from heelstrike.contact.poisson_spring import PoissonSpring
+    from heelstrike.contact.rigid import Rigid
     from heelstrike.contact.timestep_damper import TimestepDamper
     from heelstrike.errors import (
         HeelstrikeError,
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Rigid": "heelstrike.contact.rigid",
+    "MicroMacro": "heelstrike.contact.micro_macro",
+    "Coulomb": "heelstrike.contact.coulomb",
     "Bristle": "heelstrike.contact.bristle",
     "Elastic": "heelstrike.contact.elastic",
     "HeelstrikeError": "heelstrike.errors",
@@ -71,6 +77,7 @@ _HOMES = {
 
 __all__ = [
     "Bristle",
+    "Coulomb",
     "Elastic",
     "HeelstrikeError",
     "HeelstrikeWarning",
@@ -78,12 +85,14 @@ __all__ = [
     "Kinetic",
     "LinearSpring",
     "LoadError",
+    "MicroMacro",
     "Plane",
     "Point",
     "PoissonSpring",
     "Program",
     "ProgramError",
     "Recording",
+    "Rigid",
     "Robot",
     "Scene",
     "Servo",

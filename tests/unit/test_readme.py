@@ -25,6 +25,8 @@ PAGES = [
     "docs/recording.md",
     "docs/laws/index.md",
     "docs/laws/elastic.md",
+    "docs/laws/rigid.md",
+    "docs/laws/micro-macro.md",
 ]
 
 

@@ -23,6 +23,7 @@ from heelstrike.contact.elastic import Elastic
 from heelstrike.contact.hunt_crossley import HuntCrossley
 from heelstrike.contact.kinetic import Kinetic
 from heelstrike.contact.parameters import parameters, structure, with_values
+from heelstrike.contact.surface_law import Meeting
 from heelstrike.contact.timestep_damper import TimestepDamper
 from heelstrike.errors import HeelstrikeError, TraceError
 from tests.touch import surface
@@ -50,7 +51,8 @@ def compiled(law):
     given = [p.input(name, size) for name, size in sizes.items()]
     values = {path: p.input(path, value.size) for path, value in parameters(law).items()}
     with p.block("touch"):
-        touch = with_values(law, values).touch(*given)
+        *meeting, memory = given
+        touch = with_values(law, values).touch(Meeting(*meeting, ca.SX(9.81)), memory)
         p.output("force", ca.vertcat(touch.normal, touch.tangent))
     return compile_program(p, width=1, level=1)
 

@@ -9,23 +9,30 @@ from typing import Any
 
 from heelstrike.contact.bristle import Bristle
 from heelstrike.contact.contact import FrictionLaw, Law, NormalLaw
+from heelstrike.contact.coulomb import Coulomb
 from heelstrike.contact.elastic import Elastic
 from heelstrike.contact.hunt_crossley import HuntCrossley
 from heelstrike.contact.kinetic import Kinetic
 from heelstrike.contact.linear_spring import LinearSpring
+from heelstrike.contact.micro_macro import MicroMacro
 from heelstrike.contact.parameters import MEANING, STATIC, UNIT
 from heelstrike.contact.poisson_spring import PoissonSpring
+from heelstrike.contact.rigid import Rigid
+from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.contact.timestep_damper import TimestepDamper
 from heelstrike.errors import HeelstrikeError
 
-LAWS: tuple[type[Law | Elastic], ...] = (
+LAWS: tuple[type[Law | Coulomb | SurfaceLaw], ...] = (
     LinearSpring,
     HuntCrossley,
     PoissonSpring,
     TimestepDamper,
     Kinetic,
     Bristle,
+    Coulomb,
     Elastic,
+    Rigid,
+    MicroMacro,
 )
 
 REFERENCES = {
@@ -68,7 +75,7 @@ class LawInfo:
     """In kebab case."""
     kind: str
     """normal, friction or surface."""
-    law: type[Law | Elastic]
+    law: type[Law | Coulomb | SurfaceLaw]
     what: str
     """In one line."""
     sources: tuple[str, ...]
@@ -92,8 +99,8 @@ def law_by_name(name: str) -> LawInfo:
     raise HeelstrikeError(f"no law '{name}'{hint}; laws: {', '.join(known)}")
 
 
-def _info(law: type[Law | Elastic]) -> LawInfo:
-    kinds = {NormalLaw: "normal", FrictionLaw: "friction"}
+def _info(law: type[Law | Coulomb | SurfaceLaw]) -> LawInfo:
+    kinds = {NormalLaw: "normal", FrictionLaw: "friction", Coulomb: "friction"}
     kind = next((kind for base, kind in kinds.items() if issubclass(law, base)), "surface")
     what = (law.__doc__ or "").strip().splitlines()[0]
     infos = tuple(_parameter(f) for f in fields(law))  # type: ignore[arg-type]

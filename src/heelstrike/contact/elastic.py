@@ -6,6 +6,15 @@ The micro model of [Sugihara2006], and the contact of [Marhefka1996]. Here is wh
 a force exists only at depth d > 0; f_n is clamped at zero, unless the normal law is adhesive; where
 the surface pulls it does not rub; memory is zeroed where there is no contact. All by selects, so
 what a law computes out of contact does not matter, not even NaN.
+
+implicit=True takes the force at the end of the step, which is what [Sugihara2006] (14) gropes for:
+with F(d, w) linearised at the start, w = d',
+
+    f = F0 + G w+,    G = F_w + dt F_d,    F0 = F - F_w w
+
+a demand on the coupled problem with compliance 1 / (dt G) and velocity F0 / G outward. For a linear
+spring and damper that is implicit Euler, stable at any step, still in N/m and N s/m. A damper of
+one direction is taken to act as it does at the start of the step.
 """
 
 from __future__ import annotations
@@ -17,33 +26,28 @@ import casadi as ca
 
 from heelstrike.contact.bristle import Bristle
 from heelstrike.contact.contact import SX, Contact, FrictionLaw, NormalLaw, answered
+from heelstrike.contact.coulomb import Coulomb
 from heelstrike.contact.hunt_crossley import HuntCrossley
-from heelstrike.contact.parameters import MEANING
+from heelstrike.contact.parameters import MEANING, static
+from heelstrike.contact.surface_law import Demand, Meeting, SurfaceLaw, Touch, untouched
 from heelstrike.errors import HeelstrikeError
 
-
-@dataclass(frozen=True)
-class Touch:
-    """What one point feels of one surface, as symbols."""
-
-    touching: SX
-    """1 where d > 0."""
-    normal: SX
-    """f_n [N]."""
-    tangent: SX
-    """Along the surface's two tangents [N]."""
-    memory: SX
-    """For the next step."""
+LEAST = 1e-9
+"""Damping below which a law counts as a given force [N s/m]."""
+SMOOTHING = 1e-2
+"""Compliance of friction's passes, as a share of the contact's own."""
 
 
 @dataclass(frozen=True)
-class Elastic:
+class Elastic(SurfaceLaw):
     """A surface that gives way: a normal law and a friction law (None: no friction)."""
 
     normal: NormalLaw = field(default_factory=HuntCrossley, metadata={MEANING: "a normal law"})
-    friction: FrictionLaw | None = field(
+    friction: FrictionLaw | Coulomb | None = field(
         default_factory=Bristle, metadata={MEANING: "a friction law; None: no friction"}
     )
+
+    implicit: bool = static(False, meaning="the force at the end of the step; with hs.Coulomb")
 
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006", "Marhefka1996")
 
@@ -52,31 +56,68 @@ class Elastic:
             raise HeelstrikeError(
                 f"Elastic takes a normal law first, such as hs.HuntCrossley(), not {self.normal!r}"
             )
-        if not (self.friction is None or isinstance(self.friction, FrictionLaw)):
+        kind, names = (
+            (Coulomb, "hs.Coulomb()")
+            if self.implicit
+            else (FrictionLaw, "hs.Kinetic() or hs.Bristle()")
+        )
+        if not (self.friction is None or isinstance(self.friction, kind)):
+            how = ", which is solved with the impulses" if self.implicit else ""
             raise HeelstrikeError(
-                f"Elastic takes a friction law, hs.Kinetic() or hs.Bristle(), or None, not "
-                f"{self.friction!r}"
+                f"Elastic(implicit={self.implicit}) takes a friction law, {names}{how}, or None, "
+                f"not {self.friction!r}"
+            )
+        if self.implicit and self.normal.memory_size:
+            raise HeelstrikeError(
+                f"a normal law with memory cannot be implicit: {self.normal!r}; take one without"
             )
 
     @property
     def memory_size(self) -> int:
         """Values that a point carries from step to step."""
-        return self.normal.memory_size + (self.friction.memory_size if self.friction else 0)
+        friction = self.friction.memory_size if isinstance(self.friction, FrictionLaw) else 0
+        return self.normal.memory_size + friction
 
-    def touch(self, d: SX, rate: SX, slip: SX, position: SX, dt: SX, memory: SX) -> Touch:
-        """The force on a point at signed depth d; the rest as in `Contact`."""
+    @property
+    def couples(self) -> bool:
+        return self.implicit
+
+    def demand(self, meeting: Meeting) -> Demand:
+        d, w, dt = SX.sym("d"), SX.sym("w"), meeting.dt
+        none, still = SX(0, 1), SX(ca.DM.zeros(2))
+        force, _ = answered(self.normal.force(Contact(d, w, dt, none, still, still, SX(0))), none)
+        slopes = ca.jacobian(force, ca.vertcat(d, w))
+        here = ca.vertcat(ca.fmax(meeting.depth, 0), meeting.depth_rate)
+        parts = ca.substitute(ca.horzcat(force, slopes), ca.vertcat(d, w), here)
+        f, by_depth, by_rate = ca.horzsplit(parts)
+        stiff = ca.fmax(by_rate + dt * by_depth, LEAST)
+        friction = self.friction if isinstance(self.friction, Coulomb) else Coulomb(0, 0)
+        return Demand(
+            active=meeting.depth > 0,
+            velocity=(f - by_rate * meeting.depth_rate) / stiff,
+            mu_s=friction.mu_s,
+            mu_k=friction.mu_k,
+            smoothing=SX(SMOOTHING),
+            fresh=SX(0),
+            compliance=1 / (dt * stiff),
+        )
+
+    def touch(self, meeting: Meeting, memory: SX) -> Touch:
+        if self.implicit:
+            return untouched(meeting)
         own = self.normal.memory_size
+        d, rate, dt, slip = meeting.depth, meeting.depth_rate, meeting.dt, meeting.slip
         touching = d > 0
         depth = ca.fmax(d, 0)
-        c = Contact(depth, rate, dt, memory[:own, :], slip, position, SX(0))
+        c = Contact(depth, rate, dt, memory[:own, :], slip, meeting.position, SX(0))
         normal, kept = answered(self.normal.force(c), memory[:own, :])
         if not self.normal.adhesive:
             normal = ca.fmax(normal, 0)
         normal = ca.if_else(touching, normal, 0)
         tangent, anchors = SX.zeros(2), memory[own:, :]
-        if self.friction is not None:
+        if isinstance(self.friction, FrictionLaw):
             pressing = ca.fmax(normal, 0)  # a surface that pulls does not rub
-            c = Contact(depth, rate, dt, anchors, slip, position, pressing)
+            c = Contact(depth, rate, dt, anchors, slip, meeting.position, pressing)
             tangent, anchors = answered(self.friction.force(c), anchors)
             tangent = ca.if_else(touching, tangent, 0)
         following = ca.if_else(touching, ca.vertcat(kept, anchors), 0)

@@ -44,6 +44,8 @@ class Accelerated:
     """Of the joints."""
     bodies: list[Motion]
     """Spatial acceleration of each body less gravity, in its own frame: what it feels."""
+    pivots: dict[int, Pivot]
+    """By joint: what answers further forces (response.py)."""
 
 
 def aba(
@@ -177,7 +179,7 @@ def _outward(
                 )
                 result[joint.iv : joint.iv + joint.nv] = p.let("a", own)
                 moved[i] = let_motion(p, "acceleration", inner[i])
-    return Accelerated(ca.densify(result), [moved[i] for i in range(len(moved))])
+    return Accelerated(ca.densify(result), [moved[i] for i in range(len(moved))], pivots)
 
 
 def _let_pivot(p: Program, pivot: Pivot) -> Pivot:

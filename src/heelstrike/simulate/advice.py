@@ -18,10 +18,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from heelstrike.contact.elastic import Elastic
 from heelstrike.contact.stability import largest_step, slopes, step_radius
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
-from heelstrike.simulate.inertia import contact_mass, joint_inertias, kinetic_energy
+from heelstrike.simulate.inertia import (
+    contact_mass,
+    joint_inertias,
+    kinetic_energy,
+    point_places,
+)
 from heelstrike.simulate.servo import ServoPlan
 
 MARGIN = 0.5
@@ -55,18 +61,23 @@ def check_explicit_servo(robot: Robot, q: np.ndarray, kd: np.ndarray, dt: float)
         )
 
 
-def explain_gain(sim: Simulator, plan: StepPlan, worked: np.ndarray) -> str | None:
+def explain_gain(
+    sim: Simulator, plan: StepPlan, began: np.ndarray, worked: np.ndarray
+) -> str | None:
     """A sentence if ground that stands still did work on the robot: what passive ground cannot.
 
-    `worked` is what normal forces did in each world [J]. Told only above a tenth of the kinetic
-    energy and of what it takes to lift the robot by 1 cm: a fixed step gains a little by luck.
+    `worked` is what normal forces did in each world [J] since it was at `began`; ground that was
+    pressed in then may give back what it held, and is not told. Nor is less than a tenth of the
+    kinetic energy, or than it takes to lift the robot by 1 cm: a fixed step gains a little by luck.
     """
+    if any(surface.law.couples for surface in plan.scene.surfaces):
+        return None
     moving = any(sim.parameters[f"{s.name}.velocity"].any() for s in plan.scene.surfaces)
     if moving or not plan.scene.surfaces:
         return None
     world = int(np.argmax(worked))
     weight = sim.robot.mass * float(np.linalg.norm(np.atleast_2d(sim.parameters["gravity"])[-1]))
-    if worked[world] < LIFT * weight:
+    if worked[world] < LIFT * weight or (_depths(plan, began[world]) > 0).any():
         return None
     state = sim.state.copy()
     moved = kinetic_energy(sim.robot, state["q"][world], state["v"][world])
@@ -75,9 +86,19 @@ def explain_gain(sim: Simulator, plan: StepPlan, worked: np.ndarray) -> str | No
     where = f" in world {world}" if sim.worlds > 1 else ""
     dt = float(np.broadcast_to(sim.parameters["dt"].ravel(), (sim.worlds,))[world])
     return (
-        f"the ground did {worked[world]:.3g} J of work on the robot{where}: it started inside a "
-        f"surface, or contact is too stiff for steps of {dt:g} s; {_cause(sim, plan, world, dt)}"
+        f"the ground did {worked[world]:.3g} J of work on the robot{where}: contact is too stiff "
+        f"for steps of {dt:g} s; {_cause(sim, plan, world, dt)}"
     )
+
+
+def _depths(plan: StepPlan, q: np.ndarray) -> np.ndarray:
+    """Of the pairs in a pose [m]."""
+    places = point_places(plan.robot, q, [pair.point for pair in plan.scene.pairs])
+    found = []
+    for place, pair in zip(places, plan.scene.pairs, strict=True):
+        surface = plan.scene.surfaces[pair.surface]
+        found.append(surface.axes[2] @ (np.asarray(surface.point) - place) + pair.point.radius)
+    return np.array(found)
 
 
 def explain(sim: Simulator, plan: StepPlan, failed: np.ndarray) -> str:
@@ -112,6 +133,9 @@ def _cause(sim: Simulator, plan: StepPlan, world: int, dt: float) -> str:
         (p.point.body, p.point.position, scene.surfaces[p.surface].axes[2])
         for p in (scene.pairs[i] for i in touching)
     ]
+    where = f"contact '{pair.name}' on '{surface.name}' was {1e3 * depth[worst]:.3g} mm deep"
+    if not (isinstance(surface.law, Elastic) and not surface.law.couples):
+        return f"{where}; {general}"
     path, normal = f"{surface.name}.normal.", surface.law.normal
 
     def felt(at: float) -> tuple[float, float, float]:
@@ -123,7 +147,6 @@ def _cause(sim: Simulator, plan: StepPlan, world: int, dt: float) -> str:
 
     integrator = plan.integrator
     k, c, mass = felt(dt)
-    where = f"contact '{pair.name}' on '{surface.name}' was {1e3 * depth[worst]:.3g} mm deep"
     if not (np.isfinite(mass) and step_radius(k, c, mass, dt, integrator) > 1 + 1e-9):
         return f"{where}; {general}"
     return (

@@ -57,10 +57,13 @@ def check_variables(scene: Scene, variables: Sequence[str], sensors: Sequence[st
 def standard(scene: Scene, sensors: Sequence[str]) -> tuple[str, ...]:
     """What is recorded unless the user says otherwise."""
     contact = set() if scene.pairs else CONTACT
+    coupled = any(surface.law.couples for surface in scene.surfaces)
     return tuple(
         name
         for name, source in SOURCES.items()
-        if not (contact & set(source.outputs)) and (sensors or name not in SENSED)
+        if not (contact & set(source.outputs))
+        and (sensors or name not in SENSED)
+        and (coupled or name not in SOLVED)
     )
 
 
@@ -130,6 +133,7 @@ def _zmp(scene: Scene, values: Values) -> np.ndarray:
 CONTACT = {"position", "depth", "depth_rate", "slip", "normal", "tangent"}
 """Plain outputs of which there is one a pair."""
 SENSED = ("accelerometer", "gyro")
+SOLVED = ("solver_rounds", "solver_unfinished")
 FORCES = ("position", "normal", "tangent")
 
 SOURCES: dict[str, Source] = {
@@ -152,6 +156,8 @@ SOURCES: dict[str, Source] = {
     "kinetic": _scalar("kinetic"),
     "potential": _scalar("potential"),
     **{name: _work(k) for k, name in enumerate(WORKS)},
+    "solver_rounds": _scalar("rounds"),
+    "solver_unfinished": Source(("unfinished",), lambda _, v: v["unfinished"][..., 0] > 0.5),
     "accelerometer": _plain("accelerometer"),
     "gyro": _plain("gyro"),
 }

@@ -17,7 +17,7 @@ from heelstrike.compile.program import Program
 from heelstrike.dynamics.centroidal import centroidal, kinetic_energy, potential_energy
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.robot.robot import Frame, Robot
-from heelstrike.simulate.torque import Driven
+from heelstrike.simulate.couple import Coupled
 from heelstrike.simulate.touch import Contacts
 from heelstrike.spatial.motion import Motion
 from heelstrike.spatial.transform import Transform
@@ -34,9 +34,14 @@ class Evaluated:
     kin: Kinematics
     poses: list[Transform]
     contacts: Contacts
-    driven: Driven
+    a: SX
+    torque: SX
+    """Applied by the control."""
+    states: list[SX]
+    """Of joints that are at a limit, by kind of torque."""
     felt: list[Motion]
     """Accelerations of the bodies less gravity, in their frames."""
+    coupled: Coupled | None
     power: SX
     """In the order of WORKS [W]."""
 
@@ -57,7 +62,7 @@ def record(
     """Outputs of the named quantities at the start of the step; the state is q, v, work."""
     q, v, work = state
     pairs = found.contacts.pairs
-    values = {"q": q, "v": v, "work": work, "torque": found.driven.torques[0]}
+    values = {"q": q, "v": v, "work": work, "torque": found.torque}
     if pairs:
         values |= {
             "position": ca.horzcat(*(pair.position for pair in pairs)).T,
@@ -67,6 +72,8 @@ def record(
             "normal": ca.vertcat(*(pair.normal for pair in pairs)),
             "tangent": ca.horzcat(*(pair.tangent for pair in pairs)).T,
         }
+    if found.coupled is not None:
+        values |= {"rounds": found.coupled.rounds, "unfinished": found.coupled.unfinished}
     if {"com", "com_velocity", "potential"} & set(names):
         whole = centroidal(p, plan.robot, found.kin, found.poses)
         values |= {"com": whole.com, "com_velocity": whole.velocity}

@@ -61,6 +61,11 @@ class Simulator:
         if not isinstance(scene, Scene):
             raise HeelstrikeError(f"a simulator takes a scene, hs.Scene(robot, ...), not {scene!r}")
         _check_choice("integrator", integrator, INTEGRATORS)
+        if integrator == "rk4" and any(surface.law.couples for surface in scene.surfaces):
+            raise HeelstrikeError(
+                "rk4 takes elastic laws only: a rigid law changes velocities within a step; take "
+                'integrator="symplectic"'
+            )
         _check_choice("dtype", dtype, ("float64", "float32"))
         _check_choice("device", device, ("cpu",))
         _check_choice("math", math, ("exact",))
@@ -77,7 +82,8 @@ class Simulator:
         if isinstance(own, ServoPlan) and not implicit:
             check_explicit_servo(robot, pose, own.kd, dt)
         ends = stops.resolved(robot) if stops is not None else None
-        plan = StepPlan(scene, integrator, own, ends, sensors, pose=pose)
+        tolerance = 1e-9 if dtype == "float64" else 1e-5
+        plan = StepPlan(scene, integrator, own, ends, sensors, tolerance=tolerance, pose=pose)
         self._machine = Machine(plan, dt, dtype, _whole("worlds", worlds))
         self._linearizers: dict[tuple[object, ...], Linearizer] = {}
         self._told = False
@@ -176,7 +182,7 @@ class Simulator:
         before = batch.state()
         threads = threads or (os.cpu_count() or 1 if self.worlds > MANY else 1)
         made = rollout(batch, count, every, outputs, threads, progress)
-        self._tell(batch.get("work")[:, 0] - before["work"][:, 0])
+        self._tell(before)
         return recorded(machine, made, before, variables, every, vary)
 
     def reset(
@@ -357,15 +363,16 @@ class Simulator:
         check_variables(self.scene, names, sensors)
         return names
 
-    def _tell(self, worked: np.ndarray | None = None) -> None:
+    def _tell(self, before: Mapping[str, np.ndarray] | None = None) -> None:
         """Says once which worlds diverged, or were thrown by the ground, and what to try."""
         if self._told:
             return
         failed, note = self.failed, None
         if (failed >= 0).any():
             note = explain(self, self._machine.plan, failed)
-        elif worked is not None:
-            note = explain_gain(self, self._machine.plan, worked)
+        elif before is not None:
+            worked = self._machine.ready().get("work")[:, 0] - before["work"][:, 0]
+            note = explain_gain(self, self._machine.plan, before["q"], worked)
         if note is not None:
             self._told = True
             warnings.warn(note, HeelstrikeWarning, stacklevel=3)

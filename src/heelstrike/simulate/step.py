@@ -9,7 +9,7 @@ Steps 5 to 7, coupled forces, are not needed where every law is elastic.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import casadi as ca
@@ -17,7 +17,7 @@ import numpy as np
 
 from heelstrike.compile.program import Program
 from heelstrike.contact.parameters import parameters, structure, with_values
-from heelstrike.dynamics.aba import accelerated
+from heelstrike.dynamics.aba import Accelerated, accelerated
 from heelstrike.dynamics.bodies import varied
 from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.dynamics.integrate import euler, rk4
@@ -25,6 +25,7 @@ from heelstrike.dynamics.kinematics import kinematics, poses
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate import joints
 from heelstrike.simulate.control import Control, Hands, key, prefix
+from heelstrike.simulate.couple import REMEMBERED, Coupling, coupled_pairs
 from heelstrike.simulate.joints import StopsPlan
 from heelstrike.simulate.push import Push, pushed
 from heelstrike.simulate.record import Evaluated, record
@@ -32,7 +33,7 @@ from heelstrike.simulate.scene import Scene
 from heelstrike.simulate.torque import drive
 from heelstrike.simulate.touch import Ground, contact_power, contacts
 from heelstrike.simulate.variables import WORKS
-from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.motion import Force
 from heelstrike.spatial.vector import SX
 
 FASTEST = 1e4
@@ -52,6 +53,8 @@ class StepPlan:
     """Bodies that pushes act on."""
     varied: tuple[str, ...] = ()
     """Bodies whose mass is a parameter."""
+    tolerance: float = 1e-9
+    """Of the coupled problem, relative."""
     pose: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """In which inertias are taken where a rule needs one."""
 
@@ -67,6 +70,8 @@ class StepPlan:
             found |= parameters(self.stops, "stops.")
         for surface in self.scene.surfaces:
             found |= parameters(surface, f"{surface.name}.")
+        if coupled_pairs(self.scene):
+            found["solver.tolerance"] = np.array([self.tolerance])
         for k, _ in enumerate(self.pushes):
             found |= parameters(Push(), f"push{k}.")
         for name in self.varied:
@@ -124,7 +129,10 @@ class _Step:
         sizes = [plan.scene.surfaces[pair.surface].law.memory_size for pair in self.pairs]
         self.laws = p.memory("contact memory", sum(sizes)) if sum(sizes) else SX(0, 1)
         ends = np.cumsum([0, *sizes])
-        self.remembered = [self.laws[a:b] for a, b in pairwise(ends)]
+        self.remembered = [self.laws[a:b, :] for a, b in pairwise(ends)]
+        coupled = len(coupled_pairs(plan.scene))
+        self.impulses = p.memory("impulse memory", REMEMBERED * coupled) if coupled else None
+        self.tolerance = values.get("solver.tolerance", SX(0))
 
     def trace(self, outputs: Sequence[str]) -> Program:
         p, dt = self.p, self.dt
@@ -134,7 +142,7 @@ class _Step:
 
             def acceleration(q: SX, v: SX) -> SX:
                 found.append(self.evaluate(q, v, next(starts)))
-                return found[-1].driven.a
+                return found[-1].a
 
             q, v = rk4(p, self.robot, self.q, self.v, dt, acceleration)
             with p.block("end"):
@@ -144,7 +152,7 @@ class _Step:
         else:
             found.append(self.evaluate(self.q, self.v))
             symplectic = self.plan.integrator == "symplectic"
-            euler(p, self.robot, self.q, self.v, found[0].driven.a, dt, symplectic)
+            euler(p, self.robot, self.q, self.v, found[0].a, dt, symplectic)
             shares = [1.0]
         self.account(found, shares)
         self.hands.remember()
@@ -162,7 +170,9 @@ class _Step:
             Ground(surface, travel + when * dt * SX(surface.velocity))
             for surface, travel in zip(self.surfaces, self.travels, strict=True)
         ]
-        touched = contacts(p, self.plan.scene, grounds, kin, placed, dt, self.remembered)
+        touched = contacts(
+            p, self.plan.scene, grounds, kin, placed, dt, self.gravity, self.remembered
+        )
         external: list[Force | None] = [touched.forces.get(i) for i in range(len(robot.joints))]
         push_power = pushed(p, self.pushes, kin, placed, external)
         ahead = dt if implicit else 0.0
@@ -174,24 +184,38 @@ class _Step:
         if self.stops is not None:
             torques.append(joints.stop_torque(robot, self.stops, q, v, ahead))
 
-        felt: list[Motion] = []
+        coupling = self.coupling()
+        if coupling is not None:
+            coupling.prepare(touched, grounds, placed, external, dt)
+        solved: list[Accelerated] = []
 
         def solve(tau: SX, slope: SX) -> SX:
             diagonal = SX(robot.armature) + slope
-            found = accelerated(p, robot, kin, v, tau, self.gravity, diagonal, external)
-            felt.extend(found.bodies)
-            return found.a
+            solved.append(accelerated(p, robot, kin, v, tau, self.gravity, diagonal, external))
+            return solved[0].a
 
         driven = drive(p, torques, solve)
+        a, felt, coupled = driven.a, solved[0].bodies, None
+        if coupling is not None:
+            found = replace(solved[0], a=a)
+            coupled = coupling.solve(robot, kin, placed, touched, found, self.gravity, dt)
+            a, felt, touched = coupled.a, coupled.felt, coupled.contacts
         half = 0.0 if self.plan.integrator == "rk4" else 0.5 * dt
         normal, tangent = contact_power(p, touched, placed, felt, self.gravity, half)
         with p.block("power"):
-            middle = v + half * driven.a
-            work = [ca.dot(torque, middle) for torque in driven.torques]
+            applied = [torque.now - torque.slope * a for torque in driven.held]
+            middle = v + half * a
+            work = [ca.dot(torque, middle) for torque in applied]
             stops = work[3] if self.stops is not None else SX(0)
             power = ca.vertcat(normal, tangent, work[0], stops, work[1] + work[2], push_power)
             power = p.let("power", power)
-        return Evaluated(kin, placed, touched, driven, felt, power)
+        return Evaluated(kin, placed, touched, a, applied[0], driven.states, felt, coupled, power)
+
+    def coupling(self) -> Coupling | None:
+        """Of the pairs whose laws couple."""
+        if self.impulses is None:
+            return None
+        return Coupling(self.p, self.plan.scene, self.impulses, self.tolerance)
 
     def account(self, found: Sequence[Evaluated], shares: Sequence[float]) -> None:
         """Sums, peaks and the laws' memory."""
@@ -201,7 +225,7 @@ class _Step:
             power = sum((s * e.power for s, e in zip(shares, found, strict=True)), SX(0))
             p.update("work", self.work + dt * power)
             if self.sliding is not None:
-                p.update("sliding joints", found[0].driven.states[2])
+                p.update("sliding joints", found[0].states[2])
             fastest = SX(0)
             for speed in ca.vertsplit(self.v):
                 fastest = ca.fmax(fastest, ca.fabs(speed))
@@ -224,3 +248,5 @@ class _Step:
             if self.laws.numel():  # under rk4 once, by what its last evaluation says
                 last = found[-1].contacts.pairs
                 p.update("contact memory", ca.vertcat(*(x.memory for x in last)))
+            if found[0].coupled is not None:
+                p.update("impulse memory", found[0].coupled.memory)

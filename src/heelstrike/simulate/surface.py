@@ -11,6 +11,7 @@ import numpy as np
 
 from heelstrike.contact.elastic import Elastic
 from heelstrike.contact.parameters import check_numbers, static
+from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
 from heelstrike.spatial.vector import SX, constant
 
@@ -22,7 +23,7 @@ class Plane:
     d = nu . (point - p) for a point p of a robot          [Sugihara2006] (4)
     """
 
-    law: Elastic = field(default_factory=Elastic)
+    law: SurfaceLaw = field(default_factory=Elastic)
     name: str = static("ground")
     normal: Sequence[float] = static((0.0, 0.0, 1.0))
     """Out of the surface; of any length but zero."""
@@ -32,7 +33,7 @@ class Plane:
     """Of the surface, as of a belt [m/s]: the plane stays where it is, its material moves."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.law, Elastic):
+        if not isinstance(self.law, SurfaceLaw):
             raise HeelstrikeError(
                 f"surface '{self.name}' takes a law such as hs.Elastic(normal, friction), not "
                 f"{self.law!r}; wrap a normal law: hs.Elastic(hs.HuntCrossley(), hs.Bristle())"
@@ -54,14 +55,15 @@ class Plane:
 
     def own_parameters(self) -> dict[str, Any]:
         """The law's fields stand beside the surface's own: ground.normal.k, ground.velocity."""
-        law = {f.name: getattr(self.law, f.name) for f in fields(self.law)}
+        law = {f.name: getattr(self.law, f.name) for f in fields(self.law)}  # type: ignore[arg-type]
         return law | {"point": self.point, "velocity": self.velocity}
 
     def with_own(self, values: Mapping[str, Any]) -> Plane:
         """A copy with other values under those names."""
         own = {name: value for name, value in values.items() if name in ("point", "velocity")}
         law = {name: value for name, value in values.items() if name not in own}
-        return replace(self, law=replace(self.law, **law), **own)
+        changed: SurfaceLaw = replace(self.law, **law)  # type: ignore[type-var]
+        return replace(self, law=changed, **own)
 
     @property
     def axes(self) -> np.ndarray:

@@ -46,8 +46,8 @@ class Driven:
     """What came of it."""
 
     a: SX
-    torques: list[SX]
-    """Applied, in the order given."""
+    held: list[Torque]
+    """As they acted, in the order given: with their limits in place of what reached them."""
     states: list[SX]
     """Of the limited entries of each: -1 or 1 at a limit, 0 between."""
     unfinished: SX
@@ -58,7 +58,7 @@ def drive(p: Program, torques: Sequence[Torque], solve: Solve) -> Driven:
     """Accelerations and applied torques."""
     if not any(torque.limited for torque in torques):
         a = solve(*_sum(torques))
-        return Driven(a, [torque.now - torque.slope * a for torque in torques], [], SX(0))
+        return Driven(a, list(torques), [], SX(0))
     with repeated(p, "joint limits", limit=ROUNDS) as loop:
         used = [loop.carry("held", _start(torque)) for torque in torques]
         beyond = [loop.carry("beyond", zeros(len(torque.limited))) for torque in torques]
@@ -79,7 +79,7 @@ def drive(p: Program, torques: Sequence[Torque], solve: Solve) -> Driven:
             loop.until(ca.logic_not(news))
     assert loop.unfinished is not None
     held = [_held(torque, u) for torque, u in zip(torques, used, strict=True)]
-    return Driven(a, [x.now - x.slope * a for x in held], used, loop.unfinished)
+    return Driven(a, held, used, loop.unfinished)
 
 
 def _sum(torques: Sequence[Torque]) -> tuple[SX, SX]:

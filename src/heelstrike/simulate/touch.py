@@ -16,6 +16,7 @@ from itertools import groupby
 import casadi as ca
 
 from heelstrike.compile.program import Program
+from heelstrike.contact.surface_law import Demand, Meeting
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs
 from heelstrike.simulate.scene import Pair, Scene
@@ -41,6 +42,10 @@ class Touched:
     """[N]"""
     memory: SX
     """Of the law, for the next step."""
+    lever: SX
+    """From the body's origin, in world axes [m]."""
+    demand: Demand | None = None
+    """On the coupled problem."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,11 @@ class Share:
     def __add__(self, other: Share) -> Share:
         return Share(self.force + other.force, self.power + other.power)
 
+    def let(self, p: Program) -> Share:
+        """The same as symbols of the program."""
+        force = Force(p.let("share", self.force.linear), p.let("share", self.force.angular))
+        return Share(force, p.let("power", self.power))
+
 
 @dataclass(frozen=True)
 class Contacts:
@@ -65,6 +75,8 @@ class Contacts:
     """On each body that has points, in its frame."""
     shares: dict[int, tuple[Share, Share]]
     """Of the normal forces and of friction on each such body."""
+    motions: dict[int, Motion]
+    """Of each such body, in world axes."""
 
     def total(self, body: int) -> SX:
         """Force on a body in world axes [N]."""
@@ -88,9 +100,11 @@ def contacts(
     kin: Kinematics,
     poses: Sequence[Transform],
     dt: SX,
+    gravity: SX,
     memories: Sequence[SX],
 ) -> Contacts:
     """Forces of all pairs; `memories` are the laws' columns, one a pair."""
+    motions: dict[int, Motion] = {}
     found: list[Touched] = []
     forces: dict[int, Force] = {}
     shares: dict[int, tuple[Share, Share]] = {}
@@ -99,27 +113,37 @@ def contacts(
     for body, pairs in groupby(scene.pairs, key=lambda pair: pair.point.body):
         with p.block(f"{names[body]}: contact"):
             pose = poses[body]
+            own = kin.velocities[body]
             motion = Motion(
-                pose.rotate(kin.velocities[body].linear), pose.rotate(kin.velocities[body].angular)
+                p.let("motion", pose.rotate(own.linear)), p.let("motion", pose.rotate(own.angular))
             )
+            motions[body] = motion
             nothing = Share(Force(zeros(), zeros()), SX(0))
             normal, tangent = nothing, nothing
             for pair in pairs:
                 ground = grounds[pair.surface]
-                touched, own = _pair(p, pair, ground, pose, motion, dt, next(remembered))
+                memory = next(remembered)
+                touched, parts = _pair(p, pair, ground, pose, motion, dt, gravity, memory)
                 found.append(touched)
-                normal, tangent = normal + own[0], tangent + own[1]
+                normal, tangent = normal + parts[0], tangent + parts[1]
             total = normal.force + tangent.force
             forces[body] = Force(
                 p.let("force", pose.unrotate(total.linear)),
                 p.let("force", pose.unrotate(total.angular)),
             )
-            shares[body] = _let_share(p, normal), _let_share(p, tangent)
-    return Contacts(found, forces, shares)
+            shares[body] = normal.let(p), tangent.let(p)
+    return Contacts(found, forces, shares, motions)
 
 
 def _pair(
-    p: Program, pair: Pair, ground: Ground, pose: Transform, motion: Motion, dt: SX, memory: SX
+    p: Program,
+    pair: Pair,
+    ground: Ground,
+    pose: Transform,
+    motion: Motion,
+    dt: SX,
+    gravity: SX,
+    memory: SX,
 ) -> tuple[Touched, tuple[Share, Share]]:
     """One pair, and what its normal force and its friction do to the body."""
     surface = ground.surface
@@ -131,7 +155,9 @@ def _pair(
     velocity = add_cross(motion.linear, motion.angular, lever)
     moving = velocity - SX(surface.velocity)
     depth, rate, slip = surface.depth(position), -ca.dot(nu, moving), tangents @ moving
-    touch = surface.law.touch(depth, rate, slip, tangents @ (position - ground.travel), dt, memory)
+    place = tangents @ (position - ground.travel)
+    meeting = Meeting(depth, rate, slip, place, dt, ca.sqrt(ca.dot(gravity, gravity)))
+    touch = surface.law.touch(meeting, memory)
     touched = Touched(
         position=p.let("position", position),
         depth=p.let("depth", depth),
@@ -140,12 +166,18 @@ def _pair(
         normal=p.let("normal", touch.normal),
         tangent=p.let("tangent", touch.tangent),
         memory=p.let("memory", touch.memory),
+        lever=p.let("lever", lever),
+        demand=surface.law.demand(meeting) if surface.law.couples else None,
     )
-    parts = nu * touch.normal, tangents.T @ touch.tangent
-    normal, tangent = (
-        Share(Force(part, cross(lever, part)), ca.dot(part, velocity)) for part in parts
-    )
-    return touched, (normal, tangent)
+    return touched, shares_of(axes, lever, motion, touch.normal, touch.tangent)
+
+
+def shares_of(axes: SX, lever: SX, motion: Motion, normal: SX, tangent: SX) -> tuple[Share, Share]:
+    """What a normal force and a friction force at a lever do to a body."""
+    velocity = motion.at(lever)
+    parts = axes[2, :].T * normal, axes[:2, :].T @ tangent
+    one, other = (Share(Force(part, cross(lever, part)), ca.dot(part, velocity)) for part in parts)
+    return one, other
 
 
 def contact_power(
@@ -169,8 +201,3 @@ def contact_power(
                 rise = ca.dot(force.linear, linear) + ca.dot(force.angular, angular)
                 sums[k] = p.let("power", sums[k] + share.power + ahead * rise)
     return sums[0], sums[1]
-
-
-def _let_share(p: Program, share: Share) -> Share:
-    force = Force(p.let("share", share.force.linear), p.let("share", share.force.angular))
-    return Share(force, p.let("power", share.power))

@@ -66,6 +66,8 @@ VARIABLES: dict[str, Variable] = {
     "com": Variable(("axis",), "m", "centre of mass"),
     "com_velocity": Variable(("axis",), "m s-1", "velocity of the centre of mass"),
     "zmp": Variable(("axis",), "m", "zero moment point"),
+    "solver_rounds": Variable((), "1", "evaluations of the coupled problem"),
+    "solver_unfinished": Variable((), "1", "whether they reached their limit", kind="b"),
     "accelerometer": Variable(("sensor", "axis"), "m s-2", "specific force in a body's axes"),
     "gyro": Variable(("sensor", "axis"), "rad s-1", "angular velocity in a body's axes"),
     "peak_force": Variable(

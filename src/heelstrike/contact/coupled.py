@@ -1,0 +1,323 @@
+"""One problem for all contacts whose forces depend on one another.
+
+Find impulses f_j, each in its set, so that each point's velocity after the step meets its target:
+
+    V = V_free + Lambda^-1 sum_j G_j^T f_j                twists of the contacting bodies, 6 each
+    f_j = nearest(a_j - (G_j V - t_j) / rho_j)            in the cone, or where it slides the tube
+
+rho is a compliance [1/kg]. Where a law has its own it stays; a rigid contact takes a small one and
+repeats with a_j = f_j (passes), which lets the velocity meet its target exactly and changes the
+impulses of the last step as little as possible where they are not unique.
+
+With Lambda^-1 = L L^T and V = V_free + L x each pass minimises
+
+    |x|^2 / 2 + sum_j rho_j phi_j(x)                      convex, of 6 unknowns a body
+
+by Newton's method with a search along its line; the matrix is 1 + L^T (sum G^T f' G / rho) L. No
+matrix of the size of the points appears. A point slides if the passes leave it a slip; its friction
+is then bounded by mu_k times the normal impulse of the pass before: at the end that is Coulomb's
+law, slip is never reversed, and nothing hops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from heelstrike.compile.loop import Loop, repeated
+from heelstrike.compile.program import Program
+from heelstrike.contact.cone import Nearest, in_cone, in_tube
+from heelstrike.contact.contact import SX, where
+from heelstrike.spatial.small import factor
+from heelstrike.spatial.vector import skew, zeros
+
+ROUNDS = 100
+"""Evaluations in a step, over all passes; at the limit the last accepted impulses are taken."""
+STICKS = 1e-5
+"""Slip left to a sticking point, as a share of the largest free velocity, above which it slides."""
+SETTLED = 1e-6
+"""Change of velocity from pass to pass, as such a share, below which the passes end."""
+TURNING = 1e-3
+"""Share of a sliding point's friction that may still turn; the next step goes on from there."""
+RUBBING = 1e-6
+"""Share of it that may still grow."""
+JUDGED = 5
+"""Passes after which a slip counts even if impulses still change."""
+LINE = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+"""Of a search along a direction: where to look, then the near end with its slope and the far end
+with its slope, and the slope at the start."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """How a moving body takes part in a contact."""
+
+    body: int
+    """Its number among the contacting bodies."""
+    lever: SX
+    """From its origin to the contact, in world axes [m]."""
+    sign: float = 1.0
+    """-1 for the body that carries the surface."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contact's part of the problem, as symbols."""
+
+    arms: tuple[Arm, ...]
+    axes: SX
+    """Tangents and normal as rows, (3, 3)."""
+    active: SX
+    """1 where it touches."""
+    target: SX
+    """Velocity wanted after the step (3) [m/s]."""
+    mu_s: SX
+    mu_k: SX
+    smoothing: SX
+    """Compliance of a pass, as a share of the contact's own."""
+    past: SX
+    """Impulse of the last step (3) [N s]."""
+    slid: SX
+    """1 where it is first taken to slide."""
+    compliance: SX | None = None
+    """Normal, of an elastic law made implicit [1/kg]."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What the contacts do in a step."""
+
+    impulses: list[SX]
+    """Of each row, in its axes [N s]."""
+    slides: list[SX]
+    twists: SX
+    """Of the bodies after the step."""
+    wrenches: SX
+    """Impulse and moment on each body, world axes [N s, N m s]."""
+    rounds: SX
+    unfinished: SX
+    """1 where the limit of rounds was reached."""
+
+
+def solve(p: Program, rows: Sequence[Row], inverse: SX, free: SX, tolerance: SX) -> Solution:
+    """Impulses of all rows; `inverse` is Lambda^-1, `free` the bodies' twists without them."""
+    return _Problem(p, rows, inverse, free, tolerance).solve()
+
+
+class _Problem:
+    """The problem under construction."""
+
+    def __init__(
+        self, p: Program, rows: Sequence[Row], inverse: SX, free: SX, tolerance: SX
+    ) -> None:
+        self.p, self.rows, self.free, self.tolerance = p, rows, free, tolerance
+        self.size = free.numel()
+        with p.block("coupled: root"):
+            self.root = p.let("root", _root(inverse))
+        self.maps = [_map(row, self.size) for row in rows]
+        self.rho: list[SX] = []
+        self.own: list[SX] = []
+        with p.block("coupled: scale"):
+            fastest = SX(1e-9)
+            for row, g in zip(rows, self.maps, strict=True):
+                mean = ca.trace(g @ inverse @ g.T) / 3
+                self.own.append(p.let("own", mean))
+                self.rho.append(p.let("rho", row.smoothing * mean))
+                speed = ca.fmax(ca.mmax(ca.fabs(g @ free)), ca.mmax(ca.fabs(row.target)))
+                fastest = ca.fmax(fastest, where(row.active, speed, 0))
+            self.scale = p.let("scale", fastest)
+            past = self.wrench([row.past for row in rows])
+            self.begin = p.let("begin", self.root.T @ past)
+
+    def solve(self) -> Solution:
+        p, n = self.p, len(self.rows)
+        with repeated(p, "coupled", limit=ROUNDS) as loop:
+            x = loop.carry("x", self.begin)
+            d = loop.carry("direction", zeros(self.size))
+            line = loop.carry("line", SX(LINE))
+            passes = loop.carry("passes", SX(0))
+            a = loop.carry("a", ca.horzcat(*(row.past for row in self.rows)))
+            f = loop.carry("f", ca.horzcat(*(row.past for row in self.rows)))
+            radii = [_bound(row, row.slid, row.past[2]) for row in self.rows]
+            radius = loop.carry("radius", ca.vertcat(*radii))
+            slides = loop.carry("slides", ca.vertcat(*(row.slid for row in self.rows)))
+            self.round(loop, x, d, line, passes, a, f, radius, slides)
+        assert loop.rounds is not None
+        assert loop.unfinished is not None
+        impulses = [f[:, j] for j in range(n)]
+        with p.block("coupled: end"):
+            wrenches = p.let("wrench", self.wrench(impulses))
+            twists = p.let("twist", self.free + self.root @ x)
+        flags = [slides[j] for j in range(n)]
+        return Solution(impulses, flags, twists, wrenches, loop.rounds, loop.unfinished)
+
+    def round(
+        self,
+        loop: Loop,
+        x: SX,
+        d: SX,
+        line: SX,
+        passes: SX,
+        a: SX,
+        f: SX,
+        radius: SX,
+        slides: SX,
+    ) -> None:
+        """One evaluation: accepted or not, it says where the next one is; a pass may end."""
+        p, rows = self.p, self.rows
+        with p.block("coupled: trial"):
+            trial = p.let("x", x + line[0] * d)
+            twists = p.let("twist", self.free + self.root @ trial)
+        found, slips, stiffness = [], [], SX(self.size, self.size)
+        for j, (row, g) in enumerate(zip(rows, self.maps, strict=True)):
+            with p.block("coupled: point"):
+                left = g @ twists - row.target
+                near = self.nearest(row, j, a[:, j], left, radius[j], slides[j])
+                found.append(p.let("f", near[0]))
+                slips.append(p.let("slip", ca.sqrt(ca.dot(left[:2], left[:2]))))
+                weight = p.let("weight", ca.triu(near[1]))
+            with p.block("coupled: stiffness"):
+                full = g.T @ ca.triu2symm(weight) @ g
+                stiffness = p.let("stiffness", ca.triu(stiffness + full))
+        with p.block("coupled: gradient"):
+            gradient = p.let("gradient", trial - self.root.T @ self.wrench(found))
+            size = ca.mmax(ca.fabs(gradient))
+            ends = p.let("ends", size <= self.tolerance * (ca.mmax(ca.fabs(trial)) + 1e-12))
+            slope = p.let("slope", ca.dot(gradient, d))
+            fits = _fits(line, slope)
+            accepted = p.let("accepted", ca.logic_or(ends, fits))
+        with p.block("coupled: matrix"):
+            full = self.root.T @ ca.triu2symm(stiffness) @ self.root
+            matrix = p.let("matrix", ca.triu(full) + ca.DM.eye(self.size))
+        with p.block("coupled: direction"):
+            step = factor(ca.triu2symm(matrix)).solve(-gradient)
+            loop.next(x, where(accepted, trial, x))
+            loop.next(d, where(accepted, where(ends, 0, step), d))
+            fall = ca.dot(gradient, step)
+            fresh = ca.vertcat(1, 0, fall, 1, 0, fall)
+            again = where(ends, SX(LINE), fresh)
+            loop.next(line, where(accepted, again, _nearer(line, slope)))
+            loop.next(passes, passes + ends)
+        with p.block("coupled: pass"):
+            impulses = ca.horzcat(*found)
+            loop.next(f, where(accepted, impulses, f))
+            loop.next(a, where(ends, impulses, a))
+            self.end_pass(loop, ends, passes, found, slips, a, radius, slides)
+
+    def end_pass(
+        self,
+        loop: Loop,
+        ends: SX,
+        passes: SX,
+        found: Sequence[SX],
+        slips: Sequence[SX],
+        a: SX,
+        radius: SX,
+        slides: SX,
+    ) -> None:
+        """Who slides, how much friction that gives, and whether anything still changes."""
+        moved, news = SX(0), SX(0)
+        for j, (row, own) in enumerate(zip(self.rows, self.own, strict=True)):
+            change = ca.fabs(found[j] - a[:, j])
+            turned = ca.fmax(change[0], change[1])
+            turned = where(slides[j], ca.fmax(turned - TURNING * radius[j], 0), turned)
+            if row.compliance is None:  # an elastic normal force is no pass's
+                turned = ca.fmax(turned, change[2])
+            bound = _bound(row, slides[j], found[j][2])
+            grown = ca.fabs(bound - radius[j]) - RUBBING * bound
+            moved = ca.fmax(moved, ca.fmax(self.rho[j] * turned, own * grown))
+        settled = moved < SETTLED * self.scale
+        judged = ca.logic_or(settled, passes >= JUDGED)
+        flags, radii = [], []
+        for j, row in enumerate(self.rows):
+            slips_now = ca.logic_and(slips[j] > STICKS * self.scale, found[j][2] > 0)
+            starts = ca.logic_and(ca.logic_and(judged, slips_now), slides[j] == 0)
+            flag = ca.logic_or(slides[j], starts)
+            news = ca.logic_or(news, starts)
+            flags.append(where(ends, flag, slides[j]))
+            radii.append(where(ends, _bound(row, flag, found[j][2]), radius[j]))
+        loop.next(slides, ca.vertcat(*flags))
+        loop.next(radius, ca.vertcat(*radii))
+        loop.until(ca.logic_and(ends, ca.logic_and(settled, ca.logic_not(news))))
+
+    def nearest(self, row: Row, j: int, a: SX, left: SX, radius: SX, slides: SX) -> tuple[SX, SX]:
+        """Impulse, and how it falls with the velocity: its slope over the compliances."""
+        rho = self.rho[j]
+        normal = rho if row.compliance is None else row.compliance
+        z = a - left / rho
+        if row.compliance is not None:
+            z = ca.vertcat(z[:2], -left[2] / normal)
+        near = in_tube(z, radius)
+        if row.compliance is None:
+            cone = in_cone(z, ca.fmax(row.mu_s, row.mu_k))
+            near = Nearest(where(slides, near.f, cone.f), where(slides, near.slope, cone.slope))
+        weight = ca.diag(ca.vertcat(1 / rho, 1 / rho, 1 / normal)) @ near.slope
+        return where(row.active, near.f, 0), where(row.active, weight, 0)
+
+    def wrench(self, impulses: Sequence[SX]) -> SX:
+        """Of all rows on all bodies."""
+        total = zeros(self.size)
+        for g, impulse in zip(self.maps, impulses, strict=True):
+            total = total + g.T @ impulse
+        return ca.densify(total)
+
+
+def _fits(line: SX, slope: SX) -> SX:
+    """Whether a place on the line is near enough to its lowest point."""
+    start, near, far = ca.fabs(line[5]), line[1], line[3]
+    beyond = slope > 0.25 * start
+    short = ca.logic_and(slope < -0.75 * start, line[0] < 1)
+    return ca.logic_or(ca.logic_not(ca.logic_or(beyond, short)), far - near < 1e-3)
+
+
+def _nearer(line: SX, slope: SX) -> SX:
+    """The line with the place just tried as one of its ends, and where to look next: where a
+    straight line through the ends' slopes is zero.
+    """
+    at, near, near_slope, far, far_slope, start = ca.vertsplit(line)
+    above = slope > 0
+    near, near_slope = where(above, near, at), where(above, near_slope, slope)
+    far, far_slope = where(above, at, far), where(above, slope, far_slope)
+    rise = far_slope - near_slope
+    share = -near_slope / where(rise > 0, rise, 1)
+    look = near + (far - near) * ca.fmax(0.1, ca.fmin(0.9, share))
+    return ca.vertcat(look, near, near_slope, far, far_slope, start)
+
+
+def _bound(row: Row, slides: SX, normal: SX) -> SX:
+    """Of friction in the tube; a rigid contact that sticks is in its cone instead."""
+    held = 0 if row.compliance is None else ca.fmax(row.mu_s, row.mu_k)
+    return where(slides, row.mu_k, held) * normal
+
+
+def _map(row: Row, size: int) -> SX:
+    """G: from the bodies' twists to the contact's velocity in its axes, (3, size)."""
+    g = SX(3, size)
+    for arm in row.arms:
+        start = 6 * arm.body
+        g[:, start : start + 3] = arm.sign * row.axes
+        g[:, start + 3 : start + 6] = -arm.sign * row.axes @ skew(arm.lever)
+    return ca.sparsify(g)
+
+
+def _root(matrix: SX) -> SX:
+    """L with L L^T = a symmetric positive semidefinite matrix; a column is zero where nothing is
+    left of its diagonal.
+    """
+    n = matrix.shape[0]
+    root = SX(n, n)
+    for j in range(n):
+        left = matrix[j, j]
+        for k in range(j):
+            left = left - root[j, k] * root[j, k]
+        there = left > 1e-13 * matrix[j, j]
+        inverse = where(there, 1 / ca.sqrt(ca.fmax(left, 1e-30)), 0)
+        root[j, j] = left * inverse
+        for i in range(j + 1, n):
+            entry = matrix[i, j]
+            for k in range(j):
+                entry = entry - root[i, k] * root[j, k]
+            root[i, j] = entry * inverse
+    return root

@@ -1,0 +1,125 @@
+"""What forces on a few bodies do to the robot, from the pivots of the articulated-body algorithm.
+
+    inward     u = S^T f,   f_parent = X^T (f - U D^-1 u)           one row u a joint on the way
+    Lambda^-1 = sum over joints of u^T D^-1 u                       six columns a body
+    outward    a_joint = D^-1 (u - U^T X a_parent),   a = X a_parent + S a_joint
+
+No matrix of the size of the robot appears, and nothing is factored again: D and U are those of the
+step's own acceleration, with armature and servo in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from heelstrike.compile.program import Program
+from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.aba import Pivot
+from heelstrike.dynamics.kinematics import Kinematics
+from heelstrike.dynamics.tree import limbs, supports
+from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.transform import Transform
+from heelstrike.spatial.vector import SX, mac, zeros
+
+Rows = dict[int, SX]
+"""By joint on the way to the root: u of six unit forces on a body, (nv, 6)."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """Accelerations."""
+
+    a: SX
+    """Of the joints."""
+    bodies: list[Motion]
+    """Of the bodies, in their frames."""
+
+
+def force_rows(
+    p: Program,
+    robot: Robot,
+    kin: Kinematics,
+    pivots: Mapping[int, Pivot],
+    body: int,
+    pose: Transform,
+) -> Rows:
+    """For forces and moments along the world's axes at a body's origin."""
+    rows: Rows = {}
+    with p.block(f"{robot.bodies[body].name}: force rows"):
+        eye, none = SX(ca.DM.eye(3)), SX(ca.DM.zeros(3, 3))
+        turned = pose.unrotate(eye)
+        force = Force(ca.horzcat(turned, none), ca.horzcat(none, turned))
+        for i in reversed(supports(robot, body)):
+            joint, pivot = robot.joints[i], pivots[i]
+            s_linear, s_angular = joints.subspace(joint)
+            u = s_linear.T @ force.linear + s_angular.T @ force.angular
+            rows[i] = p.let("u", ca.densify(u))
+            if joint.parent == WORLD:
+                break
+            weighted = pivot.d.solve(u)
+            left = Force(
+                force.linear - pivot.u_linear @ weighted, force.angular - pivot.u_angular @ weighted
+            )
+            force = kin.placements[i].force_columns_out(left)
+    return rows
+
+
+def inverse_inertia(
+    p: Program, robot: Robot, pivots: Mapping[int, Pivot], rows: Sequence[Rows]
+) -> SX:
+    """Lambda^-1, (6 n, 6 n) for n bodies: velocity change per impulse, in world axes."""
+    weighted: list[Rows] = []
+    for k, own in enumerate(rows):
+        with p.block(f"body {k}: weighted rows"):
+            weighted.append({i: p.let("w", pivots[i].d.solve(u)) for i, u in own.items()})
+    blocks: list[list[SX]] = [[SX()] * len(rows) for _ in rows]
+    for a, left in enumerate(rows):
+        for b in range(a, len(rows)):
+            with p.block(f"inverse inertia {a} {b}"):
+                total = SX(ca.DM.zeros(6, 6))
+                for i in sorted(left.keys() & rows[b].keys()):
+                    total = ca.mac(left[i].T, weighted[b][i], total)
+                if a == b:
+                    blocks[a][a] = p.let_symmetric("inverse inertia", total)
+                else:
+                    blocks[a][b] = p.let("inverse inertia", total)
+                    blocks[b][a] = blocks[a][b].T
+    return ca.vertcat(*(ca.horzcat(*row) for row in blocks))
+
+
+def respond(
+    p: Program,
+    robot: Robot,
+    kin: Kinematics,
+    pivots: Mapping[int, Pivot],
+    rows: Sequence[Rows],
+    forces: Sequence[SX],
+) -> Response:
+    """What forces and moments (6) on the rows' bodies add."""
+    moved: dict[int, Motion] = {}
+    result = zeros(robot.nv)
+    for limb in limbs(robot):
+        with p.block(f"{limb.name}: response"):
+            inner: dict[int, Motion] = {}
+            for i in limb.joints:
+                joint, pivot, placement = robot.joints[i], pivots[i], kin.placements[i]
+                lack = zeros(joint.nv)
+                for own, force in zip(rows, forces, strict=True):
+                    if i in own:
+                        lack = mac(own[i], force, lack)
+                outer = None
+                if joint.parent != WORLD:
+                    outer = placement.motion_in(inner.get(joint.parent) or moved[joint.parent])
+                    lack = mac(-pivot.u_linear.T, outer.linear, lack)
+                    lack = mac(-pivot.u_angular.T, outer.angular, lack)
+                own_a = pivot.d.solve(lack)
+                linear, angular = joints.subspace(joint)
+                moving = Motion(linear @ own_a, angular @ own_a)
+                inner[i] = moving if outer is None else outer + moving
+                result[joint.v_slice] = p.let("a", own_a)
+                moved[i] = Motion(p.let("moved", inner[i].linear), p.let("moved", inner[i].angular))
+    return Response(ca.densify(result), [moved[i] for i in range(len(moved))])

@@ -1,0 +1,187 @@
+"""Steps 5 to 7 of [Sugihara2006], Fig. 4: forces that depend on one another.
+
+The step's acceleration is first found with the last step's impulses (so joint limits are judged
+with them); the coupled problem then says what the impulses really are, and the robot's response to
+the difference is added:
+
+    V_free = V + dt (acceleration of the bodies) - Lambda^-1 w_last
+    a      = a_last + H^-1 J^T (w - w_last) / dt
+
+A point's velocity after the step counts with the turning of its lever, dt w x (w x r): the term
+that [Sugihara2006] (19) drops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import casadi as ca
+
+from heelstrike.compile.program import Program
+from heelstrike.contact.coupled import Arm, Row, solve
+from heelstrike.dynamics.aba import Accelerated
+from heelstrike.dynamics.kinematics import Kinematics
+from heelstrike.dynamics.response import force_rows, inverse_inertia, respond
+from heelstrike.robot.robot import Robot
+from heelstrike.simulate.scene import Scene
+from heelstrike.simulate.touch import Contacts, Ground, Touched, shares_of
+from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.transform import Transform
+from heelstrike.spatial.vector import SX, constant, cross, zeros
+
+REMEMBERED = 4
+"""Of each point: the last force in its surface's axes [N], and 0 apart, 1 stuck, 2 slid."""
+SLIDING = 1 - 1e-6
+"""Share of mu_k f_n that friction must reach for a point to go on sliding in the next step."""
+
+
+@dataclass(frozen=True)
+class Coupled:
+    """What came of it."""
+
+    a: SX
+    felt: list[Motion]
+    contacts: Contacts
+    memory: SX
+    rounds: SX
+    unfinished: SX
+
+
+class Coupling:
+    """The coupled pairs of a scene in a step."""
+
+    def __init__(self, p: Program, scene: Scene, memory: SX, tolerance: SX) -> None:
+        self.p, self.scene, self.memory, self.tolerance = p, scene, memory, tolerance
+        self.pairs = coupled_pairs(scene)
+        self.bodies = sorted({scene.pairs[k].point.body for k in self.pairs})
+        self.rows: list[Row] = []
+        self.last = zeros(6 * len(self.bodies))  # wrench of the last step's forces
+
+    def prepare(
+        self,
+        contacts: Contacts,
+        grounds: Sequence[Ground],
+        poses: Sequence[Transform],
+        external: list[Force | None],
+        dt: SX,
+    ) -> None:
+        """Makes the rows, and lets the last step's forces act on the bodies."""
+        p = self.p
+        totals = [Force(zeros(), zeros()) for _ in self.bodies]
+        with p.block("coupled: rows"):
+            for n, k in enumerate(self.pairs):
+                pair, touched = self.scene.pairs[k], contacts.pairs[k]
+                surface = grounds[pair.surface].surface
+                body = self.bodies.index(pair.point.body)
+                row = self._row(n, body, touched, surface, contacts.motions[pair.point.body], dt)
+                self.rows.append(row)
+                force = row.axes.T @ row.past / dt
+                totals[body] = totals[body] + Force(force, cross(touched.lever, force))
+            self.last = p.let("last", ca.vertcat(*(total.column for total in totals)))
+        with p.block("coupled: last forces"):
+            for n, body in enumerate(self.bodies):
+                force = self.last[6 * n : 6 * n + 6]
+                own = Force(poses[body].unrotate(force[:3]), poses[body].unrotate(force[3:]))
+                total = own + external[body] if external[body] is not None else own  # type: ignore[operator]
+                external[body] = Force(p.let("last", total.linear), p.let("last", total.angular))
+
+    def solve(
+        self,
+        robot: Robot,
+        kin: Kinematics,
+        poses: Sequence[Transform],
+        contacts: Contacts,
+        found: Accelerated,
+        gravity: SX,
+        dt: SX,
+    ) -> Coupled:
+        """The step's acceleration with the right impulses."""
+        p = self.p
+        reach = [force_rows(p, robot, kin, found.pivots, b, poses[b]) for b in self.bodies]
+        inverse = inverse_inertia(p, robot, found.pivots, reach)
+        with p.block("coupled: free"):
+            ahead = [
+                self._after(
+                    contacts.motions[b], poses[b], kin.velocities[b], found.bodies[b], gravity, dt
+                )
+                for b in self.bodies
+            ]
+            free = p.let("free", ca.vertcat(*ahead) - dt * inverse @ self.last)
+        solution = solve(p, self.rows, inverse, free, self.tolerance)
+        with p.block("coupled: change"):
+            change = p.let("change", solution.wrenches / dt - self.last)
+        forces = [change[6 * n : 6 * n + 6] for n in range(len(self.bodies))]
+        more = respond(p, robot, kin, found.pivots, reach, forces)
+        felt = [
+            body if moved is None else body + moved
+            for body, moved in zip(found.bodies, more.bodies, strict=True)
+        ]
+        with p.block("coupled: forces"):
+            merged, memory = self._merged(contacts, solution.impulses, solution.slides, dt)
+        return Coupled(found.a + more.a, felt, merged, memory, solution.rounds, solution.unfinished)
+
+    def _row(
+        self, n: int, body: int, touched: Touched, surface: object, motion: Motion, dt: SX
+    ) -> Row:
+        demand = touched.demand
+        assert demand is not None
+        axes = constant(surface.axes)  # type: ignore[attr-defined]
+        own = self.memory[REMEMBERED * n : REMEMBERED * (n + 1)]
+        fresh = ca.logic_or(own[3] == 0, demand.fresh)
+        known = ca.logic_and(demand.active, ca.logic_not(fresh))
+        past = ca.if_else(known, own[:3] * dt, 0)
+        slid = ca.logic_and(known, own[3] > 1.5)
+        turning = cross(motion.angular, cross(motion.angular, touched.lever))
+        wanted = axes @ (SX(surface.velocity) - dt * turning)  # type: ignore[attr-defined]
+        target = wanted + ca.vertcat(0, 0, demand.velocity)
+        p = self.p
+        return Row(
+            arms=(Arm(body, touched.lever),),
+            axes=axes,
+            active=p.let("active", demand.active),
+            target=p.let("target", target),
+            mu_s=p.let("mu", SX(demand.mu_s)),
+            mu_k=p.let("mu", SX(demand.mu_k)),
+            smoothing=p.let("smoothing", SX(demand.smoothing)),
+            past=p.let("past", past),
+            slid=p.let("slid", slid),
+            compliance=None if demand.compliance is None else p.let("soft", demand.compliance),
+        )
+
+    def _after(
+        self, motion: Motion, pose: Transform, velocity: Motion, felt: Motion, gravity: SX, dt: SX
+    ) -> SX:
+        """A body's twist after the step in world axes, under the last step's forces."""
+        seen = felt.linear + cross(velocity.angular, velocity.linear)
+        linear = motion.linear + dt * (pose.rotate(seen) + gravity)
+        return ca.vertcat(linear, motion.angular + dt * pose.rotate(felt.angular))
+
+    def _merged(
+        self, contacts: Contacts, impulses: Sequence[SX], slides: Sequence[SX], dt: SX
+    ) -> tuple[Contacts, SX]:
+        """Contacts with the coupled forces added, and what to remember."""
+        p, pairs, shares = self.p, list(contacts.pairs), dict(contacts.shares)
+        remembered = []
+        for row, k, impulse, slid in zip(self.rows, self.pairs, impulses, slides, strict=True):
+            touched, body = pairs[k], self.scene.pairs[k].point.body
+            force = p.let("force", impulse / dt)
+            pairs[k] = replace(
+                touched,
+                normal=p.let("normal", touched.normal + force[2]),
+                tangent=p.let("tangent", touched.tangent + force[:2]),
+            )
+            own = shares_of(row.axes, touched.lever, contacts.motions[body], force[2], force[:2])
+            normal, tangent = shares[body]
+            shares[body] = normal + own[0], tangent + own[1]
+            rubs = ca.dot(force[:2], force[:2]) >= (SLIDING * row.mu_k * force[2]) ** 2
+            state = ca.if_else(row.active, ca.if_else(ca.logic_and(slid, rubs), 2, 1), 0)
+            remembered.append(ca.vertcat(ca.if_else(row.active, force, 0), state))
+        lets = {body: tuple(share.let(p) for share in both) for body, both in shares.items()}
+        merged = replace(contacts, pairs=pairs, shares=lets)  # type: ignore[arg-type]
+        return merged, p.let("memory", ca.vertcat(*remembered))
+
+
+def coupled_pairs(scene: Scene) -> list[int]:
+    """Numbers of the pairs whose law couples."""
+    return [k for k, pair in enumerate(scene.pairs) if scene.surfaces[pair.surface].law.couples]
