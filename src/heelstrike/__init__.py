@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from heelstrike.contact.custom import friction_law, normal_law
     from heelstrike.contact.elastic import Elastic
     from heelstrike.contact.hunt_crossley import HuntCrossley
+    from heelstrike.contact.identify import fit_force, fit_restitution
     from heelstrike.contact.kinetic import Kinetic
     from heelstrike.contact.linear_spring import LinearSpring
     from heelstrike.contact.micro_macro import MicroMacro
@@ -36,14 +37,11 @@ if TYPE_CHECKING:
     from heelstrike.simulate.simulator import Simulator
     from heelstrike.simulate.surface import Plane
 
-
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Rigid": "heelstrike.contact.rigid",
-    "MicroMacro": "heelstrike.contact.micro_macro",
-    "Coulomb": "heelstrike.contact.coulomb",
     "Bristle": "heelstrike.contact.bristle",
+    "Coulomb": "heelstrike.contact.coulomb",
     "Elastic": "heelstrike.contact.elastic",
     "HeelstrikeError": "heelstrike.errors",
     "HeelstrikeWarning": "heelstrike.errors",
@@ -51,12 +49,14 @@ _HOMES = {
     "Kinetic": "heelstrike.contact.kinetic",
     "LinearSpring": "heelstrike.contact.linear_spring",
     "LoadError": "heelstrike.errors",
+    "MicroMacro": "heelstrike.contact.micro_macro",
     "Plane": "heelstrike.simulate.surface",
     "Point": "heelstrike.robot",
     "PoissonSpring": "heelstrike.contact.poisson_spring",
     "Program": "heelstrike.compile.program",
     "ProgramError": "heelstrike.errors",
     "Recording": "heelstrike.simulate.recording",
+    "Rigid": "heelstrike.contact.rigid",
     "Robot": "heelstrike.robot",
     "Scene": "heelstrike.simulate.scene",
     "Servo": "heelstrike.simulate.servo",
@@ -69,6 +69,8 @@ _HOMES = {
     "combine": "heelstrike.robot",
     "compile_program": "heelstrike.compile.cpu",
     "controller": "heelstrike.simulate.controller",
+    "fit_force": "heelstrike.contact.identify",
+    "fit_restitution": "heelstrike.contact.identify",
     "friction_law": "heelstrike.contact.custom",
     "load": "heelstrike.robot",
     "normal_law": "heelstrike.contact.custom",
@@ -105,6 +107,8 @@ __all__ = [
     "combine",
     "compile_program",
     "controller",
+    "fit_force",
+    "fit_restitution",
     "friction_law",
     "load",
     "normal_law",

@@ -23,6 +23,7 @@ PAGES = [
     "docs/simulating.md",
     "docs/servo.md",
     "docs/recording.md",
+    "docs/identify.md",
     "docs/laws/index.md",
     "docs/laws/elastic.md",
     "docs/laws/rigid.md",
