@@ -1,0 +1,22 @@
+"""Balanced Micro/Macro Contact Model (Sugihara, Nakamura): the micro part.
+
+What the paper claims, where each equation is, what does not reproduce:
+docs/papers/sugihara2006.md.
+"""
+
+from __future__ import annotations
+
+from heelstrike.papers import Item, Paper
+
+PAPER = Paper(
+    name="sugihara2006",
+    title="Balanced Micro/Macro Contact Model for Forward Dynamics of Rigid Multibody",
+    authors="T. Sugihara, Y. Nakamura",
+    source="IEEE International Conference on Robotics and Automation, 2006",
+    items={
+        "rebound": Item("one bounce by (13) and by (14), at large steps", "rebound:rebound"),
+        "stability": Item("where a step by (13) and by (14) is stable", "stability:stability"),
+        "points": Item("the burst of the number of contact points", "points:points"),
+        "fig6": Item("the robot dropped from 0.05 m", "fig6:fig6"),
+    },
+)
