@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from heelstrike.simulate.scene import Scene
     from heelstrike.simulate.servo import Servo, Trajectory
     from heelstrike.simulate.simulator import Simulator
-    from heelstrike.simulate.surface import Plane
+    from heelstrike.simulate.surface import Box, Plane
 
 __version__ = "0.1.0"
 
@@ -50,6 +50,7 @@ _HOMES = {
     "LinearSpring": "heelstrike.contact.linear_spring",
     "LoadError": "heelstrike.errors",
     "MicroMacro": "heelstrike.contact.micro_macro",
+    "Box": "heelstrike.simulate.surface",
     "Plane": "heelstrike.simulate.surface",
     "Point": "heelstrike.robot",
     "PoissonSpring": "heelstrike.contact.poisson_spring",
@@ -78,6 +79,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Box",
     "Bristle",
     "Coulomb",
     "Elastic",

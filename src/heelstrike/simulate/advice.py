@@ -26,8 +26,8 @@ from heelstrike.simulate.inertia import (
     contact_mass,
     joint_inertias,
     kinetic_energy,
-    point_places,
 )
+from heelstrike.simulate.place import meetings
 from heelstrike.simulate.servo import ServoPlan
 
 MARGIN = 0.5
@@ -77,7 +77,7 @@ def explain_gain(
         return None
     world = int(np.argmax(worked))
     weight = sim.robot.mass * float(np.linalg.norm(np.atleast_2d(sim.parameters["gravity"])[-1]))
-    if worked[world] < LIFT * weight or (_depths(plan, began[world]) > 0).any():
+    if worked[world] < LIFT * weight or (meetings(plan.scene, began[world])[0] > 0).any():
         return None
     state = sim.state.copy()
     moved = kinetic_energy(sim.robot, state["q"][world], state["v"][world])
@@ -89,16 +89,6 @@ def explain_gain(
         f"the ground did {worked[world]:.3g} J of work on the robot{where}: contact is too stiff "
         f"for steps of {dt:g} s; {_cause(sim, plan, world, dt)}"
     )
-
-
-def _depths(plan: StepPlan, q: np.ndarray) -> np.ndarray:
-    """Of the pairs in a pose [m]."""
-    places = point_places(plan.robot, q, [pair.point for pair in plan.scene.pairs])
-    found = []
-    for place, pair in zip(places, plan.scene.pairs, strict=True):
-        surface = plan.scene.surfaces[pair.surface]
-        found.append(surface.axes[2] @ (np.asarray(surface.point) - place) + pair.point.radius)
-    return np.array(found)
 
 
 def explain(sim: Simulator, plan: StepPlan, failed: np.ndarray) -> str:
@@ -129,9 +119,9 @@ def _cause(sim: Simulator, plan: StepPlan, world: int, dt: float) -> str:
         path: np.atleast_2d(value)[-1 if len(np.atleast_2d(value)) == 1 else world]
         for path, value in sim.parameters.items()
     }
+    normals = meetings(scene, q)[1]
     points = [
-        (p.point.body, p.point.position, scene.surfaces[p.surface].axes[2])
-        for p in (scene.pairs[i] for i in touching)
+        (scene.pairs[i].point.body, scene.pairs[i].point.position, normals[i]) for i in touching
     ]
     where = f"contact '{pair.name}' on '{surface.name}' was {1e3 * depth[worst]:.3g} mm deep"
     if not (isinstance(surface.law, Elastic) and not surface.law.couples):

@@ -13,7 +13,7 @@ that [Sugihara2006] (19) drops.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import casadi as ca
@@ -25,10 +25,10 @@ from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.response import force_rows, inverse_inertia, respond
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.touch import Contacts, Ground, Touched, shares_of
+from heelstrike.simulate.touch import Contacts, Touched, add_shares, bodies_in
 from heelstrike.spatial.motion import Force, Motion
 from heelstrike.spatial.transform import Transform
-from heelstrike.spatial.vector import SX, constant, cross, zeros
+from heelstrike.spatial.vector import SX, cross, zeros
 
 REMEMBERED = 4
 """Of each point: the last force in its surface's axes [N], and 0 apart, 1 stuck, 2 slid."""
@@ -54,14 +54,13 @@ class Coupling:
     def __init__(self, p: Program, scene: Scene, memory: SX, tolerance: SX) -> None:
         self.p, self.scene, self.memory, self.tolerance = p, scene, memory, tolerance
         self.pairs = coupled_pairs(scene)
-        self.bodies = sorted({scene.pairs[k].point.body for k in self.pairs})
+        self.bodies = bodies_in([scene.pairs[k] for k in self.pairs])
         self.rows: list[Row] = []
         self.last = zeros(6 * len(self.bodies))  # wrench of the last step's forces
 
     def prepare(
         self,
         contacts: Contacts,
-        grounds: Sequence[Ground],
         poses: Sequence[Transform],
         external: list[Force | None],
         dt: SX,
@@ -71,13 +70,13 @@ class Coupling:
         totals = [Force(zeros(), zeros()) for _ in self.bodies]
         with p.block("coupled: rows"):
             for n, k in enumerate(self.pairs):
-                pair, touched = self.scene.pairs[k], contacts.pairs[k]
-                surface = grounds[pair.surface].surface
-                body = self.bodies.index(pair.point.body)
-                row = self._row(n, body, touched, surface, contacts.motions[pair.point.body], dt)
+                touched = contacts.pairs[k]
+                row = self._row(n, touched, contacts.motions, dt)
                 self.rows.append(row)
                 force = row.axes.T @ row.past / dt
-                totals[body] = totals[body] + Force(force, cross(touched.lever, force))
+                for arm in row.arms:
+                    own = arm.sign * force
+                    totals[arm.body] = totals[arm.body] + Force(own, cross(arm.lever, own))
             self.last = p.let("last", ca.vertcat(*(total.column for total in totals)))
         with p.block("coupled: last forces"):
             for n, body in enumerate(self.bodies):
@@ -121,24 +120,26 @@ class Coupling:
             merged, memory = self._merged(contacts, solution.impulses, solution.slides, dt)
         return Coupled(found.a + more.a, felt, merged, memory, solution.rounds, solution.unfinished)
 
-    def _row(
-        self, n: int, body: int, touched: Touched, surface: object, motion: Motion, dt: SX
-    ) -> Row:
+    def _row(self, n: int, touched: Touched, motions: Mapping[int, Motion], dt: SX) -> Row:
         demand = touched.demand
         assert demand is not None
-        axes = constant(surface.axes)  # type: ignore[attr-defined]
         own = self.memory[REMEMBERED * n : REMEMBERED * (n + 1)]
         fresh = ca.logic_or(own[3] == 0, demand.fresh)
         known = ca.logic_and(demand.active, ca.logic_not(fresh))
         past = ca.if_else(known, own[:3] * dt, 0)
         slid = ca.logic_and(known, own[3] > 1.5)
-        turning = cross(motion.angular, cross(motion.angular, touched.lever))
-        wanted = axes @ (SX(surface.velocity) - dt * turning)  # type: ignore[attr-defined]
+        turning = zeros()
+        for side in touched.sides:
+            spin = motions[side.body].angular
+            turning = turning + side.sign * cross(spin, cross(spin, side.lever))
+        wanted = touched.axes @ (touched.belt - dt * turning)
         target = wanted + ca.vertcat(0, 0, demand.velocity)
         p = self.p
         return Row(
-            arms=(Arm(body, touched.lever),),
-            axes=axes,
+            arms=tuple(
+                Arm(self.bodies.index(side.body), side.lever, side.sign) for side in touched.sides
+            ),
+            axes=touched.axes,
             active=p.let("active", demand.active),
             target=p.let("target", target),
             mu_s=p.let("mu", SX(demand.mu_s)),
@@ -164,16 +165,14 @@ class Coupling:
         p, pairs, shares = self.p, list(contacts.pairs), dict(contacts.shares)
         remembered = []
         for row, k, impulse, slid in zip(self.rows, self.pairs, impulses, slides, strict=True):
-            touched, body = pairs[k], self.scene.pairs[k].point.body
+            touched = pairs[k]
             force = p.let("force", impulse / dt)
             pairs[k] = replace(
                 touched,
                 normal=p.let("normal", touched.normal + force[2]),
                 tangent=p.let("tangent", touched.tangent + force[:2]),
             )
-            own = shares_of(row.axes, touched.lever, contacts.motions[body], force[2], force[:2])
-            normal, tangent = shares[body]
-            shares[body] = normal + own[0], tangent + own[1]
+            add_shares(shares, touched, contacts.motions, force[2], force[:2])
             rubs = ca.dot(force[:2], force[:2]) >= (SLIDING * row.mu_k * force[2]) ** 2
             state = ca.if_else(row.active, ca.if_else(ca.logic_and(slid, rubs), 2, 1), 0)
             remembered.append(ca.vertcat(ca.if_else(row.active, force, 0), state))

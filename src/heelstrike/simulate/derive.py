@@ -84,21 +84,6 @@ def _work(k: int) -> Source:
     return Source(("work",), lambda _, values: values["work"][..., k])
 
 
-def _axes(scene: Scene) -> np.ndarray:
-    """Of each pair's surface: tangents and normal as rows, (pairs, 3, 3)."""
-    own = [surface.axes for surface in scene.surfaces]
-    return np.array([own[pair.surface] for pair in scene.pairs]).reshape(-1, 3, 3)
-
-
-def _slip(scene: Scene, values: Values) -> np.ndarray:
-    return np.einsum("...pk,pkx->...px", values["slip"], _axes(scene)[:, :2])
-
-
-def _force(scene: Scene, values: Values) -> np.ndarray:
-    along = np.einsum("...pk,pkx->...px", values["tangent"], _axes(scene)[:, :2])
-    return along + values["normal"][..., None] * _axes(scene)[:, 2]
-
-
 def _by_body(scene: Scene, of_pairs: np.ndarray) -> np.ndarray:
     """Sums over the pairs of each body."""
     owners = np.array([pair.point.body for pair in scene.pairs], dtype=int)
@@ -108,11 +93,11 @@ def _by_body(scene: Scene, of_pairs: np.ndarray) -> np.ndarray:
 
 
 def _body_force(scene: Scene, values: Values) -> np.ndarray:
-    return _by_body(scene, _force(scene, values))
+    return _by_body(scene, values["force"])
 
 
 def _body_moment(scene: Scene, values: Values) -> np.ndarray:
-    return _by_body(scene, np.cross(values["position"], _force(scene, values)))
+    return _by_body(scene, np.cross(values["position"], values["force"]))
 
 
 def _cop(scene: Scene, values: Values) -> np.ndarray:
@@ -122,7 +107,7 @@ def _cop(scene: Scene, values: Values) -> np.ndarray:
 
 
 def _zmp(scene: Scene, values: Values) -> np.ndarray:
-    force = _force(scene, values)
+    force = values["force"]
     total = force.sum(axis=-2)
     moment = np.cross(values["position"], force).sum(axis=-2)
     place = np.stack([-moment[..., 1], moment[..., 0], np.zeros_like(total[..., 0])], axis=-1)
@@ -130,11 +115,11 @@ def _zmp(scene: Scene, values: Values) -> np.ndarray:
     return np.divide(place, lift, out=np.full_like(place, np.nan), where=lift > 0)
 
 
-CONTACT = {"position", "depth", "depth_rate", "slip", "normal", "tangent"}
+CONTACT = {"position", "depth", "depth_rate", "slip", "normal", "force"}
 """Plain outputs of which there is one a pair."""
 SENSED = ("accelerometer", "gyro")
 SOLVED = ("solver_rounds", "solver_unfinished")
-FORCES = ("position", "normal", "tangent")
+FORCES = ("position", "force")
 
 SOURCES: dict[str, Source] = {
     "q": _plain("q"),
@@ -143,11 +128,11 @@ SOURCES: dict[str, Source] = {
     "contact_position": _plain("position"),
     "depth": _plain("depth"),
     "depth_rate": _plain("depth_rate"),
-    "slip": Source(("slip",), _slip),
+    "slip": _plain("slip"),
     "touching": Source(("depth",), lambda _, values: values["depth"] > 0),
     "normal_force": _plain("normal"),
-    "force": Source(("normal", "tangent"), _force),
-    "body_force": Source(("normal", "tangent"), _body_force),
+    "force": _plain("force"),
+    "body_force": Source(("force",), _body_force),
     "body_moment": Source(FORCES, _body_moment),
     "cop": Source(("normal", "position"), _cop),
     "zmp": Source(FORCES, _zmp),

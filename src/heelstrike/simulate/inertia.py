@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 
 from heelstrike.robot.convert import to_pinocchio
-from heelstrike.robot.robot import Point, Robot
+from heelstrike.robot.robot import Robot
 
 
 def joint_inertias(robot: Robot, q: np.ndarray, diagonal: np.ndarray | float = 0.0) -> np.ndarray:
@@ -33,14 +33,6 @@ def inertia_matrix(robot: Robot, q: np.ndarray, diagonal: np.ndarray | float = 0
 def kinetic_energy(robot: Robot, q: np.ndarray, v: np.ndarray) -> float:
     """With the rotors' [J]."""
     return float(v @ inertia_matrix(robot, q) @ v / 2)
-
-
-def point_places(robot: Robot, q: np.ndarray, points: Sequence[Point]) -> list[np.ndarray]:
-    """Of points in the world [m]."""
-    model = to_pinocchio(robot)
-    data = model.createData()
-    pin.forwardKinematics(model, data, q)
-    return [data.oMi[point.body + 1].act(np.asarray(point.position)) for point in points]
 
 
 def contact_mass(

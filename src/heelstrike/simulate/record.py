@@ -68,9 +68,11 @@ def record(
             "position": ca.horzcat(*(pair.position for pair in pairs)).T,
             "depth": ca.vertcat(*(pair.depth for pair in pairs)),
             "depth_rate": ca.vertcat(*(pair.depth_rate for pair in pairs)),
-            "slip": ca.horzcat(*(pair.slip for pair in pairs)).T,
+            "slip": ca.horzcat(*(pair.axes[:2, :].T @ pair.slip for pair in pairs)).T,
             "normal": ca.vertcat(*(pair.normal for pair in pairs)),
-            "tangent": ca.horzcat(*(pair.tangent for pair in pairs)).T,
+            "force": ca.horzcat(
+                *(pair.axes.T @ ca.vertcat(pair.tangent, pair.normal) for pair in pairs)
+            ).T,
         }
     if found.coupled is not None:
         values |= {"rounds": found.coupled.rounds, "unfinished": found.coupled.unfinished}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -28,7 +29,10 @@ def described(plan: StepPlan) -> dict[str, Any]:
         "scene": {
             "gravity": scene.gravity,
             "surfaces": [
-                {"kind": type(s).__name__, "name": s.name, "normal": list(s.normal)}
+                {
+                    "kind": type(s).__name__,
+                    **{f.name: getattr(s, f.name) for f in fields(s) if f.name != "law"},
+                }
                 for s in scene.surfaces
             ],
             "points": [pair.name for pair in scene.pairs],

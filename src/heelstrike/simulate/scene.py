@@ -9,7 +9,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Point, Robot, repeated
-from heelstrike.simulate.surface import Plane
+from heelstrike.simulate.surface import Surface
 
 
 @dataclass(frozen=True)
@@ -19,16 +19,19 @@ class Pair:
     name: str
     point: Point
     surface: int
+    carrier: int | None = None
+    """The body that the surface rides on."""
 
 
 class Scene:
     """What there is in a world.
 
-    Every contact point of the robot may touch every surface. Several robots: `hs.combine` them.
+    Every contact point of the robot may touch every surface that does not ride on its own body.
+    Several robots: `hs.combine` them.
     """
 
     def __init__(
-        self, robot: Robot, *surfaces: Plane, gravity: float | Sequence[float] | None = None
+        self, robot: Robot, *surfaces: Surface, gravity: float | Sequence[float] | None = None
     ) -> None:
         if not isinstance(robot, Robot):
             raise HeelstrikeError(
@@ -36,8 +39,12 @@ class Scene:
                 "hs.combine([...])"
             )
         for surface in surfaces:
-            if not isinstance(surface, Plane):
-                raise HeelstrikeError(f"a scene holds surfaces, hs.Plane(...), not {surface!r:.60}")
+            if not isinstance(surface, Surface):
+                raise HeelstrikeError(
+                    f"a scene holds surfaces, hs.Plane(...) or hs.Box(...), not {surface!r:.60}"
+                )
+            if surface.body is not None:
+                robot.body(surface.body)
         if (twice := repeated(surface.name for surface in surfaces)) is not None:
             raise HeelstrikeError(f"two surfaces are called '{twice}'; give each its own name=")
         reserved = {"gravity", "dt", "servo", "controller", "stops", "push"}
@@ -54,10 +61,12 @@ class Scene:
     def pairs(self) -> list[Pair]:
         """Points and surfaces, body by body."""
         alone = len(self.surfaces) == 1
+        carriers = [None if s.body is None else self.robot.body(s.body) for s in self.surfaces]
         return [
-            Pair(point.name if alone else f"{point.name} on {surface.name}", point, k)
+            Pair(point.name if alone else f"{point.name} on {surface.name}", point, k, carriers[k])
             for point in sorted(self.robot.points, key=lambda point: point.body)
             for k, surface in enumerate(self.surfaces)
+            if carriers[k] != point.body
         ]
 
 

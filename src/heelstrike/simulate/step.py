@@ -26,6 +26,7 @@ from heelstrike.robot.robot import Robot
 from heelstrike.simulate import joints
 from heelstrike.simulate.control import Control, Hands, key, prefix
 from heelstrike.simulate.couple import REMEMBERED, Coupling, coupled_pairs
+from heelstrike.simulate.derive import body_indices
 from heelstrike.simulate.joints import StopsPlan
 from heelstrike.simulate.push import Push, pushed
 from heelstrike.simulate.record import Evaluated, record
@@ -186,7 +187,7 @@ class _Step:
 
         coupling = self.coupling()
         if coupling is not None:
-            coupling.prepare(touched, grounds, placed, external, dt)
+            coupling.prepare(touched, placed, external, dt)
         solved: list[Accelerated] = []
 
         def solve(tau: SX, slope: SX) -> SX:
@@ -220,7 +221,7 @@ class _Step:
     def account(self, found: Sequence[Evaluated], shares: Sequence[float]) -> None:
         """Sums, peaks and the laws' memory."""
         p, dt = self.p, self.dt
-        bodies = list(found[0].contacts.forces)
+        bodies = body_indices(self.plan.scene)
         with p.block("account"):
             power = sum((s * e.power for s, e in zip(shares, found, strict=True)), SX(0))
             p.update("work", self.work + dt * power)

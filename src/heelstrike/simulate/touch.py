@@ -4,7 +4,8 @@
     f = f_n nu + f_t                                                     [Sugihara2006] (9)
 
 with v the point's velocity relative to the surface's material. Steps 2 to 4 of [Sugihara2006],
-Fig. 4. Forces of a body's points are summed in world axes and turned into its frame once.
+Fig. 4. A surface that rides on a body feels the opposite force. Forces of a body's points are
+summed in world axes and turned into its frame once.
 """
 
 from __future__ import annotations
@@ -20,10 +21,21 @@ from heelstrike.contact.surface_law import Demand, Meeting
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs
 from heelstrike.simulate.scene import Pair, Scene
-from heelstrike.simulate.surface import Plane
+from heelstrike.simulate.surface import Surface
 from heelstrike.spatial.motion import Force, Motion
 from heelstrike.spatial.transform import Transform
-from heelstrike.spatial.vector import SX, add_cross, constant, cross, zeros
+from heelstrike.spatial.vector import SX, constant, cross, zeros
+
+
+@dataclass(frozen=True)
+class Side:
+    """A moving body that takes part in a contact."""
+
+    body: int
+    lever: SX
+    """From its origin to the contact, in world axes [m]."""
+    sign: float
+    """1 for the body of the point, -1 for the one that carries the surface."""
 
 
 @dataclass(frozen=True)
@@ -36,21 +48,24 @@ class Touched:
     """Signed [m]."""
     depth_rate: SX
     slip: SX
-    """Along the surface's tangents [m/s]."""
+    """Along the two tangents [m/s]."""
     normal: SX
     tangent: SX
     """[N]"""
     memory: SX
     """Of the law, for the next step."""
-    lever: SX
-    """From the body's origin, in world axes [m]."""
+    axes: SX
+    """Tangents and normal as rows, in the world, (3, 3)."""
+    sides: tuple[Side, ...]
+    belt: SX
+    """Velocity of the surface's material, beyond that of its body, in the world [m/s]."""
     demand: Demand | None = None
     """On the coupled problem."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """What the normal forces, or the friction, of a body's points do to it, in world axes."""
+    """What the normal forces, or the friction, of contacts do to a body, in world axes."""
 
     force: Force
     """About the body's origin."""
@@ -66,15 +81,18 @@ class Share:
         return Share(force, p.let("power", self.power))
 
 
+Shares = dict[int, tuple[Share, Share]]
+"""By body: of the normal forces and of friction."""
+
+
 @dataclass(frozen=True)
 class Contacts:
     """All pairs of a step."""
 
     pairs: list[Touched]
     forces: dict[int, Force]
-    """On each body that has points, in its frame."""
-    shares: dict[int, tuple[Share, Share]]
-    """Of the normal forces and of friction on each such body."""
+    """On each body that takes part, in its frame."""
+    shares: Shares
     motions: dict[int, Motion]
     """Of each such body, in world axes."""
 
@@ -88,9 +106,9 @@ class Contacts:
 class Ground:
     """A surface whose parameters are symbols, and how far its material has moved."""
 
-    surface: Plane
+    surface: Surface
     travel: SX
-    """Along x, y and z since the start [m]."""
+    """Along the axes of its frame since the start [m]."""
 
 
 def contacts(
@@ -104,80 +122,107 @@ def contacts(
     memories: Sequence[SX],
 ) -> Contacts:
     """Forces of all pairs; `memories` are the laws' columns, one a pair."""
-    motions: dict[int, Motion] = {}
-    found: list[Touched] = []
-    forces: dict[int, Force] = {}
-    shares: dict[int, tuple[Share, Share]] = {}
-    remembered = iter(memories)
     names = {i: limb.name for limb in limbs(scene.robot) for i in limb.joints}
-    for body, pairs in groupby(scene.pairs, key=lambda pair: pair.point.body):
-        with p.block(f"{names[body]}: contact"):
-            pose = poses[body]
-            own = kin.velocities[body]
-            motion = Motion(
+    motions: dict[int, Motion] = {}
+    for body in bodies_in(scene.pairs):
+        with p.block(f"{names[body]}: motion"):
+            pose, own = poses[body], kin.velocities[body]
+            motions[body] = Motion(
                 p.let("motion", pose.rotate(own.linear)), p.let("motion", pose.rotate(own.angular))
             )
-            motions[body] = motion
-            nothing = Share(Force(zeros(), zeros()), SX(0))
-            normal, tangent = nothing, nothing
+    found: list[Touched] = []
+    shares: Shares = {}
+    pull = ca.sqrt(ca.dot(gravity, gravity))
+    remembered = iter(memories)
+    for body, pairs in groupby(scene.pairs, key=lambda pair: pair.point.body):
+        with p.block(f"{names[body]}: contact"):
+            own_shares: Shares = {}
             for pair in pairs:
-                ground = grounds[pair.surface]
-                memory = next(remembered)
-                touched, parts = _pair(p, pair, ground, pose, motion, dt, gravity, memory)
+                meeting = dt, pull, next(remembered)
+                touched = _pair(p, pair, grounds[pair.surface], poses, motions, *meeting)
                 found.append(touched)
-                normal, tangent = normal + parts[0], tangent + parts[1]
+                add_shares(own_shares, touched, motions, touched.normal, touched.tangent)
+            for other, (normal, tangent) in own_shares.items():
+                both = normal.let(p), tangent.let(p)
+                shares[other] = _sum(shares[other], both) if other in shares else both
+    forces = {}
+    for body, (normal, tangent) in shares.items():
+        with p.block(f"{names[body]}: contact force"):
             total = normal.force + tangent.force
             forces[body] = Force(
-                p.let("force", pose.unrotate(total.linear)),
-                p.let("force", pose.unrotate(total.angular)),
+                p.let("force", poses[body].unrotate(total.linear)),
+                p.let("force", poses[body].unrotate(total.angular)),
             )
-            shares[body] = normal.let(p), tangent.let(p)
     return Contacts(found, forces, shares, motions)
+
+
+def bodies_in(pairs: Sequence[Pair]) -> list[int]:
+    """Bodies that take part in contacts, with a point or with a surface."""
+    carriers = {pair.carrier for pair in pairs if pair.carrier is not None}
+    return sorted({pair.point.body for pair in pairs} | carriers)
 
 
 def _pair(
     p: Program,
     pair: Pair,
     ground: Ground,
-    pose: Transform,
-    motion: Motion,
+    poses: Sequence[Transform],
+    motions: dict[int, Motion],
     dt: SX,
-    gravity: SX,
+    pull: SX,
     memory: SX,
-) -> tuple[Touched, tuple[Share, Share]]:
-    """One pair, and what its normal force and its friction do to the body."""
-    surface = ground.surface
-    axes = constant(surface.axes)
-    tangents, nu = axes[:2, :], axes[2, :].T
-    radius = pair.point.radius
-    lever = pose.rotate(constant(pair.point.position)) - radius * nu  # from the body's origin
+) -> Touched:
+    surface, pose, radius = ground.surface, poses[pair.point.body], pair.point.radius
+    frame = Transform((), zeros()) if pair.carrier is None else poses[pair.carrier]
+    centre = pose.rotate(constant(pair.point.position))  # from the body's origin
+    inside = frame.unrotate(pose.origin + centre - frame.origin)
+    depth, own_axes = surface.meet(inside)
+    axes = frame.rotate(own_axes.T).T
+    lever = centre - radius * axes[2, :].T
     position = pose.origin + lever
-    velocity = add_cross(motion.linear, motion.angular, lever)
-    moving = velocity - SX(surface.velocity)
-    depth, rate, slip = surface.depth(position), -ca.dot(nu, moving), tangents @ moving
-    place = tangents @ (position - ground.travel)
-    meeting = Meeting(depth, rate, slip, place, dt, ca.sqrt(ca.dot(gravity, gravity)))
+    belt = frame.rotate(SX(surface.velocity))
+    sides = [Side(pair.point.body, p.let("lever", lever), 1.0)]
+    moving = motions[pair.point.body].at(lever) - belt
+    if pair.carrier is not None:
+        arm = position - frame.origin
+        sides.append(Side(pair.carrier, p.let("lever", arm), -1.0))
+        moving = moving - motions[pair.carrier].at(arm)
+    rate, slip = -ca.dot(axes[2, :].T, moving), axes[:2, :] @ moving
+    foot = inside - radius * own_axes[2, :].T - ground.travel
+    meeting = Meeting(depth + radius, rate, slip, own_axes[:2, :] @ foot, dt, pull)
     touch = surface.law.touch(meeting, memory)
-    touched = Touched(
+    return Touched(
         position=p.let("position", position),
-        depth=p.let("depth", depth),
+        depth=p.let("depth", depth + radius),
         depth_rate=p.let("rate", rate),
         slip=p.let("slip", slip),
         normal=p.let("normal", touch.normal),
         tangent=p.let("tangent", touch.tangent),
         memory=p.let("memory", touch.memory),
-        lever=p.let("lever", lever),
+        axes=p.let("axes", axes),
+        sides=tuple(sides),
+        belt=p.let("belt", belt),
         demand=surface.law.demand(meeting) if surface.law.couples else None,
     )
-    return touched, shares_of(axes, lever, motion, touch.normal, touch.tangent)
 
 
-def shares_of(axes: SX, lever: SX, motion: Motion, normal: SX, tangent: SX) -> tuple[Share, Share]:
-    """What a normal force and a friction force at a lever do to a body."""
-    velocity = motion.at(lever)
-    parts = axes[2, :].T * normal, axes[:2, :].T @ tangent
-    one, other = (Share(Force(part, cross(lever, part)), ca.dot(part, velocity)) for part in parts)
-    return one, other
+def add_shares(
+    shares: Shares, touched: Touched, motions: dict[int, Motion], normal: SX, tangent: SX
+) -> None:
+    """Adds what a normal force and a friction force do to the bodies of a contact."""
+    axes = touched.axes
+    for side in touched.sides:
+        velocity = motions[side.body].at(side.lever)
+        parts = side.sign * axes[2, :].T * normal, side.sign * axes[:2, :].T @ tangent
+        one, other = (
+            Share(Force(part, cross(side.lever, part)), ca.dot(part, velocity)) for part in parts
+        )
+        both = one, other
+        shares[side.body] = _sum(shares[side.body], both) if side.body in shares else both
+
+
+def _sum(a: tuple[Share, Share], b: tuple[Share, Share]) -> tuple[Share, Share]:
+    return a[0] + b[0], a[1] + b[1]
 
 
 def contact_power(
