@@ -110,6 +110,7 @@ class Batch:
         for port in layout.outputs:
             self._attach_records(port, 1)
         self._room = 1  # records that the outputs have room for
+        self._lent = False  # the outputs are a caller's arrays
         self._single = True  # the arguments say one step, recorded
         self._lock = Lock()
         self._function = function
@@ -221,11 +222,30 @@ class Batch:
             self.steps_made += steps
             if threads == 1 or self.tiles == 1:
                 self._arguments[6:9] = [steps, every, phase]
-                self._single = steps == every == self._room == 1
+                self._single = steps == every == self._room == 1 and not self._lent
                 self._run_all()
             else:
                 self._single = False
                 self._run_threads(min(threads, self.tiles), steps, every, phase)
+            if self._lent:  # what was lent is not written to again
+                self._room, self._lent = 0, False
+
+    def record_into(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Lets the next run of one world without lanes write its records straight into arrays,
+        (records, *shape) by output, which must have room for just as many as it makes.
+        """
+        if self.worlds != 1 or self.layout.width != 1:
+            raise ProgramError("records go straight into arrays only for one world without lanes")
+        counts = {len(array) for array in arrays.values()}
+        if set(arrays) != {port.name for port in self.layout.outputs} or len(counts) != 1:
+            raise ProgramError("records go into one array an output, all of the same length")
+        for port in self.layout.outputs:
+            array, real = arrays[port.name], self.layout.real
+            if array.dtype != real.dtype or not array.flags.c_contiguous:
+                raise ProgramError(f"records of '{port.name}' need a contiguous array of its type")
+            self._attach(port.name, array.reshape(1, len(array), port.size, 1))
+            self._records[self._index[port.name]] = port.size * real.bytes
+        self._room, self._single, self._lent = counts.pop(), False, True
 
     def _make_room(self, steps: int, every: int, phase: int) -> None:
         """Outputs for as many records as these steps will make."""

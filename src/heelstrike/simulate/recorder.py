@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from heelstrike.simulate.recording import Recording
 from heelstrike.simulate.repeat import circumstances, coordinates, described
 from heelstrike.simulate.rollout import Rollout
 from heelstrike.simulate.variables import dataset
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def recorded(
@@ -44,8 +48,12 @@ def recorded(
         "wall_time": made.wall_time,
         "varied": varied,
     }
-    series = derived(plan.scene, variables, made.values)
-    return Recording(dataset(series, _ends(machine, before, not variables), labels, attrs))
+    ends = _ends(machine, before, not variables)
+
+    def labelled() -> xr.Dataset:
+        return dataset(derived(plan.scene, variables, made.values), ends, labels, attrs)
+
+    return Recording(labelled)
 
 
 def _ends(

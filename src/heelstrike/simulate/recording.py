@@ -9,7 +9,7 @@ run.save("drop.nc"); run = hs.Recording.load("drop.nc")
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +28,16 @@ PathLike = str | os.PathLike[str]
 class Recording:
     """A run's values over worlds and time, or at the end of many worlds."""
 
-    def __init__(self, data: xr.Dataset) -> None:
-        self.data = data
+    def __init__(self, data: xr.Dataset | Callable[[], xr.Dataset]) -> None:
+        """Of a dataset, or of what makes one when it is first looked at."""
+        self._data = data
+
+    @property
+    def data(self) -> xr.Dataset:
         """Every recorded variable, with units, labels and the attributes of the run."""
+        if callable(self._data):
+            self._data = self._data()
+        return self._data
 
     @property
     def info(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -86,6 +87,7 @@ def _control(plan: StepPlan) -> dict[str, Any] | None:
     return {"kind": kind, **held, **late, **table}
 
 
+@cache
 def _version(package: str) -> str:
     try:
         return version(package)

@@ -49,8 +49,15 @@ def rollout(
         while made < steps and not stopped.is_set():
             chunk = min(chunk, steps - made)
             begun = time.perf_counter()
+            new = len(range(-made % every, chunk, every))
+            straight = batch.layout.width == 1 and bool(values) and new > 0
+            if straight:
+                parts = {output_name(n): array[0, kept : kept + new] for n, array in values.items()}
+                batch.record_into(parts)
             batch.run(chunk, every, threads)
-            kept += _keep(batch, values, kept, made, chunk, every)
+            if not straight:
+                _keep(batch, values, kept, new)
+            kept += new
             made += chunk
             spent = max(time.perf_counter() - begun, 1e-6)
             chunk = max(1, min(4 * chunk, int(chunk * CHUNK / spent)))
@@ -66,15 +73,11 @@ def rollout(
     return Rollout({name: array[:, :kept] for name, array in values.items()}, made, spent)
 
 
-def _keep(
-    batch: Batch, values: Mapping[str, np.ndarray], kept: int, made: int, chunk: int, every: int
-) -> int:
-    """Copies the records of a chunk; returns how many there were."""
-    new = len(range(-made % every, chunk, every))
+def _keep(batch: Batch, values: Mapping[str, np.ndarray], kept: int, new: int) -> None:
+    """Copies the records of a chunk."""
     if new:
         for name, array in values.items():
             array[:, kept : kept + new] = batch.get(output_name(name))
-    return new
 
 
 def _shape(batch: Batch, name: str) -> tuple[int, ...]:
