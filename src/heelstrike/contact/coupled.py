@@ -30,7 +30,7 @@ from heelstrike.compile.loop import Loop, repeated
 from heelstrike.compile.program import Program
 from heelstrike.contact.cone import Nearest, in_cone, in_tube
 from heelstrike.contact.contact import SX, where
-from heelstrike.spatial.small import factor
+from heelstrike.contact.newton import Search, root_of
 from heelstrike.spatial.vector import skew, zeros
 
 ROUNDS = 100
@@ -45,9 +45,6 @@ RUBBING = 1e-6
 """Share of it that may still grow."""
 JUDGED = 5
 """Passes after which a slip counts even if impulses still change."""
-LINE = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
-"""Of a search along a direction: where to look, then the near end with its slope and the far end
-with its slope, and the slope at the start."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +112,8 @@ class _Problem:
         self.p, self.rows, self.free, self.tolerance = p, rows, free, tolerance
         self.size = free.numel()
         with p.block("coupled: root"):
-            self.root = p.let("root", _root(inverse))
-        self.maps = [_map(row, self.size) for row in rows]
+            self.root = p.let("root", root_of(inverse))
+        self.maps = [map_of(row, self.size) for row in rows]
         self.rho: list[SX] = []
         self.own: list[SX] = []
         with p.block("coupled: scale"):
@@ -134,31 +131,27 @@ class _Problem:
     def solve(self) -> Solution:
         p, n = self.p, len(self.rows)
         with repeated(p, "coupled", limit=ROUNDS) as loop:
-            x = loop.carry("x", self.begin)
-            d = loop.carry("direction", zeros(self.size))
-            line = loop.carry("line", SX(LINE))
+            search = Search(p, loop, self.begin, self.tolerance)
             passes = loop.carry("passes", SX(0))
             a = loop.carry("a", ca.horzcat(*(row.past for row in self.rows)))
             f = loop.carry("f", ca.horzcat(*(row.past for row in self.rows)))
             radii = [_bound(row, row.slid, row.past[2]) for row in self.rows]
             radius = loop.carry("radius", ca.vertcat(*radii))
             slides = loop.carry("slides", ca.vertcat(*(row.slid for row in self.rows)))
-            self.round(loop, x, d, line, passes, a, f, radius, slides)
+            self.round(loop, search, passes, a, f, radius, slides)
         assert loop.rounds is not None
         assert loop.unfinished is not None
         impulses = [f[:, j] for j in range(n)]
         with p.block("coupled: end"):
             wrenches = p.let("wrench", self.wrench(impulses))
-            twists = p.let("twist", self.free + self.root @ x)
+            twists = p.let("twist", self.free + self.root @ search.x)
         flags = [slides[j] for j in range(n)]
         return Solution(impulses, flags, twists, wrenches, loop.rounds, loop.unfinished)
 
     def round(
         self,
         loop: Loop,
-        x: SX,
-        d: SX,
-        line: SX,
+        search: Search,
         passes: SX,
         a: SX,
         f: SX,
@@ -167,8 +160,8 @@ class _Problem:
     ) -> None:
         """One evaluation: accepted or not, it says where the next one is; a pass may end."""
         p, rows = self.p, self.rows
-        with p.block("coupled: trial"):
-            trial = p.let("x", x + line[0] * d)
+        trial = search.trial()
+        with p.block("coupled: twists"):
             twists = p.let("twist", self.free + self.root @ trial)
         found, slips, stiffness = [], [], SX(self.size, self.size)
         for j, (row, g) in enumerate(zip(rows, self.maps, strict=True)):
@@ -181,28 +174,13 @@ class _Problem:
             with p.block("coupled: stiffness"):
                 full = g.T @ ca.triu2symm(weight) @ g
                 stiffness = p.let("stiffness", ca.triu(stiffness + full))
-        with p.block("coupled: gradient"):
-            gradient = p.let("gradient", trial - self.root.T @ self.wrench(found))
-            size = ca.mmax(ca.fabs(gradient))
-            ends = p.let("ends", size <= self.tolerance * (ca.mmax(ca.fabs(trial)) + 1e-12))
-            slope = p.let("slope", ca.dot(gradient, d))
-            fits = _fits(line, slope)
-            accepted = p.let("accepted", ca.logic_or(ends, fits))
-        with p.block("coupled: matrix"):
-            full = self.root.T @ ca.triu2symm(stiffness) @ self.root
-            matrix = p.let("matrix", ca.triu(full) + ca.DM.eye(self.size))
-        with p.block("coupled: direction"):
-            step = factor(ca.triu2symm(matrix)).solve(-gradient)
-            loop.next(x, where(accepted, trial, x))
-            loop.next(d, where(accepted, where(ends, 0, step), d))
-            fall = ca.dot(gradient, step)
-            fresh = ca.vertcat(1, 0, fall, 1, 0, fall)
-            again = where(ends, SX(LINE), fresh)
-            loop.next(line, where(accepted, again, _nearer(line, slope)))
-            loop.next(passes, passes + ends)
+        with p.block("coupled: wrench"):
+            wrench = p.let("wrench", self.wrench(found))
+        judged = search.advance(trial, self.root, wrench, stiffness)
         with p.block("coupled: pass"):
-            impulses = ca.horzcat(*found)
-            loop.next(f, where(accepted, impulses, f))
+            impulses, ends = ca.horzcat(*found), judged.ends
+            loop.next(passes, passes + ends)
+            loop.next(f, where(judged.accepted, impulses, f))
             loop.next(a, where(ends, impulses, a))
             self.end_pass(loop, ends, passes, found, slips, a, radius, slides)
 
@@ -264,35 +242,13 @@ class _Problem:
         return ca.densify(total)
 
 
-def _fits(line: SX, slope: SX) -> SX:
-    """Whether a place on the line is near enough to its lowest point."""
-    start, near, far = ca.fabs(line[5]), line[1], line[3]
-    beyond = slope > 0.25 * start
-    short = ca.logic_and(slope < -0.75 * start, line[0] < 1)
-    return ca.logic_or(ca.logic_not(ca.logic_or(beyond, short)), far - near < 1e-3)
-
-
-def _nearer(line: SX, slope: SX) -> SX:
-    """The line with the place just tried as one of its ends, and where to look next: where a
-    straight line through the ends' slopes is zero.
-    """
-    at, near, near_slope, far, far_slope, start = ca.vertsplit(line)
-    above = slope > 0
-    near, near_slope = where(above, near, at), where(above, near_slope, slope)
-    far, far_slope = where(above, at, far), where(above, slope, far_slope)
-    rise = far_slope - near_slope
-    share = -near_slope / where(rise > 0, rise, 1)
-    look = near + (far - near) * ca.fmax(0.1, ca.fmin(0.9, share))
-    return ca.vertcat(look, near, near_slope, far, far_slope, start)
-
-
 def _bound(row: Row, slides: SX, normal: SX) -> SX:
     """Of friction in the tube; a rigid contact that sticks is in its cone instead."""
     held = 0 if row.compliance is None else ca.fmax(row.mu_s, row.mu_k)
     return where(slides, row.mu_k, held) * normal
 
 
-def _map(row: Row, size: int) -> SX:
+def map_of(row: Row, size: int) -> SX:
     """G: from the bodies' twists to the contact's velocity in its axes, (3, size)."""
     g = SX(3, size)
     for arm in row.arms:
@@ -300,24 +256,3 @@ def _map(row: Row, size: int) -> SX:
         g[:, start : start + 3] = arm.sign * row.axes
         g[:, start + 3 : start + 6] = -arm.sign * row.axes @ skew(arm.lever)
     return ca.sparsify(g)
-
-
-def _root(matrix: SX) -> SX:
-    """L with L L^T = a symmetric positive semidefinite matrix; a column is zero where nothing is
-    left of its diagonal.
-    """
-    n = matrix.shape[0]
-    root = SX(n, n)
-    for j in range(n):
-        left = matrix[j, j]
-        for k in range(j):
-            left = left - root[j, k] * root[j, k]
-        there = left > 1e-13 * matrix[j, j]
-        inverse = where(there, 1 / ca.sqrt(ca.fmax(left, 1e-30)), 0)
-        root[j, j] = left * inverse
-        for i in range(j + 1, n):
-            entry = matrix[i, j]
-            for k in range(j):
-                entry = entry - root[i, k] * root[j, k]
-            root[i, j] = entry * inverse
-    return root

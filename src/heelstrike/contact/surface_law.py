@@ -47,6 +47,18 @@ class Touch:
 
 
 @dataclass(frozen=True)
+class Literal:
+    """A point under the literal rule of [Sugihara2006]."""
+
+    kinetic: SX
+    """1 in set K."""
+    sigma: SX
+    """Direction of slip along the two tangents, or zero (7)."""
+    lam: SX
+    """Weight of its impulse in (33) [1/kg^2]."""
+
+
+@dataclass(frozen=True)
 class Demand:
     """What a law wants of the coupled problem at one point."""
 
@@ -63,6 +75,10 @@ class Demand:
     """1 where the last step's impulse says nothing about this one."""
     compliance: SX | None = None
     """Of the normal impulse, where the law has its own [1/kg]."""
+    literal: Literal | None = None
+    """What the literal rule of [Sugihara2006] needs; None: the consistent rule."""
+    bias: str = "keep"
+    """"keep" or "drop" the change of a point's velocity by the bodies' turning, (19)."""
 
 
 class SurfaceLaw(ABC):

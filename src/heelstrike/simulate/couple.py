@@ -20,9 +20,12 @@ import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.contact.coupled import Arm, Row, solve
+from heelstrike.contact.paper_rule import solve_paper
+from heelstrike.contact.surface_law import Literal
 from heelstrike.dynamics.aba import Accelerated
-from heelstrike.dynamics.kinematics import Kinematics
+from heelstrike.dynamics.kinematics import Kinematics, accelerations
 from heelstrike.dynamics.response import force_rows, inverse_inertia, respond
+from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.scene import Scene
 from heelstrike.simulate.touch import Contacts, Touched, add_shares, bodies_in
@@ -56,6 +59,8 @@ class Coupling:
         self.pairs = coupled_pairs(scene)
         self.bodies = bodies_in([scene.pairs[k] for k in self.pairs])
         self.rows: list[Row] = []
+        self.literals: list[Literal] = []
+        self.drops = False  # the bias of (19)
         self.last = zeros(6 * len(self.bodies))  # wrench of the last step's forces
 
     def prepare(
@@ -92,6 +97,7 @@ class Coupling:
         poses: Sequence[Transform],
         contacts: Contacts,
         found: Accelerated,
+        v: SX,
         gravity: SX,
         dt: SX,
     ) -> Coupled:
@@ -99,26 +105,34 @@ class Coupling:
         p = self.p
         reach = [force_rows(p, robot, kin, found.pivots, b, poses[b]) for b in self.bodies]
         inverse = inverse_inertia(p, robot, found.pivots, reach)
+        biases = accelerations(p, robot, kin, v, None, base=-gravity) if self.drops else None
         with p.block("coupled: free"):
-            ahead = [
-                self._after(
-                    contacts.motions[b], poses[b], kin.velocities[b], found.bodies[b], gravity, dt
-                )
-                for b in self.bodies
-            ]
+            ahead = []
+            for b in self.bodies:
+                motion, felt = contacts.motions[b], found.bodies[b]
+                if biases is not None:
+                    ahead.append(self._dropped(motion, poses[b], felt, biases[b], dt))
+                else:
+                    own = kin.velocities[b]
+                    ahead.append(self._after(motion, poses[b], own, felt, gravity, dt))
             free = p.let("free", ca.vertcat(*ahead) - dt * inverse @ self.last)
-        solution = solve(p, self.rows, inverse, free, self.tolerance)
+        if self.literals:
+            solution = solve_paper(p, self.rows, self.literals, inverse, free, self.tolerance)
+        else:
+            solution = solve(p, self.rows, inverse, free, self.tolerance)
         with p.block("coupled: change"):
             change = p.let("change", solution.wrenches / dt - self.last)
         forces = [change[6 * n : 6 * n + 6] for n in range(len(self.bodies))]
         more = respond(p, robot, kin, found.pivots, reach, forces)
-        felt = [
+        felt_after = [
             body if moved is None else body + moved
             for body, moved in zip(found.bodies, more.bodies, strict=True)
         ]
         with p.block("coupled: forces"):
             merged, memory = self._merged(contacts, solution.impulses, solution.slides, dt)
-        return Coupled(found.a + more.a, felt, merged, memory, solution.rounds, solution.unfinished)
+        return Coupled(
+            found.a + more.a, felt_after, merged, memory, solution.rounds, solution.unfinished
+        )
 
     def _row(self, n: int, touched: Touched, motions: Mapping[int, Motion], dt: SX) -> Row:
         demand = touched.demand
@@ -129,12 +143,17 @@ class Coupling:
         past = ca.if_else(known, own[:3] * dt, 0)
         slid = ca.logic_and(known, own[3] > 1.5)
         turning = zeros()
-        for side in touched.sides:
+        self.drops = demand.bias == "drop"
+        for side in touched.sides if not self.drops else ():
             spin = motions[side.body].angular
             turning = turning + side.sign * cross(spin, cross(spin, side.lever))
         wanted = touched.axes @ (touched.belt - dt * turning)
         target = wanted + ca.vertcat(0, 0, demand.velocity)
         p = self.p
+        if (literal := demand.literal) is not None:
+            sigma = p.let("sigma", literal.sigma)
+            kinetic, lam = p.let("kinetic", literal.kinetic), p.let("lam", SX(literal.lam))
+            self.literals.append(Literal(kinetic, sigma, lam))
         return Row(
             arms=tuple(
                 Arm(self.bodies.index(side.body), side.lever, side.sign) for side in touched.sides
@@ -158,6 +177,11 @@ class Coupling:
         linear = motion.linear + dt * (pose.rotate(seen) + gravity)
         return ca.vertcat(linear, motion.angular + dt * pose.rotate(felt.angular))
 
+    def _dropped(self, motion: Motion, pose: Transform, felt: Motion, bias: Motion, dt: SX) -> SX:
+        """The same without what turning alone does to it: V + J a dt, as (19) has it."""
+        linear = motion.linear + dt * pose.rotate(felt.linear - bias.linear)
+        return ca.vertcat(linear, motion.angular + dt * pose.rotate(felt.angular - bias.angular))
+
     def _merged(
         self, contacts: Contacts, impulses: Sequence[SX], slides: Sequence[SX], dt: SX
     ) -> tuple[Contacts, SX]:
@@ -179,6 +203,24 @@ class Coupling:
         lets = {body: tuple(share.let(p) for share in both) for body, both in shares.items()}
         merged = replace(contacts, pairs=pairs, shares=lets)  # type: ignore[arg-type]
         return merged, p.let("memory", ca.vertcat(*remembered))
+
+
+def check_rules(scene: Scene) -> None:
+    """Refuses laws that cannot be solved together."""
+    rules = {
+        (getattr(law, "rule", "consistent"), getattr(law, "bias", None)) for law in _rigid(scene)
+    }
+    if len(rules) > 1:
+        raise HeelstrikeError(
+            'rule="paper" solves all coupled contacts of a scene by its own QP: give every '
+            'rigid surface the same rule and bias, or take rule="consistent"'
+        )
+
+
+def _rigid(scene: Scene) -> list[object]:
+    """The laws that couple; of a membrane over a floor the floor's."""
+    laws = [surface.law for surface in scene.surfaces if surface.law.couples]
+    return [getattr(law, "rigid", law) for law in laws]
 
 
 def coupled_pairs(scene: Scene) -> list[int]:

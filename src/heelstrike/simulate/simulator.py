@@ -14,6 +14,7 @@ from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.simulate.advice import check_explicit_servo, explain, explain_gain
 from heelstrike.simulate.control import Control, Direct
 from heelstrike.simulate.controller import Controller
+from heelstrike.simulate.couple import check_rules
 from heelstrike.simulate.derive import check_variables, derived, needed, standard
 from heelstrike.simulate.joints import Stops
 from heelstrike.simulate.machine import Machine
@@ -66,6 +67,7 @@ class Simulator:
                 "rk4 takes elastic laws only: a rigid law changes velocities within a step; take "
                 'integrator="symplectic"'
             )
+        check_rules(scene)
         _check_choice("dtype", dtype, ("float64", "float32"))
         _check_choice("device", device, ("cpu",))
         _check_choice("math", math, ("exact",))

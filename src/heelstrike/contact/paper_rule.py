@@ -1,0 +1,120 @@
+"""The literal rule of [Sugihara2006] for rigid contacts: (25) to (36).
+
+    |A f - v|^2 / 2 + sum lam_j |f_j|^2 / 2 -> minimum,   f_n >= 0                          (33)
+
+S: a point slower than epsilon keeps still, three rows and three unknowns (25). K: a faster one has
+its normal velocity set, one row, and one unknown along nu - mu_k sigma (26), (29). Afterwards
+friction of S beyond mu_s f_n becomes mu_k f_n (35), (36).
+
+With A = R Lambda^-1 C^T, rows R and columns C of six entries a body, f_j = nearest(-C_j V / lam_j)
+at the V with
+
+    V = M C^T f - Lambda^-1 R^T v,    M = Lambda^-1 R^T R Lambda^-1
+
+which is coupled.py's problem with M in place of Lambda^-1: no matrix of the size of the points
+appears here either. lam has a unit, 1/kg^2: the paper's values hold for its robot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+
+from heelstrike.compile.loop import repeated
+from heelstrike.compile.program import Program
+from heelstrike.contact.contact import SX, where
+from heelstrike.contact.coupled import ROUNDS, Row, Solution, map_of
+from heelstrike.contact.newton import Search, root_of
+from heelstrike.contact.surface_law import Literal
+from heelstrike.spatial.vector import zeros
+
+LEAST = 1e-12
+"""Of lam [1/kg^2]: below, impulses of a hyperstatic stance are not determined."""
+
+
+def solve_paper(
+    p: Program,
+    rows: Sequence[Row],
+    literals: Sequence[Literal],
+    inverse: SX,
+    free: SX,
+    tolerance: SX,
+) -> Solution:
+    """Impulses of all rows; `inverse` is Lambda^-1, `free` the bodies' twists without them."""
+    size = free.numel()
+    maps = [map_of(row, size) for row in rows]
+    columns = [_columns(*parts) for parts in zip(rows, literals, maps, strict=True)]
+    with p.block("paper: problem"):
+        squares, wanted = SX(size, size), zeros(size)
+        for row, literal, g in zip(rows, literals, maps, strict=True):
+            r = where(row.active, _rows(literal, g), 0)
+            squares = squares + r.T @ r
+            wanted = wanted + r.T @ (row.target - g @ free)
+        squares = p.let_symmetric("squares", squares)
+        wanted = p.let("wanted", inverse @ wanted)
+    with p.block("paper: matrix"):
+        half = p.let("half", squares @ inverse)
+    with p.block("paper: root"):
+        root = p.let("root", root_of(inverse @ half))
+    with repeated(p, "paper", limit=ROUNDS) as loop:
+        search = Search(p, loop, zeros(size), tolerance)
+        f = loop.carry("f", SX(ca.DM.zeros(3, len(rows))))
+        trial = search.trial()
+        with p.block("paper: twists"):
+            twists = p.let("twist", root @ trial - wanted)
+        found, wrench, stiffness = [], zeros(size), SX(size, size)
+        for row, literal, c in zip(rows, literals, columns, strict=True):
+            with p.block("paper: point"):
+                lam = ca.fmax(literal.lam, LEAST)
+                z = -(c @ twists) / lam
+                pushed = where(z[2] > 0, 1, 0)
+                near = where(row.active, ca.vertcat(z[:2], ca.fmax(z[2], 0)), 0)
+                weight = where(row.active, ca.vertcat(1, 1, pushed) / lam, 0)
+                found.append(p.let("f", near))
+                wrench = p.let("wrench", wrench + c.T @ near)
+                stiffness = p.let("stiffness", ca.triu(stiffness + c.T @ ca.diag(weight) @ c))
+        judged = search.advance(trial, root, wrench, stiffness)
+        with p.block("paper: end"):
+            loop.next(f, where(judged.accepted, ca.horzcat(*found), f))
+            loop.until(judged.ends)
+    assert loop.rounds is not None
+    assert loop.unfinished is not None
+    with p.block("paper: friction"):
+        both = [
+            _modified(row, literal, f[:, j])
+            for j, (row, literal) in enumerate(zip(rows, literals, strict=True))
+        ]
+        impulses = [p.let("f", impulse) for impulse, _ in both]
+        slides = [p.let("slides", slid) for _, slid in both]
+        total = zeros(size)
+        for g, impulse in zip(maps, impulses, strict=True):
+            total = total + g.T @ impulse
+        wrenches = p.let("wrench", ca.densify(total))
+        after = p.let("twist", free + inverse @ wrenches)
+    return Solution(impulses, slides, after, wrenches, loop.rounds, loop.unfinished)
+
+
+def _rows(literal: Literal, g: SX) -> SX:
+    """R: of S the map itself; of K its normal row (30), (31)."""
+    g = ca.densify(g)
+    return ca.vertcat(where(literal.kinetic, 0, g[:2, :]), g[2, :])
+
+
+def _columns(row: Row, literal: Literal, g: SX) -> SX:
+    """C: of S the map itself; of K one row along nu - mu_k sigma (26)."""
+    g = ca.densify(g)
+    along = g[2, :] - row.mu_k * (literal.sigma.T @ g[:2, :])
+    still = where(literal.kinetic, 0, g[:2, :])
+    return ca.vertcat(still, where(literal.kinetic, along, g[2, :]))
+
+
+def _modified(row: Row, literal: Literal, f: SX) -> tuple[SX, SX]:
+    """A point's impulse in its axes with its friction made right (12), (35), (36), and whether it
+    slides.
+    """
+    rubbing = ca.sqrt(ca.fmax(ca.dot(f[:2], f[:2]), 1e-30))
+    slips = rubbing > row.mu_s * f[2]
+    held = where(slips, row.mu_k * f[2] / rubbing * f[:2], f[:2])
+    tangent = where(literal.kinetic, -row.mu_k * f[2] * literal.sigma, held)
+    return ca.vertcat(tangent, f[2]), ca.logic_or(literal.kinetic, slips)
