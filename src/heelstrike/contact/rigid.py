@@ -46,7 +46,7 @@ class Rigid(SurfaceLaw):
 
     lam: float = parameter(0.1, "1/kg^2", 'weight of impulses in (33); rule="paper"')
     epsilon: float = parameter(5e-3, "m/s", 'speed up to which a point rests; rule="paper"')
-    bias: str | None = static(None, meaning='"keep" or "drop" the term that (19) drops')
+    bias: str = static("rule", meaning='"keep", "drop", or as the rule does, the term of (19)')
 
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006",)
 
@@ -64,7 +64,7 @@ class Rigid(SurfaceLaw):
             lam=(0, 1e12),
             epsilon=(0, 1e3),
         )
-        check_choice(self, rule=("consistent", "paper"), bias=(None, "keep", "drop"))
+        check_choice(self, rule=("consistent", "paper"), bias=("rule", "keep", "drop"))
 
     @property
     def couples(self) -> bool:
@@ -88,7 +88,7 @@ class Rigid(SurfaceLaw):
             mu_k=self.friction.mu_k,
             smoothing=smoothing,
             fresh=impact,
-            bias=self.bias or "keep",
+            bias="keep" if self.bias == "rule" else self.bias,
         )
 
     def _literal(self, meeting: Meeting) -> Demand:
@@ -106,5 +106,5 @@ class Rigid(SurfaceLaw):
             smoothing=SX(0),
             fresh=SX(0),
             literal=Literal(kinetic, sigma, self.lam),
-            bias=self.bias or "drop",
+            bias="drop" if self.bias == "rule" else self.bias,
         )

@@ -208,7 +208,7 @@ class Coupling:
 def check_rules(scene: Scene) -> None:
     """Refuses laws that cannot be solved together."""
     rules = {
-        (getattr(law, "rule", "consistent"), getattr(law, "bias", None)) for law in _rigid(scene)
+        (getattr(law, "rule", "consistent"), getattr(law, "bias", "rule")) for law in _rigid(scene)
     }
     if len(rules) > 1:
         raise HeelstrikeError(
