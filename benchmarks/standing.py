@@ -38,9 +38,7 @@ class Peer:
             raise SystemExit(f"MuJoCo's {name} does not stand: {self.data.ncon} contacts")
 
 
-def simulator(
-    robot: hs.Robot, dt: float, law: hs.Elastic | None = None, **options: Any
-) -> hs.Simulator:
+def simulator(robot: hs.Robot, dt: float, law: Any = None, **options: Any) -> hs.Simulator:
     """The robot in its first pose, each joint of each world a little off, after a second."""
     law = law or hs.Elastic(hs.LinearSpring(), hs.Bristle())
     pose = next(iter(robot.poses.values()))
@@ -53,11 +51,12 @@ def simulator(
     return sim
 
 
-def check_stands(name: str, sim: hs.Simulator) -> None:
+def check_stands(name: str, sim: hs.Simulator, least: int = CONTACTS) -> None:
+    """Refuses a robot that has fallen, or stands on fewer points in half of its worlds."""
     height = next(iter(sim.robot.poses.values()))[2]
     touching = sim.observe("touching")["touching"].sum(axis=1)
     off = np.abs(np.atleast_2d(sim.state["q"])[:, 2] - height).max()
-    if (sim.failed >= 0).any() or off > 0.01 or np.median(touching) != CONTACTS:
+    if (sim.failed >= 0).any() or off > 0.01 or np.median(touching) < least:
         raise SystemExit(f"{name} does not stand: {touching.min()} contacts, {off:.3f} m off")
 
 

@@ -95,7 +95,7 @@ def stands(name: str, source: str, turns: int) -> dict[str, Any]:
     contenders: dict[str, tuple[Callable[[], object], int]] = {
         "MuJoCo": (partial(peer.step, CALL), CALL),
         "MuJoCo, a call a step": (peer.step, 1),
-        "one world": (partial(one.run, steps=STEPS), STEPS),
+        "one world": (lambda: one.run(steps=STEPS).data, STEPS),  # labelled
         "one world, the end alone": (partial(one.run, steps=STEPS, record="final"), STEPS),
         "one world, sim.step()": (step.step, 1),
         "one world, bare": (partial(compiled(step), CALL), CALL),

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         ProgramError,
         TraceError,
     )
+    from heelstrike.measure.compare import compare
+    from heelstrike.measure.yardsticks import yardsticks
     from heelstrike.robot import Point, Robot, bundled, combine, load
     from heelstrike.simulate.controller import controller
     from heelstrike.simulate.joints import Stops
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Box": "heelstrike.simulate.surface",
     "Bristle": "heelstrike.contact.bristle",
     "Coulomb": "heelstrike.contact.coulomb",
     "Elastic": "heelstrike.contact.elastic",
@@ -50,7 +53,6 @@ _HOMES = {
     "LinearSpring": "heelstrike.contact.linear_spring",
     "LoadError": "heelstrike.errors",
     "MicroMacro": "heelstrike.contact.micro_macro",
-    "Box": "heelstrike.simulate.surface",
     "Plane": "heelstrike.simulate.surface",
     "Point": "heelstrike.robot",
     "PoissonSpring": "heelstrike.contact.poisson_spring",
@@ -68,6 +70,7 @@ _HOMES = {
     "Trajectory": "heelstrike.simulate.servo",
     "bundled": "heelstrike.robot",
     "combine": "heelstrike.robot",
+    "compare": "heelstrike.measure.compare",
     "compile_program": "heelstrike.compile.cpu",
     "controller": "heelstrike.simulate.controller",
     "fit_force": "heelstrike.contact.identify",
@@ -76,6 +79,7 @@ _HOMES = {
     "load": "heelstrike.robot",
     "normal_law": "heelstrike.contact.custom",
     "where": "heelstrike.contact.contact",
+    "yardsticks": "heelstrike.measure.yardsticks",
 }
 
 __all__ = [
@@ -107,6 +111,7 @@ __all__ = [
     "Trajectory",
     "bundled",
     "combine",
+    "compare",
     "compile_program",
     "controller",
     "fit_force",
@@ -115,6 +120,7 @@ __all__ = [
     "load",
     "normal_law",
     "where",
+    "yardsticks",
 ]
 
 

@@ -116,17 +116,20 @@ class _Problem:
         self.maps = [map_of(row, self.size) for row in rows]
         self.rho: list[SX] = []
         self.own: list[SX] = []
-        with p.block("coupled: scale"):
-            fastest = SX(1e-9)
-            for row, g in zip(rows, self.maps, strict=True):
-                mean = ca.trace(g @ inverse @ g.T) / 3
-                self.own.append(p.let("own", mean))
+        self.scale, past = SX(1e-9), zeros(self.size)
+        for row, g in zip(rows, self.maps, strict=True):  # a block a point: none grows with them
+            with p.block("coupled: scale"):
+                mean = p.let("own", ca.trace(g @ inverse @ g.T) / 3)
+                self.own.append(mean)
                 self.rho.append(p.let("rho", row.smoothing * mean))
                 speed = ca.fmax(ca.mmax(ca.fabs(g @ free)), ca.mmax(ca.fabs(row.target)))
-                fastest = ca.fmax(fastest, where(row.active, speed, 0))
-            self.scale = p.let("scale", fastest)
-            past = self.wrench([row.past for row in rows])
+                self.scale = p.let("scale", ca.fmax(self.scale, where(row.active, speed, 0)))
+                past = p.let("past", past + g.T @ row.past)
+        with p.block("coupled: begin"):
             self.begin = p.let("begin", self.root.T @ past)
+        # what the numbers can resolve: in float32 less
+        self.settled = ca.fmax(SETTLED, 10 * tolerance) * self.scale
+        self.sticks = ca.fmax(STICKS, 100 * tolerance) * self.scale
 
     def solve(self) -> Solution:
         p, n = self.p, len(self.rows)
@@ -142,8 +145,8 @@ class _Problem:
         assert loop.rounds is not None
         assert loop.unfinished is not None
         impulses = [f[:, j] for j in range(n)]
+        wrenches = self.wrench(impulses)
         with p.block("coupled: end"):
-            wrenches = p.let("wrench", self.wrench(impulses))
             twists = p.let("twist", self.free + self.root @ search.x)
         flags = [slides[j] for j in range(n)]
         return Solution(impulses, flags, twists, wrenches, loop.rounds, loop.unfinished)
@@ -174,15 +177,12 @@ class _Problem:
             with p.block("coupled: stiffness"):
                 full = g.T @ ca.triu2symm(weight) @ g
                 stiffness = p.let("stiffness", ca.triu(stiffness + full))
-        with p.block("coupled: wrench"):
-            wrench = p.let("wrench", self.wrench(found))
-        judged = search.advance(trial, self.root, wrench, stiffness)
-        with p.block("coupled: pass"):
-            impulses, ends = ca.horzcat(*found), judged.ends
-            loop.next(passes, passes + ends)
-            loop.next(f, where(judged.accepted, impulses, f))
-            loop.next(a, where(ends, impulses, a))
-            self.end_pass(loop, ends, passes, found, slips, a, radius, slides)
+        judged = search.advance(trial, self.root, self.wrench(found), stiffness)
+        for j, impulse in enumerate(found):
+            with p.block("coupled: next"):
+                loop.next(f[:, j], where(judged.accepted, impulse, f[:, j]))
+                loop.next(a[:, j], where(judged.ends, impulse, a[:, j]))
+        self.end_pass(loop, judged.ends, passes, found, slips, a, radius, slides)
 
     def end_pass(
         self,
@@ -196,29 +196,32 @@ class _Problem:
         slides: SX,
     ) -> None:
         """Who slides, how much friction that gives, and whether anything still changes."""
-        moved, news = SX(0), SX(0)
+        p, moved, news = self.p, SX(0), SX(0)
         for j, (row, own) in enumerate(zip(self.rows, self.own, strict=True)):
-            change = ca.fabs(found[j] - a[:, j])
-            turned = ca.fmax(change[0], change[1])
-            turned = where(slides[j], ca.fmax(turned - TURNING * radius[j], 0), turned)
-            if row.compliance is None:  # an elastic normal force is no pass's
-                turned = ca.fmax(turned, change[2])
-            bound = _bound(row, slides[j], found[j][2])
-            grown = ca.fabs(bound - radius[j]) - RUBBING * bound
-            moved = ca.fmax(moved, ca.fmax(self.rho[j] * turned, own * grown))
-        settled = moved < SETTLED * self.scale
-        judged = ca.logic_or(settled, passes >= JUDGED)
-        flags, radii = [], []
+            with p.block("coupled: change"):
+                change = ca.fabs(found[j] - a[:, j])
+                turned = ca.fmax(change[0], change[1])
+                turned = where(slides[j], ca.fmax(turned - TURNING * radius[j], 0), turned)
+                if row.compliance is None:  # an elastic normal force is no pass's
+                    turned = ca.fmax(turned, change[2])
+                bound = _bound(row, slides[j], found[j][2])
+                grown = ca.fabs(bound - radius[j]) - RUBBING * bound
+                worst = ca.fmax(self.rho[j] * turned, own * grown)
+                moved = p.let("moved", ca.fmax(moved, worst))
+        with p.block("coupled: settled"):
+            settled = p.let("settled", moved < self.settled)
+            judged = p.let("judged", ca.logic_or(settled, passes >= JUDGED))
         for j, row in enumerate(self.rows):
-            slips_now = ca.logic_and(slips[j] > STICKS * self.scale, found[j][2] > 0)
-            starts = ca.logic_and(ca.logic_and(judged, slips_now), slides[j] == 0)
-            flag = ca.logic_or(slides[j], starts)
-            news = ca.logic_or(news, starts)
-            flags.append(where(ends, flag, slides[j]))
-            radii.append(where(ends, _bound(row, flag, found[j][2]), radius[j]))
-        loop.next(slides, ca.vertcat(*flags))
-        loop.next(radius, ca.vertcat(*radii))
-        loop.until(ca.logic_and(ends, ca.logic_and(settled, ca.logic_not(news))))
+            with p.block("coupled: slides"):
+                slips_now = ca.logic_and(slips[j] > self.sticks, found[j][2] > 0)
+                starts = ca.logic_and(ca.logic_and(judged, slips_now), slides[j] == 0)
+                flag = ca.logic_or(slides[j], starts)
+                news = p.let("news", ca.logic_or(news, starts))
+                loop.next(slides[j], where(ends, flag, slides[j]))
+                loop.next(radius[j], where(ends, _bound(row, flag, found[j][2]), radius[j]))
+        with p.block("coupled: pass"):
+            loop.next(passes, passes + ends)
+            loop.until(ca.logic_and(ends, ca.logic_and(settled, ca.logic_not(news))))
 
     def nearest(self, row: Row, j: int, a: SX, left: SX, radius: SX, slides: SX) -> tuple[SX, SX]:
         """Impulse, and how it falls with the velocity: its slope over the compliances."""
@@ -238,8 +241,9 @@ class _Problem:
         """Of all rows on all bodies."""
         total = zeros(self.size)
         for g, impulse in zip(self.maps, impulses, strict=True):
-            total = total + g.T @ impulse
-        return ca.densify(total)
+            with self.p.block("coupled: wrench"):
+                total = self.p.let("wrench", ca.densify(total + g.T @ impulse))
+        return total
 
 
 def _bound(row: Row, slides: SX, normal: SX) -> SX:

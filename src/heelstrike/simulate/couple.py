@@ -73,16 +73,18 @@ class Coupling:
         """Makes the rows, and lets the last step's forces act on the bodies."""
         p = self.p
         totals = [Force(zeros(), zeros()) for _ in self.bodies]
-        with p.block("coupled: rows"):
-            for n, k in enumerate(self.pairs):
-                touched = contacts.pairs[k]
-                row = self._row(n, touched, contacts.motions, dt)
+        for n, k in enumerate(self.pairs):
+            with p.block("coupled: row"):
+                row = self._row(n, contacts.pairs[k], contacts.motions, dt)
                 self.rows.append(row)
                 force = row.axes.T @ row.past / dt
                 for arm in row.arms:
                     own = arm.sign * force
-                    totals[arm.body] = totals[arm.body] + Force(own, cross(arm.lever, own))
-            self.last = p.let("last", ca.vertcat(*(total.column for total in totals)))
+                    total = totals[arm.body] + Force(own, cross(arm.lever, own))
+                    totals[arm.body] = Force(
+                        p.let("last", total.linear), p.let("last", total.angular)
+                    )
+        self.last = ca.vertcat(*(total.column for total in totals))
         with p.block("coupled: last forces"):
             for n, body in enumerate(self.bodies):
                 force = self.last[6 * n : 6 * n + 6]
@@ -128,8 +130,7 @@ class Coupling:
             body if moved is None else body + moved
             for body, moved in zip(found.bodies, more.bodies, strict=True)
         ]
-        with p.block("coupled: forces"):
-            merged, memory = self._merged(contacts, solution.impulses, solution.slides, dt)
+        merged, memory = self._merged(contacts, solution.impulses, solution.slides, dt)
         return Coupled(
             found.a + more.a, felt_after, merged, memory, solution.rounds, solution.unfinished
         )
@@ -190,19 +191,22 @@ class Coupling:
         remembered = []
         for row, k, impulse, slid in zip(self.rows, self.pairs, impulses, slides, strict=True):
             touched = pairs[k]
-            force = p.let("force", impulse / dt)
-            pairs[k] = replace(
-                touched,
-                normal=p.let("normal", touched.normal + force[2]),
-                tangent=p.let("tangent", touched.tangent + force[:2]),
-            )
-            add_shares(shares, touched, contacts.motions, force[2], force[:2])
-            rubs = ca.dot(force[:2], force[:2]) >= (SLIDING * row.mu_k * force[2]) ** 2
-            state = ca.if_else(row.active, ca.if_else(ca.logic_and(slid, rubs), 2, 1), 0)
-            remembered.append(ca.vertcat(ca.if_else(row.active, force, 0), state))
-        lets = {body: tuple(share.let(p) for share in both) for body, both in shares.items()}
-        merged = replace(contacts, pairs=pairs, shares=lets)  # type: ignore[arg-type]
-        return merged, p.let("memory", ca.vertcat(*remembered))
+            with p.block("coupled: force"):
+                force = p.let("force", impulse / dt)
+                pairs[k] = replace(
+                    touched,
+                    normal=p.let("normal", touched.normal + force[2]),
+                    tangent=p.let("tangent", touched.tangent + force[:2]),
+                )
+                add_shares(shares, touched, contacts.motions, force[2], force[:2])
+                for side in touched.sides:
+                    normal, tangent = shares[side.body]
+                    shares[side.body] = normal.let(p), tangent.let(p)
+                rubs = ca.dot(force[:2], force[:2]) >= (SLIDING * row.mu_k * force[2]) ** 2
+                state = ca.if_else(row.active, ca.if_else(ca.logic_and(slid, rubs), 2, 1), 0)
+                kept = ca.vertcat(ca.if_else(row.active, force, 0), state)
+                remembered.append(p.let("memory", kept))
+        return replace(contacts, pairs=pairs, shares=shares), ca.vertcat(*remembered)
 
 
 def check_rules(scene: Scene) -> None:

@@ -187,15 +187,17 @@ def _pair(
         arm = position - frame.origin
         sides.append(Side(pair.carrier, p.let("lever", arm), -1.0))
         moving = moving - motions[pair.carrier].at(arm)
-    rate, slip = -ca.dot(axes[2, :].T, moving), axes[:2, :] @ moving
+    depth = p.let("depth", depth + radius)
+    rate = p.let("rate", -ca.dot(axes[2, :].T, moving))
+    slip = p.let("slip", axes[:2, :] @ moving)
     foot = inside - radius * own_axes[2, :].T - ground.travel
-    meeting = Meeting(depth + radius, rate, slip, own_axes[:2, :] @ foot, dt, pull)
+    meeting = Meeting(depth, rate, slip, own_axes[:2, :] @ foot, dt, pull)
     touch = surface.law.touch(meeting, memory)
     return Touched(
         position=p.let("position", position),
-        depth=p.let("depth", depth + radius),
-        depth_rate=p.let("rate", rate),
-        slip=p.let("slip", slip),
+        depth=depth,
+        depth_rate=rate,
+        slip=slip,
         normal=p.let("normal", touch.normal),
         tangent=p.let("tangent", touch.tangent),
         memory=p.let("memory", touch.memory),

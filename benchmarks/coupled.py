@@ -1,0 +1,151 @@
+"""Rigid and other coupled contact, a step at a time: Heelstrike's beside MuJoCo's.
+
+    python -m benchmarks.coupled [--json FILE] [--quick]
+
+G1 (HEELSTRIKE_DATA/robots/g1.xml; hoap1 where that is not set) stands on eight contacts, as in
+benchmarks.step. Then: evaluations of the coupled problem in a step, and growth with the number of
+points of a foot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import heelstrike as hs
+from benchmarks.standing import Peer, check_stands, simulator
+from benchmarks.step import BATCH_STEPS, CALL, STEPS, WORLDS, compiled, sources, timed
+from benchmarks.timing import machine
+
+TURNS = 9
+POINTS = (8, 32, 128)
+LAWS = {
+    "Rigid": hs.Rigid(),
+    "MicroMacro": hs.MicroMacro(),
+    "Elastic, implicit": hs.Elastic(hs.LinearSpring(), hs.Coulomb(), implicit=True),
+    'Rigid, rule="paper"': hs.Rigid(rule="paper", lam=1e-3),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
+    parser.add_argument("--quick", action="store_true", help="hoap1, few turns")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    turns = 3 if options.quick else TURNS
+    name, source = next(iter(sources(options.quick).items()))
+    console = Console()
+    with console.status(f"measuring {name}"):
+        result: dict[str, Any] = {"machine": machine(), "robot": name}
+        result["times"] = times(name, source, turns)
+        result["rounds"] = {law: rounds(source, LAWS[law]) for law in LAWS}
+        result["points"] = {count: grown(source, count, turns) for count in POINTS}
+    show(console, result)
+    if options.json:
+        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+
+
+def times(name: str, source: str, turns: int) -> dict[str, Any]:
+    """MuJoCo, one world with and without its default recording, and batches on one thread."""
+    peer, robot = Peer(source), hs.load(source)
+    contenders: dict[str, Any] = {"MuJoCo": (partial(peer.step, CALL), CALL)}
+    sims = []
+    for law, rule in LAWS.items():
+        one = simulator(robot, peer.dt, rule)
+        contenders[f"{law}: one world"] = (partial(_recorded, one), STEPS)
+        contenders[f"{law}: one world, bare"] = (partial(compiled(one), CALL), CALL)
+        sims.append(one)
+        for dtype in ("float64", "float32"):
+            batch = simulator(robot, peer.dt, rule, worlds=WORLDS, dtype=dtype)
+            run = partial(batch.run, steps=BATCH_STEPS, threads=1)
+            contenders[f"{law}: batch, {dtype}"] = run, WORLDS * BATCH_STEPS
+            sims.append(batch)
+    found = timed(contenders, turns)
+    for sim in sims:
+        check_stands(name, sim, least=6)  # a rigid sole may stand on three of its corners
+    peer.check_stands(name)
+    return found
+
+
+def _recorded(sim: hs.Simulator) -> object:
+    return sim.run(steps=STEPS).data
+
+
+def rounds(source: str, law: Any) -> dict[str, float]:
+    """Evaluations in a step of a robot that stands, over a second of 64 worlds."""
+    robot, dt = hs.load(source), Peer(source).dt
+    sim = simulator(robot, dt, law, worlds=64)
+    data = sim.run(1.0, record=("solver_rounds", "solver_unfinished")).data
+    made = data["solver_rounds"].values
+    return {
+        "mean": float(made.mean()),
+        "99th percentile": float(np.percentile(made, 99)),
+        "largest": float(made.max()),
+        "unfinished": float(data["solver_unfinished"].values.mean()),
+    }
+
+
+def grown(source: str, count: int, turns: int) -> dict[str, float]:
+    """Operations, seconds to compile and us a step with so many points on the soles."""
+    robot, dt = with_points(hs.load(source), count), Peer(source).dt
+    floor = hs.Plane(law=hs.Rigid())
+    sim = hs.Simulator(hs.Scene(robot, floor), dt=dt, control=hs.Servo(), worlds=WORLDS)
+    counts = sim.program.counts()
+    started = time.perf_counter()
+    hs.compile_program(sim.program, outputs=[])
+    seconds = time.perf_counter() - started
+    sim = simulator(robot, dt, hs.Rigid(), worlds=WORLDS)
+    made = timed({"step": (partial(compiled(sim), 20), 20 * WORLDS)}, turns)
+    operations = counts.additions + counts.multiplications + counts.divisions + counts.functions
+    return {"operations": operations, "compile_s": seconds, "us": made["step"]["us"]}
+
+
+def with_points(robot: hs.Robot, count: int) -> hs.Robot:
+    """As many points in a grid between the corners of each sole."""
+    feet = sorted({point.body for point in robot.points})
+    rows = {2: (2, 1), 4: (2, 2), 16: (4, 4), 64: (8, 8)}[count // len(feet)]
+    points = []
+    for body in feet:
+        corners = np.array([p.position for p in robot.points if p.body == body])
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        radius = next(p.radius for p in robot.points if p.body == body)
+        for i, x in enumerate(np.linspace(low[0], high[0], rows[0])):
+            for j, y in enumerate(np.linspace(low[1], high[1], rows[1])):
+                place = np.array([x, y, corners[:, 2].mean()])
+                points.append(hs.Point(f"{robot.bodies[body].name}.{i}.{j}", body, place, radius))
+    return replace(robot, points=tuple(points))
+
+
+def show(console: Console, result: dict[str, Any]) -> None:
+    times = result["times"]
+    theirs = times["MuJoCo"]["us"]
+    table = Table(title=f"{result['robot']} on eight contacts, one thread")
+    for column in ("", "us a step", "spread", "MuJoCo / ours"):
+        table.add_column(column, justify="right" if column else "left")
+    for name, found in times.items():
+        ratio = "" if name == "MuJoCo" else f"{theirs / found['us']:.1f}"
+        table.add_row(name, f"{found['us']:.3f}", f"{found['spread']:.2f}", ratio)
+    console.print(table)
+    for title, rows in (("evaluations in a step", result["rounds"]), ("points", result["points"])):
+        table = Table(title=title)
+        names = list(next(iter(rows.values())))
+        for column in ("", *names):
+            table.add_column(column, justify="right" if column else "left")
+        for name, found in rows.items():
+            table.add_row(str(name), *(f"{found[column]:.4g}" for column in names))
+        console.print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""What a recording says about its contacts, in one schema for every law.
+
+    measured = yardsticks(run, settle=0.5)
+    measured.creep_normal; measured.by_point["box.0"]["chatter"]; print(measured)
+
+residuals.py and stance.py hold the equations, window.py says which steps and velocities count.
+energy_residual is the change of kinetic and potential energy less all works; > 0 came from nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from heelstrike.measure.residuals import residuals
+from heelstrike.measure.stance import chatter, creep, penetration, spread
+from heelstrike.measure.window import start, window
+from heelstrike.simulate.recording import Recording
+from heelstrike.simulate.summary import energy
+
+NAN = float("nan")
+
+
+def _of(label: str, unit: str) -> Any:
+    return field(default=NAN, metadata={"label": label, "unit": unit})
+
+
+@dataclass(frozen=True)
+class Yardsticks:
+    """Numbers of one world; NaN where there was nothing to measure. print() shows them."""
+
+    seconds: float = _of("time measured", "s")
+    cone_violation: float = _of("friction beyond the cone", "N")
+    adhesion: float = _of("pull on a point", "N")
+    approach: float = _of("speed into the surface", "m/s")
+    complementarity: float = _of("normal force x speed", "W")
+    dissipation_gap: float = _of("dissipation gap", "W")
+    ncp_primal: float = _of("c + Gamma: primal", "N")
+    ncp_dual: float = _of("c + Gamma: dual", "m/s^2")
+    ncp_complementarity: float = _of("c + Gamma: complementary", "W")
+    deepest: float = _of("deepest point", "m")
+    mean_depth: float = _of("mean depth under load", "m")
+    creep_normal: float = _of("sinking", "um/s")
+    creep_tangential: float = _of("creep along", "um/s")
+    chatter: float = _of("chatter of the total", "1/s")
+    chatter_point: float = _of("chatter of a point", "1/s")
+    spread: float = _of("spread over a body", "1")
+    energy_residual: float = _of("energy from nothing", "J")
+    failed: int = -1
+    """Step at which the world failed, then nothing is measured; -1: it did not."""
+    by_point: dict[str, dict[str, float]] = field(default_factory=dict)
+    """creep_normal, creep_tangential and chatter of each point."""
+    by_body: dict[str, dict[str, float]] = field(default_factory=dict)
+    """spread of each body."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON: None stands for NaN."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+
+    def __str__(self) -> str:
+        if self.failed >= 0:
+            return f"failed at step {self.failed}"
+        return "\n".join(f"{name:<34}{value:>12}" for name, value in self.rows())
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Names with units, and values as text."""
+        return [
+            (f"{f.metadata['label']} [{f.metadata['unit']}]", told(getattr(self, f.name)))
+            for f in fields(self)
+            if f.metadata
+        ]
+
+
+def yardsticks(run: Recording, world: int = 0, settle: float = 0.0) -> Yardsticks:
+    """Measures a world of a recording, without the first `settle` seconds."""
+    first, _ = start(run, world, settle)
+    failed = int(run.data["failed"].values[world]) if "failed" in run.data else -1
+    if failed >= 0:
+        return Yardsticks(failed=failed)
+    w = window(run, world, settle)
+    gaps: dict[str, Any] = {**residuals(w)}
+    deepest, mean_depth = penetration(w)
+    sinking, along = creep(w)
+    total, of_points = chatter(w)
+    spreads = spread(w)
+    ledger = energy(run.data.isel(world=[world], time=slice(first, None)))
+    return Yardsticks(
+        seconds=w.seconds,
+        **gaps,
+        deepest=deepest,
+        mean_depth=mean_depth,
+        creep_normal=_farthest(sinking.tolist()),
+        creep_tangential=_farthest(along.tolist()),
+        chatter=total,
+        chatter_point=_farthest(of_points.tolist()),
+        spread=_farthest(spreads.values()),
+        energy_residual=NAN if ledger is None else float(ledger["residual"][0]),
+        by_point={
+            name: {
+                "creep_normal": float(sinking[k]),
+                "creep_tangential": float(along[k]),
+                "chatter": float(of_points[k]),
+            }
+            for k, name in enumerate(w.points)
+        },
+        by_body={body: {"spread": value} for body, value in spreads.items()},
+    )
+
+
+def told(value: float) -> str:
+    """Three digits; a dash where there is no number."""
+    return "-" if math.isnan(value) else f"{value + 0.0:.3g}"  # no -0
+
+
+def _farthest(values: Iterable[float]) -> float:
+    """The value farthest from 0, with its sign; NaN is left out."""
+    return max((v for v in values if not math.isnan(v)), key=abs, default=NAN)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
