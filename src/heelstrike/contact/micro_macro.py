@@ -31,7 +31,9 @@ class MicroMacro(SurfaceLaw):
     membrane: Elastic = field(default_factory=Elastic, metadata={MEANING: "hs.Elastic(...)"})
     rigid: Rigid = field(default_factory=Rigid, metadata={MEANING: "hs.Rigid(...)"})
     thickness: float = parameter(5e-4, "m", "of the membrane")
-    below: str = static("rigid", meaning='"both": the membrane presses on; "rigid": the floor alone')
+    below: str = static("rigid", meaning='"both": the membrane presses on; "rigid": floor alone')
+        "rigid", meaning='"both": the membrane presses on; "rigid": the floor alone'
+    )
 
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006",)
 

@@ -7,8 +7,8 @@ the difference is added:
     V_free = V + dt (acceleration of the bodies) - Lambda^-1 w_last
     a      = a_last + H^-1 J^T (w - w_last) / dt
 
-A point's velocity after the step counts with the turning of its lever, dt w x (w x r): the term
-that [Sugihara2006] (19) drops.
+A point's velocity after the step counts with the turning of its lever, dt w x (w x r), of a sphere
+that to its centre: the term that [Sugihara2006] (19) drops.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class Coupling:
         self.drops = demand.bias == "drop"
         for side in touched.sides if not self.drops else ():
             spin = motions[side.body].angular
-            turning = turning + side.sign * cross(spin, cross(spin, side.lever))
+            turning = turning + side.sign * cross(spin, cross(spin, side.turns))
         wanted = touched.axes @ (touched.belt - dt * turning)
         target = wanted + ca.vertcat(0, 0, demand.velocity)
         p = self.p

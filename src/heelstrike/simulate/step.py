@@ -28,7 +28,7 @@ from heelstrike.simulate.control import Control, Hands, key, prefix
 from heelstrike.simulate.couple import REMEMBERED, Coupling, coupled_pairs
 from heelstrike.simulate.derive import body_indices
 from heelstrike.simulate.joints import StopsPlan
-from heelstrike.simulate.push import Push, pushed
+from heelstrike.simulate.push import Push, push_power, pushed
 from heelstrike.simulate.record import Evaluated, record
 from heelstrike.simulate.scene import Scene
 from heelstrike.simulate.torque import drive
@@ -175,7 +175,7 @@ class _Step:
             p, self.plan.scene, grounds, kin, placed, dt, self.gravity, self.remembered
         )
         external: list[Force | None] = [touched.forces.get(i) for i in range(len(robot.joints))]
-        push_power = pushed(p, self.pushes, kin, placed, external)
+        shoves = pushed(p, self.pushes, placed, external)
         ahead = dt if implicit else 0.0
         torques = [
             self.hands.torque(q, v, when),
@@ -208,7 +208,8 @@ class _Step:
             middle = v + half * a
             work = [ca.dot(torque, middle) for torque in applied]
             stops = work[3] if self.stops is not None else SX(0)
-            power = ca.vertcat(normal, tangent, work[0], stops, work[1] + work[2], push_power)
+            shoved = push_power(self.pushes, shoves, kin, placed, felt, self.gravity, half)
+            power = ca.vertcat(normal, tangent, work[0], stops, work[1] + work[2], shoved)
             power = p.let("power", power)
         return Evaluated(kin, placed, touched, a, applied[0], driven.states, felt, coupled, power)
 

@@ -36,6 +36,8 @@ class Side:
     """From its origin to the contact, in world axes [m]."""
     sign: float
     """1 for the body of the point, -1 for the one that carries the surface."""
+    turns: SX
+    """The part of the lever that turns with the body: to the centre of a sphere."""
 
 
 @dataclass(frozen=True)
@@ -181,11 +183,13 @@ def _pair(
     lever = centre - radius * axes[2, :].T
     position = pose.origin + lever
     belt = frame.rotate(SX(surface.velocity))
-    sides = [Side(pair.point.body, p.let("lever", lever), 1.0)]
+    held = p.let("lever", lever)
+    sides = [Side(pair.point.body, held, 1.0, p.let("centre", centre) if radius else held)]
     moving = motions[pair.point.body].at(lever) - belt
     if pair.carrier is not None:
         arm = position - frame.origin
-        sides.append(Side(pair.carrier, p.let("lever", arm), -1.0))
+        held = p.let("lever", arm)
+        sides.append(Side(pair.carrier, held, -1.0, held))
         moving = moving - motions[pair.carrier].at(arm)
     depth = p.let("depth", depth + radius)
     rate = p.let("rate", -ca.dot(axes[2, :].T, moving))
