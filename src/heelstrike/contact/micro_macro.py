@@ -32,8 +32,6 @@ class MicroMacro(SurfaceLaw):
     rigid: Rigid = field(default_factory=Rigid, metadata={MEANING: "hs.Rigid(...)"})
     thickness: float = parameter(5e-4, "m", "of the membrane")
     below: str = static("rigid", meaning='"both": the membrane presses on; "rigid": floor alone')
-        "rigid", meaning='"both": the membrane presses on; "rigid": the floor alone'
-    )
 
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006",)
 
