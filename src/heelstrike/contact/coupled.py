@@ -33,7 +33,7 @@ from heelstrike.contact.contact import SX, where
 from heelstrike.contact.newton import Search, root_of
 from heelstrike.spatial.vector import skew, zeros
 
-ROUNDS = 100
+ROUNDS = 300
 """Evaluations in a step, over all passes; at the limit the last accepted impulses are taken."""
 STICKS = 1e-5
 """Slip left to a sticking point, as a share of the largest free velocity, above which it slides."""
@@ -43,7 +43,7 @@ TURNING = 1e-3
 """Share of a sliding point's friction that may still turn; the next step goes on from there."""
 RUBBING = 1e-6
 """Share of it that may still grow."""
-JUDGED = 5
+JUDGED = 20
 """Passes after which a slip counts even if impulses still change."""
 
 
