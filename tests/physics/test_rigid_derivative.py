@@ -1,0 +1,70 @@
+"""The derivative of a step through rigid contact against central differences.
+
+The rounds of the coupled problem are differentiated one by one, with the active set of the
+solution; away from switches that is the derivative of the step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import heelstrike as hs
+
+STEP = 1e-7
+"""Of the differences: their error is about 1e-16 / STEP from rounding, times the solver's 1e-9."""
+
+
+@pytest.fixture(scope="module")
+def standing():
+    robot = hs.load("hoap1")
+    sim = hs.Simulator(hs.Scene(robot, hs.Plane(law=hs.Rigid())), control=hs.Servo())
+    sim.run(1.0, q0=robot.pose("stance"), record="final")
+    return sim, sim.state.copy(), sim.linearize("servo.q_ref")
+
+
+def after(sim, state, **changes):
+    """Joint angles and all velocities after a step from a changed state."""
+    sim.state.update({**state, **changes})
+    sim.step()
+    return np.r_[sim.state["q"][7:], sim.state["v"]]
+
+
+@pytest.mark.parametrize("column", [0, 2, 4, 8, 15, 20])
+def test_by_velocity(standing, column):
+    sim, state, slopes = standing
+    nv = sim.robot.nv
+    ends = []
+    for sign in (1, -1):
+        v = state["v"].copy()
+        v[0, column] += sign * STEP
+        ends.append(after(sim, state, v=v))
+    found = (ends[0] - ends[1]) / (2 * STEP)
+    assert np.abs(found).max() > 0.01
+    np.testing.assert_allclose(slopes.state[6:, nv + column], found, atol=1e-6)
+
+
+@pytest.mark.parametrize("joint", [8, 15, 20])
+def test_by_angle(standing, joint):
+    sim, state, slopes = standing
+    ends = []
+    for sign in (1, -1):
+        q = state["q"].copy()
+        q[0, joint + 1] += sign * STEP  # a free base has one coordinate more than velocities
+        ends.append(after(sim, state, q=q))
+    found = (ends[0] - ends[1]) / (2 * STEP)
+    np.testing.assert_allclose(slopes.state[6:, joint], found, atol=1e-6)
+
+
+def test_by_reference(standing):
+    sim, state, slopes = standing
+    held = sim.parameters["servo.q_ref"]
+    ends = []
+    for sign in (1, -1):
+        moved = held.copy()
+        moved[12] += sign * 1e-5
+        sim.parameters["servo.q_ref"] = moved
+        ends.append(after(sim, state))
+    sim.parameters["servo.q_ref"] = held
+    found = (ends[0] - ends[1]) / 2e-5
+    np.testing.assert_allclose(slopes.inputs["servo.q_ref"][6:, 12], found, atol=1e-6)
