@@ -98,9 +98,18 @@ class Solution:
     """1 where the limit of rounds was reached."""
 
 
-def solve(p: Program, rows: Sequence[Row], inverse: SX, free: SX, tolerance: SX) -> Solution:
-    """Impulses of all rows; `inverse` is Lambda^-1, `free` the bodies' twists without them."""
-    return _Problem(p, rows, inverse, free, tolerance).solve()
+def solve(
+    p: Program,
+    rows: Sequence[Row],
+    inverse: SX,
+    free: SX,
+    tolerance: SX,
+    thorough: bool = False,
+) -> Solution:
+    """Impulses of all rows; `inverse` is Lambda^-1, `free` the bodies' twists without them.
+    `thorough` is for derivatives (newton.py).
+    """
+    return _Problem(p, rows, inverse, free, tolerance).solve(thorough)
 
 
 class _Problem:
@@ -131,10 +140,10 @@ class _Problem:
         self.settled = ca.fmax(SETTLED, 10 * tolerance) * self.scale
         self.sticks = ca.fmax(STICKS, 100 * tolerance) * self.scale
 
-    def solve(self) -> Solution:
+    def solve(self, thorough: bool) -> Solution:
         p, n = self.p, len(self.rows)
         with repeated(p, "coupled", limit=ROUNDS) as loop:
-            search = Search(p, loop, self.begin, self.tolerance)
+            search = Search(p, loop, self.begin, self.tolerance, thorough=thorough)
             passes = loop.carry("passes", SX(0))
             a = loop.carry("a", ca.horzcat(*(row.past for row in self.rows)))
             f = loop.carry("f", ca.horzcat(*(row.past for row in self.rows)))

@@ -37,8 +37,22 @@ class Judged:
 class Search:
     """Newton's method over the rounds of a loop."""
 
-    def __init__(self, p: Program, loop: Loop, begin: SX, tolerance: SX) -> None:
+    def __init__(
+        self,
+        p: Program,
+        loop: Loop,
+        begin: SX,
+        tolerance: SX,
+        apart: SX | None = None,
+        thorough: bool = False,
+    ) -> None:
+        """`apart` is a constant to add to x: where a large one nearly cancels it, f from x alone
+        keeps the digits. `thorough` ends only after a step of Newton's, whose derivative is that
+        of the solution, however good the beginning was.
+        """
+        self.stepped = loop.carry("stepped", SX(0)) if thorough else None
         self.p, self.loop, self.tolerance = p, loop, tolerance
+        self.apart = zeros(begin.numel()) if apart is None else apart
         self.x = loop.carry("x", begin)
         """The best so far."""
         self.direction = loop.carry("direction", zeros(begin.numel()))
@@ -53,9 +67,13 @@ class Search:
         """Judges a trial; `wrench` is w there, `stiffness` the upper triangle of K."""
         p, loop = self.p, self.loop
         with p.block("newton: gradient"):
-            gradient = p.let("gradient", trial - root.T @ wrench)
+            whole = trial + self.apart
+            gradient = p.let("gradient", trial + (self.apart - root.T @ wrench))
             size = ca.mmax(ca.fabs(gradient))
-            ends = p.let("ends", size <= self.tolerance * (ca.mmax(ca.fabs(trial)) + 1e-12))
+            small = size <= self.tolerance * (ca.mmax(ca.fabs(whole)) + 1e-12)
+            if self.stepped is not None:
+                small = ca.logic_and(small, self.stepped)
+            ends = p.let("ends", small)
             slope = p.let("slope", ca.dot(gradient, self.direction))
             accepted = p.let("accepted", ca.logic_or(ends, _fits(self.line, slope)))
         with p.block("newton: matrix"):
@@ -68,6 +86,9 @@ class Search:
             loop.next(self.x, where(accepted, trial, self.x))
             loop.next(self.direction, where(accepted, where(ends, 0, step), self.direction))
             loop.next(self.line, where(accepted, again, _nearer(self.line, slope)))
+            if self.stepped is not None:
+                done = ca.logic_and(accepted, ca.logic_not(ends))
+                loop.next(self.stepped, where(ends, 0, ca.logic_or(self.stepped, done)))
         return Judged(accepted, ends)
 
 

@@ -12,7 +12,11 @@ at the V with
     V = M C^T f - Lambda^-1 R^T v,    M = Lambda^-1 R^T R Lambda^-1
 
 which is coupled.py's problem with M in place of Lambda^-1: no matrix of the size of the points
-appears here either. lam has a unit, 1/kg^2: the paper's values hold for its robot.
+appears here either. With M = T T^T and Lambda^-1 R^T v = T k, V = T s and s + k - T^T C^T f = 0: s
+is small where lam is, and is sought itself, so that its digits are not lost in k. T comes from
+Lambda^-1 and the root of R^T R without a square of Lambda^-1, which float64 could not hold.
+
+lam has a unit, 1/kg^2: the paper's values hold for its robot.
 """
 
 from __future__ import annotations
@@ -24,11 +28,13 @@ import casadi as ca
 from heelstrike.compile.loop import repeated
 from heelstrike.compile.program import Program
 from heelstrike.contact.contact import SX, where
-from heelstrike.contact.coupled import ROUNDS, Row, Solution, map_of
+from heelstrike.contact.coupled import Row, Solution, map_of
 from heelstrike.contact.newton import Search, root_of
 from heelstrike.contact.surface_law import Literal
 from heelstrike.spatial.vector import zeros
 
+ROUNDS = 200
+"""Evaluations in a step; at the limit the last accepted impulses are taken."""
 LEAST = 1e-12
 """Of lam [1/kg^2]: below, impulses of a hyperstatic stance are not determined."""
 
@@ -40,29 +46,19 @@ def solve_paper(
     inverse: SX,
     free: SX,
     tolerance: SX,
+    thorough: bool = False,
 ) -> Solution:
     """Impulses of all rows; `inverse` is Lambda^-1, `free` the bodies' twists without them."""
     size = free.numel()
     maps = [map_of(row, size) for row in rows]
     columns = [_columns(*parts) for parts in zip(rows, literals, maps, strict=True)]
-    with p.block("paper: problem"):
-        squares, wanted = SX(size, size), zeros(size)
-        for row, literal, g in zip(rows, literals, maps, strict=True):
-            r = where(row.active, _rows(literal, g), 0)
-            squares = squares + r.T @ r
-            wanted = wanted + r.T @ (row.target - g @ free)
-        squares = p.let_symmetric("squares", squares)
-        wanted = p.let("wanted", inverse @ wanted)
-    with p.block("paper: matrix"):
-        half = p.let("half", squares @ inverse)
-    with p.block("paper: root"):
-        root = p.let("root", root_of(inverse @ half))
+    root, known = _root_and_known(p, rows, literals, maps, inverse, free)
     with repeated(p, "paper", limit=ROUNDS) as loop:
-        search = Search(p, loop, zeros(size), tolerance)
+        search = Search(p, loop, -known, tolerance, apart=known, thorough=thorough)
         f = loop.carry("f", SX(ca.DM.zeros(3, len(rows))))
         trial = search.trial()
         with p.block("paper: twists"):
-            twists = p.let("twist", root @ trial - wanted)
+            twists = p.let("twist", root @ trial)
         found, wrench, stiffness = [], zeros(size), SX(size, size)
         for row, literal, c in zip(rows, literals, columns, strict=True):
             with p.block("paper: point"):
@@ -93,6 +89,66 @@ def solve_paper(
         wrenches = p.let("wrench", ca.densify(total))
         after = p.let("twist", free + inverse @ wrenches)
     return Solution(impulses, slides, after, wrenches, loop.rounds, loop.unfinished)
+
+
+def _root_and_known(
+    p: Program,
+    rows: Sequence[Row],
+    literals: Sequence[Literal],
+    maps: Sequence[SX],
+    inverse: SX,
+    free: SX,
+) -> tuple[SX, SX]:
+    """T and k."""
+    size = free.numel()
+    with p.block("paper: problem"):
+        squares, wanted = SX(size, size), zeros(size)
+        for row, literal, g in zip(rows, literals, maps, strict=True):
+            r = where(row.active, _rows(literal, g), 0)
+            squares = squares + r.T @ r
+            wanted = wanted + r.T @ (row.target - g @ free)
+        squares = p.let_symmetric("squares", squares)
+        wanted = p.let("wanted", wanted)
+    with p.block("paper: half"):
+        half = p.let("half", root_of(squares))
+        along = p.let("along", _solve_lower(half, wanted))
+        wide = p.let("wide", inverse @ half)
+    with p.block("paper: root"):
+        lower, turn = _triangular(wide)
+        return p.let("root", lower), p.let("known", turn @ along)
+
+
+def _solve_lower(root: SX, b: SX) -> SX:
+    """x with root x = b, for b in the root's range; zero where the root's column is."""
+    n = b.numel()
+    x = zeros(n)
+    for j in range(n):
+        there = root[j, j] > 0
+        left = b[j]
+        for k in range(j):
+            left = left - root[j, k] * x[k]
+        x[j] = where(there, left / where(there, root[j, j], 1), 0)
+    return x
+
+
+def _triangular(matrix: SX) -> tuple[SX, SX]:
+    """T, O with T O = a matrix, T lower triangular, rows of O orthonormal, or zero where a row of
+    the matrix adds nothing to those above it.
+    """
+    n = matrix.shape[0]
+    lower, turn = SX(n, n), SX(n, n)
+    for i in range(n):
+        row = matrix[i, :]
+        whole = ca.dot(row, row)
+        for k in range(i):
+            lower[i, k] = ca.dot(row, turn[k, :])
+            row = row - lower[i, k] * turn[k, :]
+        left = ca.dot(row, row)
+        there = left > 1e-26 * whole
+        inverse = where(there, 1 / ca.sqrt(ca.fmax(left, 1e-60)), 0)
+        turn[i, :] = row * inverse
+        lower[i, i] = left * inverse
+    return lower, turn
 
 
 def _rows(literal: Literal, g: SX) -> SX:

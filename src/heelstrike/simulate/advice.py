@@ -123,7 +123,7 @@ def _cause(sim: Simulator, plan: StepPlan, world: int, dt: float) -> str:
     points = [
         (scene.pairs[i].point.body, scene.pairs[i].point.position, normals[i]) for i in touching
     ]
-    where = f"contact '{pair.name}' on '{surface.name}' was {1e3 * depth[worst]:.3g} mm deep"
+    where = f"contact '{pair.point.name}' on '{surface.name}' was {1e3 * depth[worst]:.3g} mm deep"
     if not (isinstance(surface.law, Elastic) and not surface.law.couples):
         return f"{where}; {general}"
     path, normal = f"{surface.name}.normal.", surface.law.normal

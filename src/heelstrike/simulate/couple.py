@@ -27,8 +27,8 @@ from heelstrike.dynamics.kinematics import Kinematics, accelerations
 from heelstrike.dynamics.response import force_rows, inverse_inertia, respond
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.touch import Contacts, Touched, add_shares, bodies_in
+from heelstrike.simulate.scene import Scene, bodies_in
+from heelstrike.simulate.touch import Contacts, Touched, add_shares
 from heelstrike.spatial.motion import Force, Motion
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, cross, zeros
@@ -54,8 +54,9 @@ class Coupled:
 class Coupling:
     """The coupled pairs of a scene in a step."""
 
-    def __init__(self, p: Program, scene: Scene, memory: SX, tolerance: SX) -> None:
+    def __init__(self, p: Program, scene: Scene, memory: SX, tolerance: SX, thorough: bool) -> None:
         self.p, self.scene, self.memory, self.tolerance = p, scene, memory, tolerance
+        self.thorough = thorough
         self.pairs = coupled_pairs(scene)
         self.bodies = bodies_in([scene.pairs[k] for k in self.pairs])
         self.rows: list[Row] = []
@@ -118,10 +119,11 @@ class Coupling:
                     own = kin.velocities[b]
                     ahead.append(self._after(motion, poses[b], own, felt, gravity, dt))
             free = p.let("free", ca.vertcat(*ahead) - dt * inverse @ self.last)
+        problem = inverse, free, self.tolerance, self.thorough
         if self.literals:
-            solution = solve_paper(p, self.rows, self.literals, inverse, free, self.tolerance)
+            solution = solve_paper(p, self.rows, self.literals, *problem)
         else:
-            solution = solve(p, self.rows, inverse, free, self.tolerance)
+            solution = solve(p, self.rows, *problem)
         with p.block("coupled: change"):
             change = p.let("change", solution.wrenches / dt - self.last)
         forces = [change[6 * n : 6 * n + 6] for n in range(len(self.bodies))]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.scene import Scene
+from heelstrike.simulate.scene import Scene, bodies_in
 from heelstrike.simulate.variables import WORKS, known
 
 Values = Mapping[str, np.ndarray]
@@ -67,11 +67,6 @@ def standard(scene: Scene, sensors: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def body_indices(scene: Scene) -> list[int]:
-    """Bodies that have contact points, in order."""
-    return sorted({pair.point.body for pair in scene.pairs})
-
-
 def _plain(name: str) -> Source:
     return Source((name,), lambda _, values: values[name])
 
@@ -84,32 +79,39 @@ def _work(k: int) -> Source:
     return Source(("work",), lambda _, values: values["work"][..., k])
 
 
-def _by_body(scene: Scene, of_pairs: np.ndarray) -> np.ndarray:
-    """Sums over the pairs of each body."""
-    owners = np.array([pair.point.body for pair in scene.pairs], dtype=int)
-    sums = [of_pairs[..., owners == body, :].sum(axis=-2) for body in body_indices(scene)]
+def _by_body(scene: Scene, of_pairs: np.ndarray, reaction: float) -> np.ndarray:
+    """Sums over the pairs of each body; pairs whose surface it carries count `reaction` times."""
+    points = np.array([pair.point.body for pair in scene.pairs], dtype=int)
+    carriers = np.array([-1 if p.carrier is None else p.carrier for p in scene.pairs], dtype=int)
+    sums = [
+        of_pairs[..., points == body, :].sum(axis=-2)
+        + reaction * of_pairs[..., carriers == body, :].sum(axis=-2)
+        for body in bodies_in(scene.pairs)
+    ]
     empty = np.zeros((*of_pairs.shape[:-2], 0, of_pairs.shape[-1]))
     return np.stack(sums, axis=-2) if sums else empty
 
 
 def _body_force(scene: Scene, values: Values) -> np.ndarray:
-    return _by_body(scene, values["force"])
+    return _by_body(scene, values["force"], -1.0)
 
 
 def _body_moment(scene: Scene, values: Values) -> np.ndarray:
-    return _by_body(scene, np.cross(values["position"], values["force"]))
+    return _by_body(scene, np.cross(values["position"], values["force"]), -1.0)
 
 
 def _cop(scene: Scene, values: Values) -> np.ndarray:
     normal = np.maximum(values["normal"], 0)[..., None]
-    weighted, total = _by_body(scene, normal * values["position"]), _by_body(scene, normal)
+    weighted = _by_body(scene, normal * values["position"], 1.0)
+    total = _by_body(scene, normal, 1.0)
     return np.divide(weighted, total, out=np.full_like(weighted, np.nan), where=total > 0)
 
 
 def _zmp(scene: Scene, values: Values) -> np.ndarray:
-    force = values["force"]
+    outer = [pair.carrier is None for pair in scene.pairs]  # forces between bodies cancel
+    force, position = values["force"][..., outer, :], values["position"][..., outer, :]
     total = force.sum(axis=-2)
-    moment = np.cross(values["position"], force).sum(axis=-2)
+    moment = np.cross(position, force).sum(axis=-2)
     place = np.stack([-moment[..., 1], moment[..., 0], np.zeros_like(total[..., 0])], axis=-1)
     lift = np.broadcast_to(total[..., 2:], place.shape)
     return np.divide(place, lift, out=np.full_like(place, np.nan), where=lift > 0)

@@ -20,7 +20,8 @@ def meetings(scene: Scene, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for pair in scene.pairs:
         place = data.oMi[pair.point.body + 1].act(np.asarray(pair.point.position, dtype=float))
         frame = pin.SE3.Identity() if pair.carrier is None else data.oMi[pair.carrier + 1]
-        depth, axes = scene.surfaces[pair.surface].meet(SX(frame.actInv(place)))
-        depths.append(float(ca.evalf(depth)) + pair.point.radius)
+        surface, radius = scene.surfaces[pair.surface], pair.point.radius
+        depth, axes = surface.meet(SX(frame.actInv(place)), radius)
+        depths.append(float(ca.evalf(depth)))
         normals.append(frame.rotation @ np.array(ca.evalf(axes))[2])
     return np.array(depths), np.array(normals).reshape(-1, 3)

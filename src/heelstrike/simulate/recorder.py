@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.simulate.derive import body_indices, derived
+from heelstrike.simulate.derive import derived
 from heelstrike.simulate.machine import Machine
 from heelstrike.simulate.recording import Recording
 from heelstrike.simulate.repeat import circumstances, coordinates, described
 from heelstrike.simulate.rollout import Rollout
+from heelstrike.simulate.scene import bodies_in
 from heelstrike.simulate.variables import dataset
 
 if TYPE_CHECKING:
@@ -69,5 +70,5 @@ def _ends(
     }
     if scene.pairs:
         ends |= {name: batch.get(name) for name in ("peak_force", "peak_depth")}
-        ends["impulse"] = batch.get("impulse").reshape(-1, len(body_indices(scene)), 3)
+        ends["impulse"] = batch.get("impulse").reshape(-1, len(bodies_in(scene.pairs)), 3)
     return ends | ({"q": batch.get("q"), "v": batch.get("v")} if with_state else {})

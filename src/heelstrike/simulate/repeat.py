@@ -15,8 +15,8 @@ import numpy as np
 import heelstrike
 from heelstrike.simulate.control import Direct
 from heelstrike.simulate.controller import Controller
-from heelstrike.simulate.derive import body_indices
 from heelstrike.simulate.labels import labels
+from heelstrike.simulate.scene import bodies_in
 from heelstrike.simulate.step import StepPlan
 
 PACKAGES = ("casadi", "llvmlite", "numpy", "pin")
@@ -53,7 +53,7 @@ def coordinates(plan: StepPlan) -> dict[str, Any]:
             "point": [pair.name for pair in pairs],
             "surface": [plan.scene.surfaces[pair.surface].name for pair in pairs],
             "point_body": [robot.bodies[pair.point.body].name for pair in pairs],
-            "body": [robot.bodies[i].name for i in body_indices(plan.scene)],
+            "body": [robot.bodies[i].name for i in bodies_in(plan.scene.pairs)],
         }
     if plan.sensors:
         found["sensor"] = list(plan.sensors)

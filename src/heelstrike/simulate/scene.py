@@ -70,6 +70,12 @@ class Scene:
         ]
 
 
+def bodies_in(pairs: Sequence[Pair]) -> list[int]:
+    """Bodies that take part in contacts, with a point or with a surface."""
+    carriers = {pair.carrier for pair in pairs if pair.carrier is not None}
+    return sorted({pair.point.body for pair in pairs} | carriers)
+
+
 def _gravity(robot: Robot, gravity: float | Sequence[float] | None) -> np.ndarray:
     if gravity is None:
         gravity = robot.gravity

@@ -67,6 +67,13 @@ class Simulator:
                 "rk4 takes elastic laws only: a rigid law changes velocities within a step; take "
                 'integrator="symplectic"'
             )
+        if integrator == "euler" and any(
+            getattr(surface.law, "implicit", False) for surface in scene.surfaces
+        ):
+            raise HeelstrikeError(
+                "an implicit elastic law needs the position after the step, which euler takes from "
+                'the old velocity; take integrator="symplectic"'
+            )
         check_rules(scene)
         _check_choice("dtype", dtype, ("float64", "float32"))
         _check_choice("device", device, ("cpu",))
@@ -252,7 +259,8 @@ class Simulator:
             self.parameters.known(path)
         wanted = (machine.plan.pushes, machine.plan.varied, inputs)
         if wanted not in self._linearizers:
-            self._linearizers[wanted] = Linearizer(self.robot, self.program, inputs)
+            program = step_program(machine.plan, thorough=True)
+            self._linearizers[wanted] = Linearizer(self.robot, program, inputs)
         linearizer = self._linearizers[wanted]
         values = {path: np.atleast_2d(value)[0] for path, value in self.parameters.items()}
         values |= {name: value[0] for name, value in machine.ready().state().items()}

@@ -26,11 +26,10 @@ from heelstrike.robot.robot import Robot
 from heelstrike.simulate import joints
 from heelstrike.simulate.control import Control, Hands, key, prefix
 from heelstrike.simulate.couple import REMEMBERED, Coupling, coupled_pairs
-from heelstrike.simulate.derive import body_indices
 from heelstrike.simulate.joints import StopsPlan
 from heelstrike.simulate.push import Push, push_power, pushed
 from heelstrike.simulate.record import Evaluated, record
-from heelstrike.simulate.scene import Scene
+from heelstrike.simulate.scene import Scene, bodies_in
 from heelstrike.simulate.torque import drive
 from heelstrike.simulate.touch import Ground, contact_power, contacts
 from heelstrike.simulate.variables import WORKS
@@ -89,16 +88,19 @@ class StepPlan:
         return ("step", own, surfaces, stops, *rest, pose, fingerprint(self.robot))
 
 
-def step_program(plan: StepPlan, outputs: Sequence[str] = ()) -> Program:
-    """The step, with memory q, v, work, peaks, impulses and the laws' own, and what is recorded."""
-    return _Step(plan).trace(outputs)
+def step_program(plan: StepPlan, outputs: Sequence[str] = (), thorough: bool = False) -> Program:
+    """The step, with memory q, v, work, peaks, impulses and the laws' own, and what is recorded.
+
+    `thorough` is for derivatives: it solves coupled contacts anew however well they began.
+    """
+    return _Step(plan, thorough).trace(outputs)
 
 
 class _Step:
     """A step under construction."""
 
-    def __init__(self, plan: StepPlan) -> None:
-        self.plan = plan
+    def __init__(self, plan: StepPlan, thorough: bool) -> None:
+        self.plan, self.thorough = plan, thorough
         self.robot = plan.robot
         self.p = p = Program("step")
         self.q = p.memory("q", self.robot.nq, initial=self.robot.neutral)
@@ -217,12 +219,12 @@ class _Step:
         """Of the pairs whose laws couple."""
         if self.impulses is None:
             return None
-        return Coupling(self.p, self.plan.scene, self.impulses, self.tolerance)
+        return Coupling(self.p, self.plan.scene, self.impulses, self.tolerance, self.thorough)
 
     def account(self, found: Sequence[Evaluated], shares: Sequence[float]) -> None:
         """Sums, peaks and the laws' memory."""
         p, dt = self.p, self.dt
-        bodies = body_indices(self.plan.scene)
+        bodies = bodies_in(self.plan.scene.pairs)
         with p.block("account"):
             power = sum((s * e.power for s, e in zip(shares, found, strict=True)), SX(0))
             p.update("work", self.work + dt * power)

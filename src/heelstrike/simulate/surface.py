@@ -18,7 +18,7 @@ from heelstrike.contact.elastic import Elastic
 from heelstrike.contact.parameters import check_numbers, static
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
-from heelstrike.spatial.vector import SX, constant
+from heelstrike.spatial.vector import SX, constant, cross, zeros
 
 FACES = ("-x", "+x", "-y", "+y", "-z", "+z")
 
@@ -48,9 +48,9 @@ class Surface(ABC):
         self._check_three("point", "velocity")
 
     @abstractmethod
-    def meet(self, place: SX) -> tuple[SX, SX]:
-        """Signed depth of a place [m], and the axes of contact there: two tangents and the outward
-        normal as rows, (3, 3). All in the surface's frame: the world's, or its body's.
+    def meet(self, place: SX, radius: float = 0.0) -> tuple[SX, SX]:
+        """Signed depth of a sphere about a place [m], and the axes of contact there: two tangents
+        and the outward normal as rows, (3, 3). In the surface's frame: the world's, or its body's.
         """
 
     @property
@@ -107,9 +107,9 @@ class Plane(Surface):
         first /= np.linalg.norm(first)
         return np.array([first, np.cross(nu, first), nu])
 
-    def meet(self, place: SX) -> tuple[SX, SX]:
+    def meet(self, place: SX, radius: float = 0.0) -> tuple[SX, SX]:
         axes = constant(self.axes)
-        return ca.dot(axes[2, :].T, SX(self.point) - place), axes
+        return ca.dot(axes[2, :].T, SX(self.point) - place) + radius, axes
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,8 @@ class Box(Surface):
 
     d = min over its faces of (how far the place is behind the face)
 
-    The nearest face says the normal. Between boxes that stand side by side no side must push: name
+    The nearest face says the normal; a sphere whose centre is outside meets edges and corners, too,
+    along the line to them. Between boxes that stand side by side no side must push: name
     the faces that count.
     """
 
@@ -142,7 +143,7 @@ class Box(Surface):
     def own_names(self) -> tuple[str, ...]:
         return ("point", "velocity", "size")
 
-    def meet(self, place: SX) -> tuple[SX, SX]:
+    def meet(self, place: SX, radius: float = 0.0) -> tuple[SX, SX]:
         offset, half = place - SX(self.point), SX(self.size) / 2
         behind = {
             face: half["xyz".index(face[1])]
@@ -155,9 +156,27 @@ class Box(Surface):
             nearer = behind[face] < depth
             depth = ca.if_else(nearer, behind[face], depth)
             axes = ca.if_else(nearer, constant(_face_axes(face)), axes)
-        for face in set(FACES) - set(self.faces):  # beside an open face there is no box
+        if radius:
+            depth, axes = _rounded([(f, behind[f]) for f in self.faces], depth, axes)
+        depth = depth + radius
+        for face in [face for face in FACES if face not in self.faces]:  # open: no box beyond
             depth = ca.if_else(behind[face] < 0, ca.fmin(depth, behind[face]), depth)
         return depth, axes
+
+
+def _rounded(behind: Sequence[tuple[str, SX]], depth: SX, axes: SX) -> tuple[SX, SX]:
+    """Depth and axes with the distance to edges and corners where the place is outside. The
+    nearest face's first tangent is never near the normal, so its part along the surface serves.
+    """
+    past = zeros()
+    for face, far in behind:
+        past = past + constant(_face_axes(face)[2]) * ca.fmax(-far, 0)
+    outside = depth < 0
+    distance = ca.sqrt(ca.if_else(outside, ca.dot(past, past), 1))
+    nu = ca.if_else(outside, past / distance, axes[2, :].T)
+    along = axes[0, :].T - nu * ca.dot(nu, axes[0, :].T)
+    along = along / ca.sqrt(ca.dot(along, along))
+    return ca.if_else(outside, -distance, depth), ca.horzcat(along, cross(nu, along), nu).T
 
 
 def _face_axes(face: str) -> np.ndarray:

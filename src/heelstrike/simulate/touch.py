@@ -20,7 +20,7 @@ from heelstrike.compile.program import Program
 from heelstrike.contact.surface_law import Demand, Meeting
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs
-from heelstrike.simulate.scene import Pair, Scene
+from heelstrike.simulate.scene import Pair, Scene, bodies_in
 from heelstrike.simulate.surface import Surface
 from heelstrike.spatial.motion import Force, Motion
 from heelstrike.spatial.transform import Transform
@@ -158,12 +158,6 @@ def contacts(
     return Contacts(found, forces, shares, motions)
 
 
-def bodies_in(pairs: Sequence[Pair]) -> list[int]:
-    """Bodies that take part in contacts, with a point or with a surface."""
-    carriers = {pair.carrier for pair in pairs if pair.carrier is not None}
-    return sorted({pair.point.body for pair in pairs} | carriers)
-
-
 def _pair(
     p: Program,
     pair: Pair,
@@ -178,7 +172,7 @@ def _pair(
     frame = Transform((), zeros()) if pair.carrier is None else poses[pair.carrier]
     centre = pose.rotate(constant(pair.point.position))  # from the body's origin
     inside = frame.unrotate(pose.origin + centre - frame.origin)
-    depth, own_axes = surface.meet(inside)
+    depth, own_axes = surface.meet(inside, radius)
     axes = frame.rotate(own_axes.T).T
     lever = centre - radius * axes[2, :].T
     position = pose.origin + lever
@@ -191,7 +185,7 @@ def _pair(
         held = p.let("lever", arm)
         sides.append(Side(pair.carrier, held, -1.0, held))
         moving = moving - motions[pair.carrier].at(arm)
-    depth = p.let("depth", depth + radius)
+    depth = p.let("depth", depth)
     rate = p.let("rate", -ca.dot(axes[2, :].T, moving))
     slip = p.let("slip", axes[:2, :] @ moving)
     foot = inside - radius * own_axes[2, :].T - ground.travel
