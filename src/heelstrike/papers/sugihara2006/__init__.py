@@ -1,4 +1,4 @@
-"""Balanced Micro/Macro Contact Model (Sugihara, Nakamura): the micro part.
+"""Balanced Micro/Macro Contact Model (Sugihara, Nakamura).
 
 What the paper claims, where each equation is, what does not reproduce:
 docs/papers/sugihara2006.md.
@@ -17,6 +17,9 @@ PAPER = Paper(
         "rebound": Item("one bounce by (13) and by (14), at large steps", "rebound:rebound"),
         "stability": Item("where a step by (13) and by (14) is stable", "stability:stability"),
         "points": Item("the burst of the number of contact points", "points:points"),
+        "fig3": Item("the two terms of (33) against lambda", "fig3:fig3"),
         "fig6": Item("the robot dropped from 0.05 m", "fig6:fig6"),
+        "fig7": Item("normal force of a standing sole's vertex, by lambda", "fig7:fig7"),
+        "fig8": Item("its distribution over the sole's vertices", "fig8:fig8"),
     },
 )
