@@ -39,6 +39,8 @@ STICKS = 1e-5
 """Slip left to a sticking point, as a share of the largest free velocity, above which it slides."""
 SETTLED = 1e-6
 """Change of velocity from pass to pass, as such a share, below which the passes end."""
+RESTING = 100.0
+"""Times both, where no contact is new and none slides: the next step goes on from here."""
 TURNING = 1e-3
 """Share of a sliding point's friction that may still turn; the next step goes on from there."""
 RUBBING = 1e-6
@@ -80,6 +82,8 @@ class Row:
     """1 where it is first taken to slide."""
     compliance: SX | None = None
     """Normal, of an elastic law made implicit [1/kg]."""
+    fresh: SX | float = 1.0
+    """1 where the past says nothing: a new contact, or an impact."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ class _Problem:
         self.maps = [map_of(row, self.size) for row in rows]
         self.rho: list[SX] = []
         self.own: list[SX] = []
-        self.scale, past = SX(1e-9), zeros(self.size)
+        self.scale, past, fresh = SX(1e-9), zeros(self.size), SX(0)
         for row, g in zip(rows, self.maps, strict=True):  # a block a point: none grows with them
             with p.block("coupled: scale"):
                 mean = p.let("own", ca.trace(g @ inverse @ g.T) / 3)
@@ -134,11 +138,14 @@ class _Problem:
                 speed = ca.fmax(ca.mmax(ca.fabs(g @ free)), ca.mmax(ca.fabs(row.target)))
                 self.scale = p.let("scale", ca.fmax(self.scale, where(row.active, speed, 0)))
                 past = p.let("past", past + g.T @ row.past)
+                new = ca.logic_and(row.active, ca.logic_or(row.fresh, row.slid))
+                fresh = p.let("fresh", ca.logic_or(fresh, new))
         with p.block("coupled: begin"):
             self.begin = p.let("begin", self.root.T @ past)
-        # what the numbers can resolve: in float32 less
-        self.settled = ca.fmax(SETTLED, 10 * tolerance) * self.scale
-        self.sticks = ca.fmax(STICKS, 100 * tolerance) * self.scale
+            scale = where(fresh, 1, RESTING) * self.scale
+            # what the numbers can resolve: in float32 less
+            self.settled = p.let("settled", ca.fmax(SETTLED, 10 * tolerance) * scale)
+            self.sticks = p.let("sticks", ca.fmax(STICKS, 100 * tolerance) * scale)
 
     def solve(self, thorough: bool) -> Solution:
         p, n = self.p, len(self.rows)

@@ -169,6 +169,7 @@ class Coupling:
             smoothing=p.let("smoothing", SX(demand.smoothing)),
             past=p.let("past", past),
             slid=p.let("slid", slid),
+            fresh=p.let("fresh", fresh),
             compliance=None if demand.compliance is None else p.let("soft", demand.compliance),
         )
 
