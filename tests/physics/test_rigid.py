@@ -101,7 +101,7 @@ def test_sliding_block_stops_and_stays():
     assert (np.abs(moved(data)[:, -1] - 1.5**2 / (2 * mu * G)) < 1.5 * DT).all()
     # at rest a slip up to RESTING STICKS of g dt counts as none
     assert speed.min() > -RESTING * STICKS * G * DT
-    assert np.abs(speed[:, -1]).max() < 1e-12
+    assert np.abs(speed[:, -1]).max() < 1e-9 * G * DT  # the solver's tolerance
     assert np.abs(aside).max() < 1e-6
     # SETTLED, 1e-6 of the slip, for a few steps
     assert np.ptp(data.q.values[:, :, 2], axis=1).max() < 1e-8
