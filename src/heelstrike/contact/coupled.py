@@ -39,8 +39,10 @@ STICKS = 1e-5
 """Slip left to a sticking point, as a share of the largest free velocity, above which it slides."""
 SETTLED = 1e-6
 """Change of velocity from pass to pass, as such a share, below which the passes end."""
+PATIENT = 3
+"""Passes after which contacts that all rest need not settle so far:"""
 RESTING = 100.0
-"""Times both, where no contact is new and none slides: the next step goes on from here."""
+"""times both above; the next step goes on from here."""
 TURNING = 1e-3
 """Share of a sliding point's friction that may still turn; the next step goes on from there."""
 RUBBING = 1e-6
@@ -82,8 +84,8 @@ class Row:
     """1 where it is first taken to slide."""
     compliance: SX | None = None
     """Normal, of an elastic law made implicit [1/kg]."""
-    fresh: SX | float = 1.0
-    """1 where the past says nothing: a new contact, or an impact."""
+    moves: SX | float = 1.0
+    """1 where it does not rest: a new contact, an impact, one that slides."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ class _Problem:
         self.maps = [map_of(row, self.size) for row in rows]
         self.rho: list[SX] = []
         self.own: list[SX] = []
-        self.scale, past, fresh = SX(1e-9), zeros(self.size), SX(0)
+        self.scale, past, moves = SX(1e-9), zeros(self.size), SX(0)
         for row, g in zip(rows, self.maps, strict=True):  # a block a point: none grows with them
             with p.block("coupled: scale"):
                 mean = p.let("own", ca.trace(g @ inverse @ g.T) / 3)
@@ -138,14 +140,13 @@ class _Problem:
                 speed = ca.fmax(ca.mmax(ca.fabs(g @ free)), ca.mmax(ca.fabs(row.target)))
                 self.scale = p.let("scale", ca.fmax(self.scale, where(row.active, speed, 0)))
                 past = p.let("past", past + g.T @ row.past)
-                new = ca.logic_and(row.active, ca.logic_or(row.fresh, row.slid))
-                fresh = p.let("fresh", ca.logic_or(fresh, new))
+                moves = p.let("moves", ca.logic_or(moves, ca.logic_and(row.active, row.moves)))
         with p.block("coupled: begin"):
             self.begin = p.let("begin", self.root.T @ past)
-            scale = where(fresh, 1, RESTING) * self.scale
+            self.later = p.let("later", where(moves, 1, RESTING))
             # what the numbers can resolve: in float32 less
-            self.settled = p.let("settled", ca.fmax(SETTLED, 10 * tolerance) * scale)
-            self.sticks = p.let("sticks", ca.fmax(STICKS, 100 * tolerance) * scale)
+            self.settled = p.let("settled", ca.fmax(SETTLED, 10 * tolerance) * self.scale)
+            self.sticks = p.let("sticks", ca.fmax(STICKS, 100 * tolerance) * self.scale)
 
     def solve(self, thorough: bool) -> Solution:
         p, n = self.p, len(self.rows)
@@ -225,11 +226,12 @@ class _Problem:
                 worst = ca.fmax(self.rho[j] * turned, own * grown)
                 moved = p.let("moved", ca.fmax(moved, worst))
         with p.block("coupled: settled"):
-            settled = p.let("settled", moved < self.settled)
+            patience = p.let("patience", where(passes >= PATIENT, self.later, 1))
+            settled = p.let("settled", moved < patience * self.settled)
             judged = p.let("judged", ca.logic_or(settled, passes >= JUDGED))
         for j, row in enumerate(self.rows):
             with p.block("coupled: slides"):
-                slips_now = ca.logic_and(slips[j] > self.sticks, found[j][2] > 0)
+                slips_now = ca.logic_and(slips[j] > patience * self.sticks, found[j][2] > 0)
                 starts = ca.logic_and(ca.logic_and(judged, slips_now), slides[j] == 0)
                 flag = ca.logic_or(slides[j], starts)
                 news = p.let("news", ca.logic_or(news, starts))

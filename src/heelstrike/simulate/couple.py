@@ -21,6 +21,7 @@ import casadi as ca
 from heelstrike.compile.program import Program
 from heelstrike.contact.coupled import Arm, Row, solve
 from heelstrike.contact.paper_rule import solve_paper
+from heelstrike.contact.rigid import FAST
 from heelstrike.contact.surface_law import Literal
 from heelstrike.dynamics.aba import Accelerated
 from heelstrike.dynamics.kinematics import Kinematics, accelerations
@@ -69,6 +70,7 @@ class Coupling:
         contacts: Contacts,
         poses: Sequence[Transform],
         external: list[Force | None],
+        gravity: SX,
         dt: SX,
     ) -> None:
         """Makes the rows, and lets the last step's forces act on the bodies."""
@@ -76,7 +78,7 @@ class Coupling:
         totals = [Force(zeros(), zeros()) for _ in self.bodies]
         for n, k in enumerate(self.pairs):
             with p.block("coupled: row"):
-                row = self._row(n, contacts.pairs[k], contacts.motions, dt)
+                row = self._row(n, contacts.pairs[k], contacts.motions, gravity, dt)
                 self.rows.append(row)
                 force = row.axes.T @ row.past / dt
                 for arm in row.arms:
@@ -137,7 +139,9 @@ class Coupling:
             found.a + more.a, felt_after, merged, memory, solution.rounds, solution.unfinished
         )
 
-    def _row(self, n: int, touched: Touched, motions: Mapping[int, Motion], dt: SX) -> Row:
+    def _row(
+        self, n: int, touched: Touched, motions: Mapping[int, Motion], gravity: SX, dt: SX
+    ) -> Row:
         demand = touched.demand
         assert demand is not None
         own = self.memory[REMEMBERED * n : REMEMBERED * (n + 1)]
@@ -145,6 +149,7 @@ class Coupling:
         known = ca.logic_and(demand.active, ca.logic_not(fresh))
         past = ca.if_else(known, own[:3] * dt, 0)
         slid = ca.logic_and(known, own[3] > 1.5)
+        fast = ca.dot(touched.slip, touched.slip) > (FAST * dt) ** 2 * ca.dot(gravity, gravity)
         turning = zeros()
         self.drops = demand.bias == "drop"
         for side in touched.sides if not self.drops else ():
@@ -169,7 +174,7 @@ class Coupling:
             smoothing=p.let("smoothing", SX(demand.smoothing)),
             past=p.let("past", past),
             slid=p.let("slid", slid),
-            fresh=p.let("fresh", fresh),
+            moves=p.let("moves", ca.logic_or(fresh, ca.logic_or(slid, fast))),
             compliance=None if demand.compliance is None else p.let("soft", demand.compliance),
         )
 

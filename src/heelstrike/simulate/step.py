@@ -189,7 +189,7 @@ class _Step:
 
         coupling = self.coupling()
         if coupling is not None:
-            coupling.prepare(touched, placed, external, dt)
+            coupling.prepare(touched, placed, external, self.gravity, dt)
         solved: list[Accelerated] = []
 
         def solve(tau: SX, slope: SX) -> SX:
