@@ -26,11 +26,13 @@ if TYPE_CHECKING:
         HeelstrikeWarning,
         LoadError,
         ProgramError,
+        SceneError,
         TraceError,
     )
     from heelstrike.measure.compare import compare
     from heelstrike.measure.yardsticks import yardsticks
     from heelstrike.robot import Point, Robot, bundled, combine, load
+    from heelstrike.scene_files import SceneFile, load_scene, scenes
     from heelstrike.simulate.controller import controller
     from heelstrike.simulate.joints import Stops
     from heelstrike.simulate.recording import Recording
@@ -62,6 +64,8 @@ _HOMES = {
     "Rigid": "heelstrike.contact.rigid",
     "Robot": "heelstrike.robot",
     "Scene": "heelstrike.simulate.scene",
+    "SceneError": "heelstrike.errors",
+    "SceneFile": "heelstrike.scene_files",
     "Servo": "heelstrike.simulate.servo",
     "Simulator": "heelstrike.simulate.simulator",
     "Stops": "heelstrike.simulate.joints",
@@ -77,7 +81,9 @@ _HOMES = {
     "fit_restitution": "heelstrike.contact.identify",
     "friction_law": "heelstrike.contact.custom",
     "load": "heelstrike.robot",
+    "load_scene": "heelstrike.scene_files",
     "normal_law": "heelstrike.contact.custom",
+    "scenes": "heelstrike.scene_files",
     "where": "heelstrike.contact.contact",
     "yardsticks": "heelstrike.measure.yardsticks",
 }
@@ -103,6 +109,8 @@ __all__ = [
     "Rigid",
     "Robot",
     "Scene",
+    "SceneError",
+    "SceneFile",
     "Servo",
     "Simulator",
     "Stops",
@@ -118,7 +126,9 @@ __all__ = [
     "fit_restitution",
     "friction_law",
     "load",
+    "load_scene",
     "normal_law",
+    "scenes",
     "where",
     "yardsticks",
 ]

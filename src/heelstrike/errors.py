@@ -9,6 +9,10 @@ class LoadError(HeelstrikeError):
     """A robot file that cannot be used: names the file, the element and the remedy."""
 
 
+class SceneError(HeelstrikeError):
+    """A scene file that cannot be used: names the file, the line, the key and the remedy."""
+
+
 class TraceError(HeelstrikeError):
     """An expression that cannot become machine code."""
 

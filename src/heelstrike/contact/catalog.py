@@ -91,7 +91,7 @@ def laws() -> list[LawInfo]:
 def law_by_name(name: str) -> LawInfo:
     """The law of this name, in kebab case or as its class is called."""
     known = {info.name: info for info in laws()}
-    wanted = _kebab(name.strip()) if "-" not in name else name.strip().lower()
+    wanted = kebab(name.strip()) if "-" not in name else name.strip().lower()
     if wanted in known:
         return known[wanted]
     near = difflib.get_close_matches(wanted, known, n=1)
@@ -104,13 +104,13 @@ def _info(law: type[Law | Coulomb | SurfaceLaw]) -> LawInfo:
     kind = next((kind for base, kind in kinds.items() if issubclass(law, base)), "surface")
     what = (law.__doc__ or "").strip().splitlines()[0]
     infos = tuple(_parameter(f) for f in fields(law))  # type: ignore[arg-type]
-    return LawInfo(_kebab(law.__name__), kind, law, what, law.sources, infos)
+    return LawInfo(kebab(law.__name__), kind, law, what, law.sources, infos)
 
 
 def _parameter(f: Field[Any]) -> ParameterInfo:
     default = f.default
     if f.default_factory is not MISSING:
-        default = _kebab(type(f.default_factory()).__name__)
+        default = kebab(type(f.default_factory()).__name__)
     metadata = f.metadata
     return ParameterInfo(
         f.name,
@@ -121,6 +121,6 @@ def _parameter(f: Field[Any]) -> ParameterInfo:
     )
 
 
-def _kebab(name: str) -> str:
+def kebab(name: str) -> str:
     """HuntCrossley -> hunt-crossley, hunt_crossley -> hunt-crossley."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).replace("_", "-").replace(" ", "-").lower()

@@ -13,7 +13,7 @@ which has no bound at the limit and is 1.15 at half of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -132,7 +132,7 @@ def _cause(sim: Simulator, plan: StepPlan, world: int, dt: float) -> str:
         inward = max(float(rate[worst]), GOING_IN)
         k, c = slopes(normal, values, path, float(depth[worst]), inward, at)
         # an implicit servo weighs less in small steps
-        mass = contact_mass(sim.robot, q, points, diagonal=_implicit(plan, values, at))
+        mass = contact_mass(sim.robot, q, points, diagonal=implicit_terms(plan, values, at))
         return k, c, mass
 
     integrator = plan.integrator
@@ -178,7 +178,10 @@ def _remedy(felt: Felt, dt: float, integrator: str) -> str:
     )
 
 
-def _implicit(plan: StepPlan, values: dict[str, np.ndarray], dt: float) -> np.ndarray | float:
+def implicit_terms(
+    plan: StepPlan, values: Mapping[str, np.ndarray], dt: float
+) -> np.ndarray | float:
+    """What an implicit servo adds to the diagonal of H, by velocity index."""
     control = plan.control
     if not (isinstance(control, ServoPlan) and control.implicit):
         return 0.0

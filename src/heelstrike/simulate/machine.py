@@ -45,6 +45,11 @@ class Machine:
         self._batch: Batch | None = None
         self._kernels: dict[tuple[object, ...], Kernel] = {}
 
+    @property
+    def clock(self) -> np.ndarray:
+        """Steps that each world has made since its start; compiles nothing."""
+        return np.zeros(self.worlds) if self._batch is None else self._batch.get("clock")[:, 0]
+
     def ready(self, outputs: tuple[str, ...] | None = None) -> Batch:
         """The batch, compiled for these outputs (None: whichever it has)."""
         if self._batch is not None and outputs in (None, self.outputs):

@@ -27,6 +27,7 @@ from heelstrike.simulate.repeat import coordinates
 from heelstrike.simulate.rollout import rollout
 from heelstrike.simulate.scene import Scene
 from heelstrike.simulate.servo import Servo, ServoPlan, positions
+from heelstrike.simulate.start import check_outside, check_step
 from heelstrike.simulate.state import State
 from heelstrike.simulate.step import StepPlan, step_program
 
@@ -179,10 +180,10 @@ class Simulator:
         self._make_room(worlds, vary)
         for path, value in vary.items():
             self.parameters[path] = value
+        count, outputs = self._steps(duration, steps), needed(variables)
         if q0 is not None or v0 is not None:
+            machine.ready(tuple(outputs))  # so that the step is compiled once
             self.reset(q0=q0, v0=v0)
-        count = self._steps(duration, steps)
-        outputs = needed(variables)
         labels, records = coordinates(machine.plan), count // every + 1
         size = estimate(variables, labels, self.worlds, records, machine.dtype)
         if (note := check_memory(2 * size)) is not None:  # plain outputs beside what follows
@@ -208,6 +209,19 @@ class Simulator:
         self._machine.ready().reset(mask, **begin)
         self._follow_start(begin["q"], mask)
         self._told = False
+
+    def check_start(self, q0: ArrayLike | None = None) -> None:
+        """Refuses a start inside a surface, and steps in which nothing could rest on one. Nothing
+        is compiled.
+        """
+        q = np.asarray(self._given_state(q0, None).get("q", self._machine.begin["q"]))
+        for pose in np.atleast_2d(q):
+            check_outside(self.scene, pose)
+            check_step(self._machine.plan, pose, float(self._dt.max()))
+
+    def compile(self, record: str | Sequence[str] | None = None) -> None:
+        """Compiles now what a run with this `record` would compile."""
+        self._machine.ready(tuple(needed(self._variables(record, self.worlds))))
 
     def observe(self, *names: str) -> dict[str, np.ndarray]:
         """Variables of a recording at the present state, (worlds, ...); nothing moves."""
@@ -238,7 +252,7 @@ class Simulator:
             raise HeelstrikeError(f"a push is three numbers [N], not {force!r:.60}")
         if not duration > 0:
             raise HeelstrikeError(f"a push lasts for a time above 0 s, not {duration!r}")
-        clock = self._machine.ready().get("clock")[:, 0]
+        clock = self._machine.clock
         first = clock if at is None else np.round(at / self._dt)
         last = first + np.maximum(1, np.round(duration / self._dt))
         path = self._push_path(self.robot.bodies[index].name, clock)

@@ -1,0 +1,41 @@
+"""The surfaces and laws that a scene may name, by the kebab case of their classes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from functools import cache
+from inspect import isabstract, isclass
+
+from heelstrike.contact.catalog import LAWS, kebab
+from heelstrike.simulate.surface import Surface
+
+_HOME = "heelstrike.simulate"
+
+
+@cache
+def surface_kinds() -> dict[str, type[Surface]]:
+    """Every public surface of Heelstrike."""
+    import heelstrike
+
+    near = [name for name, home in heelstrike._HOMES.items() if home.startswith(_HOME)]
+    found = [getattr(heelstrike, name) for name in near]
+    shapes = [c for c in found if isclass(c) and issubclass(c, Surface) and not isabstract(c)]
+    return {kebab(shape.__name__): shape for shape in shapes}
+
+
+def kinds_of(base: type) -> dict[str, type]:
+    """Laws and surfaces that are of a class, by name; none for what is neither."""
+    if base is object:
+        return {}
+    every = {kebab(law.__name__): law for law in LAWS} | surface_kinds()
+    return {name: kind for name, kind in every.items() if issubclass(kind, base)}
+
+
+def hint(word: str, among: Iterable[str], what: str = "") -> str:
+    """The nearest name, or all of them."""
+    names = list(among)
+    near = difflib.get_close_matches(word, names, n=1)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    return f"{what or 'there are'}: {', '.join(names)}" if names else "there is none"

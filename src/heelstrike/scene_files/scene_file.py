@@ -1,0 +1,211 @@
+"""A scene from a file: what it holds, checked, and the simulator made of it.
+
+scene = hs.load_scene("stand")              # a bundled name (hs.scenes()), or a path to .toml
+sim = scene.simulator()                     # an hs.Simulator, pushes and start included
+run = scene.run()                           # as long as the file says: an hs.Recording
+print(scene.text())                         # all of it, with defaults, units and meanings
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from heelstrike.errors import HeelstrikeError, SceneError
+from heelstrike.robot import Robot, bundled, combine
+from heelstrike.robot.robot import repeated
+from heelstrike.scene_files.build import blame, build
+from heelstrike.scene_files.content import Content
+from heelstrike.scene_files.document import Document, Key, read_document
+from heelstrike.scene_files.kinds import hint
+from heelstrike.scene_files.part import Part
+from heelstrike.simulate.recording import Recording
+from heelstrike.simulate.scene import Scene
+from heelstrike.simulate.servo import Servo
+from heelstrike.simulate.simulator import Simulator
+
+SUFFIX = ".toml"
+
+
+class SceneFile:
+    """A scene that a file describes."""
+
+    def __init__(self, document: Document) -> None:
+        """Of a document that was read; a mistake in it is a SceneError with its line."""
+        self.document = document
+        made = build(Content, document, (), document.data)
+        self.content = replace(
+            made,
+            robot=tuple(replace(p, model=p.source(document.folder)) for p in made.robot),
+            object=tuple(replace(p, model=p.source(document.folder)) for p in made.object),
+        )
+
+    @property
+    def name(self) -> str:
+        """The file's, without its ending."""
+        return Path(self.document.name).stem
+
+    @cached_property
+    def robot(self) -> Robot:
+        """All parts as one: the only one, or several with their names before a slash."""
+        robots = self._robots
+        if len(robots) == 1:
+            return robots[0]
+        named = zip(self._names, robots, strict=True)
+        return combine(dict(named), name=self.name)
+
+    @cached_property
+    def scene(self) -> Scene:
+        """Parts, surfaces and gravity."""
+        robot = self.robot
+        for i, surface in enumerate(self.content.surface):
+            with self._blaming(("surface", i)):
+                Scene(robot, surface)
+        with self._blaming((), *(("surface", i) for i in range(len(self.content.surface)))):
+            return Scene(robot, *self.content.surface, gravity=self.content.gravity)
+
+    @cached_property
+    def start(self) -> tuple[np.ndarray, np.ndarray]:
+        """q and v at time 0."""
+        q, v = [], []
+        for key, part, robot in self._placed():
+            with self._blaming(key):
+                q.append(part.coordinates(robot))
+                v.append(part.velocities(robot, q[-1]))
+        return np.concatenate(q), np.concatenate(v)
+
+    def simulator(self) -> Simulator:
+        """A simulator with the pushes; the start and the step are checked."""
+        content, (q0, _) = self.content, self.start
+        how = content.simulation
+        scene = self.scene
+        with self._blaming(("simulation",), ("servo",), ("motion",), ("stops",)):
+            sim = Simulator(
+                scene,
+                how.dt,
+                self._control(),
+                integrator=how.integrator,
+                dtype=how.dtype,
+                stops=content.stops,
+                sensors=how.sensors,
+            )
+            sim.check_start(q0)
+        for i, push in enumerate(content.push):
+            with self._blaming(("push", i)):
+                sim.push(push.body, push.force, push.duration, at=push.start, point=push.point)
+        return sim
+
+    def run(self, progress: bool | None = None) -> Recording:
+        """Simulates it from its start for its duration."""
+        return self.run_on(self.simulator(), progress)
+
+    def run_on(self, sim: Simulator, progress: bool | None = None) -> Recording:
+        """The same on a simulator of this scene."""
+        keep, (q0, v0) = self.content.recording, self.start
+        with self._blaming(("recording",), ("simulation",)):
+            return sim.run(
+                self.content.simulation.duration,
+                q0=q0,
+                v0=v0,
+                record=keep.variables,
+                every=keep.every,
+                progress=progress,
+            )
+
+    def text(self) -> str:
+        """All of it as a scene file, with every default, unit and meaning."""
+        from heelstrike.scene_files.text import written
+
+        return written(self.content)
+
+    @cached_property
+    def _robots(self) -> list[Robot]:
+        made = []
+        for key, part in zip(self.content.tables(), self.content.parts, strict=True):
+            with self._blaming(key, word="model"):
+                made.append(part.robot())
+        return made
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """What tells the parts apart."""
+        parts = zip(self.content.parts, self._robots, strict=True)
+        names = [part.name or robot.name for part, robot in parts]
+        if (twice := repeated(names)) is not None:
+            key = self.content.tables()[[i for i, n in enumerate(names) if n == twice][1]]
+            self.document.fail(key, f"two parts are called '{twice}'; give each its own name = ...")
+        return names
+
+    def _placed(self) -> Iterator[tuple[Key, Part, Robot]]:
+        return zip(self.content.tables(), self.content.parts, self._robots, strict=True)
+
+    def _control(self) -> Servo | None:
+        """The servo, with its reference by name or as a motion."""
+        servo, motion = self.content.servo, self.content.motion
+        if servo is None:
+            return None
+        if motion is not None:
+            return replace(servo, reference=motion.trajectory(self.robot, self.start[0]))
+        if isinstance(servo.reference, str):
+            if servo.reference not in self.robot.poses:
+                said = hint(servo.reference, self.robot.poses, "poses")
+                raise HeelstrikeError(f"reference: no pose '{servo.reference}'; {said}")
+            return replace(servo, reference=self.robot.pose(servo.reference))
+        return servo
+
+    @contextmanager
+    def _blaming(self, *keys: Key, word: str | None = None) -> Iterator[None]:
+        """Gives mistakes the place of the key that they name, or of one that is given."""
+        try:
+            yield
+        except SceneError:
+            raise
+        except HeelstrikeError as error:
+            if word is not None:
+                self.document.fail((*keys[0], word), str(error))
+            blame(self.document, error, *keys)
+
+    def __repr__(self) -> str:
+        return f"<SceneFile {self.document.name}>"
+
+
+def load_scene(source: str | os.PathLike[str]) -> SceneFile:
+    """A scene from a bundled name (see `scenes`) or a path to a .toml file.
+
+    Raises SceneError, with file, line and key, where it cannot be used.
+    """
+    return SceneFile(read_scene(source))
+
+
+def read_scene(source: str | os.PathLike[str]) -> Document:
+    """The document of a bundled name or of a path."""
+    text = str(source)
+    if text in scenes():
+        place = resources.files("heelstrike") / "scenes" / f"{text}{SUFFIX}"
+        return replace(read_document(Path(str(place))), name=f"{text}{SUFFIX}")
+    path = Path(text).expanduser()
+    if path.exists():
+        return read_document(path)
+    if path.suffix == SUFFIX or os.sep in text:
+        raise SceneError(f"{text}: no such file; check the path (relative to {Path.cwd()})")
+    if text in bundled():
+        raise SceneError(
+            f"'{text}' is a robot, not a scene; run it alone: heelstrike run --robot {text}"
+        )
+    raise SceneError(f"no scene '{text}'; {hint(text, scenes(), 'scenes')}")
+
+
+def scenes() -> list[str]:
+    """Names of the scenes that come with Heelstrike."""
+    folder = resources.files("heelstrike") / "scenes"
+    if not folder.is_dir():
+        return []
+    names = [file.name for file in folder.iterdir()]
+    return sorted(name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))

@@ -1,0 +1,101 @@
+"""Whether a start makes sense: nothing deep inside anything, and steps that the laws can bear.
+
+A law that gives way is judged where the robot would rest on it: at the depth where each of the
+points that touch together carries an equal share of the weight. Stiffness, damping and effective
+mass there say the largest stable step (contact/stability.py). What is stable at rest may still
+diverge in an impact; what is not never comes to rest.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.contact.contact import SX, Contact, NormalLaw, answered
+from heelstrike.contact.elastic import Elastic
+from heelstrike.contact.stability import largest_step, slopes, step_radius
+from heelstrike.errors import HeelstrikeError
+from heelstrike.simulate.advice import GOING_IN, MARGIN, implicit_terms
+from heelstrike.simulate.inertia import contact_mass
+from heelstrike.simulate.place import meetings
+from heelstrike.simulate.scene import Scene
+from heelstrike.simulate.step import StepPlan
+
+INSIDE = 0.01
+"""Depth at the start that is taken for a mistake [m]."""
+TOGETHER = 0.003
+"""Points within this height of the lowest touch together [m]."""
+SOFTEST = 0.1
+"""Largest depth at which a law is judged [m]."""
+
+
+def check_outside(scene: Scene, q: np.ndarray) -> None:
+    """Refuses a start in which a point is deep inside a surface."""
+    depths = meetings(scene, q)[0]
+    if not len(depths) or depths.max() <= INSIDE:
+        return
+    pair = scene.pairs[int(np.argmax(depths))]
+    surface = scene.surfaces[pair.surface]
+    raise HeelstrikeError(
+        f"point '{pair.point.name}' starts {1e3 * depths.max():.3g} mm inside '{surface.name}'; "
+        f"move the robot out of it, or the surface's point"
+    )
+
+
+def check_step(plan: StepPlan, q: np.ndarray, dt: float) -> None:
+    """Refuses steps in which the robot could not even rest on a surface."""
+    scene = plan.scene
+    depths, normals = meetings(scene, q)
+    of = np.array([pair.surface for pair in scene.pairs])
+    for k, surface in enumerate(scene.surfaces):
+        law = surface.law
+        if not isinstance(law, Elastic) or law.couples or not (of == k).any():
+            continue
+        near = np.flatnonzero((of == k) & (depths > depths[of == k].max() - TOGETHER))
+        points = [
+            (scene.pairs[i].point.body, np.asarray(scene.pairs[i].point.position), normals[i])
+            for i in near
+        ]
+        _check_surface(plan, surface.name, law.normal, q, points, dt)
+
+
+def _check_surface(
+    plan: StepPlan,
+    name: str,
+    law: NormalLaw,
+    q: np.ndarray,
+    points: list[tuple[int, np.ndarray, np.ndarray]],
+    dt: float,
+) -> None:
+    values = plan.parameters()
+    weight = plan.robot.mass * float(np.linalg.norm(plan.scene.gravity))
+    depth = _rest_depth(law, weight / len(points), dt)
+
+    def felt(at: float) -> tuple[float, float, float]:
+        stiff, damp = slopes(law, values, f"{name}.normal.", depth, GOING_IN, at)
+        return stiff, damp, contact_mass(plan.robot, q, points, implicit_terms(plan, values, at))
+
+    k, c, mass = felt(dt)
+    if not np.isfinite(mass) or step_radius(k, c, mass, dt, plan.integrator) <= 1 + 1e-9:
+        return
+    if plan.integrator != "symplectic":  # euler gains a little at any step
+        return
+    limit = largest_step(lambda at: (felt(at)[0], felt(at)[1]), mass, dt, plan.integrator)
+    most = 0.0 if limit is None else limit
+    raise HeelstrikeError(
+        f"dt = {dt:g} s is above the largest stable step of '{name}', {most:.2g} s: at rest its "
+        f"law has a stiffness of {k:.3g} N/m and a damping of {c:.3g} N s/m on an effective mass "
+        f"of {mass:.3g} kg; take dt <= {MARGIN * most:.2g}, a softer law, or implicit = true"
+    )
+
+
+def _rest_depth(law: NormalLaw, load: float, dt: float) -> float:
+    """Where the law carries a load at rest [m], at most SOFTEST."""
+    d, still, none = SX.sym("d"), SX.zeros(2), SX.zeros(law.memory_size)
+    contact = Contact(d, SX(0), SX(dt), none, still, still, SX(0))
+    force = ca.Function("force", [d], [answered(law.force(contact), none)[0]])
+    low, high = 0.0, SOFTEST
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if float(force(middle)) < load else (low, middle)
+    return max(high, 1e-9)
