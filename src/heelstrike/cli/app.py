@@ -7,14 +7,18 @@ from typing import Annotated
 import typer
 
 from heelstrike import __version__
+from heelstrike.cli.cite import cite
+from heelstrike.cli.export import export
 from heelstrike.cli.listing import list_things
 from heelstrike.cli.paper import paper
+from heelstrike.cli.run import run
 
 app = typer.Typer(
     name="heelstrike",
     help="A contact laboratory and simulator for legged and humanoid robots.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,  # units in brackets are no markup; and plain help comes at once
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -35,5 +39,8 @@ def heelstrike(
     """A contact laboratory and simulator for legged and humanoid robots."""
 
 
-app.command("paper")(paper)
+app.command("run")(run)
 app.command("list")(list_things)
+app.command("paper")(paper)
+app.command("cite")(cite)
+app.command("export")(export)

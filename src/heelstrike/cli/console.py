@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from heelstrike.errors import HeelstrikeError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 
 def output() -> Console:
     """Where results go."""
+    from rich.console import Console
+
     return Console(highlight=False)
 
 
 def errors() -> Console:
     """Where progress, warnings and errors go."""
+    from rich.console import Console
+
     return Console(stderr=True, highlight=False)
 
 
 def say(sentence: str, style: str = "") -> None:
     """One sentence to standard error."""
+    from rich.text import Text
+
     errors().print(Text(sentence, style=style), soft_wrap=True)
+
+
+def folder_of(path: Path) -> None:
+    """Makes the folder of a file that will be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HeelstrikeError(
+            f"cannot make the folder {path.parent}: {error.strerror}; name another with --out"
+        ) from error
 
 
 def print_json(value: Any) -> None:
@@ -33,6 +51,9 @@ def print_json(value: Any) -> None:
 
 def table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
     """An empty table in the house's look; the columns named in `numbers` are aligned right."""
+    from rich import box
+    from rich.table import Table
+
     made = Table(
         title=title or None,
         title_justify="left",

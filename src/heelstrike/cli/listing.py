@@ -1,23 +1,27 @@
-"""`heelstrike list [laws|robots|papers]`: what there is, by name."""
+"""`heelstrike list [scenes|robots|surfaces|laws|papers]`: what there is, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from heelstrike.cli.console import output, print_json, table
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 class Kind(StrEnum):
     """What can be listed."""
 
-    laws = "laws"
+    scenes = "scenes"
     robots = "robots"
+    surfaces = "surfaces"
+    laws = "laws"
     papers = "papers"
 
 
@@ -25,7 +29,7 @@ def list_things(
     kind: Annotated[Kind | None, typer.Argument(help="What to list; all, if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """List contact laws, bundled robots or papers."""
+    """List bundled scenes and robots, surfaces, contact laws and papers."""
     kinds = [kind] if kind else list(Kind)
     found = {k.value: _FIND[k]() for k in kinds}
     if as_json:
@@ -33,6 +37,40 @@ def list_things(
         return
     for k in kinds:
         output().print(_SHOW[k](found[k.value]))
+
+
+def _scenes() -> list[dict[str, Any]]:
+    import heelstrike as hs
+
+    return [{"name": name, "about": hs.load_scene(name).content.about} for name in hs.scenes()]
+
+
+def _show_scenes(found: list[dict[str, Any]]) -> Table:
+    made = table("Bundled scenes", "name", "what it shows")
+    for scene in found:
+        made.add_row(scene["name"], scene["about"])
+    return made
+
+
+def _surfaces() -> list[dict[str, Any]]:
+    from heelstrike.scene_files.describe import notes
+    from heelstrike.scene_files.kinds import surface_kinds
+
+    return [
+        {
+            "name": name,
+            "what": (kind.__doc__ or "").strip().splitlines()[0],
+            "keys": {f.name: notes(kind).get(f.name, "") for f in fields(kind)},
+        }
+        for name, kind in surface_kinds().items()
+    ]
+
+
+def _show_surfaces(found: list[dict[str, Any]]) -> Table:
+    made = table("Surfaces", "name", "what", "keys")
+    for surface in found:
+        made.add_row(surface["name"], surface["what"], ", ".join(surface["keys"]))
+    return made
 
 
 def _laws() -> list[dict[str, Any]]:
@@ -54,6 +92,8 @@ def _laws() -> list[dict[str, Any]]:
 
 
 def _show_laws(found: list[dict[str, Any]]) -> Table:
+    from rich.text import Text
+
     made = table("Contact laws", "name", "what", "parameters", "source")
     for law in found:
         parameters = "\n".join(map(_parameter, law["parameters"]))
@@ -124,12 +164,16 @@ def _show_papers(found: list[dict[str, Any]]) -> Table:
 
 
 _FIND: dict[Kind, Callable[[], list[dict[str, Any]]]] = {
-    Kind.laws: _laws,
+    Kind.scenes: _scenes,
     Kind.robots: _robots,
+    Kind.surfaces: _surfaces,
+    Kind.laws: _laws,
     Kind.papers: _papers,
 }
 _SHOW: dict[Kind, Callable[[list[dict[str, Any]]], Table]] = {
-    Kind.laws: _show_laws,
+    Kind.scenes: _show_scenes,
     Kind.robots: _show_robots,
+    Kind.surfaces: _show_surfaces,
+    Kind.laws: _show_laws,
     Kind.papers: _show_papers,
 }

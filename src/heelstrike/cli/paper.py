@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Group
-from rich.padding import Padding
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.text import Text
 
-from heelstrike.cli.console import errors, output, print_json, table
-from heelstrike.errors import HeelstrikeError
+from heelstrike.cli.console import errors, folder_of, output, print_json, table
 from heelstrike.papers import Paper
 from heelstrike.papers import paper as find
 
 if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.progress import Progress
+    from rich.text import Text
+
     from heelstrike.papers.report import Result, Row
 
 
@@ -74,18 +73,7 @@ def paper(
     console.print("theirs: in words where the paper prints no number, - where it says nothing.")
     console.print(_verdict(_summary(chosen, made)))
     if any(one.picture for one in made):
-        console.print(Text(f"Pictures: {folder}"), soft_wrap=True)
-
-
-def _folder(path: Path) -> Path:
-    """The folder, made if need be."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise HeelstrikeError(
-            f"cannot make the folder {path}: {error.strerror}; name another with --out"
-        ) from error
-    return path
+        console.print(f"Pictures: {folder}", markup=False, soft_wrap=True)
 
 
 def _make(chosen: Paper, names: Sequence[str], folder: Path) -> Iterator[Made]:
@@ -98,12 +86,16 @@ def _make(chosen: Paper, names: Sequence[str], folder: Path) -> Iterator[Made]:
             if result.draw is not None:
                 from heelstrike.view.plot import save
 
-                picture = save(result.draw(), _folder(folder) / f"{name}.png")
+                picture = folder / f"{name}.png"
+                folder_of(picture)
+                save(result.draw(), picture)
         yield Made(result, picture, time.perf_counter() - start)
 
 
 def _bar(what: str, done: int, total: int) -> Progress:
     """On standard error; gone before anything is printed, and never in the way of what is."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     console = errors()
     bar = Progress(
         TextColumn("{task.description}"),
@@ -130,6 +122,8 @@ def _summary(chosen: Paper, made: Sequence[Made]) -> dict[str, Any]:
 
 
 def _verdict(summary: dict[str, Any]) -> Text:
+    from rich.text import Text
+
     whole = summary["rows"] == summary["reproduced"]
     count, rows, seconds = summary["reproduced"], summary["rows"], summary["seconds"]
     sentence = f"{count} of {rows} rows reproduce, in {seconds:.1f} s."
@@ -138,6 +132,10 @@ def _verdict(summary: dict[str, Any]) -> Text:
 
 def _shown(result: Result) -> Group:
     """One table a figure, its claim above, remarks below."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
     heading = Text.assemble((f"{result.name}: {result.title}", "bold"), "\n", result.claim)
     if not result.rows:
         return Group(heading, "")
@@ -157,6 +155,8 @@ def _shown(result: Result) -> Group:
 
 
 def _cells(row: Row, note: str) -> tuple[Text | str, ...]:
+    from rich.text import Text
+
     within = f"{row.tolerance:.2g}" if row.tolerance is not None else ""
     return (
         Text(row.quantity + note),

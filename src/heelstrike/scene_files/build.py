@@ -45,7 +45,9 @@ class _Mismatch(Exception):
 def build(cls: type[T], document: Document, key: Key, table: dict[str, Any]) -> T:
     """An object of a dataclass from its table."""
     known = {f.name: f for f in fields(cls) if f.init}  # type: ignore[arg-type]
-    for word in table:
+    for word, raw in table.items():
+        if (word not in known or isinstance(raw, dict)) and _of_law(cls, word):
+            document.fail((*key, word), f"'{word}' is a part of the law: [{_name(key)}.law]")
         if word not in known:
             document.fail((*key, word), f"no key '{word}'; {hint(word, known, 'keys')}")
     types = hints(cls)  # type: ignore[arg-type]
@@ -105,8 +107,19 @@ def _value(document: Document, key: Key, raw: Any, wanted: Any, default: type | 
             continue
     words = [WORDS[c] for c in choices if c in WORDS] + _lists(choices)
     if kinds:
-        words.insert(0, f"a table, [{'.'.join(w for w in key if isinstance(w, str))}]")
+        words.insert(0, f"a table, [{_name(key)}]")
     document.fail(key, f"is {' or '.join(dict.fromkeys(words))}, not {_shown(raw)}")
+
+
+def _of_law(cls: type, word: str) -> bool:
+    """Whether a key stands in a table that has a law, and is a part of laws."""
+    laws = kinds_of(hints(cls).get("law", object))
+    return any(word == f.name for law in laws.values() for f in fields(law))
+
+
+def _name(key: Key) -> str:
+    """Of a table, as its header has it."""
+    return ".".join(word for word in key if isinstance(word, str))
 
 
 def _node(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -51,6 +51,28 @@ def with_law(document: Document, name: str) -> Document:
     return replace(document, data=data, given=given)
 
 
+def with_drop(document: Document, height: float) -> Document:
+    """A copy whose robots, or objects where there is none, start at this height [m]."""
+    data, given = copy.deepcopy(document.data), dict(document.given)
+    kind = "robot" if "robot" in data else "object"
+    for i, part in enumerate(_tables(data, kind)):
+        part["drop"] = height
+        given[(kind, i, "drop")] = f"--drop {height:g}"
+    return replace(document, data=data, given=given)
+
+
+def with_values(document: Document, flags: Mapping[str, float]) -> Document:
+    """A copy with other values of [simulation], by the names of their flags."""
+    data, given = copy.deepcopy(document.data), dict(document.given)
+    table = data.setdefault("simulation", {})
+    for flag, value in flags.items():
+        word = flag.removeprefix("--")
+        if isinstance(table, dict):
+            table[word] = value
+            given[("simulation", word)] = f"{flag} {value:g}"
+    return replace(document, data=data, given=given)
+
+
 def _parsed(text: str) -> Any:
     """A value of TOML, or the text itself."""
     try:
@@ -83,7 +105,8 @@ def _start(
     for i, surface in enumerate(surfaces):
         if surface.get("name", "ground") == first and rest:
             known = own | _own_keys(surface)
-            rest = rest if rest[0] in known else ["law", *rest]
+            plain = rest[0] == "law" or (rest[0] in known and len(rest) == 1)
+            rest = rest if plain else ["law", *rest]
             return surface, ("surface", i), rest
     for kind in ("robot", "object"):
         for i, part in enumerate(_tables(data, kind)):

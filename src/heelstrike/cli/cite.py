@@ -1,0 +1,71 @@
+"""`heelstrike cite [NAME]`: where a law comes from, or how to cite a paper and Heelstrike."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from heelstrike.cli.console import print_json
+from heelstrike.errors import HeelstrikeError
+
+OURS = "Heelstrike"
+
+
+def cite(
+    name: Annotated[
+        str | None, typer.Argument(help="A law, a paper or a citation key; all, if not given.")
+    ] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="Print lines instead of BibTeX.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of BibTeX.")] = False,
+) -> None:
+    """Print the sources of a law or a paper as BibTeX."""
+    references = _references()
+    found = {key: references[key] for key in _keys(name, references)}
+    if as_json:
+        entries = [{"key": k, "text": t, "bibtex": bibtex(k, t)} for k, t in found.items()]
+        print_json(entries)
+        return
+    lines = [f"[{key}] {text}." if plain else bibtex(key, text) for key, text in found.items()]
+    print(("\n" if plain else "\n\n").join(lines))
+
+
+def bibtex(key: str, text: str) -> str:
+    """An entry from a line "authors: title, where, year"."""
+    authors, _, rest = text.partition(": ")
+    title, _, where = rest.partition(", ")
+    year = re.findall(r"\b(?:19|20)\d\d\b", where)
+    fields = {
+        "author": " and ".join(authors.split(", ")),
+        "title": f"{{{title}}}",
+        "howpublished": re.sub(r",? ?\b(?:19|20)\d\d$", "", where),
+        "year": year[-1] if year else "",
+    }
+    inside = ",\n".join(f"  {word} = {{{value}}}" for word, value in fields.items() if value)
+    return f"@misc{{{key},\n{inside}\n}}"
+
+
+def _references() -> dict[str, str]:
+    from heelstrike import __version__
+    from heelstrike.contact.catalog import REFERENCES
+
+    own = (
+        "{The Heelstrike developers}: Heelstrike: a contact laboratory and simulator for legged "
+        f"and humanoid robots, version {__version__}, 2026"
+    )
+    return {OURS: own, **REFERENCES}
+
+
+def _keys(name: str | None, references: dict[str, str]) -> list[str]:
+    """The citation keys that a name means."""
+    from heelstrike.contact.catalog import laws
+    from heelstrike.scene_files.kinds import hint
+
+    if name is None:
+        return list(references)
+    by_name: dict[str, tuple[str, ...]] = {key.lower(): (key,) for key in references}
+    by_name |= {law.name: law.sources for law in laws()}
+    if name.lower() not in by_name:
+        raise HeelstrikeError(f"no law or paper '{name}'; {hint(name.lower(), by_name, 'names')}")
+    return list(by_name[name.lower()])

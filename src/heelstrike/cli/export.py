@@ -1,0 +1,65 @@
+"""`heelstrike export SCENE`: the compiled step of a scene, for use without Heelstrike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from heelstrike.cli.console import folder_of, output, print_json, table
+
+
+def export(
+    scene: Annotated[str, typer.Argument(help="A bundled scene, or a .toml file.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A .hs file; SCENE.hs, if not given.")
+    ] = None,
+    c: Annotated[
+        Path | None, typer.Option("--c", help="A folder for C instead: header, object, library.")
+    ] = None,
+    width: Annotated[int, typer.Option(min=1, help="Worlds that step together.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Write the compiled step of a scene: machine code for this kind of CPU, or C."""
+    from heelstrike.compile.cpu import compile_program
+    from heelstrike.compile.export import export as write
+    from heelstrike.compile.export import export_c
+    from heelstrike.scene_files import load_scene
+
+    made = load_scene(scene)
+    kernel = compile_program(
+        made.simulator().program, width=width, dtype=made.content.simulation.dtype
+    )
+    note = ""
+    if c is not None:
+        folder_of(c / "step.h")
+        files = export_c(kernel, c)
+        paths = [path for path in (files.header, files.object, files.library) if path]
+        note = files.note
+    else:
+        path = out or Path(f"{made.name}.hs")
+        folder_of(path)
+        paths = [write(kernel, path)]
+    ports = [
+        {"name": port.name, "kind": kind, "size": port.size}
+        for kind in ("inputs", "memory", "outputs")
+        for port in getattr(kernel.layout, kind)
+    ]
+    found = {"scene": made.name, "files": [str(path) for path in paths], "note": note}
+    if as_json:
+        print_json({**found, "ports": ports})
+    else:
+        _show(found, ports)
+
+
+def _show(found: dict[str, Any], ports: list[dict[str, Any]]) -> None:
+    console = output()
+    made = table(f"The step of {found['scene']}", "port", "kind", "size", numbers=("size",))
+    for port in ports:
+        made.add_row(port["name"], port["kind"], str(port["size"]))
+    console.print(made)
+    for path in found["files"]:
+        console.print(f"wrote {path}", markup=False, soft_wrap=True)
+    if found["note"]:
+        console.print(found["note"], markup=False, soft_wrap=True)

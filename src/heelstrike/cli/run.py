@@ -1,0 +1,164 @@
+"""`heelstrike run SCENE`: simulates a scene, or a robot alone, and keeps what came of it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heelstrike.cli.console import errors, folder_of, output, print_json, say
+from heelstrike.errors import HeelstrikeError
+
+if TYPE_CHECKING:
+    from heelstrike.scene_files import SceneFile
+    from heelstrike.scene_files.document import Document
+    from heelstrike.simulate.recording import Recording
+    from heelstrike.simulate.simulator import Simulator
+
+FOLDER = Path("heelstrike-runs")
+"""Where results go unless told otherwise."""
+DIVERGED, INTERRUPTED = 3, 130
+"""Exit codes."""
+
+
+def run(
+    scene: Annotated[str | None, typer.Argument(help="A bundled scene, or a .toml file.")] = None,
+    robot: Annotated[
+        str | None, typer.Option(help="A robot alone on a plane: a bundled name, .urdf or .xml.")
+    ] = None,
+    law: Annotated[str | None, typer.Option(help="The law of every surface, by name.")] = None,
+    drop: Annotated[
+        float | None, typer.Option(help="Height of the lowest contact point at the start [m].")
+    ] = None,
+    duration: Annotated[float | None, typer.Option(help="Simulated time [s].")] = None,
+    dt: Annotated[float | None, typer.Option(help="Time step [s].")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A value by path: ground.normal.k=2e4. Repeatable."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The recording, a .nc file.")
+    ] = None,
+    picture: Annotated[Path | None, typer.Option(help="The picture, a .png file.")] = None,
+    no_picture: Annotated[bool, typer.Option("--no-picture", help="Draw none.")] = False,
+    show: Annotated[
+        bool, typer.Option("--print", help="Print the scene with all defaults; run nothing.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Simulate a scene, or a robot alone; leaves a recording and a picture."""
+    flags = {"--law": law, "--drop": drop, "--duration": duration, "--dt": dt}
+    made = _scene(scene, robot, flags, settings or [])
+    if show:
+        print(made.text(), end="")
+        return
+    kept = out or (Path(made.content.recording.file or FOLDER / f"{made.name}.nc"))
+    if kept.suffix != ".nc":
+        raise HeelstrikeError(f"a recording is a .nc file, not '{kept.name}'; see --out")
+    drawn = None if no_picture else picture or kept.with_suffix(".png")
+    for path in (kept, drawn):
+        if path is not None:
+            folder_of(path)
+    try:
+        recording, whole = _simulate(made)
+        recording.save(kept)
+        if drawn is not None:
+            _draw(recording, drawn)
+    except KeyboardInterrupt:
+        left = f"{kept} is written" if kept.exists() else "nothing was kept"
+        say(f"interrupted; {left}", "yellow")
+        sys.exit(INTERRUPTED)
+    _report(made, recording, whole, {"recording": kept, "picture": drawn}, as_json)
+
+
+def _scene(
+    scene: str | None, robot: str | None, flags: dict[str, Any], settings: list[str]
+) -> SceneFile:
+    """The scene that the command line means."""
+    from heelstrike.scene_files import SceneFile
+    from heelstrike.scene_files.change import changed, with_drop, with_law, with_values
+    from heelstrike.scene_files.scene_file import read_scene
+    from heelstrike.scene_files.single import alone
+
+    if (scene is None) == (robot is None):
+        raise HeelstrikeError(
+            "give a scene (`heelstrike list scenes`, or a .toml file) or --robot, one of them"
+        )
+    document: Document = alone(robot) if robot is not None else read_scene(str(scene))
+    if flags["--law"] is not None:
+        document = with_law(document, flags["--law"])
+    if flags["--drop"] is not None:
+        document = with_drop(document, flags["--drop"])
+    times = {flag: flags[flag] for flag in ("--duration", "--dt") if flags[flag] is not None}
+    return SceneFile(changed(with_values(document, times), settings))
+
+
+def _simulate(made: SceneFile) -> tuple[Recording, bool]:
+    """The recording, and whether it is all that was asked for."""
+    sim = made.simulator()
+    with _compiling():
+        sim.compile(made.content.recording.variables)
+    recording = made.run_on(sim)
+    return recording, recording.info["steps"] == _steps(made, sim)
+
+
+def _steps(made: SceneFile, sim: Simulator) -> int:
+    return max(1, round(made.content.simulation.duration / float(sim.parameters["dt"][0])))
+
+
+@contextmanager
+def _compiling() -> Iterator[None]:
+    """Says on a terminal what takes the time."""
+    console = errors()
+    if not console.is_terminal:
+        yield
+        return
+    with console.status("compiling"):
+        yield
+
+
+def _draw(recording: Recording, path: Path) -> None:
+    """The picture of a run: its panels."""
+    recording.plot(path=path)
+
+
+def _report(
+    made: SceneFile,
+    recording: Recording,
+    whole: bool,
+    files: dict[str, Path | None],
+    as_json: bool,
+) -> None:
+    """What came of it, and the exit code."""
+    summary = recording.summary()
+    found = summary.as_dict()
+    code = INTERRUPTED if not whole else DIVERGED if found["failures"] else 0
+    if as_json:
+        paths = {name: str(path) if path else None for name, path in files.items()}
+        head = {"scene": made.name, "about": made.content.about}
+        print_json(_finite({**head, "summary": found, "interrupted": not whole, **paths}))
+    else:
+        console = output()
+        console.print(made.content.about or made.name, style="bold", markup=False)
+        console.print(str(summary), markup=False, soft_wrap=True)
+        for name, path in files.items():
+            if path is not None:
+                console.print(f"{name:<14}{path}", markup=False, soft_wrap=True)
+    if not whole:
+        say(f"interrupted after {found['steps']} steps; what was computed is kept", "yellow")
+    if code:
+        sys.exit(code)
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for what is not finite: JSON has neither NaN nor infinity."""
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
