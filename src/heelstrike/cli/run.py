@@ -102,7 +102,7 @@ def _simulate(made: SceneFile) -> tuple[Recording, bool]:
     """The recording, and whether it is all that was asked for."""
     sim = made.simulator()
     with _compiling():
-        sim.compile(made.content.recording.variables)
+        made.compile(sim)
     recording = made.run_on(sim)
     return recording, recording.info["steps"] == _steps(made, sim)
 

@@ -11,6 +11,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass
 from inspect import isclass
 from pathlib import Path
@@ -67,14 +68,15 @@ def build(cls: type[T], document: Document, key: Key, table: dict[str, Any]) -> 
 
 
 def blame(document: Document, error: HeelstrikeError, *tables: Key) -> NoReturn:
-    """Raises the error with the place of the key that it names, in one of these tables."""
+    """Raises the error with the place of the key, or else the table, that it names among these."""
     for key in tables:
         places = [*document.lines, *document.given]
         words = [place[-1] for place in places if place[:-1] == key]
         said = [(m.start(), w) for w in words if (m := re.search(rf"\b{w}\b", str(error)))]
         if said:
             document.fail((*key, min(said)[1]), str(error))
-    document.fail(tables[0], str(error))
+    named = [key for key in tables if key and re.search(rf"\b{key[0]}\b", str(error))]
+    document.fail((named or tables)[0], str(error))
 
 
 def _value(document: Document, key: Key, raw: Any, wanted: Any, default: type | None) -> Any:
@@ -94,7 +96,7 @@ def _value(document: Document, key: Key, raw: Any, wanted: Any, default: type | 
                 return tuple(
                     _value(document, (*key, i), row, item, None) for i, row in enumerate(rows)
                 )
-            document.fail(key, f"is written as tables, [[{key[-1]}]], not {_shown(raw)}")
+            document.fail(key, f"must be tables, [[{key[-1]}]], not {_shown(raw)}")
     kinds, laws = _kinds(wanted), _kinds(wanted, named=True)
     if kinds and isinstance(raw, dict):
         return _node(document, key, raw, kinds, laws, default)
@@ -108,7 +110,7 @@ def _value(document: Document, key: Key, raw: Any, wanted: Any, default: type | 
     words = [WORDS[c] for c in choices if c in WORDS] + _lists(choices)
     if kinds:
         words.insert(0, f"a table, [{_name(key)}]")
-    document.fail(key, f"is {' or '.join(dict.fromkeys(words))}, not {_shown(raw)}")
+    document.fail(key, f"must be {' or '.join(dict.fromkeys(words))}, not {_shown(raw)}")
 
 
 def _of_law(cls: type, word: str) -> bool:
@@ -147,13 +149,19 @@ def _node(
 def _named(document: Document, key: Key, raw: Any, item: Any) -> dict[str, Any]:
     """Objects by name."""
     if not isinstance(raw, dict):
-        document.fail(key, f"is a table of names, not {_shown(raw)}")
+        document.fail(key, f"must be a table of names, not {_shown(raw)}")
     return {name: _value(document, (*key, name), inner, item, None) for name, inner in raw.items()}
 
 
 def _choices(wanted: Any) -> tuple[Any, ...]:
-    """The members of a union, or the type alone."""
-    return get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,)
+    """The members of a union, files first, or the type alone."""
+    found = get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,)
+    return tuple(sorted(found, key=lambda choice: not _is_path(choice)))
+
+
+def _is_path(choice: Any) -> bool:
+    kind = get_origin(choice) or choice
+    return isclass(kind) and issubclass(kind, os.PathLike)
 
 
 def _item(choice: Any) -> Any:
@@ -194,7 +202,7 @@ def _plain(raw: Any, choice: Any, folder: Path) -> Any:
         raise _Mismatch
     if choice in (int, float):
         return _number(raw, choice)
-    if isclass(choice) and issubclass(choice, os.PathLike):
+    if _is_path(choice):
         if isinstance(raw, str):
             return (folder / Path(raw).expanduser()).resolve()
         raise _Mismatch
@@ -211,7 +219,7 @@ def _plain(raw: Any, choice: Any, folder: Path) -> Any:
         raise _Mismatch
     if choice is np.ndarray and not isinstance(raw, list):
         raise _Mismatch
-    if choice in (NoneType, complex, bytes) or (isclass(choice) and is_dataclass(choice)):
+    if choice in (NoneType, complex, bytes) or _kinds(choice):
         raise _Mismatch
     return _frozen(raw)
 
@@ -235,11 +243,11 @@ def _number(raw: Any, kind: type) -> int | float:
     whole = isinstance(raw, int) and not isinstance(raw, bool)
     if whole and kind is int:
         return int(raw)
-    if kind is float and (whole or isinstance(raw, float)) and not math.isnan(raw):
-        try:
-            return float(raw)
-        except OverflowError:
-            raise _Mismatch from None
+    if kind is float and (whole or isinstance(raw, float)):
+        with suppress(OverflowError):
+            number = float(raw)
+            if not math.isnan(number):
+                return number
     raise _Mismatch
 
 
@@ -261,8 +269,6 @@ def _lists(choices: Sequence[Any]) -> list[str]:
 
 
 def _shown(raw: Any) -> str:
-    if isinstance(raw, dict):
-        return "a table"
-    text = f"'{raw}'" if isinstance(raw, str) else str(raw).lower() if isinstance(raw, bool) else ""
-    text = text or str(raw)
+    text = f"'{raw}'" if isinstance(raw, str) else str(raw)
+    text = text.lower() if isinstance(raw, bool) else text
     return text if len(text) <= 40 else f"{text[:37]}..."

@@ -35,7 +35,8 @@ def kinds_of(base: type) -> dict[str, type]:
 def hint(word: str, among: Iterable[str], what: str = "") -> str:
     """The nearest name, or all of them."""
     names = list(among)
-    near = difflib.get_close_matches(word, names, n=1)
+    small = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(word.lower(), small, n=1)
     if near:
-        return f"did you mean '{near[0]}'?"
+        return f"did you mean '{small[near[0]]}'?"
     return f"{what or 'there are'}: {', '.join(names)}" if names else "there is none"

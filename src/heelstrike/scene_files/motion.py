@@ -56,7 +56,9 @@ class Motion:
                 q[:, joint.q_slice] = np.stack([np.cos(values), np.sin(values)], axis=1)
             else:
                 q[:, joint.iq] = values
-        return Trajectory(times, q, torque if torque.any() else None)
+        found = Trajectory(times, q, torque if torque.any() else None)
+        found.table(robot)  # refuses what it would not take
+        return found
 
 
 def _csv(path: Path) -> dict[str, np.ndarray]:

@@ -14,6 +14,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.robot import Robot, bundled, load
 from heelstrike.scene_files.kinds import hint
 
+BASES = ("auto", "floating", "fixed")
 FAR = 1e6
 """Beyond it no place is meant [m]."""
 
@@ -58,6 +59,8 @@ class Part:
                 raise HeelstrikeError(f"{word} are finite numbers, not {getattr(self, word)}")
         if self.drop is not None and not 0 <= self.drop < FAR:
             raise HeelstrikeError(f"drop is a height of at least 0 m, not {self.drop:g}")
+        if self.base not in BASES:
+            raise HeelstrikeError(f"base is {', '.join(BASES)}, not '{self.base}'")
         if "/" in self.name or "." in self.name:
             raise HeelstrikeError(f"a part's name has neither dots nor slashes: '{self.name}'")
 

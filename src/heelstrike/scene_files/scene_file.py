@@ -26,6 +26,7 @@ from heelstrike.scene_files.content import Content
 from heelstrike.scene_files.document import Document, Key, read_document
 from heelstrike.scene_files.kinds import hint
 from heelstrike.scene_files.part import Part
+from heelstrike.simulate.record import sensor_frame
 from heelstrike.simulate.recording import Recording
 from heelstrike.simulate.scene import Scene
 from heelstrike.simulate.servo import Servo
@@ -64,12 +65,15 @@ class SceneFile:
     @cached_property
     def scene(self) -> Scene:
         """Parts, surfaces and gravity."""
-        robot = self.robot
-        for i, surface in enumerate(self.content.surface):
+        robot, surfaces = self.robot, self.content.surface
+        for i, surface in enumerate(surfaces):
             with self._blaming(("surface", i)):
                 Scene(robot, surface)
-        with self._blaming((), *(("surface", i) for i in range(len(self.content.surface)))):
-            return Scene(robot, *self.content.surface, gravity=self.content.gravity)
+            if surface.name in [other.name for other in surfaces[:i]]:
+                said = f"two surfaces are called '{surface.name}'; give each its own name"
+                self.document.fail(("surface", i, "name"), said)
+        with self._blaming(()):
+            return Scene(robot, *surfaces, gravity=self.content.gravity)
 
     @cached_property
     def start(self) -> tuple[np.ndarray, np.ndarray]:
@@ -83,20 +87,22 @@ class SceneFile:
 
     def simulator(self) -> Simulator:
         """A simulator with the pushes; the start and the step are checked."""
-        content, (q0, _) = self.content, self.start
-        how = content.simulation
-        scene = self.scene
-        with self._blaming(("simulation",), ("servo",), ("motion",), ("stops",)):
+        content, scene, how = self.content, self.scene, self.content.simulation
+        with self._blaming(("simulation",), word="sensors"):
+            for name in how.sensors:
+                sensor_frame(self.robot, name)
+        control = self._control()
+        with self._blaming(("simulation",), ("servo",), ("stops",)):
             sim = Simulator(
                 scene,
                 how.dt,
-                self._control(),
+                control,
                 integrator=how.integrator,
                 dtype=how.dtype,
                 stops=content.stops,
                 sensors=how.sensors,
             )
-            sim.check_start(q0)
+        self._check_start(sim)
         for i, push in enumerate(content.push):
             with self._blaming(("push", i)):
                 sim.push(push.body, push.force, push.duration, at=push.start, point=push.point)
@@ -105,6 +111,11 @@ class SceneFile:
     def run(self, progress: bool | None = None) -> Recording:
         """Simulates it from its start for its duration."""
         return self.run_on(self.simulator(), progress)
+
+    def compile(self, sim: Simulator) -> None:
+        """Compiles what a run of this scene takes."""
+        with self._blaming(("recording",), word="variables"):
+            sim.compile(self.content.recording.variables)
 
     def run_on(self, sim: Simulator, progress: bool | None = None) -> Recording:
         """The same on a simulator of this scene."""
@@ -124,6 +135,15 @@ class SceneFile:
         from heelstrike.scene_files.text import written
 
         return written(self.content)
+
+    def _check_start(self, sim: Simulator) -> None:
+        """Blames the step, or the surface that is named."""
+        try:
+            sim.check_start(self.start[0])
+        except HeelstrikeError as error:
+            surfaces = enumerate(self.content.surface)
+            keys: list[Key] = [("surface", i) for i, s in surfaces if f"'{s.name}'" in str(error)]
+            blame(self.document, error, ("simulation",), *keys)
 
     @cached_property
     def _robots(self) -> list[Robot]:
@@ -152,11 +172,12 @@ class SceneFile:
         if servo is None:
             return None
         if motion is not None:
-            return replace(servo, reference=motion.trajectory(self.robot, self.start[0]))
+            with self._blaming(("motion",), word="file"):
+                return replace(servo, reference=motion.trajectory(self.robot, self.start[0]))
         if isinstance(servo.reference, str):
             if servo.reference not in self.robot.poses:
                 said = hint(servo.reference, self.robot.poses, "poses")
-                raise HeelstrikeError(f"reference: no pose '{servo.reference}'; {said}")
+                self.document.fail(("servo", "reference"), f"no pose '{servo.reference}'; {said}")
             return replace(servo, reference=self.robot.pose(servo.reference))
         return servo
 
