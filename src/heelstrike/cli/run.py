@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path("heelstrike-runs")
 """Where results go unless told otherwise."""
+PICTURES = (".png", ".pdf", ".svg", ".jpg")
 DIVERGED, INTERRUPTED = 3, 130
 """Exit codes."""
 
@@ -61,6 +62,8 @@ def run(
     if kept.suffix != ".nc":
         raise HeelstrikeError(f"a recording is a .nc file, not '{kept.name}'; see --out")
     drawn = None if no_picture else picture or kept.with_suffix(".png")
+    if drawn is not None and drawn.suffix not in PICTURES:
+        raise HeelstrikeError(f"a picture ends in {', '.join(PICTURES)}, not '{drawn.suffix}'")
     for path in (kept, drawn):
         if path is not None:
             folder_of(path)

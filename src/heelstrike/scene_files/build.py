@@ -21,10 +21,12 @@ from typing import Any, NoReturn, TypeVar, Union, get_args, get_origin
 import numpy as np
 
 from heelstrike.contact.catalog import kebab
+from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
 from heelstrike.scene_files.describe import hints
 from heelstrike.scene_files.document import Document, Key
 from heelstrike.scene_files.kinds import hint, kinds_of
+from heelstrike.simulate.surface import Surface
 
 T = TypeVar("T")
 
@@ -114,9 +116,10 @@ def _value(document: Document, key: Key, raw: Any, wanted: Any, default: type | 
 
 
 def _of_law(cls: type, word: str) -> bool:
-    """Whether a key stands in a table that has a law, and is a part of laws."""
-    laws = kinds_of(hints(cls).get("law", object))
-    return any(word == f.name for law in laws.values() for f in fields(law))
+    """Whether a key of a surface is a part of laws, not of surfaces."""
+    if not issubclass(cls, Surface) or word == "law":
+        return False
+    return any(word == f.name for law in kinds_of(SurfaceLaw).values() for f in fields(law))
 
 
 def _name(key: Key) -> str:

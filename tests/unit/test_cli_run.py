@@ -1,0 +1,224 @@
+"""`heelstrike run`, `cite` and `export`: what they print, leave behind, and return.
+
+A scene of one ball stands for all. Files are whole or not there: a run that is killed while it
+writes leaves none of its name; one that is interrupted keeps what it computed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import heelstrike as hs
+from heelstrike.cli import main
+from heelstrike.cli.cite import bibtex
+from heelstrike.compile.exported import load_exported
+from heelstrike.contact.catalog import REFERENCES
+from heelstrike.simulate import simulator
+
+BALL = '[[object]]\nmodel = "ball"\ndrop = 0.1\n[[surface]]\ntype = "plane"\n'
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch, tmp_path):
+    """80 columns, no colour, in a folder with one scene."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ball.toml").write_text(BALL)
+
+
+def call(capsys, *arguments):
+    """Exit code, standard output, standard error."""
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return left.value.code or 0, out, err
+
+
+def test_run_leaves_a_recording_and_a_picture(capsys, tmp_path):
+    code, out, err = call(capsys, "run", "ball.toml", "--duration", "0.3")
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 80
+    assert "\x1b" not in out
+    files = re.findall(r"^(recording|picture) +(.*)$", out, re.MULTILINE)
+    assert dict(files) == {
+        "recording": "heelstrike-runs/ball.nc",
+        "picture": "heelstrike-runs/ball.png",
+    }
+    run = hs.Recording.load(tmp_path / "heelstrike-runs" / "ball.nc")
+    assert run.info["steps"] == 300
+    assert (tmp_path / "heelstrike-runs" / "ball.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(p.name for p in (tmp_path / "heelstrike-runs").iterdir()) == [
+        "ball.nc",
+        "ball.png",
+    ]
+
+
+def test_run_as_json(capsys, tmp_path):
+    options = ("--json", "--no-picture", "-o", "mine/b.nc", "--set", "ground.normal.k=3e4")
+    code, out, err = call(capsys, "run", "ball.toml", *options)
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert (found["recording"], found["picture"]) == ("mine/b.nc", None)
+    assert (found["interrupted"], found["summary"]["failures"]) == (False, [])
+    assert found["summary"]["laws"]["ground"]["normal"]["k"] == 3e4
+    assert [p.name for p in (tmp_path / "mine").iterdir()] == ["b.nc"]
+
+
+def test_a_robot_alone(capsys):
+    options = ("--law", "linear-spring", "--drop", "0.05", "--no-picture", "--json")
+    code, out, _ = call(capsys, "run", "--robot", "ball", *options)
+    found = json.loads(out)["summary"]
+    assert code == 0
+    assert found["laws"]["ground"]["normal"]["kind"] == "LinearSpring"
+    run = hs.Recording.load("heelstrike-runs/ball.nc")
+    # the centre starts one radius and the drop above the ground
+    assert abs(run.data["q"].sel(coordinate="root.z").values[0, 0] - 0.1) < 1e-12
+
+
+def test_a_robot_with_gains_has_its_servo(capsys):
+    _, out, _ = call(capsys, "run", "--robot", "hoap1", "--print")
+    assert "[servo]" in out
+    assert "drop = 0.0" in out
+    _, out, _ = call(capsys, "run", "--robot", "box", "--print")
+    assert "[servo]" not in out.replace("A table [servo]", "")
+
+
+def test_print_is_a_scene(capsys, tmp_path):
+    code, out, err = call(capsys, "run", "ball.toml", "--dt", "5e-4", "--print")
+    assert (code, err) == (0, "")
+    (tmp_path / "again.toml").write_text(out)
+    assert hs.load_scene("again.toml").content.simulation.dt == 5e-4
+    assert call(capsys, "run", "again.toml", "--print")[1] == out
+    assert not (tmp_path / "heelstrike-runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run",), "one of them"),
+        (("run", "stand", "--robot", "hoap1"), "one of them"),
+        (("run", "stnd"), "did you mean 'stand'?"),
+        (("run", "hoap1"), "heelstrike run --robot hoap1"),
+        (("run", "ball.toml", "--law", "hertz"), "no law 'hertz'"),
+        (("run", "ball.toml", "--law", "bristle"), "friction alone"),
+        (("run", "ball.toml", "--dt", "0.1"), "--dt 0.1, simulation.dt: dt = 0.1 s is above"),
+        (("run", "ball.toml", "--duration", "0"), "--duration 0, simulation.duration"),
+        (("run", "ball.toml", "--drop", "-1"), "--drop -1, object.drop"),
+        (("run", "ball.toml", "--set", "ground.k=1"), "--set ground.k=1, surface.law.k: no key"),
+        (("run", "ball.toml", "-o", "ball.mp4"), "a recording is a .nc file"),
+        (("run", "ball.toml", "-o", "ball.toml/b.nc"), "name another with --out"),
+        (("run", "ball.toml", "--picture", "ball.doc"), "a picture ends in .png"),
+        (("export", "stnd"), "did you mean 'stand'?"),
+        (("export", "ball.toml", "-o", "ball.exe"), "a .hs file"),
+        (("cite", "hertz"), "no law or paper 'hertz'"),
+    ],
+)
+def test_mistakes_are_one_sentence(capsys, arguments, said):
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (1, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_run_that_diverges_is_kept_and_told(capsys, tmp_path):
+    """Faster than 1e4 m/s counts as failed."""
+    fast = BALL.replace("drop = 0.1", "drop = 0.1\nvelocity = [2e4, 0.0, 0.0]")
+    (tmp_path / "fast.toml").write_text(fast)
+    code, out, err = call(capsys, "run", "fast.toml", "--json", "--no-picture")
+    assert code == 3
+    assert "diverged" in err
+    assert json.loads(out)["summary"]["failures"]
+    assert (tmp_path / "heelstrike-runs" / "fast.nc").exists()
+
+
+def test_ctrl_c_keeps_what_was_computed(capsys, monkeypatch, tmp_path):
+    long = ("--duration", "10000", "--dt", "1e-4", "--set", "recording.every=1000")
+
+    def interrupted(*arguments):
+        threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return rollout(*arguments)
+
+    rollout = simulator.rollout
+    monkeypatch.setattr(simulator, "rollout", interrupted)
+    code, out, err = call(capsys, "run", "ball.toml", *long, "--no-picture")
+    assert code == 130
+    assert "what was computed is kept" in err
+    steps = hs.Recording.load(tmp_path / "heelstrike-runs" / "ball.nc").info["steps"]
+    assert 0 < steps < 10**8
+    assert f"{steps} steps" in out
+
+
+def test_ctrl_c_while_it_compiles(capsys, monkeypatch, tmp_path):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(simulator.Simulator, "compile", interrupted)
+    code, out, err = call(capsys, "run", "ball.toml")
+    assert (code, out) == (130, "")
+    assert "nothing was kept" in err
+    assert not list(tmp_path.rglob("*.nc"))
+
+
+@pytest.mark.parametrize("old", [None, b"a recording of yesterday"])
+def test_killed_while_it_writes(tmp_path, old):
+    """Signal 9 at the last moment, when all is written and nothing is renamed."""
+    if old is not None:
+        (tmp_path / "b.nc").write_bytes(old)
+    script = (
+        "import time\nfrom heelstrike import files\nfrom heelstrike.cli import main\n"
+        "def stuck(path):\n    print('writing', flush=True)\n    time.sleep(60)\n"
+        "files._to_disk = stuck\nmain(['run', 'ball.toml', '--no-picture', '-o', 'b.nc'])\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"writing\n"
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    found = {path.name: path.read_bytes() for path in tmp_path.glob("[!.]*.nc")}
+    assert found == ({} if old is None else {"b.nc": old})
+
+
+def test_export(capsys, tmp_path):
+    code, out, err = call(capsys, "export", "ball.toml", "--json")
+    found = json.loads(out)
+    assert (code, err, found["files"]) == (0, "", ["ball.hs"])
+    assert {"name": "q", "kind": "memory", "size": 7} in found["ports"]
+    batch = load_exported(tmp_path / "ball.hs").batch(1)
+    sim = hs.load_scene("ball.toml").simulator()
+    batch.set(**dict(sim.parameters.items()))
+    start = [0, 0, 0.5, 0, 0, 0, 1]
+    batch.reset(q=np.array(start))
+    batch.run(100)
+    sim.reset(q0=start)
+    sim.step(100)
+    np.testing.assert_array_equal(batch.get("q")[0], sim.state["q"])
+
+
+def test_cite(capsys):
+    code, out, err = call(capsys, "cite", "hunt-crossley")
+    assert (code, err) == (0, "")
+    assert out.count("@misc{") == 2
+    assert "author = {K. H. Hunt and F. R. E. Crossley}" in out
+    assert call(capsys, "cite", "hunt-crossley", "--plain")[1].startswith("[Marhefka1996] D. W.")
+    assert call(capsys, "cite", "Marhefka1996")[1] == call(capsys, "cite", "marhefka1996")[1]
+    everything = json.loads(call(capsys, "cite", "--json")[1])
+    assert {entry["key"] for entry in everything} == {"Heelstrike", *REFERENCES}
+
+
+@pytest.mark.parametrize("key", REFERENCES)
+def test_every_reference_is_an_entry(key):
+    """Author, title, place and year are found in its line, and braces match."""
+    entry = bibtex(key, REFERENCES[key])
+    for word in ("author", "title", "howpublished", "year"):
+        assert re.search(rf"^  {word} = {{\S.*}},?$", entry, re.MULTILINE)
+    assert key.endswith(re.search(r"year = {(\d+)}", entry)[1])
+    assert entry.count("{") == entry.count("}")
