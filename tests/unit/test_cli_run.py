@@ -130,6 +130,7 @@ def test_mistakes_are_one_sentence(capsys, arguments, said):
     assert err.count("\n") == 1
 
 
+@pytest.mark.filterwarnings("default::heelstrike.errors.HeelstrikeWarning")
 def test_a_run_that_diverges_is_kept_and_told(capsys, tmp_path):
     """Faster than 1e4 m/s counts as failed."""
     fast = BALL.replace("drop = 0.1", "drop = 0.1\nvelocity = [2e4, 0.0, 0.0]")

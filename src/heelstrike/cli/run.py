@@ -58,15 +58,7 @@ def run(
     if show:
         print(made.text(), end="")
         return
-    kept = out or (Path(made.content.recording.file or FOLDER / f"{made.name}.nc"))
-    if kept.suffix != ".nc":
-        raise HeelstrikeError(f"a recording is a .nc file, not '{kept.name}'; see --out")
-    drawn = None if no_picture else picture or kept.with_suffix(".png")
-    if drawn is not None and drawn.suffix not in PICTURES:
-        raise HeelstrikeError(f"a picture ends in {', '.join(PICTURES)}, not '{drawn.suffix}'")
-    for path in (kept, drawn):
-        if path is not None:
-            folder_of(path)
+    kept, drawn = _files(made, out, picture, no_picture)
     try:
         recording, whole = _simulate(made)
         recording.save(kept)
@@ -77,6 +69,22 @@ def run(
         say(f"interrupted; {left}", "yellow")
         sys.exit(INTERRUPTED)
     _report(made, recording, whole, {"recording": kept, "picture": drawn}, as_json)
+
+
+def _files(
+    made: SceneFile, out: Path | None, picture: Path | None, no_picture: bool
+) -> tuple[Path, Path | None]:
+    """Where recording and picture go; refuses what could not be written before it is computed."""
+    kept = out or Path(made.content.recording.file or FOLDER / f"{made.name}.nc")
+    if kept.suffix != ".nc":
+        raise HeelstrikeError(f"a recording is a .nc file, not '{kept.name}'; see --out")
+    drawn = None if no_picture else picture or kept.with_suffix(".png")
+    if drawn is not None and drawn.suffix not in PICTURES:
+        raise HeelstrikeError(f"a picture ends in {', '.join(PICTURES)}, not '{drawn.suffix}'")
+    for path in (kept, drawn):
+        if path is not None:
+            folder_of(path)
+    return kept, drawn
 
 
 def _scene(

@@ -2,7 +2,7 @@
 
     document.py   text to data, with the line of every key
     content.py    what a file may say, as dataclasses; part.py, motion.py
-    build.py      data to dataclasses, by their fields
+    build.py      data to dataclasses, by their fields; values.py, what is plain in them
     scene_file.py the scene, its start and its simulator
     text.py       a scene, written down whole
     change.py     what a command line changes

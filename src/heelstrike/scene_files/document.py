@@ -41,12 +41,24 @@ class Document:
     def where(self, key: Key) -> str:
         """File, line and name of a key, or of the nearest table that is written down."""
         named = ".".join(str(word) for word in key if isinstance(word, str))
+        key = self._spelled(key)
         for end in range(len(key), 0, -1):
             if key[:end] in self.given:
                 return f"{self.given[key[:end]]}, {named}"
             if key[:end] in self.lines:
                 return f"{self.name}, line {self.lines[key[:end]]}, {named}"
         return f"{self.name}, {named}" if named else self.name
+
+    def written(self, table: Key) -> list[str]:
+        """The keys that stand in a table."""
+        table = self._spelled(table)
+        places = [*self.lines, *self.given]
+        return [str(place[-1]) for place in places if place[:-1] == table]
+
+    def _spelled(self, key: Key) -> Key:
+        """A table that may come several times may be written once: [robot] for [[robot]]."""
+        once = key[:1] + key[2:]
+        return once if key[1:2] == (0,) and key[:2] not in self.lines else key
 
 
 def read_document(path: Path) -> Document:
