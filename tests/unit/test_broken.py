@@ -6,6 +6,7 @@ line of a scene is at fault, its number is part of it.
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 import tomllib
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+import heelstrike as hs
 from heelstrike.cli import main
+from heelstrike.scene_files.document import Document
 
 BROKEN = Path(__file__).parents[1] / "broken"
 ANSWERS = tomllib.loads((BROKEN / "answers.toml").read_text())
@@ -58,6 +61,33 @@ def test_a_folder(capsys, kind):
         main(["run", *flag, str(BROKEN / kind)])
     assert left.value.code == 1
     assert "is a folder; name the" in capsys.readouterr().err
+
+
+def places(data, inside=()):
+    """Every key of a scene, at any depth."""
+    for word, value in data.items() if isinstance(data, dict) else enumerate(data):
+        yield (*inside, word)
+        if isinstance(value, dict | list):
+            yield from places(value, (*inside, word))
+
+
+@pytest.mark.parametrize("value", [float("nan"), -1, "x", [], {"a": 1}, [{"a": 1}], True, 10**30])
+def test_no_value_of_any_key_is_a_traceback(value):
+    """A whole scene, in which each key in turn has a value that may make no sense."""
+    whole = tomllib.loads(hs.load_scene("foot").text())
+    told = []
+    for place in places(whole):
+        data = copy.deepcopy(whole)
+        table = data
+        for word in place[:-1]:
+            table = table[word]
+        table[place[-1]] = value
+        try:
+            hs.SceneFile(Document("odd", data)).simulator()
+        except hs.HeelstrikeError as error:
+            told.append(str(error))
+    assert told
+    assert all(sentence.startswith("odd") for sentence in told)  # each names where
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,7 @@ class Trajectory:
 
     def table(self, robot: Robot) -> tuple[np.ndarray, float, float]:
         """Rows (positions by velocity index, torques) at equal spacing, rows per second, start."""
-        times = np.asarray(self.times, dtype=float)
-        q = np.asarray(self.q, dtype=float)
+        times, q = _array(self.times), _array(self.q)
         if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0):
             raise HeelstrikeError("a trajectory's times must rise, and be two at least")
         if q.shape != (len(times), robot.nq):
@@ -55,7 +54,7 @@ class Trajectory:
             )
         torque = np.zeros((len(times), robot.nv))
         if self.torque is not None:
-            torque = np.asarray(self.torque, dtype=float)
+            torque = _array(self.torque)
             if torque.shape != (len(times), robot.nv):
                 raise HeelstrikeError(
                     f"a trajectory's torques have shape ({len(times)}, {robot.nv}), "
@@ -111,11 +110,11 @@ class Servo:
         if isinstance(self.reference, Trajectory):
             table, rate, start = self.reference.table(robot)
         elif self.reference is not None:
-            pose = np.asarray(self.reference, dtype=float)
-            if pose.shape != (robot.nq,):
+            pose = _array(self.reference)
+            if pose.shape != (robot.nq,) or not np.all(np.isfinite(pose)):
                 raise HeelstrikeError(
-                    f"a pose of {robot.name} has {robot.nq} numbers, the servo's reference has "
-                    f"shape {pose.shape}"
+                    f"a pose of {robot.name} is {robot.nq} finite numbers, the servo's reference "
+                    f"is {self.reference!r:.60}"
                 )
         implicit = implicit and self.implicit
         return ServoPlan(
@@ -205,10 +204,7 @@ def gains(robot: Robot, given: Gain, default: np.ndarray, what: str) -> np.ndarr
                 )
             result[names[name].v_slice] = value
     else:
-        try:
-            values = np.asarray(given, dtype=float)
-        except (TypeError, ValueError):
-            values = np.array([np.nan])
+        values = _array(given)
         if values.shape not in ((), (robot.nv,)):
             raise HeelstrikeError(
                 f"the servo's {what} is one number, {robot.nv} numbers (one a velocity of "
@@ -231,6 +227,14 @@ def positions(robot: Robot, q: np.ndarray) -> np.ndarray:
         elif joint.kind == "continuous":
             result[joint.iv] = np.arctan2(q[joint.iq + 1], q[joint.iq])
     return result
+
+
+def _array(given: object) -> np.ndarray:
+    """Numbers; NaN alone for what are none."""
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
 
 
 def check_every(every: int) -> None:

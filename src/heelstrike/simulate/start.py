@@ -56,7 +56,8 @@ def check_step(plan: StepPlan, q: np.ndarray, dt: float) -> None:
             (scene.pairs[i].point.body, np.asarray(scene.pairs[i].point.position), normals[i])
             for i in near
         ]
-        _check_surface(plan, surface.name, law.normal, q, points, dt)
+        if points:
+            _check_surface(plan, surface.name, law.normal, q, points, dt)
 
 
 def _check_surface(
@@ -76,7 +77,10 @@ def _check_surface(
         return stiff, damp, contact_mass(plan.robot, q, points, implicit_terms(plan, values, at))
 
     k, c, mass = felt(dt)
-    if not np.isfinite(mass) or step_radius(k, c, mass, dt, plan.integrator) <= 1 + 1e-9:
+    if (
+        not (np.isfinite(mass) and mass > 0)
+        or step_radius(k, c, mass, dt, plan.integrator) <= 1 + 1e-9
+    ):
         return
     if plan.integrator != "symplectic":  # euler gains a little at any step
         return
@@ -87,6 +91,10 @@ def _check_surface(
         f"law has a stiffness of {k:.3g} N/m and a damping of {c:.3g} N s/m on an effective mass "
         f"of {mass:.3g} kg; take dt <= {MARGIN * most:.2g}, a softer law, or implicit = true"
     )
+
+
+def _stable(k: float, c: float, mass: float, dt: float) -> bool:
+    return step_radius(k, c, mass, dt, "symplectic") <= 1 + 1e-9
 
 
 def _rest_depth(law: NormalLaw, load: float, dt: float) -> float:
