@@ -74,17 +74,21 @@ def _check_surface(
 
     def felt(at: float) -> tuple[float, float, float]:
         stiff, damp = slopes(law, values, f"{name}.normal.", depth, GOING_IN, at)
-        return stiff, damp, contact_mass(plan.robot, q, points, implicit_terms(plan, values, at))
+        with np.errstate(divide="ignore"):  # nothing that moves
+            mass = contact_mass(plan.robot, q, points, implicit_terms(plan, values, at))
+        return stiff, damp, mass
 
     k, c, mass = felt(dt)
-    if (
-        not (np.isfinite(mass) and mass > 0)
-        or step_radius(k, c, mass, dt, plan.integrator) <= 1 + 1e-9
-    ):
+    known = np.isfinite(mass) and mass > 0
+    # euler gains a little at any step
+    if plan.integrator != "symplectic" or not known or _stable(k, c, mass, dt):
         return
-    if plan.integrator != "symplectic":  # euler gains a little at any step
-        return
-    limit = largest_step(lambda at: (felt(at)[0], felt(at)[1]), mass, dt, plan.integrator)
+
+    def per_mass(at: float) -> tuple[float, float]:
+        stiff, damp, felt_mass = felt(at)
+        return stiff / felt_mass, damp / felt_mass
+
+    limit = largest_step(per_mass, 1.0, dt, plan.integrator)
     most = 0.0 if limit is None else limit
     raise HeelstrikeError(
         f"dt = {dt:g} s is above the largest stable step of '{name}', {most:.2g} s: at rest its "
