@@ -108,5 +108,4 @@ def test_what_a_rigid_law_sinks_in_a_hollow(correction):
     if correction:
         assert depth.max() < 2 * speed**2 * dt / (2 * 0.5 * correction)
     else:
-        assert depth[-1] == pytest.approx(sunk[-1], rel=0.5)
-        assert depth[-1] > 1e-4
+        assert depth[-1] == pytest.approx(sunk[-1], rel=0.1)  # slopes change in steps of 1 cm
