@@ -38,13 +38,13 @@ class Peer:
             raise SystemExit(f"MuJoCo's {name} does not stand: {self.data.ncon} contacts")
 
 
-def simulator(robot: hs.Robot, dt: float, law: Any = None, **options: Any) -> hs.Simulator:
+def simulator(
+    robot: hs.Robot, dt: float, law: Any = None, floor: Any = None, **options: Any
+) -> hs.Simulator:
     """The robot in its first pose, each joint of each world a little off, after a second."""
-    law = law or hs.Elastic(hs.LinearSpring(), hs.Bristle())
+    floor = floor or hs.Plane(law=law or hs.Elastic(hs.LinearSpring(), hs.Bristle()))
     pose = next(iter(robot.poses.values()))
-    sim = hs.Simulator(
-        hs.Scene(robot, hs.Plane(law=law)), dt=dt, control=hs.Servo(reference=pose), **options
-    )
+    sim = hs.Simulator(hs.Scene(robot, floor), dt=dt, control=hs.Servo(reference=pose), **options)
     q0 = np.tile(pose, (sim.worlds, 1))
     q0[:, 7:] += 0.01 * np.random.default_rng(0).normal(size=(sim.worlds, robot.nq - 7))
     sim.run(1.0, q0=q0, record="final")

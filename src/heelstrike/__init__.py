@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from heelstrike.simulate.scene import Scene
     from heelstrike.simulate.servo import Servo, Trajectory
     from heelstrike.simulate.simulator import Simulator
-    from heelstrike.simulate.surface import Box, Plane
+    from heelstrike.simulate.surface import Box, HeightField, Plane, Sphere, Stairs, Treadmill
 
 __version__ = "0.1.0"
 
@@ -50,6 +50,7 @@ _HOMES = {
     "Elastic": "heelstrike.contact.elastic",
     "HeelstrikeError": "heelstrike.errors",
     "HeelstrikeWarning": "heelstrike.errors",
+    "HeightField": "heelstrike.simulate.surface",
     "HuntCrossley": "heelstrike.contact.hunt_crossley",
     "Kinetic": "heelstrike.contact.kinetic",
     "LinearSpring": "heelstrike.contact.linear_spring",
@@ -68,10 +69,13 @@ _HOMES = {
     "SceneFile": "heelstrike.scene_files",
     "Servo": "heelstrike.simulate.servo",
     "Simulator": "heelstrike.simulate.simulator",
+    "Sphere": "heelstrike.simulate.surface",
+    "Stairs": "heelstrike.simulate.surface",
     "Stops": "heelstrike.simulate.joints",
     "TimestepDamper": "heelstrike.contact.timestep_damper",
     "TraceError": "heelstrike.errors",
     "Trajectory": "heelstrike.simulate.servo",
+    "Treadmill": "heelstrike.simulate.surface",
     "bundled": "heelstrike.robot",
     "combine": "heelstrike.robot",
     "compare": "heelstrike.measure.compare",
@@ -95,6 +99,7 @@ __all__ = [
     "Elastic",
     "HeelstrikeError",
     "HeelstrikeWarning",
+    "HeightField",
     "HuntCrossley",
     "Kinetic",
     "LinearSpring",
@@ -113,10 +118,13 @@ __all__ = [
     "SceneFile",
     "Servo",
     "Simulator",
+    "Sphere",
+    "Stairs",
     "Stops",
     "TimestepDamper",
     "TraceError",
     "Trajectory",
+    "Treadmill",
     "bundled",
     "combine",
     "compare",

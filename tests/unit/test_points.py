@@ -46,6 +46,35 @@ def test_outline_of_a_turned_shape(kind, size, expected, size_of_points):
     assert radius(turned) == size_of_points
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_edges_of_a_box(count):
+    """Corners first, then evenly spaced points on twelve edges: two coordinates at their ends."""
+    corners, points = outline(shape("box", [1, 2, 4])), outline(shape("box", [1, 2, 4]), count)
+    assert len(points) == 8 + 12 * count
+    assert np.array_equal(points[:8], corners)
+    local = (points[8:] - [1, 2, 3]) @ QUARTER_TURN / [1, 2, 4]
+    assert (np.isclose(np.abs(local), 1).sum(axis=1) == 2).all()
+    places = np.linspace(-1, 1, count + 2)[1:-1]
+    inner = local[~np.isclose(np.abs(local), 1)]
+    assert np.allclose(np.sort(inner), np.sort(np.tile(places, 12)))
+
+
+def test_edge_points_of_soles_and_free_bodies():
+    """Four edges of each sole, twelve of a cube; no other shape changes."""
+    plain, more = load("hoap1"), load("hoap1", edge_points=2)
+    assert len(more.points) == len(plain.points) + 2 * 4 * 2
+    lowest = {point.position[2].round(9) for point in plain.points}
+    assert {point.position[2].round(9) for point in more.points} == lowest
+    assert len(load("cube", edge_points=1).points) == 20
+    assert len(load("cube", points="all", edge_points=3).points) == 8 + 36
+    assert len(load("ball", edge_points=3).points) == 1
+    for wrong in (-1, 1.5, True):
+        with pytest.raises(HeelstrikeError, match="edge_points is a whole number"):
+            load("cube", edge_points=wrong)
+    with pytest.raises(HeelstrikeError, match="names its points itself"):
+        load("cube", points=[("cube", (0, 0, 0))], edge_points=1)
+
+
 def test_rims_of_a_cylinder():
     """Eight points a rim, on both ends, at the radius."""
     points = outline(shape("cylinder", [0.5, 2])) - [1, 2, 3]

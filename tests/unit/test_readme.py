@@ -21,6 +21,8 @@ PAGES = [
     "docs/derivatives.md",
     "docs/gpu.md",
     "docs/simulating.md",
+    "docs/surfaces.md",
+    "docs/contact-points.md",
     "docs/servo.md",
     "docs/recording.md",
     "docs/identify.md",

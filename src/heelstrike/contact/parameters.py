@@ -63,12 +63,17 @@ def structure(node: object) -> object:
     if not _is_node(node):
         return node
     own = getattr(node, "structure", None)
-    if own is not None:
-        return own()
+    return own() if own is not None else structure_of_fields(node)
+
+
+def structure_of_fields(node: object, **instead: object) -> object:
+    """The same field by field; some may say otherwise what matters of them."""
     parts = {}
     for f in fields(node):  # type: ignore[arg-type]
         value = getattr(node, f.name)
-        if _is_node(value):
+        if f.name in instead:
+            parts[f.name] = instead[f.name]
+        elif _is_node(value):
             parts[f.name] = structure(value)
         elif f.metadata.get(STATIC) or not is_number(value):
             parts[f.name] = value.tolist() if isinstance(value, np.ndarray) else value
@@ -129,7 +134,12 @@ def is_number(value: object) -> bool:
         return False
     if isinstance(value, int | float | np.number):
         return True
-    return isinstance(value, np.ndarray | tuple | list) and np.asarray(value).dtype.kind in "fiu"
+    try:
+        return (
+            isinstance(value, np.ndarray | tuple | list) and np.asarray(value).dtype.kind in "fiu"
+        )
+    except ValueError:  # rows of different lengths
+        return False
 
 
 def is_symbol(value: object) -> bool:

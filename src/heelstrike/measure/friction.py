@@ -13,16 +13,16 @@ import numpy as np
 
 
 def coefficients(
-    info: Mapping[str, Any], surface: str, world: int, depth: np.ndarray
+    info: Mapping[str, Any], owner: str, world: int, depth: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """mu_s and mu_k of a point on a surface at some depths, of the same shape."""
-    law = info["laws"][surface]
+    """mu_s and mu_k under the law of a surface or body at some depths, of the same shape."""
+    law = info["laws"][owner]
     if "membrane" in law and "rigid" in law:  # which of the two rubs is told by the depth
-        below = depth > _value(info, f"{surface}.thickness", world)
-        soft = _pair(info, law["membrane"], f"{surface}.membrane", world)
-        hard = _pair(info, law["rigid"], f"{surface}.rigid", world)
+        below = depth > _value(info, f"{owner}.thickness", world)
+        soft = _pair(info, law["membrane"], f"{owner}.membrane", world)
+        hard = _pair(info, law["rigid"], f"{owner}.rigid", world)
         return np.where(below, hard[0], soft[0]), np.where(below, hard[1], soft[1])
-    mu_s, mu_k = _pair(info, law, surface, world)
+    mu_s, mu_k = _pair(info, law, owner, world)
     return np.full(depth.shape, mu_s), np.full(depth.shape, mu_k)
 
 

@@ -70,8 +70,8 @@ def window(run: Recording, world: int = 0, settle: float = 0.0) -> Window:
     force, normal, after = force[:-1], normal[:-1], slip[1:]
     size = np.linalg.norm(force, axis=-1)
     tangent = np.sqrt(np.maximum(size - np.abs(normal), 0) * (size + np.abs(normal)))
-    surfaces = [str(name) for name in data["surface"].values]
-    pairs = [coefficients(info, name, world, depth[:-1, k]) for k, name in enumerate(surfaces)]
+    laws = [str(name) for name in data.get("point_law", data["surface"]).values]
+    pairs = [coefficients(info, name, world, depth[:-1, k]) for k, name in enumerate(laws)]
     mu_s, mu_k = (np.stack(of, axis=-1) for of in zip(*pairs, strict=True))
     return Window(
         dt=dt,

@@ -25,12 +25,14 @@ def load(
     base: str = "auto",
     points: str | Sequence[Named] = "feet",
     package_dirs: Sequence[str | os.PathLike[str]] = (),
+    edge_points: int = 0,
 ) -> Robot:
     """A robot from a bundled name (see `bundled`), or a path to a URDF or an MJCF.
 
     base: "floating", "fixed", or "auto": an MJCF as it says, a URDF floating unless its root link
     is called world. points: "feet", "all", or a list of (link, position [m], radius [m]); see
-    docs/loading.md. package_dirs: where package:// of a URDF is sought first.
+    docs/loading.md. package_dirs: where package:// of a URDF is sought first. edge_points: more
+    points on each edge of a box, evenly between its corners.
 
     Raises LoadError where the file cannot be used; warns (HeelstrikeWarning) of all it leaves out.
     """
@@ -69,7 +71,7 @@ def load(
             f"joint '{joint}' moves a body without mass or inertia, so its acceleration has no "
             "value; give the body an inertia, or the joint an armature, or make it fixed"
         )
-    robot = with_contact_points(robot, points)
+    robot = with_contact_points(robot, points, edge_points)
     for note in reading.notes:
         warnings.warn(f"{path.name}: {note}", HeelstrikeWarning, stacklevel=2)
     return robot

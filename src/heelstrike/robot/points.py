@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -26,25 +27,39 @@ Named = Point | tuple[str, Sequence[float]] | tuple[str, Sequence[float], float]
 """A point that the user gives: (link, position in the link's frame [m], radius [m])."""
 
 
-def with_contact_points(robot: Robot, points: str | Sequence[Named]) -> Robot:
-    """The robot with the points that `points` asks for: "feet", "all", or a list of them."""
+def with_contact_points(robot: Robot, points: str | Sequence[Named], edge_points: int = 0) -> Robot:
+    """The robot with the points that `points` asks for: "feet", "all", or a list of them; with
+    `edge_points` more on each edge of a box.
+    """
+    whole = isinstance(edge_points, int | np.integer) and not isinstance(edge_points, bool)
+    if not whole or edge_points < 0:
+        raise HeelstrikeError(f"edge_points is a whole number, 0 or more, not {edge_points!r}")
     if isinstance(points, str):
         if points not in ("feet", "all"):
             raise HeelstrikeError(
                 f"points='{points}' is unknown; give 'feet', 'all' or a list of (link, position)"
             )
         shapes = [shape for shape in robot.shapes if shape.collides]
-        chosen = feet(robot, shapes) if points == "feet" else [(s, outline(s)) for s in shapes]
+        if points == "feet":
+            chosen = feet(robot, shapes, edge_points)
+        else:
+            chosen = [(shape, outline(shape, edge_points)) for shape in shapes]
         return replace(robot, points=_numbered(chosen))
+    if edge_points:
+        raise HeelstrikeError(
+            "edge_points goes with points='feet' or 'all'; a list names its points itself"
+        )
     return replace(robot, points=_given(robot, points))
 
 
-def outline(shape: Shape) -> np.ndarray:
-    """Points of a shape in its body's frame, (n, 3); see `radius` for their size."""
+def outline(shape: Shape, edge_points: int = 0) -> np.ndarray:
+    """Points of a shape in its body's frame, (n, 3), those between corners last; see `radius` for
+    their size.
+    """
     size = shape.size
     if shape.kind == "box":
         signs = np.array([[x, y, z] for z in (-1, 1) for x in (1, -1) for y in (1, -1)])
-        local = signs * size
+        local = np.vstack([signs, _between(signs, edge_points)]) * size
     elif shape.kind == "sphere":
         local = np.zeros((1, 3))
     elif shape.kind == "capsule":
@@ -61,6 +76,17 @@ def outline(shape: Shape) -> np.ndarray:
     else:
         raise HeelstrikeError(f"shape '{shape.name}' of kind {shape.kind} gives no contact points")
     return local @ shape.rotation.T + shape.translation
+
+
+def _between(corners: np.ndarray, count: int) -> np.ndarray:
+    """Points on the edges of a cube with these corners, evenly between its ends, (12 count, 3)."""
+    shares = np.arange(1, count + 1)[:, None] / (count + 1)
+    edges = [
+        corners[i] + shares * (corners[j] - corners[i])
+        for i, j in combinations(range(len(corners)), 2)
+        if (corners[i] != corners[j]).sum() == 1
+    ]
+    return np.vstack(edges)
 
 
 def radius(shape: Shape) -> float:
@@ -86,7 +112,7 @@ def spread(vertices: np.ndarray, most: int) -> np.ndarray:
     return vertices[sorted(kept)]
 
 
-def feet(robot: Robot, shapes: list[Shape]) -> list[tuple[Shape, np.ndarray]]:
+def feet(robot: Robot, shapes: list[Shape], edge_points: int = 0) -> list[tuple[Shape, np.ndarray]]:
     """(shape, its points) of the faces that the robot stands on, by the rule of docs/loading.md."""
     place = placements(robot, next(iter(robot.poses.values()), robot.neutral))
     by_body: dict[int, list[Shape]] = {}
@@ -108,9 +134,9 @@ def feet(robot: Robot, shapes: list[Shape]) -> list[tuple[Shape, np.ndarray]]:
     chosen = []
     for shape in shapes:
         if shape.body in alone:
-            chosen.append((shape, outline(shape)))
+            chosen.append((shape, outline(shape, edge_points)))
         elif shape.body in low:
-            points = outline(shape)
+            points = outline(shape, edge_points)
             if _bottom(shape, points, place[shape.body]) <= bottom[shape.body] + LOW:
                 face = _lowest_face(robot, shape, points, place[shape.body])
                 chosen.append((shape, points[face]))
@@ -146,7 +172,7 @@ def _lowest_face(
     local = (points - shape.translation) @ shape.rotation
     if shape.kind == "box":
         k = int(np.argmax(np.abs(down)))
-        return local[:, k] * down[k] > 0
+        return local[:, k] * np.sign(down[k]) > (1 - 1e-9) * shape.size[k]
     if shape.kind == "cylinder" and abs(down[2]) > np.sqrt(0.5):
         return local[:, 2] * down[2] > 0
     if shape.kind == "cylinder" and _turns_about(robot, shape):

@@ -5,10 +5,11 @@ What stands under a field is what `heelstrike run --print` writes beside the key
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
 from heelstrike.scene_files.motion import Motion
 from heelstrike.scene_files.part import Part
@@ -94,10 +95,15 @@ class Content:
     """What it shows"""
     gravity: float | Sequence[float] | None = None
     """Positive down, or three in world axes [m/s^2]; none: the model's"""
+    points: Sequence[Sequence[float]] = ()
+    """That stand in the world, [x, y, z] or with a radius [m]: they meet surfaces on bodies"""
     simulation: Simulation = field(default_factory=Simulation)
     robot: Sequence[Part] = ()
     object: Sequence[Part] = ()
     surface: Sequence[Surface] = ()
+    materials: Mapping[str, SurfaceLaw] = field(default_factory=dict)
+    """Laws of bodies, [materials.BODY]: they hold for the points of a body, whatever they touch;
+    [materials."BODY on SURFACE"]: on that surface alone"""
     servo: Servo | None = None
     """A table [servo]; none: the joints are free"""
     stops: Stops | None = field(default_factory=Stops)

@@ -65,15 +65,21 @@ class SceneFile:
     @cached_property
     def scene(self) -> Scene:
         """Parts, surfaces and gravity."""
-        robot, surfaces = self.robot, self.content.surface
+        robot, content, surfaces = self.robot, self.content, self.content.surface
         for i, surface in enumerate(surfaces):
             with self._blaming(("surface", i)):
                 Scene(robot, surface)
             if surface.name in [other.name for other in surfaces[:i]]:
                 said = f"two surfaces are called '{surface.name}'; give each its own name"
                 self.document.fail(("surface", i, "name"), said)
-        with self._blaming(()):
-            return Scene(robot, *surfaces, gravity=self.content.gravity)
+        with self._blaming((), ("materials",)):
+            return Scene(
+                robot,
+                *surfaces,
+                gravity=content.gravity,
+                points=content.points,
+                materials=content.materials,
+            )
 
     @cached_property
     def start(self) -> tuple[np.ndarray, np.ndarray]:

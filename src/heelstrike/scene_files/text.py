@@ -117,4 +117,4 @@ def _is_nodes(value: object) -> bool:
 
 def _holds_nodes(node: object, f: Field[Any]) -> bool:
     """Whether a field that is empty would hold tables."""
-    return isinstance(node, Content) and f.default == ()
+    return isinstance(node, Content) and f.default == () and f.name != "points"

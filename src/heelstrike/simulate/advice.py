@@ -70,9 +70,13 @@ def explain_gain(
     pressed in then may give back what it held, and is not told. Nor is less than a tenth of the
     kinetic energy, or than it takes to lift the robot by 1 cm: a fixed step gains a little by luck.
     """
-    if any(surface.law.couples for surface in plan.scene.surfaces):
+    if any(law.couples for law in plan.scene.laws.values()):
         return None
-    moving = any(sim.parameters[f"{s.name}.velocity"].any() for s in plan.scene.surfaces)
+    moving = any(
+        sim.parameters[f"{surface.name}.{speed}"].any()
+        for surface in plan.scene.surfaces
+        for speed in surface.speeds
+    )
     if moving or not plan.scene.surfaces:
         return None
     world = int(np.argmax(worked))
@@ -114,25 +118,23 @@ def _cause(sim: Simulator, plan: StepPlan, world: int, dt: float) -> str:
         return f"nothing touched; {general}"
     worst = int(touching[np.argmax(force[touching])])
     pair = scene.pairs[worst]
-    surface = scene.surfaces[pair.surface]
+    surface, law = scene.surfaces[pair.surface], scene.laws[pair.law]
     values = {
         path: np.atleast_2d(value)[-1 if len(np.atleast_2d(value)) == 1 else world]
         for path, value in sim.parameters.items()
     }
-    normals = meetings(scene, q)[1]
-    points = [
-        (scene.pairs[i].point.body, scene.pairs[i].point.position, normals[i]) for i in touching
-    ]
+    joined = meetings(scene, q)[1]
+    contacts = [joined[i] for i in touching]
     where = f"contact '{pair.point.name}' on '{surface.name}' was {1e3 * depth[worst]:.3g} mm deep"
-    if not (isinstance(surface.law, Elastic) and not surface.law.couples):
+    if not (isinstance(law, Elastic) and not law.couples):
         return f"{where}; {general}"
-    path, normal = f"{surface.name}.normal.", surface.law.normal
+    path, normal = f"{pair.law}.normal.", law.normal
 
     def felt(at: float) -> tuple[float, float, float]:
         inward = max(float(rate[worst]), GOING_IN)
         k, c = slopes(normal, values, path, float(depth[worst]), inward, at)
         # an implicit servo weighs less in small steps
-        mass = contact_mass(sim.robot, q, points, diagonal=implicit_terms(plan, values, at))
+        mass = contact_mass(sim.robot, q, contacts, diagonal=implicit_terms(plan, values, at))
         return k, c, mass
 
     integrator = plan.integrator

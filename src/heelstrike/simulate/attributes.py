@@ -26,7 +26,7 @@ VERSION = 1
 ATTRIBUTES: dict[str, str] = {
     "robot": "name or file of the robot",
     "scene": "surfaces and gravity",
-    "laws": "the law of each surface by the surface's name",
+    "laws": "laws of surfaces by name, of bodies by theirs",
     "parameters": "every run-time parameter by its path",
     "control": "what drives the joints; null for none",
     "dt": "time step [s]",

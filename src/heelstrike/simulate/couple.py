@@ -231,10 +231,10 @@ def check_rules(scene: Scene) -> None:
 
 def _rigid(scene: Scene) -> list[object]:
     """The laws that couple; of a membrane over a floor the floor's."""
-    laws = [surface.law for surface in scene.surfaces if surface.law.couples]
+    laws = [law for law in scene.laws.values() if law.couples]
     return [getattr(law, "rigid", law) for law in laws]
 
 
 def coupled_pairs(scene: Scene) -> list[int]:
     """Numbers of the pairs whose law couples."""
-    return [k for k, pair in enumerate(scene.pairs) if scene.surfaces[pair.surface].law.couples]
+    return [k for k, pair in enumerate(scene.pairs) if scene.laws[pair.law].couples]

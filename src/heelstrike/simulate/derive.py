@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.robot import WORLD
 from heelstrike.simulate.scene import Scene, bodies_in
 from heelstrike.simulate.variables import WORKS, known
 
@@ -57,7 +58,7 @@ def check_variables(scene: Scene, variables: Sequence[str], sensors: Sequence[st
 def standard(scene: Scene, sensors: Sequence[str]) -> tuple[str, ...]:
     """What is recorded unless the user says otherwise."""
     contact = set() if scene.pairs else CONTACT
-    coupled = any(surface.law.couples for surface in scene.surfaces)
+    coupled = any(law.couples for law in scene.laws.values())
     return tuple(
         name
         for name, source in SOURCES.items()
@@ -108,8 +109,10 @@ def _cop(scene: Scene, values: Values) -> np.ndarray:
 
 
 def _zmp(scene: Scene, values: Values) -> np.ndarray:
-    outer = [pair.carrier is None for pair in scene.pairs]  # forces between bodies cancel
-    force, position = values["force"][..., outer, :], values["position"][..., outer, :]
+    # forces between bodies cancel; of a point of the world the robot feels the opposite
+    outer = [pair.carrier is None or pair.point.body == WORLD for pair in scene.pairs]
+    signs = np.array([1.0 if pair.carrier is None else -1.0 for pair in scene.pairs])[outer, None]
+    force, position = signs * values["force"][..., outer, :], values["position"][..., outer, :]
     total = force.sum(axis=-2)
     moment = np.cross(position, force).sum(axis=-2)
     place = np.stack([-moment[..., 1], moment[..., 0], np.zeros_like(total[..., 0])], axis=-1)

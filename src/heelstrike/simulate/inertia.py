@@ -9,6 +9,7 @@ with armature, and whatever a servo adds to the diagonal, in H.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
@@ -35,22 +36,35 @@ def kinetic_energy(robot: Robot, q: np.ndarray, v: np.ndarray) -> float:
     return float(v @ inertia_matrix(robot, q) @ v / 2)
 
 
+@dataclass(frozen=True)
+class Touching:
+    """A contact: its normal in the world, and the places that it joins."""
+
+    normal: np.ndarray
+    places: Sequence[tuple[int, np.ndarray]]
+    """(body, place in its frame [m]): of the point, and of the surface where it rides on a body."""
+
+
 def contact_mass(
     robot: Robot,
     q: np.ndarray,
-    points: Sequence[tuple[int, np.ndarray, np.ndarray]],
+    contacts: Sequence[Touching],
     diagonal: np.ndarray | float = 0.0,
 ) -> float:
-    """1 / lambda_max of the normal block of points (body, place in its frame, normal) [kg]."""
+    """1 / lambda_max of the normal block of contacts that act together [kg]."""
     model = to_pinocchio(robot)
     data = model.createData()
     pin.computeJointJacobians(model, data, q)
     rows = []
-    for body, place, normal in points:
-        jacobian = pin.getJointJacobian(model, data, body + 1, pin.LOCAL_WORLD_ALIGNED)
-        jacobian = jacobian.reshape(6, robot.nv)  # of one joint it comes as a vector
-        lever = data.oMi[body + 1].rotation @ place
-        rows.append(normal @ (jacobian[:3] - pin.skew(lever) @ jacobian[3:]))
+    for contact in contacts:
+        row, sign = np.zeros(robot.nv), 1.0
+        for body, place in contact.places:
+            jacobian = pin.getJointJacobian(model, data, body + 1, pin.LOCAL_WORLD_ALIGNED)
+            jacobian = jacobian.reshape(6, robot.nv)  # of one joint it comes as a vector
+            lever = data.oMi[body + 1].rotation @ place
+            row += sign * contact.normal @ (jacobian[:3] - pin.skew(lever) @ jacobian[3:])
+            sign = -1.0
+        rows.append(row)
     normals = np.array(rows)
     inverse = normals @ np.linalg.solve(inertia_matrix(robot, q, diagonal), normals.T)
     return float(1 / np.linalg.eigvalsh(inverse)[-1])

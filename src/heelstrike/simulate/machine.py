@@ -18,11 +18,13 @@ from heelstrike.compile.kernel import Kernel
 from heelstrike.contact.parameters import parameters, with_values
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.control import REFERENCE
+from heelstrike.simulate.ground import heights_name
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.record import output_name
 from heelstrike.simulate.servo import ServoPlan
 from heelstrike.simulate.state import State
 from heelstrike.simulate.step import StepPlan, step_program
+from heelstrike.simulate.surface import HeightField
 from heelstrike.spatial.vector import SX
 
 
@@ -97,11 +99,12 @@ class Machine:
         return batch
 
     def tables(self) -> dict[str, np.ndarray]:
-        """What all worlds share: the motion that a servo follows."""
-        control = self.plan.control
+        """What all worlds share: heights of the ground, the motion that a servo follows."""
+        surfaces, control = self.plan.scene.surfaces, self.plan.control
+        found = {heights_name(s): s.table for s in surfaces if isinstance(s, HeightField)}
         if isinstance(control, ServoPlan) and control.table is not None:
-            return {REFERENCE: control.table}
-        return {}
+            found[REFERENCE] = control.table
+        return found
 
     def _kernel(self, outputs: tuple[str, ...], width: int | None) -> Kernel:
         plan = self.plan
@@ -122,13 +125,15 @@ class Machine:
         """Refuses what the law, the surface or the step itself would not take."""
         if path == "dt" and not np.all((value > 0) & (value < 10)):
             raise HeelstrikeError(f"dt is a time step above 0 s, not {value.min():g}")
-        for surface in self.plan.scene.surfaces:
-            own = f"{surface.name}."
+        scene = self.plan.scene
+        nodes: dict[str, object] = {**{s.name: s for s in scene.surfaces}, **scene.materials}
+        for name, node in nodes.items():
+            own = f"{name}."
             if path.startswith(own) and value.shape[-1] == 1:
                 # the others as symbols: two that vary together may pass through odd pairs
-                others = {n: SX.sym("x", x.size) for n, x in parameters(surface, own).items()}
+                others = {n: SX.sym("x", x.size) for n, x in parameters(node, own).items()}
                 for extreme in (value.min(), value.max()):
-                    with_values(surface, others | {path: float(extreme)}, own)
+                    with_values(node, others | {path: float(extreme)}, own)
 
     def _set(self, path: str) -> None:
         if self._batch is not None:

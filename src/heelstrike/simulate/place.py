@@ -7,21 +7,27 @@ import numpy as np
 import pinocchio as pin
 
 from heelstrike.robot.convert import to_pinocchio
+from heelstrike.robot.robot import WORLD
+from heelstrike.simulate.inertia import Touching
 from heelstrike.simulate.scene import Scene
 from heelstrike.spatial.vector import SX
 
 
-def meetings(scene: Scene, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Signed depths [m] of the pairs in a pose, and the outward normals there, (pairs, 3)."""
+def meetings(scene: Scene, q: np.ndarray) -> tuple[np.ndarray, list[Touching]]:
+    """Signed depths [m] of the pairs in a pose, and what they join."""
     model = to_pinocchio(scene.robot)
     data = model.createData()
     pin.forwardKinematics(model, data, q)
-    depths, normals = [], []
+    depths, joined = [], []
     for pair in scene.pairs:
-        place = data.oMi[pair.point.body + 1].act(np.asarray(pair.point.position, dtype=float))
+        holder = data.oMi[pair.point.body + 1]  # the first is the world
+        place = holder.act(np.asarray(pair.point.position, dtype=float))
         frame = pin.SE3.Identity() if pair.carrier is None else data.oMi[pair.carrier + 1]
         surface, radius = scene.surfaces[pair.surface], pair.point.radius
-        depth, axes = surface.meet(SX(frame.actInv(place)), radius)
+        depth, axes = surface.meet(SX(frame.actInv(place)), radius, pair.part)
         depths.append(float(ca.evalf(depth)))
-        normals.append(frame.rotation @ np.array(ca.evalf(axes))[2])
-    return np.array(depths), np.array(normals).reshape(-1, 3)
+        places = [] if pair.point.body == WORLD else [(pair.point.body, holder.actInv(place))]
+        if pair.carrier is not None:
+            places.append((pair.carrier, frame.actInv(place)))
+        joined.append(Touching(frame.rotation @ np.array(ca.evalf(axes))[2], places))
+    return np.array(depths), joined

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import heelstrike
+from heelstrike.robot.robot import WORLD
 from heelstrike.simulate.control import Direct
 from heelstrike.simulate.controller import Controller
 from heelstrike.simulate.labels import labels
@@ -37,8 +38,9 @@ def described(plan: StepPlan) -> dict[str, Any]:
                 for s in scene.surfaces
             ],
             "points": [pair.name for pair in scene.pairs],
+            "world_points": [[*point.position, point.radius] for point in scene.points],
         },
-        "laws": {surface.name: surface.law for surface in scene.surfaces},
+        "laws": scene.laws,
         "control": _control(plan),
         "integrator": plan.integrator,
     }
@@ -52,7 +54,11 @@ def coordinates(plan: StepPlan) -> dict[str, Any]:
         found |= {
             "point": [pair.name for pair in pairs],
             "surface": [plan.scene.surfaces[pair.surface].name for pair in pairs],
-            "point_body": [robot.bodies[pair.point.body].name for pair in pairs],
+            "point_law": [pair.law for pair in pairs],
+            "point_body": [
+                "world" if pair.point.body == WORLD else robot.bodies[pair.point.body].name
+                for pair in pairs
+            ],
             "body": [robot.bodies[i].name for i in bodies_in(plan.scene.pairs)],
         }
     if plan.sensors:

@@ -63,13 +63,13 @@ class Simulator:
         if not isinstance(scene, Scene):
             raise HeelstrikeError(f"a simulator takes a scene, hs.Scene(robot, ...), not {scene!r}")
         _check_choice("integrator", integrator, INTEGRATORS)
-        if integrator == "rk4" and any(surface.law.couples for surface in scene.surfaces):
+        if integrator == "rk4" and any(law.couples for law in scene.laws.values()):
             raise HeelstrikeError(
                 "rk4 takes elastic laws only: a rigid law changes velocities within a step; take "
                 'integrator="symplectic"'
             )
         if integrator == "euler" and any(
-            getattr(surface.law, "implicit", False) for surface in scene.surfaces
+            getattr(law, "implicit", False) for law in scene.laws.values()
         ):
             raise HeelstrikeError(
                 "an implicit elastic law needs the position after the step, which euler takes from "

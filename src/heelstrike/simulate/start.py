@@ -16,7 +16,7 @@ from heelstrike.contact.elastic import Elastic
 from heelstrike.contact.stability import largest_step, slopes, step_radius
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.advice import GOING_IN, MARGIN, implicit_terms
-from heelstrike.simulate.inertia import contact_mass
+from heelstrike.simulate.inertia import Touching, contact_mass
 from heelstrike.simulate.place import meetings
 from heelstrike.simulate.scene import Scene
 from heelstrike.simulate.step import StepPlan
@@ -45,37 +45,29 @@ def check_outside(scene: Scene, q: np.ndarray) -> None:
 def check_step(plan: StepPlan, q: np.ndarray, dt: float) -> None:
     """Refuses steps in which the robot could not even rest on a surface."""
     scene = plan.scene
-    depths, normals = meetings(scene, q)
-    of = np.array([pair.surface for pair in scene.pairs])
-    for k, surface in enumerate(scene.surfaces):
-        law = surface.law
-        if not isinstance(law, Elastic) or law.couples or not (of == k).any():
+    depths, joined = meetings(scene, q)
+    of = [(pair.surface, pair.law) for pair in scene.pairs]
+    for surface, name in dict.fromkeys(of):
+        law = scene.laws[name]
+        if not isinstance(law, Elastic) or law.couples:
             continue
-        near = np.flatnonzero((of == k) & (depths > depths[of == k].max() - TOGETHER))
-        points = [
-            (scene.pairs[i].point.body, np.asarray(scene.pairs[i].point.position), normals[i])
-            for i in near
-        ]
-        if points:
-            _check_surface(plan, surface.name, law.normal, q, points, dt)
+        own = np.array([place == (surface, name) for place in of])
+        near = np.flatnonzero(own & (depths > depths[own].max() - TOGETHER))
+        if len(near):
+            _check_law(plan, name, law.normal, q, [joined[i] for i in near], dt)
 
 
-def _check_surface(
-    plan: StepPlan,
-    name: str,
-    law: NormalLaw,
-    q: np.ndarray,
-    points: list[tuple[int, np.ndarray, np.ndarray]],
-    dt: float,
+def _check_law(
+    plan: StepPlan, name: str, law: NormalLaw, q: np.ndarray, contacts: list[Touching], dt: float
 ) -> None:
     values = plan.parameters()
     weight = plan.robot.mass * float(np.linalg.norm(plan.scene.gravity))
-    depth = _rest_depth(law, weight / len(points), dt)
+    depth = _rest_depth(law, weight / len(contacts), dt)
 
     def felt(at: float) -> tuple[float, float, float]:
         stiff, damp = slopes(law, values, f"{name}.normal.", depth, GOING_IN, at)
         with np.errstate(divide="ignore"):  # nothing that moves
-            mass = contact_mass(plan.robot, q, points, implicit_terms(plan, values, at))
+            mass = contact_mass(plan.robot, q, contacts, implicit_terms(plan, values, at))
         return stiff, damp, mass
 
     k, c, mass = felt(dt)

@@ -26,12 +26,13 @@ from heelstrike.robot.robot import Robot
 from heelstrike.simulate import joints
 from heelstrike.simulate.control import Control, Hands, key, prefix
 from heelstrike.simulate.couple import REMEMBERED, Coupling, coupled_pairs
+from heelstrike.simulate.ground import Grounds, memory_size
 from heelstrike.simulate.joints import StopsPlan
 from heelstrike.simulate.push import Push, push_power, pushed
 from heelstrike.simulate.record import Evaluated, record
 from heelstrike.simulate.scene import Scene, bodies_in
 from heelstrike.simulate.torque import drive
-from heelstrike.simulate.touch import Ground, contact_power, contacts
+from heelstrike.simulate.touch import contact_power, contacts
 from heelstrike.simulate.variables import WORKS
 from heelstrike.spatial.motion import Force
 from heelstrike.spatial.vector import SX
@@ -70,6 +71,8 @@ class StepPlan:
             found |= parameters(self.stops, "stops.")
         for surface in self.scene.surfaces:
             found |= parameters(surface, f"{surface.name}.")
+        for name, law in self.scene.materials.items():
+            found |= parameters(law, f"{name}.")
         if coupled_pairs(self.scene):
             found["solver.tolerance"] = np.array([self.tolerance])
         for k, _ in enumerate(self.pushes):
@@ -81,11 +84,14 @@ class StepPlan:
     def key(self) -> tuple[object, ...]:
         """What tells one compiled step from another, without tracing it."""
         own = key(self.control, self.robot)
-        surfaces = [structure(surface) for surface in self.scene.surfaces]
+        scene = self.scene
+        surfaces = [structure(surface) for surface in scene.surfaces]
+        bodies = [[name, structure(law)] for name, law in scene.materials.items()]
+        fixed = [[point.position, point.radius] for point in scene.points]
         stops = None if self.stops is None else structure(self.stops)
         rest = (self.integrator, list(self.sensors), list(self.pushes), list(self.varied))
         pose = self.pose if (self.robot.friction > 0).any() else None
-        return ("step", own, surfaces, stops, *rest, pose, fingerprint(self.robot))
+        return ("step", own, surfaces, bodies, fixed, stops, *rest, pose, fingerprint(self.robot))
 
 
 def step_program(plan: StepPlan, outputs: Sequence[str] = (), thorough: bool = False) -> Program:
@@ -115,21 +121,17 @@ class _Step:
         self.bodies = varied(p, self.robot, plan.varied)
         self.gravity = values["gravity"]
         self.stops = plan.stops and with_values(plan.stops, values, "stops.")
-        self.surfaces = [with_values(s, values, f"{s.name}.") for s in plan.scene.surfaces]
+        self.grounds = Grounds(p, plan.scene, values)
         self.pushes = [
             (self.robot.body(name), with_values(Push(), values, f"push{k}."))
             for k, name in enumerate(plan.pushes)
         ]
         self.hands = Hands(p, self.robot, plan.control, values, self.dt)
-        self.travels = [
-            p.memory(f"{s.name}.travel", 3) if s.law.memory_size else SX.zeros(3)
-            for s in plan.scene.surfaces
-        ]
         rubbing = len(joints.rubbing_joints(self.robot))
         implicit = plan.integrator == "symplectic" and rubbing > 0
         self.sliding = p.memory("sliding joints", rubbing) if implicit else None
         self.pairs = plan.scene.pairs
-        sizes = [plan.scene.surfaces[pair.surface].law.memory_size for pair in self.pairs]
+        sizes = [memory_size(plan.scene, pair) for pair in self.pairs]
         self.laws = p.memory("contact memory", sum(sizes)) if sum(sizes) else SX(0, 1)
         ends = np.cumsum([0, *sizes])
         self.remembered = [self.laws[a:b, :] for a, b in pairwise(ends)]
@@ -169,12 +171,10 @@ class _Step:
         implicit = self.plan.integrator == "symplectic"
         kin = kinematics(p, robot, q, v, self.bodies)
         placed = poses(p, robot, kin)
-        grounds = [
-            Ground(surface, travel + when * dt * SX(surface.velocity))
-            for surface, travel in zip(self.surfaces, self.travels, strict=True)
-        ]
+        grounds, laws = self.grounds.after(when * dt), self.grounds.laws
+        since = dt if implicit else when * dt
         touched = contacts(
-            p, self.plan.scene, grounds, kin, placed, dt, self.gravity, self.remembered
+            p, self.plan.scene, grounds, laws, kin, placed, dt, since, self.gravity, self.remembered
         )
         external: list[Force | None] = [touched.forces.get(i) for i in range(len(robot.joints))]
         shoves = pushed(p, self.pushes, placed, external)
@@ -234,9 +234,7 @@ class _Step:
             for speed in ca.vertsplit(self.v):
                 fastest = ca.fmax(fastest, ca.fabs(speed))
             p.fail_when(fastest > FASTEST)
-            for travel, surface in zip(self.travels, self.surfaces, strict=True):
-                if surface.law.memory_size:
-                    p.update(f"{surface.name}.travel", travel + dt * SX(surface.velocity))
+            self.grounds.advance(dt)
             if not self.pairs:
                 return
             peaks = p.memory("peak_force", len(self.pairs)), p.memory("peak_depth", len(self.pairs))

@@ -56,6 +56,7 @@ def _run(data: xr.Dataset) -> dict[str, Any]:
     return {
         "robot": info["robot"],
         "laws": info["laws"],
+        "bodies": _with_laws(data),
         "control": info["control"],
         "dt": info["dt"],
         "integrator": info["integrator"],
@@ -72,6 +73,13 @@ def _run(data: xr.Dataset) -> dict[str, Any]:
             for i in np.flatnonzero(failed >= 0)
         ],
     }
+
+
+def _with_laws(data: xr.Dataset) -> list[str]:
+    """Bodies, or bodies on surfaces, whose own law holds somewhere."""
+    if "point_law" not in data.coords:
+        return []
+    return sorted(set(data["point_law"].values.tolist()) - set(data["surface"].values.tolist()))
 
 
 def _worst(data: xr.Dataset) -> dict[str, Any]:
@@ -151,7 +159,9 @@ def _last(values: xr.DataArray) -> xr.DataArray:
 def _lines(values: dict[str, Any]) -> list[tuple[str, str]]:
     """Rows of name and text."""
     lines = [("robot", str(values["robot"]))]
-    lines += [("surface", f"{name}: {describe(law)}") for name, law in values["laws"].items()]
+    for name, law in values["laws"].items():
+        owner = "body" if name in values["bodies"] else "surface"
+        lines.append((owner, f"{name}: {describe(law)}"))
     if values["control"] is not None:
         lines.append(("control", describe(values["control"])))
     span = f"{values['duration']:g} s"

@@ -6,22 +6,25 @@
 with v the point's velocity relative to the surface's material. Steps 2 to 4 of [Sugihara2006],
 Fig. 4. A surface that rides on a body feels the opposite force. Forces of a body's points are
 summed in world axes and turned into its frame once.
+
+Laws with memory see where the point is on the surface's material, along the tangents (ground.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 import casadi as ca
 
 from heelstrike.compile.program import Program
-from heelstrike.contact.surface_law import Demand, Meeting
+from heelstrike.contact.surface_law import Demand, Meeting, SurfaceLaw
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs
+from heelstrike.robot.robot import WORLD
+from heelstrike.simulate.ground import Ground, place
 from heelstrike.simulate.scene import Pair, Scene, bodies_in
-from heelstrike.simulate.surface import Surface
 from heelstrike.spatial.motion import Force, Motion
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant, cross, zeros
@@ -105,26 +108,36 @@ class Contacts:
 
 
 @dataclass(frozen=True)
-class Ground:
-    """A surface whose parameters are symbols, and how far its material has moved."""
+class Now:
+    """What all pairs of an evaluation share."""
 
-    surface: Surface
-    travel: SX
-    """Along the axes of its frame since the start [m]."""
+    grounds: Sequence[Ground]
+    laws: Mapping[str, SurfaceLaw]
+    """With symbols as parameters, by the names that pairs call them."""
+    poses: Sequence[Transform]
+    motions: Mapping[int, Motion]
+    """Of the bodies that take part, in world axes."""
+    dt: SX
+    pull: SX
+    """|g| [m/s^2]"""
+    since: SX
+    """Since memory was written, time over which the present slip was [s]."""
 
 
 def contacts(
     p: Program,
     scene: Scene,
     grounds: Sequence[Ground],
+    laws: Mapping[str, SurfaceLaw],
     kin: Kinematics,
     poses: Sequence[Transform],
     dt: SX,
+    since: SX,
     gravity: SX,
     memories: Sequence[SX],
 ) -> Contacts:
-    """Forces of all pairs; `memories` are the laws' columns, one a pair."""
-    names = {i: limb.name for limb in limbs(scene.robot) for i in limb.joints}
+    """Forces of all pairs; `memories` are the pairs' columns."""
+    names = {i: limb.name for limb in limbs(scene.robot) for i in limb.joints} | {WORLD: "world"}
     motions: dict[int, Motion] = {}
     for body in bodies_in(scene.pairs):
         with p.block(f"{names[body]}: motion"):
@@ -134,14 +147,13 @@ def contacts(
             )
     found: list[Touched] = []
     shares: Shares = {}
-    pull = ca.sqrt(ca.dot(gravity, gravity))
+    now = Now(grounds, laws, poses, motions, dt, ca.sqrt(ca.dot(gravity, gravity)), since)
     remembered = iter(memories)
     for body, pairs in groupby(scene.pairs, key=lambda pair: pair.point.body):
         with p.block(f"{names[body]}: contact"):
             own_shares: Shares = {}
             for pair in pairs:
-                meeting = dt, pull, next(remembered)
-                touched = _pair(p, pair, grounds[pair.surface], poses, motions, *meeting)
+                touched = _pair(p, pair, now, next(remembered))
                 found.append(touched)
                 add_shares(own_shares, touched, motions, touched.normal, touched.tangent)
             for other, (normal, tangent) in own_shares.items():
@@ -158,39 +170,38 @@ def contacts(
     return Contacts(found, forces, shares, motions)
 
 
-def _pair(
-    p: Program,
-    pair: Pair,
-    ground: Ground,
-    poses: Sequence[Transform],
-    motions: dict[int, Motion],
-    dt: SX,
-    pull: SX,
-    memory: SX,
-) -> Touched:
-    surface, pose, radius = ground.surface, poses[pair.point.body], pair.point.radius
-    frame = Transform((), zeros()) if pair.carrier is None else poses[pair.carrier]
+def _pair(p: Program, pair: Pair, now: Now, memory: SX) -> Touched:
+    ground, law, radius = now.grounds[pair.surface], now.laws[pair.law], pair.point.radius
+    surface, still = ground.surface, Transform((), zeros())
+    pose = still if pair.point.body == WORLD else now.poses[pair.point.body]
+    frame = still if pair.carrier is None else now.poses[pair.carrier]
     centre = pose.rotate(constant(pair.point.position))  # from the body's origin
     inside = frame.unrotate(pose.origin + centre - frame.origin)
-    depth, own_axes = surface.meet(inside, radius)
+    depth, own_axes = surface.meet(inside, radius, pair.part)
     axes = frame.rotate(own_axes.T).T
     lever = centre - radius * axes[2, :].T
     position = pose.origin + lever
-    belt = frame.rotate(SX(surface.velocity))
-    held = p.let("lever", lever)
-    sides = [Side(pair.point.body, held, 1.0, p.let("centre", centre) if radius else held)]
-    moving = motions[pair.point.body].at(lever) - belt
+    belt = frame.rotate(surface.flow)
+    moving, sides = -belt, []
+    if pair.point.body != WORLD:
+        held = p.let("lever", lever)
+        turns = p.let("centre", centre) if radius else held
+        sides.append(Side(pair.point.body, held, 1.0, turns))
+        moving = moving + now.motions[pair.point.body].at(lever)
     if pair.carrier is not None:
         arm = position - frame.origin
         held = p.let("lever", arm)
         sides.append(Side(pair.carrier, held, -1.0, held))
-        moving = moving - motions[pair.carrier].at(arm)
+        moving = moving - now.motions[pair.carrier].at(arm)
     depth = p.let("depth", depth)
     rate = p.let("rate", -ca.dot(axes[2, :].T, moving))
     slip = p.let("slip", axes[:2, :] @ moving)
-    foot = inside - radius * own_axes[2, :].T - ground.travel
-    meeting = Meeting(depth, rate, slip, own_axes[:2, :] @ foot, dt, pull)
-    touch = surface.law.touch(meeting, memory)
+    own, kept = memory[: law.memory_size, :], memory[law.memory_size :, :]
+    along, kept = place(
+        inside - ground.travel, own_axes[:2, :], kept, now.since * slip, now.dt * slip, depth > 0
+    )
+    meeting = Meeting(depth, rate, slip, along, now.dt, now.pull)
+    touch = law.touch(meeting, own)
     return Touched(
         position=p.let("position", position),
         depth=depth,
@@ -198,16 +209,16 @@ def _pair(
         slip=slip,
         normal=p.let("normal", touch.normal),
         tangent=p.let("tangent", touch.tangent),
-        memory=p.let("memory", touch.memory),
+        memory=p.let("memory", ca.vertcat(touch.memory, kept)),
         axes=p.let("axes", axes),
         sides=tuple(sides),
         belt=p.let("belt", belt),
-        demand=surface.law.demand(meeting) if surface.law.couples else None,
+        demand=law.demand(meeting) if law.couples else None,
     )
 
 
 def add_shares(
-    shares: Shares, touched: Touched, motions: dict[int, Motion], normal: SX, tangent: SX
+    shares: Shares, touched: Touched, motions: Mapping[int, Motion], normal: SX, tangent: SX
 ) -> None:
     """Adds what a normal force and a friction force do to the bodies of a contact."""
     axes = touched.axes

@@ -101,6 +101,7 @@ COORDINATES: dict[str, tuple[tuple[str, ...], str, str]] = {  # name: dimensions
     "torque_unit": (("joint",), "", "unit of an entry of torque"),
     "surface": (("point",), "", "surface that a point may touch"),
     "point_body": (("point",), "", "body that carries a point"),
+    "point_law": (("point",), "", "surface or body whose law holds at a point"),
 }
 """Names of entries are text; what has units is a number."""
 

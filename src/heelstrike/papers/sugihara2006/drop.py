@@ -19,7 +19,7 @@ import heelstrike as hs
 from heelstrike.papers.sugihara2006.closed_form import HEIGHT, C
 from heelstrike.papers.sugihara2006.slide import EQUATIONS, law, parameter
 from heelstrike.robot.points import outline, radius
-from heelstrike.simulate.inertia import contact_mass
+from heelstrike.simulate.inertia import Touching, contact_mass
 
 MU = 0.4
 """Kinetic friction, section IV-B."""
@@ -101,7 +101,8 @@ def _everywhere(robot: hs.Robot) -> tuple[hs.Point, ...]:
 def felt(sim: hs.Simulator) -> float:
     """1 / lambda_max of the soles' corners with free joints [kg]."""
     robot, up = sim.robot, np.array([0.0, 0.0, 1.0])
-    corners = [(point.body, point.position, up) for point in hs.load("hoap1").points]
+    points = hs.load("hoap1").points
+    corners = [Touching(up, [(point.body, point.position)]) for point in points]
     return float(contact_mass(robot, robot.pose("stance"), corners))
 
 

@@ -1,0 +1,122 @@
+"""What shapes cost: a robot that stands on a plane, on height fields, on stairs.
+
+    python -m benchmarks.terrain [--json FILE] [--quick]
+
+G1 (HEELSTRIKE_DATA/robots/g1.xml) and the bundled hoap1 stand on eight contacts of an elastic floor
+with a bristle, each shape flat where they stand. Compiled: CPU time from a scene to its first step
+with an empty cache, best of some. Stepped: contenders take turns, each one's best turn counts; the
+bare compiled step, one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import heelstrike as hs
+from benchmarks.standing import check_stands, simulator
+from benchmarks.step import BARE_STEPS, CALL, TURNS, WORLDS, compiled, sources, timed
+from benchmarks.timing import machine
+
+LAW = hs.Elastic(hs.LinearSpring(), hs.Bristle())
+LIMIT = 1.5
+"""Of a height field's step beside a plane's: what is promised."""
+COMPILED = 3
+"""Times that each is compiled."""
+
+
+def floors() -> dict[str, Any]:
+    """Shapes that are flat at z = 0."""
+    long = {"run": 4.0, "count": 2, "point": (-2.0, 0, -0.1), "rise": 0.1, "width": 4.0}
+    return {
+        "plane": hs.Plane(LAW),
+        "field, 8 x 8": hs.HeightField(LAW, heights=np.zeros((8, 8)), size=(4, 4)),
+        "field, 256 x 256": hs.HeightField(LAW, heights=np.zeros((256, 256)), size=(4, 4)),
+        "box": hs.Box(LAW, point=(0, 0, -0.5), size=(4, 4, 1)),
+        "stairs": hs.Stairs(LAW, **long),
+        "stairs, treads alone": hs.Stairs(LAW, **long, risers=False),
+        "treadmill": hs.Treadmill(LAW, speed=0.0, size=(4, 4, 1)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
+    parser.add_argument("--quick", action="store_true", help="hoap1 alone, few turns")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    console = Console()
+    turns = 3 if options.quick else TURNS
+    result: dict[str, Any] = {"machine": machine()}
+    for name, source in sources(options.quick).items():
+        with console.status(f"measuring {name}"):
+            result[name] = measured(hs.load(source), turns, 1 if options.quick else COMPILED)
+        console.print(_shown(name, result[name]))
+    if options.json:
+        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+
+
+def measured(robot: hs.Robot, turns: int, rounds: int) -> dict[str, dict[str, float]]:
+    """Seconds to compile, us per world and step of one world and of a batch, and operations."""
+    contenders: dict[str, tuple[Callable[[], object], int]] = {}
+    found: dict[str, dict[str, float]] = {}
+    sims = {}
+    for name, floor in floors().items():
+        one, batch = (simulator(robot, 1e-3, floor=floor, worlds=n) for n in (1, WORLDS))
+        sims[name] = one, batch
+        contenders[f"{name}: one"] = partial(compiled(one), CALL), CALL
+        contenders[f"{name}: batch"] = partial(compiled(batch), BARE_STEPS), WORLDS * BARE_STEPS
+        counts = one.program.counts()
+        operations = counts.additions + counts.multiplications + counts.choices
+        found[name] = {"operations": operations, "compile_s": compile_seconds(robot, floor, rounds)}
+    times = timed(contenders, turns)
+    for name, (one, batch) in sims.items():
+        check_stands(name, one)
+        check_stands(name, batch)
+        found[name] |= {kind: times[f"{name}: {kind}"]["us"] for kind in ("one", "batch")}
+    return found
+
+
+def compile_seconds(robot: hs.Robot, floor: Any, rounds: int) -> float:
+    """CPU time from a scene to its first step."""
+    before, best = os.environ.get("HEELSTRIKE_CACHE"), float("inf")
+    for _ in range(rounds):
+        with TemporaryDirectory() as folder:
+            os.environ["HEELSTRIKE_CACHE"] = folder
+            started = time.process_time()
+            hs.Simulator(hs.Scene(robot, floor), control=hs.Servo()).step()
+            best = min(best, time.process_time() - started)
+    os.environ.pop("HEELSTRIKE_CACHE")
+    if before is not None:
+        os.environ["HEELSTRIKE_CACHE"] = before
+    return best
+
+
+def _shown(name: str, found: dict[str, dict[str, float]]) -> Table:
+    plane = found["plane"]
+    table = Table(title=f"{name}, promised of height fields: {LIMIT} times a plane's step")
+    columns = ("", "operations", "compile s", "step us", "ratio", f"{WORLDS} worlds us", "ratio")
+    for column in columns:
+        table.add_column(column, justify="right" if column else "left")
+    for shape, values in found.items():
+        cells = [f"{values['operations']:.0f}", f"{values['compile_s']:.2f}"]
+        for kind in ("one", "batch"):
+            cells += [f"{values[kind]:.3g}", f"{values[kind] / plane[kind]:.2f}"]
+        table.add_row(shape, *cells)
+    return table
+
+
+if __name__ == "__main__":
+    main()

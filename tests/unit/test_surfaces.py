@@ -1,0 +1,324 @@
+"""Shapes, and who touches what, in plain numbers.
+
+Oracles: distances to a ball and to the polyline of a staircase, by clamping; bilinear interpolation
+by scipy; pairs, laws and names counted by hand; sentences of errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import casadi as ca
+import numpy as np
+import pytest
+from scipy.interpolate import RegularGridInterpolator
+
+import heelstrike as hs
+from heelstrike.simulate.place import meetings
+from heelstrike.simulate.step import StepPlan
+
+SHAPES = (hs.Plane, hs.Box, hs.Sphere, hs.Stairs, hs.HeightField, hs.Treadmill)
+
+
+def met(surface, places, radius=0.0, part=0):
+    """Depths and axes at places, (n), (n, 3, 3)."""
+    place = ca.SX.sym("place", 3)
+    depth, axes = surface.meet(place, radius, part)
+    found = ca.Function("meet", [place], [depth, ca.vec(ca.densify(axes).T)])(places.T)
+    axes = np.broadcast_to(np.array(found[1]).T, (len(places), 9)).reshape(-1, 3, 3)
+    return np.array(found[0]).ravel(), axes
+
+
+def right_handed(axes):
+    return np.allclose(axes @ axes.transpose(0, 2, 1), np.eye(3), atol=1e-9) and np.allclose(
+        np.linalg.det(axes), 1
+    )
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def test_ball(rng):
+    ball = hs.Sphere(point=(1, -2, 0.5), radius=0.7)
+    places = np.array(ball.point) + rng.uniform(-1, 1, (5000, 3))
+    depth, axes = met(ball, places, radius=0.1)
+    away = np.linalg.norm(places - ball.point, axis=1)
+    assert np.allclose(depth, 0.8 - away, atol=1e-14)
+    assert np.allclose(axes[:, 2], (places - ball.point) / away[:, None], atol=1e-14)
+    assert right_handed(axes)
+
+
+def test_a_ball_has_axes_at_its_poles_and_in_its_middle():
+    near = [(0, 0, 0), (0, 0, 1), (0, 0, -1), (1e-4, 0, -1), (0, 3e-3, -1)]
+    depth, axes = met(hs.Sphere(radius=1), np.array(near, dtype=float))
+    assert right_handed(axes)
+    assert np.allclose(depth, [1, 0, 0, 0, 0], atol=1e-5)
+
+
+STAIRS = hs.Stairs(
+    point=(0.3, -0.2, 0.1), rise=0.2, run=0.3, count=4, width=2, direction=(0.6, 0.8)
+)
+
+
+def seen_from_the_side(stairs, places):
+    """Along the direction, across it, and up."""
+    x, y = np.asarray(stairs.direction) / np.linalg.norm(stairs.direction)
+    offset = places - np.asarray(stairs.point)
+    return offset[:, :2] @ [x, y], offset[:, :2] @ [-y, x], offset[:, 2]
+
+
+def to_the_outline(stairs, s, z):
+    """Distance to treads and risers, (n)."""
+    found = []
+    for k in range(stairs.count):
+        tread, riser = (k + 1) * stairs.rise, k * stairs.run
+        along = np.clip(s, riser, riser + stairs.run)
+        found.append(np.hypot(s - along, z - tread))
+        foot = tread - stairs.rise - (stairs.rise if k == 0 else 0)
+        found.append(np.hypot(s - riser, z - np.clip(z, foot, tread)))
+    return np.min(found, axis=0)
+
+
+def test_stairs_hold_a_point_at_the_nearest_face_and_in_corners_at_both(rng):
+    places = np.array(STAIRS.point) + rng.uniform((-0.6, -0.6, -0.1), (1.3, 1.3, 1), (40_000, 3))
+    s, aside, z = seen_from_the_side(STAIRS, places)
+    treads, risers = (met(STAIRS, places, part=part)[0] for part in (0, 1))
+    step = np.floor(s / STAIRS.run)
+    within = (s > 0) & (s < STAIRS.count * STAIRS.run) & (np.abs(aside) < STAIRS.width / 2)
+    inside = within & (z < (step + 1) * STAIRS.rise) & (z > -STAIRS.rise)
+    assert 3000 < inside.sum() < 35_000
+    assert ((np.maximum(treads, risers) > 0) == inside).all()
+    far = to_the_outline(STAIRS, s, z)
+    shallow = inside & (far < 0.1)
+    out = np.hypot(np.maximum(treads, 0), np.maximum(risers, 0))
+    assert np.allclose(out[shallow], far[shallow], atol=1e-14)
+    both = shallow & (treads > 0) & (risers > 0)
+    corners = np.arange(STAIRS.count)
+    to_corners = np.hypot(
+        s[both, None] - corners * STAIRS.run, z[both, None] - corners * STAIRS.rise
+    )
+    assert both.sum() > 20
+    assert np.allclose(to_corners.min(axis=1), far[both], atol=1e-14)  # where nothing is nearer
+
+
+def test_a_sphere_on_stairs_meets_noses(rng):
+    places = np.array(STAIRS.point) + rng.uniform((-0.6, -0.6, 0), (1.3, 1.3, 1.2), (40_000, 3))
+    s, aside, z = seen_from_the_side(STAIRS, places)
+    radius = 0.1
+    above = (s > -0.1) & (s < STAIRS.count * STAIRS.run) & (np.abs(aside) < 1) & (z > 0)
+    air = above & (z > (np.floor(s / STAIRS.run) + 1) * STAIRS.rise)
+    far = to_the_outline(STAIRS, s, z)
+    near = air & (far < radius)
+    found = [met(STAIRS, places, radius, part) for part in (0, 1)]
+    depth = np.max([depth for depth, _ in found], axis=0)
+    assert near.sum() > 2000
+    assert np.allclose(depth[near], radius - far[near], atol=1e-14)
+    assert (depth[air & ~near] <= 1e-14).all()
+    assert right_handed(found[1][1])
+
+
+def test_treads_alone():
+    stairs = hs.Stairs(risers=False, landing=0.5)
+    assert len(stairs.parts) == 1
+    toe = np.array([(0.01, 0, 0.1), (5 * 0.29 + 0.4, 0, 0.84), (5 * 0.29 + 0.6, 0, 0.84)])
+    depth, _ = met(stairs, toe)
+    assert depth == pytest.approx([-0.01, 0.01, -0.1])
+
+
+def test_a_belt_ends_at_its_edges_and_underneath():
+    belt = hs.Treadmill(direction=(0, 2), speed=1.5, size=(2, 0.8, 0.1), incline=0.2)
+    up = np.array([0, -np.sin(0.2), np.cos(0.2)])
+    along = np.array([0, np.cos(0.2), np.sin(0.2)])
+    places = [0.9 * along - 0.01 * up, 1.1 * along - 0.01 * up, -0.2 * up, (0.5, 0, -0.01)]
+    depth, axes = met(belt, np.array(places))
+    assert (depth > 0).tolist() == [True, False, False, False]
+    assert depth[0] == pytest.approx(0.01)
+    assert np.allclose(axes[:, 2], up)
+    assert np.allclose(np.array(ca.evalf(belt.flow)).ravel(), 1.5 * along)
+
+
+def on_field(field, places):
+    """Depths and axes by numbers: a ball of radius 0.05 at each place."""
+    ball = hs.load("ball", points=[("ball", (0, 0, 0))])
+    scene = hs.Scene(ball, field)
+    found = [meetings(scene, np.array([*place, 0, 0, 0, 1])) for place in places]
+    return np.array([depth[0] for depth, _ in found]), np.array([c[0].normal for _, c in found])
+
+
+@pytest.mark.parametrize("outside", ["hold", "none"])
+def test_height_field_is_bilinear(rng, outside):
+    heights = rng.normal(size=(5, 7))
+    field = hs.HeightField(
+        heights=heights, size=(2, 3), scale=0.1, point=(1, 2, 3), outside=outside
+    )
+    x, y = 1 + np.linspace(-1, 1, 5), 2 + np.linspace(-1.5, 1.5, 7)
+    surface = RegularGridInterpolator((x, y), 3 + 0.1 * heights)
+    places = np.column_stack(
+        [rng.uniform(0.01, 1.99, 50), rng.uniform(0.51, 3.49, 50), np.full(50, 3)]
+    )
+    depth, normals = on_field(field, places)
+    small = 1e-6
+    slopes = [
+        (surface(places[:, :2] + step) - surface(places[:, :2] - step)) / (2 * small)
+        for step in np.array([[small, 0], [0, small]])
+    ]
+    expected = np.column_stack([-slopes[0], -slopes[1], np.ones(50)])
+    expected /= np.linalg.norm(expected, axis=1)[:, None]
+    assert np.allclose(normals, expected, atol=1e-8)  # differences of 1e-6
+    assert np.allclose(depth, (surface(places[:, :2]) - 3) * normals[:, 2], atol=1e-12)
+    beyond, up = on_field(field, np.array([(2.5, 4.0, 2.0)]))
+    if outside == "hold":
+        assert beyond[0] == pytest.approx(3 + 0.1 * heights[-1, -1] - 2)
+        assert up[0] == pytest.approx([0, 0, 1])
+    else:
+        assert beyond[0] == pytest.approx(-0.5)
+
+
+def test_heights_from_files(tmp_path):
+    """Grey from black to white; x to the right, y up."""
+    from matplotlib.image import imsave
+
+    grey = np.array([[0.0, 0.2, 0.4], [0.6, 0.8, 1.0]])  # seen: two rows, three columns
+    imsave(tmp_path / "hill.png", grey, cmap="gray", vmin=0, vmax=1)
+    read = hs.HeightField(heights=tmp_path / "hill.png").table
+    assert np.allclose(read, grey[::-1].T, atol=1 / 255)
+    np.save(tmp_path / "hill.npy", grey)
+    assert np.array_equal(hs.HeightField(heights=str(tmp_path / "hill.npy")).table, grey)
+
+
+def test_fields_are_plain_and_shared():
+    for shape in SHAPES:
+        names = [field.name for field in fields(shape)]
+        assert names[:6] == ["law", "name", "point", "velocity", "body", "touches"]
+        shape()  # every field has a default
+
+
+def test_the_code_of_a_height_field_knows_its_size_alone():
+    flat, wavy = (hs.HeightField(heights=h, scale=0.1) for h in (np.zeros((4, 5)), np.eye(4, 5)))
+    assert flat.structure() == wavy.structure()
+    assert flat.structure() != hs.HeightField(heights=np.zeros((5, 4))).structure()
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: hs.Sphere(radius=0), "radius"),
+        (lambda: hs.Sphere(point=(0, 0)), "point of surface 'ground' is three numbers"),
+        (lambda: hs.Stairs(count=0), "count of stairs 'ground' is a whole number"),
+        (lambda: hs.Stairs(count=2.5), "whole number"),
+        (lambda: hs.Stairs(rise=-0.1), "rise"),
+        (lambda: hs.Stairs(direction=(0, 0)), "direction of surface 'ground' is two numbers"),
+        (lambda: hs.Treadmill(direction=(0, 0, 1)), "two numbers"),
+        (lambda: hs.Treadmill(speed="fast"), "speed must be a number"),
+        (lambda: hs.HeightField(heights=[1, 2, 3]), "at least two rows"),
+        (lambda: hs.HeightField(heights=[[1, 2], [3]]), "at least two rows"),
+        (lambda: hs.HeightField(heights=[[1, np.nan], [3, 4]]), "finite"),
+        (lambda: hs.HeightField(heights="nowhere.png"), "no such file"),
+        (lambda: hs.HeightField(heights=__file__), "sample the heights"),
+        (lambda: hs.HeightField(size=(1, 2, 3)), "two numbers"),
+        (lambda: hs.HeightField(outside="sea"), "'hold' or 'none'"),
+        (lambda: hs.Plane(touches=3), "names of bodies"),
+        (lambda: hs.Plane(name=""), "no dots"),
+    ],
+)
+def test_errors_of_shapes(make, words):
+    with pytest.raises(hs.HeelstrikeError, match=words):
+        make()
+
+
+def test_a_broken_picture(tmp_path):
+    path = tmp_path / "hill.png"
+    path.write_bytes(b"no picture")
+    with pytest.raises(hs.HeelstrikeError, match="cannot be read as heights"):
+        hs.HeightField(heights=path)
+
+
+SOFT, HARD = hs.Elastic(hs.LinearSpring(k=1e3)), hs.Elastic(hs.LinearSpring(k=1e5))
+
+
+def touching(scene):
+    return sorted({(pair.point.name, scene.surfaces[pair.surface].name) for pair in scene.pairs})
+
+
+def test_a_surface_on_a_body_leaves_out_its_neighbours():
+    """hoap1's foot, its shin above it, and the other foot."""
+    robot = hs.load("hoap1")
+    ends = [robot.bodies[b].name for b in sorted({point.body for point in robot.points})]
+    one = robot.body(ends[0])
+    above = robot.bodies[robot.joints[one].parent].name
+    robot = hs.load("hoap1", points=[(name, (0, 0, 0)) for name in (*ends, above)])
+    box = {"body": ends[0], "name": "shoe"}
+    assert touching(hs.Scene(robot, hs.Box(**box))) == [(f"{ends[1]}.0", "shoe")]
+    named = hs.Scene(robot, hs.Box(**box, touches=[above]))
+    assert touching(named) == [(f"{above}.0", "shoe")]
+    assert touching(hs.Scene(robot, hs.Box(**box, touches=()))) == []
+    ground = hs.Scene(robot, hs.Plane(touches=ends[1]))
+    assert touching(ground) == [(f"{ends[1]}.0", "ground")]
+    with pytest.raises(hs.HeelstrikeError, match="cannot touch that body"):
+        hs.Scene(robot, hs.Box(**box, touches=[ends[0]]))
+    with pytest.raises(hs.HeelstrikeError, match="has no body 'tail'"):
+        hs.Scene(robot, hs.Box(**box, touches=["tail"]))
+
+
+def test_points_of_the_world_touch_what_rides_on_bodies():
+    cube = hs.load("cube", points=[("cube", (0, 0, 0))])
+    scene = hs.Scene(
+        cube, hs.Plane(), hs.Box(name="lid", body="cube"), points=[(0, 0, 0), (1, 0, 0, 0.1)]
+    )
+    assert touching(scene) == [("cube.0", "ground"), ("world.0", "lid"), ("world.1", "lid")]
+    none = hs.Scene(cube, hs.Box(name="lid", body="cube", touches=()), points=[(0, 0, 0)])
+    assert touching(none) == []
+    for points, words in (
+        ([(0, 0)], r"\(x, y, z\)"),
+        ([(0, 0, 0, -1)], "0 or more"),
+        ([1], "not 1"),
+    ):
+        with pytest.raises(hs.HeelstrikeError, match=words):
+            hs.Scene(cube, hs.Box(body="cube"), points=points)
+    with pytest.raises(hs.HeelstrikeError, match="ride on a body"):
+        hs.Scene(cube, hs.Plane(), points=[(0, 0, 0)])
+
+
+def test_which_law_holds():
+    """The pair's, else the body's, else the surface's."""
+    two = hs.combine({"a": hs.load("ball"), "b": hs.load("ball")})
+    floors = hs.Plane(SOFT, "floor"), hs.Plane(SOFT, "ice")
+    scene = hs.Scene(two, *floors, materials={"a/ball": HARD, "a/ball on ice": hs.Rigid()})
+    assert {pair.name: pair.law for pair in scene.pairs} == {
+        "a/ball.0 on floor": "a/ball",
+        "a/ball.0 on ice": "a/ball on ice",
+        "b/ball.0 on floor": "floor",
+        "b/ball.0 on ice": "ice",
+    }
+    for materials, words in (
+        ({"c": HARD}, "has no body 'c'"),
+        ({"a/ball": hs.LinearSpring()}, "is a law such as"),
+        ({"floor": HARD}, "parameters use that word"),
+        ({"a/ball on sand": HARD}, "surfaces: floor, ice"),
+        ({"a/ball": HARD, "a/root": SOFT}, "same body"),
+    ):
+        with pytest.raises(hs.HeelstrikeError, match=words):
+            hs.Scene(two, *floors, materials=materials)
+    with pytest.raises(hs.HeelstrikeError, match="rk4 takes elastic laws"):
+        hs.Simulator(scene, integrator="rk4")
+
+
+def test_keys_tell_scenes_apart():
+    """What is compiled into a step is part of its key."""
+    cube, lid = hs.load("cube"), hs.Box(name="lid", body="cube")
+    scenes = [
+        hs.Scene(cube, lid, points=[(0, 0, 0)]),
+        hs.Scene(cube, lid, points=[(0, 0, 1)]),
+        hs.Scene(cube, lid, points=[(0, 0, 1)], materials={"cube": HARD}),
+        hs.Scene(cube, hs.Box(name="lid", body="cube", touches="world"), points=[(0, 0, 1)]),
+        hs.Scene(cube, hs.Stairs()),
+        hs.Scene(cube, hs.Stairs(count=4)),
+        hs.Scene(cube, hs.Stairs(risers=False)),
+        hs.Scene(cube, hs.HeightField()),
+        hs.Scene(cube, hs.HeightField(outside="none")),
+    ]
+    keys = [str(hs.Simulator(scene)._machine.plan.key()) for scene in scenes]
+    assert len(set(keys)) == len(keys)
+    assert isinstance(hs.Simulator(scenes[0])._machine.plan, StepPlan)
