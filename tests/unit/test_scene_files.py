@@ -222,6 +222,64 @@ def test_a_motion_as_csv_and_as_npz(tmp_path):
         np.testing.assert_array_equal(np.ravel(way.q), heights)
 
 
+WORN = """\
+points = [[0.0, 0.0, 0.5], [0.1, 0.0, 0.5, 0.01]]
+
+[[object]]
+model = "box"
+drop = 0.31
+edge_points = 1
+
+[[surface]]
+type = "height-field"
+name = "hills"
+heights = "hills.npy"
+
+[[surface]]
+type = "sphere"
+name = "knob"
+body = "box"
+touches = ["world"]
+
+[materials.box]
+type = "elastic"
+normal = { type = "linear-spring", k = 1e4 }
+
+[materials."box on hills"]
+type = "rigid"
+"""
+
+
+def test_points_of_the_world_materials_and_height_fields(tmp_path):
+    np.save(tmp_path / "hills.npy", [[0.0, 0.1], [0.2, 0.3]])
+    made = scene(WORN, tmp_path)
+    made.simulator()
+    assert len(made.robot.points) == 8 + 12  # a point on each edge
+    assert made.scene.laws["box on hills"] == hs.Rigid()
+    assert made.scene.laws["box"].normal == hs.LinearSpring(k=1e4)
+    assert [point.radius for point in made.scene.points] == [0.0, 0.01]
+    copy = again(made)
+    assert copy.text() == made.text()
+    assert copy.scene.laws == made.scene.laws
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[materials.box]", "[materials.bocks]", "line 19, materials.bocks: box has no body"),
+        ('"box on hills"', '"box on hill"', "names no surface"),
+        ("hills.npy", "nowhere.npy", "line 11, surface.heights"),
+        ('["world"]', '["box"]', "line 17, surface.touches"),
+        ('body = "box"', 'body = "bocks"', "line 16, surface.body"),
+    ],
+)
+def test_mistakes_in_them(tmp_path, old, new, said):
+    np.save(tmp_path / "hills.npy", [[0.0, 0.1], [0.2, 0.3]])
+    with pytest.raises(hs.SceneError) as told:
+        scene(WORN.replace(old, new), tmp_path).simulator()
+    assert said in str(told.value)
+
+
 BASE = '[[object]]\nmodel = "ball"\ndrop = 0.1\n[[surface]]\ntype = "plane"\n'
 
 
