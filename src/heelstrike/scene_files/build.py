@@ -62,14 +62,14 @@ def build(cls: type[T], document: Document, key: Key, table: dict[str, Any]) -> 
 
 def blame(document: Document, error: HeelstrikeError, *tables: Key) -> NoReturn:
     """Raises the error with the place of the key, or else the table, that it names among these."""
+    text = str(error)
     for key in tables:
-        words = document.written(key)
-        found = [(re.search(rf"\b{re.escape(w)}\b", str(error)), w) for w in words]
-        said = [(match.start(), w) for match, w in found if match]
+        found = [(re.search(rf"\b{re.escape(w)}\b(\s*=)?", text), w) for w in document.written(key)]
+        said = [(match[1] is None, match.start(), w) for match, w in found if match]
         if said:
-            document.fail((*key, min(said)[1]), str(error))
-    named = [key for key in tables if key and re.search(rf"\b{key[0]}\b", str(error))]
-    document.fail((named or tables)[0], str(error))
+            document.fail((*key, min(said)[2]), text)  # with = behind it first
+    named = [key for key in tables if key and re.search(rf"\b{key[0]}\b", text)]
+    document.fail((named or tables)[0], text)
 
 
 def _value(document: Document, key: Key, raw: Any, wanted: Any, default: type | None) -> Any:
