@@ -23,6 +23,7 @@ PAGES = [
     "docs/simulating.md",
     "docs/servo.md",
     "docs/recording.md",
+    "docs/scenes.md",
     "docs/identify.md",
     "docs/measure.md",
     "docs/laws/index.md",
