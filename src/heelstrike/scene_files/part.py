@@ -32,6 +32,8 @@ class Part:
     """"floating", "fixed", or "auto": as the model says"""
     points: str | Sequence[Sequence[Any]] = "feet"
     """Contact points: "feet", "all", or a list of [link, [x, y, z], radius] [m]"""
+    package_dirs: Sequence[Path] = ()
+    """Folders in which package:// of a URDF is sought first, relative to this file"""
     pose: str | None = None
     """A pose of the model; none: its first, or all joints at zero"""
     joints: Mapping[str, float] = field(default_factory=dict)
@@ -69,7 +71,7 @@ class Part:
         points: Any = self.points
         if not isinstance(points, str):
             points = [_point(given) for given in points]
-        return load(self.model, base=self.base, points=points)
+        return load(self.model, base=self.base, points=points, package_dirs=self.package_dirs)
 
     def source(self, folder: Path) -> str:
         """The bundled name, or the file that is meant by a path relative to a folder."""
