@@ -25,6 +25,7 @@ PAGES = [
     "docs/contact-points.md",
     "docs/servo.md",
     "docs/recording.md",
+    "docs/scenes.md",
     "docs/identify.md",
     "docs/measure.md",
     "docs/laws/index.md",

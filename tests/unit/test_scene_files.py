@@ -7,6 +7,7 @@ equality; Pinocchio's kinematics; statics and free fall for the scenes that are 
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from heelstrike.scene_files.change import changed, with_drop, with_law, with_val
 from heelstrike.scene_files.content import Content, Keep, Shove, Simulation
 from heelstrike.scene_files.document import key_lines, parse_document, read_document
 from heelstrike.scene_files.kinds import kinds_of, surface_kinds
+from heelstrike.scene_files.motion import Motion
 from heelstrike.scene_files.part import Part
 from heelstrike.scene_files.scene_file import read_scene
 from heelstrike.scene_files.text import written
@@ -352,6 +354,22 @@ def test_names_of_scenes():
         hs.load_scene("hoap1")
     with pytest.raises(hs.SceneError, match="no such file"):
         hs.load_scene("nowhere/stand.toml")
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "scenes.md").read_text()
+
+
+def test_the_page_names_every_key():
+    for table in (Content, Part, Simulation, Shove, Keep, Motion, hs.Servo, hs.Stops):
+        for f in fields(table):
+            assert f"`{f.name}`" in PAGE or f"[{f.name}]" in PAGE, f"{table.__name__}.{f.name}"
+
+
+def test_the_scene_of_the_page_loads():
+    (text,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    made = scene(text)
+    made.simulator()
+    assert [s.name for s in made.scene.surfaces] == ["mat", "plate"]
 
 
 def test_the_ball_falls_as_long_as_it_should():

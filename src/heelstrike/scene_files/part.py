@@ -34,6 +34,8 @@ class Part:
     """Contact points: "feet", "all", or a list of [link, [x, y, z], radius] [m]"""
     edge_points: int = 0
     """More contact points on each edge of a box, evenly between its corners"""
+    package_dirs: Sequence[Path] = ()
+    """Folders in which package:// of a URDF is sought first, relative to this file"""
     pose: str | None = None
     """A pose of the model; none: its first, or all joints at zero"""
     joints: Mapping[str, float] = field(default_factory=dict)
@@ -71,7 +73,13 @@ class Part:
         points: Any = self.points
         if not isinstance(points, str):
             points = [_point(given) for given in points]
-        return load(self.model, base=self.base, points=points, edge_points=self.edge_points)
+        return load(
+            self.model,
+            base=self.base,
+            points=points,
+            package_dirs=self.package_dirs,
+            edge_points=self.edge_points,
+        )
 
     def source(self, folder: Path) -> str:
         """The bundled name, or the file that is meant by a path relative to a folder."""
