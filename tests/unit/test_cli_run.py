@@ -74,6 +74,13 @@ def test_run_as_json(capsys, tmp_path):
     assert [p.name for p in (tmp_path / "mine").iterdir()] == ["b.nc"]
 
 
+@pytest.mark.parametrize("kept", ['"final"', '["torque"]', '["com", "force"]'])
+def test_whatever_is_recorded_has_a_picture(capsys, tmp_path, kept):
+    short = ("--duration", "0.05", "--set", f"recording.variables={kept}")
+    assert call(capsys, "run", "ball.toml", *short)[0] == 0
+    assert (tmp_path / "heelstrike-runs" / "ball.png").stat().st_size > 1000
+
+
 def test_a_robot_alone(capsys):
     options = ("--law", "linear-spring", "--drop", "0.05", "--no-picture", "--json")
     code, out, _ = call(capsys, "run", "--robot", "ball", *options)

@@ -43,7 +43,7 @@ def export(
         paths = [write(kernel, path)]
     ports = [
         {"name": port.name, "kind": kind, "size": port.size}
-        for kind in ("inputs", "memory", "outputs")
+        for kind in ("inputs", "tables", "memory", "outputs")
         for port in getattr(kernel.layout, kind)
     ]
     found = {"scene": made.name, "files": [str(path) for path in paths], "note": note}

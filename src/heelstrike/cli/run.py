@@ -63,7 +63,7 @@ def run(
         recording, whole = _simulate(made)
         recording.save(kept)
         if drawn is not None:
-            _draw(recording, drawn)
+            _draw(made, recording, drawn)
     except KeyboardInterrupt:
         left = f"{kept} is written" if kept.exists() else "nothing was kept"
         say(f"interrupted; {left}", "yellow")
@@ -133,9 +133,10 @@ def _compiling() -> Iterator[None]:
         yield
 
 
-def _draw(recording: Recording, path: Path) -> None:
-    """The picture of a run: its panels."""
-    recording.plot(path=path)
+def _draw(made: SceneFile, recording: Recording, path: Path) -> None:
+    """The picture of a run: the usual panels, or those of the variables that the scene names."""
+    kept = made.content.recording.variables
+    recording.plot(None if kept in ("standard", "final") else kept, path=path)
 
 
 def _report(
