@@ -60,6 +60,45 @@ def test_a_field_has_the_forces_of_half_spaces(ground, same, law):
     assert np.abs(one.body_force.values - force).max() < 1e-7 * np.abs(force).max()
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("integrator", ["symplectic", "euler", "rk4"])
+def test_a_moving_field_equals_a_moving_plane(integrator):
+    """A bristle's anchors travel with the material under every integrator."""
+    law, moving = LAWS["explicit"], {"velocity": (0.2, 0.1, 0)}
+    x = np.linspace(-1, 1, 9)
+    fields = field(law, 0.3 * x[:, None] + 0 * x, size=(2, 2), **moving)
+    plane = hs.Plane(law, normal=(-0.3, 0, 1), **moving)
+    start = {"q0": [0, 0, 0.1, 0.1, 0.2, 0, 0.97], "v0": [0.3, 0.2, 0, 1, 2, 3]}
+    one, other = (
+        hs.Simulator(hs.Scene(hs.load("cube"), surface), integrator=integrator)
+        .run(0.4, **start, record=("q", "force"))
+        .data
+        for surface in (fields, plane)
+    )
+    assert np.abs(other.force.values).max() > 5
+    assert np.abs(one.q.values - other.q.values).max() < 1e-12
+    assert np.abs(one.force.values - other.force.values).max() < 1e-10
+
+
+def test_a_step_on_a_field_has_exact_derivatives():
+    """By the scale of the heights, against central differences."""
+    heights = np.random.default_rng(0).normal(size=(16, 16))
+    rough = field(LAWS["explicit"], heights, scale=0.05, size=(2, 2))
+    sim = hs.Simulator(hs.Scene(hs.load("cube"), rough))
+    sim.reset(q0=[0.1, 0.2, 0.1, 0, 0, 0, 1])
+    sim.step(150)
+    assert sim.observe("normal_force")["normal_force"].max() > 1
+    slopes, start, small = sim.linearize("ground.scale"), sim.state.copy(), 1e-7
+    ends = []
+    for sign in (1, -1):
+        sim.state.update(start)
+        sim.parameters["ground.scale"] = 0.05 + sign * small
+        ends.append(sim.step()["v"].copy())
+    ours = slopes.inputs["ground.scale"][6:, 0]
+    # rounding of v over the step of the difference
+    assert np.allclose(ours, (ends[0] - ends[1]) / (2 * small), atol=1e-6 * np.abs(ours).max())
+
+
 def program(surface):
     robot = hs.load("hoap1")
     return hs.Simulator(hs.Scene(robot, surface), control=hs.Servo()).program

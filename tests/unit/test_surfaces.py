@@ -14,6 +14,7 @@ import pytest
 from scipy.interpolate import RegularGridInterpolator
 
 import heelstrike as hs
+from heelstrike.simulate.inertia import contact_mass
 from heelstrike.simulate.place import meetings
 from heelstrike.simulate.step import StepPlan
 
@@ -322,3 +323,21 @@ def test_keys_tell_scenes_apart():
     keys = [str(hs.Simulator(scene)._machine.plan.key()) for scene in scenes]
     assert len(set(keys)) == len(keys)
     assert isinstance(hs.Simulator(scenes[0])._machine.plan, StepPlan)
+
+
+def test_what_a_contact_weighs():
+    """Between two free balls half of one's mass; of a vertex of the world off a cube's middle by b,
+    1 / (1/m + b^2/I).
+    """
+    two = hs.combine({"a": hs.load("ball"), "b": hs.load("ball")})
+    skin = hs.Sphere(name="skin", body="a/ball", radius=0.05)
+    q = np.array([0, 0, 0, 0, 0, 0, 1, 0.06, 0.05, 0, 0, 0, 0, 1])
+    depth, contacts = meetings(hs.Scene(two, skin), q)
+    assert depth == pytest.approx(0.1 - np.hypot(0.06, 0.05))
+    assert contact_mass(two, q, contacts) == pytest.approx(0.5)
+    cube = hs.load("cube", points=[])
+    scene = hs.Scene(cube, hs.Box(body="cube", size=(0.1048,) * 3), points=[(0.02, 0, 0.001)])
+    q = np.array([0, 0, 0.0524, 0, 0, 0, 1])
+    depth, contacts = meetings(scene, q)
+    assert depth == pytest.approx(1e-3)
+    assert contact_mass(cube, q, contacts) == pytest.approx(1 / (1 / 0.37 + 0.02**2 / 8.1e-4))

@@ -78,6 +78,7 @@ class Scene:
         self.materials = dict(materials or {})
         """Laws of bodies by their key."""
         self._worn = _worn(robot, surfaces, self.materials)
+        self._carriers = [None if s.body is None else robot.body(s.body) for s in surfaces]
         self._touched = [_touched(robot, surface) for surface in surfaces]
         if self.points and not any(surface.body for surface in surfaces):
             raise HeelstrikeError(
@@ -98,7 +99,7 @@ class Scene:
         found = []
         for point in points:
             for k, surface in enumerate(self.surfaces):
-                carrier = None if surface.body is None else self.robot.body(surface.body)
+                carrier = self._carriers[k]
                 if not self._meets(k, WORLD if carrier is None else carrier, point.body):
                     continue
                 worn = self._worn.get((point.body, surface.name), self._worn.get((point.body, "")))

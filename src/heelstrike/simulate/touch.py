@@ -121,7 +121,7 @@ class Now:
     pull: SX
     """|g| [m/s^2]"""
     since: SX
-    """Since memory was written, time over which the present slip was [s]."""
+    """For which the present slip has lasted since memory was written [s]."""
 
 
 def contacts(

@@ -53,23 +53,20 @@ class HeightField(Surface):
 
     def __post_init__(self) -> None:
         if not isinstance(self.heights, Table):
-            self._grid()
+            grid = self.table  # refuses what is none
+            if not isinstance(self.heights, str | os.PathLike):
+                object.__setattr__(self, "heights", grid)
         super().__post_init__()
         check_numbers(self, size=(1e-6, 1e6), scale=(-1e6, 1e6))
         self._check_size(2, "size")
         check_choice(self, outside=("hold", "none"))
 
     @property
-    def table(self) -> np.ndarray:
-        """The grid's heights, (along x, along y)."""
-        return self._grid()
-
-    @property
     def shape(self) -> tuple[int, int]:
         """Heights along x and along y."""
         if isinstance(self.heights, Table):
             return self.heights.port.shape  # type: ignore[return-value]
-        return self._grid().shape  # type: ignore[return-value]
+        return self.table.shape  # type: ignore[return-value]
 
     def from_table(self, table: Table) -> Self:
         """The same as a step sees it."""
@@ -101,7 +98,7 @@ class HeightField(Surface):
         """Height and its slopes at a row and a column."""
         if isinstance(self.heights, Table):
             return self.heights.at2(u, v)
-        grid = self._grid()
+        grid = self.table
         cells, parts, inside = [], [], []
         for x, count in zip((float(u), float(v)), grid.shape, strict=True):
             held = min(max(x, 0.0), count - 1.0)
@@ -115,7 +112,9 @@ class HeightField(Surface):
         rises.append(inside[1] * (along @ np.diff(corners, axis=1)[:, 0]))
         return SX(along @ corners @ across), SX(rises)
 
-    def _grid(self) -> np.ndarray:
+    @property
+    def table(self) -> np.ndarray:
+        """The grid's heights, (along x, along y)."""
         given = self.heights
         if isinstance(given, str | os.PathLike):
             path = Path(given).expanduser()
