@@ -37,7 +37,7 @@ def draw(
 ) -> Figure:
     """The figure of a recording, written to `path` if given."""
     names = [variables] if isinstance(variables, str) else variables
-    shown = _of_world(data, world)
+    shown = plot.of_world(data, world)
     panels = _usual(data, shown) if names is None else [_named(data, shown, n) for n in names]
     if not panels:
         raise HeelstrikeError(
@@ -55,17 +55,6 @@ def draw(
     if path is not None:
         plot.save(figure, path)
     return figure
-
-
-def _of_world(data: xr.Dataset, world: int) -> xr.Dataset:
-    """One world, with its own clock as `time`."""
-    worlds = data.sizes["world"]
-    if not -worlds <= world < worlds:
-        raise HeelstrikeError(f"there is no world {world}; worlds: 0 to {worlds - 1}")
-    shown = data.isel(world=world)
-    if "world_time" in shown.coords:
-        shown = shown.assign_coords(time=shown["world_time"].values)
-    return shown
 
 
 def _title(data: xr.Dataset, world: int) -> str:

@@ -18,6 +18,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -94,17 +95,35 @@ def unit(written: str) -> str:
     return written.replace(" s-1", "/s").replace(" s-2", "/s\u00b2")
 
 
+def of_world(data: xr.Dataset, world: int) -> xr.Dataset:
+    """One world, with its own clock as `time`."""
+    worlds = data.sizes["world"]
+    if not -worlds <= world < worlds:
+        raise HeelstrikeError(f"there is no world {world}; worlds: 0 to {worlds - 1}")
+    shown = data.isel(world=world)
+    if "world_time" in shown.coords:
+        shown = shown.assign_coords(time=shown["world_time"].values)
+    return shown
+
+
 def save(drawn: Figure, path: str | os.PathLike[str]) -> Path:
     """Writes the figure, whole or not at all; the ending of the name decides over the format."""
-    ending = Path(path).suffix[1:].lower()
-    known = drawn.canvas.get_supported_filetypes()
+    ending = check_ending(path)
+    with whole_file(path) as part:
+        drawn.savefig(part, dpi=DPI, format=ending)
+    return Path(path)
+
+
+def check_ending(path: str | os.PathLike[str]) -> str:
+    """The ending of a picture's name, if there is such a format."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    ending, known = Path(path).suffix[1:].lower(), FigureCanvasBase.get_supported_filetypes()
     if ending not in known:
         raise HeelstrikeError(
             f"cannot draw '{path}': no format '{ending}'; endings: {', '.join(sorted(known))}"
         )
-    with whole_file(path) as part:
-        drawn.savefig(part, dpi=DPI, format=ending)
-    return Path(path)
+    return ending
 
 
 def _new(size: tuple[float, float], window: bool) -> Figure:
