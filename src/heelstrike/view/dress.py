@@ -1,11 +1,11 @@
-"""What a robot looks like: its shapes, and rods where it has none."""
+"""What a robot looks like: its shapes, and rods where none is to be seen."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from heelstrike.robot.points import placements
-from heelstrike.robot.robot import WORLD, Robot, Shape
+from heelstrike.robot.robot import Robot, Shape
 from heelstrike.robot.rotations import turn_z_to
 from heelstrike.view.solid import Solid, of_shape
 
@@ -19,16 +19,17 @@ Dress = list[tuple[int, Solid]]
 
 
 def dress(robot: Robot) -> Dress:
-    """The seen shapes of every body; else those that touch; else rods to the joints it carries."""
+    """What is to be seen of every body; where nothing is, what touches, held together by rods."""
+    rod = ROD * float(np.ptp([p for _, p in placements(robot, robot.neutral)], axis=0).max())
     worn: Dress = []
-    bare = []
     for body in range(len(robot.bodies)):
         own = [shape for shape in robot.shapes if shape.body == body]
-        solids = _solids([s for s in own if s.seen]) or _solids([s for s in own if s.collides])
-        worn += [(body, solid) for solid in solids]
+        solids = _solids([shape for shape in own if shape.seen])
         if not solids:
-            bare.append(body)
-    return worn + _rods(robot, bare)
+            touching = [shape for shape in own if shape.collides]
+            solids = _solids(touching + _rods(robot, body, touching, rod))
+        worn += [(body, solid) for solid in solids]
+    return worn
 
 
 def placed(robot: Robot, worn: Dress, q: np.ndarray) -> list[Solid]:
@@ -48,19 +49,18 @@ def _colour(shape: Shape) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def _rods(robot: Robot, bodies: list[int]) -> Dress:
-    """From each body's origin to the joints that it carries, or to its centre of mass."""
-    size = float(np.ptp([p for _, p in placements(robot, robot.neutral)], axis=0).max())
-    rods: Dress = []
-    for body in bodies:
-        ends = [joint.translation for joint in robot.joints if joint.parent == body != WORLD]
-        for end in ends or [robot.bodies[body].com]:
-            length = float(np.linalg.norm(end))
-            if length > 1e-6:
-                radius = ROD * max(size, length)
-                shape = Shape(
-                    "rod", body, "capsule", turn_z_to(end), end / 2,
-                    np.array([radius, length / 2]),
-                )  # fmt: skip
-                rods += [(body, solid) for solid in _solids([shape])]
+def _rods(robot: Robot, body: int, touching: list[Shape], radius: float) -> list[Shape]:
+    """From a body's origin to the joints that it carries and to what touches; if there is
+    neither, to its centre of mass.
+    """
+    ends = [robot.joints[child].translation for child in robot.children(body)]
+    ends += [shape.translation for shape in touching]
+    if not ends:
+        ends = [robot.bodies[body].com]
+    rods = []
+    for end in ends:
+        half = float(np.linalg.norm(end)) / 2
+        if half > radius:
+            size = np.array([radius, half])
+            rods.append(Shape("rod", body, "capsule", turn_z_to(end), end / 2, size))
     return rods

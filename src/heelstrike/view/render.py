@@ -1,10 +1,10 @@
 """Pictures of solids by Embree's rays, on the CPU: no display, no OpenGL, no GPU.
 
-    light = SKY * (rays that leave the neighbourhood) + SUN * max(n . s, 0) * (rays that reach it)
+    light = SUN * max(n . s, 0) * (rays that reach the sun) + SKY * (rays that leave the scene)
 
-Each pixel is SUPER^2 samples, each with one ray from the camera, SUN_RAYS towards places of the
-sun's disc, and SKY_RAYS over the hemisphere about the normal. The sun stands behind the left
-shoulder. Random numbers start from one seed, so equal scenes give equal pixels.
+Each pixel is SUPER^2 samples, each with one ray from the camera, and RAYS towards places of the
+sun's disc and as many over the hemisphere about the normal; smooth.py evens out what they find.
+Random numbers start from one seed, so equal scenes give equal pixels.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.view.camera import View
+from heelstrike.view.smooth import smooth
 from heelstrike.view.solid import Solid
 
 SUPER = 2
-SUN_RAYS, SKY_RAYS = 3, 6
+RAYS = 3
 SKY, SUN = 0.62, 0.55
 DISC = 0.06
 """Half width of the sun over its distance: what makes shadows soft."""
@@ -35,23 +36,26 @@ def render(solids: Sequence[Solid], view: View, width: int, tile: float = 0.1) -
     scene, normals, colours, floor = _scene(solids)
     start = np.broadcast_to(view.place.astype(np.float32), rays.shape)
     hit = scene.run(np.ascontiguousarray(start), rays, output=True)
-    met = np.flatnonzero(hit["primID"] >= 0)
     picture = np.ones_like(rays)
+    met = np.flatnonzero(hit["primID"] >= 0)
     if len(met):
         which, u, v, rays = hit["primID"][met], hit["u"][met, None], hit["v"][met, None], rays[met]
         corner = normals[which]
         normal = _unit((1 - u - v) * corner[:, 0] + u * corner[:, 1] + v * corner[:, 2])
         normal *= -np.sign(_dot(normal, rays))[:, None]
         place = start[met] + hit["tfar"][met, None] * rays
+        size = view.distance * view.slope
+        sun = _sun(view)
+        free = _free(scene, sun, size, place, normal, _strata(across, down)[met])
+        free = smooth(free, met, (down, across), place, normal, 0.01 * size)
+        light = SKY * free[:, 1] + SUN * free[:, 0] * np.maximum(np.einsum("ij,j", normal, sun), 0)
         colour, on_floor = colours[which], np.flatnonzero(floor[which])
         colour[on_floor] *= _tiled(place[on_floor], normal[on_floor], tile)[:, None]
-        light = _light(scene, view, place, normal, _strata(across, down)[met])
-        shade = np.minimum(colour**GAMMA * light[:, None], 1)
+        shade = np.minimum(colour * light[:, None] ** (1 / GAMMA), 1)
         fog = _fog(place[on_floor], view)[:, None]
         shade[on_floor] = (1 - fog) * shade[on_floor] + fog
         picture[met] = shade
-    small = picture.reshape(down // SUPER, SUPER, across // SUPER, SUPER, 3).mean(axis=(1, 3))
-    return np.clip(small, 0, 1) ** (1 / GAMMA)
+    return picture.reshape(down // SUPER, SUPER, across // SUPER, SUPER, 3).mean(axis=(1, 3))
 
 
 def _fog(place: np.ndarray, view: View) -> np.ndarray:
@@ -100,24 +104,31 @@ def _embree() -> tuple[Any, Any]:
     return EmbreeScene, TriangleMesh
 
 
-def _light(
-    scene: Any, view: View, place: np.ndarray, normal: np.ndarray, strata: np.ndarray
-) -> np.ndarray:
-    """How bright each place is, for a white surface."""
-    size = view.distance * view.slope
-    start = place + normal * np.float32(3e-4 * size)
+def _sun(view: View) -> np.ndarray:
+    """Where it stands: behind the viewer's left shoulder, high."""
     right, _, back = view.axes
     sun = -0.45 * right + 0.75 * back + np.array([0, 0, 1.0])
-    sun = (sun / np.linalg.norm(sun)).astype(np.float32)
-    facing = np.float32(SUN / SUN_RAYS) * np.maximum(np.einsum("ij,j->i", normal, sun), 0)
-    light = np.zeros_like(facing)
-    for k in range(SUN_RAYS):
-        light += facing * (scene.run(start, sun + DISC * _ball(strata, k), query="OCCLUDED") < 0)
+    return (sun / np.linalg.norm(sun)).astype(np.float32)
+
+
+def _free(
+    scene: Any,
+    sun: np.ndarray,
+    size: float,
+    place: np.ndarray,
+    normal: np.ndarray,
+    strata: np.ndarray,
+) -> np.ndarray:
+    """How much of the sun and of the sky each place sees, 0 to 1, (n, 2)."""
+    start = place + normal * np.float32(3e-4 * size)
     near = np.full(len(place), 1.2 * size, dtype=np.float32)
-    for k in range(SKY_RAYS):  # normal + ball: by the cosine
-        free = scene.run(start, 1.001 * normal + _ball(strata, k), dists=near, query="OCCLUDED") < 0
-        light += np.float32(SKY / SKY_RAYS) * free
-    return light
+    free = np.zeros((len(place), 2), dtype=np.float32)
+    for k in range(RAYS):
+        ball = _ball(strata, k)
+        free[:, 0] += scene.run(start, sun + DISC * ball, query="OCCLUDED") < 0
+        sky = normal * np.float32(1.001) + ball  # by the cosine
+        free[:, 1] += scene.run(start, sky, dists=near, query="OCCLUDED") < 0
+    return free / RAYS
 
 
 def _strata(across: int, down: int) -> np.ndarray:
@@ -132,8 +143,8 @@ def _strata(across: int, down: int) -> np.ndarray:
 
 def _ball(strata: np.ndarray, k: int) -> np.ndarray:
     """Directions of length one: those of a pixel's samples and rays lie evenly, on a spiral."""
-    i = strata[:, 0] * SKY_RAYS + k
-    z = 2 * np.modf((i + 0.5) / (SUPER * SUPER * SKY_RAYS) + strata[:, 1])[0] - 1
+    i = strata[:, 0] * RAYS + k
+    z = 2 * np.modf((i + 0.5) / (SUPER * SUPER * RAYS) + strata[:, 1])[0] - 1
     angle = 2 * np.pi * (np.modf(i * np.float32(0.618034))[0] + strata[:, 2])
     across = np.sqrt(np.maximum(1 - z * z, 0))
     return np.stack([across * np.cos(angle), across * np.sin(angle), z], 1).astype(np.float32)

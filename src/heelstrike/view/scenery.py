@@ -1,22 +1,24 @@
-"""Surfaces as a recording tells of them, made visible: planes with tiles, boxes, spheres."""
+"""Surfaces as a recording tells of them, made visible: by their kind and its fields."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from heelstrike.robot.points import placements
-from heelstrike.robot.robot import Robot, Shape
+from heelstrike.robot.robot import Robot
 from heelstrike.robot.rotations import turn_z_to
 from heelstrike.view.camera import View
-from heelstrike.view.solid import Solid, of_shape, solid
+from heelstrike.view.solid import Solid, Triangles, ball, box, solid
 
 COLOURS = ((0.93, 0.93, 0.92), (0.80, 0.86, 0.92), (0.93, 0.86, 0.78), (0.84, 0.90, 0.82))
 """Of surfaces one after another."""
 FAR = 6.0
 """Half length of a drawn plane over half the picture's width."""
+INSIDE = 0.997
+"""Size of a surface on a body as it is drawn: below the body's own shape, if that has the same."""
 
 Surface = Mapping[str, Any]
 """kind, name, and the fields of a surface's class."""
@@ -44,59 +46,100 @@ def scenery(shown: list[dict[str, Any]], robot: Robot, q: np.ndarray, view: View
     poses = placements(robot, q)
     solids = []
     for k, surface in enumerate(shown):
-        body = surface.get("body")
+        body, colour = surface.get("body"), COLOURS[k % len(COLOURS)]
         R, p = (np.eye(3), np.zeros(3)) if body is None else poses[robot.body(body)]
-        colour = COLOURS[k % len(COLOURS)]
         if surface["kind"] == "Plane":
-            made = _plane(surface, R, p, view, colour)
+            solids += _plane(surface, R, p, view, colour)
         else:
-            made = _fixed(surface, colour)
-            made = None if made is None else made.moved(R, p)
-        solids += [] if made is None else [made]
+            inner = 1.0 if body is None else INSIDE
+            solids += [
+                solid((inner * vertices, triangles), colour).moved(R, R @ _point(surface) + p)
+                for vertices, triangles in _pieces(surface)
+            ]
     return solids
 
 
 def reach(shown: list[dict[str, Any]], within: np.ndarray) -> np.ndarray:
-    """Corners of small surfaces that stand in the world: they should be in the picture, too.
+    """Places of small surfaces that stand in the world: they should be in the picture, too.
     Small is below twice the size of the places `within`.
     """
     largest = 2 * float(np.ptp(within, axis=0).max())
-    corners = [np.zeros((0, 3))]
+    found = [np.zeros((0, 3))]
     for surface in shown:
-        made = _fixed(surface, COLOURS[0]) if surface.get("body") is None else None
-        if made is not None and np.ptp(made.vertices, axis=0).max() < largest:
-            corners.append(made.vertices)
-    return np.vstack(corners)
+        pieces = [vertices for vertices, _ in _pieces(surface)] if not surface.get("body") else []
+        places = np.vstack([np.zeros((0, 3)), *pieces])
+        if len(places) and np.ptp(places, axis=0).max() < largest:
+            found.append(places + _point(surface))
+    return np.vstack(found)
 
 
 def _plane(
     surface: Surface, R: np.ndarray, p: np.ndarray, view: View, colour: tuple[float, float, float]
-) -> Solid | None:
+) -> list[Solid]:
     normal = R @ np.asarray(surface["normal"], dtype=float)
     normal /= np.linalg.norm(normal)
-    point = R @ np.asarray(surface["point"], dtype=float) + p
+    point = R @ _point(surface) + p
     if (view.place - point) @ normal <= 0:
-        return None
+        return []
     centre = view.middle - normal * ((view.middle - point) @ normal)
     half = FAR * view.distance * view.slope
-    turn = turn_z_to(normal)
-    square = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], dtype=float) * half
+    square = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]) * half
     corners = np.array([[0, 1, 2], [0, 2, 3]])
-    return solid((square, corners), colour, floor=True).moved(turn, centre)
+    return [solid((square, corners), colour, floor=True).moved(turn_z_to(normal), centre)]
 
 
-def _fixed(surface: Surface, colour: tuple[float, float, float]) -> Solid | None:
-    """A surface of a size of its own, in the frame that it is given in."""
-    size = SHAPES.get(surface["kind"])
-    if size is None:
-        return None
-    kind, half = size(surface)
-    point = np.asarray(surface["point"], dtype=float)
-    return of_shape(Shape(surface["name"], 0, kind, np.eye(3), point, half), colour)
+def _point(surface: Surface) -> np.ndarray:
+    return np.asarray(surface["point"], dtype=float)
 
 
-SHAPES: dict[str, Callable[[Surface], tuple[str, np.ndarray]]] = {
-    "Box": lambda surface: ("box", np.asarray(surface["size"], dtype=float) / 2),
-    "Sphere": lambda surface: ("sphere", np.atleast_1d(np.asarray(surface["radius"], dtype=float))),
-}
-"""Kinds of surfaces that look like shapes of bodies: the shape's kind and size."""
+def _pieces(surface: Surface) -> list[Triangles]:
+    """Of a surface that has a size, about its point; none of what is not known here."""
+    kind = surface["kind"]
+    if kind == "Box":
+        return [box(np.asarray(surface["size"]) / 2)]
+    if kind == "Sphere":
+        return [ball(np.full(3, float(surface["radius"])))]
+    if kind == "Treadmill":
+        half = np.asarray(surface["size"]) / 2
+        vertices, triangles = box(half)
+        vertices = (vertices - [0, 0, half[2]]) @ _along(surface, float(surface["incline"]))
+        return [(vertices, triangles)]
+    if kind == "Stairs":
+        return _stairs(surface)
+    if kind == "HeightField" and not isinstance(surface["heights"], str):
+        return [_landscape(surface)]
+    return []
+
+
+def _along(surface: Surface, incline: float = 0.0) -> np.ndarray:
+    """Rows: along the surface's direction, across it, and up from both."""
+    x, y = np.asarray(surface["direction"], dtype=float) / np.linalg.norm(surface["direction"])
+    c, s = np.cos(incline), np.sin(incline)
+    return np.array([[c * x, c * y, s], [-y, x, 0], [-s * x, -s * y, c]])
+
+
+def _stairs(surface: Surface) -> list[Triangles]:
+    """A box each step, from its riser to the end of the flight."""
+    rise, run, width, landing = (float(surface[k]) for k in ("rise", "run", "width", "landing"))
+    axes, count = _along(surface), int(surface["count"])
+    end = count * run + landing
+    steps = []
+    for k in range(count):
+        vertices, triangles = box(np.array([end - k * run, width, rise]) / 2)
+        middle = np.array([(k * run + end) / 2, 0, (k + 0.5) * rise])
+        steps.append(((vertices + middle) @ axes, triangles))
+    return steps
+
+
+def _landscape(surface: Surface) -> Triangles:
+    """Two triangles a cell of a grid of heights, rows along x."""
+    heights = float(surface["scale"]) * np.asarray(surface["heights"], dtype=float)
+    rows, columns = heights.shape
+    x, y = (
+        np.linspace(-s / 2, s / 2, n)
+        for s, n in zip(np.asarray(surface["size"], dtype=float), (rows, columns), strict=True)
+    )
+    vertices = np.stack([*np.meshgrid(x, y, indexing="ij"), heights], axis=-1).reshape(-1, 3)
+    first = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
+    a, b, c, d = first, first + columns, first + columns + 1, first + 1
+    return vertices, np.vstack([np.column_stack([a, b, c]), np.column_stack([a, c, d])])

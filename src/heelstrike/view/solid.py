@@ -62,12 +62,11 @@ def of_shape(shape: Shape, colour: tuple[float, float, float]) -> Solid | None:
 
 
 def _triangles(shape: Shape) -> Triangles | None:
-    size = tuple(float(s) for s in shape.size)
+    size = shape.size
     if shape.kind == "box":
         return box(size)
     if shape.kind in ("sphere", "ellipsoid"):
-        ball, triangles = turned(_arc(1.0, 0.0))
-        return ball * (size * 3 if len(size) == 1 else size), triangles
+        return ball(np.broadcast_to(size, 3))
     if shape.kind == "capsule":
         return turned(_arc(size[0], size[1]))
     if shape.kind == "cylinder":
@@ -78,10 +77,15 @@ def _triangles(shape: Shape) -> Triangles | None:
     return None if shape.vertices is None else hull(shape.vertices)
 
 
-def box(half: tuple[float, ...]) -> Triangles:
-    """A box about the origin, by its half sizes."""
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    return hull(signs * np.array(half))
+def box(half: np.ndarray) -> Triangles:
+    """About the origin, by its half sizes."""
+    return hull(np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half)
+
+
+def ball(radii: np.ndarray) -> Triangles:
+    """An ellipsoid about the origin."""
+    vertices, triangles = turned(_arc(1.0, 0.0))
+    return vertices * radii, triangles
 
 
 def turned(profile: np.ndarray) -> Triangles:
