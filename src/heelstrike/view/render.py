@@ -42,11 +42,14 @@ def render(solids: Sequence[Solid], view: View, width: int, tile: float = 0.1) -
         which, u, v, rays = hit["primID"][met], hit["u"][met, None], hit["v"][met, None], rays[met]
         corner = normals[which]
         normal = _unit((1 - u - v) * corner[:, 0] + u * corner[:, 1] + v * corner[:, 2])
-        normal *= -np.sign(_dot(normal, rays))[:, None]
+        flat = _unit(hit["Ng"][met])
+        flat *= -np.sign(_dot(flat, rays))[:, None]  # towards the camera
+        normal *= np.sign(_dot(normal, flat))[:, None]
         place = start[met] + hit["tfar"][met, None] * rays
         size = view.distance * view.slope
         sun = _sun(view)
-        free = _free(scene, sun, size, place, normal, _strata(across, down)[met])
+        start = place + flat * np.float32(3e-4 * size)
+        free = _free(scene, sun, 1.2 * size, start, normal, _strata(across, down)[met])
         free = smooth(free, met, (down, across), place, normal, 0.01 * size)
         light = SKY * free[:, 1] + SUN * free[:, 0] * np.maximum(np.einsum("ij,j", normal, sun), 0)
         colour, on_floor = colours[which], np.flatnonzero(floor[which])
@@ -66,7 +69,7 @@ def _fog(place: np.ndarray, view: View) -> np.ndarray:
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:
-    return rows / np.sqrt(_dot(rows, rows))[:, None]
+    return rows / np.sqrt(np.maximum(_dot(rows, rows), 1e-30))[:, None]
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -114,15 +117,14 @@ def _sun(view: View) -> np.ndarray:
 def _free(
     scene: Any,
     sun: np.ndarray,
-    size: float,
-    place: np.ndarray,
+    far: float,
+    start: np.ndarray,
     normal: np.ndarray,
     strata: np.ndarray,
 ) -> np.ndarray:
-    """How much of the sun and of the sky each place sees, 0 to 1, (n, 2)."""
-    start = place + normal * np.float32(3e-4 * size)
-    near = np.full(len(place), 1.2 * size, dtype=np.float32)
-    free = np.zeros((len(place), 2), dtype=np.float32)
+    """How much of the sun, and of the sky as `far` as that, each place sees, 0 to 1, (n, 2)."""
+    near = np.full(len(start), far, dtype=np.float32)
+    free = np.zeros((len(start), 2), dtype=np.float32)
     for k in range(RAYS):
         ball = _ball(strata, k)
         free[:, 0] += scene.run(start, sun + DISC * ball, query="OCCLUDED") < 0

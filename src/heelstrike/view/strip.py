@@ -70,7 +70,8 @@ def film_strip(
         reel(run, frames, times, world, robot, name) for run, name in zip(runs, names, strict=True)
     ]
     across = min(columns or len(reels[0].frames), len(reels[0].frames))
-    return plot.save(_sheet(reels, _views(reels, camera or Camera()), across, width, forces), path)
+    drawn = _sheet(reels, _views(reels, camera or Camera()), across, width, forces)
+    return plot.save(drawn, path, few_colours=True)
 
 
 def _views(reels: list[Reel], camera: Camera) -> list[list[View]]:
