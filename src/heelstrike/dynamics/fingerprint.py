@@ -7,8 +7,10 @@ from dataclasses import fields, is_dataclass
 
 from heelstrike.robot.robot import Robot
 
-NOT_TRACED = {"model"}
-"""Fields that no traced program reads: Pinocchio's view says the same once more."""
+NOT_TRACED = {"model", "shapes", "source"}
+"""Fields that no traced program reads: Pinocchio's view says the same once more, shapes are there
+for contact points and pictures.
+"""
 
 
 def fingerprint(robot: Robot) -> tuple[object, ...]:

@@ -63,9 +63,16 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         frames=frames,
         shapes=tuple(shapes),
         gravity=gravities.pop(),
+        source=_source(parts),
         **{key: np.concatenate([getattr(p, key) for p in parts.values()]) for key in VECTORS},
     )
     return replace(whole, model=to_pinocchio(whole))
+
+
+def _source(parts: Mapping[str, Robot]) -> dict[str, Any] | None:
+    """That of every part, if all have one."""
+    known = {key: part.source for key, part in parts.items()}
+    return {"parts": known} if all(known.values()) else None
 
 
 def _poses(parts: list[Robot]) -> dict[str, np.ndarray]:

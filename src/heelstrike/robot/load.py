@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heelstrike.errors import HeelstrikeWarning, LoadError
 from heelstrike.robot.robot import Robot
@@ -54,7 +54,7 @@ def load(
         robot = read_urdf(reading, root, base, [Path(d).expanduser() for d in package_dirs])
     else:
         reading.fail(f"starts with <{root.tag}>; a URDF starts with <robot>, an MJCF with <mujoco>")
-    robot = replace(robot, name=robot.name or path.stem)
+    robot = replace(robot, name=robot.name or path.stem, source=_source(source, base, package_dirs))
     if not robot.joints:
         reading.fail("has no moving joint; use base='floating' to let it move")
     for body in robot.bodies:
@@ -75,6 +75,29 @@ def load(
     for note in reading.notes:
         warnings.warn(f"{path.name}: {note}", HeelstrikeWarning, stacklevel=2)
     return robot
+
+
+def reload(source: Mapping[str, Any]) -> Robot:
+    """The robot that a `Robot.source` tells of, as its files are now."""
+    if "parts" in source:
+        from heelstrike.robot.combine import combine
+
+        return combine({key: reload(part) for key, part in source["parts"].items()})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HeelstrikeWarning)
+        return load(source["file"], base=source["base"], package_dirs=source["package_dirs"])
+
+
+def _source(
+    source: str | os.PathLike[str], base: str, package_dirs: Sequence[str | os.PathLike[str]]
+) -> dict[str, Any]:
+    """A bundled name as it is, paths in full."""
+    named = isinstance(source, str) and source in bundled()
+    return {
+        "file": source if named else str(Path(source).expanduser().absolute()),
+        "base": base,
+        "package_dirs": [str(Path(d).expanduser().absolute()) for d in package_dirs],
+    }
 
 
 def bundled() -> list[str]:

@@ -6,6 +6,7 @@ for a closed surface ("exact"), with absolute volumes from the centroid it is Mu
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -34,6 +35,28 @@ def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
     if triangles.size and not (triangles.min() >= 0 and triangles.max() < len(vertices)):
         raise ValueError("a triangle names a vertex that is not there")
     return vertices, triangles
+
+
+@dataclass(frozen=True, eq=False)
+class MeshFile:
+    """A mesh that is read when it is needed: its vertices v are (v - shift) @ matrix."""
+
+    path: Path
+    shift: np.ndarray
+    """[m]"""
+    matrix: np.ndarray
+    """(3, 3)"""
+
+    def read(self) -> tuple[np.ndarray, np.ndarray]:
+        """(vertices, triangles), outward also where the matrix is a mirror."""
+        vertices, triangles = read_mesh(self.path)
+        return self.placed(vertices), self.outward(triangles)
+
+    def placed(self, vertices: np.ndarray) -> np.ndarray:
+        return (vertices - self.shift) @ self.matrix
+
+    def outward(self, triangles: np.ndarray) -> np.ndarray:
+        return triangles[:, ::-1] if np.linalg.det(self.matrix) < 0 else triangles
 
 
 def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ from heelstrike.robot.convert import from_pinocchio
 from heelstrike.robot.known import MJCF, note_unknown
 from heelstrike.robot.mjcf_actuators import Motors, read_actuators
 from heelstrike.robot.mjcf_defaults import Compiler, Defaults, expand_includes
+from heelstrike.robot.mjcf_geom import read_colour
 from heelstrike.robot.mjcf_mesh import Meshes
 from heelstrike.robot.mjcf_model import build_model, shapes_of
 from heelstrike.robot.mjcf_tree import MjJoint, Tree
@@ -47,7 +48,9 @@ def read_mjcf(reading: Reading, root: Element, base: str) -> Robot:
 
     motors = Motors(read_actuators(reading, compiler, defaults, root), reading)
     motors.weigh_down(model)
-    robot = replace(from_pinocchio(model), shapes=shapes_of(tree, meshes, carriers))
+    materials = [defaults.apply(e, "main") for e in root.findall("asset/material")]
+    colours = {e.get("name", ""): read_colour(reading, e) for e in materials}
+    robot = replace(from_pinocchio(model), shapes=shapes_of(tree, meshes, carriers, colours))
     robot = motors.drive(robot, tree.joints, _from_qpos(tree, robot, None))
     return replace(robot, poses=_poses(tree, robot, root))
 

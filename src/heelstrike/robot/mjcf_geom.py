@@ -18,6 +18,8 @@ from heelstrike.robot.xml import Reading, label
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 WEIGHTLESS = ("plane", "hfield")
 TYPES = (*SIZES, *WEIGHTLESS, "mesh", "sdf")
+HIDDEN = 3
+"""The first group of geoms that MuJoCo does not show unless asked."""
 CONTACT_BITS = ("contype", "conaffinity")
 
 
@@ -38,6 +40,8 @@ class MjGeom:
     group: int
     collides: bool
     shell: bool
+    rgba: tuple[float, ...] | None
+    material: str
 
 
 def read_geom(
@@ -90,7 +94,16 @@ def read_geom(
         group=int(reading.numbers(element, "group", "0", 1)[0]),
         collides=any(reading.numbers(element, key, "1", 1)[0] for key in CONTACT_BITS),
         shell=element.get("shellinertia") == "true",
+        rgba=read_colour(reading, element),
+        material=element.get("material", ""),
     )
+
+
+def read_colour(reading: Reading, element: Element) -> tuple[float, ...] | None:
+    """Red, green, blue and opacity, if the element has them."""
+    if "rgba" not in element.attrib:
+        return None
+    return tuple(float(part) for part in reading.numbers(element, "rgba", None, 4))
 
 
 def mass_of_geoms(

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from heelstrike.robot.mesh import hull, read_mesh, volume_inertia
+from heelstrike.robot.mesh import MeshFile, hull, volume_inertia
 from heelstrike.robot.mjcf_defaults import Compiler, Defaults, one_of
 from heelstrike.robot.xml import Reading, label
 
@@ -31,35 +31,39 @@ class Meshes:
         """(vertices, triangles) in the geom's frame, or why they cannot be had."""
         if name not in self.elements:
             return f"the file has no mesh '{name}'"
-        element = self.elements[name]
+        element, file = self.elements[name], self.file(name)
         if "vertex" in element.attrib:
-            vertices = self._triples(element, "vertex", 12)
-            if "face" in element.attrib:
-                triangles = self._triples(element, "face", 3).astype(int)
-                if triangles.min() < 0 or triangles.max() >= len(vertices):
-                    self.reading.fail(
-                        f"'face' of {label(element)} names a vertex that is not there; "
-                        f"the mesh has vertices 0 to {len(vertices) - 1}"
-                    )
-            else:
-                vertices, triangles = hull(vertices)
-        else:
-            path = self._path(element.get("file", ""))
-            if not path.is_file():
-                return f"{path} is missing"
-            try:
-                vertices, triangles = read_mesh(path)
-            except (ValueError, RuntimeError, OSError):
-                return f"{path} cannot be read as a mesh"
-        vertices = vertices - self.reading.numbers(element, "refpos", "0 0 0", 3)
-        quat = self.reading.numbers(element, "refquat", "1 0 0 0", 4)
+            vertices, triangles = self._written(element)
+            return file.placed(vertices), file.outward(triangles)
+        if not file.path.is_file():
+            return f"{file.path} is missing"
+        try:
+            return file.read()
+        except (ValueError, RuntimeError, OSError):
+            return f"{file.path} cannot be read as a mesh"
+
+    def file(self, name: str) -> MeshFile:
+        """Where a mesh lies, and how MuJoCo moves its vertices."""
+        element, numbers = self.elements[name], self.reading.numbers
+        quat = numbers(element, "refquat", "1 0 0 0", 4)
         if not quat.any():
             self.reading.fail(f"'refquat' of {label(element)} is all zero, which is no rotation")
-        vertices = vertices @ Rotation.from_quat(quat[[1, 2, 3, 0]]).as_matrix()
-        scale = self.reading.numbers(element, "scale", "1 1 1", 3)
-        if scale.prod() < 0:
-            triangles = triangles[:, ::-1]
-        return vertices * scale, triangles
+        turn = Rotation.from_quat(quat[[1, 2, 3, 0]]).as_matrix()
+        shift, scale = numbers(element, "refpos", "0 0 0", 3), numbers(element, "scale", "1 1 1", 3)
+        return MeshFile(self._path(element.get("file", "")), shift, turn * scale)
+
+    def _written(self, element: Element) -> tuple[np.ndarray, np.ndarray]:
+        """Of a mesh whose vertices stand in the file itself."""
+        vertices = self._triples(element, "vertex", 12)
+        if "face" not in element.attrib:
+            return hull(vertices)
+        triangles = self._triples(element, "face", 3).astype(int)
+        if triangles.min() < 0 or triangles.max() >= len(vertices):
+            self.reading.fail(
+                f"'face' of {label(element)} names a vertex that is not there; "
+                f"the mesh has vertices 0 to {len(vertices) - 1}"
+            )
+        return vertices, triangles
 
     def _triples(self, element: Element, key: str, least: int) -> np.ndarray:
         """The numbers of an attribute in rows of three."""

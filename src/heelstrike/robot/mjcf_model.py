@@ -9,9 +9,9 @@ import pinocchio as pin
 
 from heelstrike.robot.check import inertia_fault, triangle_fault
 from heelstrike.robot.convert import joint_model
-from heelstrike.robot.mesh import hull
+from heelstrike.robot.mesh import MeshFile, hull
 from heelstrike.robot.mjcf_defaults import Compiler, orientation
-from heelstrike.robot.mjcf_geom import mass_of_geoms
+from heelstrike.robot.mjcf_geom import HIDDEN, MjGeom, mass_of_geoms
 from heelstrike.robot.mjcf_mesh import Meshes
 from heelstrike.robot.mjcf_tree import MjBody, MjJoint, Tree
 from heelstrike.robot.robot import Shape
@@ -128,32 +128,47 @@ def _explicit(tree: Tree, body: MjBody) -> tuple[float, np.ndarray, np.ndarray]:
     return mass, com, R @ inertia @ R.T
 
 
-def shapes_of(tree: Tree, meshes: Meshes, carriers: Carriers) -> tuple[Shape, ...]:
-    """The shapes of bodies that move; those that cannot be had are named."""
+def shapes_of(
+    tree: Tree, meshes: Meshes, carriers: Carriers, materials: dict[str, tuple[float, ...] | None]
+) -> tuple[Shape, ...]:
+    """The shapes of bodies that move; those that cannot be had are named if they would touch."""
     shapes, missing = [], []
     for body, (carrier, place) in zip(tree.bodies, carriers, strict=True):
-        for geom in body.geoms:
-            if carrier == 0 or (geom.kind == "mesh" and not geom.collides):
-                continue
+        for geom in body.geoms if carrier else ():
             name = geom.name or body.name
-            vertices = None
-            if geom.kind == "mesh":
-                loaded = meshes.load(geom.mesh)
-                if isinstance(loaded, str):
-                    missing.append(f"{name} ({loaded})")
-                    continue
-                vertices = hull(loaded[0])[0]
-            elif not len(geom.size):
+            vertices, file = _mesh_of(geom, meshes)
+            if isinstance(vertices, str) or (geom.kind != "mesh" and not len(geom.size)):
                 if geom.collides:
-                    missing.append(f"{name} (a {geom.kind})")
+                    missing.append(f"{name} ({vertices or f'a {geom.kind}'})")
                 continue
             here = place * pin.SE3(geom.rotation, geom.pos)
             R, p = np.array(here.rotation), np.array(here.translation)
-            collides = geom.collides
-            shapes.append(Shape(name, carrier - 1, geom.kind, R, p, geom.size, vertices, collides))
+            colour = geom.rgba or materials.get(geom.material)
+            seen = geom.group < HIDDEN and (colour is None or colour[3] > 0)
+            shapes.append(
+                Shape(
+                    name, carrier - 1, geom.kind, R, p, geom.size, vertices,
+                    collides=geom.collides, seen=seen, colour=colour, file=file,
+                )
+            )  # fmt: skip
     if missing:
         tree.reading.note(
             f"{len(missing)} collision shapes left out, they give no contact points: "
             + ", ".join(missing)
         )
     return tuple(shapes)
+
+
+def _mesh_of(geom: MjGeom, meshes: Meshes) -> tuple[np.ndarray | str | None, MeshFile | None]:
+    """(corners of the hull, or why there are none; file) of a geom's mesh. A mesh that is only to
+    be seen is not read here, if a file holds it.
+    """
+    if geom.kind != "mesh":
+        return None, None
+    file = meshes.file(geom.mesh) if geom.mesh in meshes.elements else None
+    if file is not None and not file.path.is_file():
+        file = None
+    if file is not None and not geom.collides:
+        return None, file
+    loaded = meshes.load(geom.mesh)
+    return (loaded if isinstance(loaded, str) else hull(loaded[0])[0]), file

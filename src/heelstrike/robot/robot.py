@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
     import pinocchio
+
+    from heelstrike.robot.mesh import MeshFile
 
 WORLD = -1
 """Index of the parent of a root joint."""
@@ -119,6 +121,12 @@ class Shape:
     """Corners of a mesh's convex hull in the shape's frame, (n, 3) [m]."""
     collides: bool = True
     """False for what is only to be seen."""
+    seen: bool = True
+    """False for what pictures leave out, as long as the body has something else to show."""
+    colour: tuple[float, ...] | None = None
+    """Red, green, blue and opacity, 0 to 1, if the file says so."""
+    file: MeshFile | None = None
+    """Where the triangles of a mesh are; read when it is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,11 +169,13 @@ class Robot:
     frames: Mapping[str, Frame] = field(default_factory=dict)
     """Links and sites by name."""
     shapes: tuple[Shape, ...] = ()
-    """Surfaces of the moving bodies; meshes that are only to be seen are left out."""
+    """Surfaces of the moving bodies, those that touch and those that are only to be seen."""
     gravity: float = 9.81
     """Along -z [m/s^2]."""
     model: pinocchio.Model | None = None
     """Pinocchio's view of the same robot."""
+    source: Mapping[str, Any] | None = None
+    """How `reload` finds it again: file, base and package_dirs, or the parts that were combined."""
 
     @property
     def nq(self) -> int:

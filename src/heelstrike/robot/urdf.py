@@ -54,7 +54,7 @@ def read_urdf(reading: Reading, root: Element, base: str, package_dirs: Sequence
         reading.fail(f"Pinocchio cannot read it ({str(error).strip()}); check it with check_urdf")
     robot = from_pinocchio(model)
     robot = replace(robot, poses={"zero": robot.neutral})
-    return replace(robot, shapes=shapes_of(reading, robot, links, package_dirs))
+    return replace(robot, shapes=shapes_of(reading, robot, root, package_dirs))
 
 
 def _root_name(root: Element) -> str:

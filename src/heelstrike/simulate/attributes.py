@@ -41,13 +41,14 @@ ATTRIBUTES: dict[str, str] = {
     "created": "when, in UTC, as ISO 8601 writes it",
     "versions": "of Heelstrike, Python and the packages that decide over the numbers",
 }
-"""All are needed; a run may add `varied`, {path: a value for each world}."""
+"""All are needed; a run may add `varied`, {path: a value for each world}, and `robot_source`."""
+ADDED = ("varied", "robot_source")
 
 
 def encoded(attrs: Mapping[str, object]) -> dict[str, Any]:
     """Attributes as a file holds them."""
     missing = [name for name in ATTRIBUTES if name not in attrs]
-    unknown = [name for name in attrs if name not in ATTRIBUTES and name != "varied"]
+    unknown = [name for name in attrs if name not in (*ATTRIBUTES, *ADDED)]
     if missing:
         raise HeelstrikeError(f"a recording lacks the attributes {', '.join(missing)}")
     if unknown:

@@ -54,7 +54,7 @@ def recorded(
     def labelled() -> xr.Dataset:
         return dataset(derived(plan.scene, variables, made.values), ends, labels, attrs)
 
-    return Recording(labelled)
+    return Recording(labelled, plan.robot)
 
 
 def _ends(

@@ -22,15 +22,20 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+    from heelstrike.robot.robot import Robot
+
 PathLike = str | os.PathLike[str]
 
 
 class Recording:
     """A run's values over worlds and time, or at the end of many worlds."""
 
-    def __init__(self, data: xr.Dataset | Callable[[], xr.Dataset]) -> None:
+    def __init__(
+        self, data: xr.Dataset | Callable[[], xr.Dataset], robot: Robot | None = None
+    ) -> None:
         """Of a dataset, or of what makes one when it is first looked at."""
         self._data = data
+        self._robot = robot
 
     @property
     def data(self) -> xr.Dataset:
@@ -43,6 +48,21 @@ class Recording:
     def info(self) -> dict[str, Any]:
         """What was run: robot, scene, laws, parameters, dt, integrator, versions, seed, ..."""
         return decoded(self.data)
+
+    @property
+    def robot(self) -> Robot:
+        """The robot that was simulated; of a recording from a file it is loaded again."""
+        if self._robot is None:
+            from heelstrike.robot.load import reload
+
+            source = self.info.get("robot_source")
+            if source is None:
+                raise HeelstrikeError(
+                    f"this recording does not say where '{self.info['robot']}' was loaded from; "
+                    "give the robot: film_strip(..., robot=hs.load(...))"
+                )
+            self._robot = reload(source)
+        return self._robot
 
     def save(self, path: PathLike) -> Path:
         """Writes a NetCDF4 file, whole or not at all; returns its path."""
@@ -96,6 +116,12 @@ class Recording:
         from heelstrike.view.panels import draw
 
         return draw(self.data, variables, world, path)
+
+    def film_strip(self, path: PathLike, **options: Any) -> Path:
+        """Writes pictures of the robot at several times, in a row; see `view.strip.film_strip`."""
+        from heelstrike.view.strip import film_strip
+
+        return film_strip(self, path, **options)
 
     def __repr__(self) -> str:
         info, sizes = self.info, self.data.sizes

@@ -28,6 +28,7 @@ def described(plan: StepPlan) -> dict[str, Any]:
     scene = plan.scene
     return {
         "robot": plan.robot.name,
+        "robot_source": plan.robot.source,
         "scene": {
             "gravity": scene.gravity,
             "surfaces": [

@@ -37,7 +37,7 @@ def draw(
 ) -> Figure:
     """The figure of a recording, written to `path` if given."""
     names = [variables] if isinstance(variables, str) else variables
-    shown = _of_world(data, world)
+    shown = plot.of_world(data, world)
     panels = _usual(data, shown) if names is None else [_named(data, shown, n) for n in names]
     if not panels:
         raise HeelstrikeError(
@@ -55,17 +55,6 @@ def draw(
     if path is not None:
         plot.save(figure, path)
     return figure
-
-
-def _of_world(data: xr.Dataset, world: int) -> xr.Dataset:
-    """One world, with its own clock as `time`."""
-    worlds = data.sizes["world"]
-    if not -worlds <= world < worlds:
-        raise HeelstrikeError(f"there is no world {world}; worlds: 0 to {worlds - 1}")
-    shown = data.isel(world=world)
-    if "world_time" in shown.coords:
-        shown = shown.assign_coords(time=shown["world_time"].values)
-    return shown
 
 
 def _title(data: xr.Dataset, world: int) -> str:
@@ -116,7 +105,7 @@ def height(ax: Axes, shown: xr.Dataset) -> None:
     if "q" in shown:
         names = [name for name in shown["coordinate"].values if name.endswith(".z")]
         for name in names[:LINES]:
-            ax.plot(time, shown["q"].sel(coordinate=name).values, "--", label=name)
+            ax.plot(time, shown["q"].sel(coordinate=name).values, label=name)
     plot.label(ax, "Height", TIME, "height [m]")
 
 
@@ -159,9 +148,10 @@ def energy(ax: Axes, shown: xr.Dataset) -> None:
     ax.plot(time, gained["potential"], label="potential, from the start")
     for name in WORKS:
         if np.any(gained[name]):
-            ax.plot(time, gained[name], "--", label=f"work of {name.removeprefix('work_')}")
+            ax.plot(time, gained[name], label=f"work of {name.removeprefix('work_')}")
     residual = total - sum(gained[name] for name in WORKS)
-    ax.plot(time, residual, color=plot.INK, linestyle=":", label=f"residual, {residual[-1]:.1e} J")
+    name = f"residual, {residual[-1]:.1e} J"
+    ax.plot(time, residual, "-", color=plot.GREY, linewidth=3, zorder=1, label=name)
     plot.label(ax, "Energy and work", TIME, "energy [J]")
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + 0.4 * (high - low))  # room for the legend
@@ -198,7 +188,7 @@ def variable(ax: Axes, values: xr.DataArray) -> None:
         plot.label(ax, title, TIME)
         return
     labelled = _lines(ax, time, rows)
-    note = f"; in colour: the {labelled} of {len(names)} that move most"
+    note = f"; with names: the {labelled} of {len(names)} that move most"
     plot.label(ax, title, TIME + (note if labelled < len(names) else ""), f"[{_unit(values)}]")
 
 
@@ -234,11 +224,11 @@ def _lines(ax: Axes, time: np.ndarray, rows: dict[str, np.ndarray]) -> int:
         moving = sorted((name for name in rows if span[name] > 0), key=lambda name: -span[name])
         chosen = set(moving[:LINES])
     for name, row in rows.items():
-        if name not in chosen:
-            ax.plot(time, row, "-", color=plot.GREY, linewidth=0.5, alpha=0.6)
-    for name, row in rows.items():
         if name in chosen:
             ax.plot(time, row, label=name or None)
+    for name, row in rows.items():
+        if name not in chosen:
+            ax.plot(time, row, "-", color=plot.GREY, linewidth=0.5, alpha=0.6, zorder=1)
     return len(chosen)
 
 

@@ -1,5 +1,5 @@
-"""The house style of every figure: colours that the colour-blind can tell apart, a light grid, no
-box, units in the labels.
+"""The house style of every figure: colours that the colour-blind can tell apart, dashes that remain
+without colours, a light grid, no box, units in the labels.
 
     figure, (left, right) = plot.figure(1, 2)
     left.plot(t, height, label="ball"); plot.label(left, "Height", "time [s]", "height [m]")
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -32,6 +33,19 @@ COLOURS = (
     "#4d4d4d",
 )
 """In order of use: Okabe and Ito's, yellow and black replaced by brown and grey."""
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.5, 1.2, 1.5)),
+    (0, (2.5, 1.2)),
+    (0, (8, 1.5, 1.2, 1.5, 1.2, 1.5)),
+    (0, (5, 1.2, 5, 4)),
+    (0, (1, 2.5)),
+)
+"""With the colours: lines differ in black and white, too."""
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+"""Of dots, for the same reason."""
 GREY = "#9a9a9a"
 """Of what is only context."""
 INK = "#333333"
@@ -60,12 +74,22 @@ def figure(
     return drawn, axes
 
 
+def line(k: int) -> dict[str, Any]:
+    """Colour and dashes of the k-th line, for those that do not come in their order."""
+    return {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)]}
+
+
+def dots(k: int) -> dict[str, Any]:
+    """Colour and mark of the k-th set of dots."""
+    return {"color": COLOURS[k % 8], "marker": MARKS[k % 8], "linestyle": "none"}
+
+
 def style(ax: Axes) -> None:
     """Gives axes the house style; `figure` has done so for its own."""
     from cycler import cycler
 
-    thin = cycler(linewidth=[1.2])
-    ax.set_prop_cycle(thin * cycler(linestyle=["-", "--"]) * cycler(color=COLOURS))
+    thin_first = cycler(linewidth=[1.2, 2.4])
+    ax.set_prop_cycle(thin_first * (cycler(color=COLOURS) + cycler(linestyle=DASHES)))
     ax.grid(True, color="#e3e3e3", linewidth=0.7)
     ax.set_axisbelow(True)
     for side, spine in ax.spines.items():
@@ -94,17 +118,47 @@ def unit(written: str) -> str:
     return written.replace(" s-1", "/s").replace(" s-2", "/s\u00b2")
 
 
-def save(drawn: Figure, path: str | os.PathLike[str]) -> Path:
-    """Writes the figure, whole or not at all; the ending of the name decides over the format."""
-    ending = Path(path).suffix[1:].lower()
-    known = drawn.canvas.get_supported_filetypes()
+def of_world(data: xr.Dataset, world: int) -> xr.Dataset:
+    """One world, with its own clock as `time`."""
+    worlds = data.sizes["world"]
+    if not -worlds <= world < worlds:
+        raise HeelstrikeError(f"there is no world {world}; worlds: 0 to {worlds - 1}")
+    shown = data.isel(world=world)
+    if "world_time" in shown.coords:
+        shown = shown.assign_coords(time=shown["world_time"].values)
+    return shown
+
+
+def save(drawn: Figure, path: str | os.PathLike[str], few_colours: bool = False) -> Path:
+    """Writes the figure, whole or not at all; the ending of the name decides over the format.
+    A .png of few colours, 256, is less than half as large: for shaded pictures.
+    """
+    ending = check_ending(path)
+    with whole_file(path) as part:
+        drawn.savefig(part, dpi=DPI, format=ending)
+        if few_colours and ending == "png":
+            _in_few_colours(part)
+    return Path(path)
+
+
+def _in_few_colours(path: Path) -> None:
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    few.save(path, format="PNG", optimize=True)
+
+
+def check_ending(path: str | os.PathLike[str]) -> str:
+    """The ending of a picture's name, if there is such a format."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    ending, known = Path(path).suffix[1:].lower(), FigureCanvasBase.get_supported_filetypes()
     if ending not in known:
         raise HeelstrikeError(
             f"cannot draw '{path}': no format '{ending}'; endings: {', '.join(sorted(known))}"
         )
-    with whole_file(path) as part:
-        drawn.savefig(part, dpi=DPI, format=ending)
-    return Path(path)
+    return ending
 
 
 def _new(size: tuple[float, float], window: bool) -> Figure:

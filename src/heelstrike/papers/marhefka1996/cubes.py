@@ -231,14 +231,11 @@ def _draw_one(
     t = np.flatnonzero(seen) / RATE
     end = _up(measured[seen])[-1]
     face = np.rint(end / np.abs(end).max())
-    colours = (plot.INK, *plot.COLOURS)
-    for (name, pose), colour in zip(
-        (("measured", measured), *poses.items()), colours, strict=False
-    ):
-        style = "o" if name == "measured" else "-"
+    for k, (name, pose) in enumerate((("measured", measured), *poses.items())):
+        look = plot.dots(0) | {"color": plot.INK} if k == 0 else plot.line(k - 1)
         angle = np.degrees(np.arccos(np.clip(_up(pose[seen]) @ face, -1, 1)))
         for ax, values in ((height, 1e3 * pose[seen, 2]), (tilt, angle)):
-            ax.plot(t, values, style, color=colour, markersize=2.5, label=name)
+            ax.plot(t, values, markersize=2.5, label=name, **look)
 
 
 def _up(poses: Floats) -> Floats:

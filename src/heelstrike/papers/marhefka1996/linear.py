@@ -128,10 +128,10 @@ def _draw(curves: dict[str, Impacts], over_v: np.ndarray) -> Figure:
     left.plot(t, force, "--", color=plot.GREY, label="nonlinear (6), alpha 0.4 s/m")
     plot.label(left, "One impact, b = 50 N s/m", "time [ms]", "force on the mass [N]")
     v = np.linspace(0.01, 5, 200)
-    for colour, m, e in zip(plot.COLOURS, MASSES, over_v, strict=False):
+    for k, (m, e) in enumerate(zip(MASSES, over_v, strict=True)):
         form = float(closed_form.linear_restitution(m, STIFFNESS, DAMPING, "tension"))
-        right.plot([0, 5], [form, form], "-", color=colour, linewidth=1)
-        right.plot(SPEEDS, e, "o", color=colour, markersize=4, label=f"linear, m = {m:g} kg")
+        right.plot([0, 5], [form, form], "-", color=plot.COLOURS[k], linewidth=1)
+        right.plot(SPEEDS, e, markersize=4, label=f"linear, m = {m:g} kg", **plot.dots(k))
     right.plot(v, closed_form.restitution(0.4, v), "--", color=plot.GREY, label="nonlinear, any m")
     right.set(ylim=(0, 1.02), xlim=(0, 5.1))
     plot.label(right, "Restitution over speed, lines by (4)", "impact speed $v_i$ [m/s]", "e [-]")

@@ -159,7 +159,7 @@ def draw(loops: Loops, title: str, in_time: bool = False) -> Figure:
         x = 1e3 * (curves.t[i] if in_time else curves.depth[i])
         inside = np.flatnonzero(curves.depth[i] > 0)
         shown = slice(0, inside[-1] + 2)
-        ax.plot(x[shown], curves.force[i][shown], "-", color=plot.COLOURS[i], label=case.name)
+        ax.plot(x[shown], curves.force[i][shown], label=case.name, **plot.line(i))
         if not in_time:
             v = np.linspace(float(closed_form.speed_out(case.alpha, case.v_in)), case.v_in, 60)
             depth = closed_form.depth(v, case.v_in, case.alpha, case.m, case.k)

@@ -107,15 +107,17 @@ def _draw(inward: Impacts, outward: Impacts) -> Figure:
         _contour(ax, v_out + (v_in - v_out) * share, v_in)  # dense where x runs along the line
     for end in LEAVING:
         _contour(ax, np.linspace(-12, end, 800), end)
-    for runs, colour in ((inward, plot.COLOURS[0]), (outward, plot.COLOURS[1])):
+    for k, runs in enumerate((inward, outward)):
         for depth, rate in _paths(runs):
             pick = np.unique(np.linspace(0, len(depth) - 1, 24).astype(int))
-            ax.plot(1e3 * depth[pick], rate[pick], "o", color=colour, markersize=3.2)
+            ax.plot(1e3 * depth[pick], rate[pick], markersize=3.2, **plot.dots(k))
     ax.axhline(LIMIT, color=plot.COLOURS[7], linewidth=1, linestyle=(0, (6, 3)))
     ax.annotate("$v = -2/(3\\alpha)$", (-150, LIMIT), xytext=(0, 4), textcoords="offset points")
-    ax.plot([], [], "-", color=plot.GREY, label="(19); dotted where there is no contact")
-    ax.plot([], [], "o", color=plot.COLOURS[0], markersize=4, label="simulated impacts")
-    ax.plot([], [], "o", color=plot.COLOURS[1], markersize=4, label="begun below (22), unclamped")
+    ax.plot(
+        [], [], "-", color=plot.GREY, linewidth=1, label="(19); dotted where there is no contact"
+    )
+    for k, name in enumerate(("simulated impacts", "begun below (22), unclamped")):
+        ax.plot([], [], markersize=4, label=name, **plot.dots(k))
     ax.set(xlim=(-160, 200), ylim=(-5.2, 13))
     plot.label(ax, "Phase diagram", "depth x [mm]", "depth rate v [m/s]")
     ax.legend(loc="upper left", fontsize=8, frameon=False)

@@ -118,7 +118,7 @@ def _draw(e: np.ndarray) -> Figure:
             va="center",
             fontsize=8,
         )
-    ax.plot([], [], "-", color=plot.GREY, label="closed form, (19) at x = 0")
+    ax.plot([], [], "-", color=plot.GREY, linewidth=1, label="closed form, (19) at x = 0")
     ax.plot([], [], "o", color=plot.COLOURS[0], label="simulated, dt = 0.01 ms")
     ax.set(xlim=(0, 5.35), ylim=(0, 1.02))
     title = "Restitution against impact speed, by alpha [s/m]"

@@ -113,12 +113,13 @@ def _draw(depth: np.ndarray, rate: np.ndarray, force: np.ndarray) -> Figure:
 
     figure, (ax,) = plot.figure(size=(6.4, 4.4))
     limit = float(closed_form.sticky_speed(ALPHA))
-    for colour, i in zip(plot.COLOURS, np.linspace(0, len(PULLS) - 1, 6).astype(int), strict=False):
+    for k, i in enumerate(np.linspace(0, len(PULLS) - 1, 6).astype(int)):
         inside = np.flatnonzero(depth[i] > 0)
         name = f"{1e-3 * PULLS[i]:.3g} kN"
-        ax.plot(1e3 * depth[i][inside], force[i][inside], "-", color=colour, label=name)
+        ax.plot(1e3 * depth[i][inside], force[i][inside], label=name, **plot.line(k))
         fast = inside[rate[i][inside] < limit]
         if len(fast):
+            colour = plot.COLOURS[k]
             ax.plot(1e3 * depth[i][fast[0]], force[i][fast[0]], "o", color=colour, markersize=5)
     ax.plot([], [], "o", color=plot.GREY, label="$v$ passes $-2/(3\\alpha)$")
     ax.axhline(0, color=plot.INK, linewidth=0.8)

@@ -98,7 +98,7 @@ def _draw(e: np.ndarray) -> Figure:
     for i, out in enumerate(OUTWARD):
         form = closed_form.restitution_two(INWARD, out, v)
         ax.plot(v, form, "-", color=plot.COLOURS[i], linewidth=1)
-        ax.plot(SPEEDS, e[i], "o", color=plot.COLOURS[i], markersize=4, label=f"{out:g} s/m out")
+        ax.plot(SPEEDS, e[i], markersize=4, label=f"{out:g} s/m out", **plot.dots(i))
     title = "Restitution with alpha = 0.5 s/m on the way in"
     plot.label(ax, title, "impact speed $v_i$ [m/s]", "e [-]")
     ax.set(xlim=(0, 5.1), ylim=(0, 1.02))

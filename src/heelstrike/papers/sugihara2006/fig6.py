@@ -166,5 +166,5 @@ def _panel(ax: Axes, drop: Drops) -> None:
             name = f"({equation}), {1e3 * dt:g} ms"
             height = drop.height[j, i]
             height = np.where(np.abs(height) < 1, height, np.nan)
-            ax.plot(drop.time[i], height, ("-", "--")[i], color=plot.COLOURS[j], label=name)
+            ax.plot(drop.time[i], height, label=name, **plot.line(2 * i + j))
     ax.set_xlim(0, DURATION)

@@ -152,10 +152,10 @@ def _draw_rebounds(ax: Axes, heights: dict[int, np.ndarray]) -> None:
     from heelstrike.view import plot
 
     for i, dt in enumerate(STEPS):
-        for colour, equation in zip(plot.COLOURS, EQUATIONS, strict=False):
-            style = ("-", "--")[i]
+        for j, equation in enumerate(EQUATIONS):
+            look = plot.line(2 * i + j)
             name = f"({equation}), {1e3 * dt:g} ms"
-            ax.plot(N, np.maximum(heights[equation][i], 1e-3), style, color=colour, label=name)
+            ax.plot(N, np.maximum(heights[equation][i], 1e-3), label=name, **look)
     ax.axhline(1, color=plot.INK, linewidth=0.8)
     ax.set_yscale("log")
     plot.label(ax, "5 kg dropped from 0.05 m", "points that touch", "rise / fall [1]")

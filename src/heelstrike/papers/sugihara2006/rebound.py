@@ -148,12 +148,12 @@ def _draw(maps: dict[int, np.ndarray]) -> Figure:
     figure, axes = plot.figure(1, 2, size=(10.0, 4.2))
     for ax, (equation, e) in zip(axes, maps.items(), strict=True):
         ax.grid(False)
-        shade = ax.pcolormesh(KAPPA, GAMMA, e, cmap="RdBu_r", vmin=0, vmax=2)
+        shade = ax.pcolormesh(KAPPA, GAMMA, e, cmap="Blues", vmin=0, vmax=2)
         ax.contour(KAPPA, GAMMA, e, [1 + 1e-9], colors=plot.INK, linewidths=1.2)
         gain = 2 - (1 if equation == 13 else 2) * KAPPA
         label = r"$\gamma + \kappa = 2$" if equation == 13 else r"$\gamma + 2 \kappa = 2$"
         ax.plot(KAPPA, gain, "--", color=plot.COLOURS[2], label=f"{label}: one-step reversal")
-        ax.plot([], [], color=plot.INK, label="e = 1, simulated")
+        ax.plot([], [], "-", color=plot.INK, label="e = 1, simulated")
         ax.set(ylim=(0, 2), xlim=(KAPPA[0], KAPPA[-1]))
         plot.label(ax, f"({equation}), symplectic: largest e of a bounce", r"$\kappa$", r"$\gamma$")
         figure.colorbar(shade, ax=ax, label="e")

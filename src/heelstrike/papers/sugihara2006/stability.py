@@ -166,19 +166,20 @@ def _panel(ax: Axes, scheme: str, equation: int, ours: Map) -> None:
     region = closed_form.stable(equation, scheme, kappa, gamma).astype(float)
     ax.contour(kappa, gamma, region, [0.5], colors=plot.COLOURS[1], linewidths=1.2)
     ax.plot([], [], "s", color="#9fc8e3", label="simulated: stable going in")
-    ax.plot([], [], color=plot.COLOURS[1], label="closed form")
+    ax.plot([], [], "-", color=plot.COLOURS[1], label="closed form")
     out = closed_form.stable_out(equation, scheme)
     name = r"coming out: $\kappa <$" + f" {out:.3g}" if out else "coming out: never"
     ax.plot([out, out], [0, 2.5], "--", color=plot.COLOURS[2], label=name)
-    for colour, dt in zip((plot.COLOURS[3], plot.COLOURS[6]), closed_form.STEPS, strict=True):
+    for k, dt in zip((3, 6), closed_form.STEPS, strict=True):
         n = np.array([4, 8, 16, 32])
         place = (
             n * closed_form.K * dt**2 / closed_form.MASS,
             n * closed_form.C * dt / closed_form.MASS,
         )
         inside = place[1] < 2.5
-        ax.plot(place[0][inside], place[1][inside], "o", color=colour, markersize=4)
+        ax.plot(place[0][inside], place[1][inside], markersize=4, **plot.dots(k))
         for x, y, count in zip(place[0][inside], place[1][inside], n[inside], strict=True):
             ax.annotate(f"{count}", (x, y), (4, -2), textcoords="offset points", fontsize=7)
-        ax.plot([], [], "o", color=colour, markersize=4, label=f"5 kg on n points, {1e3 * dt:g} ms")
+        name = f"5 kg on n points, {1e3 * dt:g} ms"
+        ax.plot([], [], markersize=4, label=name, **plot.dots(k))
     ax.set(xlim=(0, 4.5), ylim=(0, 2.5))

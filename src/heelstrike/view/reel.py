@@ -1,0 +1,118 @@
+"""Frames of a recording: the robot at chosen times, its ground, and the forces on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.robot import Robot
+from heelstrike.view import plot
+from heelstrike.view.camera import View
+from heelstrike.view.dress import Dress, dress, placed
+from heelstrike.view.render import render
+from heelstrike.view.scenery import scenery, surfaces
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from heelstrike.simulate.recording import Recording
+
+FORCES = ("contact_position", "force", "touching")
+"""What arrows are drawn from, where it was recorded."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A robot at one time."""
+
+    time: float
+    """[s]"""
+    q: np.ndarray
+    points: np.ndarray
+    """Places that touch (n, 3) [m]."""
+    forces: np.ndarray
+    """On the robot, there (n, 3) [N]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reel:
+    """The frames of a recording, and what stands in them."""
+
+    label: str
+    robot: Robot
+    worn: Dress
+    surfaces: list[dict[str, Any]]
+    frames: list[Frame]
+
+    def corners(self, frame: Frame) -> np.ndarray:
+        """Places of the robot, (n, 3) [m]."""
+        return np.vstack([s.vertices for s in placed(self.robot, self.worn, frame.q)])
+
+    def picture(self, frame: Frame, view: View, width: int, tile: float) -> np.ndarray:
+        """Of the robot and its ground, as `render` has it."""
+        ground = scenery(self.surfaces, self.robot, frame.q, view)
+        return render([*ground, *placed(self.robot, self.worn, frame.q)], view, width, tile)
+
+
+def reel(
+    run: Recording,
+    count: int = 6,
+    times: Sequence[float] | None = None,
+    world: int = 0,
+    robot: Robot | None = None,
+    label: str | None = None,
+) -> Reel:
+    """A recording's frames: `count` at even times, or the records nearest to `times` [s]."""
+    data, info = run.data, run.info
+    if "q" not in data or "time" not in data["q"].dims:
+        raise HeelstrikeError(
+            "a film strip shows q over time, which this recording does not hold; run with "
+            f"record='standard', or record=['q', {', '.join(map(repr, FORCES))}]"
+        )
+    shown = plot.of_world(data, world)
+    at = _indices(shown["time"].values, count, times)
+    robot = robot or run.robot
+    if robot.nq != data.sizes["coordinate"]:
+        raise HeelstrikeError(
+            f"{robot.name} has {robot.nq} coordinates, the recording {data.sizes['coordinate']}; "
+            "give the robot that was simulated: film_strip(..., robot=hs.load(...))"
+        )
+    label = laws(info) if label is None else label
+    frames = [_frame(shown.isel(time=k)) for k in at]
+    return Reel(label, robot, dress(robot), surfaces(info, world), frames)
+
+
+def _frame(now: xr.Dataset) -> Frame:
+    points = forces = np.zeros((0, 3))
+    if set(FORCES) <= set(now):
+        on = now["touching"].values
+        points, forces = now["contact_position"].values[on], now["force"].values[on]
+    return Frame(float(now["time"]), now["q"].values, points, forces)
+
+
+def _indices(clock: np.ndarray, count: int, times: Sequence[float] | None) -> list[int]:
+    """Of the records nearest to the wanted times."""
+    if times is None:
+        if not isinstance(count, int | np.integer) or count < 1:
+            raise HeelstrikeError(f"frames={count!r}: a film strip has at least one frame")
+        times = np.linspace(clock[0], clock[-1], int(count)).tolist()
+    wanted = np.asarray(times, dtype=float).ravel()
+    step = clock[1] - clock[0] if len(clock) > 1 else np.inf
+    if not len(wanted) or not np.all((wanted > clock[0] - step) & (wanted < clock[-1] + 2 * step)):
+        raise HeelstrikeError(
+            f"times of frames lie between {clock[0]:g} and {clock[-1]:g} s, not {wanted.tolist()}"
+        )
+    return [int(np.argmin(np.abs(clock - t))) for t in wanted]
+
+
+def laws(info: dict[str, Any]) -> str:
+    """Short names of a recording's laws: the normal law's, where there is one."""
+    names = {surface: str(law.get("normal", law)["kind"]) for surface, law in info["laws"].items()}
+    different = list(dict.fromkeys(names.values()))
+    if len(different) <= 1:
+        return different[0] if different else "no ground"
+    return ", ".join(f"{surface}: {name}" for surface, name in names.items())

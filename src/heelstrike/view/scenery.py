@@ -1,0 +1,145 @@
+"""Surfaces as a recording tells of them, made visible: by their kind and its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from heelstrike.robot.points import placements
+from heelstrike.robot.robot import Robot
+from heelstrike.robot.rotations import turn_z_to
+from heelstrike.view.camera import View
+from heelstrike.view.solid import Solid, Triangles, ball, box, solid
+
+COLOURS = ((0.93, 0.93, 0.92), (0.80, 0.86, 0.92), (0.93, 0.86, 0.78), (0.84, 0.90, 0.82))
+"""Of surfaces one after another."""
+FAR = 6.0
+"""Half length of a drawn plane over half the picture's width."""
+INSIDE = 0.997
+"""Size of a surface on a body as it is drawn: below the body's own shape, if that has the same."""
+
+Surface = Mapping[str, Any]
+"""kind, name, and the fields of a surface's class."""
+
+
+def surfaces(info: Mapping[str, Any], world: int) -> list[dict[str, Any]]:
+    """Those of a recording, with the parameters of one world: they may vary."""
+    found = []
+    for surface in info["scene"]["surfaces"]:
+        now = dict(surface)
+        for key in surface:
+            path = f"{surface['name']}.{key}"
+            if path in info["varied"]:
+                now[key] = info["varied"][path][world]
+            elif path in info["parameters"]:
+                now[key] = np.squeeze(info["parameters"][path])
+        found.append(now)
+    return found
+
+
+def scenery(shown: list[dict[str, Any]], robot: Robot, q: np.ndarray, view: View) -> list[Solid]:
+    """The surfaces in the world, those on bodies where the bodies are at q. A plane that would
+    stand between camera and robot is left out.
+    """
+    poses = placements(robot, q)
+    solids = []
+    for k, surface in enumerate(shown):
+        body, colour = surface.get("body"), COLOURS[k % len(COLOURS)]
+        R, p = (np.eye(3), np.zeros(3)) if body is None else poses[robot.body(body)]
+        if surface["kind"] == "Plane":
+            solids += _plane(surface, R, p, view, colour)
+        else:
+            inner = 1.0 if body is None else INSIDE
+            solids += [
+                solid((inner * vertices, triangles), colour).moved(R, R @ _point(surface) + p)
+                for vertices, triangles in _pieces(surface)
+            ]
+    return solids
+
+
+def reach(shown: list[dict[str, Any]], within: np.ndarray) -> np.ndarray:
+    """Places of small surfaces that stand in the world: they should be in the picture, too.
+    Small is below twice the size of the places `within`.
+    """
+    largest = 2 * float(np.ptp(within, axis=0).max())
+    found = [np.zeros((0, 3))]
+    for surface in shown:
+        pieces = [vertices for vertices, _ in _pieces(surface)] if not surface.get("body") else []
+        places = np.vstack([np.zeros((0, 3)), *pieces])
+        if len(places) and np.ptp(places, axis=0).max() < largest:
+            found.append(places + _point(surface))
+    return np.vstack(found)
+
+
+def _plane(
+    surface: Surface, R: np.ndarray, p: np.ndarray, view: View, colour: tuple[float, float, float]
+) -> list[Solid]:
+    normal = R @ np.asarray(surface["normal"], dtype=float)
+    normal /= np.linalg.norm(normal)
+    point = R @ _point(surface) + p
+    if (view.place - point) @ normal <= 0:
+        return []
+    centre = view.middle - normal * ((view.middle - point) @ normal)
+    half = FAR * view.distance * view.slope
+    square = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]) * half
+    corners = np.array([[0, 1, 2], [0, 2, 3]])
+    return [solid((square, corners), colour, floor=True).moved(turn_z_to(normal), centre)]
+
+
+def _point(surface: Surface) -> np.ndarray:
+    return np.asarray(surface["point"], dtype=float)
+
+
+def _pieces(surface: Surface) -> list[Triangles]:
+    """Of a surface that has a size, about its point; none of what is not known here."""
+    kind = surface["kind"]
+    if kind == "Box":
+        return [box(np.asarray(surface["size"]) / 2)]
+    if kind == "Sphere":
+        return [ball(np.full(3, float(surface["radius"])))]
+    if kind == "Treadmill":
+        half = np.asarray(surface["size"]) / 2
+        vertices, triangles = box(half)
+        vertices = (vertices - [0, 0, half[2]]) @ _along(surface, float(surface["incline"]))
+        return [(vertices, triangles)]
+    if kind == "Stairs":
+        return _stairs(surface)
+    if kind == "HeightField" and not isinstance(surface["heights"], str):
+        return [_landscape(surface)]
+    return []
+
+
+def _along(surface: Surface, incline: float = 0.0) -> np.ndarray:
+    """Rows: along the surface's direction, across it, and up from both."""
+    x, y = np.asarray(surface["direction"], dtype=float) / np.linalg.norm(surface["direction"])
+    c, s = np.cos(incline), np.sin(incline)
+    return np.array([[c * x, c * y, s], [-y, x, 0], [-s * x, -s * y, c]])
+
+
+def _stairs(surface: Surface) -> list[Triangles]:
+    """A box each step, from its riser to the end of the flight."""
+    rise, run, width, landing = (float(surface[k]) for k in ("rise", "run", "width", "landing"))
+    axes, count = _along(surface), int(surface["count"])
+    end = count * run + landing
+    steps = []
+    for k in range(count):
+        vertices, triangles = box(np.array([end - k * run, width, rise]) / 2)
+        middle = np.array([(k * run + end) / 2, 0, (k + 0.5) * rise])
+        steps.append(((vertices + middle) @ axes, triangles))
+    return steps
+
+
+def _landscape(surface: Surface) -> Triangles:
+    """Two triangles a cell of a grid of heights, rows along x."""
+    heights = float(surface["scale"]) * np.asarray(surface["heights"], dtype=float)
+    rows, columns = heights.shape
+    x, y = (
+        np.linspace(-s / 2, s / 2, n)
+        for s, n in zip(np.asarray(surface["size"], dtype=float), (rows, columns), strict=True)
+    )
+    vertices = np.stack([*np.meshgrid(x, y, indexing="ij"), heights], axis=-1).reshape(-1, 3)
+    first = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
+    a, b, c, d = first, first + columns, first + columns + 1, first + 1
+    return vertices, np.vstack([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
