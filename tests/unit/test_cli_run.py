@@ -81,6 +81,14 @@ def test_whatever_is_recorded_has_a_picture(capsys, tmp_path, kept):
     assert (tmp_path / "heelstrike-runs" / "ball.png").stat().st_size > 1000
 
 
+def test_a_film_strip(capsys, tmp_path):
+    pytest.importorskip("embreex")
+    code, out, _ = call(capsys, "run", "ball.toml", "--duration", "0.05", "--strip")
+    assert code == 0
+    assert "strip         heelstrike-runs/ball-strip.png" in out
+    assert (tmp_path / "heelstrike-runs" / "ball-strip.png").stat().st_size > 1000
+
+
 def test_a_robot_alone(capsys):
     options = ("--law", "linear-spring", "--drop", "0.05", "--no-picture", "--json")
     code, out, _ = call(capsys, "run", "--robot", "ball", *options)

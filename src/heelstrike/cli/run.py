@@ -47,6 +47,9 @@ def run(
     ] = None,
     picture: Annotated[Path | None, typer.Option(help="The picture, a .png file.")] = None,
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Draw none.")] = False,
+    strip: Annotated[
+        bool, typer.Option("--strip", help="A film strip, too: PICTURE-strip.png.")
+    ] = False,
     show: Annotated[
         bool, typer.Option("--print", help="Print the scene with all defaults; run nothing.")
     ] = False,
@@ -64,11 +67,15 @@ def run(
         recording.save(kept)
         if drawn is not None:
             _draw(made, recording, drawn)
+        frames = (drawn or kept).with_name(f"{(drawn or kept).stem}-strip.png") if strip else None
+        if frames is not None:
+            recording.film_strip(frames)
     except KeyboardInterrupt:
         left = f"{kept} is written" if kept.exists() else "nothing was kept"
         say(f"interrupted; {left}", "yellow")
         sys.exit(INTERRUPTED)
-    _report(made, recording, whole, {"recording": kept, "picture": drawn}, as_json)
+    files = {"recording": kept, "picture": drawn, "strip": frames}
+    _report(made, recording, whole, files, as_json)
 
 
 def _files(
