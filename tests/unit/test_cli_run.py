@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from heelstrike.compile.exported import load_exported
 from heelstrike.contact.catalog import REFERENCES
 from heelstrike.simulate import simulator
 
+ROOT = Path(__file__).parents[2]
 BALL = '[[object]]\nmodel = "ball"\ndrop = 0.1\n[[surface]]\ntype = "plane"\n'
 
 
@@ -238,3 +240,27 @@ def test_every_reference_is_an_entry(key):
         assert re.search(rf"^  {word} = {{\S.*}},?$", entry, re.MULTILINE)
     assert key.endswith(re.search(r"year = {(\d+)}", entry)[1])
     assert entry.count("{") == entry.count("}")
+
+
+URDF = """<robot name="mine"><link name="base">
+<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+<collision><geometry><sphere radius="0.1"/></geometry></collision></link></robot>
+"""
+
+
+def commands():
+    """Shell lines of the README and the page on scenes, without what they say beside."""
+    for page in (ROOT / "README.md", ROOT / "docs" / "scenes.md"):
+        for line in re.findall(r"^    heelstrike (run .*)$", page.read_text(), re.MULTILINE):
+            yield re.split(r"  +|#", line)[0].split()
+
+
+@pytest.mark.parametrize("arguments", list(commands()), ids=" ".join)
+def test_commands_of_the_pages(capsys, tmp_path, arguments):
+    """They are understood: each prints its scene."""
+    (tmp_path / "my.urdf").write_text(URDF)
+    (text,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "scenes.md").read_text(), re.DOTALL)
+    (tmp_path / "drop.toml").write_text(text)
+    code, out, err = call(capsys, *arguments, *(() if "--print" in arguments else ("--print",)))
+    assert (code, err) == (0, "")
+    assert "[[surface]]" in out

@@ -53,13 +53,13 @@ def _show_scenes(found: list[dict[str, Any]]) -> Table:
 
 
 def _surfaces() -> list[dict[str, Any]]:
-    from heelstrike.scene_files.describe import notes
+    from heelstrike.scene_files.describe import notes, what
     from heelstrike.scene_files.kinds import surface_kinds
 
     return [
         {
             "name": name,
-            "what": (kind.__doc__ or "").strip().splitlines()[0],
+            "what": what(kind),
             "keys": {f.name: notes(kind).get(f.name, "") for f in fields(kind)},
         }
         for name, kind in surface_kinds().items()

@@ -40,6 +40,12 @@ def hints(cls: type) -> dict[str, Any]:
         return {f.name: Any for f in fields(cls)}  # type: ignore[arg-type]
 
 
+def what(cls: type) -> str:
+    """The first sentence on a class, without its full stop."""
+    said = " ".join((cls.__doc__ or "").split("\n\n")[0].split())
+    return said.split(". ")[0].removesuffix(".")
+
+
 def _texts(cls: Any) -> dict[str, str]:
     """The text under each field in the source of a class; nothing without a source."""
     try:

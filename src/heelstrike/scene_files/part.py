@@ -132,7 +132,7 @@ def _joint(robot: Robot, name: str, word: str) -> Any:
     joints = {j.name: j for j in robot.joints if j.nv == 1}
     if name not in joints:
         raise HeelstrikeError(
-            f"{word}: {robot.name} has no joint '{name}' of one coordinate; "
+            f"{robot.name} has no joint '{name}' of one coordinate for its {word}; "
             f"{hint(name, joints, 'joints')}"
         )
     return joints[name]

@@ -18,7 +18,7 @@ from heelstrike.contact.catalog import kebab
 from heelstrike.errors import HeelstrikeError
 from heelstrike.scene_files.build import NONE
 from heelstrike.scene_files.content import Content
-from heelstrike.scene_files.describe import notes
+from heelstrike.scene_files.describe import notes, what
 from heelstrike.scene_files.kinds import kinds_of
 
 WIDTH = 80
@@ -70,8 +70,7 @@ def _type(node: Any) -> list[str]:
     kind = kebab(type(node).__name__)
     if kind not in kinds_of(type(node)):
         return []
-    what = (type(node).__doc__ or "").strip().split("\n\n")[0].replace("\n", " ").removesuffix(".")
-    line = f'type = "{kind}"  # {what}'
+    line = f'type = "{kind}"  # {what(type(node))}'
     return [line if len(line) <= WIDTH else f'type = "{kind}"']
 
 

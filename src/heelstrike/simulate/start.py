@@ -1,9 +1,10 @@
 """Whether a start makes sense: nothing deep inside anything, and steps that the laws can bear.
 
 A law that gives way is judged where the robot would rest on it: at the depth where each of the
-points that touch together carries an equal share of the weight. Stiffness, damping and effective
-mass there say the largest stable step (contact/stability.py). What is stable at rest may still
-diverge in an impact; what is not never comes to rest.
+points that touch together carries an equal share of the weight, or no more than the mass that they
+feel, as a hand at a wall. Stiffness, damping and effective mass there say the largest stable step
+(contact/stability.py). What is stable at rest may still diverge in an impact; what is not never
+comes to rest.
 """
 
 from __future__ import annotations
@@ -61,15 +62,16 @@ def _check_law(
     plan: StepPlan, name: str, law: NormalLaw, q: np.ndarray, contacts: list[Touching], dt: float
 ) -> None:
     values = plan.parameters()
-    weight = plan.robot.mass * float(np.linalg.norm(plan.scene.gravity))
-    depth = _rest_depth(law, weight / len(contacts), dt)
+
+    def mass_in(at: float) -> float:
+        with np.errstate(divide="ignore"):  # nothing that moves
+            return contact_mass(plan.robot, q, contacts, implicit_terms(plan, values, at))
 
     def felt(at: float) -> tuple[float, float, float]:
-        stiff, damp = slopes(law, values, f"{name}.normal.", depth, GOING_IN, at)
-        with np.errstate(divide="ignore"):  # nothing that moves
-            mass = contact_mass(plan.robot, q, contacts, implicit_terms(plan, values, at))
-        return stiff, damp, mass
+        return (*slopes(law, values, f"{name}.normal.", depth, GOING_IN, at), mass_in(at))
 
+    carried = min(plan.robot.mass / len(contacts), mass_in(dt))
+    depth = _rest_depth(law, carried * float(np.linalg.norm(plan.scene.gravity)), dt)
     k, c, mass = felt(dt)
     known = np.isfinite(mass) and mass > 0
     # euler gains a little at any step
