@@ -93,6 +93,21 @@ def test_ground_and_arrows_are_seen(ball, tmp_path):
     assert nothing[-3:].min() == 1.0
 
 
+def test_few_colours_are_near_all_of_them(tmp_path):
+    """A thousand greens and twenty pixels of an arrow's colour: none is lost."""
+    figure, (ax,) = plot.figure(size=(2.0, 2.0))
+    ax.set_position((0, 0, 1, 1))
+    ax.set_axis_off()
+    picture = np.zeros((300, 300, 3))
+    picture[..., 1] = np.linspace(0, 1, 90_000).reshape(300, 300)
+    picture[100, 100:120] = matplotlib.colors.to_rgb(plot.COLOURS[1])
+    ax.imshow(picture, interpolation="none")
+    saved = [plot.save(figure, tmp_path / f"{few}.png", few) for few in (False, True)]
+    all_of_them, few = (matplotlib.image.imread(path)[..., :3] for path in saved)
+    assert np.abs(all_of_them - few).max() < 0.06
+    assert len(np.unique(few.reshape(-1, 3), axis=0)) <= 256
+
+
 def test_a_recording_from_a_file_draws_the_same(ball, tmp_path):
     ball.save(tmp_path / "ball.nc")
     again = hs.Recording.load(tmp_path / "ball.nc")
