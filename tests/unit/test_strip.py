@@ -93,6 +93,21 @@ def test_ground_and_arrows_are_seen(ball, tmp_path):
     assert nothing[-3:].min() == 1.0
 
 
+def test_few_colours_are_near_all_of_them(tmp_path):
+    """A thousand greens and twenty pixels of an arrow's colour: none is lost."""
+    figure, (ax,) = plot.figure(size=(2.0, 2.0))
+    ax.set_position((0, 0, 1, 1))
+    ax.set_axis_off()
+    picture = np.zeros((300, 300, 3))
+    picture[..., 1] = np.linspace(0, 1, 90_000).reshape(300, 300)
+    picture[100, 100:120] = matplotlib.colors.to_rgb(plot.COLOURS[1])
+    ax.imshow(picture, interpolation="none")
+    saved = [plot.save(figure, tmp_path / f"{few}.png", few) for few in (False, True)]
+    all_of_them, few = (matplotlib.image.imread(path)[..., :3] for path in saved)
+    assert np.abs(all_of_them - few).max() < 0.06
+    assert len(np.unique(few.reshape(-1, 3), axis=0)) <= 256
+
+
 def test_a_recording_from_a_file_draws_the_same(ball, tmp_path):
     ball.save(tmp_path / "ball.nc")
     again = hs.Recording.load(tmp_path / "ball.nc")
@@ -242,3 +257,34 @@ hs.load("hoap1")
 sys.exit(bool({"embreex", "matplotlib"} & set(sys.modules)))
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+URDF = """<robot name="one"><material name="paint"><color rgba="1 0.5 0 1"/></material>
+<link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
+<visual><geometry><mesh filename="wedge.obj" scale="2 2 -2"/></geometry>
+<material name="paint"/></visual>
+<visual><geometry><mesh filename="nowhere.stl"/></geometry></visual>
+<collision><geometry><box size="1 1 1"/></geometry></collision></link></robot>"""
+MJCF = """<mujoco><asset><material name="paint" rgba="1 0.5 0 1"/>
+<mesh file="wedge.obj" scale="2 2 -2"/></asset><worldbody><body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+<geom type="mesh" mesh="wedge" contype="0" conaffinity="0" material="paint" group="2"/>
+<geom type="box" size=".5 .5 .5" group="3"/></body></worldbody></mujoco>"""
+WEDGE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+@pytest.mark.parametrize(("name", "text"), [("one.urdf", URDF), ("one.xml", MJCF)])
+def test_meshes_that_are_only_to_be_seen_are_kept_and_read_late(name, text, tmp_path):
+    """A mirrored tetrahedron of volume 8/6: painted, outward; the box is not seen."""
+    (tmp_path / name).write_text(text)
+    (tmp_path / "wedge.obj").write_text(WEDGE)
+    robot = hs.load(tmp_path / name)
+    mesh, box_ = robot.shapes
+    assert (mesh.kind, mesh.collides, mesh.seen, mesh.vertices) == ("mesh", False, True, None)
+    assert mesh.colour == (1, 0.5, 0, 1)
+    assert (box_.kind, box_.collides, box_.seen) == ("box", True, False)
+    ((_, solid_),) = dress(robot)
+    assert volume_inertia(solid_.vertices, solid_.triangles)[0] == pytest.approx(8 / 6)
+    assert solid_.colour == (1, 0.5, 0)
+    (tmp_path / "wedge.obj").write_text("no mesh")
+    ((_, left),) = dress(robot)  # the box instead
+    assert volume_inertia(left.vertices, left.triangles)[0] == pytest.approx(1.0)

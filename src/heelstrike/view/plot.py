@@ -144,8 +144,8 @@ def save(drawn: Figure, path: str | os.PathLike[str], few_colours: bool = False)
 def _in_few_colours(path: Path) -> None:
     from PIL import Image
 
-    with Image.open(path) as picture:
-        few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    with Image.open(path) as picture:  # kmeans: so that colours of few pixels stay, as of arrows
+        few = picture.convert("RGB").quantize(256, kmeans=2, dither=Image.Dither.NONE)
     few.save(path, format="PNG", optimize=True)
 
 
