@@ -39,13 +39,22 @@ if TYPE_CHECKING:
     from heelstrike.simulate.scene import Scene
     from heelstrike.simulate.servo import Servo, Trajectory
     from heelstrike.simulate.simulator import Simulator
-    from heelstrike.simulate.surface import Box, HeightField, Plane, Sphere, Stairs, Treadmill
+    from heelstrike.simulate.surface import (
+        Box,
+        Capsule,
+        HeightField,
+        Plane,
+        Sphere,
+        Stairs,
+        Treadmill,
+    )
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Box": "heelstrike.simulate.surface",
     "Bristle": "heelstrike.contact.bristle",
+    "Capsule": "heelstrike.simulate.surface",
     "Coulomb": "heelstrike.contact.coulomb",
     "Elastic": "heelstrike.contact.elastic",
     "HeelstrikeError": "heelstrike.errors",
@@ -95,6 +104,7 @@ _HOMES = {
 __all__ = [
     "Box",
     "Bristle",
+    "Capsule",
     "Coulomb",
     "Elastic",
     "HeelstrikeError",

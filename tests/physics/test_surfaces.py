@@ -52,22 +52,24 @@ def shapes(law):
             law, "bowl", point=(4, 0, 0), heights=x[:, None] ** 2 + x**2, outside="none"
         ),
         hs.Treadmill(law, "belt", point=(8, 0, 0), speed=0.0),
+        hs.Capsule(law, "rod", point=(12, 0, -0.1), radius=0.1, axis=(1, 1, 0)),
     ]
-    return surfaces, np.array([(-8, 0, 0), (-4, 0, 0), (0.15, 0, 0.17), (4, 0, 0.02), (8, 0, 0)])
+    places = [(-8, 0, 0), (-4, 0, 0), (0.15, 0, 0.17), (4, 0, 0.02), (8, 0, 0), (12, 0, 0)]
+    return surfaces, np.array(places)
 
 
 @SOME
 def test_a_ball_rests_on_every_shape_under_every_law(law):
     surfaces, places = shapes(LAWS[law])
     sim = hs.Simulator(hs.Scene(hs.load("ball"), *surfaces))
-    q0 = np.tile([0, 0, 0, 0, 0, 0, 1.0], (5, 1))
+    q0 = np.tile([0, 0, 0, 0, 0, 0, 1.0], (6, 1))
     q0[:, :3] = places + np.array([0, 0, BALL + 1e-4])
-    data = sim.run(0.6, worlds=5, q0=q0, record=("q", "v", "normal_force")).data
+    data = sim.run(0.6, worlds=6, q0=q0, record=("q", "v", "normal_force")).data
     on = data.normal_force.values[:, -1]
     assert np.abs(data.v.values[:, -1]).max() < 1e-5
     assert on.sum(axis=1) == pytest.approx(G, rel=1e-5)
     carries = data.surface.values[on.argmax(axis=1)]
-    assert carries.tolist() == ["box", "sphere", "stairs", "bowl", "belt"]
+    assert carries.tolist() == ["box", "sphere", "stairs", "bowl", "belt", "rod"]
     # springs of 2e4 N/m give way by 0.5 mm
     assert np.abs(data.q.values[:, -1, :3] - places - [0, 0, BALL]).max() < 6e-4
 

@@ -18,7 +18,7 @@ from heelstrike.simulate.inertia import contact_mass
 from heelstrike.simulate.place import meetings
 from heelstrike.simulate.step import StepPlan
 
-SHAPES = (hs.Plane, hs.Box, hs.Sphere, hs.Stairs, hs.HeightField, hs.Treadmill)
+SHAPES = (hs.Plane, hs.Box, hs.Sphere, hs.Capsule, hs.Stairs, hs.HeightField, hs.Treadmill)
 
 
 def met(surface, places, radius=0.0, part=0):
@@ -48,6 +48,22 @@ def test_ball(rng):
     away = np.linalg.norm(places - ball.point, axis=1)
     assert np.allclose(depth, 0.8 - away, atol=1e-14)
     assert np.allclose(axes[:, 2], (places - ball.point) / away[:, None], atol=1e-14)
+    assert right_handed(axes)
+
+
+def test_rod(rng):
+    """Its line sampled finely, instead of by projection."""
+    rod = hs.Capsule(point=(1, -2, 0.5), radius=0.1, length=0.8, axis=(1, 2, 2))
+    places = np.array(rod.point) + rng.uniform(-1, 1, (300, 3))
+    depth, axes = met(rod, places, radius=0.05)
+    line = np.array(rod.point) + np.linspace(-0.4, 0.4, 4001)[:, None] * np.array([1, 2, 2]) / 3
+    offsets = places[:, None] - line
+    far = np.linalg.norm(offsets, axis=2)
+    nearest = far.argmin(axis=1)
+    rows = np.arange(len(places))
+    assert np.allclose(depth, 0.15 - far[rows, nearest], atol=1e-6)  # (1e-4)^2 / 2 over 0.01 m
+    normals = offsets[rows, nearest] / far[rows, nearest][:, None]
+    assert np.allclose(axes[:, 2], normals, atol=0.01)
     assert right_handed(axes)
 
 
@@ -207,6 +223,7 @@ def test_the_code_of_a_height_field_knows_its_size_alone():
     [
         (lambda: hs.Sphere(radius=0), "radius"),
         (lambda: hs.Sphere(point=(0, 0)), "point of surface 'ground' is three numbers"),
+        (lambda: hs.Capsule(axis=(0, 0, 0)), "axis of surface 'ground' is three numbers"),
         (lambda: hs.Stairs(count=0), "count of stairs 'ground' is a whole number"),
         (lambda: hs.Stairs(count=2.5), "whole number"),
         (lambda: hs.Stairs(rise=-0.1), "rise"),

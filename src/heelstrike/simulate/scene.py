@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -91,7 +92,7 @@ class Scene:
         """Of surfaces by name, and of bodies by their key."""
         return {surface.name: surface.law for surface in self.surfaces} | self.materials
 
-    @property
+    @cached_property
     def pairs(self) -> list[Pair]:
         """Points and surfaces, body by body."""
         alone = len(self.surfaces) == 1 and len(self.surfaces[0].parts) == 1

@@ -30,7 +30,7 @@ from heelstrike.contact.parameters import (
 )
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.surface.base import Surface, ends_at
-from heelstrike.spatial.vector import SX, constant, cross
+from heelstrike.spatial.vector import SX, cross
 
 Heights = Sequence[Sequence[float]] | np.ndarray | str | os.PathLike[str]
 
@@ -90,8 +90,9 @@ class HeightField(Surface):
         depth = (self.scale * value - offset[2]) * nu_z + radius
         if self.outside == "none":
             depth = ends_at(depth, ca.vertsplit(size / 2 - ca.fabs(offset[:2])))
-        x = constant(np.eye(3)[0])
-        first = (x - nu * nu[0]) / ca.sqrt(1 - nu[0] * nu[0])
+        by_x, by_y = ca.vertsplit(rise)
+        flat = ca.sqrt(1 + by_y * by_y)
+        first = nu_z * ca.vertcat(flat, -by_x * by_y / flat, by_x / flat)  # x less its normal part
         return depth, ca.horzcat(first, cross(nu, first), nu).T
 
     def _at(self, u: SX, v: SX) -> tuple[SX, SX]:
@@ -147,7 +148,7 @@ def _read(path: Path, changed: int) -> np.ndarray:
             if pixels.ndim == 3:  # without an alpha channel
                 pixels = pixels[..., : 3 if pixels.shape[-1] > 2 else 1].mean(axis=-1)
             return pixels[::-1].T
-    except (OSError, ValueError, SyntaxError) as error:
+    except Exception as error:  # each reader has its own
         raise HeelstrikeError(f"{path} cannot be read as heights: {error}") from error
     raise HeelstrikeError(
         f"{path}: heights are read from .png and .npy; of a mesh, sample the heights over x and y "

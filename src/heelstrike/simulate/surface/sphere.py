@@ -40,11 +40,15 @@ class Sphere(Surface):
         return True
 
     def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
-        offset = place - SX(self.point)
-        distance = ca.sqrt(ca.fmax(ca.dot(offset, offset), NEAREST**2))
-        inner = distance <= NEAREST
-        nu = ca.if_else(inner, ca.vertcat(0, 0, 1), offset / distance)
-        return self.radius + radius - distance, _axes(nu)
+        distance, axes = away(place - SX(self.point))
+        return self.radius + radius - distance, axes
+
+
+def away(offset: SX) -> tuple[SX, SX]:
+    """The length of an offset from a centre, and the axes of contact whose normal lies along it."""
+    distance = ca.sqrt(ca.fmax(ca.dot(offset, offset), NEAREST**2))
+    inner = distance <= NEAREST
+    return distance, _axes(ca.if_else(inner, ca.vertcat(0, 0, 1), offset / distance))
 
 
 def _axes(nu: SX) -> SX:
