@@ -266,7 +266,8 @@ URDF = """<robot name="one"><material name="paint"><color rgba="1 0.5 0 1"/></ma
 <visual><geometry><mesh filename="nowhere.stl"/></geometry></visual>
 <collision><geometry><box size="1 1 1"/></geometry></collision></link></robot>"""
 MJCF = """<mujoco><asset><material name="paint" rgba="1 0.5 0 1"/>
-<mesh file="wedge.obj" scale="2 2 -2"/></asset><worldbody><body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+<mesh file="wedge.obj" scale="2 2 -2"/></asset>
+<worldbody><body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
 <geom type="mesh" mesh="wedge" contype="0" conaffinity="0" material="paint" group="2"/>
 <geom type="box" size=".5 .5 .5" group="3"/></body></worldbody></mujoco>"""
 WEDGE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
