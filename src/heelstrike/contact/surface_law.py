@@ -75,6 +75,8 @@ class Demand:
     """1 where the last step's impulse says nothing about this one."""
     compliance: SX | None = None
     """Of the normal impulse, where the law has its own [1/kg]."""
+    leaving: SX | None = None
+    """The same where the point moves out after the step; the two meet where it is at rest."""
     literal: Literal | None = None
     """What the literal rule of [Sugihara2006] needs; None: the consistent rule."""
     bias: str = "keep"

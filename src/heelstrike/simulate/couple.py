@@ -176,6 +176,8 @@ class Coupling:
             slid=p.let("slid", slid),
             moves=p.let("moves", ca.logic_or(fresh, ca.logic_or(slid, fast))),
             compliance=None if demand.compliance is None else p.let("soft", demand.compliance),
+            leaving=None if demand.leaving is None else p.let("soft", demand.leaving),
+            rest=p.let("rest", -demand.velocity),
         )
 
     def _after(
