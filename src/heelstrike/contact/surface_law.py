@@ -81,6 +81,8 @@ class Demand:
     """What the literal rule of [Sugihara2006] needs; None: the consistent rule."""
     bias: str = "keep"
     """"keep" or "drop" the change of a point's velocity by the bodies' turning, (19)."""
+    forces: str = "b"
+    """"b", or gravity alone, "b-hat", which the coupled problem sees of the bias forces, (21)."""
 
 
 class SurfaceLaw(ABC):
