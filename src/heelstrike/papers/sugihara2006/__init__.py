@@ -16,6 +16,7 @@ PAPER = Paper(
     items={
         "rebound": Item("one bounce by (13) and by (14), at large steps", "rebound:rebound"),
         "stability": Item("where a step by (13) and by (14) is stable", "stability:stability"),
+        "maps": Item("stable steps against stiffness, implicit steps too", "maps:maps"),
         "points": Item("the burst of the number of contact points", "points:points"),
         "fig3": Item("the two terms of (33) against lambda", "fig3:fig3"),
         "fig6": Item("the robot dropped from 0.05 m", "fig6:fig6"),
