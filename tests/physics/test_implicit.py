@@ -4,8 +4,9 @@ Oracles: implicit Euler's own recurrence for a mass on a spring and a damper,
 
     (m + dt (c + k dt)) w+ = m w + dt (m g - k d),    d+ = d + dt w+
 
-its stability (no step and no stiffness makes it gain); the explicit law, which it meets at order 1
-as the step falls; the weight. The bundled foot, d = -z, and hoap1.
+where a damper of one direction has c = 0 if w+ <= 0 comes of it; its stability (no step and no
+stiffness makes it gain); the explicit law, which it meets at order 1 as the step falls; the weight.
+The bundled foot, d = -z, and hoap1.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pytest
 import heelstrike as hs
 
 BOTH = hs.LinearSpring(k=1e4, c=30, damping="both")
+ONE_WAY = hs.LinearSpring(k=1e4, c=30)
 HUNT = hs.HuntCrossley(k=1e5, alpha=0.4)
 
 
@@ -31,6 +33,8 @@ def constant(c, pressure=500.0):
 
 LAWS = {
     "implicit": hs.Elastic(BOTH, None, implicit=True),
+    "one way": hs.Elastic(ONE_WAY, None, implicit=True),
+    "two alphas": hs.Elastic(hs.HuntCrossley(alpha_restitution=0.1), None, implicit=True),
     "(13)": hs.Elastic(BOTH, None),
     "(14)": hs.Elastic(hs.TimestepDamper(BOTH), None),
     "hunt": hs.Elastic(HUNT, None),
@@ -73,6 +77,61 @@ def test_is_implicit_euler():
         assert np.abs(found.q.values[:, after, 0] + d + dt * w).max() < 1e-12
         pressed += presses
     assert (pressed > 5).all()
+
+
+def one_way(d, w, k, c, dt, mass=25.0, g=9.81):
+    """w+ by whichever damper it then needs: the two agree on the sign of w+."""
+    load = mass * w + dt * (mass * g - k * d)
+    after = load / (mass + dt * (np.where(load > 0, c, 0) + k * dt))
+    presses = (d > 0) & (k * d + k * dt * after > 0)  # a damper that goes in only adds to it
+    return np.where(presses, after, w + dt * g)
+
+
+def test_a_damper_of_one_direction_acts_by_the_velocity_after_the_step():
+    """Entering and leaving, across rest either way, at w = 0 and w+ = 0 themselves; on loads that
+    pull the mass in as it leaves.
+    """
+    k, c, dt, mass = 1e4, 300.0, 2e-3, 25.0
+    d = np.tile([1e-6, 1e-3, 2e-2, 5e-2], 9)
+    w = np.repeat([-1.0, -0.3, -1e-9, 0.0, 1e-9, 0.02, 0.1, 0.3, 1.0], 4)
+    for g in (9.81, 0.0, 300.0):
+        found = ran("one way", d, w, dt, 1, g=g, k=k, c=c)
+        after = one_way(d, w, k, c, dt, g=g)
+        # Newton's method ends at 1e-9 of the largest change of velocity
+        assert np.abs(found.v.values.ravel() + after).max() < 1e-9 * 2
+    turned = (w > 0) != (one_way(d, w, k, c, dt) > 0)
+    assert turned.sum() > 5
+    start = dt * (k * 2e-2 - mass * 9.81) / mass  # the start that ends at rest
+    found = ran("one way", 2e-2, start, dt, 1, k=k, c=c)
+    assert abs(found.v.values.ravel()[0]) < 1e-12
+
+
+@pytest.mark.parametrize("law", ["one way", "two alphas"])
+def test_one_direction_never_gains(law):
+    """m w^2 / 2 + k d^2 / 2 of 400 starts at 400 stiffnesses, dampers and steps, without load."""
+    rng = np.random.default_rng(0)
+    k, dt = 10 ** rng.uniform(3, 7, 400), 10 ** rng.uniform(-4, -2, 400)
+    values = {"c": 10 ** rng.uniform(0, 5, 400)} if law == "one way" else {}
+    start = {"depth": 10 ** rng.uniform(-6, -2, 400), "rate": rng.normal(size=400)}
+    data = ran(law, **start, dt=dt, steps=30, mass=1.0, g=0.0, record=("q", "v"), k=k, **values)
+    d, w = np.maximum(-data.q.values[..., 0], 0), data.v.values[..., 0]
+    energy = w**2 / 2 + k[:, None] * d**2 / 2
+    assert np.diff(energy, axis=1).max() < 1e-12 * energy.max()
+    assert np.median(energy[:, -1] / energy[:, 0]) < 0.9
+
+
+def test_ends_of_the_damper_of_one_direction():
+    """c = 0 is the spring; k = 0 brakes going in and does nothing coming out; a huge c stops the
+    mass and lets it go.
+    """
+    d, w, dt = np.tile([1e-3, 1e-2], 3), np.repeat([-0.5, 0.0, 0.5], 2), 1e-3
+    spring, two = (ran(name, d, w, dt, 20, k=1e4, c=0.0) for name in ("one way", "implicit"))
+    assert np.abs(spring.v.values - two.v.values).max() < 1e-12
+    damper = ran("one way", d, w, dt, 20, g=0.0, k=0.0, c=500.0).v.values.ravel()
+    assert np.allclose(-damper, np.where(w > 0, w / (1 + dt * 500 / 25) ** 20, w), rtol=1e-8)
+    stopped = ran("one way", d, w, dt, 1, g=0.0, k=1e4, c=1e12).v.values.ravel()
+    leaving = np.minimum(w - dt * 1e4 * d / 25, 0) / (1 + dt**2 * 1e4 / 25)
+    assert np.allclose(-stopped, leaving, atol=1e-7)  # Newton's 1e-9, of half a step's impulse
 
 
 STIFF, STEPS = (x.ravel() for x in np.meshgrid(np.logspace(3, 7, 9), np.logspace(-4, -2, 9)))

@@ -17,6 +17,7 @@ M9: a flat fall is in K and rebounds. M10: without mu_s friction jumps to mu_k. 
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 
 import numpy as np
@@ -233,3 +234,33 @@ def test_what_19_drops_shows_on_a_wheel(case):
     sinks = speed**2 * DT / radius if bias == "drop" else 0
     assert data.depth_rate.values[0, -1, 0] == pytest.approx(sinks, abs=1e-9)
     assert data.com_velocity.values[0, -1, 0] == pytest.approx(speed, abs=1e-9)
+
+
+POLAR = """<mujoco model="polar"><worldbody>
+  <body name="arm"><joint name="turn" type="hinge" axis="0 1 0"/>
+    <inertial pos="0 0 0" mass="1e-9" diaginertia="1e-9 1e-9 1e-9"/>
+    <body name="bead" pos="1 0 0"><joint name="out" type="slide" axis="1 0 0"/>
+      <inertial pos="0 0 0" mass="1" diaginertia="1e-9 1e-9 1e-9"/>
+    </body>
+  </body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("forces", ["b", "b-hat"])
+def test_b_hat_misses_what_the_motion_does(forces, tmp_path):
+    """M11 in contact: a bead on an arm, r = 1, r' = 0.5, theta' = 2, is to stand still. With b it
+    does; with gravity alone it keeps -dt H^-1 (b - g) = -dt (2 r' theta' / r, -r theta'^2).
+    """
+    path = tmp_path / "polar.xml"
+    path.write_text(POLAR)
+    law = hs.Rigid(friction=hs.Coulomb(1e3, 1e3), rule="paper", lam=1e-9, epsilon=1e3)
+    floor = hs.Plane(law=dataclasses.replace(law, forces=forces), point=(0, 0, 1e-9))
+    sim = hs.Simulator(hs.Scene(hs.load(path, points=[("bead", (0, 0, 0))]), floor), dt=DT)
+    sim.run(steps=1, q0=[0, 0], v0=[2, 0.5], progress=False)
+    missed = [-2 * 0.5 * 2 * DT, 2**2 * DT] if forces == "b-hat" else [0, 0]
+    # 1e-9 of inertia that is not the bead's, and of lam, of the speeds
+    assert sim.state["v"].reshape(-1) == pytest.approx(missed, abs=1e-8)
+
+
+def test_b_hat_belongs_to_the_paper():
+    with pytest.raises(hs.HeelstrikeError, match="forces is 'b', not 'b-hat'"):
+        hs.Rigid(forces="b-hat")

@@ -112,6 +112,44 @@ def test_more_points_say_the_same():
     assert np.allclose(sixteen.normal_force.values[:, -1].sum(axis=1), 5 * G, rtol=1e-5)
 
 
+def test_no_lambda():
+    """rule="paper" with lam = 0: four coplanar corners share the weight."""
+    law = hs.Rigid(rule="paper", lam=0)
+    sim = hs.Simulator(hs.Scene(hs.load("box"), hs.Plane(law=law)), dt=DT)
+    data = sim.run(0.1, q0=[0, 0, 0.05 - 1e-9, 0, 0, 0, 1], progress=False).data
+    assert np.allclose(data.normal_force.values[0, -1, :4], 5 * G / 4, rtol=1e-6)
+
+
+ENDS = {
+    "membrane": (
+        hs.MicroMacro(),
+        {"ground.thickness": [0, 0, 1, 1], "ground.membrane.normal.k": 0},
+    ),
+    "springs": (
+        hs.Elastic(hs.LinearSpring(), hs.Coulomb(0, 0), implicit=True),
+        {"ground.normal.k": [0, 0, 1e12, 1e12], "ground.normal.c": [0, 1e12, 0, 1e12]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_other_laws_at_their_ends(name):
+    """A membrane of no thickness, or one that the box never gets through and that gives no force;
+    springs and dampers of nothing and of 1e12: it rests, or falls freely where nothing holds it.
+    """
+    law, values = ENDS[name]
+    sim = hs.Simulator(hs.Scene(hs.load("box"), hs.Plane(law=law)), dt=DT)
+    vary = {path: np.broadcast_to(np.array(x, dtype=float), 4) for path, x in values.items()}
+    q0 = [0, 0, 0.05 - 1e-9, 0, 0, 0, 1]
+    data = sim.run(0.2, q0=q0, worlds=4, vary=vary, record=("v", "force"), progress=False).data
+    assert np.isfinite(data.v.values).all()
+    assert np.isfinite(data.force.values).all()
+    falls = np.array([False, False, True, True] if name == "membrane" else [True] + 3 * [False])
+    speed = -data.v.values[:, -1, 2]
+    assert np.allclose(speed[falls], 0.2 * G, rtol=1e-9)
+    assert np.abs(speed[~falls]).max() < 1e-6
+
+
 @pytest.mark.nightly
 def test_a_hundred_points():
     data = ran(300, 2, box(10), v0=np.array([[1, 0, 0, 0, 0, 0], [0.3, 0.1, -0.5, 0, 0, 1.0]]))

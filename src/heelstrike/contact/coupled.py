@@ -84,6 +84,10 @@ class Row:
     """1 where it is first taken to slide."""
     compliance: SX | None = None
     """Normal, of an elastic law made implicit [1/kg]."""
+    leaving: SX | None = None
+    """The same beyond `rest`."""
+    rest: SX | float = 0.0
+    """Velocity left, of a soft normal, at which its response bends [m/s]."""
     moves: SX | float = 1.0
     """1 where it does not rest: a new contact, an impact, one that slides."""
 
@@ -243,11 +247,11 @@ class _Problem:
 
     def nearest(self, row: Row, j: int, a: SX, left: SX, radius: SX, slides: SX) -> tuple[SX, SX]:
         """Impulse, and how it falls with the velocity: its slope over the compliances."""
-        rho = self.rho[j]
-        normal = rho if row.compliance is None else row.compliance
+        rho = normal = self.rho[j]
         z = a - left / rho
         if row.compliance is not None:
-            z = ca.vertcat(z[:2], -left[2] / normal)
+            push, normal = _soft(row, left[2])
+            z = ca.vertcat(z[:2], push)
         near = in_tube(z, radius)
         if row.compliance is None:
             cone = in_cone(z, ca.fmax(row.mu_s, row.mu_k))
@@ -268,6 +272,18 @@ def _bound(row: Row, slides: SX, normal: SX) -> SX:
     """Of friction in the tube; a rigid contact that sticks is in its cone instead."""
     held = 0 if row.compliance is None else ca.fmax(row.mu_s, row.mu_k)
     return where(slides, row.mu_k, held) * normal
+
+
+def _soft(row: Row, left: SX) -> tuple[SX, SX]:
+    """Normal impulse of an elastic law at a velocity left, and its compliance there: two straight
+    lines that meet at `rest`.
+    """
+    assert row.compliance is not None
+    if row.leaving is None:
+        return -left / row.compliance, row.compliance
+    out = left > row.rest
+    push = -row.rest / row.compliance - (left - row.rest) / row.leaving
+    return where(out, push, -left / row.compliance), where(out, row.leaving, row.compliance)
 
 
 def map_of(row: Row, size: int) -> SX:

@@ -13,8 +13,12 @@ with F(d, w) linearised at the start, w = d',
     f = F0 + G w+,    G = F_w + dt F_d,    F0 = F - F_w w
 
 a demand on the coupled problem with compliance 1 / (dt G) and velocity F0 / G outward. For a linear
-spring and damper that is implicit Euler, stable at any step, still in N/m and N s/m. A damper of
-one direction is taken to act as it does at the start of the step.
+spring and damper that is implicit Euler, stable at any step, still in N/m and N s/m.
+
+A damper of one direction bends F at w = 0, so G has two values, and w+ says which: that of the side
+that the step began on, and on the other side that plus the jump of F_w + dt F_d across w = 0. Both
+meet in F0 at w+ = 0, so f falls as the point moves out, whichever side it ends on. Where F itself
+jumps there (PoissonSpring), it does so when the next step begins.
 """
 
 from __future__ import annotations
@@ -32,6 +36,8 @@ from heelstrike.contact.parameters import MEANING, static
 from heelstrike.contact.surface_law import Demand, Meeting, SurfaceLaw, Touch, untouched
 from heelstrike.errors import HeelstrikeError
 
+REST = 1e-30
+"""Rate that tells one side of rest from the other, and is lost beside any other number [m/s]."""
 LEAST = 1e-9
 """Damping below which a law counts as a given force [N s/m]."""
 SMOOTHING = 1e-2
@@ -83,24 +89,34 @@ class Elastic(SurfaceLaw):
         return self.implicit
 
     def demand(self, meeting: Meeting) -> Demand:
-        d, w, dt = SX.sym("d"), SX.sym("w"), meeting.dt
-        none, still = SX(0, 1), SX(ca.DM.zeros(2))
-        force, _ = answered(self.normal.force(Contact(d, w, dt, none, still, still, SX(0))), none)
-        slopes = ca.jacobian(force, ca.vertcat(d, w))
-        here = ca.vertcat(ca.fmax(meeting.depth, 0), meeting.depth_rate)
-        parts = ca.substitute(ca.horzcat(force, slopes), ca.vertcat(d, w), here)
-        f, by_depth, by_rate = ca.horzsplit(parts)
-        stiff = ca.fmax(by_rate + dt * by_depth, LEAST)
+        dt, w = meeting.dt, meeting.depth_rate
+        enters = w > 0
+        f0, g = self._slopes(meeting, ca.if_else(enters, ca.fmax(w, REST), ca.fmin(w, -REST)))
+        jump = self._slopes(meeting, SX(REST))[1] - self._slopes(meeting, SX(-REST))[1]
+        entering = ca.fmax(ca.if_else(enters, g, g + jump), LEAST)
+        leaving = ca.fmax(ca.if_else(enters, g - jump, g), LEAST)
         friction = self.friction if isinstance(self.friction, Coulomb) else Coulomb(0, 0)
         return Demand(
             active=meeting.depth > 0,
-            velocity=(f - by_rate * meeting.depth_rate) / stiff,
+            velocity=f0 / entering,
             mu_s=friction.mu_s,
             mu_k=friction.mu_k,
             smoothing=SX(SMOOTHING),
             fresh=SX(0),
-            compliance=1 / (dt * stiff),
+            compliance=1 / (dt * entering),
+            leaving=1 / (dt * leaving),
         )
+
+    def _slopes(self, meeting: Meeting, rate: SX) -> tuple[SX, SX]:
+        """F0 and G at a rate."""
+        d, w, dt = SX.sym("d"), SX.sym("w"), meeting.dt
+        none, still = SX(0, 1), SX(ca.DM.zeros(2))
+        force, _ = answered(self.normal.force(Contact(d, w, dt, none, still, still, SX(0))), none)
+        slopes = ca.jacobian(force, ca.vertcat(d, w))
+        here = ca.vertcat(ca.fmax(meeting.depth, 0), rate)
+        parts = ca.substitute(ca.horzcat(force, slopes), ca.vertcat(d, w), here)
+        f, by_depth, by_rate = ca.horzsplit(parts)
+        return f - by_rate * rate, by_rate + dt * by_depth
 
     def touch(self, meeting: Meeting, memory: SX) -> Touch:
         if self.implicit:

@@ -11,8 +11,8 @@ afterwards; so nothing sinks and no point slips while the body could stand.
 
 rule="paper" is literal (paper_rule.py): sets S and K by |v| against epsilon, (29) in both
 directions, the QP (33) with lam, (35), (36). Signs are ours (f_n > 0 repels), S and K are told
-apart by the whole speed, and b of (1) stands where (21) prints b-hat. Its bias is dropped, as in
-(19), unless "keep" is asked for.
+apart by the whole speed, and b of (1) stands where (21) prints b-hat, gravity alone, unless
+forces="b-hat" asks for that. Its bias is dropped, as in (19), unless "keep" is asked for.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Rigid(SurfaceLaw):
     lam: float = parameter(0.1, "1/kg^2", 'weight of impulses in (33); rule="paper"')
     epsilon: float = parameter(5e-3, "m/s", 'speed up to which a point rests; rule="paper"')
     bias: str = static("rule", meaning='"keep", "drop", or as the rule does, the term of (19)')
+    forces: str = static("b", meaning='of (21): "b", or "b-hat", gravity alone; rule="paper"')
 
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006",)
 
@@ -65,6 +66,7 @@ class Rigid(SurfaceLaw):
             epsilon=(0, 1e3),
         )
         check_choice(self, rule=("consistent", "paper"), bias=("rule", "keep", "drop"))
+        check_choice(self, forces=("b", "b-hat") if self.rule == "paper" else ("b",))
 
     @property
     def couples(self) -> bool:
@@ -107,4 +109,5 @@ class Rigid(SurfaceLaw):
             fresh=SX(0),
             literal=Literal(kinetic, sigma, self.lam),
             bias="drop" if self.bias == "rule" else self.bias,
+            forces=self.forces,
         )

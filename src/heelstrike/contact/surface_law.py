@@ -75,10 +75,14 @@ class Demand:
     """1 where the last step's impulse says nothing about this one."""
     compliance: SX | None = None
     """Of the normal impulse, where the law has its own [1/kg]."""
+    leaving: SX | None = None
+    """The same where the point moves out after the step; the two meet where it is at rest."""
     literal: Literal | None = None
     """What the literal rule of [Sugihara2006] needs; None: the consistent rule."""
     bias: str = "keep"
     """"keep" or "drop" the change of a point's velocity by the bodies' turning, (19)."""
+    forces: str = "b"
+    """"b", or gravity alone, "b-hat", which the coupled problem sees of the bias forces, (21)."""
 
 
 class SurfaceLaw(ABC):

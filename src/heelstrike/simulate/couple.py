@@ -26,6 +26,7 @@ from heelstrike.contact.surface_law import Literal
 from heelstrike.dynamics.aba import Accelerated
 from heelstrike.dynamics.kinematics import Kinematics, accelerations
 from heelstrike.dynamics.response import force_rows, inverse_inertia, respond
+from heelstrike.dynamics.swing import swing
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.scene import Scene, bodies_in
@@ -63,6 +64,7 @@ class Coupling:
         self.rows: list[Row] = []
         self.literals: list[Literal] = []
         self.drops = False  # the bias of (19)
+        self.forgets = False  # all but gravity, (21)
         self.last = zeros(6 * len(self.bodies))  # wrench of the last step's forces
 
     def prepare(
@@ -105,16 +107,20 @@ class Coupling:
         v: SX,
         gravity: SX,
         dt: SX,
+        diagonal: SX,
     ) -> Coupled:
-        """The step's acceleration with the right impulses."""
+        """The step's acceleration with the right impulses; `diagonal` is what joined that of H."""
         p = self.p
         reach = [force_rows(p, robot, kin, found.pivots, b, poses[b]) for b in self.bodies]
         inverse = inverse_inertia(p, robot, found.pivots, reach)
         biases = accelerations(p, robot, kin, v, None, base=-gravity) if self.drops else None
+        swung = swing(p, robot, kin, v, diagonal) if self.forgets else None
         with p.block("coupled: free"):
             ahead = []
             for b in self.bodies:
                 motion, felt = contacts.motions[b], found.bodies[b]
+                if swung is not None:
+                    felt = felt + swung[b]
                 if biases is not None:
                     ahead.append(self._dropped(motion, poses[b], felt, biases[b], dt))
                 else:
@@ -151,7 +157,7 @@ class Coupling:
         slid = ca.logic_and(known, own[3] > 1.5)
         fast = ca.dot(touched.slip, touched.slip) > (FAST * dt) ** 2 * ca.dot(gravity, gravity)
         turning = zeros()
-        self.drops = demand.bias == "drop"
+        self.drops, self.forgets = demand.bias == "drop", demand.forces == "b-hat"
         for side in touched.sides if not self.drops else ():
             spin = motions[side.body].angular
             turning = turning + side.sign * cross(spin, cross(spin, side.turns))
@@ -176,6 +182,8 @@ class Coupling:
             slid=p.let("slid", slid),
             moves=p.let("moves", ca.logic_or(fresh, ca.logic_or(slid, fast))),
             compliance=None if demand.compliance is None else p.let("soft", demand.compliance),
+            leaving=None if demand.leaving is None else p.let("soft", demand.leaving),
+            rest=p.let("rest", -demand.velocity),
         )
 
     def _after(
@@ -219,13 +227,12 @@ class Coupling:
 
 def check_rules(scene: Scene) -> None:
     """Refuses laws that cannot be solved together."""
-    rules = {
-        (getattr(law, "rule", "consistent"), getattr(law, "bias", "rule")) for law in _rigid(scene)
-    }
+    own = {"rule": "consistent", "bias": "rule", "forces": "b"}
+    rules = {tuple(getattr(law, *one) for one in own.items()) for law in _rigid(scene)}
     if len(rules) > 1:
         raise HeelstrikeError(
             'rule="paper" solves all coupled contacts of a scene by its own QP: give every '
-            'rigid surface the same rule and bias, or take rule="consistent"'
+            'rigid surface the same rule, bias and forces, or take rule="consistent"'
         )
 
 

@@ -201,7 +201,9 @@ class _Step:
         a, felt, coupled = driven.a, solved[0].bodies, None
         if coupling is not None:
             found = replace(solved[0], a=a)
-            coupled = coupling.solve(robot, kin, placed, touched, found, v, self.gravity, dt)
+            diagonal = sum((torque.slope for torque in driven.held), SX(robot.armature))
+            state = kin, placed, touched, found, v, self.gravity, dt
+            coupled = coupling.solve(robot, *state, diagonal)
             a, felt, touched = coupled.a, coupled.felt, coupled.contacts
         half = 0.0 if self.plan.integrator == "rk4" else 0.5 * dt
         normal, tangent = contact_power(p, touched, placed, felt, self.gravity, half)

@@ -16,8 +16,10 @@ PAPER = Paper(
     items={
         "rebound": Item("one bounce by (13) and by (14), at large steps", "rebound:rebound"),
         "stability": Item("where a step by (13) and by (14) is stable", "stability:stability"),
+        "maps": Item("stable steps against stiffness, implicit steps too", "maps:maps"),
         "points": Item("the burst of the number of contact points", "points:points"),
         "fig3": Item("the two terms of (33) against lambda", "fig3:fig3"),
+        "choices": Item("what (19) and (21) leave out, standing and crouching", "choices:choices"),
         "fig6": Item("the robot dropped from 0.05 m", "fig6:fig6"),
         "fig7": Item("normal force of a standing sole's vertex, by lambda", "fig7:fig7"),
         "fig8": Item("its distribution over the sole's vertices", "fig8:fig8"),

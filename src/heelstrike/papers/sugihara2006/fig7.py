@@ -7,15 +7,22 @@ the left sole the vertex that chatters most. Sinking stands beside it, against w
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heelstrike.papers.report import Result, Row, below, near, shown
+from heelstrike.papers.sugihara2006.against import (
+    Stances,
+    beside,
+    both_rules,
+    by_lambda,
+    by_reading,
+    draw_against,
+    draw_force,
+)
 from heelstrike.papers.sugihara2006.closed_form import MASS, G
 from heelstrike.papers.sugihara2006.stand import (
-    DT,
     EXCESS,
     LAMBDAS,
     POINTS,
@@ -29,7 +36,6 @@ from heelstrike.papers.sugihara2006.stand import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 IMPULSIVE = 3.0
@@ -38,28 +44,28 @@ CALM = 0.1
 """Chatter of a force that is smooth [1/s]."""
 STILL = 1.0
 """Speed below which a robot does not sink [um/s]."""
-SHOWN = 0.3
-"""Time drawn [s]."""
 
 
 def fig7() -> Result:
     """Chatter and sinking for every reading, both rules."""
-    literal = {reading: stances("paper", reading) for reading in READINGS}
-    ours = {reading: stances("consistent", reading) for reading in READINGS}
-    rows: list[Row] = []
-    for reading in READINGS:
-        rows += _literal(reading, literal[reading])
-    rows += _small_epsilon(stances("paper", "rigid", SMALL))
-    for reading in READINGS:
-        rows += _consistent(reading, ours[reading])
+    literal, ours = both_rules()
+    rows = (
+        *by_reading(literal, _literal),
+        *_small_epsilon(stances("paper", "rigid", SMALL)),
+        *by_reading(ours, _consistent),
+    )
     return Result(
         "fig7",
         "normal force of a vertex of the left sole, standing",
         "The force is impulsive, chattering, at small lambda and smooth as lambda grows; at "
         "lambda about 7 the robot penetrates the floor.",
-        tuple(rows),
+        rows,
         lambda: _draw(literal, ours),
     )
+
+
+def _smoother(last: Stance | None, stance: Stance) -> bool:
+    return last is None or stance.chatter < last.chatter
 
 
 def _literal(reading: str, made: tuple[Stance, ...]) -> list[Row]:
@@ -74,17 +80,7 @@ def _literal(reading: str, made: tuple[Stance, ...]) -> list[Row]:
             f"At lambda {most.value:g}: {most.peak * POINTS:.2g}.",
         )
     ]
-    for last, stance in pairwise((None, *tried)):
-        assert stance is not None
-        rows.append(
-            shown(
-                f"{name}, lambda {stance.value:g}: chatter as the weight comes on [1/s]",
-                stance.chatter,
-                last is None or stance.chatter < last.chatter,
-                "chatters" if last is None else "smoother",
-                "Of the first 0.5 s.",
-            )
-        )
+    rows += by_lambda(reading, made, "chatter", _smoother, ("chatters", "smoother"))
     rows += [
         shown(
             f"{name}, lambda {first.value:g}: chatter standing [1/s]",
@@ -171,65 +167,40 @@ def _small_epsilon(made: tuple[Stance, ...]) -> list[Row]:
 def _consistent(reading: str, made: tuple[Stance, ...]) -> list[Row]:
     """The worst over all smoothings."""
     name = f"consistent rule, {READINGS[reading]}"
-    chatters = ", ".join(f"{stance.chatter:.3g}" for stance in made)
     return [
         below(
             f"{name}: chatter standing [1/s]",
             max(stance.late_chatter for stance in made),
             1e-3,
-            remark=f"Largest over smoothing 1e-4 to 1; as the weight comes on {chatters} 1/s.",
+            remark=beside(made),
         ),
         below(
             f"{name}: sinking [um/s]",
             1e6 * max((stance.sinking for stance in made), key=abs),
             1e-2,
-            remark="Largest over smoothing 1e-4 to 1.",
+            remark=beside(made),
         ),
     ]
 
 
-def _draw(literal: dict[str, tuple[Stance, ...]], ours: dict[str, tuple[Stance, ...]]) -> Figure:
+def _draw(literal: Stances, ours: Stances) -> Figure:
     from heelstrike.view import plot
 
     figure, axes = plot.figure(2, 3, size=(13.0, 6.4))
     tried = literal["both"][: len(LAMBDAS)]
     vertex = int(np.abs(np.diff(tried[0].left, axis=0)).sum(axis=0).argmax())
-    places = (axes[0], axes[1], axes[3], axes[4])
-    for ax, stance in zip(places, tried, strict=True):
-        force = stance.left[: round(SHOWN / DT), vertex]
-        ax.plot(DT * np.arange(len(force)), force, color=plot.COLOURS[0])
-        ax.axhline(MASS * G / POINTS, color=plot.GREY, linewidth=0.8)
-        title = r"$\lambda$ = " + f"{stance.value:g}, membrane presses on"
-        plot.label(ax, title, "time since touchdown [s]", "normal force of a vertex [N]")
-    _against(axes[2], literal, ours, "chatter", "Chatter in the first 0.5 s", "chatter [1/s]", 1.0)
-    _against(axes[5], literal, ours, "sinking", "Sinking, 1 to 2 s", "sinking [mm/s]", 1e3)
+    for ax, stance in zip((axes[0], axes[1], axes[3], axes[4]), tried, strict=True):
+        draw_force(ax, stance, [vertex])
+    chatter, sinks = axes[2], axes[5]
+    for ax, measure, scale in ((chatter, "chatter", 1.0), (sinks, "sinking", 1e3)):
+        draw_against(ax, literal, measure, "o-", "(33)", scale)
+        draw_against(ax, ours, measure, "s:", "consistent", scale)
     lam = np.geomspace(LAMBDAS[0], EXCESS, 50)
     form = [1e3 * sinking(one) for one in lam]
-    axes[5].plot(lam, form, color=plot.INK, linewidth=0.8, label=r"$g\,dt\,\lambda (m/n)^2$")
-    axes[5].legend(fontsize=7, frameon=False)
+    sinks.plot(lam, form, color=plot.INK, linewidth=0.8, label=r"$g\,dt\,\lambda (m/n)^2$")
+    x = r"$\lambda$ [1/kg$^2$], smoothing"
+    plot.label(chatter, "Chatter in the first 0.5 s", x, "chatter [1/s]")
+    plot.label(sinks, "Sinking, 1 to 2 s", x, "sinking [mm/s]")
+    for ax in (chatter, sinks):
+        ax.legend(fontsize=6, frameon=True, framealpha=0.8, edgecolor="none")
     return figure
-
-
-def _against(
-    ax: Axes,
-    literal: dict[str, tuple[Stance, ...]],
-    ours: dict[str, tuple[Stance, ...]],
-    what: str,
-    title: str,
-    y: str,
-    scale: float,
-) -> None:
-    """A measure against lambda, and against smoothing where it is not zero."""
-    from heelstrike.view import plot
-
-    for colour, (reading, name) in zip(plot.COLOURS, READINGS.items(), strict=False):
-        for made, line, rule in ((literal, "o-", "(33)"), (ours, "s:", "consistent")):
-            values = [stance.value for stance in made[reading]]
-            measured = scale * np.array([getattr(stance, what) for stance in made[reading]])
-            shown_values = np.where(measured > 1e-6, measured, np.nan)
-            if np.isfinite(shown_values).any():
-                label = f"{rule}, {name}"
-                ax.plot(values, shown_values, line, color=colour, markersize=4, label=label)
-    ax.set(xscale="log", yscale="log")
-    plot.label(ax, title, r"$\lambda$ [1/kg$^2$], smoothing", y)
-    ax.legend(fontsize=6, frameon=True, framealpha=0.8, edgecolor="none")

@@ -1,0 +1,25 @@
+"""What the forces of motion alone, centrifugal and Coriolis, do to the bodies.
+
+    J H^-1 (b - g)      b of [Sugihara2006] (1), g(q) its part by gravity
+
+Armature and servo are in H.
+"""
+
+from __future__ import annotations
+
+from heelstrike.compile.program import Program
+from heelstrike.dynamics.aba import accelerated
+from heelstrike.dynamics.kinematics import Kinematics, resting
+from heelstrike.dynamics.rnea import rnea
+from heelstrike.robot.robot import Robot
+from heelstrike.spatial.motion import Motion
+from heelstrike.spatial.vector import SX, zeros
+
+
+def swing(p: Program, robot: Robot, kin: Kinematics, v: SX, diagonal: SX) -> list[Motion]:
+    """Accelerations of the bodies, in their own frames, under torques b - g; `diagonal` is what
+    joins that of H.
+    """
+    torque = rnea(p, robot, kin, v, None, zeros())
+    still = resting(robot, kin), zeros(robot.nv)
+    return accelerated(p, robot, *still, torque, zeros(), diagonal).bodies
