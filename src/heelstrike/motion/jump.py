@@ -57,7 +57,7 @@ class Leap:
 
 def jump(
     robot: Robot | Humanoid,
-    flight: float = 0.15,
+    flight: float = 0.18,
     lower: float | None = None,
     stroke: float | None = None,
     tuck: float | None = None,
@@ -65,7 +65,7 @@ def jump(
     rest: float = 0.5,
 ) -> Motion:
     """A jump on the spot; lengths that are not given are shares of the centre of mass's height:
-    lower 1/4, stroke 1/7, tuck 1/20.
+    lower 1/4, stroke 1/6, tuck 1/12.
     """
     human = Humanoid.of(robot)
     soles = human.placed(human.pose)
@@ -74,8 +74,8 @@ def jump(
     leap = Leap(
         flight=flight,
         lower=tall / 4 if lower is None else lower,
-        stroke=tall / 7 if stroke is None else stroke,
-        tuck=tall / 20 if tuck is None else tuck,
+        stroke=tall / 6 if stroke is None else stroke,
+        tuck=tall / 12 if tuck is None else tuck,
         crouch=crouch,
         rest=rest,
     )

@@ -45,7 +45,7 @@ class Reach:
             self.hand = FrameTask("motion hand", 1.0, 0.0)
         trunk = FrameTask("motion trunk", 0.0, 0.1)
         trunk.set_target(pin.SE3(pin.Quaternion(human.pose[3:7]).matrix(), np.zeros(3)))
-        posture = PostureTask(1e-3)
+        posture = PostureTask(1e-4)
         posture.set_target(human.pose)
         self.tasks = [*self.soles, self.com, trunk, posture]
         if self.hand is not None:
