@@ -114,6 +114,43 @@ def test_a_jump_flies_and_lands_standing(hoap1):
     assert np.abs(run.data["v"].values[0, -1]).max() < 0.05
 
 
+def test_standing_up_ends_in_the_robots_own_stance(hoap1):
+    human, motion = Humanoid.of(hoap1), stand_up(hoap1, lower=0.05)
+    assert abs(human.com(human.pose)[2] - human.com(motion.start)[2] - 0.05) < 1e-6
+    np.testing.assert_allclose(human.com(np.asarray(motion.q)[-1])[2], human.com(human.pose)[2])
+    for start, end in zip(human.placed(motion.start), human.placed(human.pose), strict=True):
+        assert np.abs(pin.log6(start.actInv(end)).vector).max() < 1e-6
+
+
+SOFT = hs.Bristle(mu_s=0.8, mu_k=0.6, k_t=5e4, c_t=50)
+MEMBRANE = hs.Elastic(hs.LinearSpring(k=5e3, c=50), hs.Kinetic(mu=0.6))
+WALKERS = {
+    "hoap1, HuntCrossley": ("hoap1", hs.Elastic(hs.HuntCrossley(k=2e4, alpha=1.0), SOFT)),
+    "hoap1, TimestepDamper": (
+        "hoap1",
+        hs.Elastic(hs.TimestepDamper(hs.LinearSpring(k=5e4, c=100)), SOFT),
+    ),
+    "hoap1, MicroMacro": ("hoap1", hs.MicroMacro(MEMBRANE, rigid=RIGID, thickness=5e-4)),
+    "hoap1, Rigid": ("hoap1", RIGID),
+    "hrp2, Rigid": ("hrp2", RIGID),
+    "hrp2, MicroMacro": ("hrp2", hs.MicroMacro(MEMBRANE, rigid=RIGID, thickness=5e-4)),
+    "biped14, Rigid": ("biped14", RIGID),
+    "biped14, MicroMacro": ("biped14", hs.MicroMacro(MEMBRANE, rigid=RIGID, thickness=5e-4)),
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("walker", WALKERS)
+def test_eight_steps(walker):
+    name, law = WALKERS[walker]
+    robot = hs.load(name)
+    motion = walk(robot, steps=8)
+    com = followed(robot, motion, law).data["com"].values[0]
+    wanted = Humanoid.of(robot).com(np.asarray(motion.q)[-1])
+    np.testing.assert_allclose(com[-1], wanted, atol=0.05 * wanted[2])
+    assert com[:, 2].min() > 0.95 * wanted[2]
+
+
 def test_a_punch_has_its_speed_along_its_line():
     robot = hs.load("hrp2")
     human = Humanoid.of(robot)
