@@ -101,5 +101,10 @@ def _draw(one: Walked, other: Walked) -> Figure:
         for ax, i, axis in ((row[1], 0, "x"), (row[2], 1, "y")):
             ax.plot(times[:-1], walked.acceleration[:, i], color=plot.COLOURS[0], linewidth=0.6)
             ax.set_ylim(-4, 4)
-            plot.label(ax, f"Its acceleration along {axis}, {friction}", "time [s]", "[m/s$^2$]")
+            plot.label(
+                ax,
+                f"Its acceleration along {axis}, {friction}",
+                "time [s]",
+                "acceleration [m/s$^2$]",
+            )
     return figure
