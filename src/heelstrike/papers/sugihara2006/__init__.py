@@ -23,5 +23,6 @@ PAPER = Paper(
         "fig6": Item("the robot dropped from 0.05 m", "fig6:fig6"),
         "fig7": Item("normal force of a standing sole's vertex, by lambda", "fig7:fig7"),
         "fig8": Item("its distribution over the sole's vertices", "fig8:fig8"),
+        "fig9": Item("the centre of mass of a walk, by static friction", "fig9:fig9"),
     },
 )

@@ -1,0 +1,122 @@
+"""The few places by which motions know a robot: its soles, its trunk, its hands.
+
+They are found by themselves where a robot has a free base, two bodies with contact points, and a
+pose in which it stands on both; others are named: Humanoid.of(robot, left_foot="...", ...).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.convert import to_pinocchio
+from heelstrike.robot.robot import Robot
+
+SIDES = ("left", "right")
+
+
+@dataclass(frozen=True, eq=False)
+class Humanoid:
+    """A robot with two feet, standing."""
+
+    robot: Robot
+    model: pin.Model
+    pose: np.ndarray
+    """In which it stands, soles flat."""
+    feet: tuple[int, int]
+    """Bodies with the soles, left and right."""
+    soles: tuple[pin.SE3, pin.SE3]
+    """Centre of each sole on its body; axes are the world's in `pose`."""
+    halves: tuple[np.ndarray, np.ndarray]
+    """Half length and half width of each sole [m]."""
+
+    @classmethod
+    def of(
+        cls,
+        robot: Robot | Humanoid,
+        left_foot: str | None = None,
+        right_foot: str | None = None,
+        pose: str | np.ndarray | None = None,
+    ) -> Humanoid:
+        """Finds the soles. Feet are bodies' names; the pose is one of the robot's, the first if
+        none is given. A humanoid is itself.
+        """
+        if isinstance(robot, Humanoid):
+            return robot
+        if robot.joints[0].kind != "free":
+            raise HeelstrikeError(f"motions need a robot with a free base; {robot.name} has none")
+        q = _pose(robot, pose)
+        model = to_pinocchio(robot)
+        data = model.createData()
+        pin.forwardKinematics(model, data, q)
+        if left_foot is not None and right_foot is not None:
+            feet = robot.body(left_foot), robot.body(right_foot)
+        else:
+            feet = _feet(robot, data)
+        soles, halves = zip(*(_sole(robot, data, foot) for foot in feet), strict=True)
+        return cls(robot, model, q, feet, tuple(soles), tuple(halves))
+
+    def placed(self, q: np.ndarray) -> tuple[pin.SE3, pin.SE3]:
+        """Both soles in the world."""
+        left, right = (
+            self.body_pose(q, foot) * sole for foot, sole in zip(self.feet, self.soles, strict=True)
+        )
+        return left, right
+
+    def body_pose(self, q: np.ndarray, body: int) -> pin.SE3:
+        """A body in the world."""
+        data = self.model.createData()
+        pin.forwardKinematics(self.model, data, q)
+        return data.oMi[body + 1]
+
+    def frame(self, name: str) -> tuple[int, pin.SE3]:
+        """The body of a link or site, and where it is on it."""
+        body = self.robot.body(name)
+        frame = self.robot.frames.get(name)
+        if frame is None:
+            return body, pin.SE3.Identity()
+        return body, pin.SE3(frame.rotation, frame.translation)
+
+    def com(self, q: np.ndarray) -> np.ndarray:
+        """Centre of mass [m]."""
+        return np.array(pin.centerOfMass(self.model, self.model.createData(), q))
+
+
+def _pose(robot: Robot, pose: str | np.ndarray | None) -> np.ndarray:
+    if isinstance(pose, str):
+        return robot.pose(pose)
+    if pose is not None:
+        return np.array(pose, dtype=float)
+    if not robot.poses:
+        raise HeelstrikeError(f"{robot.name} has no pose to stand in; give one: pose=q")
+    return robot.pose(next(iter(robot.poses)))
+
+
+def _feet(robot: Robot, data: pin.Data) -> tuple[int, int]:
+    """The two bodies with the lowest contact points, left one first."""
+    lowest: dict[int, float] = {}
+    for point in robot.points:
+        height = data.oMi[point.body + 1].act(point.position)[2] - point.radius
+        lowest[point.body] = min(height, lowest.get(point.body, np.inf))
+    if len(lowest) < 2:
+        raise HeelstrikeError(
+            f"{robot.name} has contact points on {len(lowest)} bodies, a walker needs two feet; "
+            "name them: Humanoid.of(robot, left_foot=..., right_foot=...)"
+        )
+    one, two = sorted(lowest, key=lambda body: lowest[body])[:2]
+    ahead = data.oMi[1].rotation[:, 1] @ (data.oMi[one + 1].translation - data.oMi[1].translation)
+    return (one, two) if ahead > 0 else (two, one)
+
+
+def _sole(robot: Robot, data: pin.Data, foot: int) -> tuple[pin.SE3, np.ndarray]:
+    points = [p for p in robot.points if p.body == foot]
+    if not points:
+        raise HeelstrikeError(f"foot '{robot.bodies[foot].name}' has no contact points")
+    place = data.oMi[foot + 1]
+    corners = np.array([place.act(p.position) - [0, 0, p.radius] for p in points])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    centre = np.array([*(low + high)[:2] / 2, low[2]])
+    return place.actInv(pin.SE3(np.eye(3), centre)), (high - low)[:2] / 2

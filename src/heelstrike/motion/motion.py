@@ -1,0 +1,197 @@
+"""A motion: poses over time, with names, kept in files.
+
+motion.save("walk.nc"); motion = hs.motion.Motion.load("walk.nc")       # NetCDF, with all it knows
+hs.motion.play(robot, "pattern.csv")                                    # a table of somebody else's
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.files import whole_file
+from heelstrike.robot.robot import Robot
+from heelstrike.simulate.servo import Trajectory
+
+FORMAT = "heelstrike_motion"
+"""Attribute of a file that holds a motion; its value is the version."""
+
+
+@dataclass(frozen=True, eq=False)
+class Motion(Trajectory):
+    """A reference motion of one robot; `hs.Servo(reference=motion)` follows it."""
+
+    robot: str = ""
+    name: str = "motion"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What it was made with."""
+    feet: np.ndarray | None = None
+    """Share of the weight that each foot is meant to carry, left and right, (times, 2)."""
+
+    @property
+    def start(self) -> np.ndarray:
+        """The first pose."""
+        return np.array(self.q, dtype=float)[0]
+
+    @property
+    def duration(self) -> float:
+        """From time 0 to the last pose [s]."""
+        return float(np.asarray(self.times)[-1])
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes a NetCDF4 file, whole or not at all; returns its path."""
+        import xarray as xr
+
+        values: dict[str, Any] = {"q": (("time", "coordinate"), np.asarray(self.q))}
+        if self.torque is not None:
+            values["torque"] = ("time", "joint"), np.asarray(self.torque), {"units": "N m or N"}
+        if self.feet is not None:
+            values["feet"] = ("time", "foot"), self.feet, {"units": "1"}
+        times = ("time", np.asarray(self.times), {"units": "s"})
+        attributes = {
+            FORMAT: 1,
+            "robot": self.robot,
+            "name": self.name,
+            "settings": json.dumps(dict(self.settings)),
+        }
+        data = xr.Dataset(values, coords={"time": times}, attrs=attributes)
+        with whole_file(path) as part:
+            data.to_netcdf(part, engine="h5netcdf", format="NETCDF4")
+        return Path(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Motion:
+        """A motion that `save` wrote."""
+        import xarray as xr
+
+        _check_there(path)
+        try:
+            data = xr.load_dataset(path, engine="h5netcdf")
+        except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+            raise HeelstrikeError(
+                f"'{path}' is no motion of Motion.save; a CSV or npz table is read by "
+                "hs.motion.play(robot, path)"
+            ) from error
+        if FORMAT not in data.attrs:
+            raise HeelstrikeError(f"'{path}' is a NetCDF file, but no motion of Motion.save")
+        return cls(
+            data["time"].values,
+            data["q"].values,
+            data["torque"].values if "torque" in data else None,
+            robot=data.attrs["robot"],
+            name=data.attrs["name"],
+            settings=json.loads(data.attrs["settings"]),
+            feet=data["feet"].values if "feet" in data else None,
+        )
+
+
+def play(
+    robot: Robot,
+    path: str | os.PathLike[str],
+    joints: Sequence[str] | None = None,
+    rate: float | None = None,
+    array: str = "q",
+) -> Motion:
+    """A table of joint positions from a CSV or npz file, as a motion of the robot.
+
+    CSV: a line of joint names, or none if `joints` names the columns; a column "time" or "t" [s],
+    or else `rate` rows a second. npz: `array` (rows, joints), and "time", "joints" or "names",
+    "rate" if they are not given here. Joints that no column names stay as in the robot's first
+    pose; a free base is put where its feet begin on z = 0.
+    """
+    _check_there(path)
+    if Path(path).suffix == ".npz":
+        table, names, times = _from_npz(path, joints, array)
+    else:
+        table, names, times = _from_csv(path, joints)
+    if times is None:
+        if rate is None or not rate > 0:
+            raise HeelstrikeError(
+                f"'{path}' has no column 'time': say how many rows a second it has, rate=..."
+            )
+        times = np.arange(len(table)) / rate
+    if len(names) != table.shape[1]:
+        raise HeelstrikeError(f"'{path}' has {table.shape[1]} columns for {len(names)} joints")
+    start = next(iter(robot.poses.values()), robot.neutral)
+    q = np.tile(np.asarray(start, dtype=float), (len(table), 1))
+    places = {joint.name: joint for joint in robot.joints if joint.nq == 1}
+    for name, column in zip(names, table.T, strict=True):
+        if name not in places:
+            raise HeelstrikeError(
+                f"'{path}' moves a joint '{name}' that {robot.name} has not; joints: "
+                f"{', '.join(places)}"
+            )
+        q[:, places[name].iq] = column
+    ground(robot, q)
+    return Motion(times, q, robot=robot.name, name=Path(path).stem, settings={"file": str(path)})
+
+
+def ground(robot: Robot, q: np.ndarray) -> None:
+    """Moves the free base so that the lowest contact point of the first pose is at z = 0."""
+    import pinocchio as pin
+
+    from heelstrike.robot.convert import to_pinocchio
+
+    if robot.joints[0].kind != "free" or not robot.points:
+        return
+    model = to_pinocchio(robot)
+    data = model.createData()
+    pin.forwardKinematics(model, data, q[0])
+    places = [data.oMi[p.body + 1].act(p.position)[2] - p.radius for p in robot.points]
+    q[:, robot.joints[0].iq + 2] -= min(places)
+
+
+Table = tuple[np.ndarray, Sequence[str], np.ndarray | None]
+"""Rows, joints, times if there are any."""
+
+
+def _from_csv(path: str | os.PathLike[str], joints: Sequence[str] | None) -> Table:
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.reader(file) if row]
+    if joints is None:
+        if len(rows) < 3:
+            raise HeelstrikeError(f"'{path}' needs a line of joint names and two rows at least")
+        names, rows = [word.strip() for word in rows[0]], rows[1:]
+    else:
+        names = list(joints)
+    try:
+        table = np.array(rows, dtype=float)
+    except ValueError as error:
+        raise HeelstrikeError(
+            f"'{path}' is no table of numbers under one line of names: {error}"
+        ) from error
+    for k, name in enumerate(names):
+        if name.lower() in ("time", "t"):
+            return np.delete(table, k, axis=1), names[:k] + names[k + 1 :], table[:, k]
+    return table, names, None
+
+
+def _from_npz(path: str | os.PathLike[str], joints: Sequence[str] | None, array: str) -> Table:
+    try:
+        with np.load(path) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError) as error:
+        raise HeelstrikeError(f"'{path}' is no npz file of plain arrays: {error}") from error
+    if array not in arrays or arrays[array].ndim != 2:
+        raise HeelstrikeError(
+            f"'{path}' has no array '{array}' of (rows, joints); arrays: {', '.join(arrays)}"
+        )
+    if joints is None:
+        joints = [str(name) for name in arrays.get("joints", arrays.get("names", ()))]
+    times = arrays.get("time")
+    if times is None and "rate" in arrays:
+        times = np.arange(len(arrays[array])) / float(arrays["rate"])
+    return arrays[array], joints, times
+
+
+def _check_there(path: str | os.PathLike[str]) -> None:
+    if not os.path.isfile(path):
+        raise HeelstrikeError(f"there is no file '{path}'")

@@ -1,0 +1,89 @@
+"""Inverse kinematics: the pose whose soles, centre of mass, trunk and hand are where they are
+wanted.
+
+Weighted least squares of a step's errors within the joints' ranges, by pink (S. Caron); some steps
+a pose, each pose from the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pinocchio as pin
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.motion.humanoid import SIDES, Humanoid
+
+ROUNDS = 60
+"""Steps of a pose at most."""
+CLOSE = 1e-7
+"""Error of soles, centre of mass and hand at which a pose is taken [m, rad]."""
+MISSED = 1e-3
+"""Error that is not accepted [m, rad]."""
+
+
+class Reach:
+    """Poses of a humanoid, one after another."""
+
+    def __init__(self, human: Humanoid, hand: str | None = None) -> None:
+        import pink
+        from pink.limits import ConfigurationLimit
+        from pink.tasks import ComTask, FrameTask, PostureTask
+
+        self.human = human
+        model = human.model.copy()
+        for side, foot, sole in zip(SIDES, human.feet, human.soles, strict=True):
+            _add_frame(model, f"motion {side} sole", foot, sole)
+        _add_frame(model, "motion trunk", 0, pin.SE3.Identity())
+        self.soles = [FrameTask(f"motion {side} sole", 1.0, 1.0) for side in SIDES]
+        self.com = ComTask(1.0)
+        self.hand = None
+        if hand is not None:
+            body, place = human.frame(hand)
+            _add_frame(model, "motion hand", body, place)
+            self.hand = FrameTask("motion hand", 1.0, 0.0)
+        trunk = FrameTask("motion trunk", 0.0, 0.1)
+        trunk.set_target(pin.SE3(pin.Quaternion(human.pose[3:7]).matrix(), np.zeros(3)))
+        posture = PostureTask(1e-4)
+        posture.set_target(human.pose)
+        self.tasks = [*self.soles, self.com, trunk, posture]
+        if self.hand is not None:
+            self.tasks.append(self.hand)
+        self.limits = [ConfigurationLimit(model)]
+        self.configuration = pink.Configuration(model, model.createData(), human.pose)
+
+    def pose(
+        self, soles: Sequence[pin.SE3], com: np.ndarray, hand: np.ndarray | None = None
+    ) -> np.ndarray:
+        """q, from the last one; the hand's place is in the world [m]."""
+        from pink import solve_ik
+
+        for task, sole in zip(self.soles, soles, strict=True):
+            task.set_target(sole)
+        self.com.set_target(com)
+        if self.hand is not None:
+            self.hand.set_target(pin.SE3(np.eye(3), hand))
+        for _ in range(ROUNDS):
+            step = solve_ik(self.configuration, self.tasks, 1.0, "daqp", limits=self.limits)
+            self.configuration.integrate_inplace(step, 1.0)
+            if self.error() < CLOSE or np.abs(step).max() < CLOSE:
+                break
+        if (error := self.error()) > MISSED:
+            raise HeelstrikeError(
+                f"{self.human.robot.name} cannot reach that far: soles, hand or centre of mass "
+                f"stay {1e3 * error:.1f} mm (or mrad) off; move less far, or bend the knees more"
+            )
+        return np.array(self.configuration.q)
+
+    def error(self) -> float:
+        """Largest of soles, centre of mass and hand."""
+        errors = [task.compute_error(self.configuration) for task in self.soles]
+        errors += [self.com.compute_error(self.configuration)]
+        if self.hand is not None:
+            errors += [self.hand.compute_error(self.configuration)[:3]]
+        return max(float(np.abs(error).max()) for error in errors)
+
+
+def _add_frame(model: pin.Model, name: str, body: int, place: pin.SE3) -> None:
+    model.addFrame(pin.Frame(name, body + 1, place, pin.FrameType.OP_FRAME))
