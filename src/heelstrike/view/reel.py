@@ -111,8 +111,5 @@ def _indices(clock: np.ndarray, count: int, times: Sequence[float] | None) -> li
 
 def laws(info: dict[str, Any]) -> str:
     """Short names of a recording's laws: the normal law's, where there is one."""
-    names = {surface: str(law.get("normal", law)["kind"]) for surface, law in info["laws"].items()}
-    different = list(dict.fromkeys(names.values()))
-    if len(different) <= 1:
-        return different[0] if different else "no ground"
-    return ", ".join(f"{surface}: {name}" for surface, name in names.items())
+    names = [str(law.get("normal", law)["kind"]) for law in info["laws"].values()]
+    return ", ".join(dict.fromkeys(names)) or "no ground"

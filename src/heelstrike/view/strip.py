@@ -35,12 +35,25 @@ SIDE, ABOVE, BELOW, GAP = 0.3, 0.24, 0.34, 0.06
 """Room for the law, for the time over a row, for the scale, between frames [inch]."""
 LONGEST = 0.35
 """Length of the longest arrow over the size of what is shown."""
+LETTER = 110.0
+"""Size of letters [pt] of which one fits into an inch."""
+FAINT = 1e-6
+"""Force that no arrow shows [N]."""
 FORCE = plot.COLOURS[1]
 
 
 def film_strip(
     recordings: Recording | Sequence[Recording],
     path: str | os.PathLike[str],
+    **options: Any,
+) -> Path:
+    """Writes a film strip, whole or not at all, and returns its path; options are `strip`'s."""
+    plot.check_ending(path)
+    return plot.save(strip(recordings, **options), path, few_colours=True)
+
+
+def strip(
+    recordings: Recording | Sequence[Recording],
     frames: int = 6,
     times: Sequence[float] | None = None,
     columns: int | None = None,
@@ -50,8 +63,8 @@ def film_strip(
     robot: Robot | None = None,
     forces: bool = True,
     width: float = WIDTH,
-) -> Path:
-    """Writes a film strip, whole or not at all, and returns its path.
+) -> Figure:
+    """A film strip.
 
     `frames` at even times, or those at `times` [s]; `columns` of them in a row. `labels` stand
     beside the recordings, by default their laws. `robot` is needed where a recording from a file
@@ -64,14 +77,12 @@ def film_strip(
         raise HeelstrikeError(f"{len(labels)} labels for {len(runs)} recordings; give one each")
     if columns is not None and columns < 1:
         raise HeelstrikeError(f"columns={columns}: a row holds at least one frame")
-    plot.check_ending(path)
     names = [None] * len(runs) if labels is None else labels
     reels = [
         reel(run, frames, times, world, robot, name) for run, name in zip(runs, names, strict=True)
     ]
     across = min(columns or len(reels[0].frames), len(reels[0].frames))
-    drawn = _sheet(reels, _views(reels, camera or Camera()), across, width, forces)
-    return plot.save(drawn, path, few_colours=True)
+    return _sheet(reels, _views(reels, camera or Camera()), across, width, forces)
 
 
 def _views(reels: list[Reel], camera: Camera) -> list[list[View]]:
@@ -112,7 +123,9 @@ def _scale(reels: list[Reel], view: View, cell: float, forces: bool) -> Scale:
     strongest = float(np.concatenate(strengths).max(initial=0.0))
     size = view.distance * view.slope
     longest = LONGEST * 2 * size * max(1.0, view.ratio)
-    return Scale(cell, size, strongest, longest / strongest if forces and strongest else 0.0)
+    return Scale(
+        cell, size, strongest, longest / strongest if forces and strongest > FAINT else 0.0
+    )
 
 
 def _sheet(
@@ -129,7 +142,8 @@ def _sheet(
     drawn = Figure(figsize=(width, height))
     top = height
     for one, row, count in zip(reels, views, lines, strict=True):
-        bold: dict[str, Any] = {"fontsize": 9, "fontweight": "bold", "color": plot.INK}
+        letters = min(9.0, LETTER * count * line / max(len(one.label), 1))
+        bold: dict[str, Any] = {"fontsize": letters, "fontweight": "bold", "color": plot.INK}
         middle = (0.12 / width, (top - count * line / 2 - ABOVE / 2) / height)
         drawn.text(*middle, one.label, rotation=90, ha="center", va="center", **bold)
         for k, frame in enumerate(one.frames):
