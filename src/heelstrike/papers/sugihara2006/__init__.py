@@ -24,5 +24,8 @@ PAPER = Paper(
         "fig7": Item("normal force of a standing sole's vertex, by lambda", "fig7:fig7"),
         "fig8": Item("its distribution over the sole's vertices", "fig8:fig8"),
         "fig9": Item("the centre of mass of a walk, by static friction", "fig9:fig9"),
+        "fig10": Item("a walk, as a film strip", "films:fig10"),
+        "fig11": Item("a walk that falls", "films:fig11"),
+        "fig12": Item("a jump", "films:fig12"),
     },
 )
