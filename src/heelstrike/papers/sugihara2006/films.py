@@ -60,8 +60,8 @@ def fig10() -> Result:
                 1e3 * (com[-1, 0] - com[0, 0]),
                 1e3 * way,
                 1e3 * STEP * com[0, 2],
-                remark="The gait's own way, eight steps. The literal rule lets soles slip, at 26 mm/s "
-                "(fig9); by the consistent rule the way is 238 mm.",
+                remark="The gait's own way, eight steps. The literal rule lets soles slip, at "
+                "26 mm/s (fig9); by the consistent rule the way is 238 mm.",
             ),
             shown(
                 "lowest centre of mass over that at the start",
@@ -135,8 +135,8 @@ def fig12() -> Result:
     )
 
 
-def _strip(run: hs.Recording, times: np.ndarray | list[float]) -> Figure:
+def _strip(run: hs.Recording, times: np.ndarray | list[float], follow: bool = True) -> Figure:
     from heelstrike.view.camera import Camera
     from heelstrike.view.strip import strip
 
-    return strip(run, times=list(times), camera=Camera(follow=True), labels=[""])
+    return strip(run, times=list(times), camera=Camera(follow=follow), labels=[""])
