@@ -279,18 +279,3 @@ def test_a_body_carries_its_law():
     assert "soft/ball on ice" in run.data.point_law.values
     with pytest.raises(hs.HeelstrikeError, match="k = -1"):
         sim.parameters["soft/ball.normal.k"] = -1.0
-
-
-@pytest.mark.parametrize("edge_points", [0, 3])
-def test_edge_points_see_what_corners_do_not(edge_points):
-    """A cube laid across a beam that is narrower than its face."""
-    law = hs.Elastic(hs.LinearSpring(k=2e3, c=8, damping="both"), hs.Bristle(k_t=2e3, c_t=8))
-    beam = hs.Box(law, "beam", point=(0, 0, -0.5), size=(0.06, 1, 1), faces="+z")
-    sim = hs.Simulator(hs.Scene(hs.load("cube", edge_points=edge_points), beam))
-    data = sim.run(0.5, q0=[0, 0, 0.0524, 0, 0, 0, 1], record=("q", "body_force")).data
-    height = data.q.values[0, -1, 2]
-    if edge_points:
-        assert height == pytest.approx(0.0524, abs=1e-3)
-        assert data.body_force.values[0, -1, 0] == pytest.approx([0, 0, 0.37 * G], abs=1e-2)
-    else:
-        assert height == pytest.approx(0.0524 - 0.5 * G * 0.5**2, rel=0.01)
