@@ -79,6 +79,8 @@ class Demand:
     """What the literal rule of [Sugihara2006] needs; None: the consistent rule."""
     bias: str = "keep"
     """"keep" or "drop" the change of a point's velocity by the bodies' turning, (19)."""
+    exact: bool = False
+    """Whether the coupled problem is solved as far as numbers go (accuracy.EXACT)."""
 
 
 class SurfaceLaw(ABC):
