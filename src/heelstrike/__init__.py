@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from heelstrike.contact.micro_macro import MicroMacro
     from heelstrike.contact.poisson_spring import PoissonSpring
     from heelstrike.contact.rigid import Rigid
+    from heelstrike.contact.signorini import Signorini
     from heelstrike.contact.timestep_damper import TimestepDamper
     from heelstrike.errors import (
         HeelstrikeError,
@@ -63,6 +64,7 @@ _HOMES = {
     "Robot": "heelstrike.robot",
     "Scene": "heelstrike.simulate.scene",
     "Servo": "heelstrike.simulate.servo",
+    "Signorini": "heelstrike.contact.signorini",
     "Simulator": "heelstrike.simulate.simulator",
     "Stops": "heelstrike.simulate.joints",
     "TimestepDamper": "heelstrike.contact.timestep_damper",
@@ -104,6 +106,7 @@ __all__ = [
     "Robot",
     "Scene",
     "Servo",
+    "Signorini",
     "Simulator",
     "Stops",
     "TimestepDamper",
