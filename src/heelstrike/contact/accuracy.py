@@ -29,6 +29,8 @@ class Accuracy:
     """Passes after which each has half the compliance of the one before,"""
     firmest: float = 1e-2
     """down to this share of the first."""
+    thorough: int = 20
+    """Passes at least, where derivatives are wanted and something slides."""
 
 
 USUAL = Accuracy()

@@ -105,7 +105,7 @@ def solve(
     accuracy: Accuracy = USUAL,
 ) -> Solution:
     """Impulses of all rows; `inverse` is Lambda^-1, `free` the bodies' twists without them.
-    `thorough` is for derivatives (newton.py).
+    `thorough` is for derivatives (newton.py): those of friction settle pass by pass.
     """
     return _Problem(p, rows, inverse, free, tolerance, accuracy).solve(thorough)
 
@@ -148,6 +148,7 @@ class _Problem:
 
     def solve(self, thorough: bool) -> Solution:
         p, n = self.p, len(self.rows)
+        self.least = self.accuracy.thorough if thorough else 0
         with repeated(p, "coupled", limit=self.accuracy.rounds) as loop:
             search = Search(p, loop, self.begin, self.tolerance, thorough=thorough)
             passes = loop.carry("passes", SX(0))
@@ -254,7 +255,9 @@ class _Problem:
             firmer = ca.fmax(0.5 * self.firm, self.accuracy.firmest)
             slow = ca.logic_and(ends, passes >= self.accuracy.long)
             loop.next(self.firm, where(slow, firmer, self.firm))
-            loop.until(ca.logic_and(ends, ca.logic_and(settled, ca.logic_not(news))))
+            enough = ca.logic_or(passes >= self.least, ca.logic_not(ca.mmax(slides)))
+            done = ca.logic_and(settled, enough) if self.least else settled
+            loop.until(ca.logic_and(ends, ca.logic_and(done, ca.logic_not(news))))
 
     def nearest(self, row: Row, j: int, a: SX, left: SX, radius: SX, slides: SX) -> tuple[SX, SX]:
         """Impulse, and how it falls with the velocity: its slope over the compliances."""
