@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from heelstrike.contact.micro_macro import MicroMacro
     from heelstrike.contact.poisson_spring import PoissonSpring
     from heelstrike.contact.rigid import Rigid
+    from heelstrike.contact.signorini import Signorini
     from heelstrike.contact.timestep_damper import TimestepDamper
     from heelstrike.errors import (
         HeelstrikeError,
@@ -77,6 +78,7 @@ _HOMES = {
     "SceneError": "heelstrike.errors",
     "SceneFile": "heelstrike.scene_files",
     "Servo": "heelstrike.simulate.servo",
+    "Signorini": "heelstrike.contact.signorini",
     "Simulator": "heelstrike.simulate.simulator",
     "Sphere": "heelstrike.simulate.surface",
     "Stairs": "heelstrike.simulate.surface",
@@ -127,6 +129,7 @@ __all__ = [
     "SceneError",
     "SceneFile",
     "Servo",
+    "Signorini",
     "Simulator",
     "Sphere",
     "Stairs",

@@ -19,18 +19,20 @@ from scipy.optimize import brentq, nnls
 
 from heelstrike.compile.cpu import compile_program
 from heelstrike.compile.program import Program
-from heelstrike.contact import coupled
-from heelstrike.contact.coupled import RUBBING, SETTLED, STICKS, TURNING, Arm, Row, solve
+from heelstrike.contact.accuracy import USUAL, Accuracy
+from heelstrike.contact.coupled import Arm, Row, solve
 
+RUBBING, SETTLED, STICKS, TURNING = USUAL.rubbing, USUAL.settled, USUAL.sticks, USUAL.turning
 SINGLE = ("active", "slid", "mu_s", "mu_k", "smoothing")
 INPUTS = {"target": 3, "past": 3, "levers": 3, "axes": 9} | dict.fromkeys(SINGLE, 1)
 """Numbers a point."""
-MANY = 1000
-"""Rounds, so that what the passes end at can be seen; how many they need is another test."""
+SCALARS = ("rounds", "unfinished", "residual")
+MANY = Accuracy(rounds=1000)
+"""So that what the passes end at can be seen; how many they need is another test."""
 
 
 @cache
-def kernel(bodies, points, rounds=MANY, soft=False, pair=False):
+def kernel(bodies, points, accuracy=MANY, tolerance=1e-9, soft=False, pair=False):
     """Points are dealt out to bodies in turn; a pair: every point is between the first two."""
     p, n, size = Program("coupled"), points, 6 * bodies
     inverse, free = p.input("inverse", size**2), p.input("free", size)
@@ -43,13 +45,12 @@ def kernel(bodies, points, rounds=MANY, soft=False, pair=False):
         arms = (Arm(0, lever), Arm(1, lever, -1.0)) if pair else (Arm(j % bodies, lever),)
         axes = ca.reshape(own.pop("axes"), 3, 3).T
         rows.append(Row(arms=arms, axes=axes, compliance=compliance, **own))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coupled, "ROUNDS", rounds)
-        s = solve(p, rows, ca.reshape(inverse, size, size), free, ca.SX(1e-9))
+    problem = ca.reshape(inverse, size, size), free, ca.SX(tolerance)
+    s = solve(p, rows, *problem, accuracy=accuracy)
     with p.block("out"):
         p.output("f", ca.horzcat(*s.impulses).T)
         p.output("slides", ca.vertcat(*s.slides))
-        for name in ("twists", "wrenches", "rounds", "unfinished"):
+        for name in ("twists", "wrenches", *SCALARS):
             p.output(name, getattr(s, name))
     return compile_program(p)
 
@@ -60,7 +61,7 @@ def solved(problem, **options):
     bodies = problem["free"].shape[1] // 6
     given = {k: v.reshape(worlds, -1) for k, v in problem.items() if k not in ("maps", "own")}
     out = kernel(bodies, points, **options)(**given)
-    return out | {name: out[name].reshape(worlds) for name in ("rounds", "unfinished")}
+    return out | {name: out[name].reshape(worlds) for name in SCALARS}
 
 
 def skew(x):
@@ -294,6 +295,6 @@ def test_rounds(mu_s, mu_k, allowed):
     """How often a foot of four points that lands anyhow is not done in the rounds of a step."""
     rng = np.random.default_rng(11)
     p = stacked([feet(rng, 1, 4, mu_s, mu_k) for _ in range(300)])
-    out = solved(p, rounds=coupled.ROUNDS)
+    out = solved(p, accuracy=USUAL)
     assert out["unfinished"].mean() < allowed
-    assert ((out["rounds"] == coupled.ROUNDS) >= out["unfinished"]).all()
+    assert ((out["rounds"] == USUAL.rounds) >= out["unfinished"]).all()

@@ -34,6 +34,7 @@ PAGES = [
     "docs/laws/elastic.md",
     "docs/laws/rigid.md",
     "docs/laws/micro-macro.md",
+    "docs/laws/signorini.md",
 ]
 
 

@@ -18,6 +18,7 @@ from heelstrike.contact.micro_macro import MicroMacro
 from heelstrike.contact.parameters import MEANING, STATIC, UNIT
 from heelstrike.contact.poisson_spring import PoissonSpring
 from heelstrike.contact.rigid import Rigid
+from heelstrike.contact.signorini import Signorini
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.contact.timestep_damper import TimestepDamper
 from heelstrike.errors import HeelstrikeError
@@ -33,6 +34,7 @@ LAWS: tuple[type[Law | Coulomb | SurfaceLaw], ...] = (
     Elastic,
     Rigid,
     MicroMacro,
+    Signorini,
 )
 
 REFERENCES = {
@@ -40,6 +42,9 @@ REFERENCES = {
     "assemblies, Geotechnique 29(1), 47-65, 1979",
     "Hunt1975": "K. H. Hunt, F. R. E. Crossley: Coefficient of restitution interpreted as damping "
     "in vibroimpact, ASME Journal of Applied Mechanics, 440-445, June 1975",
+    "LeLidec2024": "Q. Le Lidec, W. Jallet, L. Montaut, I. Laptev, C. Schmid, J. Carpentier: "
+    "Contact models in robotics: a comparative analysis, IEEE Transactions on Robotics 40, "
+    "3716-3733, 2024",
     "Marhefka1996": "D. W. Marhefka, D. E. Orin: Simulation of contact using a nonlinear damping "
     "model, IEEE International Conference on Robotics and Automation, 1662-1668, 1996",
     "Moore1988": "M. Moore, J. Wilhelms: Collision detection and response for computer animation, "

@@ -17,6 +17,10 @@ by Newton's method with a search along its line; the matrix is 1 + L^T (sum G^T 
 matrix of the size of the points appears. A point slides if the passes leave it a slip; its friction
 is then bounded by mu_k times the normal impulse of the pass before: at the end that is Coulomb's
 law, slip is never reversed, and nothing hops.
+
+Two things bring slow passes to an end: a bound that turns back goes half the way only, so that two
+of them cannot swing for ever; and after many passes the compliance halves with each, so that a
+load which hardly resists moving from point to point has moved. accuracy.py says when all ends.
 """
 
 from __future__ import annotations
@@ -28,27 +32,12 @@ import casadi as ca
 
 from heelstrike.compile.loop import Loop, repeated
 from heelstrike.compile.program import Program
+from heelstrike.contact.accuracy import USUAL, Accuracy
 from heelstrike.contact.cone import Nearest, in_cone, in_tube
 from heelstrike.contact.contact import SX, where
+from heelstrike.contact.missed import worst_missed
 from heelstrike.contact.newton import Search, root_of
 from heelstrike.spatial.vector import skew, zeros
-
-ROUNDS = 300
-"""Evaluations in a step, over all passes; at the limit the last accepted impulses are taken."""
-STICKS = 1e-5
-"""Slip left to a sticking point, as a share of the largest free velocity, above which it slides."""
-SETTLED = 1e-6
-"""Change of velocity from pass to pass, as such a share, below which the passes end."""
-PATIENT = 3
-"""Passes after which contacts that all rest need not settle so far:"""
-RESTING = 100.0
-"""times both above; the next step goes on from here."""
-TURNING = 1e-3
-"""Share of a sliding point's friction that may still turn; the next step goes on from there."""
-RUBBING = 1e-6
-"""Share of it that may still grow."""
-JUDGED = 20
-"""Passes after which a slip counts even if impulses still change."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +95,8 @@ class Solution:
     rounds: SX
     unfinished: SX
     """1 where the limit of rounds was reached."""
+    residual: SX
+    """Velocity by which the worst contact misses its law (missed.py) [m/s]."""
 
 
 def solve(
@@ -115,21 +106,28 @@ def solve(
     free: SX,
     tolerance: SX,
     thorough: bool = False,
+    accuracy: Accuracy = USUAL,
 ) -> Solution:
     """Impulses of all rows; `inverse` is Lambda^-1, `free` the bodies' twists without them.
-    `thorough` is for derivatives (newton.py).
+    `thorough` is for derivatives (newton.py): those of friction settle pass by pass.
     """
-    return _Problem(p, rows, inverse, free, tolerance).solve(thorough)
+    return _Problem(p, rows, inverse, free, tolerance, accuracy).solve(thorough)
 
 
 class _Problem:
     """The problem under construction."""
 
     def __init__(
-        self, p: Program, rows: Sequence[Row], inverse: SX, free: SX, tolerance: SX
+        self,
+        p: Program,
+        rows: Sequence[Row],
+        inverse: SX,
+        free: SX,
+        tolerance: SX,
+        accuracy: Accuracy,
     ) -> None:
         self.p, self.rows, self.free, self.tolerance = p, rows, free, tolerance
-        self.size = free.numel()
+        self.inverse, self.accuracy, self.size = inverse, accuracy, free.numel()
         with p.block("coupled: root"):
             self.root = p.let("root", root_of(inverse))
         self.maps = [map_of(row, self.size) for row in rows]
@@ -147,14 +145,15 @@ class _Problem:
                 moves = p.let("moves", ca.logic_or(moves, ca.logic_and(row.active, row.moves)))
         with p.block("coupled: begin"):
             self.begin = p.let("begin", self.root.T @ past)
-            self.later = p.let("later", where(moves, 1, RESTING))
+            self.later = p.let("later", where(moves, 1, accuracy.resting))
             # what the numbers can resolve: in float32 less
-            self.settled = p.let("settled", ca.fmax(SETTLED, 10 * tolerance) * self.scale)
-            self.sticks = p.let("sticks", ca.fmax(STICKS, 100 * tolerance) * self.scale)
+            self.settled = p.let("settled", ca.fmax(accuracy.settled, 10 * tolerance) * self.scale)
+            self.sticks = p.let("sticks", ca.fmax(accuracy.sticks, 100 * tolerance) * self.scale)
 
     def solve(self, thorough: bool) -> Solution:
         p, n = self.p, len(self.rows)
-        with repeated(p, "coupled", limit=ROUNDS) as loop:
+        self.least = self.accuracy.thorough if thorough else 0
+        with repeated(p, "coupled", limit=self.accuracy.rounds) as loop:
             search = Search(p, loop, self.begin, self.tolerance, thorough=thorough)
             passes = loop.carry("passes", SX(0))
             a = loop.carry("a", ca.horzcat(*(row.past for row in self.rows)))
@@ -162,6 +161,8 @@ class _Problem:
             radii = [_bound(row, row.slid, row.past[2]) for row in self.rows]
             radius = loop.carry("radius", ca.vertcat(*radii))
             slides = loop.carry("slides", ca.vertcat(*(row.slid for row in self.rows)))
+            self.firm = loop.carry("firm", SX(1))
+            self.grew = loop.carry("grew", zeros(n))
             self.round(loop, search, passes, a, f, radius, slides)
         assert loop.rounds is not None
         assert loop.unfinished is not None
@@ -170,7 +171,14 @@ class _Problem:
         with p.block("coupled: end"):
             twists = p.let("twist", self.free + self.root @ search.x)
         flags = [slides[j] for j in range(n)]
-        return Solution(impulses, flags, twists, wrenches, loop.rounds, loop.unfinished)
+        residual = worst_missed(p, self.rows, self.own, self.left(wrenches), impulses, flags)
+        return Solution(impulses, flags, twists, wrenches, loop.rounds, loop.unfinished, residual)
+
+    def left(self, wrenches: SX) -> list[SX]:
+        """Of each row the velocity after the step less its target."""
+        with self.p.block("coupled: left"):
+            twists = self.p.let("twist", self.free + self.inverse @ wrenches)
+        return [g @ twists - row.target for row, g in zip(self.rows, self.maps, strict=True)]
 
     def round(
         self,
@@ -222,17 +230,18 @@ class _Problem:
             with p.block("coupled: change"):
                 change = ca.fabs(found[j] - a[:, j])
                 turned = ca.fmax(change[0], change[1])
-                turned = where(slides[j], ca.fmax(turned - TURNING * radius[j], 0), turned)
+                turning = ca.fmax(turned - self.accuracy.turning * radius[j], 0)
+                turned = where(slides[j], turning, turned)
                 if row.compliance is None:  # an elastic normal force is no pass's
                     turned = ca.fmax(turned, change[2])
                 bound = _bound(row, slides[j], found[j][2])
-                grown = ca.fabs(bound - radius[j]) - RUBBING * bound
-                worst = ca.fmax(self.rho[j] * turned, own * grown)
+                grown = ca.fabs(bound - radius[j]) - self.accuracy.rubbing * bound
+                worst = ca.fmax(self.firm * self.rho[j] * turned, own * grown)
                 moved = p.let("moved", ca.fmax(moved, worst))
         with p.block("coupled: settled"):
-            patience = p.let("patience", where(passes >= PATIENT, self.later, 1))
+            patience = p.let("patience", where(passes >= self.accuracy.patient, self.later, 1))
             settled = p.let("settled", moved < patience * self.settled)
-            judged = p.let("judged", ca.logic_or(settled, passes >= JUDGED))
+            judged = p.let("judged", ca.logic_or(settled, passes >= self.accuracy.judged))
         for j, row in enumerate(self.rows):
             with p.block("coupled: slides"):
                 slips_now = ca.logic_and(slips[j] > patience * self.sticks, found[j][2] > 0)
@@ -240,14 +249,23 @@ class _Problem:
                 flag = ca.logic_or(slides[j], starts)
                 news = p.let("news", ca.logic_or(news, starts))
                 loop.next(slides[j], where(ends, flag, slides[j]))
-                loop.next(radius[j], where(ends, _bound(row, flag, found[j][2]), radius[j]))
+                bound = _bound(row, flag, found[j][2])
+                turns = (bound - radius[j]) * self.grew[j] < 0
+                eased = where(turns, 0.5 * (bound + radius[j]), bound)
+                loop.next(radius[j], where(ends, eased, radius[j]))
+                loop.next(self.grew[j], where(ends, bound - radius[j], self.grew[j]))
         with p.block("coupled: pass"):
             loop.next(passes, passes + ends)
-            loop.until(ca.logic_and(ends, ca.logic_and(settled, ca.logic_not(news))))
+            firmer = ca.fmax(0.5 * self.firm, self.accuracy.firmest)
+            slow = ca.logic_and(ends, passes >= self.accuracy.long)
+            loop.next(self.firm, where(slow, firmer, self.firm))
+            enough = ca.logic_or(passes >= self.least, ca.logic_not(ca.mmax(slides)))
+            done = ca.logic_and(settled, enough) if self.least else settled
+            loop.until(ca.logic_and(ends, ca.logic_and(done, ca.logic_not(news))))
 
     def nearest(self, row: Row, j: int, a: SX, left: SX, radius: SX, slides: SX) -> tuple[SX, SX]:
         """Impulse, and how it falls with the velocity: its slope over the compliances."""
-        rho = normal = self.rho[j]
+        rho = normal = self.rho[j] * self.firm
         z = a - left / rho
         if row.compliance is not None:
             push, normal = _soft(row, left[2])

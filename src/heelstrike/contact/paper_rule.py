@@ -29,6 +29,7 @@ from heelstrike.compile.loop import repeated
 from heelstrike.compile.program import Program
 from heelstrike.contact.contact import SX, where
 from heelstrike.contact.coupled import Row, Solution, map_of
+from heelstrike.contact.missed import worst_missed
 from heelstrike.contact.newton import Search, root_of
 from heelstrike.contact.surface_law import Literal
 from heelstrike.spatial.vector import zeros
@@ -88,7 +89,10 @@ def solve_paper(
             total = total + g.T @ impulse
         wrenches = p.let("wrench", ca.densify(total))
         after = p.let("twist", free + inverse @ wrenches)
-    return Solution(impulses, slides, after, wrenches, loop.rounds, loop.unfinished)
+        own = [p.let("own", ca.trace(g @ inverse @ g.T) / 3) for g in maps]
+    left = [g @ after - row.target for row, g in zip(rows, maps, strict=True)]
+    residual = worst_missed(p, rows, own, left, impulses, slides)
+    return Solution(impulses, slides, after, wrenches, loop.rounds, loop.unfinished, residual)
 
 
 def _root_and_known(

@@ -83,6 +83,8 @@ class Demand:
     """"keep" or "drop" the change of a point's velocity by the bodies' turning, (19)."""
     forces: str = "b"
     """"b", or gravity alone, "b-hat", which the coupled problem sees of the bias forces, (21)."""
+    exact: bool = False
+    """Whether the coupled problem is solved as far as numbers go (accuracy.EXACT)."""
 
 
 class SurfaceLaw(ABC):

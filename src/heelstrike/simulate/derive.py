@@ -123,7 +123,7 @@ def _zmp(scene: Scene, values: Values) -> np.ndarray:
 CONTACT = {"position", "depth", "depth_rate", "slip", "normal", "force"}
 """Plain outputs of which there is one a pair."""
 SENSED = ("accelerometer", "gyro")
-SOLVED = ("solver_rounds", "solver_unfinished")
+SOLVED = ("solver_rounds", "solver_unfinished", "solver_residual")
 FORCES = ("position", "force")
 
 SOURCES: dict[str, Source] = {
@@ -148,6 +148,7 @@ SOURCES: dict[str, Source] = {
     **{name: _work(k) for k, name in enumerate(WORKS)},
     "solver_rounds": _scalar("rounds"),
     "solver_unfinished": Source(("unfinished",), lambda _, v: v["unfinished"][..., 0] > 0.5),
+    "solver_residual": _scalar("residual"),
     "accelerometer": _plain("accelerometer"),
     "gyro": _plain("gyro"),
 }

@@ -76,6 +76,7 @@ def record(
         }
     if found.coupled is not None:
         values |= {"rounds": found.coupled.rounds, "unfinished": found.coupled.unfinished}
+        values["residual"] = found.coupled.residual
     if {"com", "com_velocity", "potential"} & set(names):
         whole = centroidal(p, plan.robot, found.kin, found.poses)
         values |= {"com": whole.com, "com_velocity": whole.velocity}

@@ -92,7 +92,8 @@ class Simulator:
         if isinstance(own, ServoPlan) and not implicit:
             check_explicit_servo(robot, pose, own.kd, dt)
         ends = stops.resolved(robot) if stops is not None else None
-        tolerance = 1e-9 if dtype == "float64" else 1e-5
+        exact = any(getattr(s.law, "rule", "") == "exact" for s in scene.surfaces)
+        tolerance = 1e-5 if dtype != "float64" else 1e-11 if exact else 1e-9
         plan = StepPlan(scene, integrator, own, ends, sensors, tolerance=tolerance, pose=pose)
         self._machine = Machine(plan, dt, dtype, _whole("worlds", worlds))
         self._linearizers: dict[tuple[object, ...], Linearizer] = {}

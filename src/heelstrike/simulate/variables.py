@@ -68,6 +68,7 @@ VARIABLES: dict[str, Variable] = {
     "zmp": Variable(("axis",), "m", "zero moment point"),
     "solver_rounds": Variable((), "1", "evaluations of the coupled problem"),
     "solver_unfinished": Variable((), "1", "whether they reached their limit", kind="b"),
+    "solver_residual": Variable((), "m s-1", "velocity by which contacts miss their law"),
     "accelerometer": Variable(("sensor", "axis"), "m s-2", "specific force in a body's axes"),
     "gyro": Variable(("sensor", "axis"), "rad s-1", "angular velocity in a body's axes"),
     "peak_force": Variable(

@@ -1,0 +1,38 @@
+"""When the passes of the coupled problem (coupled.py) end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Limits; velocities are shares of the largest free velocity."""
+
+    rounds: int = 300
+    """Evaluations in a step, over all passes; at the limit the last accepted impulses are taken."""
+    sticks: float = 1e-5
+    """Slip left to a sticking point above which it slides."""
+    settled: float = 1e-6
+    """Change of velocity from pass to pass below which the passes end."""
+    patient: int = 3
+    """Passes after which contacts that all rest need not settle so far:"""
+    resting: float = 100.0
+    """times both above; the next step goes on from here."""
+    turning: float = 1e-3
+    """Share of a sliding point's friction that may still turn; the next step goes on from there."""
+    rubbing: float = 1e-6
+    """Share of it that may still grow."""
+    judged: int = 20
+    """Passes after which a slip counts even if impulses still change."""
+    long: int = 30
+    """Passes after which each has half the compliance of the one before,"""
+    firmest: float = 1e-2
+    """down to this share of the first."""
+    thorough: int = 20
+    """Passes at least, where derivatives are wanted and something slides."""
+
+
+USUAL = Accuracy()
+EXACT = Accuracy(3000, 1e-9, settled=1e-10, resting=1.0, turning=1e-9, rubbing=1e-11, long=100)
+"""Signorini's condition and Coulomb's law to 1e-8."""
