@@ -113,11 +113,13 @@ def test_one_direction_never_gains(law):
     k, dt = 10 ** rng.uniform(3, 7, 400), 10 ** rng.uniform(-4, -2, 400)
     values = {"c": 10 ** rng.uniform(0, 5, 400)} if law == "one way" else {}
     start = {"depth": 10 ** rng.uniform(-6, -2, 400), "rate": rng.normal(size=400)}
-    data = ran(law, **start, dt=dt, steps=30, mass=1.0, g=0.0, record=("q", "v"), k=k, **values)
+    record = ("q", "v", "solver_residual")
+    data = ran(law, **start, dt=dt, steps=30, mass=1.0, g=0.0, record=record, k=k, **values)
     d, w = np.maximum(-data.q.values[..., 0], 0), data.v.values[..., 0]
     energy = w**2 / 2 + k[:, None] * d**2 / 2
     assert np.diff(energy, axis=1).max() < 1e-12 * energy.max()
     assert np.median(energy[:, -1] / energy[:, 0]) < 0.9
+    assert data.solver_residual.values.max() < 1e-6  # a millionth of the speeds here
 
 
 def test_ends_of_the_damper_of_one_direction():

@@ -80,6 +80,17 @@ class Row:
     moves: SX | float = 1.0
     """1 where it does not rest: a new contact, an impact, one that slides."""
 
+    def soft(self, left: SX) -> tuple[SX, SX]:
+        """Normal impulse of an elastic law at a velocity left, and its compliance there: two
+        straight lines that meet at `rest`.
+        """
+        assert self.compliance is not None
+        if self.leaving is None:
+            return -left / self.compliance, self.compliance
+        out = left > self.rest
+        push = -self.rest / self.compliance - (left - self.rest) / self.leaving
+        return where(out, push, -left / self.compliance), where(out, self.leaving, self.compliance)
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -268,7 +279,7 @@ class _Problem:
         rho = normal = self.rho[j] * self.firm
         z = a - left / rho
         if row.compliance is not None:
-            push, normal = _soft(row, left[2])
+            push, normal = row.soft(left[2])
             z = ca.vertcat(z[:2], push)
         near = in_tube(z, radius)
         if row.compliance is None:
@@ -290,18 +301,6 @@ def _bound(row: Row, slides: SX, normal: SX) -> SX:
     """Of friction in the tube; a rigid contact that sticks is in its cone instead."""
     held = 0 if row.compliance is None else ca.fmax(row.mu_s, row.mu_k)
     return where(slides, row.mu_k, held) * normal
-
-
-def _soft(row: Row, left: SX) -> tuple[SX, SX]:
-    """Normal impulse of an elastic law at a velocity left, and its compliance there: two straight
-    lines that meet at `rest`.
-    """
-    assert row.compliance is not None
-    if row.leaving is None:
-        return -left / row.compliance, row.compliance
-    out = left > row.rest
-    push = -row.rest / row.compliance - (left - row.rest) / row.leaving
-    return where(out, push, -left / row.compliance), where(out, row.leaving, row.compliance)
 
 
 def map_of(row: Row, size: int) -> SX:

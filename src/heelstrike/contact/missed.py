@@ -36,7 +36,7 @@ def worst_missed(
     for row, a, u, f, slid in zip(rows, own, left, impulses, slides, strict=True):
         with p.block("coupled: missed"):
             mu = where(slid, row.mu_k, ca.fmax(row.mu_s, row.mu_k))
-            push = None if row.compliance is None else -u[2] / row.compliance
+            push = None if row.compliance is None else row.soft(u[2])[0]
             found = missed(f, u, a, mu, push)
             worst = p.let("missed", ca.fmax(worst, where(row.active, found, 0)))
     return worst
