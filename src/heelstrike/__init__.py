@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from heelstrike.contact.coulomb import Coulomb
     from heelstrike.contact.custom import friction_law, normal_law
     from heelstrike.contact.elastic import Elastic
+    from heelstrike.contact.feedback_linearized import FeedbackLinearized
     from heelstrike.contact.hunt_crossley import HuntCrossley
     from heelstrike.contact.identify import fit_force, fit_restitution
     from heelstrike.contact.kinetic import Kinetic
@@ -46,6 +47,7 @@ _HOMES = {
     "Bristle": "heelstrike.contact.bristle",
     "Coulomb": "heelstrike.contact.coulomb",
     "Elastic": "heelstrike.contact.elastic",
+    "FeedbackLinearized": "heelstrike.contact.feedback_linearized",
     "HeelstrikeError": "heelstrike.errors",
     "HeelstrikeWarning": "heelstrike.errors",
     "HuntCrossley": "heelstrike.contact.hunt_crossley",
@@ -87,6 +89,7 @@ __all__ = [
     "Bristle",
     "Coulomb",
     "Elastic",
+    "FeedbackLinearized",
     "HeelstrikeError",
     "HeelstrikeWarning",
     "HuntCrossley",

@@ -77,6 +77,10 @@ class Demand:
     """Of the normal impulse, where the law has its own [1/kg]."""
     literal: Literal | None = None
     """What the literal rule of [Sugihara2006] needs; None: the consistent rule."""
+    along: SX | None = None
+    """Along the two tangents, relative to the surface, after the step [m/s]; None: none."""
+    least_norm: bool = False
+    """The literal rule of [Rengifo2009]."""
     bias: str = "keep"
     """"keep" or "drop" the change of a point's velocity by the bodies' turning, (19)."""
 
@@ -95,6 +99,11 @@ class SurfaceLaw(ABC):
     @property
     def couples(self) -> bool:
         """Whether the law makes demands."""
+        return False
+
+    @property
+    def accelerates(self) -> bool:
+        """Whether what it demands is an acceleration, which RK4 may integrate."""
         return False
 
     @abstractmethod

@@ -20,6 +20,7 @@ import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.contact.coupled import Arm, Row, solve
+from heelstrike.contact.least_norm import solve_least_norm
 from heelstrike.contact.paper_rule import solve_paper
 from heelstrike.contact.rigid import FAST
 from heelstrike.contact.surface_law import Literal
@@ -63,6 +64,7 @@ class Coupling:
         self.rows: list[Row] = []
         self.literals: list[Literal] = []
         self.drops = False  # the bias of (19)
+        self.least_norm = False
         self.last = zeros(6 * len(self.bodies))  # wrench of the last step's forces
 
     def prepare(
@@ -124,6 +126,8 @@ class Coupling:
         problem = inverse, free, self.tolerance, self.thorough
         if self.literals:
             solution = solve_paper(p, self.rows, self.literals, *problem)
+        elif self.least_norm:
+            solution = solve_least_norm(p, self.rows, *problem)
         else:
             solution = solve(p, self.rows, *problem)
         with p.block("coupled: change"):
@@ -156,7 +160,9 @@ class Coupling:
             spin = motions[side.body].angular
             turning = turning + side.sign * cross(spin, cross(spin, side.turns))
         wanted = touched.axes @ (touched.belt - dt * turning)
-        target = wanted + ca.vertcat(0, 0, demand.velocity)
+        along = zeros(2) if demand.along is None else demand.along
+        target = wanted + ca.vertcat(along, demand.velocity)
+        self.least_norm = demand.least_norm
         p = self.p
         if (literal := demand.literal) is not None:
             sigma = p.let("sigma", literal.sigma)
@@ -220,12 +226,14 @@ class Coupling:
 def check_rules(scene: Scene) -> None:
     """Refuses laws that cannot be solved together."""
     rules = {
-        (getattr(law, "rule", "consistent"), getattr(law, "bias", "rule")) for law in _rigid(scene)
+        (rule, getattr(law, "bias", "rule"), rule == "paper" and type(law))
+        for law in _rigid(scene)
+        for rule in [getattr(law, "rule", "consistent")]
     }
     if len(rules) > 1:
         raise HeelstrikeError(
-            'rule="paper" solves all coupled contacts of a scene by its own QP: give every '
-            'rigid surface the same rule and bias, or take rule="consistent"'
+            'rule="paper" solves all coupled contacts of a scene in its own way: give every '
+            'coupled surface the same law, rule and bias, or take rule="consistent"'
         )
 
 

@@ -62,10 +62,12 @@ class Simulator:
         if not isinstance(scene, Scene):
             raise HeelstrikeError(f"a simulator takes a scene, hs.Scene(robot, ...), not {scene!r}")
         _check_choice("integrator", integrator, INTEGRATORS)
-        if integrator == "rk4" and any(surface.law.couples for surface in scene.surfaces):
+        if integrator == "rk4" and any(
+            surface.law.couples and not surface.law.accelerates for surface in scene.surfaces
+        ):
             raise HeelstrikeError(
-                "rk4 takes elastic laws only: a rigid law changes velocities within a step; take "
-                'integrator="symplectic"'
+                "rk4 takes elastic laws, and hs.FeedbackLinearized(form='acceleration'); this law "
+                'changes velocities within a step; take integrator="symplectic"'
             )
         if integrator == "euler" and any(
             getattr(surface.law, "implicit", False) for surface in scene.surfaces
