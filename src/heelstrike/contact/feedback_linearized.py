@@ -84,4 +84,4 @@ class FeedbackLinearized(SurfaceLaw):
         d, w = meeting.depth, meeting.depth_rate
         if self.form == "acceleration":
             return speed_at_once(c, d, w), 1 - c.kv * c.dt
-        return speed_after(c, d, w), ca.exp(-c.kv * c.dt)
+        return speed_after(c, d, w, meeting.gravity * c.dt), ca.exp(-c.kv * c.dt)

@@ -64,8 +64,16 @@ def speed_at_once(c: Imposed, d: SX, w: SX) -> SX:
     return w - c.dt * (c.kp * (d - c.epsilon) + c.kv * ca.fmax(w, 0))
 
 
-def speed_after(c: Imposed, d: SX, w: SX) -> SX:
-    """Depth rate after the step by the equation itself; d > 0."""
+def speed_after(c: Imposed, d: SX, w: SX, slow: SX | float = 0.0) -> SX:
+    """Depth rate after the step by the equation itself; d > 0. A point that leaves more slowly than
+    `slow` goes to epsilon and no further.
+    """
+    after, there = _followed(c, d, w), (c.epsilon - d) / c.dt
+    after = ca.fmin(after, ca.fmax(w, there))  # nor does epsilon pull beyond itself
+    return where(after > -slow, ca.fmax(after, ca.fmin(there, 0)), after)
+
+
+def _followed(c: Imposed, d: SX, w: SX) -> SX:
     entered = d < w * c.dt
     y = where(entered, 0, d) - c.epsilon
     left = c.dt + where(entered, d / where(entered, w, 1), 0)
@@ -89,8 +97,7 @@ def speed_after(c: Imposed, d: SX, w: SX) -> SX:
     y, w_out = where(skips, y, y_in), where(skips, w, w_in)
     time = where(skips, ca.fmin(left, turn), ca.fmin(time - spent, 0.5 * np.pi / c.omega))
     swing = c.omega * time
-    after = w_out * ca.cos(swing) - c.omega * y * ca.sin(swing)
-    return ca.fmin(after, ca.fmax(w, (c.epsilon - d) / c.dt))  # epsilon pulls no further than there
+    return w_out * ca.cos(swing) - c.omega * y * ca.sin(swing)
 
 
 def _stops(c: Imposed, y: SX, w: SX) -> SX:
