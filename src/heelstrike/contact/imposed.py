@@ -9,9 +9,12 @@
 
 C and S are cosh(r t), sinh(r t) / r where r^2 = s^2 - kp > 0, else cos and sin with r^2 = kp - s^2.
 In may be followed by out within a step, and out, where epsilon pulls, by in. A point that came
-in within the last step is taken from where and when it did. So a mass that comes and goes in one
-step rebounds as the closed form says, at any dt; and with epsilon = 0 no symplectic step adds to
-kp y^2 + w^2, whatever kp, kv and dt: velocity is exact, and depth d + dt w lags behind.
+in within the last step is taken from where and when it did: a mass that comes and goes in one
+step rebounds as the closed form says, at any dt.
+
+The step moves a point by dt w, not by the equation's own way, so its depth is off by up to a step's
+way in. Where sqrt(kp) dt is not small that depth must not drive it out: no point gets faster than
+it was, or than takes it to epsilon in the step. So no rebound exceeds 1, whatever kp, kv and dt.
 """
 
 from __future__ import annotations
@@ -69,7 +72,8 @@ def speed_after(c: Imposed, d: SX, w: SX, slow: SX | float = 0.0) -> SX:
     `slow` goes to epsilon and no further.
     """
     after, there = _followed(c, d, w), (c.epsilon - d) / c.dt
-    after = ca.fmin(after, ca.fmax(w, there))  # nor does epsilon pull beyond itself
+    bounded = ca.fmin(ca.fmax(after, ca.fmin(-ca.fabs(w), there)), ca.fmax(w, there))
+    after = where(d < w * c.dt, after, bounded)
     return where(after > -slow, ca.fmax(after, ca.fmin(there, 0)), after)
 
 

@@ -1,0 +1,23 @@
+"""A Penalty-based Approach for Contact Forces Computation in Bipedal Robots (Rengifo et al.).
+
+What the paper claims, where each equation is, what does not reproduce:
+docs/papers/rengifo2009.md.
+"""
+
+from __future__ import annotations
+
+from heelstrike.papers import Item, Paper
+
+PAPER = Paper(
+    name="rengifo2009",
+    title="A Penalty-based Approach for Contact Forces Computation in Bipedal Robots",
+    authors="C. Rengifo, Y. Aoustin, C. Chevallereau, F. Plestan",
+    source="IEEE-RAS International Conference on Humanoid Robots, 2009",
+    items={
+        "fig2": Item("a rigid impact as the limit of the law", "ball:fig2"),
+        "fig4": Item("a bouncing ball: height", "ball:fig4"),
+        "fig5": Item("a bouncing ball: force", "ball:fig5"),
+        "restitution": Item("restitution by kp/kv^2", "restitution:restitution"),
+        "stability": Item("fixed steps: where they gain", "stability:stability"),
+    },
+)
