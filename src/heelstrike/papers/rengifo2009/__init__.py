@@ -18,6 +18,10 @@ PAPER = Paper(
         "fig4": Item("a bouncing ball: height", "ball:fig4"),
         "fig5": Item("a bouncing ball: force", "ball:fig5"),
         "restitution": Item("restitution by kp/kv^2", "restitution:restitution"),
+        "eq2": Item("spring and damper (2) against (4)", "penalty:eq2"),
+        "fig6": Item("a brick on a ramp", "brick:fig6"),
+        "takeoff": Item("a foot pulled off fast", "takeoff:takeoff"),
+        "cop": Item("least norm, clipped, and the weight", "cop:cop"),
         "stability": Item("fixed steps: where they gain", "stability:stability"),
     },
 )
