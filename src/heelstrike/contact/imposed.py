@@ -14,7 +14,8 @@ step rebounds as the closed form says, at any dt.
 
 The step moves a point by dt w, not by the equation's own way, so its depth is off by up to a step's
 way in. Where sqrt(kp) dt is not small that depth must not drive it out: no point gets faster than
-it was, or than takes it to epsilon in the step. So no rebound exceeds 1, whatever kp, kv and dt.
+it was, or than takes it a share 1 / (1 + kp dt^2) of the way to epsilon. So no rebound exceeds 1,
+whatever kp, kv and dt.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ def speed_after(c: Imposed, d: SX, w: SX, slow: SX | float = 0.0) -> SX:
     `slow` goes to epsilon and no further.
     """
     after, there = _followed(c, d, w), (c.epsilon - d) / c.dt
-    bounded = ca.fmin(ca.fmax(after, ca.fmin(-ca.fabs(w), there)), ca.fmax(w, there))
+    drift = there / (1 + c.kp * c.dt * c.dt)
+    bounded = ca.fmin(ca.fmax(after, ca.fmin(-ca.fabs(w), drift)), ca.fmax(w, drift))
     after = where(d < w * c.dt, after, bounded)
     return where(after > -slow, ca.fmax(after, ca.fmin(there, 0)), after)
 

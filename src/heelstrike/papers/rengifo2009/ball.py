@@ -82,7 +82,7 @@ def balls(
     )
     data = finished(run, steps)
     return Balls(
-        EVERY * dt * np.arange(data.sizes["time"]),
+        np.asarray(EVERY * dt * np.arange(data.sizes["time"]), float),
         -data.depth.values[..., 0],
         data.depth_rate.values[..., 0],
         data.normal_force.values[..., 0],

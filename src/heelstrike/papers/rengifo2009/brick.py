@@ -73,7 +73,7 @@ def slides(
     )
     data = finished(run, steps)
     return Slides(
-        DT * np.arange(data.sizes["time"]),
+        np.asarray(data.time.values),
         data.v.values[..., 0],
         -data.force.values[..., 0].sum(axis=-1),
         data.q.values[:, -1, 0],

@@ -54,7 +54,7 @@ def crouch() -> xr.Dataset:
     """hoap1 down and up, one world an epsilon."""
     robot = hs.load("hoap1")
     stance, low = robot.pose("stance"), robot.pose("crouch")
-    t = np.linspace(0, 1, 101)
+    t = np.linspace(0, 1, 1001)
     share = 0.5 * (1 - np.cos(2 * np.pi * t))[:, None]
     way = hs.Trajectory(t, stance + share * (low - stance))
     sim = hs.Simulator(

@@ -45,8 +45,8 @@ def restitution() -> Result:
     rows.append(below("kv 100 and 1000 at the same kp/kv^2: e differs by", worst(again - e), 1e-9))
     same = _e(np.array(ALIKE), np.array(ALIKE))
     remark = "Does not hold as stated: kp/kv is 1 in all of these; kp/kv^2 decides."
-    exact = closed_form.restitution(ALIKE, ALIKE)
-    for k, ours, form_here in zip(ALIKE, same, exact, strict=True):
+    forms = closed_form.restitution(ALIKE, ALIKE)
+    for k, ours, form_here in zip(ALIKE, same, forms, strict=True):
         alike = abs(ours - same[0]) < 1e-6
         theirs = "a function of kp/kv"
         rows.append(Row(f"e, kp = kv = {k:g}", ours, bool(alike), theirs, form_here, 1e-6, remark))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.papers.rengifo2009.closed_form import Floats
 from heelstrike.papers.report import Result, finished, shown
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def _draw(flat: np.ndarray) -> Figure:
     shade = ax.pcolormesh(np.log10(np.where(counts > 0, counts, np.nan)), cmap="Blues")
     ax.grid(False)
     label = ["none", *"vvvv", *"eeee", "face"]
-    ticks: Floats = np.arange(10) + 0.5
+    ticks = np.arange(10) + 0.5
     ax.set(xticks=ticks, yticks=ticks, xticklabels=label, yticklabels=label)
     plot.label(ax, "Steps in each of the 100 states", "one foot", "the other")
     figure.colorbar(shade, ax=ax, label="log10 of steps")
