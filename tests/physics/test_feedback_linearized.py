@@ -198,7 +198,7 @@ def test_humanoid_in_any_motion_has_numpys_forces():
         v = rng.normal(size=sim.robot.nv) * 0.05
         v[2] = -0.3
         tilt = rng.normal(size=sim.robot.nv) * 2e-3
-        q = pin.integrate(to_pinocchio(sim.robot), down(sim, 3e-3), tilt)
+        q = pin.integrate(to_pinocchio(sim.robot), down(sim, 8e-3), tilt)
         sim.reset(q0=q, v0=v)
         ours = sim.observe("force")["force"][0]
         w, r, touching = problem(sim, q, v)
@@ -254,7 +254,7 @@ def test_one_foot_on_rubber_steel_membrane_and_this():
     assert np.abs(data.v.values[0, -1]).max() < 1e-6
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.nightly)])
 def test_humanoid_stands_without_false_impacts(dtype):
     """At epsilon, on all eight vertices, by the weight."""
     robot = hs.load("hoap1")

@@ -29,6 +29,7 @@ PAGES = [
     "docs/laws/elastic.md",
     "docs/laws/rigid.md",
     "docs/laws/micro-macro.md",
+    "docs/laws/feedback-linearized.md",
 ]
 
 
