@@ -98,7 +98,7 @@ def fig6() -> Result:
             float(steps.travelled[0]),
             BRICK.distance,
             tolerance,
-            remark="Within two steps' way.",
+            remark="Half a step's way, and 1e-6 of the slip a step: the solver's tolerance.",
         )
     )
     under = {rule: slides(np.ones(1), mu[:1], rule, HALF) for rule in ("paper", "consistent")}
