@@ -32,6 +32,7 @@ POINTS = (8, 32, 128)
 LAWS = {
     "Rigid": hs.Rigid(),
     "MicroMacro": hs.MicroMacro(),
+    "FeedbackLinearized": hs.FeedbackLinearized(),
     "Elastic, implicit": hs.Elastic(hs.LinearSpring(k=1e5, c=1e3), hs.Coulomb(), implicit=True),
 }
 """rule="paper" is left out: G1 sinks and falls under it."""

@@ -152,8 +152,8 @@ def timed(contenders: Mapping[str, tuple[Callable[[], object], int]], turns: int
 
 
 def laws(source: str, turns: int) -> Timed:
-    """A batch under every elastic law; the joints without limits and dry friction, whose rounds
-    depend on how the robot moves.
+    """A batch under every elastic law and the two coupled ones that need no material; the joints
+    without limits and dry friction, whose rounds depend on how the robot moves.
     """
     normals = {
         "LinearSpring": hs.LinearSpring(),
@@ -164,6 +164,7 @@ def laws(source: str, turns: int) -> Timed:
     chosen = {f"{name} + Kinetic": hs.Elastic(law, hs.Kinetic()) for name, law in normals.items()}
     chosen["LinearSpring + Bristle"] = hs.Elastic(hs.LinearSpring(), hs.Bristle())
     chosen["LinearSpring, no friction"] = hs.Elastic(hs.LinearSpring(), None)
+    chosen |= {"Rigid": hs.Rigid(), "FeedbackLinearized": hs.FeedbackLinearized()}
     robot, dt = unlimited(hs.load(source)), Peer(source).dt
     return batches(
         {name: simulator(robot, dt, law, worlds=WORLDS) for name, law in chosen.items()}, turns

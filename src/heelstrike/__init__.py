@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from heelstrike.contact.coulomb import Coulomb
     from heelstrike.contact.custom import friction_law, normal_law
     from heelstrike.contact.elastic import Elastic
+    from heelstrike.contact.feedback_linearized import FeedbackLinearized
     from heelstrike.contact.hunt_crossley import HuntCrossley
     from heelstrike.contact.identify import fit_force, fit_restitution
     from heelstrike.contact.kinetic import Kinetic
@@ -58,6 +59,7 @@ _HOMES = {
     "Capsule": "heelstrike.simulate.surface",
     "Coulomb": "heelstrike.contact.coulomb",
     "Elastic": "heelstrike.contact.elastic",
+    "FeedbackLinearized": "heelstrike.contact.feedback_linearized",
     "HeelstrikeError": "heelstrike.errors",
     "HeelstrikeWarning": "heelstrike.errors",
     "HeightField": "heelstrike.simulate.surface",
@@ -109,6 +111,7 @@ __all__ = [
     "Capsule",
     "Coulomb",
     "Elastic",
+    "FeedbackLinearized",
     "HeelstrikeError",
     "HeelstrikeWarning",
     "HeightField",

@@ -35,6 +35,7 @@ PAGES = [
     "docs/laws/rigid.md",
     "docs/laws/micro-macro.md",
     "docs/laws/signorini.md",
+    "docs/laws/feedback-linearized.md",
 ]
 
 

@@ -11,6 +11,7 @@ from heelstrike.contact.bristle import Bristle
 from heelstrike.contact.contact import FrictionLaw, Law, NormalLaw
 from heelstrike.contact.coulomb import Coulomb
 from heelstrike.contact.elastic import Elastic
+from heelstrike.contact.feedback_linearized import FeedbackLinearized
 from heelstrike.contact.hunt_crossley import HuntCrossley
 from heelstrike.contact.kinetic import Kinetic
 from heelstrike.contact.linear_spring import LinearSpring
@@ -35,6 +36,7 @@ LAWS: tuple[type[Law | Coulomb | SurfaceLaw], ...] = (
     Rigid,
     MicroMacro,
     Signorini,
+    FeedbackLinearized,
 )
 
 REFERENCES = {

@@ -92,9 +92,9 @@ class Search:
         return Judged(accepted, ends)
 
 
-def root_of(matrix: SX) -> SX:
-    """L with L L^T = a symmetric positive semidefinite matrix; a column is zero where nothing is
-    left of its diagonal.
+def root_of(matrix: SX, least: SX | float = 1e-13) -> SX:
+    """L with L L^T = a symmetric positive semidefinite matrix; a column is zero where less than a
+    share `least` is left of its diagonal.
     """
     n = matrix.shape[0]
     root = SX(n, n)
@@ -102,7 +102,7 @@ def root_of(matrix: SX) -> SX:
         left = matrix[j, j]
         for k in range(j):
             left = left - root[j, k] * root[j, k]
-        there = left > 1e-13 * matrix[j, j]
+        there = left > least * matrix[j, j]
         inverse = where(there, 1 / ca.sqrt(ca.fmax(left, 1e-30)), 0)
         root[j, j] = left * inverse
         for i in range(j + 1, n):

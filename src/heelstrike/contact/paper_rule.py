@@ -31,6 +31,7 @@ from heelstrike.contact.contact import SX, where
 from heelstrike.contact.coupled import Row, Solution, map_of
 from heelstrike.contact.missed import worst_missed
 from heelstrike.contact.newton import Search, root_of
+from heelstrike.contact.semidefinite import solve_lower, triangular
 from heelstrike.contact.surface_law import Literal
 from heelstrike.spatial.vector import zeros
 
@@ -115,44 +116,11 @@ def _root_and_known(
         wanted = p.let("wanted", wanted)
     with p.block("paper: half"):
         half = p.let("half", root_of(squares))
-        along = p.let("along", _solve_lower(half, wanted))
+        along = p.let("along", solve_lower(half, wanted))
         wide = p.let("wide", inverse @ half)
     with p.block("paper: root"):
-        lower, turn = _triangular(wide)
+        lower, turn = triangular(wide)
         return p.let("root", lower), p.let("known", turn @ along)
-
-
-def _solve_lower(root: SX, b: SX) -> SX:
-    """x with root x = b, for b in the root's range; zero where the root's column is."""
-    n = b.numel()
-    x = zeros(n)
-    for j in range(n):
-        there = root[j, j] > 0
-        left = b[j]
-        for k in range(j):
-            left = left - root[j, k] * x[k]
-        x[j] = where(there, left / where(there, root[j, j], 1), 0)
-    return x
-
-
-def _triangular(matrix: SX) -> tuple[SX, SX]:
-    """T, O with T O = a matrix, T lower triangular, rows of O orthonormal, or zero where a row of
-    the matrix adds nothing to those above it.
-    """
-    n = matrix.shape[0]
-    lower, turn = SX(n, n), SX(n, n)
-    for i in range(n):
-        row = matrix[i, :]
-        whole = ca.dot(row, row)
-        for k in range(i):
-            lower[i, k] = ca.dot(row, turn[k, :])
-            row = row - lower[i, k] * turn[k, :]
-        left = ca.dot(row, row)
-        there = left > 1e-26 * whole
-        inverse = where(there, 1 / ca.sqrt(ca.fmax(left, 1e-60)), 0)
-        turn[i, :] = row * inverse
-        lower[i, i] = left * inverse
-    return lower, turn
 
 
 def _rows(literal: Literal, g: SX) -> SX:

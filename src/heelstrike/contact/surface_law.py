@@ -79,6 +79,10 @@ class Demand:
     """The same where the point moves out after the step; the two meet where it is at rest."""
     literal: Literal | None = None
     """What the literal rule of [Sugihara2006] needs; None: the consistent rule."""
+    along: SX | None = None
+    """Along the two tangents, relative to the surface, after the step [m/s]; None: none."""
+    least_norm: bool = False
+    """The literal rule of [Rengifo2009]."""
     bias: str = "keep"
     """"keep" or "drop" the change of a point's velocity by the bodies' turning, (19)."""
     forces: str = "b"
@@ -101,6 +105,11 @@ class SurfaceLaw(ABC):
     @property
     def couples(self) -> bool:
         """Whether the law makes demands."""
+        return False
+
+    @property
+    def accelerates(self) -> bool:
+        """Whether what it demands is an acceleration, which RK4 may integrate."""
         return False
 
     @abstractmethod

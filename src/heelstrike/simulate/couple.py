@@ -21,6 +21,7 @@ import casadi as ca
 from heelstrike.compile.program import Program
 from heelstrike.contact.accuracy import EXACT, USUAL
 from heelstrike.contact.coupled import Arm, Row, solve
+from heelstrike.contact.least_norm import solve_least_norm
 from heelstrike.contact.paper_rule import solve_paper
 from heelstrike.contact.rigid import FAST
 from heelstrike.contact.surface_law import Literal
@@ -69,6 +70,7 @@ class Coupling:
         self.drops = False  # the bias of (19)
         self.forgets = False  # all but gravity, (21)
         self.accuracy = USUAL
+        self.least_norm = False
         self.last = zeros(6 * len(self.bodies))  # wrench of the last step's forces
 
     def prepare(
@@ -134,6 +136,8 @@ class Coupling:
         problem = inverse, free, self.tolerance, self.thorough
         if self.literals:
             solution = solve_paper(p, self.rows, self.literals, *problem)
+        elif self.least_norm:
+            solution = solve_least_norm(p, self.rows, *problem)
         else:
             solution = solve(p, self.rows, *problem, self.accuracy)
         with p.block("coupled: change"):
@@ -166,7 +170,9 @@ class Coupling:
             spin = motions[side.body].angular
             turning = turning + side.sign * cross(spin, cross(spin, side.turns))
         wanted = touched.axes @ (touched.belt - dt * turning)
-        target = wanted + ca.vertcat(0, 0, demand.velocity)
+        along = zeros(2) if demand.along is None else demand.along
+        target = wanted + ca.vertcat(along, demand.velocity)
+        self.least_norm = demand.least_norm
         p = self.p
         if (literal := demand.literal) is not None:
             sigma = p.let("sigma", literal.sigma)
@@ -231,14 +237,21 @@ class Coupling:
 
 def check_rules(scene: Scene) -> None:
     """Refuses laws that cannot be solved together."""
-    own = {"rule": "consistent", "bias": "rule", "forces": "b"}
-    rules = {tuple(getattr(law, *one) for one in own.items()) for law in _rigid(scene)}
-    if len(rules) > 1:
+    kinds = {
+        (
+            rule := getattr(law, "rule", "consistent"),
+            getattr(law, "bias", "rule"),
+            getattr(law, "forces", "b"),
+            type(law) if rule == "paper" else None,
+        )
+        for law in _rigid(scene)
+    }
+    if len(kinds) > 1:
         raise HeelstrikeError(
             "all coupled contacts of a scene are solved together: "
-            f"{' and '.join(sorted({str(rule[0]) for rule in rules}))} rules do not mix; give "
-            "every surface that couples hs.Signorini, or the same rule, bias and forces, or "
-            'rule="consistent"'
+            f"{' and '.join(sorted({kind[0] for kind in kinds}))} rules do not mix; give every "
+            "surface that couples hs.Signorini, or the same law with the same rule, bias and "
+            'forces, or rule="consistent"'
         )
 
 

@@ -63,10 +63,12 @@ class Simulator:
         if not isinstance(scene, Scene):
             raise HeelstrikeError(f"a simulator takes a scene, hs.Scene(robot, ...), not {scene!r}")
         _check_choice("integrator", integrator, INTEGRATORS)
-        if integrator == "rk4" and any(law.couples for law in scene.laws.values()):
+        if integrator == "rk4" and any(
+            law.couples and not law.accelerates for law in scene.laws.values()
+        ):
             raise HeelstrikeError(
-                "rk4 takes elastic laws only: a rigid law changes velocities within a step; take "
-                'integrator="symplectic"'
+                "rk4 takes elastic laws, and hs.FeedbackLinearized(form='acceleration'); this law "
+                'changes velocities within a step; take integrator="symplectic"'
             )
         if integrator == "euler" and any(
             getattr(law, "implicit", False) for law in scene.laws.values()
