@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from heelstrike import impact
     from heelstrike.compile.cpu import compile_program
     from heelstrike.compile.program import Program
     from heelstrike.contact.bristle import Bristle
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
         ProgramError,
         TraceError,
     )
+    from heelstrike.impact.base import VirtualBase
+    from heelstrike.impact.mass import virtual_mass
+    from heelstrike.impact.target import Target
     from heelstrike.measure.compare import compare
     from heelstrike.measure.yardsticks import yardsticks
     from heelstrike.robot import Point, Robot, bundled, combine, load
@@ -65,9 +69,11 @@ _HOMES = {
     "Servo": "heelstrike.simulate.servo",
     "Simulator": "heelstrike.simulate.simulator",
     "Stops": "heelstrike.simulate.joints",
+    "Target": "heelstrike.impact.target",
     "TimestepDamper": "heelstrike.contact.timestep_damper",
     "TraceError": "heelstrike.errors",
     "Trajectory": "heelstrike.simulate.servo",
+    "VirtualBase": "heelstrike.impact.base",
     "bundled": "heelstrike.robot",
     "combine": "heelstrike.robot",
     "compare": "heelstrike.measure.compare",
@@ -78,6 +84,7 @@ _HOMES = {
     "friction_law": "heelstrike.contact.custom",
     "load": "heelstrike.robot",
     "normal_law": "heelstrike.contact.custom",
+    "virtual_mass": "heelstrike.impact.mass",
     "where": "heelstrike.contact.contact",
     "yardsticks": "heelstrike.measure.yardsticks",
 }
@@ -106,9 +113,11 @@ __all__ = [
     "Servo",
     "Simulator",
     "Stops",
+    "Target",
     "TimestepDamper",
     "TraceError",
     "Trajectory",
+    "VirtualBase",
     "bundled",
     "combine",
     "compare",
@@ -117,8 +126,10 @@ __all__ = [
     "fit_force",
     "fit_restitution",
     "friction_law",
+    "impact",
     "load",
     "normal_law",
+    "virtual_mass",
     "where",
     "yardsticks",
 ]
@@ -126,6 +137,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Public names are imported when they are first used: CasADi and Pinocchio are large."""
+    if name == "impact":
+        return import_module("heelstrike.impact")
     if name not in _HOMES:
         raise AttributeError(f"module 'heelstrike' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)
