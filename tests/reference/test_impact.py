@@ -14,7 +14,7 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.impact import VirtualBase, estimate, virtual_mass
-from heelstrike.impact.hit import GENERALIZED, OWN, hit
+from heelstrike.impact.hit import GENERALIZED, OWN, hit, square
 from heelstrike.impact.motion import motion_kernel
 from heelstrike.impact.support import hull, margin
 
@@ -76,7 +76,7 @@ def test_virtual_base_of_5(links):
     # entries of 1e5 cancel to less than 1: 1e-13 of them is left
     assert np.allclose(found["inertia"][0], h_star, rtol=0, atol=1e-8)
     assert np.allclose(found["jacobian"][0], j_star, atol=1e-9)
-    inverse = found["inverse"][0].reshape(made.n, made.n)
+    inverse = square(found["inverse"][0], made.n)
     assert np.allclose(inverse @ h_star, np.eye(made.n), atol=1e-7)
     whole = jac[0] @ np.linalg.solve(oracle.h, jac[0])  # the base's own yield included
     assert abs(found["m_a"][0, 0] * whole - 1) < 1e-9
@@ -89,7 +89,7 @@ def test_fixed_links_are_the_constrained_system(links):
     found = made.at(q)
     oracle = Oracle(q, links)
     exact = oracle.constrained()
-    inverse = found["inverse"][0].reshape(made.n, made.n)
+    inverse = square(found["inverse"][0], made.n)
     assert np.allclose(inverse, exact[6:, 6:], atol=1e-12 * np.abs(exact).max())
     n = np.array([1, 2, 3]) / np.sqrt(14)
     j = oracle.hand("r_hand")[:3].T @ n

@@ -70,10 +70,11 @@ def compare(
     floor: str = "rigid",
     torque: str = "full",
     method: str = "kept",
+    history: bool | None = None,
     **options: Any,
 ) -> Comparison:
     """The same hits three ways; options are those that `estimate` and `simulate_full` share."""
-    simplified = estimate(robot, q, link, torque=torque, method=method, **options)
+    simplified = estimate(robot, q, link, torque=torque, method=method, history=history, **options)
     full = simulate_full(robot, q, link, floor=floor, **options)
     common = {name: options[name] for name in COMMON if name in options}
     mass = point_impact(simplified.virtual_mass, simplified.speed, **common)

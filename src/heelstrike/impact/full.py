@@ -78,6 +78,8 @@ class FullRun:
     lifted: np.ndarray
     """Share of the time in which a point of a sole is off the floor, (hits)."""
     recording: Recording
+    simulator: Simulator
+    """To go on with."""
 
 
 def simulate_full(
@@ -169,7 +171,7 @@ class _Full:
             steps=self.settings.steps, q0=q0, v0=v0, worlds=self.hits, vary=vary, every=every,
             record=recorded, progress=False,
         )  # fmt: skip
-        return self.read(run, corners)
+        return self.read(run, corners, sim)
 
     def standing(self) -> np.ndarray:
         """Postures with the soles as deep in an elastic floor as the weight presses them."""
@@ -199,7 +201,7 @@ class _Full:
             "limit": np.concatenate([base, self.servo["limit"], nothing + 1e30]),
         }
 
-    def read(self, run: Recording, corners: np.ndarray) -> FullRun:
+    def read(self, run: Recording, corners: np.ndarray, sim: Simulator) -> FullRun:
         """What came of it."""
         data = run.data
         hand = f"{ROBOT}/{HAND} on {WALL}"
@@ -218,7 +220,7 @@ class _Full:
             self.speed, data.peak_force.sel(point=hand).values, np.abs(blow),
             (force > 0).mean(axis=1) * self.settings.duration, time, force, cop,
             np.nan_to_num(margin(cop, corners), nan=-np.inf), turned,
-            (load[:, 1:] <= 0).any(axis=-1).mean(axis=-1), run,
+            (load[:, 1:] <= 0).any(axis=-1).mean(axis=-1), run, sim,
         )  # fmt: skip
 
 

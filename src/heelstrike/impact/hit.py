@@ -25,13 +25,13 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase, ends, floats
 from heelstrike.impact.krylov import output_basis
 from heelstrike.impact.reduced import grounded, reduced
+from heelstrike.impact.simplified import packed
 from heelstrike.robot.robot import WORLD, Robot
 
 FAR = 2.0
 """A point further than this from its link's frame is a mistake [m]."""
 OWN = ("m_a", "j", "follows", "inverse", "base", "base_yield", "hand")
-"""What a hit is made of at a posture: m_a, j = J*^T n, A j, A = H*^-1, B, y, the hand's place [m].
-"""
+"""Of a hit at a posture: m_a, j = J*^T n, A j, A = H*^-1 (packed), B, y, the hand's place [m]."""
 GENERALIZED = ("jacobian", "inertia")
 """J* (6, n), linear then angular, in world axes; H* (n, n)."""
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
@@ -132,7 +132,7 @@ class Hit:
             p.output("m_a", 1 / yielding)
             p.output("j", j)
             p.output("follows", given)
-            p.output("inverse", ca.vec(red.inverse))
+            p.output("inverse", packed(red.inverse))
             p.output("base", red.base if red.nb else ca.SX.zeros(1, self.n))
             p.output("base_yield", softness)
             p.output("hand", pose.point(point))
@@ -190,3 +190,10 @@ def unit(direction: str | ArrayLike) -> np.ndarray:
             f"the direction {direction!r} says no way to hit: give three numbers, not all 0"
         )
     return vector / np.linalg.norm(vector)
+
+
+def square(packed: np.ndarray, n: int) -> np.ndarray:
+    """The symmetric matrix of a packed upper triangle."""
+    matrix = np.zeros((n, n))
+    matrix.T[np.tril_indices(n)] = packed
+    return matrix + np.triu(matrix, 1).T

@@ -64,8 +64,7 @@ class Job:
         """Steps 1b to 8b, and what is made of them."""
         own = self.own()
         turning, speed = self.turning(own)
-        inputs: Arrays = {**self.servo, **own, **law_inputs(self.settings.law), **self.given}
-        inputs |= {"speed": speed, "reference": turning, "dt": np.array(self.settings.dt)}
+        inputs = self.inputs(own, turning, speed)
         fell = np.zeros(len(speed), bool)
         if self.settings.quick:
             ran, fell = self.quick(inputs, history)
@@ -107,6 +106,11 @@ class Job:
                 "the direction of the hit; turn the direction round or give a greater speed"
             )
         return turning, speed
+
+    def inputs(self, own: Arrays, turning: np.ndarray, speed: np.ndarray) -> Arrays:
+        """Of the compiled steps."""
+        known = {**self.servo, **own, **law_inputs(self.settings.law), **self.given}
+        return known | {"speed": speed, "reference": turning, "dt": np.array(self.settings.dt)}
 
     def slow(self, inputs: Arrays, history: bool) -> Ran:
         """With the inertia kept, or made anew in every step."""

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from heelstrike.compile.program import Program
-from heelstrike.impact.simplified import Plan
+from heelstrike.impact.simplified import Plan, packed, unpacked
 from heelstrike.impact.stepping import Found, State, runge_kutta
 from heelstrike.impact.target import Line, account
 from heelstrike.spatial.vector import SX, zeros
@@ -77,7 +77,7 @@ def output_basis(p: Program, inverse: SX, j: SX, m: int, stiff: bool) -> None:
     for name, gain in {"damping": kd, "stiffness": kp}.items():
         with p.block(f"basis: {name}"):
             products = shapes.T @ (shapes * ca.repmat(gain, 1, m))
-            p.output(name, ca.vec(products))
+            p.output(name, packed(products))
             p.output(f"{name}_loads", ca.vec(shapes * ca.repmat(gain / limit, 1, m)))
     with p.block("basis"):
         p.output("size", basis.size)
@@ -103,8 +103,8 @@ class _Krylov:
         self.p = p = Program("krylov")
         self.dt, self.speed = p.input("dt", 1), p.input("speed", 1)
         self.size, self.softness = p.input("size", 1), p.input("base_yield", 1)
-        self.damping = ca.reshape(p.input("damping", m * m), m, m)
-        self.stiffness = ca.reshape(p.input("stiffness", m * m), m, m) if stiff else None
+        self.damping = unpacked(p.input("damping", m * (m + 1) // 2), m)
+        self.stiffness = unpacked(p.input("stiffness", m * (m + 1) // 2), m) if stiff else None
         self.loads = [ca.reshape(p.input("damping_loads", n * m), n, m)]
         if stiff:
             self.loads.append(ca.reshape(p.input("stiffness_loads", n * m), n, m))
@@ -114,19 +114,19 @@ class _Krylov:
         self.state: State = tuple(p.memory(k, s) if s else SX(0, 1) for k, s in sizes.items())
 
     def trace(self) -> Program:
-        p, dt = self.p, self.dt
+        p = self.p
         found = self.derivative(self.state)
         rates, force, memory = found
-        if self.plan.integrator == "rk4":
-            new, memory = runge_kutta(p, self.state, found, self.derivative, dt)
-        else:
-            new = self.symplectic(rates, force)
-        with p.block("account"):
+        with p.block("step"):
+            if self.plan.integrator == "rk4":
+                new, memory = runge_kutta(self.state, found, self.derivative, self.dt)
+            else:
+                new = self.symplectic(rates, force)
             for name, value in zip(self.names, (x for x in new if x.numel()), strict=True):
                 p.update(name, value)
             if self.line.memory.numel():
                 p.update("law memory", memory)
-            account(p, force, dt)
+            account(p, force, self.dt)
         with p.block("record"):
             p.output("load", self.load())
             p.output("force", force)
@@ -148,32 +148,25 @@ class _Krylov:
         return self.speed - self.size * z[0] - self.softness * impulse
 
     def derivative(self, state: State) -> Found:
-        p, m = self.p, self.m
+        m = self.m
         z, s, hand, moved, rate, impulse = state
-        with p.block("line"):
-            v_h = p.let("v_h", self.hand_speed(z, impulse))
-            force, memory = self.line.force(hand, v_h, moved, rate)
-            force = p.let("f", force)
-            if self.stiffness is None:  # tridiagonal
-                pull = [
-                    sum((self.damping[k, i] * z[i] for i in range(m) if abs(i - k) < 2), SX(0))
-                    for k in range(m)
-                ]
-            else:
-                whole = ca.mac(self.damping, z, ca.mac(self.stiffness, s, zeros(m)))
-                pull = ca.vertsplit(whole)
-            pull[0] = pull[0] - self.size * force
-            turned = p.let("z'", -ca.vertcat(*pull))
-            pushed = p.let("v_t'", self.line.acceleration(force, moved, rate))
+        v_h = self.hand_speed(z, impulse)
+        force, memory = self.line.force(hand, v_h, moved, rate)
+        if self.stiffness is None:  # tridiagonal
+            pull = [
+                sum((self.damping[k, i] * z[i] for i in range(m) if abs(i - k) < 2), SX(0))
+                for k in range(m)
+            ]
+        else:
+            pull = ca.vertsplit(ca.mac(self.damping, z, ca.mac(self.stiffness, s, zeros(m))))
+        pull[0] = pull[0] - self.size * force
+        turned, pushed = -ca.vertcat(*pull), self.line.acceleration(force, moved, rate)
         return (turned, z if s.numel() else s, v_h, rate, pushed, force), force, memory
 
     def symplectic(self, rates: State, force: SX) -> State:
-        p, dt = self.p, self.dt
+        dt = self.dt
         z, s, hand, moved, rate, impulse = self.state
-        with p.block("symplectic"):
-            new_z = p.let("z", z + dt * rates[0])
-            pushed = p.let("impulse", impulse + dt * force)
-            new_rate = p.let("rate", rate + dt * rates[4])
-            v_h = self.hand_speed(new_z, pushed)
-            summed = s + dt * new_z if s.numel() else s
-            return new_z, summed, hand + dt * v_h, moved + dt * new_rate, new_rate, pushed
+        new_z, new_rate, pushed = z + dt * rates[0], rate + dt * rates[4], impulse + dt * force
+        v_h = self.hand_speed(new_z, pushed)
+        summed = s + dt * new_z if s.numel() else s
+        return new_z, summed, hand + dt * v_h, moved + dt * new_rate, new_rate, pushed

@@ -63,8 +63,7 @@ class _Simplified:
         self.p = p = Program("simplified")
         n = plan.n
         self.dt = p.input("dt", 1)
-        columns = p.input("inverse", n * n)
-        self.inverse = ca.reshape(columns, n, n)  # symmetric, so rows or columns
+        self.inverse = unpacked(p.input("inverse", n * (n + 1) // 2), n)
         self.j, self.softness = p.input("j", n), p.input("base_yield", 1)
         self.speed = p.input("speed", 1)
         self.kd = p.input("kd", n)
@@ -81,19 +80,19 @@ class _Simplified:
 
     def trace(self) -> Program:
         """The step and what is recorded."""
-        p, dt = self.p, self.dt
+        p = self.p
         found = self.derivative(self.state)
         rates, force, memory = found
-        if self.plan.integrator == "rk4":
-            new, memory = runge_kutta(p, self.state, found, self.derivative, dt)
-        else:
-            new = self.symplectic(rates, force)
-        with p.block("account"):
+        with p.block("step"):
+            if self.plan.integrator == "rk4":
+                new, memory = runge_kutta(self.state, found, self.derivative, self.dt)
+            else:
+                new = self.symplectic(rates, force)
             for name, value in zip(self.names, (x for x in new if x.numel()), strict=True):
                 p.update(name, value)
             if self.line.memory.numel():
                 p.update("law memory", memory)
-            account(p, force, dt)
+            account(p, force, self.dt)
             p.update_max("load", self.load())
         with p.block("record"):
             u, _, hand, moved, rate, impulse = self.state
@@ -112,16 +111,12 @@ class _Simplified:
 
     def derivative(self, state: State) -> Found:
         """Steps 3b to 6b; the state is u, e, x_h, x_t, v_t, impulse."""
-        p = self.p
         u, e, hand, moved, rate, impulse = state
-        with p.block("forces"):
-            v_h = p.let("v_h", self.hand_speed(u, impulse))
-            force, memory = self.line.force(hand, v_h, moved, rate)
-            force = p.let("f", force)
-            right = p.let("right", self.torque(u, e) - self.rubbing(u) - self.j * force)
-        with p.block("solve"):
-            phi_dd = p.let("phi_dd", ca.mac(self.inverse, right, zeros(self.plan.n)))
-            pull = p.let("v_t'", self.line.acceleration(force, moved, rate))
+        v_h = self.hand_speed(u, impulse)
+        force, memory = self.line.force(hand, v_h, moved, rate)
+        right = self.torque(u, e) - self.rubbing(u) - self.j * force
+        phi_dd = ca.mac(self.inverse, right, zeros(self.plan.n))
+        pull = self.line.acceleration(force, moved, rate)
         turning = u if e.numel() else SX(0, 1)
         return (phi_dd, turning, v_h, rate, pull, force), force, memory
 
@@ -155,15 +150,25 @@ class _Simplified:
         """Velocities first, then positions with the new ones; order 1."""
         dt = self.dt
         u, e, hand, moved, rate, impulse = self.state
-        with self.p.block("symplectic"):
-            new_u = self.p.let("u", u + dt * rates[0])
-            pushed = self.p.let("impulse", impulse + dt * force)
-            new_rate = self.p.let("rate", rate + dt * rates[4])
-            v_h = self.hand_speed(new_u, pushed)
-            turned = e + dt * new_u if e.numel() else e
-            return new_u, turned, hand + dt * v_h, moved + dt * new_rate, new_rate, pushed
+        new_u, new_rate, pushed = u + dt * rates[0], rate + dt * rates[4], impulse + dt * force
+        v_h = self.hand_speed(new_u, pushed)
+        turned = e + dt * new_u if e.numel() else e
+        return new_u, turned, hand + dt * v_h, moved + dt * new_rate, new_rate, pushed
 
 
 def rubbed(viscous: SX, coulomb: SX, turning: SX) -> SX:
     """F of (5), viscous and dry."""
     return viscous * turning + coulomb * turning / ca.fmax(ca.fabs(turning), SLOW)
+
+
+def packed(matrix: SX) -> SX:
+    """The upper triangle of a symmetric matrix, column by column."""
+    return ca.vertcat(*(matrix[: j + 1, j] for j in range(matrix.shape[0])))
+
+
+def unpacked(column: SX, n: int) -> SX:
+    """The symmetric matrix of a packed one: half as much to load in every step."""
+    upper = SX(n, n)
+    for j in range(n):
+        upper[: j + 1, j] = column[j * (j + 1) // 2 : (j + 1) * (j + 2) // 2]
+    return ca.densify(ca.triu2symm(upper))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from heelstrike.compile.program import Program
 from heelstrike.spatial.vector import SX
 
 State: TypeAlias = tuple[SX, ...]
@@ -17,19 +16,16 @@ SHARES = ((1 / 6, 0.5), (1 / 3, 0.5), (1 / 3, 1.0), (1 / 6, 0.0))
 
 
 def runge_kutta(
-    p: Program, start: State, first: Found, derivative: Callable[[State], Found], dt: SX
+    start: State, first: Found, derivative: Callable[[State], Found], dt: SX
 ) -> tuple[State, SX]:
     """The state after dt and the law's memory, its first stage given; the memory is that of the
-    last stage.
+    last stage. Plain expressions: one block holds a step, so its values stay in registers.
     """
     (rates, _, memory), at = first, start
     totals = tuple(SX(0) for _ in start)
     for stage, (share, ahead) in enumerate(SHARES):
         if stage:
             rates, _, memory = derivative(at)
-        with p.block(f"stage {stage}"):
-            pairs = list(zip(totals, rates, strict=True))
-            totals = tuple(p.let("sum", total + share * rate) for total, rate in pairs)
-            looked = list(zip(start, rates, strict=True))
-            at = tuple(p.let("at", x + ahead * dt * rate) for x, rate in looked)
+        totals = tuple(total + share * rate for total, rate in zip(totals, rates, strict=True))
+        at = tuple(x + ahead * dt * rate for x, rate in zip(start, rates, strict=True))
     return tuple(x + dt * total for x, total in zip(start, totals, strict=True)), memory
