@@ -15,8 +15,8 @@ import pytest
 import heelstrike as hs
 from heelstrike.impact import Target, VirtualBase, compare, simulate_full
 
-LAW = hs.LinearSpring(k=2e3, c=15.0)
-TARGET = Target(mass=0.5)
+LAW = hs.LinearSpring(k=1e3, c=30.0)
+SPEEDS = np.array([0.1, 0.2])
 DT = 1e-4
 
 
@@ -28,66 +28,60 @@ def robot():
 @cache
 def compared(floor):
     return compare(
-        robot(), robot().pose("stance"), "r_hand", direction="x", speed=[0.1, 0.2], target=TARGET,
-        law=LAW, floor=floor, duration=0.05, dt=DT, history=True,
+        robot(), robot().pose("stance"), "r_hand", direction="x", speed=SPEEDS, law=LAW,
+        target=Target(mass=0.5), floor=floor, duration=0.03, dt=DT, history=True, every=1,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("floor", ["rigid", "elastic"])
+FLOORS = ["rigid", pytest.param("elastic", marks=pytest.mark.nightly)]
+
+
+@pytest.mark.parametrize("floor", FLOORS)
 def test_the_target_gets_what_the_force_gives(floor):
     made = compared(floor).full
-    data = made.recording.data
-    momentum = 0.5 * data.v.isel(time=-1, joint=-1).values if "v" in data else None
+    momentum = 0.5 * made.recording.data.v.values[:, -1, -1]
+    assert np.allclose(made.impulse, momentum, rtol=1e-9)
     force = np.trapezoid(made.force, made.time, axis=1)
-    assert np.allclose(made.impulse, force, rtol=0.05)  # every tenth step is recorded
-    assert momentum is None or np.allclose(made.impulse, momentum, rtol=1e-6)
-    assert np.allclose(made.peak, 15.0 * np.array([0.1, 0.2]), rtol=1e-6)  # c v_c
+    assert np.allclose(made.impulse, force, rtol=5e-3)  # the jump at the start is half a step
+    assert np.allclose(made.peak, 30.0 * SPEEDS, rtol=1e-6)  # c v_c, for m < c^2/k
 
 
-@pytest.mark.parametrize("floor", ["rigid", "elastic"])
+@pytest.mark.parametrize("floor", FLOORS)
 def test_the_simplified_computation_is_near(floor):
     errors = compared(floor).errors()
-    # angles move, weight acts: the paper's own bound
+    # angles move and the floor gives way; the paper's own bounds
     assert np.abs(errors["simplified impulse"]).max() < 6.0
     assert np.abs(errors["simplified peak"]).max() < 3.0
     virtual = np.abs(errors["virtual mass impulse"])
-    assert np.all(virtual > np.abs(errors["simplified impulse"]))
+    assert np.all(virtual > 2 * np.abs(errors["simplified impulse"]))
 
 
 def test_centre_of_pressure_is_the_zmp_of_the_motion():
-    """At every tenth step of the rigid run, accelerations from the states on both sides."""
-    sole = VirtualBase(mass=np.inf)
-    made = simulate_full(
-        robot(), robot().pose("stance"), "r_hand", speed=0.2, target=TARGET, law=LAW, base=sole,
-        duration=0.01, dt=DT, every=1,
-    )  # fmt: skip
-    sim, model = made.simulator, robot().model
+    made, model = compared("rigid").full, robot().model
     data, whole = model.createData(), made.recording.data
-    q = whole.q.values[0, :, : robot().nq]
-    assert sim.worlds == 1
+    q, v = whole.q.values[1, :, : robot().nq], whole.v.values[1, :, : robot().nv]
+    assert made.lifted[1] == 0
     frame = model.getFrameId("r_hand")
-    for k in (20, 60, 90):
-        v = [pin.difference(model, q[i], q[i + 1]) / DT for i in (k - 1, k)]  # after step k-1, k
-        a = (v[1] - v[0]) / DT
-        pin.rnea(model, data, q[k], v[0], a)
-        total = data.oMi[1].act(data.f[1])
+    for k in (5, 20, 60, 250):
         pin.framesForwardKinematics(model, data, q[k])
-        push = np.array([-made.force[0, k], 0.0, 0.0])
+        pin.rnea(model, data, q[k], v[k], (v[k + 1] - v[k]) / DT)
+        total = data.oMi[1].act(data.f[1])
+        push = np.array([-made.force[1, k], 0.0, 0.0])
         moment = total.angular - np.cross(data.oMf[frame].translation, push)
         zmp = np.array([-moment[1], moment[0]]) / (total.linear - push)[2]
-        # first order in the step: base and joints are differenced, 0.1 mm measured
-        assert np.abs(made.cop[0, k] - zmp).max() < 1e-3
+        # velocity terms are those of the start of the step: first order in it
+        assert np.abs(made.cop[1, k] - zmp).max() < 1e-3
 
 
 def test_a_hard_blow_tips_the_robot_over():
-    """A wall that comes at 1 m/s throws hoap1 on its back; a light ball does not."""
-    options = {"speed": 0.1, "duration": 0.6, "dt": 2e-4, "every": 50}
-    stance = robot().pose("stance")
-    wall = Target(mass=np.inf, velocity=-1.0)
-    felled = simulate_full(robot(), stance, "r_hand", target=wall, law=LAW, **options)
-    stood = simulate_full(robot(), stance, "r_hand", target=Target(mass=0.05), law=LAW, **options)
-    assert felled.tilt[0] > 0.3
-    assert stood.tilt[0] < 0.05
+    """A ball of half a kilogram at 12 m/s throws hoap1 over, at 0.1 m/s it does not."""
+    made = simulate_full(
+        robot(), robot().pose("stance"), "r_hand", speed=0.1, law=LAW, duration=0.6, dt=DT,
+        target=Target(mass=0.5, velocity=[-12.0, -0.1]), every=100,
+    )  # fmt: skip
+    assert made.tilt[0] > 0.3
+    assert made.tilt[1] < 0.05
+    assert made.lifted[0] > made.lifted[1]
 
 
 def test_what_cannot_be_simulated_is_told():

@@ -11,14 +11,17 @@ if TYPE_CHECKING:
     from heelstrike.impact.estimating import estimate
     from heelstrike.impact.full import simulate_full
     from heelstrike.impact.mass import point_impact, virtual_mass
+    from heelstrike.impact.planning import PlannedHit, plan
     from heelstrike.impact.target import Target
 
 _HOMES = {
     "Comparison": "comparison",
+    "PlannedHit": "planning",
     "Target": "target",
     "VirtualBase": "base",
     "compare": "comparison",
     "estimate": "estimating",
+    "plan": "planning",
     "point_impact": "mass",
     "simulate_full": "full",
     "virtual_mass": "mass",
@@ -26,10 +29,12 @@ _HOMES = {
 
 __all__ = [
     "Comparison",
+    "PlannedHit",
     "Target",
     "VirtualBase",
     "compare",
     "estimate",
+    "plan",
     "point_impact",
     "simulate_full",
     "virtual_mass",

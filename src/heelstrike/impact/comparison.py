@@ -71,11 +71,14 @@ def compare(
     torque: str = "full",
     method: str = "kept",
     history: bool | None = None,
+    every: int = 10,
     **options: Any,
 ) -> Comparison:
-    """The same hits three ways; options are those that `estimate` and `simulate_full` share."""
+    """The same hits three ways; options are those that `estimate` and `simulate_full` share,
+    `every` says how often the full one is recorded.
+    """
     simplified = estimate(robot, q, link, torque=torque, method=method, history=history, **options)
-    full = simulate_full(robot, q, link, floor=floor, **options)
+    full = simulate_full(robot, q, link, floor=floor, every=every, **options)
     common = {name: options[name] for name in COMMON if name in options}
     mass = point_impact(simplified.virtual_mass, simplified.speed, **common)
     return Comparison(mass, simplified, full)

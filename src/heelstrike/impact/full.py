@@ -166,7 +166,7 @@ class _Full:
             vary[f"controller.{name}"] = np.stack([row[name] for row in rows])
         q0 = np.hstack([self.standing(), np.zeros((self.hits, 1))])
         v0 = np.hstack([self.v, self.given["target velocity"][:, None]])
-        recorded = ["q", "normal_force", "force", "contact_position"]
+        recorded = ["q", "v", "normal_force", "force", "contact_position"]
         run = sim.run(
             steps=self.settings.steps, q0=q0, v0=v0, worlds=self.hits, vary=vary, every=every,
             record=recorded, progress=False,

@@ -23,5 +23,6 @@ PAPER = Paper(
         "fig4": Item("operations against the degrees of freedom", "operations:fig4"),
         "faster": Item("the scheme in faster forward dynamics", "faster:faster"),
         "zmp": Item("ZMP during the impact", "zmp:zmp"),
+        "plan": Item("a planned punch and a planned nailing blow", "planned:planned"),
     },
 )
