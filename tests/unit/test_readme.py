@@ -24,6 +24,7 @@ PAGES = [
     "docs/servo.md",
     "docs/recording.md",
     "docs/identify.md",
+    "docs/impact.md",
     "docs/measure.md",
     "docs/laws/index.md",
     "docs/laws/elastic.md",
