@@ -275,3 +275,23 @@ def test_bad_input_is_told_in_a_sentence(tmp_path):
         Target(mass=-1.0)
     with pytest.raises(hs.HeelstrikeError, match="finite numbers"):
         estimate(robot, np.zeros(5), "hand", speed=1.0)
+
+
+def test_more_hits_than_a_chunk_are_the_same_hits(tmp_path, monkeypatch):
+    """Chunks, single precision in the steps, and hits as many as joints."""
+    import heelstrike.impact.estimating as estimating
+
+    robot = arm(tmp_path)
+    q = np.random.default_rng(2).uniform(-1, 1, (3, 3))
+    options = {"speed": 0.5, "law": LAW, "kp": 300.0, "kd": 10.0, "limit": 4.0}
+    whole = estimate(robot, q, "hand", "z", **options)
+    quick = estimate(robot, q, "hand", "z", method="krylov", modes=3, **options)
+    assert quick.fell_back.any()
+    assert np.allclose(quick.impulse, whole.impulse, rtol=1e-9)
+    monkeypatch.setattr(estimating, "CHUNK", 2)
+    parts = estimate(robot, q, "hand", "z", **options)
+    assert np.array_equal(parts.impulse, whole.impulse)
+    assert np.array_equal(parts.history.force, whole.history.force)
+    assert np.array_equal(parts.neglected.coriolis, whole.neglected.coriolis)
+    single = estimate(robot, q, "hand", "z", dtype="float32", **options)
+    assert np.allclose(single.impulse, whole.impulse, rtol=1e-3)  # 500 sums of 1e-7 and kinks

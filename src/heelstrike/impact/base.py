@@ -59,7 +59,7 @@ class VirtualBase:
     def _check(self, robot: Robot) -> None:
         """(3), (4): I_w is taken as M times the square of the robot's reach, at most 2 m."""
         least = MUCH * robot.mass
-        if not (self.mass >= least and self.inertia >= least):
+        if not self.fixed and not (self.mass >= least and self.inertia >= least):
             raise HeelstrikeError(
                 f"a virtual base of {self.mass:g} kg, {self.inertia:g} kg m^2 is not much heavier "
                 f"than {robot.name}, {robot.mass:g} kg; (3), (4) want {least:g} at least"

@@ -94,17 +94,11 @@ class Hit:
             )
         return rows
 
-    def kernel(
-        self,
-        outputs: Sequence[str] = OWN,
-        modes: int = 0,
-        stiff: bool = False,
-        dtype: str = "float64",
-    ) -> Kernel:
+    def kernel(self, outputs: Sequence[str] = OWN, modes: int = 0, stiff: bool = False) -> Kernel:
         """Compiled, from the cache where it has it."""
         own = (self.body, self.candidates, self.base.fixed)
         key = ("hit", *own, modes, stiff, fingerprint(self.robot))
-        return cached_kernel(key, lambda: self.program(modes, stiff), outputs, dtype=dtype)
+        return cached_kernel(key, lambda: self.program(modes, stiff), outputs)
 
     def program(self, modes: int = 0, stiff: bool = False) -> Program:
         """Steps 1b and 2b of [Tsujita2009], and with `modes` the basis of krylov.py."""

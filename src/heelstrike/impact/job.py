@@ -79,14 +79,14 @@ class Job:
         return Estimate(mass, speed, *sums, turning, fell, shown, left_out)
 
     def own(self) -> Arrays:
-        """Steps 1b and 2b: what the robot is at its postures."""
+        """Steps 1b and 2b: what the robot is at its postures; float64, for a huge mass cancels."""
         s = self.settings
         if not s.quick:
-            kernel = self.hit.kernel(dtype=s.dtype)
+            kernel = self.hit.kernel()
             return self.hit.evaluated(kernel, self.given["q"], s.threads)
         names = tuple(name for name in OWN if name != "inverse")
         names += ("size", "shapes", "damping", "damping_loads", "stiffness", "stiffness_loads")
-        kernel = self.hit.kernel(names, s.modes, s.proportional, s.dtype)
+        kernel = self.hit.kernel(names, s.modes, s.proportional)
         gains = {name: self.servo[name] for name in ("kd", "kp", "limit")}
         return self.hit.evaluated(kernel, self.given["q"], s.threads, **gains)
 
@@ -136,9 +136,8 @@ class Job:
             part = {name: value[fell] for name, value in self.given.items()}
             again = Job(self.hit, replace(s, method="kept"), self.servo, part)
             own = again.own()
-            mine = {k: v[fell] if np.ndim(v) and len(v) == len(fell) else v
-                    for k, v in inputs.items()}  # fmt: skip
-            ran = ran.replaced(fell, again.slow({**mine, **own}, history))
+            mine = again.inputs(own, inputs["reference"][fell], inputs["speed"][fell])
+            ran = ran.replaced(fell, again.slow(mine, history))
         return ran, fell
 
     @property

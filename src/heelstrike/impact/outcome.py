@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -113,7 +114,7 @@ class Estimate:
 
 
 def joined(parts: Sequence[Estimate]) -> Estimate:
-    """Hits of several estimates, one after another; histories only where there is one part."""
+    """Hits of several estimates, one after another."""
     if len(parts) == 1:
         return parts[0]
     arrays = {
@@ -121,8 +122,24 @@ def joined(parts: Sequence[Estimate]) -> Estimate:
         for f in fields(Estimate)
         if f.name not in ("history", "neglected")
     }
+    histories = [part.history for part in parts if part.history is not None]
     terms = [part.neglected for part in parts if part.neglected is not None]
+    return Estimate(**arrays, history=_series(histories), neglected=_terms(terms))
+
+
+def _terms(parts: Sequence[Neglected]) -> Neglected | None:
+    if not parts:
+        return None
     names = [f.name for f in fields(Neglected)]
-    both = {name: np.concatenate([getattr(t, name) for t in terms]) for name in names if terms}
-    left_out = Neglected(**both) if terms else None
-    return Estimate(**arrays, history=None, neglected=left_out)
+    return Neglected(*(np.concatenate([getattr(part, n) for part in parts]) for n in names))
+
+
+def _series(parts: Sequence[History]) -> History | None:
+    if not parts:
+        return None
+    names = [f.name for f in fields(History) if f.name != "time"]
+    whole: dict[str, Any] = {}
+    for name in names:
+        column = [getattr(part, name) for part in parts]
+        whole[name] = None if column[0] is None else np.concatenate(column)
+    return History(parts[0].time, **whole)

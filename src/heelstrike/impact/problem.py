@@ -6,7 +6,7 @@ Every expression is CasADi's, exported from the same programs that are compiled 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import casadi as ca
 import numpy as np
@@ -29,8 +29,14 @@ DT, STEPS, SAMPLES = 5e-4, 120, 4
 """Of the hit that is planned with [s]; times at which torques and ZMP are looked at."""
 CLOSE = 1e-3
 """A constraint that is missed by more than this is not held [m, rad, or a share]."""
+PUSH = 0.2
+"""Share of the weight that the floor carries at least."""
 NEAR, SLOW = 0.3, 0.05
 """What a radian away from the start and a radian a second cost [N s]: they make the optimum one."""
+
+
+Held: TypeAlias = tuple[Any, float, float]
+"""An expression, its least and its most."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +164,7 @@ class Problem:
         }
         return found[:nq], found[nq:], by_kind, count + more
 
-    def constraints(self, q: Any, v: Any) -> tuple[dict[str, tuple[Any, float, float]], Any]:
+    def constraints(self, q: Any, v: Any) -> tuple[dict[str, Held], Any]:
         """By kind: expression, least and most; and the planned impact."""
         made, placed = self.hit, self.placed(q)
         n = ca.DM(made.direction)
@@ -167,7 +173,7 @@ class Problem:
         speed = ca.dot(n, velocity)
         tangents = ca.DM(np.linalg.svd(made.direction[None])[2][1:])
         impact = self.impact(q, speed)
-        groups = {
+        groups: dict[str, Held] = {
             "the feet's places": (self.feet(placed), 0.0, 0.0),
             "the feet's rest": (feet_v, 0.0, 0.0),
             "the hand's place": (self.point_of(placed) - ca.DM(self.place), 0.0, 0.0),
@@ -175,8 +181,8 @@ class Problem:
             "the quaternion": (ca.dot(q[3:7], q[3:7]) - 1, 0.0, 0.0),
             "approach": (speed, 0.01, 1e3),
             "torque limits": (impact["loads"], -1.0, 1.0),
-            "the ZMP": (self.zmp(q, v, impact), 0.0, 1e3),
         }
+        groups["the ZMP"], groups["the floor's push"] = self.zmp(q, v, impact)
         return groups, impact
 
     def impact(self, q: Any, speed: Any) -> dict[str, Any]:
@@ -199,14 +205,16 @@ class Problem:
             "loads": ca.vec(tall[0] @ z + tall[1] @ s), "u": -shapes @ z, "rates": -shapes @ rates,
         }  # fmt: skip
 
-    def zmp(self, q: Any, v: Any, impact: dict[str, Any]) -> Any:
-        """Moment by which the ZMP is inside each edge, over the weight [m], less the margin."""
+    def zmp(self, q: Any, v: Any, impact: dict[str, Any]) -> tuple[Held, Held]:
+        """Moment by which the ZMP is inside each edge, over the weight [m], less the margin; and
+        the floor's push over the weight, for a robot that takes off has no ZMP.
+        """
         motion = export_casadi(motion_program(self.hit), ["wrench"])
         corners, height = support(self.hit, self.q0)
         along = np.roll(corners, -1, axis=0) - corners
         inward = np.stack([-along[:, 1], along[:, 0]], axis=1)
         inward = inward / np.linalg.norm(inward, axis=1)[:, None]
-        inside = []
+        inside, pushes = [], []
         weight = self.robot.mass * self.robot.gravity
         for k in range(SAMPLES):
             wrench = motion(
@@ -217,7 +225,8 @@ class Problem:
             place = ca.vertcat(height * wrench[0] - wrench[4], height * wrench[1] + wrench[3])
             offset = np.sum(inward * corners, axis=1) + self.wish.margin
             inside.append((ca.DM(inward) @ place - ca.DM(offset) * wrench[2]) / weight)
-        return ca.vertcat(*inside)
+            pushes.append(wrench[2] / weight)
+        return (ca.vertcat(*inside), 0.0, 1e3), (ca.vertcat(*pushes), PUSH, 1e3)
 
     def refuse(self, missed: dict[str, float]) -> None:
         """Where the plan does not hold, says which constraint it was."""
