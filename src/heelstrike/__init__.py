@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from heelstrike import impact
     from heelstrike.compile.cpu import compile_program
     from heelstrike.compile.program import Program
     from heelstrike.contact.bristle import Bristle
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
         SceneError,
         TraceError,
     )
+    from heelstrike.impact.base import VirtualBase
+    from heelstrike.impact.mass import virtual_mass
+    from heelstrike.impact.target import Target
     from heelstrike.measure.compare import compare
     from heelstrike.measure.yardsticks import yardsticks
     from heelstrike.robot import Point, Robot, bundled, combine, load
@@ -85,10 +89,12 @@ _HOMES = {
     "Sphere": "heelstrike.simulate.surface",
     "Stairs": "heelstrike.simulate.surface",
     "Stops": "heelstrike.simulate.joints",
+    "Target": "heelstrike.impact.target",
     "TimestepDamper": "heelstrike.contact.timestep_damper",
     "TraceError": "heelstrike.errors",
     "Trajectory": "heelstrike.simulate.servo",
     "Treadmill": "heelstrike.simulate.surface",
+    "VirtualBase": "heelstrike.impact.base",
     "bundled": "heelstrike.robot",
     "combine": "heelstrike.robot",
     "compare": "heelstrike.measure.compare",
@@ -101,6 +107,7 @@ _HOMES = {
     "load_scene": "heelstrike.scene_files",
     "normal_law": "heelstrike.contact.custom",
     "scenes": "heelstrike.scene_files",
+    "virtual_mass": "heelstrike.impact.mass",
     "where": "heelstrike.contact.contact",
     "yardsticks": "heelstrike.measure.yardsticks",
 }
@@ -137,10 +144,12 @@ __all__ = [
     "Sphere",
     "Stairs",
     "Stops",
+    "Target",
     "TimestepDamper",
     "TraceError",
     "Trajectory",
     "Treadmill",
+    "VirtualBase",
     "bundled",
     "combine",
     "compare",
@@ -149,10 +158,12 @@ __all__ = [
     "fit_force",
     "fit_restitution",
     "friction_law",
+    "impact",
     "load",
     "load_scene",
     "normal_law",
     "scenes",
+    "virtual_mass",
     "where",
     "yardsticks",
 ]
@@ -160,6 +171,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Public names are imported when they are first used: CasADi and Pinocchio are large."""
+    if name == "impact":
+        return import_module("heelstrike.impact")
     if name not in _HOMES:
         raise AttributeError(f"module 'heelstrike' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

@@ -29,6 +29,7 @@ PAGES = [
     "docs/scenes.md",
     "docs/pictures.md",
     "docs/identify.md",
+    "docs/impact.md",
     "docs/measure.md",
     "docs/laws/index.md",
     "docs/laws/elastic.md",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "Item", "Paper", "paper", "papers"]
 
-NAMES = ("marhefka1996", "rengifo2009", "sugihara2006")
+NAMES = ("marhefka1996", "rengifo2009", "sugihara2006", "tsujita2009")
 """Papers, by the names of their packages."""
 
 

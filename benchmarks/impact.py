@@ -1,0 +1,261 @@
+"""Impacts of the bundled hrp2: how fast, and how far from the full simulation.
+
+    python -m benchmarks.impact [--json FILE] [--quick] [--only speed|accuracy]
+
+Speed: one hit of 0.1 s in steps of 0.1 ms, in lanes, on one thread, and many on all threads. The
+full simulation is ours, soles on an elastic floor under RK4; MuJoCo's makes the same hit with its
+own contact. Contenders take turns, each one's best turn counts. Accuracy: 200 random postures and
+speeds, errors (24) of [Tsujita2009] beside the paper's 3 % and 6 %, and what predicts them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import heelstrike as hs
+from benchmarks.timing import best_of, machine
+from heelstrike.impact import compare, estimate
+from heelstrike.impact.full import simulate_full
+
+LINK, DURATION, DT = "r_hand", 0.1, 1e-4
+STEPS = round(DURATION / DT)
+WORLDS = 256
+HITS = 200
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
+    parser.add_argument("--quick", action="store_true", help="fewer hits, few turns")
+    parser.add_argument("--only", choices=("speed", "accuracy"), help="half of it")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    robot, console = hs.load("hrp2"), Console()
+    result: dict[str, Any] = {"machine": machine()}
+    if options.only != "accuracy":
+        result["speed"] = speed(robot, 2 if options.quick else 7)
+        show(console, "speed", result["speed"])
+    if options.only != "speed":
+        result["accuracy"] = accuracy(robot, 24 if options.quick else HITS)
+        show(console, "accuracy", result["accuracy"])
+    if options.json:
+        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+
+
+def postures(robot: hs.Robot, count: int, seed: int = 9) -> np.ndarray:
+    """Random ones with both soles flat: knees bent, trunk turned and bent, arms anywhere."""
+    rng = np.random.default_rng(seed)
+    at = {joint.name: joint.iq for joint in robot.joints}
+    q = np.tile(robot.pose("stance"), (count, 1))
+    knee = rng.uniform(0.2, 1.4, count)
+    for side in "LR":
+        q[:, at[f"{side}LEG2"]], q[:, at[f"{side}LEG4"]] = -knee / 2, -knee / 2
+        q[:, at[f"{side}LEG3"]] = knee
+        out = 1 if side == "L" else -1
+        q[:, at[f"{side}ARM0"]] = rng.uniform(-1.6, 0.3, count)
+        q[:, at[f"{side}ARM1"]] = out * rng.uniform(0.0, 0.9, count)
+        q[:, at[f"{side}ARM2"]] = rng.uniform(-0.8, 0.8, count)
+        q[:, at[f"{side}ARM3"]] = rng.uniform(-1.9, -0.2, count)
+        q[:, at[f"{side}ARM4"]] = rng.uniform(-0.8, 0.8, count)
+        q[:, at[f"{side}ARM5"]] = rng.uniform(-0.6, 0.6, count)
+    q[:, at["CHEST0"]] = rng.uniform(-0.5, 0.5, count)
+    q[:, at["CHEST1"]] = rng.uniform(0.0, 0.35, count)
+    q[:, 0], q[:, 2] = -0.02, 0.105 + 0.6 * np.cos(knee / 2)
+    return q
+
+
+def speed(robot: hs.Robot, turns: int) -> dict[str, Any]:
+    """Microseconds a step of one hit, and estimates a minute."""
+    q = postures(robot, WORLDS)
+    contenders = {
+        "full, elastic, rk4": full_step(robot, q),
+        "kept, rk4": steps_only(robot, q, "kept", "rk4"),
+        "kept, symplectic": steps_only(robot, q, "kept", "symplectic"),
+        "krylov, rk4": steps_only(robot, q, "krylov", "rk4"),
+        "krylov, symplectic": steps_only(robot, q, "krylov", "symplectic"),
+    }
+    try:
+        contenders["MuJoCo"], steps = mujoco_step(), {"MuJoCo": 200}
+    except ImportError:
+        steps = {}
+    best = best_of(contenders, rounds=turns, seconds=0.05)
+    worlds = {"MuJoCo": 1}
+    cost = {
+        name: 1e6 * t / steps.get(name, STEPS) / worlds.get(name, WORLDS)
+        for name, t in best.items()
+    }
+    result: dict[str, Any] = {f"{name} [us a step]": t for name, t in cost.items()}
+    for name in contenders:
+        result[f"{name}: times the full one"] = cost["full, elastic, rk4"] / cost[name]
+    result |= a_minute(robot, turns)
+    return result
+
+
+def full_step(robot: hs.Robot, q: np.ndarray) -> Callable[[], object]:
+    """The full simulation's steps alone, nothing recorded."""
+    run = simulate_full(robot, q, LINK, speed=0.5, floor="elastic", duration=10 * DT, every=10)
+    sim = run.simulator
+
+    def call() -> None:
+        sim.run(steps=STEPS, record="final", threads=1, progress=False)
+
+    return call
+
+
+def steps_only(
+    robot: hs.Robot, q: np.ndarray, method: str, integrator: str
+) -> Callable[[], object]:
+    """Steps 3b to 7b alone: inertia, Jacobian and basis are made before."""
+    from heelstrike.impact.estimating import given_hits, servo_of
+    from heelstrike.impact.hit import hit
+    from heelstrike.impact.job import Job, Settings
+
+    made = hit(robot, LINK)
+    settings = Settings(hs.LinearSpring(k=1e4, c=300.0), hs.Target(), DURATION, DT, integrator,
+                        method, 10)  # fmt: skip
+    given = given_hits(made, settings, q, 0.5, None, {})
+    job = Job(made, settings, servo_of(made, None, None, None), given)
+    own = job.own()
+    inputs = job.inputs(own, *job.turning(own))
+    return (lambda: job.quick(inputs, False)) if method == "krylov" else (
+        lambda: job.slow(inputs, False)
+    )  # fmt: skip
+
+
+def a_minute(robot: hs.Robot, turns: int) -> dict[str, float]:
+    """Whole estimates from postures to impulses, on all threads."""
+    count = 4096
+    q = postures(robot, count)
+    found = {}
+    for name, options in {
+        "kept, rk4, (11)": {"torque": "damping"},
+        "kept, rk4, (10)": {},
+        "kept, symplectic, (11)": {"torque": "damping", "integrator": "symplectic"},
+        "krylov, rk4, (11)": {"torque": "damping", "method": "krylov"},
+        "krylov, rk4, (10)": {"method": "krylov"},
+        "krylov, rk4, (11), float32": {
+            "torque": "damping", "method": "krylov", "dtype": "float32"
+        },
+    }.items():  # fmt: skip
+
+        def call(options: dict[str, Any] = options) -> object:
+            return estimate(
+                robot, q, LINK, speed=0.5, history=False, neglected=False,
+                threads=os.cpu_count(), **options,
+            )  # fmt: skip
+
+        took = best_of({name: call}, rounds=max(2, turns // 2), seconds=0.01)[name]
+        found[f"{name} [estimates a minute]"] = 60 * count / took
+    return found
+
+
+def mujoco_step() -> Callable[[], object]:
+    """hrp2 on a plane, its hand against a 5 kg block on a slide, 200 steps of 0.1 ms."""
+    import mujoco
+
+    spec = mujoco.MjSpec.from_file(str(Path(hs.__file__).parent / "robot/models/hrp2.xml"))
+    spec.option.timestep = DT
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 0.1], friction=[5, 0, 0])
+    model, data = compiled(spec, mujoco)
+    key = model.key("stance")
+    mujoco.mj_resetDataKeyframe(model, data, key.id)
+    mujoco.mj_forward(model, data)
+    place = data.site("r_hand").xpos + np.array([0.1, 0, 0])
+    block = spec.worldbody.add_body(name="block", pos=place)
+    block.add_joint(type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[1, 0, 0])
+    block.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.08, 0.1, 0.1], mass=5)
+    hand = spec.body("RARM5")
+    hand.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.02, 0, 0], pos=[0, 0, -0.115], mass=0)
+    model, data = compiled(spec, mujoco)
+    stance = np.array(hs.load("hrp2").pose("stance"))
+    data.qpos[: len(stance)] = stance[[0, 1, 2, 6, 3, 4, 5, *range(7, len(stance))]]
+    data.ctrl[:] = stance[7:]
+    data.qvel[-1] = -0.5
+
+    def call() -> None:
+        for _ in range(200):
+            mujoco.mj_step(model, data)
+
+    return call
+
+
+def compiled(spec: Any, mujoco: Any) -> tuple[Any, Any]:
+    model = spec.compile()
+    return model, mujoco.MjData(model)
+
+
+def accuracy(robot: hs.Robot, hits: int) -> dict[str, Any]:
+    """Errors (24) against both floors: medians, the worst tenth, and what predicts them."""
+    rng = np.random.default_rng(3)
+    q, speeds = postures(robot, hits), rng.uniform(0.3, 1.0, hits)
+    result: dict[str, Any] = {}
+    for floor in ("rigid", "elastic"):
+        for torque in ("full", "damping"):
+            made = compare(robot, q, LINK, floor=floor, torque=torque, speed=speeds, history=True)
+            errors = made.errors()
+            for name, error in errors.items():
+                if name.startswith("virtual") and torque == "damping":
+                    continue
+                label = f"{floor}, {name}" + (f", {torque}" * name.startswith("simplified"))
+                size = np.abs(error)
+                result[f"{label}: median, 90 %, worst [%]"] = [
+                    float(np.quantile(size, x)) for x in (0.5, 0.9, 1.0)
+                ]
+            error = np.abs(errors["simplified impulse"])
+            result[f"{floor}, {torque}: impulse within 6 % [hits]"] = int((error <= 6).sum())
+            if torque == "full":
+                result |= predicted(floor, made, error)
+    return result
+
+
+def predicted(floor: str, made: Any, error: np.ndarray) -> dict[str, Any]:
+    """Where the error is large: by load, angle and soles that lift."""
+    terms = made.simplified.neglected
+    groups = {
+        "torque below its limit": terms.load < 1,
+        "torque limit reached": terms.load >= 1,
+        "angles below 0.1 rad": terms.angle < 0.1,
+        "angles above 0.1 rad": terms.angle >= 0.1,
+        "soles flat": made.full.lifted == 0,
+        "a sole's corner lifts": made.full.lifted > 0,
+        "still touching at 0.1 s": made.simplified.touching,
+    }
+    found = {}
+    for name, mask in groups.items():
+        if mask.any():
+            found[f"{floor}, {name}: hits, median, 90 % [%]"] = [
+                int(mask.sum()), *(float(np.quantile(error[mask], x)) for x in (0.5, 0.9))
+            ]  # fmt: skip
+    flat = made.full.lifted == 0
+    if flat.any():
+        every = round((made.full.time[1] - made.full.time[0]) / DT)
+        zmp = made.simplified.history.zmp[flat] if made.simplified.history else None
+        if zmp is not None:
+            cop = made.full.cop[flat][:, : zmp[:, ::every].shape[1]]
+            apart = np.linalg.norm(zmp[:, ::every][:, : cop.shape[1]] - cop, axis=-1)[:, 2:]
+            found[f"{floor}, ZMP to CoP of flat soles: median, 90 % [mm]"] = [
+                1e3 * float(np.nanquantile(apart, x)) for x in (0.5, 0.9)
+            ]
+    return found
+
+
+def show(console: Console, title: str, values: dict[str, Any]) -> None:
+    table = Table("quantity", "value", title=title)
+    for name, value in values.items():
+        cells = value if isinstance(value, list) else [value]
+        table.add_row(name, ", ".join(f"{x:.4g}" for x in cells))
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""`heelstrike impact ROBOT ...`: one hit by virtual mass, simplified computation and in full; or
+planned.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from heelstrike.cli.console import output, print_json, table
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from heelstrike.impact.comparison import Comparison
+    from heelstrike.robot.robot import Robot
+
+
+def impact(
+    robot: Annotated[str, typer.Argument(help="Bundled name, or a path to .urdf or .xml.")],
+    link: Annotated[str, typer.Option(help="Link that hits.")],
+    direction: Annotated[str, typer.Option(help="x, y or z of the world, or -x, ...")] = "x",
+    speed: Annotated[float, typer.Option(help="Of the hand before the hit [m/s].")] = 0.5,
+    target_mass: Annotated[float, typer.Option(help="[kg]; inf: fixed.")] = 5.0,
+    target_velocity: Annotated[float, typer.Option(help="[m/s], < 0 comes.")] = 0.0,
+    k: Annotated[float, typer.Option(help="Stiffness of the contact [N/m].")] = 1e4,
+    c: Annotated[float, typer.Option(help="Damping of the contact [N s/m].")] = 300.0,
+    pose: Annotated[str | None, typer.Option(help="Pose of the robot; its first.")] = None,
+    floor: Annotated[str, typer.Option(help="rigid or elastic.")] = "rigid",
+    torque: Annotated[str, typer.Option(help="full (10) or damping (11).")] = "full",
+    planned: Annotated[
+        bool, typer.Option("--plan", help="Choose posture and velocities for the largest impulse.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Picture of the forces, such as hit.png.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Force, impulse and ZMP of a hit: virtual mass, simplified computation, full simulation."""
+    from heelstrike.contact.linear_spring import LinearSpring
+    from heelstrike.impact.comparison import compare
+    from heelstrike.impact.planning import plan
+    from heelstrike.impact.target import Target
+    from heelstrike.robot import load
+
+    chosen = load(robot)
+    q = _posture(chosen, pose)
+    common: dict[str, Any] = {
+        "direction": direction,
+        "target": Target(mass=target_mass, velocity=target_velocity),
+        "law": LinearSpring(k=k, c=c),
+    }
+    motion: dict[str, Any] = {"speed": speed}
+    factor = None
+    if planned:
+        found = plan(chosen, q, link, full=False, **common)
+        q, motion, factor = found.q, {"v": found.v[6:]}, found.factor
+    made = compare(chosen, q, link, floor=floor, torque=torque, **common, **motion)
+    if out is not None:
+        _draw(made, out)
+    if as_json:
+        print_json(_plain(made, factor))
+        return
+    console = output()
+    console.print(_shown(made))
+    console.print(Text(made.simplified.summary()))
+    if factor is not None:
+        console.print(f"plan            {factor:.2f} times the start posture's impulse")
+    if out is not None:
+        console.print(Text(f"Picture: {out}"), soft_wrap=True)
+
+
+def _posture(robot: Robot, pose: str | None) -> np.ndarray:
+    if pose is not None:
+        return robot.pose(pose)
+    return robot.pose(next(iter(robot.poses))) if robot.poses else robot.neutral
+
+
+def _shown(made: Comparison) -> Any:
+    """One row a method."""
+    numbers = ("peak [N]", "err [%]", "impulse [N s]", "error [%]", "contact [ms]")
+    grid = table("", "method", *numbers, numbers=numbers)
+    for row in made.rows():
+        grid.add_row(
+            row["method"],
+            f"{row['peak']:.1f}",
+            f"{row['peak error']:.1f}",
+            f"{row['impulse']:.3f}",
+            f"{row['impulse error']:.1f}",
+            f"{1e3 * row['duration']:.1f}",
+        )
+    return grid
+
+
+def _plain(made: Comparison, factor: float | None) -> dict[str, Any]:
+    """For JSON."""
+    history = made.simplified.history
+    left = None if history is None else float(history.left[0])
+    return {
+        "virtual_mass": float(made.simplified.virtual_mass[0]),
+        "speed": float(made.simplified.speed[0]),
+        "methods": made.rows(),
+        "zmp_leaves_at": left if left == left else None,
+        "plan_factor": factor,
+    }
+
+
+def _draw(made: Comparison, path: Path) -> None:
+    from heelstrike.view import plot
+
+    figure, (ax,) = plot.figure(size=(6.4, 3.8))
+    history = made.simplified.history
+    if history is not None:
+        alone = made.virtual_mass.records["force"][0, :, 0]
+        ax.plot(1e3 * history.time, alone[: len(history.time)], label="virtual mass")
+        ax.plot(1e3 * history.time, history.force[0], label="simplified")
+    ax.plot(1e3 * made.full.time, made.full.force[0], "--", label="full simulation")
+    plot.label(ax, "Force on the target", "time [ms]", "force [N]")
+    ax.legend(fontsize=8, frameon=False)
+    plot.save(figure, path)

@@ -1,0 +1,229 @@
+"""The same hit in the full simulator, soles standing on the floor by contact.
+
+It plays the part that OpenHRP3 has in [Tsujita2009], section III: static and dynamic friction 5 and
+5, PD servo (10) with torque limits (12), references that go on at the joints' velocities before the
+hit. Two floors: "rigid" under the symplectic step, "elastic" (springs, bristles) under RK4. Ours:
+the servo also carries the posture's weight, as a settled robot's does, and the soles start loaded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from heelstrike.contact.bristle import Bristle
+from heelstrike.contact.contact import NormalLaw
+from heelstrike.contact.coulomb import Coulomb
+from heelstrike.contact.elastic import Elastic
+from heelstrike.contact.linear_spring import LinearSpring
+from heelstrike.contact.rigid import Rigid
+from heelstrike.contact.surface_law import SurfaceLaw
+from heelstrike.errors import HeelstrikeError
+from heelstrike.impact.base import VirtualBase, floats
+from heelstrike.impact.estimating import given_hits, servo_of
+from heelstrike.impact.hit import Hit, hit
+from heelstrike.impact.job import Job, Settings
+from heelstrike.impact.motion import motion_kernel
+from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre, struck
+from heelstrike.impact.support import margin, support
+from heelstrike.impact.target import Target, check_law
+from heelstrike.robot.robot import Robot
+from heelstrike.simulate.controller import Sensed, controller
+from heelstrike.simulate.recording import Recording
+from heelstrike.simulate.scene import Scene
+from heelstrike.simulate.servo import Gain, positions
+from heelstrike.simulate.simulator import Simulator
+from heelstrike.simulate.surface import Plane
+
+MU = 5.0
+"""Static and dynamic friction of soles and floor, section III."""
+STIFF, DRAG = 2e5, 1e3
+"""Of the elastic floor at a point [N/m], [N s/m]; the bristles' as well."""
+FLOORS: dict[str, tuple[SurfaceLaw, str]] = {
+    "rigid": (Rigid(restitution=0.0, friction=Coulomb(MU, MU)), "symplectic"),
+    "elastic": (
+        Elastic(LinearSpring(STIFF, DRAG, damping="both"), Bristle(MU, MU, STIFF, DRAG)),
+        "rk4",
+    ),
+}
+"""Law and integrator by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class FullRun:
+    """Hits in the full simulation, one entry a hit."""
+
+    speed: np.ndarray
+    """Of the hand along the hit, just before [m/s]."""
+    peak: np.ndarray
+    """Largest force [N]."""
+    impulse: np.ndarray
+    """Of all contact with the target [N s]."""
+    duration: np.ndarray
+    """Time in contact [s]."""
+    time: np.ndarray
+    """Of what is recorded [s]."""
+    force: np.ndarray
+    """(hits, times) [N]."""
+    cop: np.ndarray
+    """Centre of pressure of all soles, (hits, times, 2) [m]; NaN in the air."""
+    margin: np.ndarray
+    """Of it to the nearest edge of the support polygon at the start [m]."""
+    tilt: np.ndarray
+    """Angle by which the trunk has turned at the end [rad]."""
+    lifted: np.ndarray
+    """Share of the time in which a point of a sole is off the floor, (hits)."""
+    recording: Recording
+    simulator: Simulator
+    """To go on with."""
+
+
+def simulate_full(
+    robot: Robot,
+    q: ArrayLike,
+    link: str,
+    direction: str | ArrayLike = "x",
+    speed: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    target: Target | None = None,
+    law: NormalLaw | None = None,
+    point: ArrayLike = (0.0, 0.0, 0.0),
+    base: VirtualBase | None = None,
+    floor: str = "rigid",
+    kp: Gain = None,
+    kd: Gain = None,
+    limit: Gain = None,
+    duration: float = 0.1,
+    dt: float = 1e-4,
+    every: int = 10,
+) -> FullRun:
+    """Hits as in `estimate`, with the held links' soles on a floor at their height."""
+    if floor not in FLOORS:
+        raise HeelstrikeError(f"no floor '{floor}'; floors: {', '.join(FLOORS)}")
+    made = hit(robot, link, direction, point, base)
+    if not floats(robot) or not any(p.body in made.held for p in robot.points):
+        raise HeelstrikeError(
+            f"{robot.name} does not stand on contact points of the held links; the full "
+            "simulation needs a floating robot on its soles"
+        )
+    law = law if law is not None else LinearSpring(k=1e4, c=300.0)
+    check_law(law)
+    target = target or Target()
+    settings = Settings(law, target, duration, dt)
+    given = given_hits(made, settings, made.postures(q), speed, v, {})
+    servo = servo_of(made, kp, kd, limit)
+    return _Full(made, settings, servo, given, floor).run(every)
+
+
+@controller
+def following(s: Sensed, kp: Any = 0.0, kd: Any = 0.0, start: Any = 0.0, rate: Any = 0.0,
+              weight: Any = 0.0, limit: Any = 0.0) -> Any:  # fmt: skip
+    """(10) and (12) about a reference that moves at constant velocity, and what carries weight."""
+    tau = kp * (start + rate * s.t - s.q) + kd * (rate - s.v)
+    return ca.fmax(-limit, ca.fmin(limit, tau + weight))
+
+
+class _Full:
+    def __init__(
+        self,
+        made: Hit,
+        settings: Settings,
+        servo: dict[str, np.ndarray],
+        given: dict[str, np.ndarray],
+        floor: str,
+    ) -> None:
+        self.hit, self.settings, self.servo, self.given = made, settings, servo, given
+        self.law, self.integrator = FLOORS[floor]
+        job = Job(made, settings, servo, given)
+        self.turning, self.speed = job.turning(job.own())
+        self.hits = len(self.speed)
+        self.q = np.array(given["q"], dtype=float)
+        found = made.at(self.q)
+        self.hand = found["hand"]
+        twist = np.einsum("hbn,hn->hb", found["base"], self.turning)
+        self.v = np.hstack([twist, self.turning])
+
+    def run(self, every: int) -> FullRun:
+        """All hits in one batch."""
+        whole = struck(self.hit, self.settings.target)
+        corners, height = support(self.hit, self.q[0])
+        ground = Plane(self.law, name="floor", point=(0.0, 0.0, height))
+        wall = face(Elastic(self.settings.law, friction=None))
+        law_of = following(**self.parameters(whole, 0))
+        sim = Simulator(
+            Scene(whole, ground, wall), dt=self.settings.dt, control=law_of,
+            integrator=self.integrator, worlds=self.hits,
+        )  # fmt: skip
+        vary: dict[str, ArrayLike] = {f"{WALL}.point": face_centre(
+            self.hit, self.hand, self.given["target.gap"]
+        )}  # fmt: skip
+        rows = [self.parameters(whole, k) for k in range(self.hits)]
+        for name in ("start", "rate", "weight"):
+            vary[f"controller.{name}"] = np.stack([row[name] for row in rows])
+        q0 = np.hstack([self.standing(), np.zeros((self.hits, 1))])
+        v0 = np.hstack([self.v, self.given["target velocity"][:, None]])
+        recorded = ["q", "v", "normal_force", "force", "contact_position"]
+        run = sim.run(
+            steps=self.settings.steps, q0=q0, v0=v0, worlds=self.hits, vary=vary, every=every,
+            record=recorded, progress=False,
+        )  # fmt: skip
+        return self.read(run, corners, sim)
+
+    def standing(self) -> np.ndarray:
+        """Postures with the soles as deep in an elastic floor as the weight presses them."""
+        q = self.q.copy()
+        if isinstance(self.law, Elastic):
+            count = sum(p.body in self.hit.held for p in self.hit.robot.points)
+            q[:, 2] -= self.hit.robot.mass * self.hit.robot.gravity / (STIFF * count)
+        return q
+
+    def parameters(self, whole: Robot, k: int) -> dict[str, np.ndarray]:
+        """Of the controller for one hit, by velocity index of robot and target."""
+        robot, hit, target = self.hit.robot, self.hit, self.settings.target
+        nothing, base = np.zeros(1), np.zeros(robot.nv - hit.n)
+        weight = motion_kernel(hit, ("weight",))(
+            q=self.q[k], turning=self.turning[k], rate=np.zeros(hit.n), force=[0.0],
+            point=hit.point, direction=hit.direction, gravity=[robot.gravity],
+        )["weight"]  # fmt: skip
+        mass = whole.bodies[whole.body(f"{THING}/block")].mass
+        lift = np.array([mass * robot.gravity * hit.direction[2]])
+        spring, damper = np.ravel(target.k)[:1], np.ravel(target.c)[:1]
+        return {
+            "kp": np.concatenate([base, self.servo["kp"], spring]),
+            "kd": np.concatenate([base, self.servo["kd"], damper]),
+            "start": np.concatenate([positions(robot, self.q[k]), nothing]),
+            "rate": np.concatenate([base, self.turning[k], nothing]),
+            "weight": np.concatenate([base, weight, lift]),
+            "limit": np.concatenate([base, self.servo["limit"], nothing + 1e30]),
+        }
+
+    def read(self, run: Recording, corners: np.ndarray, sim: Simulator) -> FullRun:
+        """What came of it."""
+        data = run.data
+        hand = f"{ROBOT}/{HAND} on {WALL}"
+        soles = [f"{ROBOT}/{p.name} on floor" for p in self.hit.robot.points
+                 if p.body in self.hit.held]  # fmt: skip
+        force = data.normal_force.sel(point=hand).values
+        load = data.force.sel(point=soles, axis="z").values
+        place = data.contact_position.sel(point=soles).values[..., :2]
+        total = load.sum(axis=-1)
+        weighted = np.einsum("htp,htpd->htd", load, place)
+        cop = weighted / np.where(total > 0, total, np.nan)[..., None]
+        blow = data.impulse.sel(body=f"{THING}/block").values @ self.hit.direction
+        time = np.asarray(data.time.values, dtype=float)
+        turned = _turned(data.q.values[:, 0, 3:7], data.q.values[:, -1, 3:7])
+        return FullRun(
+            self.speed, data.peak_force.sel(point=hand).values, np.abs(blow),
+            (force > 0).mean(axis=1) * self.settings.duration, time, force, cop,
+            np.nan_to_num(margin(cop, corners), nan=-np.inf), turned,
+            (load[:, 1:] <= 0).any(axis=-1).mean(axis=-1), run, sim,
+        )  # fmt: skip
+
+
+def _turned(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Angle between quaternions [rad]."""
+    return 2 * np.arccos(np.clip(np.abs(np.sum(before * after, axis=-1)), 0, 1))

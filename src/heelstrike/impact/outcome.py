@@ -1,0 +1,145 @@
+"""What an estimate of impacts comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Neglected:
+    """What assumptions (i) to (iii) of [Tsujita2009] leave out, beside what is kept, one a hit."""
+
+    coriolis: Floats
+    """|c*| before the hit [N m], (7)."""
+    weight: Floats
+    """|g| [N m], (8)."""
+    drift: Floats
+    """|J*_dot phi_d| along the hit [m/s^2], (14)."""
+    angle: Floats
+    """Largest joint angle passed through while hand and target touch, at the speed before [rad]."""
+    force: Floats
+    """|J*^T F| at the peak force [N m]."""
+    acceleration: Floats
+    """|J* phi_dd| at the peak force, f / m_a [m/s^2]."""
+    load: Floats
+    """Largest torque before its limit, as a share of the limit."""
+
+    @property
+    def share(self) -> Floats:
+        """The largest of |c*| / |J^T F|, |g| / |J^T F| and |J_dot phi_d| / |J phi_dd|."""
+        kept = np.maximum(self.force, 1e-300)
+        drift = self.drift / np.maximum(self.acceleration, 1e-300)
+        return np.maximum(np.maximum(self.coriolis, self.weight) / kept, drift)
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """In time, (hits, times, ...)."""
+
+    time: Floats
+    """(times) [s]."""
+    force: Floats
+    """[N]"""
+    joint_velocity: Floats
+    """phi_d [rad/s or m/s]."""
+    joint_acceleration: Floats
+    """phi_dd."""
+    zmp: Floats | None = None
+    """[m], in the plane of the soles."""
+    margin: Floats | None = None
+    """Of the ZMP to the nearest edge of the support polygon [m]: > 0 inside."""
+
+    @property
+    def left(self) -> Floats:
+        """When the ZMP first leaves the support polygon [s]; NaN where it does not."""
+        if self.margin is None:
+            return np.full(len(self.force), np.nan)
+        out = ~(self.margin > 0)
+        return np.where(out.any(axis=1), self.time[out.argmax(axis=1)], np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Impacts, one entry a hit."""
+
+    virtual_mass: Floats
+    """m_a [kg]."""
+    speed: Floats
+    """Of the hand along the hit, just before [m/s]."""
+    peak: Floats
+    """Largest force [N]."""
+    impulse: Floats
+    """Of all contact within the time computed [N s]."""
+    duration: Floats
+    """Time in contact [s]."""
+    touching: Floats
+    """Whether hand and target still touch at the end: then the impulse is not all of it."""
+    joint_velocity: Floats
+    """phi_d before the hit, (hits, n)."""
+    fell_back: Floats
+    """Whether the faster form met a torque limit, and the whole computation was made instead."""
+    history: History | None = None
+    neglected: Neglected | None = None
+
+    def __len__(self) -> int:
+        return len(self.peak)
+
+    def summary(self, hit: int = 0) -> str:
+        """One hit in words."""
+        lines = [
+            f"virtual mass    {self.virtual_mass[hit]:.3f} kg at {self.speed[hit]:.3f} m/s",
+            f"peak force      {self.peak[hit]:.1f} N",
+            f"impulse         {self.impulse[hit]:.3f} N s in {1e3 * self.duration[hit]:.1f} ms"
+            + (", still touching" if self.touching[hit] else ""),
+        ]
+        if (n := self.neglected) is not None:
+            lines += [
+                f"neglected       |c*| {n.coriolis[hit]:.2f}, |g| {n.weight[hit]:.1f} N m beside "
+                f"|J^T F| {n.force[hit]:.1f} N m",
+                f"                |J_dot phi_d| {n.drift[hit]:.2f} beside |J phi_dd| "
+                f"{n.acceleration[hit]:.1f} m/s^2; angles move by {n.angle[hit]:.3f} rad",
+                f"largest torque  {n.load[hit]:.2f} of its limit",
+            ]
+        if (h := self.history) is not None and h.margin is not None:
+            left = h.left[hit]
+            where = "stays in the support" if np.isnan(left) else f"leaves at {1e3 * left:.1f} ms"
+            lines.append(f"ZMP             {where}, margin {1e3 * h.margin[hit].min():.0f} mm")
+        return "\n".join(lines)
+
+
+def joined(parts: Sequence[Estimate]) -> Estimate:
+    """Hits of several estimates, one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    arrays = {
+        f.name: np.concatenate([getattr(part, f.name) for part in parts])
+        for f in fields(Estimate)
+        if f.name not in ("history", "neglected")
+    }
+    histories = [part.history for part in parts if part.history is not None]
+    terms = [part.neglected for part in parts if part.neglected is not None]
+    return Estimate(**arrays, history=_series(histories), neglected=_terms(terms))
+
+
+def _terms(parts: Sequence[Neglected]) -> Neglected | None:
+    if not parts:
+        return None
+    names = [f.name for f in fields(Neglected)]
+    return Neglected(*(np.concatenate([getattr(part, n) for part in parts]) for n in names))
+
+
+def _series(parts: Sequence[History]) -> History | None:
+    if not parts:
+        return None
+    names = [f.name for f in fields(History) if f.name != "time"]
+    whole: dict[str, Any] = {}
+    for name in names:
+        column = [getattr(part, name) for part in parts]
+        whole[name] = None if column[0] is None else np.concatenate(column)
+    return History(parts[0].time, **whole)

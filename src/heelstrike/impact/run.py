@@ -1,0 +1,122 @@
+"""Compiled hits on the lanes: run, and what is left when they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from heelstrike.compile.cache import cached_kernel
+from heelstrike.compile.kernel import Kernel
+from heelstrike.impact.krylov import krylov_key, krylov_program
+from heelstrike.impact.simplified import Plan, simplified_program
+
+SPARSE = 10
+"""Steps between two looks at the torques in the faster form."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ran:
+    """One entry a hit."""
+
+    peak: np.ndarray
+    impulse: np.ndarray
+    duration: np.ndarray
+    touching: np.ndarray
+    load: np.ndarray
+    """Largest torque over its limit."""
+    records: dict[str, np.ndarray]
+    """(hits, records, ...) by output."""
+
+    def replaced(self, where: np.ndarray, other: Ran) -> Ran:
+        """The other's values where the mask holds."""
+        names = ("peak", "impulse", "duration", "touching", "load")
+        own = {name: getattr(self, name).copy() for name in names}
+        for name, value in own.items():
+            value[where] = getattr(other, name)
+        records = {name: value.copy() for name, value in self.records.items()}
+        for name in records.keys() & other.records.keys():
+            if records[name].shape[1:] == other.records[name].shape[1:]:
+                records[name][where] = other.records[name]
+        return Ran(**own, records=records)
+
+
+def kept(
+    plan: Plan,
+    inputs: Mapping[str, ArrayLike],
+    start: Mapping[str, ArrayLike],
+    outputs: Sequence[str],
+    hits: int,
+    steps: int,
+    every: int,
+    threads: int = 1,
+    dtype: str = "float64",
+) -> Ran:
+    """Steps 3b to 7b, with A and j as inputs."""
+    names = ("force", *outputs)
+    kernel = cached_kernel(plan.key(), lambda: simplified_program(plan), names, dtype=dtype)
+    return finish(kernel, inputs, start, hits, steps, every, threads)
+
+
+def quick(
+    plan: Plan,
+    modes: int,
+    inputs: Mapping[str, ArrayLike],
+    start: Mapping[str, ArrayLike],
+    outputs: Sequence[str],
+    hits: int,
+    steps: int,
+    every: int,
+    threads: int = 1,
+    dtype: str = "float64",
+) -> Ran:
+    """The same in a basis of its own."""
+    names, key = ("load", "force", *outputs), krylov_key(plan, modes)
+    kernel = cached_kernel(key, lambda: krylov_program(plan, modes), names, dtype=dtype)
+    ran = finish(kernel, inputs, start, hits, steps, every, threads)
+    if "amounts" in outputs:
+        shapes = np.asarray(inputs["shapes"]).reshape(hits, modes, plan.n)
+        for name, source in (("deviation", "amounts"), ("acceleration", "rates")):
+            moved = -np.einsum("htm,hmn->htn", ran.records.pop(source), shapes)
+            ran.records[name] = moved
+    return ran
+
+
+def finish(
+    kernel: Kernel,
+    inputs: Mapping[str, ArrayLike],
+    start: Mapping[str, ArrayLike],
+    hits: int,
+    steps: int,
+    every: int,
+    threads: int,
+) -> Ran:
+    """Runs a compiled hit from its start to its end."""
+    batch = kernel.batch(hits)
+    sizes = {port.name: port.size for port in kernel.layout.inputs}
+    batch.set(**{name: rows(inputs[name], hits, size) for name, size in sizes.items()})
+    memories = {port.name: port.size for port in kernel.layout.memory}
+    batch.set(**{name: _full(value, hits, memories[name]) for name, value in start.items()})
+    batch.run(steps, every=every, threads=threads)
+    records = {port.name: batch.get(port.name) for port in kernel.layout.outputs}
+    end = {name: batch.get(name)[:, 0] for name in memories if memories[name] == 1}
+    load = records.pop("load")[..., 0].max(axis=1) if "load" in records else end["load"]
+    touching = (end["touched"] > 0) & (end["separated"] < 0)
+    peak = np.maximum(end["peak"], 0.0)
+    return Ran(peak, end["impulse"], end["duration"], touching, load, records)
+
+
+def rows(value: ArrayLike, hits: int, size: int) -> np.ndarray:
+    """(size,) where all hits share it, else (hits, size)."""
+    array = np.asarray(value, dtype=float)
+    if array.ndim == 0:
+        return np.full(size, float(array))
+    if array.shape == (hits,) and size == 1:
+        return array[:, None]
+    return array if array.shape == (size,) else array.reshape(hits, size)
+
+
+def _full(value: ArrayLike, hits: int, size: int) -> np.ndarray:
+    return np.array(np.broadcast_to(rows(value, hits, size), (hits, size)))

@@ -1,0 +1,174 @@
+"""Simplified dynamics computation, steps 3b to 7b of [Tsujita2009]: inertia and Jacobian kept.
+
+    phi_dd = H*^-1 (tau - F - j f),      j = J*^T n                                     (9), (17)
+    tau    = clamp(K_d (phi_d_ref - phi_d) [+ K_p (phi_ref - phi)], +-tau_max)          (10)-(12)
+    F      = viscous phi_d + coulomb sign(phi_d)
+    v_h'   = j^T phi_dd - y f,           x_h' = v_h                                     (13)-(16)
+
+The state is the deviation from the reference, which goes on at its constant velocity:
+u = phi_d - phi_d_ref, e = phi - phi_ref, both zero at first touch. In place of L and U the program
+keeps A = H*^-1: the same 2 n^2 operations a step as two triangles, and it exists where links are
+fixed. y is the base's own yield (reduced.py), 1e-5 of 1/m_a for a virtual base, which (15) leaves
+out. The sign of the force is ours: f >= 0 repels, it pushes the hand back and the target on. With
+n = 1, A = 1/m_a, j = 1 and no servo this is the virtual mass of fig 9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from heelstrike.compile.program import Program
+from heelstrike.contact.contact import NormalLaw
+from heelstrike.impact.stepping import Found, State, runge_kutta
+from heelstrike.impact.target import Line, account, law_key
+from heelstrike.spatial.vector import SX, zeros
+
+SLOW = 1e-3
+"""Speed below which dry joint friction is made smooth [rad/s or m/s]."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What decides over the compiled code."""
+
+    n: int
+    law: NormalLaw
+    integrator: str = "rk4"
+    """"rk4" as in the paper, or "symplectic"."""
+    proportional: bool = False
+    """Whether the servo's stiffness acts: (10), else (11)."""
+    limited: bool = True
+    """(12)."""
+    rubbing: bool = False
+    """F of (5)."""
+
+    def key(self) -> tuple[object, ...]:
+        """For the cache."""
+        flags = (self.proportional, self.limited, self.rubbing)
+        return ("simplified", self.n, self.integrator, *flags, law_key(self.law))
+
+
+def simplified_program(plan: Plan) -> Program:
+    """Memory: u, e, hand, target, rate, impulse, peak, duration, separated. Outputs: force,
+    deviation u, acceleration phi_dd, hand and target positions and speeds.
+    """
+    return _Simplified(plan).trace()
+
+
+class _Simplified:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.p = p = Program("simplified")
+        n = plan.n
+        self.dt = p.input("dt", 1)
+        self.inverse = unpacked(p.input("inverse", n * (n + 1) // 2), n)
+        self.j, self.softness = p.input("j", n), p.input("base_yield", 1)
+        self.speed = p.input("speed", 1)
+        self.kd = p.input("kd", n)
+        self.kp = p.input("kp", n) if plan.proportional else None
+        self.limit = p.input("limit", n) if plan.limited else None
+        if plan.rubbing:
+            self.reference = p.input("reference", n)
+            self.viscous, self.coulomb = p.input("viscous", n), p.input("coulomb", n)
+        self.line = Line(p, plan.law, self.dt)
+        sizes = {"u": n, "e": n if plan.proportional else 0}
+        sizes |= {"hand": 1, "target": 1, "rate": 1, "impulse": 1}
+        self.names = [name for name, size in sizes.items() if size]
+        self.state: State = tuple(p.memory(k, s) if s else SX(0, 1) for k, s in sizes.items())
+
+    def trace(self) -> Program:
+        """The step and what is recorded."""
+        p = self.p
+        found = self.derivative(self.state)
+        rates, force, memory = found
+        with p.block("step"):
+            if self.plan.integrator == "rk4":
+                new, memory = runge_kutta(self.state, found, self.derivative, self.dt)
+            else:
+                new = self.symplectic(rates, force)
+            for name, value in zip(self.names, (x for x in new if x.numel()), strict=True):
+                p.update(name, value)
+            if self.line.memory.numel():
+                p.update("law memory", memory)
+            account(p, force, self.dt)
+            p.update_max("load", self.load())
+        with p.block("record"):
+            u, _, hand, moved, rate, impulse = self.state
+            p.output("force", force)
+            p.output("deviation", u)
+            p.output("acceleration", rates[0])
+            p.output("hand_position", hand)
+            p.output("hand_speed", self.hand_speed(u, impulse))
+            p.output("target_position", moved)
+            p.output("target_speed", rate)
+        return p
+
+    def hand_speed(self, u: SX, impulse: SX) -> SX:
+        """v_h: (13) along the direction."""
+        return self.speed + ca.dot(self.j, u) - self.softness * impulse
+
+    def derivative(self, state: State) -> Found:
+        """Steps 3b to 6b; the state is u, e, x_h, x_t, v_t, impulse."""
+        u, e, hand, moved, rate, impulse = state
+        v_h = self.hand_speed(u, impulse)
+        force, memory = self.line.force(hand, v_h, moved, rate)
+        right = self.torque(u, e) - self.rubbing(u) - self.j * force
+        phi_dd = ca.mac(self.inverse, right, zeros(self.plan.n))
+        pull = self.line.acceleration(force, moved, rate)
+        turning = u if e.numel() else SX(0, 1)
+        return (phi_dd, turning, v_h, rate, pull, force), force, memory
+
+    def demanded(self, u: SX, e: SX) -> SX:
+        """(10) or (11)."""
+        tau = -self.kd * u
+        return tau if self.kp is None else tau - self.kp * e
+
+    def torque(self, u: SX, e: SX) -> SX:
+        """The same within (12)."""
+        tau = self.demanded(u, e)
+        if self.limit is None:
+            return tau
+        return ca.fmax(-self.limit, ca.fmin(self.limit, tau))
+
+    def load(self) -> SX:
+        """The largest torque before (12), as a share of its limit."""
+        tau, load = self.demanded(self.state[0], self.state[1]), SX(0)
+        if self.limit is not None:
+            for i in range(self.plan.n):
+                load = ca.fmax(load, ca.fabs(tau[i]) / self.limit[i])
+        return load
+
+    def rubbing(self, u: SX) -> SX:
+        """F of (5)."""
+        if not self.plan.rubbing:
+            return zeros(self.plan.n)
+        return rubbed(self.viscous, self.coulomb, self.reference + u)
+
+    def symplectic(self, rates: State, force: SX) -> State:
+        """Velocities first, then positions with the new ones; order 1."""
+        dt = self.dt
+        u, e, hand, moved, rate, impulse = self.state
+        new_u, new_rate, pushed = u + dt * rates[0], rate + dt * rates[4], impulse + dt * force
+        v_h = self.hand_speed(new_u, pushed)
+        turned = e + dt * new_u if e.numel() else e
+        return new_u, turned, hand + dt * v_h, moved + dt * new_rate, new_rate, pushed
+
+
+def rubbed(viscous: SX, coulomb: SX, turning: SX) -> SX:
+    """F of (5), viscous and dry."""
+    return viscous * turning + coulomb * turning / ca.fmax(ca.fabs(turning), SLOW)
+
+
+def packed(matrix: SX) -> SX:
+    """The upper triangle of a symmetric matrix, column by column."""
+    return ca.vertcat(*(matrix[: j + 1, j] for j in range(matrix.shape[0])))
+
+
+def unpacked(column: SX, n: int) -> SX:
+    """The symmetric matrix of a packed one: half as much to load in every step."""
+    upper = SX(n, n)
+    for j in range(n):
+        upper[: j + 1, j] = column[j * (j + 1) // 2 : (j + 1) * (j + 2) // 2]
+    return ca.densify(ca.triu2symm(upper))

@@ -1,0 +1,59 @@
+"""The support polygon under the held links, and how far inside it a ZMP is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from heelstrike.impact.hit import Hit
+from heelstrike.robot.points import placements
+
+
+def support(hit: Hit, q: np.ndarray) -> tuple[np.ndarray, float]:
+    """Corners (k, 2) [m] of the convex hull of the held links' contact points at q, one after
+    another to the left, and the height of the lowest [m]; no corners where there are no points.
+    """
+    placed = placements(hit.robot, q)
+    own = [point for point in hit.robot.points if point.body in hit.held]
+    if len(own) < 3:
+        return np.zeros((0, 2)), 0.0
+    places = np.array([placed[p.body][0] @ p.position + placed[p.body][1] for p in own])
+    lowest = min(float(x[2]) - p.radius for x, p in zip(places, own, strict=True))
+    return hull(places[:, :2]), lowest
+
+
+def hull(points: np.ndarray) -> np.ndarray:
+    """Corners of the convex hull of points (n, 2), one after another to the left."""
+    ordered = sorted({(float(x), float(y)) for x, y in points})
+
+    def half(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        chain: list[tuple[float, float]] = []
+        for p in points:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= 0:
+                chain.pop()
+            chain.append(p)
+        return chain[:-1]
+
+    return np.array(half(ordered) + half(ordered[::-1]))
+
+
+def margin(zmp: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Distance of points (..., 2) from the polygon's nearest edge [m]: > 0 inside."""
+    following = np.roll(corners, -1, axis=0)
+    along = following - corners
+    inward = np.stack([-along[:, 1], along[:, 0]], axis=1)
+    inward = inward / np.linalg.norm(inward, axis=1)[:, None]
+    distances = np.einsum("...kd,kd->...k", zmp[..., None, :] - corners, inward)
+    return np.asarray(distances.min(axis=-1))
+
+
+def zmp_of(wrench: np.ndarray, height: float) -> np.ndarray:
+    """(..., 2) in the plane z = height, of wrenches (..., 6) about the origin; NaN where the ground
+    would have to pull.
+    """
+    fx, fy, fz, mx, my = (wrench[..., i] for i in range(5))
+    pushes = np.where(fz > 0, fz, np.nan)
+    return np.stack([(height * fx - my) / pushes, (height * fy + mx) / pushes], axis=-1)
+
+
+def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

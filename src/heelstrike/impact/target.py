@@ -1,0 +1,124 @@
+"""What is hit, and the contact between hand and target along one line [Tsujita2009] fig 1, fig 9.
+
+    d = x_h - x_t - gap,   d' = v_h - v_t,   f = law(d, d')          force on the target, > 0 pushes
+    m_t v_t' = f - k x_t - c v_t
+
+x_h and x_t are displacements along the direction of the hit since the start. A target of infinite
+mass keeps its velocity: it is fixed, or moves at constant speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from heelstrike.compile.program import Program
+from heelstrike.contact.contact import NormalLaw
+from heelstrike.contact.elastic import Elastic
+from heelstrike.contact.parameters import parameters, structure, with_values
+from heelstrike.contact.surface_law import Meeting
+from heelstrike.errors import HeelstrikeError
+from heelstrike.spatial.vector import SX, zeros
+
+SKIN = 1e-12
+"""Depth at which a hit without gap begins [m]: at d = 0 a law gives no force yet, and a damper's
+first force, the largest of [Tsujita2009], would come a step late."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A body on a line: free, on a spring, fixed (mass np.inf) or moving. Numbers, or one a hit."""
+
+    mass: ArrayLike = 5.0
+    """[kg]; np.inf: it cannot be moved."""
+    velocity: ArrayLike = 0.0
+    """At the start, along the direction of the hit [m/s]: < 0 comes towards the hand."""
+    k: ArrayLike = 0.0
+    """Of a spring that holds it where it is [N/m]."""
+    c: ArrayLike = 0.0
+    """Of a damper beside the spring [N s/m]."""
+    gap: ArrayLike = 0.0
+    """Between hand and target at the start [m]."""
+
+    def __post_init__(self) -> None:
+        for name in ("mass", "velocity", "k", "c", "gap"):
+            value = np.asarray(getattr(self, name), dtype=float)
+            if np.any(np.isnan(value)) or (name != "mass" and np.any(np.isinf(value))):
+                raise HeelstrikeError(f"a target's {name} is a number, not {getattr(self, name)}")
+        if np.any(np.asarray(self.mass) <= 0):
+            raise HeelstrikeError(
+                f"a target's mass is above 0 kg (np.inf: fixed), not {self.mass}; a hit of nothing "
+                "has no force"
+            )
+        if np.any(np.asarray(self.k) < 0) or np.any(np.asarray(self.c) < 0):
+            raise HeelstrikeError("a target's spring and damper are at least 0")
+        if np.any(np.asarray(self.gap) < 0):
+            raise HeelstrikeError(
+                f"the hand is already {-np.min(self.gap):g} m inside the target; start with "
+                "gap >= 0, where they touch or are apart"
+            )
+
+    def inputs(self) -> dict[str, ArrayLike]:
+        """By the names that programs give them."""
+        return {
+            "target.yield": 1 / np.asarray(self.mass, dtype=float),
+            "target.k": self.k,
+            "target.c": self.c,
+            "target.gap": self.gap,
+        }
+
+
+def check_law(law: NormalLaw) -> None:
+    """Refuses what is no normal law."""
+    if not isinstance(law, NormalLaw):
+        raise HeelstrikeError(
+            f"the contact of a hit is a normal law, such as hs.LinearSpring(k=1e4, c=300), not "
+            f"{law!r}"
+        )
+
+
+class Line:
+    """Hand and target on their line, in a program."""
+
+    def __init__(self, p: Program, law: NormalLaw, dt: SX) -> None:
+        self.dt = dt
+        values = {path: p.input(f"law.{path}", v.size) for path, v in parameters(law).items()}
+        self.law = Elastic(with_values(law, values), friction=None)
+        self.softness, self.k = p.input("target.yield", 1), p.input("target.k", 1)
+        self.c, self.gap = p.input("target.c", 1), p.input("target.gap", 1)
+        size = law.memory_size
+        self.memory = p.memory("law memory", size) if size else SX(0, 1)
+
+    def force(self, hand: SX, hand_rate: SX, moved: SX, rate: SX) -> tuple[SX, SX]:
+        """f [N] and the law's next memory."""
+        depth = hand - moved - self.gap + SKIN
+        meeting = Meeting(depth, hand_rate - rate, zeros(2), zeros(2), self.dt, SX(0))
+        touch = self.law.touch(meeting, self.memory)
+        return touch.normal, touch.memory
+
+    def acceleration(self, force: SX, moved: SX, rate: SX) -> SX:
+        """Of the target."""
+        return self.softness * (force - self.k * moved - self.c * rate)
+
+
+def law_inputs(law: NormalLaw) -> dict[str, np.ndarray]:
+    """Values of a law's parameters by the names that programs give them."""
+    return {f"law.{path}": value for path, value in parameters(law).items()}
+
+
+def law_key(law: NormalLaw) -> object:
+    """What tells one law's code from another's."""
+    return structure(law)
+
+
+def account(p: Program, force: SX, dt: SX) -> None:
+    """Peak, duration and first separation, in a block of a program with memory."""
+    touching = force > 0
+    p.update_max("peak", force)
+    p.update_sum("duration", ca.if_else(touching, dt, 0))
+    last = p.memory("touched", 1)
+    p.update("touched", ca.fmax(last, ca.if_else(touching, 1, 0)))
+    p.update_first("separated", ca.logic_and(last > 0, ca.logic_not(touching)))

@@ -1,0 +1,59 @@
+"""What holds for any robot with the contact of section III.
+
+    f_max = c v_c, for the force falls from the start while the reduced mass is below c^2/k = 9 kg
+    f_n(m_a) <= f_n <= f_n(infinite mass), while the servo neither brakes the hand nor drives it
+    past v_c
+
+Table II's own numbers are judged by the same bounds.
+"""
+
+from __future__ import annotations
+
+from heelstrike.impact.estimating import estimate
+from heelstrike.papers.report import Result, Row, near, shown
+from heelstrike.papers.tsujita2009.assumptions import SPEEDS, punch_posture
+from heelstrike.papers.tsujita2009.mass import TABLE, C, impulse, law
+from heelstrike.robot import load
+
+TABLE_2 = {  # by type, f_n of OpenHRP3 and of their simplified computation [N s]
+    "A-1": (2.6, 2.6),
+    "A-2": (4.5, 4.6),
+    "A-3": (6.6, 6.5),
+    "B-1": (2.5, 2.7),
+    "B-2": (4.5, 4.7),
+    "B-3": (6.5, 6.7),
+    "C-1": (2.8, 2.7),
+    "C-2": (4.8, 4.8),
+    "C-3": (7.1, 6.9),
+}
+INFINITE = 1e12
+
+
+def bounds() -> Result:
+    """Peak and impulse of hrp2's hand, and table II, between their bounds."""
+    robot = load("hrp2")
+    q = punch_posture(robot)
+    rows: list[Row] = []
+    for torque in ("damping", "full"):
+        made = estimate(robot, q, "r_hand", speed=SPEEDS, law=law(), torque=torque)
+        for i, v in enumerate(SPEEDS):
+            label = "(11)" if torque == "damping" else "(10)"
+            rows.append(near(f"{label}, {v:g} m/s: f_max [N]", made.peak[i], C * v, 1e-6 * C * v))
+            low, high = impulse(float(made.virtual_mass[i]), v), impulse(INFINITE, v)
+            inside = low <= made.impulse[i] <= high
+            remark = "Between the virtual mass's and that of an infinite mass."
+            rows.append(shown(f"{label}, {v:g} m/s: f_n [N s]", float(made.impulse[i]), inside,
+                              f"{low:.3f} to {high:.3f}", remark))  # fmt: skip
+    count = sum(
+        impulse(TABLE[name][0], v) - 0.05 <= f_n <= impulse(INFINITE, v) + 0.05
+        for name, entries in TABLE_2.items()
+        for v in (TABLE[name][1],)
+        for f_n in entries
+    )
+    rows.append(shown("table II: entries of f_n inside, of 18", count, count == 18, "18"))
+    return Result(
+        "bounds",
+        "Bounds on peak force and impulse",
+        "The maximum force errors are minor in both estimating methods.",
+        tuple(rows),
+    )

@@ -1,0 +1,31 @@
+"""`heelstrike impact` on hoap1: the rows of the table are those of `compare`."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+from typer.testing import CliRunner
+
+import heelstrike as hs
+from heelstrike.cli.impact import impact
+from heelstrike.impact import Target, compare
+
+
+def test_json_and_picture(tmp_path):
+    app = typer.Typer()
+    app.command()(impact)
+    options = "--link r_hand --speed 0.2 --target-mass 0.5 --k 1000 --c 30 --json"
+    picture = tmp_path / "hit.png"
+    done = CliRunner().invoke(app, ["hoap1", *options.split(), "--out", str(picture)])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    robot = hs.load("hoap1")
+    made = compare(
+        robot, robot.pose("stance"), "r_hand", speed=0.2, target=Target(mass=0.5),
+        law=hs.LinearSpring(k=1000.0, c=30.0),
+    )  # fmt: skip
+    assert told["methods"] == made.rows()
+    assert [row["method"] for row in told["methods"]] == ["virtual mass", "simplified", "full"]
+    assert told["plan_factor"] is None
+    assert picture.stat().st_size > 10_000

@@ -1,0 +1,104 @@
+"""Planned hits: gradients against finite differences, the smooth hit against `estimate`, sentences.
+
+The oracle of a gradient is the central difference of the same function, step 1e-6; that of the
+smooth hit is `estimate`, which integrates the same equations by RK4 at 0.1 ms.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import heelstrike as hs
+from heelstrike.impact import Target, VirtualBase, estimate, plan
+from heelstrike.impact.hit import hit
+from heelstrike.impact.problem import Problem, Wish
+
+LAW = hs.LinearSpring(k=1e3, c=30.0)
+BALL = Target(mass=0.5)
+
+
+@cache
+def robot():
+    return hs.load("hoap1")
+
+
+@cache
+def problem():
+    made = hit(robot(), "r_hand", "x", base=VirtualBase(mass=np.inf))
+    wish = Wish("impulse", LAW, BALL, margin=0.005, joint_speed=1.0)
+    return Problem(made, wish, robot().pose("stance"), None)
+
+
+@cache
+def traced():
+    """Impulse and every constraint as one function of (q, v), and a point to look at."""
+    x = ca.MX.sym("x", robot().nq + robot().nv)
+    groups, impact = problem().constraints(x[: robot().nq], x[robot().nq :])
+    column = ca.vertcat(impact["impulse"], *(g for g, _, _ in groups.values()))
+    q = robot().pose("stance")
+    at = np.r_[q, 0.5 * problem().straight(q)]
+    return ca.Function("all", [x], [column]), at, groups
+
+
+def test_gradients_are_the_slopes():
+    """Along three directions, forward sensitivities of impulse, limits and ZMP."""
+    function, at, _ = traced()
+    forward = function.forward(1)
+    for seed in range(3):
+        direction = np.random.default_rng(seed).normal(size=len(at))
+        value = function(at)
+        slope = np.array(forward(at, value, direction)).ravel()
+        h = 1e-6
+        numeric = np.array((function(at + h * direction) - function(at - h * direction)) / (2 * h))
+        scale = np.abs(slope).max()
+        # the second difference of a law with a kink in time: 1e-6 of the largest measured
+        assert np.abs(slope - numeric.ravel()).max() < 1e-5 * scale
+
+
+def test_the_smooth_hit_is_near_the_estimate():
+    function, at, _ = traced()
+    impulse = float(function(at)[0])
+    exact = estimate(
+        robot(), at[: robot().nq], "r_hand", v=at[robot().nq + 6 :], law=LAW, target=BALL,
+        duration=0.06, limits=False,
+    )  # fmt: skip
+    assert abs(impulse / exact.impulse[0] - 1) < 0.04  # first order, steps of 0.5 ms
+
+
+def test_the_start_holds_its_constraints():
+    """Feet at rest, hand straight: the guess of the solver is feasible but for limits and ZMP."""
+    function, at, groups = traced()
+    values, start = np.array(function(at)).ravel()[1:], 0
+    for name, (expression, least, most) in groups.items():
+        part = values[start : start + expression.numel()]
+        start += expression.numel()
+        if name not in ("torque limits", "the ZMP", "the floor's push"):
+            assert np.all(part > least - 1e-9), name
+            assert np.all(part < most + 1e-9), name
+
+
+def test_what_cannot_be_planned_is_told():
+    stance = robot().pose("stance")
+    with pytest.raises(hs.HeelstrikeError, match="the hand cannot reach"):
+        plan(robot(), stance, "r_hand", place=(2.0, 0.0, 0.3))
+    with pytest.raises(hs.HeelstrikeError, match="a goal is 'impulse'"):
+        plan(robot(), stance, "r_hand", goal="fame")
+    with pytest.raises(hs.HeelstrikeError, match="a place is three numbers"):
+        plan(robot(), stance, "r_hand", place=(1.0, 2.0))
+
+
+@pytest.mark.nightly
+def test_a_plan_is_better_than_its_start_and_stands():
+    made = plan(
+        robot(), robot().pose("stance"), "r_hand", law=LAW, target=BALL, margin=0.005,
+        joint_speed=1.0,
+    )  # fmt: skip
+    assert made.factor > 1.2
+    assert max(made.missed.values()) < 1e-3
+    assert np.all(made.estimate.history.margin[0] > 0)
+    touched = made.full.force[0] > 0
+    assert made.full.margin[0][touched][1:].min() > 0
