@@ -84,10 +84,15 @@ class Lanes:
 
     # constants
 
-    def const(self, x: float) -> str:
-        """The constant x, rounded to the lanes' type."""
+    def const(self, x: float | tuple[float, ...]) -> str:
+        """The constant x, rounded to the lanes' type, or a constant for each lane."""
+        if isinstance(x, tuple):
+            return f"<{', '.join(f'{self.real.name} {self._literal(y)}' for y in x)}>"
+        return self._splat(self.real.name, self._literal(x))
+
+    def _literal(self, x: float) -> str:
         pattern = struct.unpack("<Q", struct.pack("<d", float(self.real.dtype(x))))[0]
-        return self._splat(self.real.name, f"0x{pattern:016X}")
+        return f"0x{pattern:016X}"
 
     def integer(self, i: int) -> str:
         """The integer constant i (two's complement, as wide as the real type)."""
@@ -207,13 +212,7 @@ class Lanes:
     def load_splat(self, address: str) -> str:
         """A scalar from memory, in every lane."""
         scalar = self._new(f"load {self.real.name}, ptr {address}, align {self.real.bytes}")
-        if self.width == 1:
-            return scalar
-        first = self._new(f"insertelement {self.values} poison, {self.real.name} {scalar}, i64 0")
-        return self._new(
-            f"shufflevector {self.values} {first}, {self.values} poison, "
-            f"<{self.width} x i32> zeroinitializer"
-        )
+        return scalar if self.width == 1 else self._everywhere(scalar)
 
     def gather(self, base: str, indices: str) -> str:
         """Each lane's own scalar of the array at `base`."""
@@ -281,6 +280,44 @@ class Lanes:
         function = f"i1 @llvm.vector.reduce.or.v{self.width}i1"
         self.intrinsics.add(f"declare {function}({self.masks})")
         return self._new(f"call {function}({self.masks} {mask})")
+
+    # vectors of scalars
+
+    def beside(self, width: int) -> Lanes:
+        """Lanes of another width that write into the same code."""
+        other = Lanes(width, self.real, self.lines, self.pitch, self.flags, self.prefix)
+        other.intrinsics = self.intrinsics
+        return other
+
+    def load_scalars(self, address: str) -> str:
+        """As many neighbouring scalars as there are lanes."""
+        return self._new(f"load {self.values}, ptr {address}, align {self.real.bytes}")
+
+    def store_scalars(self, value: str, address: str) -> None:
+        line = f"  store {self.values} {value}, ptr {address}, align {self.real.bytes}"
+        self.lines.append(line)
+
+    def join(self, scalars: Sequence[str]) -> str:
+        """The vector of these scalars."""
+        if len(set(scalars)) == 1:
+            return self._everywhere(scalars[0])
+        vector = "poison"
+        for k, scalar in enumerate(scalars):
+            vector = self._new(
+                f"insertelement {self.values} {vector}, {self.real.name} {scalar}, i64 {k}"
+            )
+        return vector
+
+    def part(self, vector: str, lane: int) -> str:
+        """One lane of a vector, as a scalar."""
+        return self._new(f"extractelement {self.values} {vector}, i64 {lane}")
+
+    def _everywhere(self, scalar: str) -> str:
+        first = self._new(f"insertelement {self.values} poison, {self.real.name} {scalar}, i64 0")
+        return self._new(
+            f"shufflevector {self.values} {first}, {self.values} poison, "
+            f"<{self.width} x i32> zeroinitializer"
+        )
 
     # precision
 

@@ -18,6 +18,7 @@ from heelstrike.compile.frame import Frame, Group, layout
 from heelstrike.compile.gpu import GpuEntry, gpu_attributes
 from heelstrike.compile.lanes import Lanes, Real
 from heelstrike.compile.straight import FunctionEmitter
+from heelstrike.compile.twins import twinned
 
 FUNCTION_SIZE = 1500
 """Operations after which a new LLVM function begins: LLVM's time grows faster than the function."""
@@ -56,7 +57,10 @@ def emit(program: Traced, width: int, real: Real, gpu: bool = False, fast: bool 
     On a GPU a tile is the 32 worlds of a warp. `fast` lets LLVM reorder and approximate: the bits
     then depend on the target.
     """
-    phases = [_grouped(items) for items in (program.step, program.record)]
+    items = [program.step, program.record]
+    if width == 1 and not gpu:
+        items = [twinned(part) for part in items]
+    phases = [_grouped(part) for part in items]
     phases.append([(program.commit,)] if program.commit else [])
     frame = layout([_functions(entry) for phase in phases for entry in phase], program.arrays)
     emitter = _ModuleEmitter(

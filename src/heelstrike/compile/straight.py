@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from heelstrike.compile.code import CLOCK, FAILED, Advance, Code, Commit, Lookup, Place, next_of
+from heelstrike.compile.code import (
+    CLOCK,
+    FAILED,
+    Advance,
+    Code,
+    Commit,
+    Lookup,
+    Place,
+    Twins,
+    next_of,
+)
 from heelstrike.compile.frame import Frame, Group
 from heelstrike.compile.lanes import Lanes
 from heelstrike.compile.operations import BlockEmitter
+
+
+class Part(NamedTuple):
+    """A scalar that is a lane of a vector."""
+
+    vector: str
+    lane: int
+    width: int
 
 
 class FunctionEmitter:
@@ -22,7 +41,9 @@ class FunctionEmitter:
         self.lanes = lanes
         self.frame = frame
         self.constants = constants
-        self.here: dict[Place, str] = {}
+        self.here: dict[Place, str | Part] = {}
+        self.scalars: dict[Part, str] = {}
+        self.vectors: dict[tuple[str, ...], str] = {}
         self.ports: dict[str, str] = {}
         """Ports that are used, and the names of their pointers."""
         self.goes_on = "false"
@@ -32,6 +53,8 @@ class FunctionEmitter:
             match item:
                 case Code():
                     self._code(item)
+                case Twins():
+                    self._twins(item)
                 case Lookup():
                     self._lookup(item)
                 case Advance():
@@ -45,7 +68,52 @@ class FunctionEmitter:
                 self.here[place] = self.lanes.load_splat(self._address(place))
             else:
                 self.here[place] = self.lanes.load(self._address(place))
-        return self.here[place]
+        known = self.here[place]
+        if isinstance(known, str):
+            return known
+        if known not in self.scalars:
+            self.scalars[known] = self.lanes.beside(known.width).part(known.vector, known.lane)
+        return self.scalars[known]
+
+    def load_all(self, places: tuple[Place, ...]) -> str:
+        """Values of several places as one vector."""
+        if not any(place in self.here for place in places) and self._adjacent(places):
+            self._hold(
+                self.lanes.beside(len(places)).load_scalars(self._address(places[0])), places
+            )
+        first = self.here.get(places[0])
+        if isinstance(first, Part) and first.width == len(places):
+            parts = [Part(first.vector, k, first.width) for k in range(first.width)]
+            if [self.here.get(place) for place in places] == parts:
+                return first.vector
+        scalars = tuple(self.load(place) for place in places)
+        if scalars not in self.vectors:
+            self.vectors[scalars] = self.lanes.beside(len(places)).join(scalars)
+        return self.vectors[scalars]
+
+    def store_all(self, vector: str, places: tuple[Place, ...]) -> None:
+        self._hold(vector, places)
+        kept = [p.array is not None or p in self.frame.slots for p in places]
+        if all(kept) and self._adjacent(places):
+            self.lanes.beside(len(places)).store_scalars(vector, self._address(places[0]))
+            return
+        for place in (place for place, keep in zip(places, kept, strict=True) if keep):
+            self.lanes.store(self.load(place), self._address(place))
+
+    def _hold(self, vector: str, places: tuple[Place, ...]) -> None:
+        for k, place in enumerate(places):
+            self.here[place] = Part(vector, k, len(places))
+
+    def _adjacent(self, places: tuple[Place, ...]) -> bool:
+        """Whether the places are neighbours in memory."""
+        array, first = places[0].array, self._index(places[0])
+        return all(
+            (place.array, self._index(place)) == (array, first + k)
+            for k, place in enumerate(places)
+        )
+
+    def _index(self, place: Place) -> int:
+        return self.frame.slots[place] if place.array is None else place.index
 
     def store(self, value: str, place: Place) -> None:
         self.here[place] = value
@@ -71,10 +139,16 @@ class FunctionEmitter:
         return self.ports.setdefault(name, f"%port{len(self.ports)}")
 
     def _code(self, code: Code) -> None:
-        block = BlockEmitter(self.lanes, code, self.load)
+        block = BlockEmitter(self.lanes, code.graph, code.reads, self.load)
         block.run()
         for place, operation in zip(code.writes, code.graph.outputs, strict=True):
             self.store(block.value(operation), place)
+
+    def _twins(self, item: Twins) -> None:
+        block = BlockEmitter(self.lanes.beside(item.width), item.graph, item.read, self.load_all)
+        block.run()
+        for places, operation in zip(item.written, item.graph.outputs, strict=True):
+            self.store_all(block.value(operation), places)
 
     def _lookup(self, item: Lookup) -> None:
         """value = a + (b - a) f between neighbours a and b; the slope is 0 where an end is held."""
