@@ -164,6 +164,13 @@ class Lanes:
     def select(self, mask: str, a: str, b: str) -> str:
         return self._new(f"select {self.masks} {mask}, {self.values} {a}, {self.values} {b}")
 
+    def choose(self, mask: str, a: str, b: str, size: int) -> str:
+        """`select` for a world alone between vectors of `size` values of its own."""
+        if size == 1:
+            return self.select(mask, a, b)
+        values = self.beside(size).values
+        return self._new(f"select i1 {mask}, {values} {a}, {values} {b}")
+
     def max(self, a: str, b: str) -> str:
         """a if a > b else b: a single instruction on x86; b where either is NaN."""
         return self.select(self.compare("ogt", a, b), a, b)

@@ -18,7 +18,7 @@ from heelstrike.compile.frame import Frame, Group, layout
 from heelstrike.compile.gpu import GpuEntry, gpu_attributes
 from heelstrike.compile.lanes import Lanes, Real
 from heelstrike.compile.straight import FunctionEmitter
-from heelstrike.compile.twins import twinned
+from heelstrike.compile.twins import MOST, twinned
 
 FUNCTION_SIZE = 1500
 """Operations after which a new LLVM function begins: LLVM's time grows faster than the function."""
@@ -150,6 +150,6 @@ def _constant(name: str, table: np.ndarray, real: Real) -> str:
 
 
 def _attributes(width: int, real: Real) -> str:
-    bits = max(128, width * real.bits)
+    bits = max(128, (MOST if width == 1 else width) * real.bits)
     widths = f'"prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}"'
     return f"attributes #0 = {{ noinline nounwind {widths} }}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,10 @@ from heelstrike.compile.code import (
 from heelstrike.compile.frame import Frame, Group
 from heelstrike.compile.lanes import Lanes
 from heelstrike.compile.operations import BlockEmitter
+
+Places = tuple[Place, ...]
+SUMS = 4
+"""Sums side by side: a multiply-add waits about as many others for its result."""
 
 
 class Part(NamedTuple):
@@ -75,50 +80,61 @@ class FunctionEmitter:
             self.scalars[known] = self.lanes.beside(known.width).part(known.vector, known.lane)
         return self.scalars[known]
 
-    def load_all(self, places: tuple[Place, ...]) -> str:
+    def store(self, value: str, place: Place) -> None:
+        self.here[place] = value
+        if place.array is not None or place in self.frame.slots:
+            self.lanes.store(value, self._address(place))
+
+    def load_all(self, places: Places) -> str:
         """Values of several places as one vector."""
+        if len(places) == 1:
+            return self.load(places[0])
         if not any(place in self.here for place in places) and self._adjacent(places):
-            self._hold(
-                self.lanes.beside(len(places)).load_scalars(self._address(places[0])), places
-            )
-        first = self.here.get(places[0])
-        if isinstance(first, Part) and first.width == len(places):
-            parts = [Part(first.vector, k, first.width) for k in range(first.width)]
-            if [self.here.get(place) for place in places] == parts:
-                return first.vector
+            lanes = self.lanes.beside(len(places))
+            self._hold(lanes.load_scalars(self._address(places[0])), places)
+        if (vector := self._held(places)) is not None:
+            return vector
         scalars = tuple(self.load(place) for place in places)
         if scalars not in self.vectors:
             self.vectors[scalars] = self.lanes.beside(len(places)).join(scalars)
         return self.vectors[scalars]
 
-    def store_all(self, vector: str, places: tuple[Place, ...]) -> None:
+    def store_all(self, vector: str, places: Places) -> None:
+        if len(places) == 1:
+            self.store(vector, places[0])
+            return
         self._hold(vector, places)
-        kept = [p.array is not None or p in self.frame.slots for p in places]
-        if all(kept) and self._adjacent(places):
+        kept = [p for p in places if p.array is not None or p in self.frame.slots]
+        if len(kept) == len(places) and self._adjacent(places):
             self.lanes.beside(len(places)).store_scalars(vector, self._address(places[0]))
             return
-        for place in (place for place, keep in zip(places, kept, strict=True) if keep):
+        for place in kept:
             self.lanes.store(self.load(place), self._address(place))
 
-    def _hold(self, vector: str, places: tuple[Place, ...]) -> None:
+    def _lanes(self, size: int) -> Lanes:
+        return self.lanes if size == 1 else self.lanes.beside(size)
+
+    def _hold(self, vector: str, places: Places) -> None:
         for k, place in enumerate(places):
             self.here[place] = Part(vector, k, len(places))
 
-    def _adjacent(self, places: tuple[Place, ...]) -> bool:
+    def _held(self, places: Places) -> str | None:
+        """The vector that has the places for its lanes."""
+        first = self.here.get(places[0])
+        if isinstance(first, Part) and first.width == len(places):
+            parts = [Part(first.vector, k, first.width) for k in range(first.width)]
+            if [self.here.get(place) for place in places] == parts:
+                return first.vector
+        return None
+
+    def _adjacent(self, places: Places) -> bool:
         """Whether the places are neighbours in memory."""
-        array, first = places[0].array, self._index(places[0])
-        return all(
-            (place.array, self._index(place)) == (array, first + k)
-            for k, place in enumerate(places)
-        )
+        found = [(p.array, self._index(p)) for p in places]
+        array, first = found[0]
+        return first is not None and found == [(array, first + k) for k in range(len(found))]
 
-    def _index(self, place: Place) -> int:
-        return self.frame.slots[place] if place.array is None else place.index
-
-    def store(self, value: str, place: Place) -> None:
-        self.here[place] = value
-        if place.array is not None or place in self.frame.slots:
-            self.lanes.store(value, self._address(place))
+    def _index(self, place: Place) -> int | None:
+        return self.frame.slots.get(place) if place.array is None else place.index
 
     def _address(self, place: Place) -> str:
         if place.array is None:
@@ -190,15 +206,18 @@ class FunctionEmitter:
     def _advance(self, item: Advance) -> None:
         b = self.lanes
         zero = b.const(0.0)
+        if item.done is None or b.width == 1:  # a world alone is not done in a round that it makes
+            chunks = self._chunks(item.carried)
+            for places, value in [(p, self.load_all(n)) for p, n in chunks]:
+                self.store_all(value, places)
         if item.done is None:
-            for place, value in [(p, self.load(n)) for p, n in item.carried]:
-                self.store(value, place)
             return
         done, finishes = (self.load(place) for place in item.done)
         over = b.compare("une", done, zero)
-        values = [(p, b.select(over, self.load(p), self.load(n))) for p, n in item.carried]
-        for place, value in values:
-            self.store(value, place)
+        if b.width > 1:
+            values = [(p, b.select(over, self.load(p), self.load(n))) for p, n in item.carried]
+            for place, value in values:
+                self.store(value, place)
         if item.rounds is not None:
             rounds = self.load(item.rounds)
             counted = b.add(rounds, b.const(1.0))
@@ -211,22 +230,59 @@ class FunctionEmitter:
         b, zero = self.lanes, self.lanes.const(0.0)
         clock, failed = self.load(Place(CLOCK, 0)), self.load(Place(FAILED, 0))
         alive = b.compare("olt", failed, zero)
-        pairs = [
-            (Place(m.name, i), Place(next_of(m.name), i))
-            for m in item.memory
-            if m.name not in (CLOCK, FAILED)
-            for i in range(m.size)
-        ]
-        total = zero
-        for _, following in pairs:  # 0 x is 0, or NaN if x is not finite
-            total = b.fma(zero, self.load(following), total)
-        sound = b.compare("oeq", total, zero)
+        chunks = self._chunks(
+            [
+                (Place(m.name, i), Place(next_of(m.name), i))
+                for m in item.memory
+                if m.name not in (CLOCK, FAILED)
+                for i in range(m.size)
+            ]
+        )
+        sound = b.invert(self._unsound([following for _, following in chunks]))
         if item.failure is not None:
             sound = b.both(sound, b.compare("oeq", self.load(item.failure), zero))
         keeps = b.both(alive, sound)
-        for place, following in pairs:
-            self.store(b.select(keeps, self.load(following), self.load(place)), place)
+        for places, following in chunks:
+            new, old = self.load_all(following), self.load_all(places)
+            self.store_all(b.choose(keeps, new, old, len(places)), places)
         fails = b.both(alive, b.invert(sound))
         self.store(b.select(fails, clock, failed), Place(FAILED, 0))
         counted = b.add(clock, b.const(1.0))
         self.store(b.select(keeps, counted, clock), Place(CLOCK, 0))
+
+    def _unsound(self, chunks: Sequence[tuple[Place, ...]]) -> str:
+        """Whether a value is not finite: 0 x is 0, or NaN. Sums side by side need not wait for one
+        another.
+        """
+        sums: dict[tuple[int, int], str] = {}
+        for n, places in enumerate(chunks):
+            lanes, column = self._lanes(len(places)), (len(places), n % SUMS)
+            zero = lanes.const(0.0)
+            sums[column] = lanes.fma(zero, self.load_all(places), sums.get(column, zero))
+        masks = []
+        for (size, _), total in sums.items():
+            lanes = self._lanes(size)
+            mask = lanes.compare("une", total, lanes.const(0.0))
+            masks.append(lanes.any(mask) if size > 1 else mask)
+        return reduce(self.lanes.either, masks)
+
+    def _chunks(self, pairs: Sequence[tuple[Place, Place]]) -> list[tuple[Places, Places]]:
+        """(to, from): a world alone copies neighbours several at a time."""
+        alone = self.lanes.width == self.lanes.pitch == 1
+        chunks = []
+        start = 0
+        while start < len(pairs):
+            for size in (8, 4, 2, 1):
+                to, source = zip(*pairs[start : start + size], strict=True)
+                whole = alone and self._adjacent(to) and self._is_whole(source)
+                if size == 1 or (len(to) == size and whole):
+                    break
+            chunks.append((to, source))
+            start += size
+        return chunks
+
+    def _is_whole(self, places: Places) -> bool:
+        """Whether several places can be loaded at once, or were."""
+        if any(place in self.here for place in places):
+            return self._held(places) is not None
+        return self._adjacent(places)
