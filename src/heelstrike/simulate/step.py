@@ -30,7 +30,7 @@ from heelstrike.simulate.joints import StopsPlan
 from heelstrike.simulate.push import Push, push_power, pushed
 from heelstrike.simulate.record import Evaluated, record
 from heelstrike.simulate.scene import Scene, bodies_in
-from heelstrike.simulate.torque import drive
+from heelstrike.simulate.torque import drive, joint_block
 from heelstrike.simulate.touch import Ground, contact_power, contacts
 from heelstrike.simulate.variables import WORKS
 from heelstrike.spatial.motion import Force
@@ -205,9 +205,13 @@ class _Step:
             a, felt, touched = coupled.a, coupled.felt, coupled.contacts
         half = 0.0 if self.plan.integrator == "rk4" else 0.5 * dt
         normal, tangent = contact_power(p, touched, placed, felt, self.gravity, half)
+        middle, applied = v + half * a, [t.now - t.slope * a for t in driven.held]
+        for i in range(robot.nv):
+            with p.block(joint_block("power", i)):
+                middle[i] = p.let("middle", middle[i])
+                for torque in applied:
+                    torque[i] = p.let("torque", torque[i])
         with p.block("power"):
-            applied = [torque.now - torque.slope * a for torque in driven.held]
-            middle = v + half * a
             work = [ca.dot(torque, middle) for torque in applied]
             stops = work[3] if self.stops is not None else SX(0)
             shoved = push_power(self.pushes, shoves, kin, placed, felt, self.gravity, half)
