@@ -77,7 +77,7 @@ def record(
     if found.coupled is not None:
         values |= {"rounds": found.coupled.rounds, "unfinished": found.coupled.unfinished}
     if {"com", "com_velocity", "potential"} & set(names):
-        whole = centroidal(p, plan.robot, found.kin, found.poses)
+        whole = centroidal(p, plan.robot, found.kin)
         values |= {"com": whole.com, "com_velocity": whole.velocity}
         values["potential"] = potential_energy(p, found.kin, whole.com, gravity)
     if "kinetic" in names:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import casadi as ca
 
@@ -135,21 +134,20 @@ def contacts(
     found: list[Touched] = []
     shares: Shares = {}
     pull = ca.sqrt(ca.dot(gravity, gravity))
-    remembered = iter(memories)
-    for body, pairs in groupby(scene.pairs, key=lambda pair: pair.point.body):
-        with p.block(f"{names[body]}: contact"):
-            own_shares: Shares = {}
-            for pair in pairs:
-                meeting = dt, pull, next(remembered)
-                touched = _pair(p, pair, grounds[pair.surface], poses, motions, *meeting)
-                found.append(touched)
-                add_shares(own_shares, touched, motions, touched.normal, touched.tangent)
-            for other, (normal, tangent) in own_shares.items():
+    for k, (pair, memory) in enumerate(zip(scene.pairs, memories, strict=True)):
+        with p.block(f"{names[pair.point.body]}: contact {k:03d}"):
+            ground = grounds[pair.surface]
+            touched = _pair(p, pair, ground, poses, motions, dt, pull, memory)
+            found.append(touched)
+            alone: Shares = {}
+            add_shares(alone, touched, motions, touched.normal, touched.tangent)
+            for body, (normal, tangent) in alone.items():
                 both = normal.let(p), tangent.let(p)
-                shares[other] = _sum(shares[other], both) if other in shares else both
+                shares[body] = _sum(shares[body], both) if body in shares else both
     forces = {}
     for body, (normal, tangent) in shares.items():
         with p.block(f"{names[body]}: contact force"):
+            shares[body] = normal, tangent = normal.let(p), tangent.let(p)
             total = normal.force + tangent.force
             forces[body] = Force(
                 p.let("force", poses[body].unrotate(total.linear)),
