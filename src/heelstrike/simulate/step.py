@@ -30,7 +30,7 @@ from heelstrike.simulate.joints import StopsPlan
 from heelstrike.simulate.push import Push, push_power, pushed
 from heelstrike.simulate.record import Evaluated, record
 from heelstrike.simulate.scene import Scene, bodies_in
-from heelstrike.simulate.torque import drive, joint_block
+from heelstrike.simulate.torque import drive
 from heelstrike.simulate.touch import Ground, contact_power, contacts
 from heelstrike.simulate.variables import WORKS
 from heelstrike.spatial.motion import Force
@@ -207,7 +207,7 @@ class _Step:
         normal, tangent = contact_power(p, touched, placed, felt, self.gravity, half)
         middle, applied = v + half * a, [t.now - t.slope * a for t in driven.held]
         for i in range(robot.nv):
-            with p.block(joint_block("power", i)):
+            with p.block("power", i):
                 middle[i] = p.let("middle", middle[i])
                 for torque in applied:
                     torque[i] = p.let("torque", torque[i])

@@ -68,13 +68,13 @@ def drive(p: Program, torques: Sequence[Torque], solve: Solve) -> Driven:
         states = [u + b for u, b in zip(used, beyond, strict=True)]
         now, slope = _sum([_held(t, s) for t, s in zip(torques, states, strict=True)])
         for i in range(now.numel()):
-            with p.block(joint_block("torque", i)):
+            with p.block("torque", i):
                 now[i], slope[i] = p.let("now", now[i]), p.let("slope", slope[i])
         solved = solve(now, slope)
         exceeds = [_exceeds(t, s, solved, first) for t, s in zip(torques, states, strict=True)]
         news = zeros(now.numel())
         for i in range(now.numel()):
-            with p.block(joint_block("joint limits", i)):
+            with p.block("joint limits", i):
                 for t, u, b, state, signs in zip(
                     torques, used, beyond, states, exceeds, strict=True
                 ):
@@ -92,11 +92,6 @@ def drive(p: Program, torques: Sequence[Torque], solve: Solve) -> Driven:
     return Driven(a, held, used, loop.unfinished)
 
 
-def joint_block(what: str, i: int) -> str:
-    """The name of a block that is about entry i alone."""
-    return f"{what}: {i:03d}"
-
-
 def _let(p: Program, torques: Sequence[Torque]) -> list[Torque]:
     """The same as symbols, computed once for all rounds."""
     own = [
@@ -104,7 +99,7 @@ def _let(p: Program, torques: Sequence[Torque]) -> list[Torque]:
         for t in torques
     ]
     for i in range(own[0].now.numel()):
-        with p.block(joint_block("torques", i)):
+        with p.block("torques", i):
             for torque in own:
                 torque.now[i] = p.let("now", torque.now[i])
                 torque.slope[i] = p.let("slope", torque.slope[i])

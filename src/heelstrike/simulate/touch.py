@@ -135,7 +135,7 @@ def contacts(
     shares: Shares = {}
     pull = ca.sqrt(ca.dot(gravity, gravity))
     for k, (pair, memory) in enumerate(zip(scene.pairs, memories, strict=True)):
-        with p.block(f"{names[pair.point.body]}: contact {k:03d}"):
+        with p.block(f"{names[pair.point.body]}: contact", k):
             ground = grounds[pair.surface]
             touched = _pair(p, pair, ground, poses, motions, dt, pull, memory)
             found.append(touched)
