@@ -17,6 +17,8 @@ from heelstrike.compile.graph import CONST, INPUT, Graph, Operation, chosen
 
 MOST = 8
 """Twins in a block at most."""
+REACH = 100
+"""Items among which a block's twins are sought."""
 SLACK = 1.1
 """Operations of twins over those of one alone, at most: a value that two operations of one block
 share, but not of the other, is computed twice.
@@ -47,10 +49,11 @@ def _twins_of(code: Code, others: Sequence[Item]) -> tuple[Twins, list[int]] | N
     codes, places = [code], []
     passed = _Touched()
     passed.add(code)
-    for k, other in enumerate(others):
+    for k, other in enumerate(others[:REACH]):
+        if len(codes) == MOST:
+            break
         if (
-            len(codes) < MOST
-            and isinstance(other, Code)
+            isinstance(other, Code)
             and _similar(code, other)
             and not passed.meets(other)
             and joined([code, other]) is not None
