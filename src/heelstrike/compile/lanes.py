@@ -306,14 +306,22 @@ class Lanes:
 
     def join(self, scalars: Sequence[str]) -> str:
         """The vector of these scalars."""
-        if len(set(scalars)) == 1:
-            return self._everywhere(scalars[0])
         vector = "poison"
         for k, scalar in enumerate(scalars):
             vector = self._new(
                 f"insertelement {self.values} {vector}, {self.real.name} {scalar}, i64 {k}"
             )
         return vector
+
+    def spread(self, vector: str, lanes: Sequence[int]) -> str:
+        """A vector of some of these lanes, in any order."""
+        if self.width == 1:
+            return self.beside(len(lanes))._everywhere(vector)
+        picked = ", ".join(f"i32 {lane}" for lane in lanes)
+        return self._new(
+            f"shufflevector {self.values} {vector}, {self.values} poison, "
+            f"<{len(lanes)} x i32> <{picked}>"
+        )
 
     def part(self, vector: str, lane: int) -> str:
         """One lane of a vector, as a scalar."""

@@ -71,14 +71,16 @@ def emit(program: Traced, width: int, real: Real, gpu: bool = False, fast: bool 
     plans = [emitter.plan(phase) for phase in phases]
     ports = (*program.inputs, *program.tables, *program.memory, *program.outputs)
     names = [port.name for port in ports]
+    recorded = {port.name for port in program.outputs}
     tiles = 1
     if gpu:
         tables = {port.name for port in program.tables}
-        entry = GpuEntry(program.name, names, tables, frame.size, real).text(*plans)
+        kernel = GpuEntry(program.name, names, recorded, tables, frame.size, real)
+        entry = kernel.text(*plans)
     else:
         frame_bytes = frame.size * width * real.bytes
         tiles = max(1, min(PASS, PASS_BYTES // max(frame_bytes, 1)))
-        entry = Entry(program.name, names, frame_bytes, tiles).text(*plans)
+        entry = Entry(program.name, names, recorded, frame_bytes, tiles).text(*plans)
     constants = [_constant(name, table, real) for name, table in program.constants.items()]
     parts = [*constants, *sorted(emitter.intrinsics), *emitter.texts, entry]
     text = "\n".join([*parts, gpu_attributes(real, fast) if gpu else _attributes(width, real)])

@@ -19,6 +19,7 @@ from heelstrike.compile.code import (
     next_of,
 )
 from heelstrike.compile.frame import Frame, Group
+from heelstrike.compile.graph import INPUT
 from heelstrike.compile.lanes import Lanes
 from heelstrike.compile.operations import BlockEmitter
 from heelstrike.compile.values import Places, Values
@@ -54,8 +55,15 @@ class FunctionEmitter(Values):
     def _code(self, code: Code) -> None:
         block = BlockEmitter(self.lanes, code.graph, code.reads, self.load)
         block.run()
-        for place, operation in zip(code.writes, code.graph.outputs, strict=True):
-            self.store(block.value(operation), place)
+        copies = []
+        for place, i in zip(code.writes, code.graph.outputs, strict=True):
+            operation = code.graph.operations[i]
+            if operation.code == INPUT:
+                copies.append((place, code.reads[operation.operands[0]]))
+            else:
+                self.store(block.value(i), place)
+        for places, sources in self.chunks(copies):
+            self.store_all(self.load_all(sources), places)
 
     def _twins(self, item: Twins) -> None:
         block = BlockEmitter(self.lanes.beside(item.width), item.graph, item.read, self.load_all)

@@ -60,6 +60,10 @@ class Values:
         """Values of several places as one vector."""
         if len(places) == 1:
             return self.load(places[0])
+        own = tuple(dict.fromkeys(places))
+        if len(own) < len(places):
+            picked = [own.index(place) for place in places]
+            return self.lanes.beside(len(own)).spread(self.load_all(own), picked)
         if not any(place in self.here for place in places) and self._adjacent(places):
             lanes = self.lanes.beside(len(places))
             self._hold(lanes.load_scalars(self._address(places[0])), places)
