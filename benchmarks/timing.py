@@ -11,23 +11,26 @@ import llvmlite.binding as llvm
 
 
 def best_of(
-    contenders: Mapping[str, Callable[[], object]], rounds: int = 15, seconds: float = 0.01
+    contenders: Mapping[str, Callable[[], object]],
+    rounds: int = 15,
+    seconds: float = 0.01,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
     """Seconds per call of each contender, all in one run, round by round."""
     repeats = {}
     for name, call in contenders.items():
         call()
-        started = time.perf_counter()
+        started = clock()
         call()
-        once = time.perf_counter() - started
+        once = clock() - started
         repeats[name] = max(1, round(seconds / max(once, 1e-7)))
     best = dict.fromkeys(contenders, float("inf"))
     for _ in range(rounds):
         for name, call in contenders.items():
-            started = time.perf_counter()
+            started = clock()
             for _ in range(repeats[name]):
                 call()
-            best[name] = min(best[name], (time.perf_counter() - started) / repeats[name])
+            best[name] = min(best[name], (clock() - started) / repeats[name])
     return best
 
 

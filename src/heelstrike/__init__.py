@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from heelstrike import impact
+    from heelstrike import impact, motion
     from heelstrike.compile.cpu import compile_program
     from heelstrike.compile.program import Program
     from heelstrike.contact.bristle import Bristle
@@ -161,6 +161,7 @@ __all__ = [
     "impact",
     "load",
     "load_scene",
+    "motion",
     "normal_law",
     "scenes",
     "virtual_mass",
@@ -171,8 +172,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Public names are imported when they are first used: CasADi and Pinocchio are large."""
-    if name == "impact":
-        return import_module("heelstrike.impact")
+    if name in ("impact", "motion"):
+        return import_module(f"heelstrike.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'heelstrike' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

@@ -53,6 +53,33 @@ class Code:
 
 
 @dataclass(frozen=True)
+class Twins:
+    """Straight-line operations on vectors: input and output i of the graph are the places
+    `read[i]` and `written[i]`, one an element. A constant that differs has a tuple for its value.
+    """
+
+    graph: Graph
+    read: tuple[tuple[Place, ...], ...]
+    written: tuple[tuple[Place, ...], ...]
+
+    @property
+    def width(self) -> int:
+        return len(self.written[0])
+
+    @property
+    def reads(self) -> tuple[Place, ...]:
+        return tuple(place for places in self.read for place in places)
+
+    @property
+    def writes(self) -> tuple[Place, ...]:
+        return tuple(place for places in self.written for place in places)
+
+    @property
+    def size(self) -> int:
+        return len(self.graph.operations)
+
+
+@dataclass(frozen=True)
 class Lookup:
     """Linear interpolation in a table of the caller's, ends held.
 
@@ -132,7 +159,9 @@ class Commit:
         return 3 * sum(m.size for m in self.memory)
 
 
-Item = Code | Lookup | Advance | Repeat | Commit
+Straight = Code | Twins | Lookup | Advance | Commit
+"""Items of straight-line code."""
+Item = Straight | Repeat
 
 CLOCK = "clock"
 """Memory of every program that has memory: steps that this world has made."""
@@ -167,7 +196,7 @@ class Traced:
     """Of the memory."""
 
 
-def inner(item: Item) -> tuple[Item, ...]:
+def inner(item: Item) -> tuple[Straight, ...]:
     """The straight-line items of an item."""
     return (
         tuple(x for part in item.body for x in inner(part)) if isinstance(item, Repeat) else (item,)

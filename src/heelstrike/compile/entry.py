@@ -28,8 +28,12 @@ Plan = tuple[Call | Cycle, ...]
 class Entry:
     """Writes the entry: passes of tiles, steps, functions, and the rounds of loops."""
 
-    def __init__(self, name: str, ports: list[str], frame_bytes: int, tiles: int) -> None:
+    def __init__(
+        self, name: str, ports: list[str], recorded: set[str], frame_bytes: int, tiles: int
+    ) -> None:
         self.name = name
+        self.recorded = recorded
+        """Ports that have a row a record."""
         self.ports = {port: k for k, port in enumerate(ports)}
         self.frame_bytes = frame_bytes
         self.tiles = tiles
@@ -168,18 +172,23 @@ class Entry:
         pointers = [f"ptr {frame}"]
         for name in call.ports:
             p, x = self.ports[name], f"{n}.{self.ports[name]}"
+            offset = f"%e{x}"
             self.lines += [
                 f"  %a{x} = getelementptr ptr, ptr %ports, i64 {p}",
                 f"  %b{x} = load ptr, ptr %a{x}",
                 f"  %c{x} = getelementptr i64, ptr %strides, i64 {p}",
                 f"  %d{x} = load i64, ptr %c{x}",
                 f"  %e{x} = mul i64 {tile}, %d{x}",
-                f"  %f{x} = getelementptr i64, ptr %records, i64 {p}",
-                f"  %g{x} = load i64, ptr %f{x}",
-                f"  %h{x} = mul i64 %record, %g{x}",
-                f"  %i{x} = add i64 %e{x}, %h{x}",
             ]
-            own = self._own(name, f"%i{x}")
+            if name in self.recorded:
+                self.lines += [
+                    f"  %f{x} = getelementptr i64, ptr %records, i64 {p}",
+                    f"  %g{x} = load i64, ptr %f{x}",
+                    f"  %h{x} = mul i64 %record, %g{x}",
+                    f"  %i{x} = add i64 %e{x}, %h{x}",
+                ]
+                offset = f"%i{x}"
+            own = self._own(name, offset)
             self.lines.append(f"  %j{x} = getelementptr i8, ptr %b{x}, i64 {own}")
             pointers.append(f"ptr %j{x}")
         arguments = ", ".join(pointers)

@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heelstrike.compile.code import Advance, Code, Commit, Lookup, Place, Port
+from heelstrike.compile.code import Place, Port, Straight, Twins
 
-Straight = Code | Lookup | Advance | Commit
-"""Items of straight-line code."""
 Group = tuple[Straight, ...]
 """Items that share an LLVM function."""
 
@@ -31,25 +29,55 @@ def layout(parts: Sequence[Sequence[Group]], arrays: Sequence[Port]) -> Frame:
     """The frame of a program whose parts (a function, or all functions of a loop) follow one
     another.
     """
-    crossing = _crossing(parts)
+    runs = _runs(parts, _crossing(parts))
     slots: dict[Place, int] = {}
-    free: list[int] = []
+    free: dict[int, list[int]] = {len(run): [] for run in runs}  # by length
     size = 0
     for k in range(len(parts)):
-        for place, (birth, _) in crossing.items():
+        for run, (birth, _) in runs.items():
             if birth == k:
-                if free:
-                    slots[place] = free.pop()
+                if free[len(run)]:
+                    start = free[len(run)].pop()
                 else:
-                    slots[place] = size
-                    size += 1
-        free += [slots[place] for place, (_, death) in crossing.items() if death == k]
-        free.sort(reverse=True)  # the lowest first
+                    start = -(-size // len(run)) * len(run)
+                    size = start + len(run)
+                slots.update(zip(run, range(start, start + len(run)), strict=True))
+        for run, (_, death) in runs.items():
+            if death == k:
+                free[len(run)].append(slots[run[0]])
+        for starts in free.values():
+            starts.sort(reverse=True)  # the lowest first
     offsets = {}
     for port in arrays:
         offsets[port.name] = size
         size += port.size
     return Frame(slots, offsets, size)
+
+
+Lives = dict[tuple[Place, ...], tuple[int, int]]
+
+
+def _runs(parts: Sequence[Sequence[Group]], crossing: dict[Place, tuple[int, int]]) -> Lives:
+    """Places that lie side by side, and their first and last part: those that twins write as one
+    vector, any other alone.
+    """
+    vectors = {
+        places[0]: places
+        for part in parts
+        for group in part
+        for item in group
+        if isinstance(item, Twins)
+        for places in item.written
+        if all(place in crossing for place in places)
+    }
+    inside = {place for places in vectors.values() for place in places}
+    runs = {}
+    for place in crossing:
+        if place in vectors or place not in inside:
+            run = vectors.get(place, (place,))
+            births, deaths = zip(*(crossing[x] for x in run), strict=True)
+            runs[run] = min(births), max(deaths)
+    return runs
 
 
 def _crossing(parts: Sequence[Sequence[Group]]) -> dict[Place, tuple[int, int]]:

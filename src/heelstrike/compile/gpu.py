@@ -29,9 +29,15 @@ class GpuEntry(Entry):
     """void NAME(ptr ports, ptr strides, ptr records, i64 tiles, i64 steps, i64 every, i64 phase)"""
 
     def __init__(
-        self, name: str, ports: list[str], tables: set[str], frame_size: int, real: Real
+        self,
+        name: str,
+        ports: list[str],
+        recorded: set[str],
+        tables: set[str],
+        frame_size: int,
+        real: Real,
     ) -> None:
-        super().__init__(name, ports, frame_size * real.bytes, 1)
+        super().__init__(name, ports, recorded, frame_size * real.bytes, 1)
         self.tables = tables
         self.frame_size = frame_size
         self.real = real

@@ -7,6 +7,7 @@ computes does not depend on which other expressions were asked for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import NamedTuple
@@ -27,8 +28,8 @@ class Operation(NamedTuple):
     """CasADi's name without OP_."""
     operands: tuple[int, ...]
     """Indices of earlier operations; of an INPUT its place among the inputs."""
-    value: float = 0.0
-    """Of a CONST."""
+    value: float | tuple[float, ...] = 0.0
+    """Of a CONST; several where twins differ (twins.py)."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,20 @@ def graph(inputs: ca.SX, outputs: ca.SX) -> Graph:
             operations.append(operation)
         register[target[0]] = known[operation]
     return Graph(tuple(operations), tuple(results))
+
+
+def chosen(operations: Sequence[Operation], a: int, b: int) -> int | None:
+    """Which of the operands of a + b holds where a condition does, if the sum is a choice.
+
+    CasADi writes if_else(c, x, y) as if_else_zero(c, x) + if_else_zero(not c, y).
+    """
+    first, second = operations[a], operations[b]
+    if first.code != "IF_ELSE_ZERO" or second.code != "IF_ELSE_ZERO":
+        return None
+    c, d = first.operands[0], second.operands[0]
+    if operations[d] == Operation("NOT", (c,)):
+        return 0
+    return 1 if operations[c] == Operation("NOT", (d,)) else None
 
 
 def count(operations: tuple[Operation, ...]) -> Counts:

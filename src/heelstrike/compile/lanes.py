@@ -84,10 +84,15 @@ class Lanes:
 
     # constants
 
-    def const(self, x: float) -> str:
-        """The constant x, rounded to the lanes' type."""
+    def const(self, x: float | tuple[float, ...]) -> str:
+        """The constant x, rounded to the lanes' type, or a constant for each lane."""
+        if isinstance(x, tuple):
+            return f"<{', '.join(f'{self.real.name} {self._literal(y)}' for y in x)}>"
+        return self._splat(self.real.name, self._literal(x))
+
+    def _literal(self, x: float) -> str:
         pattern = struct.unpack("<Q", struct.pack("<d", float(self.real.dtype(x))))[0]
-        return self._splat(self.real.name, f"0x{pattern:016X}")
+        return f"0x{pattern:016X}"
 
     def integer(self, i: int) -> str:
         """The integer constant i (two's complement, as wide as the real type)."""
@@ -159,6 +164,13 @@ class Lanes:
     def select(self, mask: str, a: str, b: str) -> str:
         return self._new(f"select {self.masks} {mask}, {self.values} {a}, {self.values} {b}")
 
+    def choose(self, mask: str, a: str, b: str, size: int) -> str:
+        """`select` for a world alone between vectors of `size` values of its own."""
+        if size == 1:
+            return self.select(mask, a, b)
+        values = self.beside(size).values
+        return self._new(f"select i1 {mask}, {values} {a}, {values} {b}")
+
     def max(self, a: str, b: str) -> str:
         """a if a > b else b: a single instruction on x86; b where either is NaN."""
         return self.select(self.compare("ogt", a, b), a, b)
@@ -207,13 +219,7 @@ class Lanes:
     def load_splat(self, address: str) -> str:
         """A scalar from memory, in every lane."""
         scalar = self._new(f"load {self.real.name}, ptr {address}, align {self.real.bytes}")
-        if self.width == 1:
-            return scalar
-        first = self._new(f"insertelement {self.values} poison, {self.real.name} {scalar}, i64 0")
-        return self._new(
-            f"shufflevector {self.values} {first}, {self.values} poison, "
-            f"<{self.width} x i32> zeroinitializer"
-        )
+        return scalar if self.width == 1 else self._everywhere(scalar)
 
     def gather(self, base: str, indices: str) -> str:
         """Each lane's own scalar of the array at `base`."""
@@ -281,6 +287,52 @@ class Lanes:
         function = f"i1 @llvm.vector.reduce.or.v{self.width}i1"
         self.intrinsics.add(f"declare {function}({self.masks})")
         return self._new(f"call {function}({self.masks} {mask})")
+
+    # vectors of scalars
+
+    def beside(self, width: int) -> Lanes:
+        """Lanes of another width that write into the same code."""
+        other = Lanes(width, self.real, self.lines, self.pitch, self.flags, self.prefix)
+        other.intrinsics = self.intrinsics
+        return other
+
+    def load_scalars(self, address: str) -> str:
+        """As many neighbouring scalars as there are lanes."""
+        return self._new(f"load {self.values}, ptr {address}, align {self.real.bytes}")
+
+    def store_scalars(self, value: str, address: str) -> None:
+        line = f"  store {self.values} {value}, ptr {address}, align {self.real.bytes}"
+        self.lines.append(line)
+
+    def join(self, scalars: Sequence[str]) -> str:
+        """The vector of these scalars."""
+        vector = "poison"
+        for k, scalar in enumerate(scalars):
+            vector = self._new(
+                f"insertelement {self.values} {vector}, {self.real.name} {scalar}, i64 {k}"
+            )
+        return vector
+
+    def spread(self, vector: str, lanes: Sequence[int]) -> str:
+        """A vector of some of these lanes, in any order."""
+        if self.width == 1:
+            return self.beside(len(lanes))._everywhere(vector)
+        picked = ", ".join(f"i32 {lane}" for lane in lanes)
+        return self._new(
+            f"shufflevector {self.values} {vector}, {self.values} poison, "
+            f"<{len(lanes)} x i32> <{picked}>"
+        )
+
+    def part(self, vector: str, lane: int) -> str:
+        """One lane of a vector, as a scalar."""
+        return self._new(f"extractelement {self.values} {vector}, i64 {lane}")
+
+    def _everywhere(self, scalar: str) -> str:
+        first = self._new(f"insertelement {self.values} poison, {self.real.name} {scalar}, i64 0")
+        return self._new(
+            f"shufflevector {self.values} {first}, {self.values} poison, "
+            f"<{self.width} x i32> zeroinitializer"
+        )
 
     # precision
 

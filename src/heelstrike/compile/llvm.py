@@ -18,6 +18,7 @@ from heelstrike.compile.frame import Frame, Group, layout
 from heelstrike.compile.gpu import GpuEntry, gpu_attributes
 from heelstrike.compile.lanes import Lanes, Real
 from heelstrike.compile.straight import FunctionEmitter
+from heelstrike.compile.twins import MOST, twinned
 
 FUNCTION_SIZE = 1500
 """Operations after which a new LLVM function begins: LLVM's time grows faster than the function."""
@@ -56,7 +57,10 @@ def emit(program: Traced, width: int, real: Real, gpu: bool = False, fast: bool 
     On a GPU a tile is the 32 worlds of a warp. `fast` lets LLVM reorder and approximate: the bits
     then depend on the target.
     """
-    phases = [_grouped(items) for items in (program.step, program.record)]
+    items = [program.step, program.record]
+    if width == 1 and not gpu:
+        items = [twinned(part) for part in items]
+    phases = [_grouped(part) for part in items]
     phases.append([(program.commit,)] if program.commit else [])
     frame = layout([_functions(entry) for phase in phases for entry in phase], program.arrays)
     emitter = _ModuleEmitter(
@@ -67,14 +71,16 @@ def emit(program: Traced, width: int, real: Real, gpu: bool = False, fast: bool 
     plans = [emitter.plan(phase) for phase in phases]
     ports = (*program.inputs, *program.tables, *program.memory, *program.outputs)
     names = [port.name for port in ports]
+    recorded = {port.name for port in program.outputs}
     tiles = 1
     if gpu:
         tables = {port.name for port in program.tables}
-        entry = GpuEntry(program.name, names, tables, frame.size, real).text(*plans)
+        kernel = GpuEntry(program.name, names, recorded, tables, frame.size, real)
+        entry = kernel.text(*plans)
     else:
         frame_bytes = frame.size * width * real.bytes
         tiles = max(1, min(PASS, PASS_BYTES // max(frame_bytes, 1)))
-        entry = Entry(program.name, names, frame_bytes, tiles).text(*plans)
+        entry = Entry(program.name, names, recorded, frame_bytes, tiles).text(*plans)
     constants = [_constant(name, table, real) for name, table in program.constants.items()]
     parts = [*constants, *sorted(emitter.intrinsics), *emitter.texts, entry]
     text = "\n".join([*parts, gpu_attributes(real, fast) if gpu else _attributes(width, real)])
@@ -146,6 +152,6 @@ def _constant(name: str, table: np.ndarray, real: Real) -> str:
 
 
 def _attributes(width: int, real: Real) -> str:
-    bits = max(128, width * real.bits)
+    bits = max(128, (MOST if width == 1 else width) * real.bits)
     widths = f'"prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}"'
     return f"attributes #0 = {{ noinline nounwind {widths} }}"

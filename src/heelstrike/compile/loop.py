@@ -78,9 +78,16 @@ class Loop:
         self._check_innermost()
         block = self.p._current(self.name)
         for symbol, entry in zip(carried.nonzeros(), ca.densify(SX(value)).nonzeros(), strict=True):
-            _, place = self.p._slot("next")
-            block.results.append((place, entry))
+            place = self._own_place(entry)
+            if place is None:
+                _, place = self.p._slot("next")
+                block.results.append((place, entry))
             self.carried[self.p.place_of(symbol, self.name)] = place
+
+    def _own_place(self, entry: SX) -> Place | None:
+        """Where a value already is, if it is a let."""
+        place = self.p.place_of(entry, self.name) if entry.is_symbolic() else None
+        return place if place is not None and place.array is None else None
 
     def until(self, condition: SX) -> None:
         """A lane is done after the round in which the condition holds; inside a block."""
@@ -208,7 +215,8 @@ def _trace(p: Program, loop: Loop) -> Iterator[Loop]:
         body, p.items = p.items, outer
         p.loops.pop()
     rounds = loop._ends[1] if loop._ends else None
-    advance = Advance(tuple(loop.carried.items()), loop.done, rounds)
+    carried = sorted(loop.carried.items(), key=lambda pair: pair[0].index)
+    advance = Advance(tuple(carried), loop.done, rounds)
     p.items += [loop.start, LoopBlock(loop.name, loop.limit, body, advance)]
 
 

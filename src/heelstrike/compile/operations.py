@@ -12,11 +12,11 @@ computed:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 from heelstrike.compile import functions
-from heelstrike.compile.code import Code, Place
-from heelstrike.compile.graph import CONST, INPUT, Operation
+from heelstrike.compile.graph import CONST, INPUT, Graph, chosen
 from heelstrike.compile.lanes import Lanes
 from heelstrike.errors import TraceError
 
@@ -45,16 +45,21 @@ FUNCTIONS: dict[str, Callable[..., str]] = {
     "TANH": functions.tanh,
 }
 
+Where = TypeVar("Where")
+"""Where an input's value is: a place, or twins' places."""
 
-class BlockEmitter:
+
+class BlockEmitter(Generic[Where]):
     """Carries out one block's operations on lanes. Products, masks and choices are only written
     down when a value of theirs is needed.
     """
 
-    def __init__(self, lanes: Lanes, code: Code, load: Callable[[Place], str]) -> None:
+    def __init__(
+        self, lanes: Lanes, graph: Graph, reads: Sequence[Where], load: Callable[[Where], str]
+    ) -> None:
         self.lanes = lanes
-        self.operations = code.graph.operations
-        self.reads = code.reads
+        self.operations = graph.operations
+        self.reads = reads
         self.load = load
         self.written: dict[int, str] = {}
         self.negated: dict[str, str] = {}
@@ -138,24 +143,12 @@ class BlockEmitter:
         return (self.lanes.add if code == "ADD" else self.lanes.sub)(self.value(a), self.value(b))
 
     def _if_else(self, a: int, b: int) -> str | None:
-        """CasADi writes if_else(c, x, y) as if_else_zero(c, x) + if_else_zero(not c, y)."""
-        first, second = self.operations[a], self.operations[b]
-        if first.code != "IF_ELSE_ZERO" or second.code != "IF_ELSE_ZERO":
+        which = chosen(self.operations, a, b)
+        if which is None:
             return None
-        c, d = first.operands[0], second.operands[0]
-        if self.operations[d] == Operation("NOT", (c,)):
-            return self.lanes.select(
-                self.mask(c),
-                self.value(first.operands[1]),
-                self.value(second.operands[1]),
-            )
-        if self.operations[c] == Operation("NOT", (d,)):
-            return self.lanes.select(
-                self.mask(d),
-                self.value(second.operands[1]),
-                self.value(first.operands[1]),
-            )
-        return None
+        condition, x = self.operations[(a, b)[which]].operands
+        _, y = self.operations[(b, a)[which]].operands
+        return self.lanes.select(self.mask(condition), self.value(x), self.value(y))
 
     def mask(self, i: int) -> str:
         """Operation i as a mask: true where its value is not 0."""
@@ -193,6 +186,7 @@ class BlockEmitter:
     def _constant_power(self, base: int, exponent: int) -> str:
         """Halves up to 7/2 by a root and products, anything else by the general power."""
         y = self.operations[exponent].value
+        assert isinstance(y, float)  # twins have the same
         x = self.value(base)
         if not (0 < y < 4 and 2 * y == int(2 * y)):
             return functions.pow(self.lanes, x, self.value(exponent))

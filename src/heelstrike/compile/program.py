@@ -95,8 +95,11 @@ class Program:
     # blocks
 
     @contextmanager
-    def block(self, name: str) -> Iterator[None]:
-        """Collects the lets, updates and outputs made inside it."""
+    def block(self, name: str, number: int | None = None) -> Iterator[None]:
+        """Collects the lets, updates and outputs made inside it. Blocks that do the same to the
+        entries of a column are told apart by a number (twins.py).
+        """
+        name = name if number is None else f"{name}: {number:03d}"
         if self._open is not None:
             raise ProgramError(
                 f"block '{name}' opened inside block '{self._open.name}'; close that first"

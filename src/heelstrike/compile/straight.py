@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
 
 import numpy as np
 
-from heelstrike.compile.code import CLOCK, FAILED, Advance, Code, Commit, Lookup, Place, next_of
+from heelstrike.compile.code import (
+    CLOCK,
+    FAILED,
+    Advance,
+    Code,
+    Commit,
+    Lookup,
+    Place,
+    Twins,
+    next_of,
+)
 from heelstrike.compile.frame import Frame, Group
+from heelstrike.compile.graph import INPUT
 from heelstrike.compile.lanes import Lanes
 from heelstrike.compile.operations import BlockEmitter
+from heelstrike.compile.values import Places, Values
+
+SUMS = 4
+"""Sums side by side: a multiply-add waits about as many others for its result."""
 
 
-class FunctionEmitter:
+class FunctionEmitter(Values):
     """Writes the body of `i1 f(ptr frame, i64 counter, ptr port, ...)`.
 
     It returns whether a lane goes on, which only the end of a loop's round asks.
     """
 
     def __init__(self, lanes: Lanes, frame: Frame, constants: Mapping[str, np.ndarray]) -> None:
-        self.lanes = lanes
-        self.frame = frame
-        self.constants = constants
-        self.here: dict[Place, str] = {}
-        self.ports: dict[str, str] = {}
-        """Ports that are used, and the names of their pointers."""
+        super().__init__(lanes, frame, constants)
         self.goes_on = "false"
 
     def emit(self, group: Group) -> None:
@@ -32,6 +43,8 @@ class FunctionEmitter:
             match item:
                 case Code():
                     self._code(item)
+                case Twins():
+                    self._twins(item)
                 case Lookup():
                     self._lookup(item)
                 case Advance():
@@ -39,47 +52,29 @@ class FunctionEmitter:
                 case Commit():
                     self._commit(item)
 
-    def load(self, place: Place) -> str:
-        if place not in self.here:
-            if place.array in self.constants:
-                self.here[place] = self.lanes.load_splat(self._address(place))
-            else:
-                self.here[place] = self.lanes.load(self._address(place))
-        return self.here[place]
-
-    def store(self, value: str, place: Place) -> None:
-        self.here[place] = value
-        if place.array is not None or place in self.frame.slots:
-            self.lanes.store(value, self._address(place))
-
-    def _address(self, place: Place) -> str:
-        if place.array is None:
-            return self.lanes.address("%frame", self.frame.slots[place])
-        index = place.index
-        if place.array in self.frame.arrays:
-            base, unit = "%frame", "vector"
-            index += self.frame.arrays[place.array]
-        elif place.array in self.constants:
-            base, unit = f'@"{place.array}"', "scalar"
-        else:
-            base, unit = self._port(place.array), "port"
-        if place.stride:
-            return self.lanes.moving_address(base, index, place.stride, unit)
-        return self.lanes.address(base, index, unit)
-
-    def _port(self, name: str) -> str:
-        return self.ports.setdefault(name, f"%port{len(self.ports)}")
-
     def _code(self, code: Code) -> None:
-        block = BlockEmitter(self.lanes, code, self.load)
+        block = BlockEmitter(self.lanes, code.graph, code.reads, self.load)
         block.run()
-        for place, operation in zip(code.writes, code.graph.outputs, strict=True):
-            self.store(block.value(operation), place)
+        copies = []
+        for place, i in zip(code.writes, code.graph.outputs, strict=True):
+            operation = code.graph.operations[i]
+            if operation.code == INPUT:
+                copies.append((place, code.reads[operation.operands[0]]))
+            else:
+                self.store(block.value(i), place)
+        for places, sources in self.chunks(copies):
+            self.store_all(self.load_all(sources), places)
+
+    def _twins(self, item: Twins) -> None:
+        block = BlockEmitter(self.lanes.beside(item.width), item.graph, item.read, self.load_all)
+        block.run()
+        for places, operation in zip(item.written, item.graph.outputs, strict=True):
+            self.store_all(block.value(operation), places)
 
     def _lookup(self, item: Lookup) -> None:
         """value = a + (b - a) f between neighbours a and b; the slope is 0 where an end is held."""
         b, (rows, columns) = self.lanes, item.table.shape
-        base = self._port(item.table.name)
+        base = self.port(item.table.name)
         cell, part, inside = self._cell(item.reads[0], rows)
         if len(item.reads) == 1:
             start = b.int_op("mul", cell, b.integer(columns))
@@ -116,15 +111,18 @@ class FunctionEmitter:
     def _advance(self, item: Advance) -> None:
         b = self.lanes
         zero = b.const(0.0)
+        if item.done is None or b.width == 1:  # a world alone is not done in a round that it makes
+            chunks = self.chunks(item.carried)
+            for places, value in [(p, self.load_all(n)) for p, n in chunks]:
+                self.store_all(value, places)
         if item.done is None:
-            for place, value in [(p, self.load(n)) for p, n in item.carried]:
-                self.store(value, place)
             return
         done, finishes = (self.load(place) for place in item.done)
         over = b.compare("une", done, zero)
-        values = [(p, b.select(over, self.load(p), self.load(n))) for p, n in item.carried]
-        for place, value in values:
-            self.store(value, place)
+        if b.width > 1:
+            values = [(p, b.select(over, self.load(p), self.load(n))) for p, n in item.carried]
+            for place, value in values:
+                self.store(value, place)
         if item.rounds is not None:
             rounds = self.load(item.rounds)
             counted = b.add(rounds, b.const(1.0))
@@ -137,22 +135,38 @@ class FunctionEmitter:
         b, zero = self.lanes, self.lanes.const(0.0)
         clock, failed = self.load(Place(CLOCK, 0)), self.load(Place(FAILED, 0))
         alive = b.compare("olt", failed, zero)
-        pairs = [
-            (Place(m.name, i), Place(next_of(m.name), i))
-            for m in item.memory
-            if m.name not in (CLOCK, FAILED)
-            for i in range(m.size)
-        ]
-        total = zero
-        for _, following in pairs:  # 0 x is 0, or NaN if x is not finite
-            total = b.fma(zero, self.load(following), total)
-        sound = b.compare("oeq", total, zero)
+        chunks = self.chunks(
+            [
+                (Place(m.name, i), Place(next_of(m.name), i))
+                for m in item.memory
+                if m.name not in (CLOCK, FAILED)
+                for i in range(m.size)
+            ]
+        )
+        sound = b.invert(self._unsound([following for _, following in chunks]))
         if item.failure is not None:
             sound = b.both(sound, b.compare("oeq", self.load(item.failure), zero))
         keeps = b.both(alive, sound)
-        for place, following in pairs:
-            self.store(b.select(keeps, self.load(following), self.load(place)), place)
+        for places, following in chunks:
+            new, old = self.load_all(following), self.load_all(places)
+            self.store_all(b.choose(keeps, new, old, len(places)), places)
         fails = b.both(alive, b.invert(sound))
         self.store(b.select(fails, clock, failed), Place(FAILED, 0))
         counted = b.add(clock, b.const(1.0))
         self.store(b.select(keeps, counted, clock), Place(CLOCK, 0))
+
+    def _unsound(self, chunks: Sequence[Places]) -> str:
+        """Whether a value is not finite: 0 x is 0, or NaN. Sums side by side need not wait for one
+        another.
+        """
+        sums: dict[tuple[int, int], str] = {}
+        for n, places in enumerate(chunks):
+            lanes, column = self.lanes_of(len(places)), (len(places), n % SUMS)
+            zero = lanes.const(0.0)
+            sums[column] = lanes.fma(zero, self.load_all(places), sums.get(column, zero))
+        masks = []
+        for (size, _), total in sums.items():
+            lanes = self.lanes_of(size)
+            mask = lanes.compare("une", total, lanes.const(0.0))
+            masks.append(lanes.any(mask) if size > 1 else mask)
+        return reduce(self.lanes.either, masks)

@@ -6,7 +6,6 @@ value where a point may well be, is refused with a sentence when it is defined, 
 
 from __future__ import annotations
 
-import math
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -104,7 +103,7 @@ def check_traced(who: str, given: SX, answer: SX) -> None:
             f"{who} uses the symbol {foreign[0]}, which it is not given; it may use its first "
             "argument and its keyword arguments, which are run-time parameters"
         )
-    if any(op.code == CONST and math.isnan(op.value) for op in graph(given, answer).operations):
+    if any(op.code == CONST and np.isnan(op.value) for op in graph(given, answer).operations):
         raise TraceError(
             f"{who} turns a symbol into a number, which gives NaN: use CasADi's "
             "functions, ca.sin(x) instead of math.sin(x), and never float(x)"

@@ -11,7 +11,8 @@ import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.dynamics.kinematics import Kinematics
-from heelstrike.robot.robot import Robot
+from heelstrike.dynamics.tree import limbs
+from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.motion import Force, Motion
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, cross, zeros
@@ -29,30 +30,65 @@ class Centroidal:
     """Linear [kg m/s], and angular about the centre of mass [kg m^2/s]."""
 
 
-def centroidal(p: Program, robot: Robot, kin: Kinematics, poses: Sequence[Transform]) -> Centroidal:
-    """Sums over the bodies."""
-    total = sum((body.mass for body in kin.bodies), SX(0))
+@dataclass(frozen=True)
+class Share:
+    """What a body and all that it carries contribute, about the origin of a frame."""
+
+    mass: SX
+    moment: SX
+    """Mass times centre of mass [kg m]."""
+    momentum: Force
+
+    def __add__(self, other: Share) -> Share:
+        return Share(
+            self.mass + other.mass, self.moment + other.moment, self.momentum + other.momentum
+        )
+
+    def out(self, placement: Transform) -> Share:
+        """The same, seen from outside of the placement."""
+        moment = placement.rotate(self.moment) + self.mass * placement.origin
+        return Share(self.mass, moment, placement.force_out(self.momentum))
+
+    def let(self, p: Program) -> Share:
+        """The same as symbols."""
+        momentum = p.let("momentum", self.momentum.linear), p.let("momentum", self.momentum.angular)
+        return Share(self.mass, p.let("moment", self.moment), Force(*momentum))
+
+
+def centroidal(p: Program, robot: Robot, kin: Kinematics) -> Centroidal:
+    """Sums over the bodies, from the ends of the limbs inward."""
+    nothing = Share(SX(0), zeros(), Force(zeros(), zeros()))
+    handed = {i: nothing for i in range(WORLD, len(robot.joints))}
+    for limb in reversed(limbs(robot)):
+        with p.block(f"{limb.name}: centroidal"):
+            for i in reversed(limb.joints):
+                body, parent = kin.bodies[i], robot.joints[i].parent
+                own = Share(body.mass, body.mass * body.com, body.momentum(kin.velocities[i]))
+                outer = (own + handed.pop(i)).out(kin.placements[i])
+                if i == limb.joints[0]:
+                    outer = outer.let(p)
+                handed[parent] = handed[parent] + outer
+    whole = handed[WORLD]
     with p.block("centroidal"):
-        moment, about_origin = zeros(), Force(zeros(), zeros())
-        for body, pose, velocity in zip(kin.bodies, poses, kin.velocities, strict=True):
-            moment = moment + body.mass * pose.point(body.com)
-            about_origin = about_origin + pose.force_out(body.momentum(velocity))
-        com = moment / total
-        spin = about_origin.angular - cross(com, about_origin.linear)
+        com = whole.moment / whole.mass
+        linear = whole.momentum.linear
+        spin = whole.momentum.angular - cross(com, linear)
         return Centroidal(
             p.let("com", com),
-            p.let("com velocity", about_origin.linear / total),
-            Force(p.let("momentum", about_origin.linear), p.let("momentum", spin)),
+            p.let("com velocity", linear / whole.mass),
+            Force(p.let("momentum", linear), p.let("momentum", spin)),
         )
 
 
 def kinetic_energy(p: Program, robot: Robot, kin: Kinematics, v: SX) -> SX:
     """Of the bodies and, through the armature, of the rotors [J]."""
+    terms = []
+    for limb in limbs(robot):
+        with p.block(f"{limb.name}: kinetic energy"):
+            own = (kin.bodies[i].energy(kin.velocities[i]) for i in limb.joints)
+            terms.append(p.let("kinetic", sum(own, SX(0))))
     with p.block("kinetic energy"):
         rotors = 0.5 * ca.dot(ca.SX(robot.armature), v**2)
-        terms = [
-            body.energy(velocity) for body, velocity in zip(kin.bodies, kin.velocities, strict=True)
-        ]
         return p.let("kinetic", sum(terms, rotors))
 
 

@@ -18,8 +18,13 @@ from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant, zeros
 
 
+def turned(joint: Joint, q: SX) -> SX:
+    """The joint's own coordinates q, with cosine and sine in place of an angle."""
+    return ca.vertcat(ca.cos(q), ca.sin(q)) if joint.kind == "revolute" else q
+
+
 def transform(joint: Joint, q: SX) -> Transform:
-    """Where the moving frame is in the parent's, for the joint's own coordinates q."""
+    """Where the moving frame is in the parent's, for the joint's own coordinates, `turned`."""
     turn, shift = _motion_of(joint, q)
     fixed = constant_rotation(joint.rotation)
     origin = constant(joint.translation)
@@ -39,9 +44,7 @@ def transform(joint: Joint, q: SX) -> Transform:
 def _motion_of(joint: Joint, q: SX) -> tuple[Rotation | None, SX | None]:
     """Turn and shift of the moving frame in the joint frame."""
     match joint.kind:
-        case "revolute":
-            return about_axis(joint.axis, ca.cos(q), ca.sin(q)), None
-        case "continuous":
+        case "revolute" | "continuous":
             return about_axis(joint.axis, q[0], q[1]), None
         case "prismatic":
             return None, constant(joint.axis) * q

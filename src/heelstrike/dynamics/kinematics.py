@@ -36,6 +36,12 @@ def kinematics(
     """Placement on the parent, and velocity, of every body; inertias are the robot's constants
     unless `bodies.varied` ones are given.
     """
+    own: dict[int, SX] = {}
+    for limb in limbs(robot):
+        for i in limb.joints:
+            with p.block(f"{limb.name}: turn", i):
+                joint = robot.joints[i]
+                own[i] = p.let("turned", joints.turned(joint, joints.coordinates(joint, q)))
     placements: dict[int, Transform] = {}
     speeds: dict[int, Motion] = {}
     for limb in limbs(robot):
@@ -43,7 +49,7 @@ def kinematics(
             inner: dict[int, Motion] = {}
             for i in limb.joints:
                 joint = robot.joints[i]
-                placement = joints.transform(joint, joints.coordinates(joint, q))
+                placement = joints.transform(joint, own[i])
                 speed = joints.velocity(joint, joints.velocities(joint, v))
                 if joint.parent != WORLD:
                     speed = (

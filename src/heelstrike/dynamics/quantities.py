@@ -67,7 +67,7 @@ class Workspace:
 
     @cached_property
     def centroidal(self) -> Centroidal:
-        return centroidal(self.program, self.robot, self.kin, self.poses)
+        return centroidal(self.program, self.robot, self.kin)
 
     @cached_property
     def bias(self) -> list[Motion]:

@@ -18,6 +18,7 @@ from heelstrike.dynamics.centroidal import centroidal, kinetic_energy, potential
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.robot.robot import Frame, Robot
 from heelstrike.simulate.couple import Coupled
+from heelstrike.simulate.net import net, points
 from heelstrike.simulate.touch import Contacts
 from heelstrike.spatial.motion import Motion
 from heelstrike.spatial.transform import Transform
@@ -64,21 +65,21 @@ def record(
     pairs = found.contacts.pairs
     values = {"q": q, "v": v, "work": work, "torque": found.torque}
     if pairs:
+        seen = points(p, pairs)
         values |= {
             "position": ca.horzcat(*(pair.position for pair in pairs)).T,
             "depth": ca.vertcat(*(pair.depth for pair in pairs)),
             "depth_rate": ca.vertcat(*(pair.depth_rate for pair in pairs)),
-            "slip": ca.horzcat(*(pair.axes[:2, :].T @ pair.slip for pair in pairs)).T,
+            "slip": ca.horzcat(*(point.slip for point in seen)).T,
             "normal": ca.vertcat(*(pair.normal for pair in pairs)),
-            "force": ca.horzcat(
-                *(pair.axes.T @ ca.vertcat(pair.tangent, pair.normal) for pair in pairs)
-            ).T,
+            "force": ca.horzcat(*(point.force for point in seen)).T,
+            **net(plan.scene, seen),
         }
     if found.coupled is not None:
         values |= {"rounds": found.coupled.rounds, "unfinished": found.coupled.unfinished}
         values["residual"] = found.coupled.residual
     if {"com", "com_velocity", "potential"} & set(names):
-        whole = centroidal(p, plan.robot, found.kin, found.poses)
+        whole = centroidal(p, plan.robot, found.kin)
         values |= {"com": whole.com, "com_velocity": whole.velocity}
         values["potential"] = potential_energy(p, found.kin, whole.com, gravity)
     if "kinetic" in names:

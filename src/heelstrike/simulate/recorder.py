@@ -52,7 +52,7 @@ def recorded(
     ends = _ends(machine, before, not variables)
 
     def labelled() -> xr.Dataset:
-        return dataset(derived(plan.scene, variables, made.values), ends, labels, attrs)
+        return dataset(derived(variables, made.values), ends, labels, attrs)
 
     return Recording(labelled, plan.robot)
 

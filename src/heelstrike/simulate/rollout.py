@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
 
 import numpy as np
 
@@ -38,10 +40,7 @@ def rollout(
 ) -> Rollout:
     """Runs the batch; the state at the end is recorded too where `every` divides the steps."""
     records = steps // every + 1 if outputs else 0
-    values: dict[str, np.ndarray] = {
-        name: np.empty((batch.worlds, records, *_shape(batch, name)), batch.layout.real.dtype)
-        for name in outputs
-    }
+    values = _room(batch, outputs, records)
     started = time.perf_counter()
     batch.steps_made = 0
     made, kept, chunk = 0, 0, 1
@@ -78,6 +77,17 @@ def _keep(batch: Batch, values: Mapping[str, np.ndarray], kept: int, new: int) -
     if new:
         for name, array in values.items():
             array[:, kept : kept + new] = batch.get(output_name(name))
+
+
+def _room(batch: Batch, outputs: list[str], records: int) -> dict[str, np.ndarray]:
+    """Arrays for the outputs, side by side in one piece of memory: the system hands out a large one
+    in large pages, which is several times as fast.
+    """
+    shapes = [(batch.worlds, records, *_shape(batch, name)) for name in outputs]
+    ends = np.cumsum([0, *(prod(shape) for shape in shapes)])
+    room = np.empty(ends[-1], batch.layout.real.dtype)
+    parts = (room[a:b] for a, b in pairwise(ends))
+    return {n: x.reshape(shape) for n, x, shape in zip(outputs, parts, shapes, strict=True)}
 
 
 def _shape(batch: Batch, name: str) -> tuple[int, ...]:

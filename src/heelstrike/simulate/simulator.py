@@ -231,7 +231,7 @@ class Simulator:
         plan = self._machine.plan
         check_variables(self.scene, names, plan.sensors)
         values = self._machine.observed(needed(names))
-        found = derived(self.scene, names, {name: x[:, None] for name, x in values.items()})
+        found = derived(names, {name: x[:, None] for name, x in values.items()})
         return {name: array[:, 0] for name, array in found.items()}
 
     def push(

@@ -207,9 +207,13 @@ class _Step:
             a, felt, touched = coupled.a, coupled.felt, coupled.contacts
         half = 0.0 if self.plan.integrator == "rk4" else 0.5 * dt
         normal, tangent = contact_power(p, touched, placed, felt, self.gravity, half)
+        middle, applied = v + half * a, [t.now - t.slope * a for t in driven.held]
+        for i in range(robot.nv):
+            with p.block("power", i):
+                middle[i] = p.let("middle", middle[i])
+                for torque in applied:
+                    torque[i] = p.let("torque", torque[i])
         with p.block("power"):
-            applied = [torque.now - torque.slope * a for torque in driven.held]
-            middle = v + half * a
             work = [ca.dot(torque, middle) for torque in applied]
             stops = work[3] if self.stops is not None else SX(0)
             shoved = push_power(self.pushes, shoves, kin, placed, felt, self.gravity, half)

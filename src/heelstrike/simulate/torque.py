@@ -11,7 +11,7 @@ with none at its limit; a joint that exceeds it gets the limit and no slope, and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
@@ -55,31 +55,58 @@ class Driven:
 
 
 def drive(p: Program, torques: Sequence[Torque], solve: Solve) -> Driven:
-    """Accelerations and applied torques."""
+    """Accelerations and applied torques. What is done joint by joint stands in a block a joint."""
     if not any(torque.limited for torque in torques):
         a = solve(*_sum(torques))
         return Driven(a, list(torques), [], SX(0))
+    torques = _let(p, torques)
     with repeated(p, "joint limits", limit=ROUNDS) as loop:
         used = [loop.carry("held", _start(torque)) for torque in torques]
         beyond = [loop.carry("beyond", zeros(len(torque.limited))) for torque in torques]
         a = loop.carry("a", zeros(torques[0].now.numel()))
         first = loop.carry("first", SX(1))
         states = [u + b for u, b in zip(used, beyond, strict=True)]
-        solved = solve(*_sum([_held(t, s) for t, s in zip(torques, states, strict=True)]))
+        now, slope = _sum([_held(t, s) for t, s in zip(torques, states, strict=True)])
+        for i in range(now.numel()):
+            with p.block("torque", i):
+                now[i], slope[i] = p.let("now", now[i]), p.let("slope", slope[i])
+        solved = solve(now, slope)
+        exceeds = [_exceeds(t, s, solved, first) for t, s in zip(torques, states, strict=True)]
+        news = zeros(now.numel())
+        for i in range(now.numel()):
+            with p.block("joint limits", i):
+                for t, u, b, state, signs in zip(
+                    torques, used, beyond, states, exceeds, strict=True
+                ):
+                    for k in (k for k, limited in enumerate(t.limited) if limited == i):
+                        loop.next(u[k], state[k])
+                        loop.next(b[k], signs[k])
+                        news[i] = news[i] + signs[k] ** 2
+                news[i] = p.let("news", news[i])
         with p.block("joint limits"):
             loop.next(a, solved)
             loop.next(first, SX(0))
-            news = SX(0)
-            for torque, u, b, state in zip(torques, used, beyond, states, strict=True):
-                exceeds = _exceeds(torque, state, solved, first)
-                loop.next(u, state)
-                loop.next(b, exceeds)
-                for sign in ca.vertsplit(exceeds) if torque.limited else ():
-                    news = ca.logic_or(news, sign != 0)
-            loop.until(ca.logic_not(news))
+            loop.until(ca.sum1(news) == 0)
     assert loop.unfinished is not None
     held = [_held(torque, u) for torque, u in zip(torques, used, strict=True)]
     return Driven(a, held, used, loop.unfinished)
+
+
+def _let(p: Program, torques: Sequence[Torque]) -> list[Torque]:
+    """The same as symbols, computed once for all rounds."""
+    own = [
+        replace(t, now=SX(t.now), slope=SX(t.slope), start=None if t.start is None else SX(t.start))
+        for t in torques
+    ]
+    for i in range(own[0].now.numel()):
+        with p.block("torques", i):
+            for torque in own:
+                torque.now[i] = p.let("now", torque.now[i])
+                torque.slope[i] = p.let("slope", torque.slope[i])
+                if torque.start is not None and i in torque.limited:
+                    k = torque.limited.index(i)
+                    torque.start[k] = p.let("start", torque.start[k])
+    return own
 
 
 def _sum(torques: Sequence[Torque]) -> tuple[SX, SX]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import casadi as ca
 
@@ -148,20 +147,19 @@ def contacts(
     found: list[Touched] = []
     shares: Shares = {}
     now = Now(grounds, laws, poses, motions, dt, ca.sqrt(ca.dot(gravity, gravity)), since)
-    remembered = iter(memories)
-    for body, pairs in groupby(scene.pairs, key=lambda pair: pair.point.body):
-        with p.block(f"{names[body]}: contact"):
-            own_shares: Shares = {}
-            for pair in pairs:
-                touched = _pair(p, pair, now, next(remembered))
-                found.append(touched)
-                add_shares(own_shares, touched, motions, touched.normal, touched.tangent)
-            for other, (normal, tangent) in own_shares.items():
+    for k, (pair, memory) in enumerate(zip(scene.pairs, memories, strict=True)):
+        with p.block(f"{names[pair.point.body]}: contact", k):
+            touched = _pair(p, pair, now, memory)
+            found.append(touched)
+            alone: Shares = {}
+            add_shares(alone, touched, motions, touched.normal, touched.tangent)
+            for body, (normal, tangent) in alone.items():
                 both = normal.let(p), tangent.let(p)
-                shares[other] = _sum(shares[other], both) if other in shares else both
+                shares[body] = _sum(shares[body], both) if body in shares else both
     forces = {}
     for body, (normal, tangent) in shares.items():
         with p.block(f"{names[body]}: contact force"):
+            shares[body] = normal, tangent = normal.let(p), tangent.let(p)
             total = normal.force + tangent.force
             forces[body] = Force(
                 p.let("force", poses[body].unrotate(total.linear)),
