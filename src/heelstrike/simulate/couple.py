@@ -229,7 +229,7 @@ def check_rules(scene: Scene) -> None:
     if len(rules) > 1:
         raise HeelstrikeError(
             "all coupled contacts of a scene are solved together: "
-            f"{' and '.join(sorted({rule for rule, _ in rules}))} rules do not mix; give every "
+            f"{' and '.join(sorted({rule for rule, *_ in rules}))} rules do not mix; give every "
             'surface that couples hs.Signorini, or the same rule and bias, or rule="consistent"'
         )
 
