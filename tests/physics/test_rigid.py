@@ -18,6 +18,7 @@ import heelstrike as hs
 from heelstrike.contact.accuracy import USUAL
 
 G, DT = 9.81, 1e-3
+MU = 0.5
 HALF = 0.1
 """Of the block's length and width: a [m]."""
 
@@ -108,6 +109,18 @@ def test_sliding_block_stops_and_stays():
     assert np.ptp(data.q.values[:, :, 2], axis=1).max() < 1e-8
     assert np.abs(data.q.values[:, :, 3:5]).max() < 2e-7  # the same over 0.1 m
     assert np.abs(data.q.values[:, :, 5]).max() < 1e-6  # TURNING: friction may still turn a little
+
+
+def test_slides_in_float32():
+    """Where rounding of 1 m/s is a thousandth of a step's friction, rounds still end."""
+    corners = [("box", (x, y, -0.05), 0.0) for x in (-HALF, HALF) for y in (-HALF, HALF)]
+    law = hs.Rigid(friction=hs.Coulomb(MU, MU))
+    scene = hs.Scene(hs.load("box", points=corners), hs.Plane(law=law))
+    sim = hs.Simulator(scene, dt=DT, dtype="float32")
+    start = {"q0": [0, 0, 0.05 - 1e-5, 0, 0, 0, 1], "v0": [1.5, 0.3, 0, 0, 0, 1]}
+    data = sim.run(0.5, progress=False, **start).data
+    assert data.solver_unfinished.values.mean() < 0.01
+    assert moved(data)[0, -1] == pytest.approx((1.5**2 + 0.3**2) / (2 * MU * G), rel=0.05)  # spins
 
 
 @cache

@@ -39,6 +39,12 @@ from heelstrike.contact.missed import worst_missed
 from heelstrike.contact.newton import Search, root_of
 from heelstrike.spatial.vector import skew, zeros
 
+SINGLE = 1e-7
+"""Tolerance above which numbers are float32: rounding of velocities, over the compliance of a pass,
+is then more than Newton's method may leave of impulses,"""
+BLUR = 10.0
+"""which is this often the tolerance of impulses that would make such velocities."""
+
 
 @dataclass(frozen=True)
 class Arm:
@@ -145,6 +151,7 @@ class _Problem:
         self.rho: list[SX] = []
         self.own: list[SX] = []
         self.scale, past, moves = SX(1e-9), zeros(self.size), SX(0)
+        self.noise = SX(0)  # of x, in units of the tolerance
         for row, g in zip(rows, self.maps, strict=True):  # a block a point: none grows with them
             with p.block("coupled: scale"):
                 mean = p.let("own", ca.trace(g @ inverse @ g.T) / 3)
@@ -152,6 +159,9 @@ class _Problem:
                 self.rho.append(p.let("rho", row.smoothing * mean))
                 speed = ca.fmax(ca.mmax(ca.fabs(g @ free)), ca.mmax(ca.fabs(row.target)))
                 self.scale = p.let("scale", ca.fmax(self.scale, where(row.active, speed, 0)))
+                rounds_off = ca.logic_and(row.active, tolerance > SINGLE)
+                noise = where(rounds_off, BLUR * speed / ca.sqrt(ca.fmax(mean, 1e-12)), 0)
+                self.noise = p.let("noise", ca.fmax(self.noise, noise))
                 past = p.let("past", past + g.T @ row.past)
                 moves = p.let("moves", ca.logic_or(moves, ca.logic_and(row.active, row.moves)))
         with p.block("coupled: begin"):
@@ -165,7 +175,7 @@ class _Problem:
         p, n = self.p, len(self.rows)
         self.least = self.accuracy.thorough if thorough else 0
         with repeated(p, "coupled", limit=self.accuracy.rounds) as loop:
-            search = Search(p, loop, self.begin, self.tolerance, thorough=thorough)
+            search = Search(p, loop, self.begin, self.tolerance, None, thorough, self.noise)
             passes = loop.carry("passes", SX(0))
             a = loop.carry("a", ca.horzcat(*(row.past for row in self.rows)))
             f = loop.carry("f", ca.horzcat(*(row.past for row in self.rows)))

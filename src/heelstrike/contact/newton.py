@@ -45,13 +45,15 @@ class Search:
         tolerance: SX,
         apart: SX | None = None,
         thorough: bool = False,
+        noise: SX | float = 0.0,
     ) -> None:
         """`apart` is a constant to add to x: where a large one nearly cancels it, f from x alone
         keeps the digits. `thorough` ends only after a step of Newton's, whose derivative is that
-        of the solution, however good the beginning was.
+        of the solution, however good the beginning was. `noise` adds to the size of x that the
+        tolerance is a share of.
         """
         self.stepped = loop.carry("stepped", SX(0)) if thorough else None
-        self.p, self.loop, self.tolerance = p, loop, tolerance
+        self.p, self.loop, self.tolerance, self.noise = p, loop, tolerance, noise
         self.apart = zeros(begin.numel()) if apart is None else apart
         self.x = loop.carry("x", begin)
         """The best so far."""
@@ -70,7 +72,7 @@ class Search:
             whole = trial + self.apart
             gradient = p.let("gradient", trial + (self.apart - root.T @ wrench))
             size = ca.mmax(ca.fabs(gradient))
-            small = size <= self.tolerance * (ca.mmax(ca.fabs(whole)) + 1e-12)
+            small = size <= self.tolerance * (ca.mmax(ca.fabs(whole)) + self.noise + 1e-12)
             if self.stepped is not None:
                 small = ca.logic_and(small, self.stepped)
             ends = p.let("ends", small)
