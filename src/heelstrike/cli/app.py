@@ -9,6 +9,7 @@ import typer
 from heelstrike import __version__
 from heelstrike.cli.cite import cite
 from heelstrike.cli.export import export
+from heelstrike.cli.impact import impact
 from heelstrike.cli.listing import list_things
 from heelstrike.cli.paper import paper
 from heelstrike.cli.run import run
@@ -42,5 +43,6 @@ def heelstrike(
 app.command("run")(run)
 app.command("list")(list_things)
 app.command("paper")(paper)
+app.command("impact")(impact)
 app.command("cite")(cite)
 app.command("export")(export)

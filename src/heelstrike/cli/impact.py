@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from heelstrike.cli.console import output, print_json, table
 
@@ -40,6 +39,8 @@ def impact(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Force, impulse and ZMP of a hit: virtual mass, simplified computation, full simulation."""
+    from rich.text import Text
+
     from heelstrike.contact.linear_spring import LinearSpring
     from heelstrike.impact.comparison import compare
     from heelstrike.impact.planning import plan
