@@ -53,6 +53,7 @@ def table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
     """An empty table in the house's look; the columns named in `numbers` are aligned right."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     made = Table(
         title=title or None,
@@ -64,5 +65,5 @@ def table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
         pad_edge=False,
     )
     for name in columns:
-        made.add_column(name, justify="right" if name in numbers else "left")
+        made.add_column(Text(name), justify="right" if name in numbers else "left")
     return made

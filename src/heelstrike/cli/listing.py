@@ -126,7 +126,7 @@ def _robots() -> list[dict[str, Any]]:
 
 
 def _show_robots(found: list[dict[str, Any]]) -> Table:
-    numbers = ("nv", "mass \\[kg]", "points")
+    numbers = ("nv", "mass [kg]", "points")
     made = table("Bundled robots", "name", *numbers, "poses", numbers=numbers)
     for robot in found:
         made.add_row(
