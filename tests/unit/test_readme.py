@@ -24,6 +24,7 @@ PAGES = [
     "docs/simulating.md",
     "docs/surfaces.md",
     "docs/contact-points.md",
+    "docs/motions.md",
     "docs/servo.md",
     "docs/recording.md",
     "docs/scenes.md",
