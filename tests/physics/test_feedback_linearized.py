@@ -267,3 +267,57 @@ def test_humanoid_stands_without_false_impacts(dtype):
     assert np.abs(late[-1] - 1e-6).max() < rest
     force = data.normal_force.values[0, -1].sum()
     assert force == pytest.approx(robot.mass * G, rel=1e-6 if dtype == "float64" else 1e-2)
+
+
+@pytest.mark.parametrize("form", ["discrete", "acceleration"])
+@pytest.mark.parametrize("rule", ["consistent", "paper"])
+def test_box_stands_with_corners_in_the_air(rule, form):
+    """Four corners touch, four do not; yardsticks know the law."""
+    vary = {"dt": np.full(1, 1e-4), "ground.kp": np.full(1, 500.0), "ground.kv": np.full(1, 250.0)}
+    q0 = [0, 0, 0.05 - 1e-6, 0, 0, 0, 1]
+    run = box(rule, form).run(
+        steps=2000, q0=q0, v0=np.zeros(6), worlds=1, vary=vary, progress=False
+    )
+    assert run.data.normal_force.values[0, -1].sum() == pytest.approx(5 * G, rel=1e-6)
+    found = hs.yardsticks(run)
+    assert found.cone_violation == 0
+    assert found.adhesion == 0
+    assert found.deepest < 1.1e-6
+
+
+def test_worlds_are_alone():
+    """Eight boxes of different kp, and each by itself: the same bits."""
+    kp = np.geomspace(1e2, 1e6, 8)
+    q0, v0 = [0, 0, 0.12, 0.1, 0.05, 0, np.sqrt(1 - 0.0125)], [0.3, 0, -1, 1, 2, 0]
+    same = {"ground.kv": 250.0, "dt": 1e-3}
+    options = {"record": ("q", "force"), "progress": False, "steps": 300}
+    vary = {"ground.kp": kp} | {name: np.full(8, value) for name, value in same.items()}
+    many = box().run(q0=q0, v0=v0, worlds=8, vary=vary, **options).data
+    for i in (0, 3, 7):
+        one = {"ground.kp": kp[i : i + 1]} | {k: np.full(1, x) for k, x in same.items()}
+        alone = box().run(q0=q0, v0=v0, worlds=1, vary=one, **options).data
+        for name in ("q", "force"):
+            assert (alone[name].values[0] == many[name].values[i]).all()
+
+
+@pytest.mark.parametrize("rule", ["consistent", "paper"])
+def test_derivative_of_a_step(rule):
+    """Against central differences, sliding and turning a little, four corners inside."""
+    sim = box(rule)
+    sim.run(steps=1, worlds=1, vary={"dt": 1e-3}, progress=False)
+    q, v = np.array([0, 0, 0.049, 0, 0, 0, 1]), np.array([0.01, 0, -0.05, 0.02, 0.01, 0])
+    model = sim.robot.model
+    sim.reset(q0=q, v0=v)
+    slopes = sim.linearize().state
+
+    def step(change):
+        sim.reset(q0=pin.integrate(model, q, change[:6]), v0=v + change[6:])
+        state = sim.step()
+        return state["q"].ravel().copy(), state["v"].ravel().copy()
+
+    h = 1e-6
+    for k, way in enumerate(np.eye(12)):
+        (q_more, v_more), (q_less, v_less) = step(h * way), step(-h * way)
+        found = np.r_[pin.difference(model, q_less, q_more), v_more - v_less] / (2 * h)
+        # the coupled solver's tolerance over h; slopes are of order 1
+        assert slopes[:, k] == pytest.approx(found, abs=1e-6)

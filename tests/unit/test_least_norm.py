@@ -83,6 +83,7 @@ def problem(rng, case):
         "mu_k": rng.uniform(0, 1.5, points),
     }
     made["active"][rng.integers(points)] = 1
+    made["target"][made["active"] == 0] = np.nan  # of what does not touch nothing may be read
     return made
 
 

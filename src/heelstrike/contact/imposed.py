@@ -69,9 +69,10 @@ def speed_at_once(c: Imposed, d: SX, w: SX) -> SX:
 
 
 def speed_after(c: Imposed, d: SX, w: SX, slow: SX | float = 0.0) -> SX:
-    """Depth rate after the step by the equation itself; d > 0. A point that leaves more slowly than
-    `slow` goes to epsilon and no further.
+    """Depth rate after the step by the equation itself; d < 0 counts as 0. A point that leaves more
+    slowly than `slow` goes to epsilon and no further.
     """
+    d = ca.fmax(d, 0)
     after, there = _followed(c, d, w), (c.epsilon - d) / c.dt
     drift = there / (1 + c.kp * c.dt * c.dt)
     bounded = ca.fmin(ca.fmax(after, ca.fmin(-ca.fabs(w), drift)), ca.fmax(w, drift))
@@ -80,21 +81,22 @@ def speed_after(c: Imposed, d: SX, w: SX, slow: SX | float = 0.0) -> SX:
 
 
 def _followed(c: Imposed, d: SX, w: SX) -> SX:
+    """The equation's own velocity after the step."""
     entered = d < w * c.dt
     y = where(entered, 0, d) - c.epsilon
     left = c.dt + where(entered, d / where(entered, w, 1), 0)
 
     out, inside = w < 0, y > 0
-    falls = c.omega * y, -w  # to y = 0; else until w = 0
-    num = where(out, where(inside, falls[0], falls[1]), c.r * w)
-    den = where(out, where(inside, falls[1], -falls[0]), c.s * w + c.kp * y)
+    # out until y = 0, or until w = 0 if that is behind; in until w = 0
+    num = where(out, where(inside, c.omega * y, -w), c.r * w)
+    den = where(out, where(inside, -w, -c.omega * y), c.s * w + c.kp * y)
     angle = ca.atan2(num, den)
     turn = angle / c.omega
     pulled = ca.logic_and(ca.logic_and(out, ca.logic_not(inside)), turn < left)
     skips = ca.logic_and(out, ca.logic_not(pulled))  # never goes in
 
-    highest = -ca.sqrt(y * y + (w / c.omega) ** 2)
-    y_in, w_in = where(pulled, highest, y), where(out, 0, w)
+    turned = -ca.sqrt(ca.fmax(y * y + (w / c.omega) ** 2, TINY))
+    y_in, w_in = where(pulled, turned, y), where(out, 0, w)
     time = where(skips, 0, where(pulled, left - turn, left))
     stop = where(c.creeps, _stops(c, y_in, w_in), where(out, np.pi, angle) / c.r)
     spent = ca.fmin(time, stop)

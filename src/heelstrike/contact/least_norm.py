@@ -49,7 +49,7 @@ def solve_least_norm(
     wanted, parts = [], []
     for row, g in zip(rows, maps, strict=True):
         with p.block("least norm: point"):
-            wanted.append(p.let("wanted", row.target - g @ free))
+            wanted.append(p.let("wanted", where(row.active, row.target - g @ free, 0)))
             parts.append(_selected(row.active, g))
     k, q = _orthonormal(p, ca.horzcat(*parts), least)
     with p.block("least norm: rows"):
