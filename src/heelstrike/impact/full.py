@@ -41,7 +41,7 @@ from heelstrike.simulate.surface import Plane
 
 MU = 5.0
 """Static and dynamic friction of soles and floor, section III."""
-STIFF, DRAG = 2e5, 1e3
+STIFF, DRAG = 2e6, 4e3
 """Of the elastic floor at a point [N/m], [N s/m]; the bristles' as well."""
 FLOORS: dict[str, tuple[SurfaceLaw, str]] = {
     "rigid": (Rigid(restitution=0.0, friction=Coulomb(MU, MU)), "symplectic"),

@@ -21,7 +21,7 @@ import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.contact.contact import NormalLaw
-from heelstrike.impact.stepping import Found, State, runge_kutta
+from heelstrike.impact.stepping import Found, State, looped
 from heelstrike.impact.target import Line, account, law_key
 from heelstrike.spatial.vector import SX, zeros
 
@@ -81,12 +81,11 @@ class _Simplified:
     def trace(self) -> Program:
         """The step and what is recorded."""
         p = self.p
-        found = self.derivative(self.state)
-        rates, force, memory = found
+        rates, force, memory = self.derivative(self.state)
+        if rk4 := self.plan.integrator == "rk4":
+            new, memory = looped(p, self.state, self.line.memory, self.derivative, self.dt, rk4)
         with p.block("step"):
-            if self.plan.integrator == "rk4":
-                new, memory = runge_kutta(self.state, found, self.derivative, self.dt)
-            else:
+            if not rk4:
                 new = self.symplectic(rates, force)
             for name, value in zip(self.names, (x for x in new if x.numel()), strict=True):
                 p.update(name, value)
