@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 import heelstrike as hs
 from benchmarks.timing import machine
@@ -272,7 +273,7 @@ def show(console: Console, title: str, values: dict[str, Any]) -> None:
     table = Table("quantity", "value", title=title)
     for name, value in values.items():
         cells = value if isinstance(value, list) else [value]
-        table.add_row(name, ", ".join(f"{x:.4g}" for x in cells))
+        table.add_row(Text(name), ", ".join(f"{x:.4g}" for x in cells))
     console.print(table)
 
 
