@@ -66,7 +66,7 @@ class _Anew:
         self.kd, self.kp = p.input("kd", n), p.input("kp", n)
         self.limit = p.input("limit", n)
         self.viscous, self.coulomb = p.input("viscous", n), p.input("coulomb", n)
-        self.bodies = None if hit.base.fixed else grounded(p, robot, hit.candidates)[0]
+        self.bodies = None if hit.base.fixed else grounded(p, robot, hit.candidates)
         self.line = Line(p, plan.law, self.dt)
         sizes = dict.fromkeys(NAMES, 1) | {"q": robot.nq, "u": n, "e": n}
         self.state = tuple(

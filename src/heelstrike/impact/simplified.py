@@ -52,7 +52,7 @@ class Plan:
 
 def simplified_program(plan: Plan) -> Program:
     """Memory: u, e, hand, target, rate, impulse, peak, duration, separated. Outputs: force,
-    deviation u, acceleration phi_dd, hand and target positions and speeds.
+    deviation u, acceleration phi_dd.
     """
     return _Simplified(plan).trace()
 
@@ -94,14 +94,9 @@ class _Simplified:
             account(p, force, self.dt)
             p.update_max("load", self.load())
         with p.block("record"):
-            u, _, hand, moved, rate, impulse = self.state
             p.output("force", force)
-            p.output("deviation", u)
+            p.output("deviation", self.state[0])
             p.output("acceleration", rates[0])
-            p.output("hand_position", hand)
-            p.output("hand_speed", self.hand_speed(u, impulse))
-            p.output("target_position", moved)
-            p.output("target_speed", rate)
         return p
 
     def hand_speed(self, u: SX, impulse: SX) -> SX:
