@@ -14,11 +14,20 @@ from heelstrike.papers import paper
 from heelstrike.papers.tsujita2009.operations import four_arms, hrp2_cost
 
 
-@pytest.mark.parametrize("item", ["table3"])
-def test_every_row_reproduces(item):
+def test_every_row_of_table_3_reproduces():
+    result = paper("tsujita2009").run("table3")
+    assert result.reproduced == len(result.rows) == 20
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("item", "missing"),
+    # gravity at 0.4 and 0.7 m/s and angles at 1 m/s are not small; the elastic floor's CoP lags
+    [("bounds", 0), ("base", 0), ("assumptions", 3), ("fig3", 0), ("faster", 0), ("zmp", 1)],
+)
+def test_items_reproduce_but_for_what_the_page_tells(item, missing):
     result = paper("tsujita2009").run(item)
-    assert result.reproduced == len(result.rows)
-    assert len(result.rows) == 20
+    assert len(result.rows) - result.reproduced == missing
 
 
 def test_counts_are_the_printed_polynomials():

@@ -22,11 +22,11 @@ def impact(
     robot: Annotated[str, typer.Argument(help="Bundled name, or a path to .urdf or .xml.")],
     link: Annotated[str, typer.Option(help="Link that hits.")],
     direction: Annotated[str, typer.Option(help="x, y or z of the world, or -x, ...")] = "x",
-    speed: Annotated[float, typer.Option(help="Of the hand before the hit [m/s].")] = 0.5,
-    target_mass: Annotated[float, typer.Option(help="[kg]; inf: fixed.")] = 5.0,
-    target_velocity: Annotated[float, typer.Option(help="[m/s], < 0 comes.")] = 0.0,
-    k: Annotated[float, typer.Option(help="Stiffness of the contact [N/m].")] = 1e4,
-    c: Annotated[float, typer.Option(help="Damping of the contact [N s/m].")] = 300.0,
+    speed: Annotated[float, typer.Option(help="Of the hand before the hit, in m/s.")] = 0.5,
+    target_mass: Annotated[float, typer.Option(help="In kg; inf: it cannot be moved.")] = 5.0,
+    target_velocity: Annotated[float, typer.Option(help="In m/s; below 0 it comes.")] = 0.0,
+    k: Annotated[float, typer.Option(help="Stiffness of the contact, in N/m.")] = 1e4,
+    c: Annotated[float, typer.Option(help="Damping of the contact, in N s/m.")] = 300.0,
     pose: Annotated[str | None, typer.Option(help="Pose of the robot; its first.")] = None,
     floor: Annotated[str, typer.Option(help="rigid or elastic.")] = "rigid",
     torque: Annotated[str, typer.Option(help="full (10) or damping (11).")] = "full",
@@ -82,7 +82,7 @@ def _posture(robot: Robot, pose: str | None) -> np.ndarray:
 
 def _shown(made: Comparison) -> Any:
     """One row a method."""
-    numbers = ("peak [N]", "err [%]", "impulse [N s]", "error [%]", "contact [ms]")
+    numbers = ("peak, N", "error, %", "impulse, N s", "err, %", "contact, ms")
     grid = table("", "method", *numbers, numbers=numbers)
     for row in made.rows():
         grid.add_row(

@@ -14,7 +14,6 @@ import casadi as ca
 from numpy.typing import ArrayLike
 
 from heelstrike.compile.cache import cached_kernel
-from heelstrike.compile.loop import counted
 from heelstrike.compile.program import Program
 from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.dynamics.integrate import coordinate_rates, normalized
@@ -24,7 +23,7 @@ from heelstrike.impact.hit import Hit
 from heelstrike.impact.reduced import grounded, reduced
 from heelstrike.impact.run import Ran, finish
 from heelstrike.impact.simplified import Plan, rubbed
-from heelstrike.impact.stepping import SHARES
+from heelstrike.impact.stepping import Found, State, looped
 from heelstrike.impact.target import Line, account
 from heelstrike.spatial.vector import SX, zeros
 
@@ -67,7 +66,7 @@ class _Anew:
         self.kd, self.kp = p.input("kd", n), p.input("kp", n)
         self.limit = p.input("limit", n)
         self.viscous, self.coulomb = p.input("viscous", n), p.input("coulomb", n)
-        self.bodies = None if hit.base.fixed else grounded(p, robot, hit.candidates)[0]
+        self.bodies = None if hit.base.fixed else grounded(p, robot, hit.candidates)
         self.line = Line(p, plan.law, self.dt)
         sizes = dict.fromkeys(NAMES, 1) | {"q": robot.nq, "u": n, "e": n}
         self.state = tuple(
@@ -77,49 +76,32 @@ class _Anew:
 
     def trace(self) -> Program:
         p, dt = self.p, self.dt
-        stages = SHARES if self.plan.integrator == "rk4" else ((1.0, 0.0),)
-        shares = ca.DM(stages)
-        with counted(p, "stages", len(stages)) as loop:
-            step = loop.constants(shares.full())
-            at = tuple(loop.carry(k, x) for k, x in zip(NAMES, self.state, strict=True))
-            totals = tuple(loop.carry(k, 0 * x) for k, x in zip(NAMES, self.state, strict=True))
-            forces = loop.carry("forces", SX(0))
-            first = loop.carry("first", SX(1))
-            early = loop.carry("early", zeros(self.plan.n))
-            memory = loop.carry("memory", self.line.memory) if self.line.memory.numel() else None
-            rates, force, kept = self.derivative(at)
-            with p.block("stage"):
-                for x, state, total, rate in zip(at, self.state, totals, rates, strict=True):
-                    loop.next(total, total + step[0] * rate)
-                    loop.next(x, state + step[1] * dt * rate)
-                loop.next(forces, ca.if_else(first > 0, force, forces))
-                loop.next(early, ca.if_else(first > 0, rates[1], early))
-                loop.next(first, SX(0))
-                if memory is not None:
-                    loop.next(memory, kept)
+        rk4 = self.plan.integrator == "rk4"
+        new, memory = looped(p, self.state, self.line.memory, self.derivative, dt, rk4)
         with p.block("account"):
-            for name, x, total in zip(NAMES, self.state, totals, strict=True):
-                new = x + dt * total
-                p.update(name, normalized(self.hit.robot, new) if name == "q" else new)
-            if memory is not None:
+            for name, value in zip(NAMES, new, strict=True):
+                p.update(name, normalized(self.hit.robot, value) if name == "q" else value)
+            if memory.numel():
                 p.update("law memory", memory)
-            account(p, forces, dt)
+            _, u, _, v_h, hand, moved, rate, _ = self.state
+            force = self.line.force(hand, v_h, moved, rate)[0]
+            account(p, force, dt)
             load = SX(0)
             for share in ca.vertsplit(ca.fabs(self.demanded(self.state)) / self.limit):
                 load = ca.fmax(load, share)
             p.update_max("load", load)
         with p.block("record"):
-            p.output("force", forces)
-            p.output("deviation", self.state[1])
-            p.output("acceleration", early)
+            p.output("force", force)
+            p.output("deviation", u)
+            p.output("acceleration", (new[1] - u) / dt)
         return p
 
-    def demanded(self, state: tuple[SX, ...]) -> SX:
+    def demanded(self, state: State) -> SX:
         """(10) or (11)."""
         tau = -self.kd * state[1]
         return tau - self.kp * state[2] if self.plan.proportional else tau
 
-    def derivative(self, state: tuple[SX, ...]) -> tuple[tuple[SX, ...], SX, SX]:
+    def derivative(self, state: State) -> Found:
         p, robot = self.p, self.hit.robot
         q, u, _, v_h, hand, moved, rate, _ = state
         red = reduced(p, robot, q, self.hit.candidates, self.hit.base.fixed, self.bodies)  # 1a

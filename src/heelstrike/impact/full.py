@@ -41,16 +41,23 @@ from heelstrike.simulate.surface import Plane
 
 MU = 5.0
 """Static and dynamic friction of soles and floor, section III."""
-STIFF, DRAG = 2e5, 1e3
-"""Of the elastic floor at a point [N/m], [N s/m]; the bristles' as well."""
-FLOORS: dict[str, tuple[SurfaceLaw, str]] = {
-    "rigid": (Rigid(restitution=0.0, friction=Coulomb(MU, MU)), "symplectic"),
-    "elastic": (
-        Elastic(LinearSpring(STIFF, DRAG, damping="both"), Bristle(MU, MU, STIFF, DRAG)),
-        "rk4",
-    ),
-}
-"""Law and integrator by name."""
+SAG, LAG = 3.5e-5, 2e-3
+"""Of the elastic floor: how deep the weight presses the soles [m], damping over stiffness [s]; for
+hrp2 2.0e6 N/m and 4.1e3 N s/m a point, and the same along the floor.
+"""
+FLOORS = ("rigid", "elastic")
+
+
+def floor_law(name: str, made: Hit) -> tuple[SurfaceLaw, str]:
+    """Law and integrator of a floor under a robot."""
+    if name not in FLOORS:
+        raise HeelstrikeError(f"no floor '{name}'; floors: {', '.join(FLOORS)}")
+    if name == "rigid":
+        return Rigid(restitution=0.0, friction=Coulomb(MU, MU)), "symplectic"
+    count = sum(p.body in made.held for p in made.robot.points)
+    k = made.robot.mass * made.robot.gravity / (count * SAG)
+    c = LAG * k
+    return Elastic(LinearSpring(k, c, damping="both"), Bristle(MU, MU, k, c)), "rk4"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +108,7 @@ def simulate_full(
     dt: float = 1e-4,
     every: int = 10,
 ) -> FullRun:
-    """Hits as in `estimate`, with the held links' soles on a floor at their height."""
-    if floor not in FLOORS:
-        raise HeelstrikeError(f"no floor '{floor}'; floors: {', '.join(FLOORS)}")
+    """Hits as in `estimate`, with the held links' soles on a floor at the height of the lowest."""
     made = hit(robot, link, direction, point, base)
     if not floats(robot) or not any(p.body in made.held for p in robot.points):
         raise HeelstrikeError(
@@ -137,7 +142,7 @@ class _Full:
         floor: str,
     ) -> None:
         self.hit, self.settings, self.servo, self.given = made, settings, servo, given
-        self.law, self.integrator = FLOORS[floor]
+        self.law, self.integrator = floor_law(floor, made)
         job = Job(made, settings, servo, given)
         self.turning, self.speed = job.turning(job.own())
         self.hits = len(self.speed)
@@ -150,8 +155,8 @@ class _Full:
     def run(self, every: int) -> FullRun:
         """All hits in one batch."""
         whole = struck(self.hit, self.settings.target)
-        corners, height = support(self.hit, self.q[0])
-        ground = Plane(self.law, name="floor", point=(0.0, 0.0, height))
+        heights = np.array([support(self.hit, q)[1] for q in self.q])
+        ground = Plane(self.law, name="floor")
         wall = face(Elastic(self.settings.law, friction=None))
         law_of = following(**self.parameters(whole, 0))
         sim = Simulator(
@@ -161,6 +166,7 @@ class _Full:
         vary: dict[str, ArrayLike] = {f"{WALL}.point": face_centre(
             self.hit, self.hand, self.given["target.gap"]
         )}  # fmt: skip
+        vary["floor.point"] = np.outer(heights, [0.0, 0.0, 1.0])
         rows = [self.parameters(whole, k) for k in range(self.hits)]
         for name in ("start", "rate", "weight"):
             vary[f"controller.{name}"] = np.stack([row[name] for row in rows])
@@ -171,14 +177,13 @@ class _Full:
             steps=self.settings.steps, q0=q0, v0=v0, worlds=self.hits, vary=vary, every=every,
             record=recorded, progress=False,
         )  # fmt: skip
-        return self.read(run, corners, sim)
+        return self.read(run, sim)
 
     def standing(self) -> np.ndarray:
         """Postures with the soles as deep in an elastic floor as the weight presses them."""
         q = self.q.copy()
         if isinstance(self.law, Elastic):
-            count = sum(p.body in self.hit.held for p in self.hit.robot.points)
-            q[:, 2] -= self.hit.robot.mass * self.hit.robot.gravity / (STIFF * count)
+            q[:, 2] -= SAG
         return q
 
     def parameters(self, whole: Robot, k: int) -> dict[str, np.ndarray]:
@@ -201,7 +206,7 @@ class _Full:
             "limit": np.concatenate([base, self.servo["limit"], nothing + 1e30]),
         }
 
-    def read(self, run: Recording, corners: np.ndarray, sim: Simulator) -> FullRun:
+    def read(self, run: Recording, sim: Simulator) -> FullRun:
         """What came of it."""
         data = run.data
         hand = f"{ROBOT}/{HAND} on {WALL}"
@@ -213,13 +218,16 @@ class _Full:
         total = load.sum(axis=-1)
         weighted = np.einsum("htp,htpd->htd", load, place)
         cop = weighted / np.where(total > 0, total, np.nan)[..., None]
+        inside = np.stack(
+            [margin(path, support(self.hit, q)[0]) for path, q in zip(cop, self.q, strict=True)]
+        )
         blow = data.impulse.sel(body=f"{THING}/block").values @ self.hit.direction
         time = np.asarray(data.time.values, dtype=float)
         turned = _turned(data.q.values[:, 0, 3:7], data.q.values[:, -1, 3:7])
         return FullRun(
             self.speed, data.peak_force.sel(point=hand).values, np.abs(blow),
             (force > 0).mean(axis=1) * self.settings.duration, time, force, cop,
-            np.nan_to_num(margin(cop, corners), nan=-np.inf), turned,
+            np.nan_to_num(inside, nan=-np.inf), turned,
             (load[:, 1:] <= 0).any(axis=-1).mean(axis=-1), run, sim,
         )  # fmt: skip
 

@@ -106,7 +106,7 @@ class Hit:
         p = Program("hit")
         q = p.input("q", robot.nq)
         point, direction = p.input("point", 3), p.input("direction", 3)
-        bodies = None if fixed else grounded(p, robot, candidates)[0]
+        bodies = None if fixed else grounded(p, robot, candidates)
         red = reduced(p, robot, q, candidates, fixed, bodies)
         own = body_jacobian(p, robot, red.kin, self.body)
         pose = poses(p, robot, red.kin)[self.body]

@@ -30,13 +30,6 @@ class Neglected:
     load: Floats
     """Largest torque before its limit, as a share of the limit."""
 
-    @property
-    def share(self) -> Floats:
-        """The largest of |c*| / |J^T F|, |g| / |J^T F| and |J_dot phi_d| / |J phi_dd|."""
-        kept = np.maximum(self.force, 1e-300)
-        drift = self.drift / np.maximum(self.acceleration, 1e-300)
-        return np.maximum(np.maximum(self.coriolis, self.weight) / kept, drift)
-
 
 @dataclass(frozen=True, eq=False)
 class History:
@@ -87,9 +80,6 @@ class Estimate:
     history: History | None = None
     neglected: Neglected | None = None
 
-    def __len__(self) -> int:
-        return len(self.peak)
-
     def summary(self, hit: int = 0) -> str:
         """One hit in words."""
         lines = [
@@ -103,7 +93,8 @@ class Estimate:
                 f"neglected       |c*| {n.coriolis[hit]:.2f}, |g| {n.weight[hit]:.1f} N m beside "
                 f"|J^T F| {n.force[hit]:.1f} N m",
                 f"                |J_dot phi_d| {n.drift[hit]:.2f} beside |J phi_dd| "
-                f"{n.acceleration[hit]:.1f} m/s^2; angles move by {n.angle[hit]:.3f} rad",
+                f"{n.acceleration[hit]:.1f} m/s^2",
+                f"                angles move by {n.angle[hit]:.3f} rad",
                 f"largest torque  {n.load[hit]:.2f} of its limit",
             ]
         if (h := self.history) is not None and h.margin is not None:

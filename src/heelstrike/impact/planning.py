@@ -69,7 +69,7 @@ def plan(
     law: NormalLaw | None = None,
     point: ArrayLike = (0.0, 0.0, 0.0),
     links: Any = None,
-    margin: float = 0.02,
+    margin: float = 0.03,
     joint_speed: float = 1.0,
     full: bool = True,
     most: int = 80,

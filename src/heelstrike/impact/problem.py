@@ -25,14 +25,17 @@ from heelstrike.impact.target import Target
 
 MODES = 6
 """Vectors of the faster form."""
-DT, STEPS, SAMPLES = 5e-4, 120, 4
-"""Of the hit that is planned with [s]; times at which torques and ZMP are looked at."""
+DT, STEPS, SAMPLES = 5e-4, 120, 7
+"""Of the hit that is planned with [s]; times at which the ZMP is looked at, torques at every
+third."""
 CLOSE = 1e-3
 """A constraint that is missed by more than this is not held [m, rad, or a share]."""
 PUSH = 0.2
 """Share of the weight that the floor carries at least."""
-NEAR, SLOW = 0.3, 0.05
-"""What a radian away from the start and a radian a second cost [N s]: they make the optimum one."""
+MATTERS, NEAR, SLOW = 4.0, 0.3, 0.05
+"""Weights of the goal, of a radian away from the start and of a radian a second: the last two make
+the optimum one.
+"""
 
 
 Held: TypeAlias = tuple[Any, float, float]
@@ -142,15 +145,12 @@ class Problem:
         nq, nv = self.robot.nq, self.robot.nv
         x = ca.MX.sym("x", nq + nv)
         groups, impact = self.constraints(x[:nq], x[nq:])
-        goal = self.wish.goal
-        aim = -impact["impulse"] if goal == "impulse" else -ca.mmax(impact["forces"]) / 50
-        if isinstance(goal, int | float):
-            aim = (impact["impulse"] - goal) ** 2
+        guess = np.r_[start, 0.9 * self.straight(start)]
+        aim = self.aim(x, guess, impact)
         near = NEAR * ca.sumsqr(x[7:nq] - ca.DM(start[7:])) + SLOW * ca.sumsqr(x[nq:])
         problem = {"x": x, "f": aim + near, "g": ca.vertcat(*(g for g, _, _ in groups.values()))}
         low, high = self.bounds()
         fast = np.r_[np.full(6, 3.0), self.speed_limits()]
-        guess = np.r_[start, 0.9 * self.straight(start)]
         lows = np.concatenate([np.full(g.numel(), a) for g, a, _ in groups.values()])
         highs = np.concatenate([np.full(g.numel(), b) for g, _, b in groups.values()])
         box = (np.r_[low, -fast], np.r_[high, fast], lows, highs)
@@ -163,6 +163,17 @@ class Problem:
             for name, a, b in zip(groups, sizes[:-1], sizes[1:], strict=True)
         }
         return found[:nq], found[nq:], by_kind, count + more
+
+    def aim(self, x: Any, guess: np.ndarray, impact: dict[str, Any]) -> Any:
+        """What is made small: the goal in terms of what the start gives, so that NEAR and SLOW
+        mean the same for every robot.
+        """
+        goal, impulse = self.wish.goal, impact["impulse"]
+        if isinstance(goal, int | float):
+            return MATTERS * 25 * (impulse / goal - 1) ** 2
+        wanted = impulse if goal == "impulse" else ca.mmax(impact["forces"])
+        begun = float(ca.Function("begun", [x], [wanted])(guess))
+        return -MATTERS * wanted / begun
 
     def constraints(self, q: Any, v: Any) -> tuple[dict[str, Held], Any]:
         """By kind: expression, least and most; and the planned impact."""
@@ -202,7 +213,8 @@ class Problem:
         shapes = ca.reshape(found["shapes"], n, MODES)
         return {
             "impulse": made["impulse"], "forces": made["forces"], "force": made["forces"][:, at],
-            "loads": ca.vec(tall[0] @ z + tall[1] @ s), "u": -shapes @ z, "rates": -shapes @ rates,
+            "loads": ca.vec((tall[0] @ z + tall[1] @ s)[:, ::3]),
+            "u": -shapes @ z, "rates": -shapes @ rates,
         }  # fmt: skip
 
     def zmp(self, q: Any, v: Any, impact: dict[str, Any]) -> tuple[Held, Held]:

@@ -111,13 +111,10 @@ def held_base(p: Program, jacobians: Sequence[SX]) -> SX:
         return p.let("B", -factor(own.T @ own).solve(own.T @ c[:, 6:]))
 
 
-def grounded(
-    p: Program, robot: Robot, candidates: Sequence[int]
-) -> tuple[list[RigidInertia], list[SX]]:
+def grounded(p: Program, robot: Robot, candidates: Sequence[int]) -> list[RigidInertia]:
     """(1), (2): inertias with those of the candidates replaced where the input "held" is 1.
 
-    Inputs: held (one a candidate, 0 or 1), virtual_mass [kg], virtual_inertia [kg m^2]. Also
-    returns the flags.
+    Inputs: held (one a candidate, 0 or 1), virtual_mass [kg], virtual_inertia [kg m^2].
     """
     bodies = inertias(robot)
     flags = p.input("held", max(len(candidates), 1))
@@ -126,7 +123,7 @@ def grounded(
         own, on = bodies[i], flags[k] > 0.5
         central = ca.if_else(on, inertia * SX(ca.DM.eye(3)), own.central)
         bodies[i] = RigidInertia(ca.if_else(on, mass, own.mass), own.com, ca.densify(central))
-    return bodies, ca.vertsplit(flags)
+    return bodies
 
 
 def _half(p: Program, tree: TreeFactor, nb: int) -> list[SX]:

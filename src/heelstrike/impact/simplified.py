@@ -21,7 +21,7 @@ import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.contact.contact import NormalLaw
-from heelstrike.impact.stepping import Found, State, runge_kutta
+from heelstrike.impact.stepping import Found, State, looped
 from heelstrike.impact.target import Line, account, law_key
 from heelstrike.spatial.vector import SX, zeros
 
@@ -52,7 +52,7 @@ class Plan:
 
 def simplified_program(plan: Plan) -> Program:
     """Memory: u, e, hand, target, rate, impulse, peak, duration, separated. Outputs: force,
-    deviation u, acceleration phi_dd, hand and target positions and speeds.
+    deviation u, acceleration phi_dd.
     """
     return _Simplified(plan).trace()
 
@@ -81,12 +81,11 @@ class _Simplified:
     def trace(self) -> Program:
         """The step and what is recorded."""
         p = self.p
-        found = self.derivative(self.state)
-        rates, force, memory = found
+        rates, force, memory = self.derivative(self.state)
+        if rk4 := self.plan.integrator == "rk4":
+            new, memory = looped(p, self.state, self.line.memory, self.derivative, self.dt, rk4)
         with p.block("step"):
-            if self.plan.integrator == "rk4":
-                new, memory = runge_kutta(self.state, found, self.derivative, self.dt)
-            else:
+            if not rk4:
                 new = self.symplectic(rates, force)
             for name, value in zip(self.names, (x for x in new if x.numel()), strict=True):
                 p.update(name, value)
@@ -95,14 +94,9 @@ class _Simplified:
             account(p, force, self.dt)
             p.update_max("load", self.load())
         with p.block("record"):
-            u, _, hand, moved, rate, impulse = self.state
             p.output("force", force)
-            p.output("deviation", u)
+            p.output("deviation", self.state[0])
             p.output("acceleration", rates[0])
-            p.output("hand_position", hand)
-            p.output("hand_speed", self.hand_speed(u, impulse))
-            p.output("target_position", moved)
-            p.output("target_speed", rate)
         return p
 
     def hand_speed(self, u: SX, impulse: SX) -> SX:

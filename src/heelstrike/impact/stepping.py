@@ -1,10 +1,18 @@
-"""The classical Runge-Kutta method over a tuple of states, as in [Tsujita2009], section III."""
+"""The classical Runge-Kutta method over a tuple of states, as in [Tsujita2009], section III.
+
+Two forms of the same sums: unrolled where a stage is small and its values stay in registers, a loop
+where it is large and four copies of its code would not fit into the instruction cache.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeAlias
 
+import numpy as np
+
+from heelstrike.compile.loop import counted
+from heelstrike.compile.program import Program
 from heelstrike.spatial.vector import SX
 
 State: TypeAlias = tuple[SX, ...]
@@ -29,3 +37,26 @@ def runge_kutta(
         totals = tuple(total + share * rate for total, rate in zip(totals, rates, strict=True))
         at = tuple(x + ahead * dt * rate for x, rate in zip(start, rates, strict=True))
     return tuple(x + dt * total for x, total in zip(start, totals, strict=True)), memory
+
+
+def looped(
+    p: Program, start: State, memory: SX, derivative: Callable[[State], Found], dt: SX, rk4: bool
+) -> tuple[State, SX]:
+    """The same as a loop over the stages (one stage: explicit Euler), outside blocks; `derivative`
+    may open blocks of its own. Empty states stay empty.
+    """
+    stages = SHARES if rk4 else ((1.0, 0.0),)
+    with counted(p, "stages", len(stages)) as loop:
+        step = loop.constants(np.array(stages))
+        at = tuple(loop.carry("at", x) if x.numel() else x for x in start)
+        totals = tuple(loop.carry("total", 0 * x) if x.numel() else x for x in start)
+        kept = loop.carry("memory", memory) if memory.numel() else memory
+        rates, _, new = derivative(at)
+        with p.block("stage"):
+            for x, begun, total, rate in zip(at, start, totals, rates, strict=True):
+                if x.numel():
+                    loop.next(total, total + step[0] * rate)
+                    loop.next(x, begun + step[1] * dt * rate)
+            if memory.numel():
+                loop.next(kept, new)
+    return tuple(x + dt * total for x, total in zip(start, totals, strict=True)), kept
