@@ -190,7 +190,7 @@ def forgetful():
         (lambda: floating(hs.Servo(kd="soft")), "the servo's kd"),
         (lambda: floating(hs.Servo(limit={"knee": 3})), "foot has no joint 'knee' .* slide"),
         (lambda: floating(hs.Servo(), hs.load("ball")), "ball says no servo gains; give them"),
-        (lambda: floating(hs.Servo(reference=[0, 0])), "a pose of foot has 1 numbers"),
+        (lambda: floating(hs.Servo(reference=[0, 0])), "a pose of foot is 1 finite numbers"),
         (
             lambda: floating(hs.Servo(reference=hs.Trajectory([0, 0], [[0], [1]]))),
             "a trajectory's times must rise",
