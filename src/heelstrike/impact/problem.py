@@ -30,7 +30,7 @@ DT, STEPS, SAMPLES = 5e-4, 120, 7
 third."""
 CLOSE = 1e-3
 """A constraint that is missed by more than this is not held [m, rad, or a share]."""
-PUSH = 0.2
+PUSH = 0.4
 """Share of the weight that the floor carries at least."""
 MATTERS, NEAR, SLOW = 4.0, 0.3, 0.05
 """Weights of the goal, of a radian away from the start and of a radian a second: the last two make

@@ -16,6 +16,8 @@ from heelstrike.papers.tsujita2009.assumptions import punch_posture
 from heelstrike.papers.tsujita2009.mass import law
 from heelstrike.robot import load
 
+EDGE = 1e-3
+"""Nearer to its edge than this a sole is about to rock [m]."""
 BLOWS = {"punch": "x", "nailing": "-z"}
 
 
@@ -45,8 +47,8 @@ def planned() -> Result:
             shown(f"{name}: hand's speed [m/s]", made.speed, made.speed > 0),
             shown(f"{name}: least margin of the ZMP by (10) [m]", estimated, estimated > 0),
             near(f"{name}: error of the impulse in full (24) [%]", error, 0.0, 10.0),
-            shown(f"{name}: least margin of the CoP in full [m]", least, least > 0,
-                  "inside", "While hand and target touch."),
+            shown(f"{name}: least margin of the CoP in full [m]", least, least > EDGE,
+                  "inside", "While they touch; at the edge a sole rocks."),
         ]  # fmt: skip
     return Result(
         "plan",
