@@ -3,8 +3,8 @@
     python -m benchmarks.coupled [--json FILE] [--quick]
 
 G1 (HEELSTRIKE_DATA/robots/g1.xml; hoap1 where that is not set) stands on eight contacts, as in
-benchmarks.step. Then: evaluations of the coupled problem in a step, and growth with the number of
-points of a foot.
+benchmarks.step. Then: evaluations of the coupled problem in a step, errors of float32, and growth
+with the number of points of a foot.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ def main() -> None:
         result: dict[str, Any] = {"machine": machine(), "robot": name}
         result["times"] = times(name, source, turns)
         result["rounds"] = {law: rounds(source, LAWS[law]) for law in LAWS}
+        result["float32"] = {law: precision(source, LAWS[law]) for law in LAWS}
         result["points"] = {count: grown(source, count, turns) for count in POINTS}
     show(console, result)
     if options.json:
@@ -97,6 +98,25 @@ def rounds(source: str, law: Any) -> dict[str, float]:
     }
 
 
+def precision(source: str, law: Any) -> dict[str, float]:
+    """Largest error of a point's force in float32 from the state of 256 float64 worlds that stand,
+    over the weight.
+    """
+    robot, dt = hs.load(source), Peer(source).dt
+    exact, single = (
+        simulator(robot, dt, law, worlds=WORLDS, dtype=dtype) for dtype in ("float64", "float32")
+    )
+    for name, value in exact.state.copy().items():
+        single.state[name] = value
+    forces = [sim.observe("force")["force"].astype(float) for sim in (exact, single)]
+    off = np.linalg.norm(forces[1] - forces[0], axis=-1).max(axis=1) / (robot.mass * robot.gravity)
+    return {
+        "median": float(np.median(off)),
+        "99th percentile": float(np.percentile(off, 99)),
+        "largest": float(off.max()),
+    }
+
+
 def grown(source: str, count: int, turns: int) -> dict[str, float]:
     """Operations, seconds to compile and us a step with so many points on the soles."""
     robot, dt = with_points(hs.load(source), count), Peer(source).dt
@@ -138,7 +158,12 @@ def show(console: Console, result: dict[str, Any]) -> None:
         ratio = "" if name == "MuJoCo" else f"{theirs / found['us']:.1f}"
         table.add_row(name, f"{found['us']:.3f}", f"{found['spread']:.2f}", ratio)
     console.print(table)
-    for title, rows in (("evaluations in a step", result["rounds"]), ("points", result["points"])):
+    tables = {
+        "evaluations in a step": "rounds",
+        "error of a point's force in float32, over the weight": "float32",
+        "points": "points",
+    }
+    for title, rows in ((title, result[key]) for title, key in tables.items()):
         table = Table(title=title)
         names = list(next(iter(rows.values())))
         for column in ("", *names):
