@@ -44,7 +44,7 @@ some milliseconds for labels and attributes, which short runs would measure.
 """
 BARE_STEPS = 50
 """Of a batch without the simulator around it."""
-TURNS = 15
+TURNS = 60
 TARGETS = {"one world": (8, 12), "batch, float64": (45, 60), "batch, float32": (90, 120)}
 """Ratio to MuJoCo with the default recording: what is promised, what is aimed at."""
 PAPER_US = 1500.0
