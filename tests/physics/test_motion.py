@@ -171,3 +171,5 @@ def test_what_the_motors_cannot_do_is_a_sentence(hoap1):
         walk(hoap1, length=0.2, steps=2)
     with pytest.raises(hs.HeelstrikeError, match="needs two feet"):
         walk(hs.load("ball"))
+    with pytest.raises(hs.HeelstrikeError, match="has its pose already"):
+        punch(Humanoid.of(hoap1), pose=hoap1.pose("crouch"))

@@ -45,6 +45,8 @@ class Humanoid:
         none is given. A humanoid is itself.
         """
         if isinstance(robot, Humanoid):
+            if pose is not None:
+                raise HeelstrikeError("a Humanoid has its pose already; give it to Humanoid.of")
             return robot
         if robot.joints[0].kind != "free":
             raise HeelstrikeError(f"motions need a robot with a free base; {robot.name} has none")

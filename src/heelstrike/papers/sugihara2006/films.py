@@ -60,8 +60,8 @@ def fig10() -> Result:
                 1e3 * (com[-1, 0] - com[0, 0]),
                 1e3 * way,
                 1e3 * STEP * com[0, 2],
-                remark="The gait's own way, eight steps. The literal rule lets soles slip, at "
-                "26 mm/s (fig9); by the consistent rule the way is 238 mm.",
+                remark="The gait's own way, eight steps. The literal rule lets soles slip: fig9 "
+                "has how fast, and the way by the consistent rule.",
             ),
             shown(
                 "lowest centre of mass over that at the start",
@@ -128,7 +128,7 @@ def fig12() -> Result:
                 1e3 * com[-1, 2],
                 1e3 * com[0, 2],
                 2.0,
-                remark="It stands as it began, 1 to 2 mm deeper in the membrane.",
+                remark="It stands as it began, but for its depth in the membrane.",
             ),
         ),
         lambda: _strip(run, [0.0, off - 0.1, off, *(off + np.array([0.07, 0.14, 0.2, 0.4, 1.5]))]),
