@@ -159,7 +159,11 @@ class Batch:
         """
         if name not in self._ports:
             raise ProgramError(f"no port '{name}'; ports: {', '.join(self._ports)}")
-        port, array = self._ports[name], self.arrays[name]
+        return self.rows(name, self.arrays[name])
+
+    def rows(self, name: str, array: np.ndarray) -> np.ndarray:
+        """A copy of an array that is laid out as a port's is, a row a world."""
+        port = self._ports[name]
         if port in self.layout.tables:
             return array.copy()
         if port in self.layout.outputs:
@@ -204,7 +208,18 @@ class Batch:
         """All memory by name: what `set(**state)` brings back, here or in another process."""
         return {port.name: self.get(port.name) for port in self.layout.memory}
 
+    def keep(self, *names: str) -> Mapping[str, np.ndarray]:
+        """Copies of values as they are now."""
+        return {name: self.get(name) for name in names}
+
+    def view(self, name: str) -> np.ndarray | None:
+        """The only world's values of an input or a memory, to read and write; None of many."""
+        return self.arrays[name][0, :, 0] if self.worlds == 1 else None
+
     # work
+
+    def sync(self) -> None:
+        """Waits for what `run` began: nothing, on a CPU."""
 
     def run(self, steps: int = 1, every: int = 1, threads: int = 1) -> None:
         """Makes a number of steps in all worlds; outputs are recorded in every `every`-th step,

@@ -62,7 +62,7 @@ def check_explicit_servo(robot: Robot, q: np.ndarray, kd: np.ndarray, dt: float)
 
 
 def explain_gain(
-    sim: Simulator, plan: StepPlan, began: np.ndarray, worked: np.ndarray
+    sim: Simulator, plan: StepPlan, began: Mapping[str, np.ndarray], worked: np.ndarray
 ) -> str | None:
     """A sentence if ground that stands still did work on the robot: what passive ground cannot.
 
@@ -81,7 +81,7 @@ def explain_gain(
         return None
     world = int(np.argmax(worked))
     weight = sim.robot.mass * float(np.linalg.norm(np.atleast_2d(sim.parameters["gravity"])[-1]))
-    if worked[world] < LIFT * weight or (meetings(plan.scene, began[world])[0] > 0).any():
+    if worked[world] < LIFT * weight or (meetings(plan.scene, began["q"][world])[0] > 0).any():
         return None
     state = sim.state.copy()
     moved = kinetic_energy(sim.robot, state["q"][world], state["v"][world])

@@ -41,8 +41,9 @@ ATTRIBUTES: dict[str, str] = {
     "created": "when, in UTC, as ISO 8601 writes it",
     "versions": "of Heelstrike, Python and the packages that decide over the numbers",
 }
-"""All are needed; a run may add `varied`, {path: a value for each world}, and `robot_source`."""
-ADDED = ("varied", "robot_source")
+"""All are needed; a run may add `varied`, {path: a value for each world}, `robot_source`, `math`:
+exact or fast."""
+ADDED = ("varied", "robot_source", "math")
 
 
 def encoded(attrs: Mapping[str, object]) -> dict[str, Any]:

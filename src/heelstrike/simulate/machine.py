@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from heelstrike.compile.batch import Batch
-from heelstrike.compile.cache import cached_kernel
+from heelstrike.compile.cuda import CudaKernel
 from heelstrike.compile.kernel import Kernel
 from heelstrike.contact.parameters import parameters, with_values
 from heelstrike.errors import HeelstrikeError
@@ -25,15 +24,16 @@ from heelstrike.simulate.servo import ServoPlan
 from heelstrike.simulate.state import State
 from heelstrike.simulate.step import StepPlan, step_program
 from heelstrike.simulate.surface import HeightField
+from heelstrike.simulate.target import Target, Worlds
 from heelstrike.spatial.vector import SX
 
 
 class Machine:
     """The worlds of a simulator."""
 
-    def __init__(self, plan: StepPlan, dt: float, dtype: str, worlds: int) -> None:
+    def __init__(self, plan: StepPlan, dt: float, worlds: int, target: Target) -> None:
         self.plan = plan
-        self.dtype = dtype
+        self.target = target
         self.worlds = worlds
         values = {"dt": np.array([dt])} | plan.parameters()
         self.parameters = Parameters(values, self._check, self._set)
@@ -43,16 +43,16 @@ class Machine:
         self.outputs: tuple[str, ...] | None = None
         self.state: State
         self.failed: np.ndarray | None = None
-        """A view of when the only world failed."""
-        self._batch: Batch | None = None
-        self._kernels: dict[tuple[object, ...], Kernel] = {}
+        """A view of when the only world failed; None of many worlds, or on a GPU."""
+        self._batch: Worlds | None = None
+        self._kernels: dict[tuple[object, ...], Kernel | CudaKernel] = {}
 
     @property
     def clock(self) -> np.ndarray:
         """Steps that each world has made since its start; compiles nothing."""
         return np.zeros(self.worlds) if self._batch is None else self._batch.get("clock")[:, 0]
 
-    def ready(self, outputs: tuple[str, ...] | None = None) -> Batch:
+    def ready(self, outputs: tuple[str, ...] | None = None) -> Worlds:
         """The batch, compiled for these outputs (None: whichever it has)."""
         if self._batch is not None and outputs in (None, self.outputs):
             return self._batch
@@ -92,9 +92,9 @@ class Machine:
         batch.run()
         return {name: batch.get(output_name(name))[:, 0] for name in outputs}
 
-    def new_batch(self, outputs: tuple[str, ...]) -> Batch:
+    def new_batch(self, outputs: tuple[str, ...]) -> Worlds:
         """Worlds at their initial values, with the present parameters."""
-        batch = self._kernel(outputs, 1 if self.worlds == 1 else None).batch(self.worlds)
+        batch = self._kernel(outputs).batch(self.worlds)
         batch.set(**dict(self.parameters.items()), **self.tables())
         return batch
 
@@ -106,20 +106,20 @@ class Machine:
             found[REFERENCE] = control.table
         return found
 
-    def _kernel(self, outputs: tuple[str, ...], width: int | None) -> Kernel:
-        plan = self.plan
+    def _kernel(self, outputs: tuple[str, ...]) -> Kernel | CudaKernel:
+        plan, width = self.plan, 1 if self.worlds == 1 else None
         wanted = (plan.pushes, plan.varied, outputs, width)
         if wanted not in self._kernels:
             names = [output_name(name) for name in outputs]
-            self._kernels[wanted] = cached_kernel(
-                plan.key(), lambda: step_program(plan, outputs), names, width, self.dtype
+            self._kernels[wanted] = self.target.kernel(
+                plan.key(), lambda: step_program(plan, outputs), names, width
             )
         return self._kernels[wanted]
 
-    def _attach(self, batch: Batch, outputs: tuple[str, ...]) -> None:
+    def _attach(self, batch: Worlds, outputs: tuple[str, ...]) -> None:
         self._batch, self.outputs = batch, outputs
         self.state = State(batch)
-        self.failed = batch.arrays["failed"][0, :, 0] if self.worlds == 1 else None
+        self.failed = batch.view("failed")
 
     def _check(self, path: str, value: np.ndarray) -> None:
         """Refuses what the law, the surface or the step itself would not take."""

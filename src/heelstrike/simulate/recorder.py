@@ -12,7 +12,7 @@ from heelstrike.simulate.machine import Machine
 from heelstrike.simulate.recording import Recording
 from heelstrike.simulate.repeat import circumstances, coordinates, described
 from heelstrike.simulate.rollout import Rollout
-from heelstrike.simulate.scene import bodies_in
+from heelstrike.simulate.scene import Scene, bodies_in
 from heelstrike.simulate.variables import dataset
 
 if TYPE_CHECKING:
@@ -40,8 +40,9 @@ def recorded(
     attrs = described(plan) | circumstances(rest)
     attrs |= {
         "dt": float(dt[0, 0]),
-        "dtype": machine.dtype,
-        "device": "cpu",
+        "dtype": machine.target.dtype,
+        "device": machine.target.device,
+        "math": machine.target.math,
         "duration": float(made.steps * dt[0, 0]),
         "steps": made.steps,
         "every": every,
@@ -49,26 +50,32 @@ def recorded(
         "wall_time": made.wall_time,
         "varied": varied,
     }
-    ends = _ends(machine, before, not variables)
+    scene = plan.scene
+    after = machine.ready().keep(*_at_the_end(scene, not variables))
 
     def labelled() -> xr.Dataset:
+        ends = _ends(scene, before, after)
         return dataset(derived(variables, made.values), ends, labels, attrs)
 
     return Recording(labelled, plan.robot)
 
 
+def _at_the_end(scene: Scene, with_state: bool) -> list[str]:
+    """Memory that a recording keeps."""
+    contacts = ["peak_force", "peak_depth", "impulse"] if scene.pairs else []
+    return ["failed", "clock", *contacts, *(["q", "v"] if with_state else [])]
+
+
 def _ends(
-    machine: Machine, before: Mapping[str, np.ndarray], with_state: bool
+    scene: Scene, before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
     """Values without a time: where each world began and how it ended."""
-    batch, scene = machine.ready(), machine.plan.scene
     ends = {
-        "failed": batch.get("failed")[:, 0],
-        "steps": batch.get("clock")[:, 0] - before["clock"][:, 0],
+        "failed": after["failed"][:, 0],
+        "steps": after["clock"][:, 0] - before["clock"][:, 0],
         "q0": before["q"],
         "v0": before["v"],
-    }
+    } | {name: value for name, value in after.items() if name not in ("failed", "clock")}
     if scene.pairs:
-        ends |= {name: batch.get(name) for name in ("peak_force", "peak_depth")}
-        ends["impulse"] = batch.get("impulse").reshape(-1, len(bodies_in(scene.pairs)), 3)
-    return ends | ({"q": batch.get("q"), "v": batch.get("v")} if with_state else {})
+        ends["impulse"] = ends["impulse"].reshape(-1, len(bodies_in(scene.pairs)), 3)
+    return ends

@@ -16,9 +16,12 @@ import numpy as np
 
 from heelstrike.compile.batch import Batch
 from heelstrike.simulate.record import output_name
+from heelstrike.simulate.target import Worlds
 
 CHUNK = 0.1
 """Wall time of a chunk [s]."""
+ROOM = 2**28
+"""Of the records of a chunk, before they are copied [bytes]."""
 PATIENCE = 1.0
 """A run that will take longer than this shows its progress [s]."""
 
@@ -36,7 +39,7 @@ class Rollout:
 
 
 def rollout(
-    batch: Batch, steps: int, every: int, outputs: list[str], threads: int, progress: bool | None
+    batch: Worlds, steps: int, every: int, outputs: list[str], threads: int, progress: bool | None
 ) -> Rollout:
     """Runs the batch; the state at the end is recorded too where `every` divides the steps."""
     records = steps // every + 1 if outputs else 0
@@ -44,18 +47,23 @@ def rollout(
     started = time.perf_counter()
     batch.steps_made = 0
     made, kept, chunk = 0, 0, 1
+    into = None
+    if isinstance(batch, Batch) and batch.layout.width == 1 and values:
+        into = batch.record_into
+    record = sum(array[:, :1].nbytes for array in values.values())
+    most = every * max(1, ROOM // record) if record else steps
     with _interruptible() as stopped, _bar(steps, progress) as show:
         while made < steps and not stopped.is_set():
-            chunk = min(chunk, steps - made)
+            chunk = min(chunk, steps - made, most)
             begun = time.perf_counter()
             new = len(range(-made % every, chunk, every))
-            straight = batch.layout.width == 1 and bool(values) and new > 0
-            if straight:
+            if into and new:
                 parts = {output_name(n): array[0, kept : kept + new] for n, array in values.items()}
-                batch.record_into(parts)
+                into(parts)
             batch.run(chunk, every, threads)
-            if not straight:
+            if not into:
                 _keep(batch, values, kept, new)
+            batch.sync()
             kept += new
             made += chunk
             spent = max(time.perf_counter() - begun, 1e-6)
@@ -72,14 +80,14 @@ def rollout(
     return Rollout({name: array[:, :kept] for name, array in values.items()}, made, spent)
 
 
-def _keep(batch: Batch, values: Mapping[str, np.ndarray], kept: int, new: int) -> None:
+def _keep(batch: Worlds, values: Mapping[str, np.ndarray], kept: int, new: int) -> None:
     """Copies the records of a chunk."""
     if new:
         for name, array in values.items():
             array[:, kept : kept + new] = batch.get(output_name(name))
 
 
-def _room(batch: Batch, outputs: list[str], records: int) -> dict[str, np.ndarray]:
+def _room(batch: Worlds, outputs: list[str], records: int) -> dict[str, np.ndarray]:
     """Arrays for the outputs, side by side in one piece of memory: the system hands out a large one
     in large pages, which is several times as fast.
     """
@@ -90,7 +98,7 @@ def _room(batch: Batch, outputs: list[str], records: int) -> dict[str, np.ndarra
     return {n: x.reshape(shape) for n, x, shape in zip(outputs, parts, shapes, strict=True)}
 
 
-def _shape(batch: Batch, name: str) -> tuple[int, ...]:
+def _shape(batch: Worlds, name: str) -> tuple[int, ...]:
     return next(p.shape for p in batch.layout.outputs if p.name == output_name(name))
 
 

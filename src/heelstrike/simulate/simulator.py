@@ -30,6 +30,7 @@ from heelstrike.simulate.servo import Servo, ServoPlan, positions
 from heelstrike.simulate.start import check_outside, check_step
 from heelstrike.simulate.state import State
 from heelstrike.simulate.step import StepPlan, step_program
+from heelstrike.simulate.target import Target, check_choice
 
 if TYPE_CHECKING:
     from heelstrike.compile.program import Program
@@ -54,7 +55,7 @@ class Simulator:
         control: Servo | Controller | None = None,
         worlds: int = 1,
         integrator: str = "symplectic",
-        dtype: str = "float64",
+        dtype: str | None = None,
         device: str = "cpu",
         math: str = "exact",
         stops: Stops | None = Stops(),  # noqa: B008  frozen
@@ -62,7 +63,7 @@ class Simulator:
     ) -> None:
         if not isinstance(scene, Scene):
             raise HeelstrikeError(f"a simulator takes a scene, hs.Scene(robot, ...), not {scene!r}")
-        _check_choice("integrator", integrator, INTEGRATORS)
+        check_choice("integrator", integrator, INTEGRATORS)
         if integrator == "rk4" and any(
             law.couples and not law.accelerates for law in scene.laws.values()
         ):
@@ -78,9 +79,7 @@ class Simulator:
                 'the old velocity; take integrator="symplectic"'
             )
         check_rules(scene)
-        _check_choice("dtype", dtype, ("float64", "float32"))
-        _check_choice("device", device, ("cpu",))
-        _check_choice("math", math, ("exact",))
+        target = Target.of(device, dtype, math)
         if not (isinstance(dt, int | float) and 0 < dt < 10):
             raise HeelstrikeError(f"dt is a time step in seconds, such as 1e-3, not {dt!r}")
         self.scene = scene
@@ -95,9 +94,9 @@ class Simulator:
             check_explicit_servo(robot, pose, own.kd, dt)
         ends = stops.resolved(robot) if stops is not None else None
         exact = any(getattr(s.law, "rule", "") == "exact" for s in scene.surfaces)
-        tolerance = 1e-5 if dtype != "float64" else 1e-11 if exact else 1e-9
+        tolerance = 1e-5 if target.dtype != "float64" else 1e-11 if exact else 1e-9
         plan = StepPlan(scene, integrator, own, ends, sensors, tolerance=tolerance, pose=pose)
-        self._machine = Machine(plan, dt, dtype, _whole("worlds", worlds))
+        self._machine = Machine(plan, dt, _whole("worlds", worlds), target)
         self._linearizers: dict[tuple[object, ...], Linearizer] = {}
         self._told = False
 
@@ -130,13 +129,12 @@ class Simulator:
 
     @property
     def torque(self) -> np.ndarray:
-        """What is added to the control's torque, by velocity index [N m or N]; with one world a
-        view, to be written before each step.
+        """What is added to the control's torque, by velocity index [N m or N]; with one world on
+        a CPU a view, to be written before each step.
         """
         path = self._torque_path()
-        if self.worlds > 1:
-            return self.parameters[path]
-        return self._machine.ready().arrays[path][0, :, 0]
+        view = self._machine.ready().view(path)
+        return self.parameters[path] if view is None else view
 
     @torque.setter
     def torque(self, value: ArrayLike) -> None:
@@ -188,11 +186,11 @@ class Simulator:
             machine.ready(tuple(outputs))  # so that the step is compiled once
             self.reset(q0=q0, v0=v0)
         labels, records = coordinates(machine.plan), count // every + 1
-        size = estimate(variables, labels, self.worlds, records, machine.dtype)
+        size = estimate(variables, labels, self.worlds, records, machine.target.dtype)
         if (note := check_memory(2 * size)) is not None:  # plain outputs beside what follows
             warnings.warn(note, HeelstrikeWarning, stacklevel=2)
         batch = machine.ready(tuple(outputs))
-        before = batch.state()
+        before = batch.keep("clock", "work", "q", "v")
         threads = threads or (os.cpu_count() or 1 if self.worlds > MANY else 1)
         made = rollout(batch, count, every, outputs, threads, progress)
         self._tell(before)
@@ -399,7 +397,7 @@ class Simulator:
             note = explain(self, self._machine.plan, failed)
         elif before is not None:
             worked = self._machine.ready().get("work")[:, 0] - before["work"][:, 0]
-            note = explain_gain(self, self._machine.plan, before["q"], worked)
+            note = explain_gain(self, self._machine.plan, before, worked)
         if note is not None:
             self._told = True
             warnings.warn(note, HeelstrikeWarning, stacklevel=3)
@@ -417,11 +415,6 @@ def _control(scene: Scene, control: object, pose: np.ndarray, implicit: bool, dt
         f"control is hs.Servo(...), a function decorated with @hs.controller, or None, not "
         f"{control!r:.60}"
     )
-
-
-def _check_choice(what: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise HeelstrikeError(f"no {what} '{value}'; {what}: {', '.join(choices)}")
 
 
 def _whole(what: str, value: int) -> int:

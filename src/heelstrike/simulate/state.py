@@ -13,22 +13,20 @@ from heelstrike.errors import HeelstrikeError, ProgramError
 from heelstrike.files import whole_file
 
 if TYPE_CHECKING:
-    from heelstrike.compile.batch import Batch
+    from heelstrike.simulate.target import Worlds
 
 
 class State(MutableMapping[str, np.ndarray]):
     """q, v, work, impulses, the laws' own memory, clock and failures of every world.
 
-    With one world an entry is a view, (size,), that the next step changes; with more a copy,
+    With one world on a CPU an entry is a view, (size,), that the next step changes; else a copy,
     (worlds, size). Assigning takes (size,) for all worlds alike or (worlds, size).
     """
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: Worlds) -> None:
         self._batch = batch
-        self._views: dict[str, np.ndarray] = {}
-        if batch.worlds == 1:
-            memory = [port.name for port in batch.layout.memory]
-            self._views = {name: batch.arrays[name][0, :, 0] for name in memory}
+        views = {port.name: batch.view(port.name) for port in batch.layout.memory}
+        self._views = {name: view for name, view in views.items() if view is not None}
 
     def __getitem__(self, name: str) -> np.ndarray:
         found = self._views.get(name)

@@ -1,0 +1,230 @@
+"""The arrays of many worlds on a GPU, a warp's worth in a tile, and the launches that step them.
+
+`set`, `get`, `reset`, `state`, `share` and `keep` are those of a CPU's batch. Values travel when
+one of these is called, and only then: memory stays on the GPU from launch to launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from heelstrike.compile.batch import Batch, check_counts
+from heelstrike.compile.dlpack import CUDA, capsule
+from heelstrike.compile.driver import copy_in, copy_out, copy_over, cuda_core, free_memory
+from heelstrike.errors import ProgramError
+
+if TYPE_CHECKING:
+    from heelstrike.compile.cuda import CudaKernel
+
+
+class CudaBatch:
+    """Inputs, memory and outputs of a number of worlds on the GPU."""
+
+    def __init__(self, kernel: CudaKernel, worlds: int) -> None:
+        self.kernel = kernel
+        self.layout = kernel.layout
+        self.worlds = worlds
+        self._check_room(worlds)
+        self.host = Batch(kernel.layout, _never, worlds)
+        """Where values are laid out before they go and after they come."""
+        self.stream = kernel.device.create_stream()
+        self.buffers: dict[str, Any] = {}
+        self._records = 1  # that the outputs have room for
+        self._addresses: list[int] = []
+        self._upload(port.name for port in self.layout.ports)
+
+    # values
+
+    def set(self, **values: ArrayLike) -> None:
+        self.host.set(**values)
+        self._upload(values)
+
+    def get(self, name: str) -> np.ndarray:
+        if name in self.buffers:
+            self._download(name)
+        return self.host.get(name)
+
+    def reset(self, worlds: np.ndarray | None = None, **values: ArrayLike) -> None:
+        memory = [port.name for port in self.layout.memory]
+        if worlds is not None:
+            for name in memory:
+                self._download(name)
+        self.host.reset(worlds, **values)
+        self._upload(memory)
+
+    def share(self, other: CudaBatch) -> None:
+        """Takes over another batch's inputs and memory where they fit, without a copy."""
+        other.sync()
+        self.host.share(other.host)
+        theirs = {port.name: port for port in other.layout.inputs + other.layout.memory}
+        for port in self.layout.inputs + self.layout.memory:
+            if theirs.get(port.name) == port:
+                self.buffers[port.name] = other.buffers[port.name]
+        self._point()
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {port.name: self.get(port.name) for port in self.layout.memory}
+
+    def keep(self, *names: str) -> Mapping[str, np.ndarray]:
+        """Values as they are now, in memory of the GPU; each is fetched when it is looked at."""
+        return Kept(self, names)
+
+    def view(self, name: str) -> None:
+        """None: what lies on the GPU cannot be written in place."""
+
+    def device_array(self, name: str) -> DeviceArray:
+        """A port's values where they lie on the GPU, (tiles, size, 32), an output's (tiles,
+        records, size, 32): torch.as_tensor, cupy.asarray and others take it without a copy.
+        """
+        self.sync()
+        array = self.host.arrays[name]
+        return DeviceArray(self.buffers[name], array.shape, array.dtype)
+
+    # work
+
+    @property
+    def steps_made(self) -> int:
+        """Steps of `run` so far: the phase of what is recorded."""
+        return self.host.steps_made
+
+    @steps_made.setter
+    def steps_made(self, value: int) -> None:
+        self.host.steps_made = value
+
+    def run(self, steps: int = 1, every: int = 1, threads: int = 1) -> None:
+        """Makes a number of steps in all worlds; returns when they are launched. `threads` are a
+        CPU's.
+        """
+        check_counts(steps=steps, every=every)
+        core = cuda_core()
+        phase = self.steps_made % every
+        if self.layout.memory:
+            self._make_room(len(range(-phase % every, steps, every)))
+            self.steps_made += steps
+        ptx = self.kernel.ptx
+        config = core.LaunchConfig(grid=-(-self.host.tiles // ptx.tiles), block=ptx.threads)
+        counts = (self.host.tiles, steps, every, phase)
+        arguments = [*self._tables, *(np.int64(x) for x in counts)]
+        core.launch(self.stream, config, self.kernel.kernel, *arguments)
+
+    def sync(self) -> None:
+        """Waits until everything launched is done."""
+        self.stream.sync()
+
+    # inside
+
+    def _make_room(self, records: int) -> None:
+        """For the outputs; what they held is lost."""
+        if records == self._records:
+            return
+        self.sync()
+        for port in self.layout.outputs:
+            self.host._attach_records(port, records)
+            self._fit(port.name)
+        self._records = records
+        self._point()
+
+    def _upload(self, names: Iterable[str]) -> None:
+        self.sync()  # steps under way read what is about to be overwritten
+        for name in names:
+            self._fit(name)
+            copy_in(self.buffers[name], np.ascontiguousarray(self.host.arrays[name]))
+        self._point()
+
+    def _download(self, name: str) -> None:
+        self.sync()
+        copy_out(self.host.arrays[name], self.buffers[name])
+
+    def _fit(self, name: str) -> None:
+        """A buffer that has room for a port."""
+        size = self.host.arrays[name].nbytes
+        if name not in self.buffers or self.buffers[name].size < max(size, 1):
+            self.buffers[name] = self.allocate(size)
+
+    def _point(self) -> None:
+        """Writes addresses and strides where the compiled code reads them, if any has changed."""
+        pointers = [int(self.buffers[port.name].handle) for port in self.layout.ports]
+        addresses = [*pointers, *self.host._strides, *self.host._records]
+        if addresses == self._addresses:
+            return
+        self._addresses = addresses
+        table = np.array(addresses, dtype=np.int64)
+        self._table = self.allocate(table.nbytes)
+        copy_in(self._table, table)
+        first, stride = int(self._table.handle), len(pointers) * table.itemsize
+        self._tables = [np.int64(first + k * stride) for k in range(3)]
+
+    def allocate(self, size: int) -> Any:
+        """Memory of the GPU."""
+        buffer = self.kernel.device.allocate(max(size, 1), stream=self.stream)
+        self.sync()
+        return buffer
+
+    def _check_room(self, worlds: int) -> None:
+        """Refuses more worlds than fit, before anything is allocated."""
+        ports = self.layout.inputs + self.layout.memory + self.layout.outputs
+        each = sum(port.size for port in ports) * self.layout.real.bytes
+        free = free_memory()
+        if worlds * each > free:
+            raise ProgramError(
+                f"{worlds} worlds of {each / 1e3:.3g} kB each need {worlds * each / 1e9:.3g} GB of "
+                f"the GPU's memory, and {free / 1e9:.3g} GB are free; {free // each} worlds fit"
+            )
+
+
+class Kept(Mapping[str, np.ndarray]):
+    """Copies of a batch's values on the GPU, each fetched when it is first looked at."""
+
+    def __init__(self, batch: CudaBatch, names: Iterable[str]) -> None:
+        batch.sync()
+        self._batch = batch
+        self._copies: dict[str, Any] = {}
+        self._values: dict[str, np.ndarray] = {}
+        for name in names:
+            size = batch.host.arrays[name].nbytes
+            self._copies[name] = batch.allocate(size)
+            copy_over(self._copies[name], batch.buffers[name], size)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._values:
+            host = self._batch.host
+            rows = np.empty_like(host.arrays[name])
+            copy_out(rows, self._copies.pop(name))
+            self._values[name] = host.rows(name, rows)
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self._copies, *self._values])
+
+    def __len__(self) -> int:
+        return len(self._copies) + len(self._values)
+
+
+@dataclass(frozen=True)
+class DeviceArray:
+    """An array on the GPU, by the CUDA array interface and DLPack."""
+
+    buffer: Any
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        data = (int(self.buffer.handle), False)
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": data, "version": 3}
+
+    def __dlpack__(self, **_: Any) -> Any:
+        pointer = int(self.buffer.handle)
+        return capsule(pointer, self.shape, self.dtype, self.buffer.device_id, self.buffer)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CUDA, self.buffer.device_id
+
+
+def _never(*_: object) -> None:
+    raise AssertionError("the host's arrays of a GPU batch are not run")

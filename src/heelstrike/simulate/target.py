@@ -1,0 +1,85 @@
+"""What a simulator's steps are compiled for: the lanes of this CPU, or a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from heelstrike.compile.batch import Layout
+from heelstrike.compile.cache import cached_kernel
+from heelstrike.compile.cuda import CudaKernel
+from heelstrike.compile.driver import architecture, current_device
+from heelstrike.compile.kernel import Kernel
+from heelstrike.errors import HeelstrikeError
+
+if TYPE_CHECKING:
+    from heelstrike.compile.program import Program
+
+DEVICES = ("cpu", "cuda")
+TYPES = {"cpu": "float64", "cuda": "float32"}
+"""Numbers of a device, unless told otherwise."""
+MATHS = ("exact", "fast")
+
+
+class Worlds(Protocol):
+    """The arrays of a number of worlds, where they are stepped: a Batch or a CudaBatch."""
+
+    layout: Layout
+    worlds: int
+    steps_made: int
+
+    def set(self, **values: ArrayLike) -> None: ...
+    def get(self, name: str) -> np.ndarray: ...
+    def reset(self, worlds: np.ndarray | None = None, **values: ArrayLike) -> None: ...
+    def share(self, other: Self) -> None: ...
+    def state(self) -> dict[str, np.ndarray]: ...
+    def keep(self, *names: str) -> Mapping[str, np.ndarray]: ...
+    def view(self, name: str) -> np.ndarray | None: ...
+    def run(self, steps: int = 1, every: int = 1, threads: int = 1) -> None: ...
+    def sync(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Target:
+    """A device, its numbers and how exactly it computes."""
+
+    device: str
+    dtype: str
+    math: str
+
+    @classmethod
+    def of(cls, device: str, dtype: str | None, math: str) -> Target:
+        """What the user named, checked; a GPU must be there."""
+        check_choice("device", device, DEVICES)
+        dtype = TYPES[device] if dtype is None else dtype
+        check_choice("dtype", dtype, tuple(TYPES.values()))
+        check_choice("math", math, MATHS)
+        if math == "fast" and (device, dtype) != ("cuda", "float32"):
+            raise HeelstrikeError(
+                'math="fast" is for float32 on a GPU: device="cuda", dtype="float32"; elsewhere '
+                'math="exact" is all there is'
+            )
+        if device == "cuda":
+            current_device()
+        return cls(device, dtype, math)
+
+    def kernel(
+        self, key: object, build: Callable[[], Program], outputs: Sequence[str], width: int | None
+    ) -> Kernel | CudaKernel:
+        """The program, compiled; `width` lanes on a CPU (None: its widest)."""
+        if self.device == "cpu":
+            return cached_kernel(key, build, outputs, width, self.dtype)
+        from heelstrike.compile.ptx import make_ptx
+
+        arch = architecture(current_device())
+        return CudaKernel(make_ptx(build(), outputs, self.dtype, arch, self.math))
+
+
+def check_choice(what: str, value: str, choices: Sequence[str]) -> None:
+    """Refuses what is not offered."""
+    if value not in choices:
+        raise HeelstrikeError(f"no {what} '{value}'; {what}: {', '.join(choices)}")

@@ -1,0 +1,95 @@
+"""A GPU of paper: what cuda-core and the driver offer, played by this CPU.
+
+A launch runs the same program compiled for 32 lanes, which has the layout of a GPU's tiles. So
+all that surrounds a launch is tested: what is copied, shared, kept and recorded. That a real GPU
+computes the same bits was measured (benchmarks/gpu.md).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+
+from heelstrike.compile import ptx
+from heelstrike.compile.cpu import compile_program
+
+FREE = 2**30
+"""Bytes of memory that it says it has."""
+
+
+class Buffer:
+    def __init__(self, size: int) -> None:
+        self._room = np.zeros(size + 64, np.uint8)
+        self.handle = -(-self._room.ctypes.data // 64) * 64
+        self.size, self.device_id = size, 0
+
+
+class Driver(ModuleType):
+    """Counts what goes each way."""
+
+    def __init__(self) -> None:
+        super().__init__("cuda.bindings.driver")
+        self.copied = {"in": 0, "out": 0, "over": 0}
+
+    def cuMemGetInfo(self):
+        return 0, FREE, FREE
+
+    def cuMemcpyHtoD(self, to, source, size):
+        return self._move("in", to, source, size)
+
+    def cuMemcpyDtoH(self, to, source, size):
+        return self._move("out", to, source, size)
+
+    def cuMemcpyDtoD(self, to, source, size):
+        return self._move("over", to, source, size)
+
+    def _move(self, way, to, source, size):
+        self.copied[way] += size
+        ctypes.memmove(to, source, size)
+        return (0,)
+
+
+class Device:
+    name, arch = "paper", "90"
+
+    def set_current(self) -> None:
+        pass
+
+    def create_stream(self):
+        return SimpleNamespace(sync=lambda: None)
+
+    def allocate(self, size, stream):
+        return Buffer(size)
+
+
+def install(monkeypatch) -> Driver:
+    """Puts the paper GPU where cuda-core would be; returns its driver."""
+    compiled = {}
+
+    def make(program, outputs=None, dtype="float32", arch="sm_90", math="exact", mapping="auto"):
+        made = real(program, outputs, dtype, arch, math, "world")
+        compiled[made.text.encode()] = compile_program(program, outputs, 32, dtype)
+        return made
+
+    def launch(stream, config, kernel, pointers, strides, records, tiles, *counts):
+        layout = kernel.layout
+        frame = np.zeros(max(layout.frame_size, 1) * 32 * layout.real.bytes + 64, np.uint8)
+        start = -(-frame.ctypes.data // 64) * 64
+        values = (pointers, strides, records, start, 0, tiles, *counts)
+        arguments = (ctypes.c_int64 * 9)(*(int(x) for x in values))
+        kernel.function(ctypes.addressof(arguments))
+
+    real, driver, core = ptx.make_ptx, Driver(), ModuleType("cuda.core")
+    core.Device, core.launch, core.LaunchConfig = Device, launch, SimpleNamespace
+    load = staticmethod(lambda text: SimpleNamespace(get_kernel=lambda name: compiled[text]))
+    core.ObjectCode = SimpleNamespace(from_ptx=load)
+    bindings, cuda = ModuleType("cuda.bindings"), ModuleType("cuda")
+    bindings.driver, cuda.core, cuda.bindings = driver, core, bindings
+    modules = {"cuda": cuda, "cuda.core": core, "cuda.bindings": bindings}
+    for name, module in (modules | {"cuda.bindings.driver": driver}).items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(ptx, "make_ptx", make)
+    return driver

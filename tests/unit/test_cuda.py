@@ -1,0 +1,159 @@
+"""Simulators on a GPU, beside the CPU's own float32, bit by bit.
+
+Without a GPU a paper one stands in (tests/gpu.py), which shows that everything around a launch is
+right. Where cuda-core finds a real one, the same tests run on it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import heelstrike as hs
+from heelstrike.compile.driver import current_device
+from heelstrike.errors import HeelstrikeError
+from tests import gpu
+
+WORLDS = 37
+"""One tile and a part of another."""
+LAWS = {
+    "elastic": hs.Elastic(hs.HuntCrossley(k=2e5, alpha=0.5), hs.Bristle()),
+    "rigid": hs.Rigid(),
+}
+
+
+def found() -> bool:
+    try:
+        current_device()
+    except HeelstrikeError:
+        return False
+    return True
+
+
+REAL = found()
+
+
+@pytest.fixture
+def driver(monkeypatch):
+    """Of the paper GPU; None where there is a real one."""
+    return None if REAL else gpu.install(monkeypatch)
+
+
+def box(device, law="elastic", **more):
+    """A box on two corners: small, so that its programs are compiled soon."""
+    edge = [("box", (0.1, y, -0.05)) for y in (-0.05, 0.05)]
+    scene = hs.Scene(hs.load("box", points=edge), hs.Plane(law=LAWS[law]))
+    return hs.Simulator(scene, dt=1e-3, dtype="float32", device=device, **more)
+
+
+def starts(sim, worlds=WORLDS):
+    """Higher and higher."""
+    q = np.tile(sim.robot.pose("stance"), (worlds, 1))
+    q[:, 2] += np.linspace(0, 5e-3, worlds)
+    return q
+
+
+def both(work, law="elastic"):
+    """What some work on a simulator returns on the CPU and on the GPU."""
+    return [work(box(device, law)) for device in ("cpu", "cuda")]
+
+
+def assert_same(runs):
+    ours, theirs = (run.data for run in runs)
+    assert [run.attrs["device"] for run in (ours, theirs)] == ['"cpu"', '"cuda"']
+    assert set(ours.data_vars) == set(theirs.data_vars)
+    for name in ours.data_vars:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+
+
+@pytest.mark.usefixtures("driver")
+@pytest.mark.parametrize("law", LAWS)
+def test_a_run_has_the_bits_of_the_cpu(law):
+    """Parameters and starts by world, a push, records in every third step."""
+
+    def work(sim):
+        sim.push(body="box", force=[40, 0, 0], duration=5e-3)
+        mu = {"ground.friction.mu_k": np.linspace(0.2, 0.6, WORLDS)}
+        q = starts(sim)
+        return sim.run(steps=60, q0=q, worlds=WORLDS, vary=mu, every=3, record="standard")
+
+    runs = both(work, law)
+    assert_same(runs)
+    assert float(runs[1].data.normal_force.max()) > 0
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_humanoid_under_its_servo():
+    robot = hs.load("biped14")
+    runs = []
+    for device in ("cpu", "cuda"):
+        scene = hs.Scene(robot, hs.Plane(law=LAWS["elastic"]))
+        sim = hs.Simulator(scene, 1e-3, hs.Servo(), dtype="float32", device=device, worlds=3)
+        runs.append(sim.run(steps=20, q0=robot.pose("stance")))
+    assert_same(runs)
+
+
+@pytest.mark.usefixtures("driver")
+def test_steps_resets_and_state():
+    def work(sim):
+        sim.run(steps=5, q0=starts(sim), worlds=WORLDS)
+        sim.step(3)
+        sim.reset(worlds=np.arange(WORLDS) % 2 == 0)
+        sim.step(2)
+        sim.state["v"] = np.linspace(0, 1, sim.robot.nv)
+        sim.step()
+        return sim.state.copy() | sim.observe("depth", "normal_force") | {"t": sim.time}
+
+    ours, theirs = both(work)
+    assert set(ours) == set(theirs)
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_torque_of_one_world_is_set_not_written_in_place():
+    def work(sim):
+        sim.torque = [0, 0, 40, 0, 0, 0]
+        sim.step(10)
+        return np.array(sim.state["v"]).ravel()
+
+    ours, theirs = both(work)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_what_is_not_looked_at_is_not_copied(driver):
+    """A thousand steps copy only who failed and the work of the ground, which a warning needs."""
+    if driver is None:
+        pytest.skip("only the paper GPU counts what is copied")
+    sim = box("cuda", worlds=WORLDS)
+    sim.run(steps=1, record="final")
+    numbers = 1 + 2 * sim.state["work"].shape[1]  # who failed; work before and after
+    driver.copied.update({"in": 0, "out": 0})
+    run = sim.run(steps=1000, record="final")
+    tile = 64 * 4  # bytes of one number of all worlds, filled up
+    assert driver.copied == {"in": 0, "out": numbers * tile, "over": driver.copied["over"]}
+    sim.step(10)
+    assert run.data.steps.values.tolist() == [1000] * WORLDS  # what was kept, not what is now
+
+
+@pytest.mark.usefixtures("driver")
+def test_too_many_worlds_are_refused_with_how_many_fit():
+    with pytest.raises(HeelstrikeError, match=r"GB are free; \d+ worlds fit"):
+        box("cuda", worlds=10**9).step()
+
+
+def test_without_a_gpu_a_sentence():
+    if REAL:
+        pytest.skip("there is a GPU")
+    with pytest.raises(HeelstrikeError, match=r"heelstrike\[cuda\]|no usable GPU"):
+        box("cuda")
+
+
+@pytest.mark.usefixtures("driver")
+def test_choices():
+    scene = hs.Scene(hs.load("ball"), hs.Plane())
+    assert hs.Simulator(scene, device="cuda").state["q"].dtype == np.float32
+    with pytest.raises(HeelstrikeError, match='math="fast" is for float32 on a GPU'):
+        hs.Simulator(scene, math="fast")
+    with pytest.raises(HeelstrikeError, match="no device 'tpu'; device: cpu, cuda"):
+        hs.Simulator(scene, device="tpu")
