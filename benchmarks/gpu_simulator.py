@@ -1,6 +1,6 @@
 """Whole simulators on a GPU: hs.Simulator(device="cuda"), each law, beside the CPU's bits.
 
-    python -m benchmarks.gpu_simulator [--json FILE] [ROBOT ...]
+    python -m benchmarks.gpu_simulator [--laws elastic,rigid] [--json FILE] [ROBOT ...]
 
 Robots stand as in standing.py: servo, torque limits, joint stops, eight contact points. 65,536
 worlds make 200 steps in one run that keeps its end; the best of three counts. 256 worlds make 100
@@ -35,6 +35,7 @@ DT = 1e-3
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("robots", nargs="*")
+    parser.add_argument("--laws", default=",".join(LAWS))
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     data = os.environ.get("HEELSTRIKE_DATA")
@@ -42,7 +43,7 @@ def main() -> None:
     rows: dict[str, Any] = {}
     for source in options.robots or ["hoap1", *ours]:
         robot = hs.load(source)
-        for law in LAWS:
+        for law in options.laws.split(","):
             for dtype, math in VARIANTS:
                 name = f"{robot.name}, {law}, {dtype}, {math}"
                 rows[name] = measured(robot, law, dtype, math)

@@ -11,8 +11,10 @@ import sys
 
 import pytest
 
+import heelstrike as hs
+from heelstrike.compile.code import Code, inner
 from heelstrike.compile.cuda import CudaKernel, Ptx
-from heelstrike.compile.gpu_parts import schedule
+from heelstrike.compile.gpu_schedule import schedule
 from heelstrike.compile.ptx import make_ptx
 from heelstrike.dynamics.flight import flight
 from heelstrike.errors import ProgramError
@@ -40,26 +42,52 @@ def test_exact_ptx_of_a_robot(dtype, mapping, registers):
 
 @pytest.mark.parametrize(("name", "warps"), [("hoap1", 4), ("hrp2", 5), ("biped14", 2)])
 def test_every_limb_gets_a_warp(name, warps):
-    """Two legs, two arms, a head; blocks once each, readers after the barrier that they need."""
+    """Two legs, two arms, a head."""
     program = flight(load(name)).trace()
     plan = schedule(program)
     assert plan is not None
     assert plan.warps == warps
-    placed = {
-        id(code): (phase, warp)
-        for phase, row in enumerate(plan.phases)
-        for warp, codes in enumerate(row)
-        for code in codes
-    }
-    assert sorted(placed) == sorted(id(code) for code in program.step)
-    made = {place: placed[id(code)] for code in program.step for place in code.writes}
-    for code in program.step:
-        phase, warp = placed[id(code)]
-        for place in code.reads:
-            if place in made:
-                before, other = made[place]
-                assert before < phase if other != warp else before <= phase
-                assert (place in plan.crossing) or other == warp
+    check_order(program.step, plan)
+
+
+def test_the_rounds_of_a_servo_go_over_warps():
+    """A loop in the middle: each of its blocks once, and what it carries where it is computed."""
+    scene = hs.Scene(load("hoap1"), hs.Plane())
+    traced = hs.Simulator(scene, control=hs.Servo()).program.trace([])
+    plan = schedule(traced)
+    assert plan is not None
+    assert [segment.loop is not None for segment in plan.segments] == [False, True, False]
+    work = [sum(code.size for row in s.phases for code in row[2]) for s in plan.segments]
+    assert all(size > 100 for size in work)  # a leg's warp works before, in and after the loop
+    end = plan.segments[1].advance
+    assert all(plan.owner[old] == plan.owner[new] for old, new in end.carried)
+    assert len({plan.owner[old] for old, _ in end.carried}) == plan.warps
+    check_order(traced.step, plan)
+    assert schedule(traced, size=10**4) is None  # no shared memory is that large
+
+
+def check_order(step, plan):
+    """Every block in one warp (a loop's start in all), readers after the barrier they need."""
+    placed = {}
+    for number, segment in enumerate(plan.segments):
+        for phase, row in enumerate(segment.phases):
+            for warp, codes in enumerate(row):
+                for k, code in enumerate(codes):
+                    placed.setdefault(id(code), []).append(((number, phase), warp, k))
+    codes = [part for item in step for part in inner(item) if isinstance(part, Code)]
+    assert set(placed) == {id(code) for code in codes}
+    made = {place: placed[id(code)] for code in codes for place in code.writes}
+    for code in codes:
+        for phase, warp, k in placed[id(code)]:
+            for place in code.reads:
+                if place not in made or len(made[place]) > 1:
+                    continue
+                ((before, other, n),) = made[place]
+                if other == warp:
+                    assert (before, n) < (phase, k)
+                else:
+                    assert before < phase
+                    assert place in plan.crossing
 
 
 def test_programs_without_limbs_take_a_thread_a_world():

@@ -1,114 +1,110 @@
 """A program on a GPU with a warp a part: a block holds 32 worlds, each warp works on one limb.
 
-Blocks are named "PART: what". Parts that exchange values with only one other are limbs and get a
-warp each; the rest, the hub, is worked on by the first warp. A value stays in its warp's registers;
-one that another warp reads goes through shared memory, and a barrier stands between. The operations
-are those of a thread a world, so are the bits.
+gpu_schedule.py says which warp does what. A value stays in its warp's registers; one that another
+warp reads goes through shared memory, and a barrier stands between. All warps of a block see the
+same worlds, so all make the same rounds of a loop. The operations are those of a thread a world, so
+are the bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from heelstrike.compile.code import CLOCK, FAILED, Code, Commit, Place, Traced, next_of
+from heelstrike.compile.code import CLOCK, FAILED, Advance, Code, Commit, Place, Traced, next_of
 from heelstrike.compile.cuda import WARP
 from heelstrike.compile.frame import Frame
+from heelstrike.compile.gpu_schedule import Schedule, Segment
 from heelstrike.compile.lanes import Lanes, Real
 from heelstrike.compile.straight import FunctionEmitter
 
 BARRIER = "  call void @llvm.nvvm.barrier0()"
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """Each warp's work, phase by phase; a barrier ends a phase."""
-
-    warps: int
-    phases: list[list[list[Code]]]
-    """[phase][warp] -> blocks"""
-    crossing: dict[Place, int]
-    """Values that another warp reads, and their number in shared memory."""
-    owner: dict[Place, int]
-    """The warp that computes a value."""
-
-
-def schedule(program: Traced) -> Schedule | None:
-    """Which warp does what; None for programs with loops, tables or arrays, or without limbs."""
-    steps = [item for item in program.step if isinstance(item, Code)]
-    records = [item for item in program.record if isinstance(item, Code)]
-    plain = len(steps) == len(program.step) and len(records) == len(program.record)
-    nexts = {next_of(port.name) for port in program.memory}
-    if not plain or program.constants or any(a.name not in nexts for a in program.arrays):
-        return None
-    warp_of_part = _warps(steps)
-    warps = len(set(warp_of_part.values()))
-    if program.commit is None or warps < 2:
-        return None
-    owner = {place: warp_of_part[_part(code)] for code in steps for place in code.writes}
-    work = [*((code, warp_of_part[_part(code)]) for code in steps), *((c, 0) for c in records)]
-    crossing: dict[Place, int] = {}
-    for code, warp in work:
-        for place in code.reads:
-            if owner.get(place, warp) != warp:
-                crossing.setdefault(place, len(crossing))
-    return Schedule(warps, _phases(steps, owner, warps), crossing, owner)
-
-
-def _phases(steps: Sequence[Code], owner: dict[Place, int], warps: int) -> list[list[list[Code]]]:
-    """Each block in a phase between the earliest and the latest it may have, where it lengthens the
-    phase least. The limbs are placed first, so that the first warp does its own limb while they do
-    theirs, and the hub alone.
-    """
-    warp_of = [owner[code.writes[0]] for code in steps]
-    writer = {place: k for k, code in enumerate(steps) for place in code.writes}
-    before = [{writer[p] for p in code.reads if p in writer} for code in steps]
-    early = [0] * len(steps)
-    for k in range(len(steps)):
-        early[k] = max((early[i] + (warp_of[i] != warp_of[k]) for i in before[k]), default=0)
-    late = [max(early)] * len(steps)
-    for k in reversed(range(len(steps))):
-        for i in before[k]:
-            late[i] = min(late[i], late[k] - (warp_of[i] != warp_of[k]))
-    load = [[0] * warps for _ in range(max(early) + 1)]
-    chosen: dict[int, int] = {}
-    for k in sorted(range(len(steps)), key=lambda k: (warp_of[k] == 0, k)):
-        warp, size = warp_of[k], steps[k].size
-        first = max([early[k], *(chosen[i] for i in before[k] if warp_of[i] == warp)])
-        chosen[k] = min(
-            range(first, late[k] + 1), key=lambda p: max(load[p][warp] + size - max(load[p]), 0)
-        )
-        load[chosen[k]][warp] += size
-    phases: list[list[list[Code]]] = [[[] for _ in range(warps)] for _ in load]
-    for k, code in enumerate(steps):
-        phases[chosen[k]][warp_of[k]].append(code)
-    return phases
-
-
-def _part(code: Code) -> str:
-    return code.name.partition(":")[0]
-
-
-def _warps(codes: Sequence[Code]) -> dict[str, int]:
-    writer = {place: _part(code) for code in codes for place in code.writes}
-    neighbours: dict[str, set[str]] = {_part(code): set() for code in codes}
-    for code in codes:
-        for place in code.reads:
-            other = writer.get(place, _part(code))
-            if other != _part(code):
-                neighbours[_part(code)].add(other)
-                neighbours[other].add(_part(code))
-    limbs = [part for part, others in neighbours.items() if len(others) == 1]
-    return {part: limbs.index(part) if part in limbs else 0 for part in neighbours}
-
-
 class WarpEmitter(FunctionEmitter):
     """One warp's code: values in registers, those that cross in shared memory."""
 
-    def __init__(self, lanes: Lanes, plan: Schedule, ports: dict[str, str]) -> None:
+    def __init__(self, lanes: Lanes, plan: Schedule, ports: dict[str, str], warp: int) -> None:
         super().__init__(lanes, Frame({}, {}, 0), {})
         self.plan = plan
         self.ports = ports
+        self.warp = warp
+        self.label = f"warp{warp}"
+
+    def begin(self, label: str) -> None:
+        """A stretch of code that may be jumped to."""
+        self.lanes.lines.append(f"{label}:")
+        self.label = label
+
+    def segment(self, segment: Segment, number: int) -> None:
+        """Its phases, once or round by round."""
+        if segment.loop is None:
+            self.phases(segment)
+            return
+        b, head, before = self.lanes, f"w{self.warp}round{number}", self.label
+        kept = self.kept(segment.advance)
+        starts = [self.load(place) for place in kept]
+        b.lines.append(f"  br label %{head}")
+        self.begin(head)
+        first = len(b.lines)
+        b.lines += [""] * (1 + len(kept))
+        self.here |= {place: f"%{head}.c{k}" for k, place in enumerate(kept)}
+        self.forget(segment.advance)
+        self.phases(segment)
+        goes_on = self.advance(segment.advance)
+        b.lines.append(f"  br label %{head}.end")
+        self.begin(f"{head}.end")
+        b.lines += [
+            f"  %{head}.up = add i64 %{head}.k, 1",
+            f"  %{head}.in = icmp slt i64 %{head}.up, {segment.loop.limit}",
+            f"  %{head}.on = and i1 %{head}.in, {goes_on}",
+            f"  br i1 %{head}.on, label %{head}, label %{head}.over",
+        ]
+        ends = f"%{head}.end ]"
+        b.lines[first] = f"  %{head}.k = phi i64 [ 0, %{before} ], [ %{head}.up, {ends}"
+        for k, (place, start) in enumerate(zip(kept, starts, strict=True)):
+            pair = f"[ {start}, %{before} ], [ {self.here[place]}, {ends}"
+            b.lines[first + 1 + k] = f"  %{head}.c{k} = phi {b.values} {pair}"
+        self.begin(f"{head}.over")
+
+    def kept(self, end: Advance) -> list[Place]:
+        """What this warp carries itself: its own values, and whether a world is done."""
+        assert end.done is not None
+        rounds = [end.rounds] if end.rounds and self.warp == 0 else []
+        own = [place for place, _ in end.carried if self.plan.owner[place] == self.warp]
+        return [*own, *rounds, end.done[0]]
+
+    def forget(self, end: Advance) -> None:
+        """What other warps carry lies in shared memory, where they change it."""
+        for place in set(end.writes).difference(self.kept(end)):
+            self.here.pop(place, None)
+
+    def phases(self, segment: Segment) -> None:
+        for phase in segment.phases:
+            self.emit(tuple(phase[self.warp]))
+            self.lanes.lines.append(BARRIER)
+
+    def advance(self, end: Advance) -> str:
+        """Ends a round: takes over this warp's carried values; whether a world goes on."""
+        b, zero = self.lanes, self.lanes.const(0.0)
+        assert end.done is not None
+        done, finishes = (self.load(place) for place in end.done)
+        over = b.compare("une", done, zero)
+        ends = b.either(over, b.compare("une", finishes, zero))
+        new = [
+            (place, b.select(over, self.load(place), self.load(following)))
+            for place, following in end.carried
+            if self.plan.owner[place] == self.warp
+        ]
+        if end.rounds is not None and self.warp == 0:
+            rounds = self.load(end.rounds)
+            new.append((end.rounds, b.select(over, rounds, b.add(rounds, b.const(1.0)))))
+        b.intrinsics.add("declare i1 @llvm.nvvm.vote.any.sync(i32, i1)")
+        goes_on = b.line(f"call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 {b.invert(ends)})")
+        b.lines.append(BARRIER)  # the others have read the old ones
+        for place, value in new:
+            self.store(value, place)
+        self.here[end.done[0]] = b.select(ends, b.const(1.0), zero)
+        self.forget(end)
+        b.lines.append(BARRIER)
+        return goes_on
 
     def load(self, place: Place) -> str:
         if place not in self.here and place in self.plan.crossing:
@@ -141,7 +137,7 @@ class WarpEmitter(FunctionEmitter):
             f"getelementptr {self.lanes.real.name}, ptr addrspace(3) @shared, i64 {index}"
         )
 
-    def begin_commit(self, commit: Commit, warp: int) -> tuple[str, list[tuple[Place, Place]]]:
+    def begin_commit(self, commit: Commit) -> tuple[str, list[tuple[Place, Place]]]:
         """Says in shared memory whether this warp's next values are sound."""
         b = self.lanes
         failed = self.load(Place(FAILED, 0))
@@ -151,19 +147,19 @@ class WarpEmitter(FunctionEmitter):
             if m.name not in (CLOCK, FAILED)
             for i in range(m.size)
         ]
-        own = [pair for pair in pairs if self.plan.owner[pair[1]] == warp]
+        own = [pair for pair in pairs if self.plan.owner[pair[1]] == self.warp]
         total = b.const(0.0)
         for _, following in own:
             total = b.fma(b.const(0.0), self.load(following), total)
-        if commit.failure is not None and self.plan.owner[commit.failure] == warp:
+        if commit.failure is not None and self.plan.owner[commit.failure] == self.warp:
             fails = b.compare("une", self.load(commit.failure), b.const(0.0))
             total = b.select(fails, b.const(float("nan")), total)
-        self.to_shared(total, len(self.plan.crossing) + warp)
+        self.to_shared(total, len(self.plan.crossing) + self.warp)
         for place, _ in own:
             self.load(place)
         return failed, own
 
-    def end_commit(self, warp: int, failed: str, own: list[tuple[Place, Place]]) -> None:
+    def end_commit(self, failed: str, own: list[tuple[Place, Place]]) -> None:
         """Takes the next values, if every warp's are sound."""
         b, zero = self.lanes, self.lanes.const(0.0)
         total = zero
@@ -172,10 +168,10 @@ class WarpEmitter(FunctionEmitter):
         sound = b.compare("oeq", total, zero)
         alive = b.compare("olt", failed, zero)
         keeps = b.both(alive, sound)
-        clock = self.load(Place(CLOCK, 0)) if warp == 0 else ""
+        clock = self.load(Place(CLOCK, 0)) if self.warp == 0 else ""
         for place, following in own:
             self.store(b.select(keeps, self.load(following), self.load(place)), place)
-        if warp == 0:
+        if self.warp == 0:
             fails = b.both(alive, b.invert(sound))
             self.store(b.select(fails, clock, failed), Place(FAILED, 0))
             counted = b.add(clock, b.const(1.0))
@@ -191,21 +187,21 @@ def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool) -> str:
     bodies = []
     for warp in range(plan.warps):
         lanes = Lanes(1, real, None, WARP, "fast " if fast else "", prefix=f"w{warp}v")
-        emitter = WarpEmitter(lanes, plan, pointers)
-        lanes.lines.append(f"warp{warp}:")
-        for phase in plan.phases:
-            emitter.emit(tuple(phase[warp]))
-            lanes.lines.append(BARRIER)
+        emitter = WarpEmitter(lanes, plan, pointers, warp)
+        emitter.begin(f"warp{warp}")
+        for number, segment in enumerate(plan.segments):
+            emitter.segment(segment, number)
         if warp == 0 and program.record:
             lanes.lines += ["  br i1 %hit, label %recording, label %recorded", "recording:"]
-            shown = WarpEmitter(lanes, plan, pointers | {n: f"{pointers[n]}.now" for n in outputs})
+            now = {name: f"{pointers[name]}.now" for name in outputs}
+            shown = WarpEmitter(lanes, plan, pointers | now, warp)
             shown.here = dict(emitter.here)
             shown.emit(tuple(item for item in program.record if isinstance(item, Code)))
             lanes.lines += ["  br label %recorded", "recorded:"]
         assert program.commit is not None
-        failed, own = emitter.begin_commit(program.commit, warp)
+        failed, own = emitter.begin_commit(program.commit)
         lanes.lines.append(BARRIER)
-        emitter.end_commit(warp, failed, own)
+        emitter.end_commit(failed, own)
         lanes.lines += [BARRIER, "  br label %step.end"]
         intrinsics |= lanes.intrinsics
         bodies += lanes.lines

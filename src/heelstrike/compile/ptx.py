@@ -14,7 +14,8 @@ import llvmlite.binding as llvm
 from heelstrike.compile.batch import Layout
 from heelstrike.compile.cuda import WARP, Ptx
 from heelstrike.compile.gpu import PART_REGISTERS, WORLD_BLOCK, gpu_attributes
-from heelstrike.compile.gpu_parts import emit_parts, schedule
+from heelstrike.compile.gpu_parts import emit_parts
+from heelstrike.compile.gpu_schedule import schedule
 from heelstrike.compile.lanes import REALS
 from heelstrike.compile.llvm import emit
 from heelstrike.compile.program import Program
@@ -32,7 +33,7 @@ def make_ptx(
     """PTX for the named outputs (default: all).
 
     mapping: "world", a thread a world; "part", a warp a limb; "auto", a warp a limb where the
-    program has limbs and neither loops, tables nor arrays.
+    program has limbs and neither tables, arrays nor loops within loops.
     """
     if dtype not in REALS:
         raise ProgramError(f"no number type '{dtype}'; types: {', '.join(REALS)}")
@@ -41,10 +42,10 @@ def make_ptx(
     if mapping not in ("auto", "world", "part"):
         raise ProgramError(f"mapping is 'auto', 'world' or 'part', not '{mapping}'")
     traced, fast = program.trace(outputs), math == "fast"
-    plan = None if mapping == "world" else schedule(traced)
+    plan = None if mapping == "world" else schedule(traced, REALS[dtype].bytes)
     if plan is None and mapping == "part":
         raise ProgramError(
-            f"program '{program.name}' has no limbs, or has loops, tables or arrays; "
+            f"program '{program.name}' has no limbs, or has tables, arrays or loops in loops; "
             "use mapping='world'"
         )
     if plan is None:
