@@ -22,6 +22,7 @@ import numpy as np
 import heelstrike as hs
 from benchmarks.standing import simulator
 from benchmarks.timing import machine
+from heelstrike.compile.driver import current_device
 
 WORLDS, STEPS, CHECKED, TURNS = 65_536, 200, 256, 3
 LAWS: dict[str, Any] = {
@@ -49,7 +50,12 @@ def main() -> None:
                 rows[name] = measured(robot, law, dtype, math)
                 print(name, json.dumps(rows[name]), flush=True)
     if options.json:
-        result = {"machine": machine(), "worlds": WORLDS, "steps": STEPS, "rows": rows}
+        result = {
+            "machine": machine() | {"gpu": current_device().name},
+            "worlds": WORLDS,
+            "steps": STEPS,
+            "rows": rows,
+        }
         Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
 
 

@@ -19,6 +19,10 @@ HUB, EVERY = -1, -2
 """The limb of what belongs to none; the warp of what each does by itself."""
 SHARED = 48 * 1024
 """Bytes that a block may declare."""
+CARRIED = 128
+"""Values that a loop may carry: with more, registers overflow and a thread a world is faster.
+Measured: benchmarks/gpu.md.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Schedule:
 
 def schedule(program: Traced, size: int = 4) -> Schedule | None:
     """Which warp does what; None for programs with tables, arrays or loops within loops, for those
-    without limbs, and where numbers of `size` bytes are too large for shared memory.
+    without limbs, and where what a loop carries, or numbers of `size` bytes, would be too much.
     """
     runs = _runs(program)
     records = [item for item in program.record if isinstance(item, Code)]
@@ -64,6 +68,8 @@ def schedule(program: Traced, size: int = 4) -> Schedule | None:
         return None
     codes = [code for run, _ in runs for code in run]
     ends = [advance for _, loop in runs if loop and isinstance(advance := loop.body[-1], Advance)]
+    if any(len(end.carried) > CARRIED for end in ends):
+        return None
     begun = {place for end in ends for place in end.writes}
     starts = {id(code): code for code in codes if begun.intersection(code.writes)}
     carried = {old: new for end in ends for old, new in end.carried}
