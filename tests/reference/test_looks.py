@@ -59,6 +59,28 @@ def test_shapes_weigh_nothing(name):
 
 
 @pytest.mark.parametrize("name", HUMANOIDS)
+def test_shells_touch_a_floor_that_asks_for_them(name):
+    """Sunk into the ground up to its neck, MuJoCo's robot meets a plain floor with its soles only,
+    one with a second contact bit with its shells.
+    """
+    bodies = []
+    for bits in (1, 3):
+        spec = mujoco.MjSpec.from_file(str(files("heelstrike.robot") / "models" / f"{name}.xml"))
+        plane = mujoco.mjtGeom.mjGEOM_PLANE
+        spec.worldbody.add_geom(type=plane, size=[5, 5, 0.1], conaffinity=bits)
+        model = spec.compile()
+        data = mujoco.MjData(model)
+        mujoco.mj_resetDataKeyframe(model, data, model.key("stance").id)
+        data.qpos[2] = 0
+        mujoco.mj_forward(model, data)
+        geoms = data.contact.geom
+        assert (geoms == 0).any(axis=1).all()  # nothing but the floor is touched
+        bodies.append({model.geom(g).name for g in geoms.max(axis=1)})
+    assert bodies[0] == {"l_sole", "r_sole"}
+    assert {"l_sole", "r_sole", "l_thigh", "r_thigh", "l_shin", "r_shin"} <= bodies[1]
+
+
+@pytest.mark.parametrize("name", HUMANOIDS)
 def test_soles_and_lengths(name):
     """The eight contact points are the corners that the sources give; so are thigh and shin."""
     robot = hs.load(name)
