@@ -135,5 +135,7 @@ def test_fig6():
     wrong = {row.quantity for row in result.rows if not row.reproduced}
     assert "servo, (13), 2.5 ms: energy gained [J]" in wrong
     assert "limp, (13), 2.5 ms: energy gained [J]" in wrong
-    assert not any("largest step without a" in name and "/" not in name for name in wrong)
+    steps = {name for name in wrong if "largest step without a" in name and "/" not in name}
+    # limp, on all its shells, it gains a little at 2.5 and 2.3 ms, without a leap
+    assert steps == {f"limp, ({e}): largest step without a gain [ms]" for e in (13, 14)}
     assert result.draw is not None

@@ -74,18 +74,22 @@ def test_height(name):
     height, tolerance = HUMANOIDS[name][2]
     model, data = load(name)
     head = model.geom("head")
-    half = head.size[2] if head.type[0] == mujoco.mjtGeom.mjGEOM_BOX else head.size[0]
+    half = head.size[2] or head.size[0]  # a ball has but one
     top = data.geom("head").xpos[2] + half
     assert top - sole_corners(model, data)[:, 2].min() == pytest.approx(height, abs=tolerance)
 
 
 @pytest.mark.parametrize("name", [*HUMANOIDS, *OBJECTS, "foot"])
 def test_nothing_of_the_world_is_in_the_file(name):
-    """No floor: every shape moves, and only soles, the point and the objects themselves collide."""
+    """No floor: every shape moves, and only soles, the point and the objects themselves collide
+    with a floor of MuJoCo's default bits; shells meet neither that, nor soles, nor one another.
+    """
     model, _ = load(name)
     assert (model.geom_bodyid > 0).all()
     drawn = model.geom_group == 2
-    assert not (model.geom_contype[drawn] | model.geom_conaffinity[drawn]).any()
+    assert set(model.geom_contype[drawn]) <= {0, 2}
+    assert not model.geom_conaffinity[drawn].any()
+    assert set(model.geom_conaffinity[~drawn]) == {1}
     collision = {model.geom(i).name for i in np.flatnonzero(~drawn)}
     expected = {"foot": {"point"}} | {humanoid: set(SOLES) for humanoid in HUMANOIDS}
     assert collision == expected.get(name, {name})

@@ -150,6 +150,27 @@ def test_bundled_robots():
         assert len(load(name).points) == count, name
 
 
+def test_shells_touch_only_where_all_are_asked_for():
+    """hoap1: 17 boxes (five of the trunk; two an arm, a hand, two a leg, a sole) and the head."""
+    robot = load("hoap1", points="all")
+    assert len(robot.points) == 17 * 8 + 1
+    assert {p.name for p in load("hoap1").points} < {p.name for p in robot.points}
+    named = {p.name.partition(".")[0] for p in robot.points}
+    assert {"head", "backpack", "l_hand", "r_hand", "l_shin", "r_sole"} < named
+    place = placements(robot, robot.pose("stance"))
+    R_p = [(*place[p.body], p) for p in robot.points]
+    heights = [(R @ p.position + origin)[2] - p.radius for R, origin, p in R_p]
+    assert min(heights) == pytest.approx(0, abs=1e-9)  # nothing reaches below the soles
+
+
+def test_a_robot_of_shells_alone_stands_on_them(tmp_path):
+    """Contact bits that no plain floor has: taken for feet where there is nothing else."""
+    shell = '<geom name="s" type="box" size=".1 .1 .1" contype="2" conaffinity="4"/>'
+    sole = '<geom name="c" type="box" size=".1 .1 .1" contype="4" conaffinity="3"/>'
+    assert {p.name[0] for p in load(written(tmp_path, shell)).points} == {"s"}
+    assert {p.name[0] for p in load(written(tmp_path, shell + sole)).points} == {"c"}
+
+
 MASS = '<inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/>'
 
 

@@ -39,6 +39,8 @@ class MjGeom:
     """[kg/m^3]"""
     group: int
     collides: bool
+    meets_floor: bool
+    """Whether it touches a floor whose contact bits are MuJoCo's default, 1 and 1."""
     shell: bool
     rgba: tuple[float, ...] | None
     material: str
@@ -82,6 +84,7 @@ def read_geom(
                 f"it has '{element.get('size', '')}'"
             )
     mass = element.get("mass")
+    bits = [int(reading.numbers(element, key, "1", 1)[0]) for key in CONTACT_BITS]
     return MjGeom(
         name=element.get("name", ""),
         kind=kind,
@@ -92,7 +95,8 @@ def read_geom(
         mass=None if mass is None else float(reading.numbers(element, "mass", None, 1)[0]),
         density=float(reading.numbers(element, "density", "1000", 1)[0]),
         group=int(reading.numbers(element, "group", "0", 1)[0]),
-        collides=any(reading.numbers(element, key, "1", 1)[0] for key in CONTACT_BITS),
+        collides=any(bits),
+        meets_floor=any(bit & 1 for bit in bits),
         shell=element.get("shellinertia") == "true",
         rgba=read_colour(reading, element),
         material=element.get("material", ""),

@@ -148,7 +148,8 @@ def shapes_of(
             shapes.append(
                 Shape(
                     name, carrier - 1, geom.kind, R, p, geom.size, vertices,
-                    collides=geom.collides, seen=seen, colour=colour, file=file,
+                    collides=geom.collides, meets_floor=geom.meets_floor, seen=seen,
+                    colour=colour, file=file,
                 )
             )  # fmt: skip
     if missing:

@@ -41,7 +41,8 @@ def with_contact_points(robot: Robot, points: str | Sequence[Named], edge_points
             )
         shapes = [shape for shape in robot.shapes if shape.collides]
         if points == "feet":
-            chosen = feet(robot, shapes, edge_points)
+            plain = [shape for shape in shapes if shape.meets_floor]
+            chosen = feet(robot, plain or shapes, edge_points)
         else:
             chosen = [(shape, outline(shape, edge_points)) for shape in shapes]
         return replace(robot, points=_numbered(chosen))

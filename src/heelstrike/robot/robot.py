@@ -121,6 +121,8 @@ class Shape:
     """Corners of a mesh's convex hull in the shape's frame, (n, 3) [m]."""
     collides: bool = True
     """False for what is only to be seen."""
+    meets_floor: bool = True
+    """False for shells that a plain floor passes through: points="feet" leaves them out."""
     seen: bool = True
     """False for what pictures leave out, as long as the body has something else to show."""
     colour: tuple[float, ...] | None = None

@@ -3,7 +3,7 @@
 Both floors are in one scene, and every world has one of them under its feet; worlds differ in their
 time step too, so each variant is one run. The paper says neither how the joints were driven nor
 which rotor inertia they had, so there are variants: the servo holds the stance on the eight corners
-of the soles; limp joints on all 101 points of the robot's shapes, as in the paper's pictures; and
+of the soles; limp joints on all 137 corners of the robot's shells, as in the paper's pictures; and
 the first without rotor inertia.
 """
 
@@ -18,7 +18,6 @@ import numpy as np
 import heelstrike as hs
 from heelstrike.papers.sugihara2006.closed_form import HEIGHT, C
 from heelstrike.papers.sugihara2006.slide import EQUATIONS, law, parameter
-from heelstrike.robot.points import outline, radius
 from heelstrike.simulate.inertia import Touching, contact_mass
 
 MU = 0.4
@@ -34,7 +33,7 @@ class Variant:
     name: str
     servo: bool = True
     everywhere: bool = False
-    """All points of all shapes touch, not the soles' corners only."""
+    """All points of all shells touch, not the soles' corners only."""
     rotors: bool = True
     remark: str = ""
 
@@ -49,7 +48,7 @@ VARIANTS = (
         "limp",
         servo=False,
         everywhere=True,
-        remark="Limp joints; 101 points all over the robot. Neither law throws it up.",
+        remark="Limp joints; 137 points all over the robot. Neither law throws it up.",
     ),
     Variant(
         "no rotors",
@@ -79,23 +78,13 @@ class Drops:
 
 def simulator(variant: Variant) -> hs.Simulator:
     """hoap1 above two floors, floor 13 and floor 14."""
-    robot = hs.load("hoap1")
-    if variant.everywhere:
-        robot = replace(robot, points=_everywhere(robot))
+    robot = hs.load("hoap1", points="all" if variant.everywhere else "feet")
     if not variant.rotors:
         robot = replace(robot, armature=0 * robot.armature)
     floors = [
         hs.Plane(name=f"floor {e}", law=hs.Elastic(law(e), hs.Kinetic(mu=MU))) for e in EQUATIONS
     ]
     return hs.Simulator(hs.Scene(robot, *floors), control=hs.Servo() if variant.servo else None)
-
-
-def _everywhere(robot: hs.Robot) -> tuple[hs.Point, ...]:
-    places = [(shape, place) for shape in robot.shapes for place in outline(shape)]
-    return tuple(
-        hs.Point(f"{shape.name or 'shape'} {i}", shape.body, place, radius(shape))
-        for i, (shape, place) in enumerate(places)
-    )
 
 
 def felt(sim: hs.Simulator) -> float:

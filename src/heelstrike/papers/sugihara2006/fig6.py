@@ -140,7 +140,7 @@ def _draw(made: dict[str, Drops], swept: Drops) -> Figure:
     from heelstrike.view import plot
 
     figure, axes = plot.figure(2, 2, size=(10.0, 6.4))
-    titles = ("Servo, corners of the soles", "Limp, 101 points", "Servo, soles, no rotor inertia")
+    titles = ("Servo, corners of the soles", "Limp, 137 points", "Servo, soles, no rotor inertia")
     for ax, title, drop in zip(axes, titles, made.values(), strict=False):
         _panel(ax, drop)
         plot.label(ax, title, "time [s]", "height of the CoM [m]")
