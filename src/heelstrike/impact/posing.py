@@ -143,7 +143,8 @@ class _Search:
         problem = {"x": self.q, "f": aim, "g": ca.vertcat(*(g for g, _, _ in groups.values()))}
         sizes = [held[0].numel() for held in groups.values()]
         lows, highs = (np.repeat([held[k] for held in groups.values()], sizes) for k in (1, 2))
-        found, missed, _ = ipopt(problem, guess, *self.where.bounds(), lows, highs, self.most)
+        low, high = self.where.bounds()
+        found, missed, _ = ipopt(problem, guess, low, high, lows, highs, self.most)
         worst = int(missed.argmax())
         if strict and missed[worst] > CLOSE:
             kind = list(groups)[int(np.searchsorted(np.cumsum(sizes), worst, side="right"))]
@@ -152,7 +153,7 @@ class _Search:
                 f"{missed[worst]:.3g} m or rad; move the target's line, ask for less margin, or "
                 "start elsewhere with q="
             )
-        return found
+        return np.clip(found, low, high)  # which IPOPT leaves by a hair
 
     def constraints(self) -> dict[str, Held]:
         """By kind: expression, least and most."""

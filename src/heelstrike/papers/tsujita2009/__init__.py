@@ -22,6 +22,7 @@ PAPER = Paper(
         "table3": Item("peak force and impulse of a virtual mass", "mass:table3"),
         "table3-errors": Item("what a virtual mass misses", "table2:table3_errors"),
         "fig7": Item("force against time, type C", "table2:fig7"),
+        "hrp4c": Item("the same on HRP-4C; needs HEELSTRIKE_DATA", "hrp4c:hrp4c"),
         "bounds": Item("f_max = c v_c and f_n between two bounds, any robot", "bounds:bounds"),
         "base": Item("the virtual base against links that are fixed, (1)-(5)", "base:base"),
         "assumptions": Item("the neglected terms, (7), (8), (14)", "assumptions:assumptions"),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FAST = 0.02
 """Error that the hand's speed may have in the simulation, as a share: it is the servo's."""
-FRAMES = (-0.25, -0.1, 0.0, 0.03, 0.07)
+FRAMES = (-0.25, -0.1, 0.002, 0.03, 0.07)
 """Of the film, from the hit [s]."""
 
 
@@ -73,4 +73,4 @@ def _draw() -> Figure:
     runs = [motions.simulated(f"{letter}-3", "rigid").recording for letter in motions.LETTERS]
     labels = [f"{letter}: {mass:g} kg" for letter, mass in motions.LETTERS.items()]
     times = [motions.LEAD + t for t in FRAMES]
-    return strip(runs, times=times, labels=labels, camera=Camera())
+    return strip(runs, times=times, labels=labels, camera=Camera(azimuth=-60))
