@@ -82,7 +82,7 @@ def test_a_posture_has_its_mass_and_stands(share):
 
 def test_a_line_elsewhere_and_the_ends_of_the_range():
     robot, q = human().robot, start()
-    place = hand_at(q) + [0.0, 0.0, 0.02]
+    place = hand_at(q) + np.array([0.0, 0.0, 0.02])
     least, most = (posture(robot, HAND, mass=m, q=q, place=place) for m in ("least", "most"))
     for found in (least, most):
         np.testing.assert_allclose(hand_at(found.q)[1:], place[1:], atol=1e-4)

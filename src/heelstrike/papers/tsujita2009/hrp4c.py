@@ -14,6 +14,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.estimating import estimate
+from heelstrike.impact.moving import MotionRun
 from heelstrike.impact.posing import posture
 from heelstrike.motion.humanoid import Humanoid
 from heelstrike.motion.motion import ground
@@ -26,8 +27,9 @@ from heelstrike.papers.tsujita2009.table2 import IMPULSE, PEAK
 from heelstrike.robot import Robot, load
 
 FILE = "robots/hrp4c.xml"
-HAND, POINT = "R_WRIST_R_LINK", (0.0, 0.0, 0.0)
-SPEED = 0.7
+HAND = "R_WRIST_R_LINK"
+LINE, MARGIN, SPEED = (0.3, -0.26, 0.8), 0.02, 0.7
+"""A place on the target's line [m], margin of the centre of mass [m], speed of the hand [m/s]."""
 STANCE = {"HIP_P": -0.3, "KNEE_P": 0.6, "ANKLE_P": -0.3}
 """Of both legs [rad]."""
 ARM = {"R_SHOULDER_P": -0.3, "R_SHOULDER_R": -0.2, "R_ELBOW_P": -1.4}
@@ -71,7 +73,7 @@ def hrp4c() -> Result:
 def _hit(robot: Robot, mass: float) -> list[Row]:
     q = Humanoid.of(robot).pose
     try:
-        found = posture(robot, HAND, POINT, mass=mass, q=q, margin=0.03)
+        found = posture(robot, HAND, mass=mass, q=q, place=LINE, margin=MARGIN)
     except HeelstrikeError as reason:
         return [shown(f"{mass:g} kg: posture", np.nan, False, None, str(reason))]
     made = motions.motion_of(robot, HAND, found.q, SPEED)
@@ -80,9 +82,23 @@ def _hit(robot: Robot, mass: float) -> list[Row]:
     own = estimate(robot, at_hit, HAND, v=v, law=law())
     peak = motions.error(run.peak, float(own.peak[0]))
     impulse = motions.error(run.impulse, float(own.impulse[0]))
+    remark = (
+        "The simplified computation holds the soles; where they rock (next row) it cannot follow."
+    )
     return [
         near(f"{mass:g} kg: virtual mass [kg]", found.virtual_mass, None, 1e-3, mass),
         shown(f"{mass:g} kg: f_n in full [N s]", run.impulse, run.impulse > 0),
         below(f"{mass:g} kg: f_err [%]", peak, PEAK, "2.7 at most"),
-        below(f"{mass:g} kg: f_nerr [%]", impulse, IMPULSE, "6.1 at most"),
+        below(f"{mass:g} kg: f_nerr [%]", impulse, IMPULSE, "6.1 at most", remark),
+        shown(f"{mass:g} kg: a sole's corner rises by [mm]", 1e3 * _risen(run), True),
     ]
+
+
+def _risen(run: MotionRun) -> float:
+    """Largest rise of a sole's corner from the first touch to the end of the contact [m]."""
+    data = run.recording.data
+    soles = [str(name) for name in data.point.values if str(name).endswith(" on floor")]
+    height = data.contact_position.sel(point=soles, axis="z").values[0]
+    first = int(np.searchsorted(run.time, run.touch))
+    last = int(np.searchsorted(run.time, run.touch + run.duration))
+    return float((height[last] - height[first]).max())

@@ -69,7 +69,7 @@ def table2() -> Result:
                   "1.0 m gives 2 % less for B and C.")  # fmt: skip
         rows.append(near(f"{name}: simplified f_n [N s]", impulse, None,
                          0.02 * theirs[4] + ROUNDED, theirs[4], remark))  # fmt: skip
-    remark = "(11) drops K_p, which over 70 ms adds 7 to 14 % with hrp2's gains."
+    remark = "(11) drops K_p, which with hrp2's gains adds a tenth of f_n in A, less in B and C."
     for i in (0, 3, 6):
         worst = max(
             (error(full[n].impulse, float(bare.impulse[k])) for k, n in enumerate(full)
