@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from heelstrike.impact import estimate
-from heelstrike.motion.state import state
+from heelstrike.motion import state
 from heelstrike.papers import paper
 from heelstrike.papers.tsujita2009 import motions
 from heelstrike.papers.tsujita2009.mass import TABLE, impulse, law

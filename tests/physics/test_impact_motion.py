@@ -13,8 +13,7 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.impact import Target, estimate, simulate_motion
-from heelstrike.motion import Humanoid, punch
-from heelstrike.motion.state import state
+from heelstrike.motion import Humanoid, punch, state
 
 HAND, SPEED, C, BALL = "r_hand", 0.2, 30.0, 0.5
 LAW = hs.LinearSpring(k=1e3, c=C)
