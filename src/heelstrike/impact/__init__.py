@@ -11,32 +11,42 @@ if TYPE_CHECKING:
     from heelstrike.impact.estimating import estimate
     from heelstrike.impact.full import simulate_full
     from heelstrike.impact.mass import point_impact, virtual_mass
+    from heelstrike.impact.moving import MotionRun, simulate_motion
     from heelstrike.impact.planning import PlannedHit, plan
+    from heelstrike.impact.posing import Posture, posture
     from heelstrike.impact.target import Target
 
 _HOMES = {
     "Comparison": "comparison",
+    "MotionRun": "moving",
     "PlannedHit": "planning",
+    "Posture": "posing",
     "Target": "target",
     "VirtualBase": "base",
     "compare": "comparison",
     "estimate": "estimating",
     "plan": "planning",
     "point_impact": "mass",
+    "posture": "posing",
     "simulate_full": "full",
+    "simulate_motion": "moving",
     "virtual_mass": "mass",
 }
 
 __all__ = [
     "Comparison",
+    "MotionRun",
     "PlannedHit",
+    "Posture",
     "Target",
     "VirtualBase",
     "compare",
     "estimate",
     "plan",
     "point_impact",
+    "posture",
     "simulate_full",
+    "simulate_motion",
     "virtual_mass",
 ]
 

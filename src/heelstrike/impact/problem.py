@@ -20,7 +20,7 @@ from heelstrike.impact.estimating import servo_of
 from heelstrike.impact.hit import GENERALIZED, OWN, Hit, square
 from heelstrike.impact.motion import motion_program
 from heelstrike.impact.smooth import smooth_hit
-from heelstrike.impact.support import support
+from heelstrike.impact.support import edges, support
 from heelstrike.impact.target import Target
 
 MODES = 6
@@ -223,9 +223,7 @@ class Problem:
         """
         motion = export_casadi(motion_program(self.hit), ["wrench"])
         corners, height = support(self.hit, self.q0)
-        along = np.roll(corners, -1, axis=0) - corners
-        inward = np.stack([-along[:, 1], along[:, 0]], axis=1)
-        inward = inward / np.linalg.norm(inward, axis=1)[:, None]
+        inward, offset = edges(corners)
         inside, pushes = [], []
         weight = self.robot.mass * self.robot.gravity
         for k in range(SAMPLES):
@@ -235,8 +233,8 @@ class Problem:
                 gravity=self.robot.gravity,
             )["wrench"]  # fmt: skip
             place = ca.vertcat(height * wrench[0] - wrench[4], height * wrench[1] + wrench[3])
-            offset = np.sum(inward * corners, axis=1) + self.wish.margin
-            inside.append((ca.DM(inward) @ place - ca.DM(offset) * wrench[2]) / weight)
+            least = ca.DM(offset + self.wish.margin)
+            inside.append((ca.DM(inward) @ place - least * wrench[2]) / weight)
             pushes.append(wrench[2] / weight)
         return (ca.vertcat(*inside), 0.0, 1e3), (ca.vertcat(*pushes), PUSH, 1e3)
 

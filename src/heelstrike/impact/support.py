@@ -38,12 +38,16 @@ def hull(points: np.ndarray) -> np.ndarray:
 
 def margin(zmp: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """Distance of points (..., 2) from the polygon's nearest edge [m]: > 0 inside."""
-    following = np.roll(corners, -1, axis=0)
-    along = following - corners
+    inward, offset = edges(corners)
+    return np.asarray((zmp @ inward.T - offset).min(axis=-1))
+
+
+def edges(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Unit normals (k, 2) of the edges, inward, and offsets (k): n x > offset inside."""
+    along = np.roll(corners, -1, axis=0) - corners
     inward = np.stack([-along[:, 1], along[:, 0]], axis=1)
     inward = inward / np.linalg.norm(inward, axis=1)[:, None]
-    distances = np.einsum("...kd,kd->...k", zmp[..., None, :] - corners, inward)
-    return np.asarray(distances.min(axis=-1))
+    return inward, np.sum(inward * corners, axis=1)
 
 
 def zmp_of(wrench: np.ndarray, height: float) -> np.ndarray:

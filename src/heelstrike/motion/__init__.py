@@ -10,6 +10,7 @@ from heelstrike.motion.jump import jump
 from heelstrike.motion.motion import Motion, play
 from heelstrike.motion.punch import punch
 from heelstrike.motion.stance import stance, stand_up
+from heelstrike.motion.state import state
 from heelstrike.motion.walk import walk
 
-__all__ = ["Humanoid", "Motion", "jump", "play", "punch", "stance", "stand_up", "walk"]
+__all__ = ["Humanoid", "Motion", "jump", "play", "punch", "stance", "stand_up", "state", "walk"]

@@ -1,7 +1,7 @@
 """A punch: a hand along a line, at a steady speed when it hits.
 
 The hand comes to speed smoothly over half its way to the hit and keeps it; soles and centre of mass
-stay where they are.
+stay where they are. It hits at one of the motion's times, settings["hits"].
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ class Punch:
     """Share of the way after which it hits; over the rest it brakes."""
     rest: float
     """Before [s]."""
+    follow: float
+    """How long it goes on at speed after the hit [s], before it brakes."""
 
     def __post_init__(self) -> None:
         if not (self.speed > 0 and self.reach > 0 and self.rest > 0 and 0.1 <= self.hit <= 0.9):
@@ -42,26 +44,35 @@ class Punch:
                 "a punch has speed, reach and rest above 0, and hits after a share of its way "
                 f"between 0.1 and 0.9, not {self}"
             )
+        if not 0 <= self.follow < np.inf:
+            raise HeelstrikeError(f"a punch follows for 0 s or longer, not {self.follow} s")
         if len(self.direction) != 3 or not any(self.direction):
             raise HeelstrikeError(f"a punch goes along three numbers, not {self.direction}")
 
     @property
     def times(self) -> tuple[float, float, float]:
-        """When it starts, is at speed, hits; then it brakes [s]."""
+        """When it starts, is at speed, hits [s]; the last is one of the motion's times."""
         rise = self.hit * self.reach / self.speed
-        return self.rest, self.rest + rise, self.rest + 1.5 * rise
+        hits = np.ceil(round((self.rest + 1.5 * rise) * RATE, 6)) / RATE
+        return hits - 1.5 * rise, hits - 0.5 * rise, hits
+
+    @property
+    def brakes(self) -> float:
+        """When it begins to brake [s]."""
+        return self.times[2] + self.follow
 
     @property
     def stop(self) -> float:
         """When the hand stands again [s]."""
-        return self.times[2] + 2 * (1 - self.hit) * self.reach / self.speed
+        return self.brakes + 2 * (1 - self.hit) * self.reach / self.speed
 
     def way(self, t: float) -> float:
         """How far the hand is [m]; its speed grows and falls as s^2 (3 - 2 s)."""
         start, steady, hits = self.times
-        if t >= hits:
-            left = np.clip((self.stop - t) / (self.stop - hits), 0, 1)
-            return self.reach - 2 * (1 - self.hit) * self.reach * (left**3 - left**4 / 2)
+        if t >= self.brakes:
+            left = np.clip((self.stop - t) / (self.stop - self.brakes), 0, 1)
+            end = self.reach + self.speed * self.follow
+            return end - 2 * (1 - self.hit) * self.reach * (left**3 - left**4 / 2)
         if t >= steady:
             return self.hit * self.reach - self.speed * (hits - t)
         s = max((t - start) / (steady - start), 0.0)
@@ -77,18 +88,25 @@ def punch(
     hit: float = 0.8,
     rest: float = 0.5,
     pose: np.ndarray | None = None,
+    at: np.ndarray | None = None,
+    follow: float = 0.0,
 ) -> Motion:
     """A hand (a link or site) along a line from where it is in `pose`, the robot's own if not
-    given.
+    given; or, with `at`, along the line on which it hits in that posture.
     """
-    human = Humanoid.of(robot, pose=pose)
-    plan = Punch(hand, speed, tuple(float(x) for x in direction), reach, hit, rest)
+    if at is not None and pose is not None:
+        raise HeelstrikeError("a punch starts from `pose` or hits in `at`; give one of both")
+    human = Humanoid.of(robot, pose=pose if at is None else at)
+    plan = Punch(hand, speed, tuple(float(x) for x in direction), reach, hit, rest, follow)
     body, place = human.frame(hand)
     start = human.body_pose(human.pose, body).act(place.translation)
     along = np.array(plan.direction) / np.linalg.norm(plan.direction)
+    if at is not None:
+        start = start - along * hit * reach
     soles, com = human.placed(human.pose), human.com(human.pose)
     times = np.arange(round((plan.stop + rest) * RATE) + 1) / RATE
     reaching = Reach(human, hand)
     q = np.array([reaching.pose(soles, com, start + along * plan.way(t)) for t in times])
     shares = np.full((len(times), 2), 0.5)
-    return feasible(human, "punch", asdict(plan), times, q, shares)
+    settings = asdict(plan) | {"hits": plan.times[2]}
+    return feasible(human, "punch", settings, times, q, shares)

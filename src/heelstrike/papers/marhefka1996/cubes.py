@@ -16,6 +16,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
+from heelstrike.papers.data import left_out
 from heelstrike.papers.marhefka1996 import closed_form
 from heelstrike.papers.marhefka1996.closed_form import Floats
 from heelstrike.papers.marhefka1996.tosses import (
@@ -89,8 +90,7 @@ def cubes() -> Result:
     """Held-out tosses under every law; nothing where there are no data."""
     path = data_file()
     if path is None:
-        sentence = f"Left out: set HEELSTRIKE_DATA to a folder that holds {FILE}."
-        return Result("cubes", "real tosses of a cube", sentence, ())
+        return Result("cubes", "real tosses of a cube", left_out(FILE), ())
     tosses = read(path)
     training, others = tosses.chosen(slice(0, None, 2)), tosses.chosen(slice(1, None, 2))
     poses = {name: _poses(candidate, others) for name, candidate in CANDIDATES.items()}

@@ -14,7 +14,6 @@ The data's own floor: lengths about 2 % short, +-2 mm.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,6 +25,7 @@ from scipy.spatial.transform import Rotation
 import heelstrike as hs
 from heelstrike.contact.elastic import Elastic
 from heelstrike.errors import HeelstrikeError
+from heelstrike.papers.data import data_file as find
 from heelstrike.papers.marhefka1996.closed_form import Floats
 
 FILE = "cube_toss_train.npz"
@@ -69,10 +69,8 @@ class Tosses:
 
 
 def data_file() -> Path | None:
-    """Where the tosses are; None where HEELSTRIKE_DATA is not set or has none."""
-    folder = os.environ.get("HEELSTRIKE_DATA")
-    path = Path(folder) / FILE if folder else None
-    return path if path is not None and path.is_file() else None
+    """Where the tosses are; None where there are none."""
+    return find(FILE)
 
 
 def read(path: Path) -> Tosses:
