@@ -52,13 +52,13 @@ def paper(
         list_things(Kind.papers, as_json)
         return
     tasks = _tasks(name, item, out or report)
-    jobs = jobs or min(MOST_JOBS, os.cpu_count() or 1)
     if report is not None:
-        folder_of(report / "report.html")
+        folder_of(report / "report.html", "--report")
+    for task in tasks:
+        folder_of(task.picture)
+    jobs = jobs or min(MOST_JOBS, os.cpu_count() or 1)
     start = time.perf_counter()
-    made = []
-    for one in _shown(tasks, jobs, name == ALL, as_json):
-        made.append(one)
+    made = list(_shown(tasks, jobs, name == ALL, as_json))
     made.sort(key=lambda one: tasks.index(one.task))
     seconds = time.perf_counter() - start
     if report is not None:
@@ -70,7 +70,7 @@ def paper(
 
 
 def _tasks(name: str, item: str | None, folder: Path | None) -> list[Task]:
-    """What is to be made; the folders of the pictures are there afterwards."""
+    """What is to be made, and where the pictures go."""
     from heelstrike.papers.making import Task
 
     if name == ALL and item:
@@ -85,7 +85,6 @@ def _tasks(name: str, item: str | None, folder: Path | None) -> list[Task]:
             place = place / one.name
         for each in [item] if item else one.items:
             tasks.append(Task(one.name, each, place / f"{each}.png"))
-        folder_of(tasks[-1].picture)
     return tasks
 
 
