@@ -46,7 +46,7 @@ def assumptions() -> Result:
         rows += [
             below(f"(7) |c*| / |J^T F| {at}", terms.coriolis[i] / terms.force[i], MUCH, "<<"),
             below(f"(8) |g| / |J^T F| {at}", terms.weight[i] / terms.force[i], MUCH, "<<",
-                  "At the first, largest force; the mean force is a fifth of it."),
+                  "Gravity does not grow with speed. At the first force, five times the mean."),
             below(f"(14) |J_dot phi_d| / |J phi_dd| {at}",
                   terms.drift[i] / terms.acceleration[i], MUCH, "<<"),
             below(f"angle passed {at} [rad]", terms.angle[i], 0.1, "constant",
