@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,15 +110,18 @@ class Ground:
         }
 
 
-def hoap1() -> Case:
-    """Standing up, eight steps, a jump and a punch, with the model's own gains."""
+def hoap1(*names: str) -> Case:
+    """Standing up, eight steps, a jump and a punch, or those that are named, with the model's own
+    gains.
+    """
     robot = hs.load("hoap1")
-    made = {
-        "stand up": stand_up(robot),
-        "walk": walk(robot, steps=STEPS),
-        "jump": jump(robot),
-        "punch": punch(robot, "r_hand", speed=0.4, direction=(1, 0, 0.4), reach=0.04),
+    builders: dict[str, Callable[[], Motion]] = {
+        "stand up": partial(stand_up, robot),
+        "walk": partial(walk, robot, steps=STEPS),
+        "jump": partial(jump, robot),
+        "punch": partial(punch, robot, "r_hand", speed=0.4, direction=(1, 0, 0.4), reach=0.04),
     }
+    made = {name: builders[name]() for name in names or builders}
     return Case(robot, _alike(made), lambda motion: hs.Servo(reference=motion))
 
 

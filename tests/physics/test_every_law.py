@@ -42,13 +42,8 @@ def went(case, law, motion):
     return one(case, Humanoid.of(case.robot), case.motions[motion], laws[law])
 
 
-@pytest.mark.parametrize(
-    "law",
-    [
-        pytest.param(law, marks=() if law == "HuntCrossley" else pytest.mark.nightly)
-        for law in WALKS
-    ],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("law", WALKS)
 @pytest.mark.parametrize("motion", ["stand up", "walk", "jump", "punch"])
 def test_hoap1_ends_where_its_motion_ends(law, motion):
     found = went(small(), law, motion)
@@ -72,10 +67,11 @@ def test_sr1_walks_as_far_as_in_mujoco(law, motion):
 
 def test_friction_that_is_damped_too_much_for_the_step_slides():
     """The ground's points hold by kappa + 2 gamma < 4; beyond, the soles shake and slide."""
-    limits = Ground.under(small(), DT).limits(DT)
+    case = hoap1("stand up")
+    limits = Ground.under(case, DT).limits(DT)
     assert max(limits["normal"], limits["along"]) < 4 < limits["c_t x 5"]
     calm, shaken = (
-        went(small(), law, "stand up") for law in ("LinearSpring", "LinearSpring, c_t x 5")
+        went(case, law, "stand up") for law in ("LinearSpring", "LinearSpring, c_t x 5")
     )
     assert shaken["slid"] > 50 * calm["slid"]
 
