@@ -1,6 +1,6 @@
 """Every law on every motion: one gait, one set of gains, one step; who walks, who falls, and why.
 
-    python -m benchmarks.motions [--json FILE] [--figure FILE] [--quick]
+    python -m benchmarks.motions [--json FILE] [--figure FILE] [--film FILE] [--quick]
 
 hoap1 stands up, walks eight steps, jumps and punches; SR1 walks its three public patterns
 (HEELSTRIKE_DATA; left out where that is not set), in MuJoCo as well. Ground:
@@ -38,6 +38,7 @@ KEPT = (
     "ncp_complementarity",
     "energy_residual",
 )
+FILMED = ("Rigid", "HuntCrossley", "Rigid, literal")
 QUICK = ("Rigid", "HuntCrossley")
 COLUMNS = {
     "stood": ("stands", "", 1.0),
@@ -61,9 +62,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
     parser.add_argument("--figure", metavar="FILE", help="draw them to FILE")
+    parser.add_argument("--film", metavar="FILE", help="film one walk on some laws, no tables")
     parser.add_argument("--quick", action="store_true", help="two laws, hoap1 alone")
     options = parser.parse_args()
+    if options.film:
+        film(options.film)
+        return
     result = measured(options.quick)
+    print(summary(result), end="\n\n")
     for motion in dict.fromkeys(row["motion"] for row in result["rows"]):
         print(markdown(result, motion), end="\n\n")
     if options.json:
@@ -93,15 +99,52 @@ def measured(quick: bool = False) -> dict[str, Any]:
 
 def one(case: Case, human: Humanoid, motion: Motion, law: Any) -> dict[str, Any]:
     """What became of a motion on a law."""
-    scene = hs.Scene(case.robot, hs.Plane(law))
-    sim = hs.Simulator(scene, dt=DT, control=case.servo(motion))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a run that is lost is told in the table
-        run = sim.run(motion.settings["seconds"], q0=motion.start, progress=False)
+    run = followed(case, motion, law)
     found = asdict(outcome(motion, run, human))
     measures = yardsticks(run).as_dict()
     found |= {name: measures[name] for name in KEPT}
     return {name: _plain(value) for name, value in found.items()}
+
+
+def followed(case: Case, motion: Motion, law: Any) -> hs.Recording:
+    """The motion on a plane of this law."""
+    scene = hs.Scene(case.robot, hs.Plane(law))
+    sim = hs.Simulator(scene, dt=DT, control=case.servo(motion))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a run that is lost is told in the table
+        return sim.run(motion.settings["seconds"], q0=motion.start, progress=False)
+
+
+def film(path: str) -> None:
+    """hoap1's walk on three laws, from the second step on."""
+    from heelstrike.view.camera import Camera
+    from heelstrike.view.strip import film_strip
+
+    case = hoap1("walk")
+    laws, motion = Ground.under(case, DT).laws(), case.motions["walk"]
+    runs = [followed(case, motion, laws[law]) for law in FILMED]
+    times = np.linspace(2.6, 4.6, 6)
+    film_strip(runs, path, times=list(times), labels=FILMED, camera=Camera(follow=True))
+
+
+def summary(result: dict[str, Any]) -> str:
+    """Who ends how far off, or, for SR1, walks how far; when the others were lost."""
+    motions = list(dict.fromkeys(row["motion"] for row in result["rows"]))
+    found = {(row["law"], row["motion"]): row for row in result["rows"]}
+    heads = [f"{m}: way [m]" if m in result["mujoco"] else f"{m}: off [mm]" for m in motions]
+    lines = [["law", *heads], ["---"] * (1 + len(motions))]
+    for law in dict.fromkeys(law for law, _ in found):
+        lines.append([law, *(_ended(found[law, motion]) for motion in motions)])
+    if result["mujoco"]:
+        ways = {motion: f"{way:.3f}" for motion, (way, _) in result["mujoco"].items()}
+        lines.append(["MuJoCo", *(ways.get(motion, "") for motion in motions)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _ended(row: dict[str, Any]) -> str:
+    if not row["stood"]:
+        return f"**lost at {row['lost_at']:.1f} s**"
+    return f"{row['way']:.3f}" if row["off"] is None else f"{1e3 * row['off']:.2g}"
 
 
 def markdown(result: dict[str, Any], motion: str) -> str:
