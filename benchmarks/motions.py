@@ -176,7 +176,8 @@ def drawn(result: dict[str, Any]) -> Any:
         for k, motion in enumerate(motions):
             found = {r["law"]: r for r in result["rows"] if r["motion"] == motion}
             values = [factor * (found[law][name] or np.nan) for law in laws]
-            ax.plot(values, range(len(laws)), **plot.dots(k), label=motion)
+            shown = {"label": motion} if ax is axes[0] else {}
+            ax.plot(values, range(len(laws)), **plot.dots(k), **shown)
             lost = [i for i, law in enumerate(laws) if not found[law]["stood"]]
             ax.plot([values[i] for i in lost], lost, "x", color=plot.INK, markersize=11)
         ax.set(xscale="log", yticks=range(len(laws)), yticklabels=laws)
