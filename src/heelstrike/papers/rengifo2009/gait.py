@@ -168,7 +168,7 @@ def _passed(way: Way) -> str:
     share = 100 * float((before > 2 * EPSILONS[DEEP]).mean())
     return (
         f"Nothing damps a vertex on its way out: deeper than 2e-6 m, it passes epsilon and comes "
-        f"out. {share:.0f} % of these had been. Of the others the sole rocks."
+        f"out. {share:.0f} % of these had been."
     )
 
 
