@@ -32,6 +32,24 @@ def test_a_motion_is_read_as_it_was_written(tmp_path, foot):
     assert read.duration == 1
 
 
+def test_a_finer_motion_goes_through_the_same_poses_without_corners(foot):
+    """A sine sampled at 100 Hz: a cubic spline is off by h^4/384, straight lines by h^2/8."""
+    t = np.arange(101) / 100
+    q = np.tile(foot.pose("stance"), (101, 1))
+    q[:, 10] += np.sin(2 * np.pi * t)
+    motion = Motion(t, q, np.zeros((101, foot.nv)), feet=np.full((101, 2), 0.5))
+    finer = motion.finer(1000)
+    assert finer.duration == 1
+    assert np.shape(finer.torque) == (1001, foot.nv)
+    np.testing.assert_allclose(np.asarray(finer.q)[::10], q, atol=1e-12)
+    wanted = q[0, 10] + np.sin(2 * np.pi * np.asarray(finer.times))
+    inner = slice(50, -50)  # a spline's ends are guessed
+    bound = (2 * np.pi * 0.01) ** 4 / 384  # 4e-8; straight lines: 5e-4
+    assert np.abs(np.asarray(finer.q)[:, 10] - wanted)[inner].max() < 1.1 * bound
+    with pytest.raises(hs.HeelstrikeError, match="poses a second"):
+        motion.finer(0)
+
+
 def test_a_csv_table_moves_the_joints_that_it_names(tmp_path, foot):
     path = tmp_path / "wave.csv"
     path.write_text("time,L_SFE,R_SFE\n0,0.1,0.2\n0.5,0.3,0.4\n1,0.5,0.6\n")

@@ -7,11 +7,18 @@ The centre of mass goes up and down a line over the middle of the soles:
     flight    z'' = -g; the soles are drawn up by `tuck` and put down again
     land      the push backwards
     rise      to the pose it began in, smoothly
+
+Legs that stretch have an angular momentum, and in flight nothing takes it away: a trunk that was
+upright all the time would turn, and the robot land on its toes. So from the push on the trunk leans
+as much as keeps the angular momentum about the centre of mass at zero. Landing is the start
+backwards, and ends upright.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 import pinocchio as pin
@@ -80,20 +87,50 @@ def jump(
         rest=rest,
     )
     push = leap.push(human.robot.gravity)
-    times = np.arange(round((2 * (crouch + push) + flight + 4 * rest) * RATE) + 1) / RATE
-    reach, q, shares = Reach(human), [], []
-    for t in times:
-        z, up, share = _state(leap, human.robot.gravity, push, t)
-        lifted = [pin.SE3(sole.rotation, sole.translation + np.array([0, 0, up])) for sole in soles]
-        q.append(reach.pose(lifted, middle + np.array([0, 0, tall + z])))
+    last = round((2 * (crouch + push) + flight + 4 * rest) * RATE)
+    times, reach, shares = np.arange(last + 1) / RATE, Reach(human), []
+    q: list[np.ndarray] = []
+    lean, half = 0.0, last // 2
+    for k, t in enumerate(times):
+        z, up, share = _state(leap, human.robot.gravity, push, t, times[-1])
         shares.append((share, share))
+        if k > half:
+            q.append(q[last - k])  # landing is the start backwards
+            continue
+        lifted = [pin.SE3(sole.rotation, sole.translation + np.array([0, 0, up])) for sole in soles]
+        com = middle + np.array([0, 0, tall + z])
+        if t > crouch + 2 * rest:
+            lean = _balanced(human.model, q[-1], lean, partial(reach.pose, lifted, com))
+        q.append(reach.pose(lifted, com, lean=lean))
     return feasible(human, "jump", asdict(leap), times, np.array(q), np.array(shares))
 
 
-def _state(leap: Leap, gravity: float, push: float, t: float) -> tuple[float, float, float]:
+def _balanced(
+    model: pin.Model, before: np.ndarray, lean: float, pose: Callable[..., np.ndarray]
+) -> float:
+    """The lean with which a pose follows another without angular momentum about y."""
+    data = model.createData()
+
+    def momentum(at: float) -> float:
+        step = pin.difference(model, before, pose(lean=at))
+        pin.computeCentroidalMomentum(model, data, pin.integrate(model, before, step / 2), step)
+        return float(data.hg.angular[1])
+
+    one, two = lean, lean + 1e-3
+    old, new = momentum(one), momentum(two)
+    for _ in range(2):  # all but linear
+        if new == old:
+            break
+        one, two = two, two - new * (two - one) / (new - old)
+        old, new = new, momentum(two)
+    return two
+
+
+def _state(
+    leap: Leap, gravity: float, push: float, t: float, total: float
+) -> tuple[float, float, float]:
     """Height of the centre of mass against the pose's, of the soles, share of each foot."""
     speed, top = gravity * leap.flight / 2, leap.stroke - leap.lower
-    total = 2 * (leap.crouch + push) + leap.flight + 4 * leap.rest
     middle = total / 2
     since = abs(t - middle) - leap.flight / 2  # the landing is the start backwards
     if since < 0:

@@ -10,7 +10,7 @@ import csv
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,23 @@ class Motion(Trajectory):
     def duration(self) -> float:
         """From time 0 to the last pose [s]."""
         return float(np.asarray(self.times)[-1])
+
+    def finer(self, rate: float) -> Motion:
+        """The same motion with `rate` poses a second, through its own by cubic splines: a servo
+        goes straight from pose to pose, and each corner is a kick.
+        """
+        from scipy.interpolate import CubicSpline, PchipInterpolator
+
+        if not (np.isfinite(rate) and rate > 0):
+            raise HeelstrikeError(f"a motion has a number of poses a second, not {rate!r}")
+        times = np.asarray(self.times, dtype=float)
+        even = np.linspace(times[0], times[-1], round((times[-1] - times[0]) * rate) + 1)
+        torque, feet = (
+            None if table is None else PchipInterpolator(times, table)(even)  # these may jump
+            for table in (self.torque, self.feet)
+        )
+        q = CubicSpline(times, np.asarray(self.q))(even)
+        return replace(self, times=even, q=q, torque=torque, feet=feet)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes a NetCDF4 file, whole or not at all; returns its path."""

@@ -43,25 +43,33 @@ class Reach:
             body, place = human.frame(hand)
             _add_frame(model, "motion hand", body, place)
             self.hand = FrameTask("motion hand", 1.0, 0.0)
-        trunk = FrameTask("motion trunk", 0.0, 0.1)
-        trunk.set_target(pin.SE3(pin.Quaternion(human.pose[3:7]).matrix(), np.zeros(3)))
+        self.upright = pin.Quaternion(human.pose[3:7]).matrix()
+        self.trunk = FrameTask("motion trunk", 0.0, 0.1)
         posture = PostureTask(1e-4)
         posture.set_target(human.pose)
-        self.tasks = [*self.soles, self.com, trunk, posture]
+        self.tasks = [*self.soles, self.com, self.trunk, posture]
         if self.hand is not None:
             self.tasks.append(self.hand)
         self.limits = [ConfigurationLimit(model)]
         self.configuration = pink.Configuration(model, model.createData(), human.pose)
 
     def pose(
-        self, soles: Sequence[pin.SE3], com: np.ndarray, hand: np.ndarray | None = None
+        self,
+        soles: Sequence[pin.SE3],
+        com: np.ndarray,
+        hand: np.ndarray | None = None,
+        lean: float = 0.0,
     ) -> np.ndarray:
-        """q, from the last one; the hand's place is in the world [m]."""
+        """q, from the last one; the hand's place is in the world [m], the trunk leans forward
+        against the robot's own pose by `lean` [rad].
+        """
         from pink import solve_ik
 
         for task, sole in zip(self.soles, soles, strict=True):
             task.set_target(sole)
         self.com.set_target(com)
+        turn = pin.utils.rotate("y", lean) @ self.upright
+        self.trunk.set_target(pin.SE3(turn, np.zeros(3)))
         if self.hand is not None:
             self.hand.set_target(pin.SE3(np.eye(3), hand))
         for _ in range(ROUNDS):
