@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint docs clean
 
 demo: .venv/installed-demo
 	$(BIN)/python examples/stand.py
@@ -17,6 +17,9 @@ lint: .venv/installed-dev
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
 	$(BIN)/python -m mypy
+
+docs: .venv/installed-dev
+	$(BIN)/python -m mkdocs build --strict --site-dir build/site
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Heelstrike needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
