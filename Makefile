@@ -6,6 +6,7 @@ BIN := .venv/bin
 
 demo: .venv/installed-demo
 	$(BIN)/python examples/stand.py
+	$(BIN)/python examples/pushes.py
 
 test: .venv/installed-dev
 	$(BIN)/python -m ruff check .

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from matplotlib.image import imread
 
 import heelstrike as hs
 
@@ -82,27 +81,3 @@ large = {"casadi", "llvmlite", "matplotlib", "numpy", "pinocchio", "rich", "scip
 sys.exit(bool(large & set(sys.modules)) or spent > 0.3)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-@pytest.mark.nightly  # half a minute of pictures
-def test_drop_of_the_readme_is_drawn(tmp_path):
-    """As the README shows it: as large, and not another picture."""
-    command = [sys.executable, str(ROOT / "examples/drop.py")]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    shown, made = (imread(folder / "drop.png") for folder in (ROOT / "docs/images", tmp_path))
-    assert shown.shape == made.shape
-    assert abs(shown - made).mean() < 0.01  # fonts and last bits may differ
-
-
-def test_demo_runs(tmp_path):
-    demo = subprocess.run(
-        [sys.executable, str(ROOT / "examples/stand.py")],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert demo.returncode == 0, demo.stderr
-    assert "the weakest push that fells it" in demo.stdout
-    assert hs.Recording.load(tmp_path / "stand.nc").data["failed"].item() == -1
-    assert (tmp_path / "stand.png").stat().st_size > 10_000

@@ -1,4 +1,4 @@
-"""The site: a strict build, in which every page is in the nav and every link and anchor leads somewhere.
+"""The site: a strict build, in which every page is in the nav and every link leads somewhere.
 
 mkdocs is the oracle. A browser that opens a page fetches nothing from elsewhere.
 """
