@@ -156,6 +156,15 @@ def placements(robot: Robot, q: np.ndarray) -> list[tuple[np.ndarray, np.ndarray
     return [(np.array(oMi.rotation), np.array(oMi.translation)) for oMi in list(data.oMi)[1:]]
 
 
+def lowest(robot: Robot, q: np.ndarray) -> float:
+    """Height of the lowest contact point at q [m]."""
+    place = placements(robot, q)
+    return min(
+        float(_heights(np.asarray(point.position, dtype=float), place[point.body])) - point.radius
+        for point in robot.points
+    )
+
+
 def _heights(points: np.ndarray, place: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     R, p = place
     return points @ R[2] + p[2]

@@ -12,6 +12,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot import Robot, bundled, load
+from heelstrike.robot.points import lowest
 from heelstrike.scene_files.kinds import hint
 
 BASES = ("auto", "floating", "fixed")
@@ -110,7 +111,11 @@ class Part:
             q[at : at + 4] = _quaternion(*self.rotation)
         if self.drop is not None:
             place = _free(robot, "drop")
-            q[place.start + 2] += self.drop - _lowest(robot, q)
+            if not robot.points:
+                raise HeelstrikeError(
+                    f"drop needs contact points, and {robot.name} has none; see points"
+                )
+            q[place.start + 2] += self.drop - lowest(robot, q)
         return q
 
     def velocities(self, robot: Robot, q: np.ndarray) -> np.ndarray:
@@ -146,24 +151,6 @@ def _free(robot: Robot, word: str) -> slice:
             'puts it; give joints, or base = "floating"'
         )
     return slice(robot.joints[0].iq, robot.joints[0].iq + 3)
-
-
-def _lowest(robot: Robot, q: np.ndarray) -> float:
-    """Height of the lowest contact point [m]."""
-    import pinocchio as pin
-
-    from heelstrike.robot.convert import to_pinocchio
-
-    if not robot.points:
-        raise HeelstrikeError(f"drop needs contact points, and {robot.name} has none; see points")
-    model = to_pinocchio(robot)
-    data = model.createData()
-    pin.forwardKinematics(model, data, q)
-    return min(
-        float(data.oMi[point.body + 1].act(np.asarray(point.position, dtype=float))[2])
-        - point.radius
-        for point in robot.points
-    )
 
 
 def _quaternion(roll: float, pitch: float, yaw: float) -> np.ndarray:
