@@ -25,6 +25,7 @@ ELSEWHERE = {
     r"make (demo|test|lint|docs)$": "what CI does, or an example",
     r"(python -m )?pytest ": "is a test itself, mostly a nightly one",
     r"python examples/": "tests/unit/test_examples.py",
+    r"python (docs|tools)/": "draw what is committed; minutes",
     r"python -m benchmarks\.": "minutes, and figures of the machine",
 }
 """Commands that no test of the pages runs, and why. What they name must be there."""
@@ -83,4 +84,6 @@ def named(command: str) -> list[Path]:
     module = re.match(r"python -m (benchmarks\.\w+)", command)
     if module:
         return [ROOT / (module[1].replace(".", "/") + ".py")]
-    return [ROOT / word for word in command.split() if re.match(r"(examples|tests)/", word)]
+    return [
+        ROOT / word for word in command.split() if re.match(r"(docs|examples|tests|tools)/", word)
+    ]

@@ -233,3 +233,13 @@ def test_observing_is_what_a_run_records_and_moves_nothing():
     assert run.data["touching"][0, 0].all()
     for name in names:
         assert np.array_equal(seen[name], run.data[name][:, 0], equal_nan=True), name
+
+
+def test_reset_of_no_world_changes_nothing():
+    """Under a servo that holds the start, too: a mask may be false everywhere."""
+    foot = hs.load("foot")
+    sim = hs.Simulator(hs.Scene(foot), control=hs.Servo(), worlds=3)
+    sim.step(5)
+    before = sim.state.copy()
+    sim.reset(worlds=np.zeros(3, bool))
+    assert all(np.array_equal(sim.state[name], value) for name, value in before.items())

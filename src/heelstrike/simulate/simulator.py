@@ -327,7 +327,8 @@ class Simulator:
         rows = np.broadcast_to(q, (self.worlds, self.robot.nq))
         held = self.parameters["servo.q_ref"]
         held = np.array(np.broadcast_to(held, (self.worlds, self.robot.nv)))
-        held[mask] = [positions(self.robot, pose) for pose in rows[mask]]
+        for world in np.flatnonzero(mask):
+            held[world] = positions(self.robot, rows[world])
         self.parameters["servo.q_ref"] = held
 
     def _make_room(self, worlds: int | None, vary: Mapping[str, ArrayLike]) -> None:
