@@ -17,6 +17,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,15 +120,11 @@ def steps_only(
     robot: hs.Robot, q: np.ndarray, method: str, integrator: str
 ) -> Callable[[], object]:
     """Steps 3b to 7b alone: inertia, Jacobian and basis are made before."""
-    from heelstrike.impact.estimating import given_hits, servo_of
-    from heelstrike.impact.hit import hit
-    from heelstrike.impact.job import Job, Settings
+    from heelstrike.impact.given import job_of
 
-    made = hit(robot, LINK)
-    settings = Settings(hs.LinearSpring(k=1e4, c=300.0), hs.Target(), DURATION, DT, integrator,
-                        method, 10)  # fmt: skip
-    given = given_hits(made, settings, q, 0.5, None, {})
-    job = Job(made, settings, servo_of(made, None, None, None), given)
+    asked = job_of(robot, q, LINK, "x", 0.5, duration=DURATION, dt=DT)
+    settings = replace(asked.settings, integrator=integrator, method=method, modes=10)
+    job = replace(asked, settings=settings)
     own = job.own()
     inputs = job.inputs(own, *job.turning(own))
     return (lambda: job.quick(inputs, False)) if method == "krylov" else (

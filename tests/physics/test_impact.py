@@ -14,6 +14,7 @@ from scipy.integrate import solve_ivp
 
 import heelstrike as hs
 from heelstrike.impact import Target, VirtualBase, estimate, point_impact, virtual_mass
+from heelstrike.impact.run import Lot
 from heelstrike.impact.run import kept as run_kept
 from heelstrike.impact.simplified import Plan
 from heelstrike.impact.target import law_inputs
@@ -90,12 +91,10 @@ def test_damping_proportional_to_inertia_is_one_damper(tmp_path):
 
     ended = solve_ivp(rates, (0, 0.1), [0, v_c, 0, 0, 0], max_step=1e-4, rtol=1e-10, atol=1e-13)
     assert abs(made.impulse[0] / ended.y[4, -1] - 1) < 1e-5  # both end contact within a step
-    single = run_kept(
-        Plan(1, LAW, limited=False),
-        {"inverse": 1 / m_a, "j": 1.0, "kd": kappa * m_a, "speed": v_c, "base_yield": 0.0,
-         "dt": 1e-4, **Target().inputs(), **law_inputs(LAW)},
-        {}, (), hits=1, steps=1000, every=1000,
-    )  # fmt: skip
+    inputs = {"inverse": 1 / m_a, "j": 1.0, "kd": kappa * m_a, "speed": v_c, "base_yield": 0.0,
+              "dt": 1e-4, **Target().inputs(), **law_inputs(LAW)}  # fmt: skip
+    lot = Lot(inputs, {}, hits=1, steps=1000, every=1000)
+    single = run_kept(Plan(1, LAW, limited=False), lot)
     assert abs(made.impulse[0] / single.impulse[0] - 1) < 1e-10  # the same steps, one mass
     krylov = estimate(
         robot, np.zeros(3), "c", OBLIQUE, speed=v_c, torque="damping", law=LAW, method="krylov",

@@ -8,12 +8,10 @@ out. It is there to count and to compare: the angles move, nothing else is added
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import casadi as ca
-from numpy.typing import ArrayLike
 
-from heelstrike.compile.cache import cached_kernel
 from heelstrike.compile.program import Program
 from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.dynamics.integrate import coordinate_rates, normalized
@@ -21,31 +19,18 @@ from heelstrike.dynamics.jacobian import body_jacobian, point_jacobian
 from heelstrike.dynamics.kinematics import poses
 from heelstrike.impact.hit import Hit
 from heelstrike.impact.reduced import grounded, reduced
-from heelstrike.impact.run import Ran, finish
+from heelstrike.impact.run import Lot, Ran
 from heelstrike.impact.simplified import Plan, rubbed
 from heelstrike.impact.stepping import Found, State, looped
-from heelstrike.impact.target import Line, account
+from heelstrike.impact.target import Line
 from heelstrike.spatial.vector import SX, zeros
 
 
-def anew(
-    hit: Hit,
-    plan: Plan,
-    inputs: Mapping[str, ArrayLike],
-    start: Mapping[str, ArrayLike],
-    outputs: Sequence[str],
-    hits: int,
-    steps: int,
-    every: int,
-    threads: int = 1,
-    dtype: str = "float64",
-) -> Ran:
+def anew(hit: Hit, plan: Plan, lot: Lot) -> Ran:
     """Runs scheme (a)."""
-    own = ("anew", hit.body, hit.candidates, hit.base.fixed, fingerprint(hit.robot))
-    names = ("force", *outputs)
-    kernel = cached_kernel((*own, plan.key()), lambda: anew_program(hit, plan), names, dtype=dtype)
-    begin = {**start, "q": inputs["q"], "hand_speed": inputs["speed"]}
-    return finish(kernel, inputs, begin, hits, steps, every, threads)
+    own = ("anew", hit.body, hit.candidates, hit.base.fixed, fingerprint(hit.robot), plan.key())
+    start = {**lot.start, "q": lot.inputs["q"], "hand_speed": lot.inputs["speed"]}
+    return replace(lot, start=start).run(own, lambda: anew_program(hit, plan))
 
 
 def anew_program(hit: Hit, plan: Plan) -> Program:
@@ -81,11 +66,9 @@ class _Anew:
         with p.block("account"):
             for name, value in zip(NAMES, new, strict=True):
                 p.update(name, normalized(self.hit.robot, value) if name == "q" else value)
-            if memory.numel():
-                p.update("law memory", memory)
             _, u, _, v_h, hand, moved, rate, _ = self.state
             force = self.line.force(hand, v_h, moved, rate)[0]
-            account(p, force, dt)
+            self.line.account(p, force, memory)
             load = SX(0)
             for share in ca.vertsplit(ca.fabs(self.demanded(self.state)) / self.limit):
                 load = ca.fmax(load, share)

@@ -25,7 +25,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase, ends, floats
 from heelstrike.impact.krylov import output_basis
 from heelstrike.impact.reduced import grounded, reduced
-from heelstrike.impact.simplified import packed
+from heelstrike.impact.symmetric import packed
 from heelstrike.robot.robot import WORLD, Robot
 
 FAR = 2.0

@@ -23,9 +23,10 @@ from dataclasses import dataclass
 import casadi as ca
 
 from heelstrike.compile.program import Program
-from heelstrike.impact.simplified import Plan, packed, unpacked
-from heelstrike.impact.stepping import Found, State, runge_kutta
-from heelstrike.impact.target import Line, account
+from heelstrike.impact.simplified import Plan
+from heelstrike.impact.stepping import Found, State, runge_kutta, symplectic
+from heelstrike.impact.symmetric import packed, unpacked
+from heelstrike.impact.target import Line
 from heelstrike.spatial.vector import SX, zeros
 
 SPENT = 1e-12
@@ -121,12 +122,10 @@ class _Krylov:
             if self.plan.integrator == "rk4":
                 new, memory = runge_kutta(self.state, found, self.derivative, self.dt)
             else:
-                new = self.symplectic(rates, force)
+                new = symplectic(self.state, rates, self.hand_speed, self.dt)
             for name, value in zip(self.names, (x for x in new if x.numel()), strict=True):
                 p.update(name, value)
-            if self.line.memory.numel():
-                p.update("law memory", memory)
-            account(p, force, self.dt)
+            self.line.account(p, force, memory)
         with p.block("record"):
             p.output("load", self.load())
             p.output("force", force)
@@ -162,11 +161,3 @@ class _Krylov:
         pull[0] = pull[0] - self.size * force
         turned, pushed = -ca.vertcat(*pull), self.line.acceleration(force, moved, rate)
         return (turned, z if s.numel() else s, v_h, rate, pushed, force), force, memory
-
-    def symplectic(self, rates: State, force: SX) -> State:
-        dt = self.dt
-        z, s, hand, moved, rate, impulse = self.state
-        new_z, new_rate, pushed = z + dt * rates[0], rate + dt * rates[4], impulse + dt * force
-        v_h = self.hand_speed(new_z, pushed)
-        summed = s + dt * new_z if s.numel() else s
-        return new_z, summed, hand + dt * v_h, moved + dt * new_rate, new_rate, pushed

@@ -16,7 +16,7 @@ from heelstrike.compile.export import export_casadi
 from heelstrike.contact.contact import NormalLaw
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.errors import HeelstrikeError
-from heelstrike.impact.estimating import servo_of
+from heelstrike.impact.given import servo_of
 from heelstrike.impact.hit import GENERALIZED, OWN, Hit, square
 from heelstrike.impact.motion import motion_program
 from heelstrike.impact.smooth import smooth_hit
