@@ -27,7 +27,7 @@ from heelstrike.impact.given import Options, job_of
 from heelstrike.impact.hit import Hit
 from heelstrike.impact.job import Job
 from heelstrike.impact.motion import motion_kernel
-from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre, struck
+from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre, soles, struck
 from heelstrike.impact.support import margin, support
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.controller import Sensed, controller
@@ -132,8 +132,8 @@ class _Full:
         """All hits in one batch."""
         whole = struck(self.hit, self.settings.target)
         heights = np.array([support(self.hit, q)[1] for q in self.q])
-        ground = Plane(self.law, name="floor")
-        wall = face(Elastic(self.settings.law, friction=None))
+        ground = Plane(self.law, name="floor", touches=soles(self.hit))
+        wall = face(self.hit, Elastic(self.settings.law, friction=None))
         law_of = following(**self.parameters(whole, 0))
         sim = Simulator(
             Scene(whole, ground, wall), dt=self.settings.dt, control=law_of,
