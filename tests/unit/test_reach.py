@@ -1,5 +1,4 @@
-"""Whether a point is on a link: distances on paper from box, sphere, capsule, ellipsoid and the hull
-of a mesh.
+"""Whether a point is on a link: distances on paper from box, sphere, capsule, ellipsoid and mesh.
 
 hrp2's hand is a box of 70 x 56 x 110 mm whose lower face has the frame r_hand; the others are made
 here.

@@ -20,7 +20,7 @@ from heelstrike.dynamics.kinematics import poses
 from heelstrike.impact.hit import Hit
 from heelstrike.impact.reduced import grounded, reduced
 from heelstrike.impact.run import Lot, Ran
-from heelstrike.impact.simplified import Plan, rubbed
+from heelstrike.impact.simplified import Limits, Plan, rubbed
 from heelstrike.impact.stepping import Found, State, looped
 from heelstrike.impact.target import Line
 from heelstrike.spatial.vector import SX, zeros
@@ -49,7 +49,7 @@ class _Anew:
         self.dt, self.reference = p.input("dt", 1), p.input("reference", n)
         self.point, self.direction = p.input("point", 3), p.input("direction", 3)
         self.kd, self.kp = p.input("kd", n), p.input("kp", n)
-        self.limit = p.input("limit", n)
+        self.limits = Limits(p, n)
         self.viscous, self.coulomb = p.input("viscous", n), p.input("coulomb", n)
         self.bodies = None if hit.base.fixed else grounded(p, robot, hit.candidates)
         self.line = Line(p, plan.law, self.dt)
@@ -69,10 +69,7 @@ class _Anew:
             _, u, _, v_h, hand, moved, rate, _ = self.state
             force = self.line.force(hand, v_h, moved, rate)[0]
             self.line.account(p, force, memory)
-            load = SX(0)
-            for share in ca.vertsplit(ca.fabs(self.demanded(self.state)) / self.limit):
-                load = ca.fmax(load, share)
-            p.update_max("load", load)
+            p.update_max("load", self.limits.load(self.demanded(self.state)))
         with p.block("record"):
             p.output("force", force)
             p.output("deviation", u)
@@ -80,9 +77,9 @@ class _Anew:
         return p
 
     def demanded(self, state: State) -> SX:
-        """(10) or (11)."""
-        tau = -self.kd * state[1]
-        return tau - self.kp * state[2] if self.plan.proportional else tau
+        """-tau of (10) or (11)."""
+        pull = self.kd * state[1]
+        return pull + self.kp * state[2] if self.plan.proportional else pull
 
     def derivative(self, state: State) -> Found:
         p, robot = self.p, self.hit.robot
@@ -96,13 +93,13 @@ class _Anew:
             softness = red.base_yield(self.direction.T @ linear)
             force, memory = self.line.force(hand, v_h, moved, rate)
             force = p.let("f", force)
-            tau = self.demanded(state)
+            pull = self.demanded(state)
             if self.plan.limited:
-                tau = ca.fmax(-self.limit, ca.fmin(self.limit, tau))
+                pull = self.limits.within(pull)
             turning = p.let("phi_d", self.reference + u)
             if self.plan.rubbing:
-                tau = tau - rubbed(self.viscous, self.coulomb, turning)
-            right = p.let("right", tau - j * force)
+                pull = pull + rubbed(self.viscous, self.coulomb, turning)
+            right = p.let("right", -pull - j * force)
         with p.block("solve"):  # 3a, 4a
             phi_dd = p.let("phi_dd", ca.mac(red.inverse, right, zeros(self.plan.n)))
             pushed = p.let("v_h'", ca.dot(j, phi_dd) - softness * force)

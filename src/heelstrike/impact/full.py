@@ -26,7 +26,6 @@ from heelstrike.impact.base import floats
 from heelstrike.impact.given import Options, job_of
 from heelstrike.impact.hit import Hit
 from heelstrike.impact.job import Job
-from heelstrike.impact.motion import motion_kernel
 from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre, soles, struck
 from heelstrike.impact.support import margin, support
 from heelstrike.robot.robot import Robot
@@ -121,6 +120,7 @@ class _Full:
         self.settings, self.servo, self.given = job.settings, job.servo, job.given
         self.law, self.integrator = floor_law(floor, made)
         self.turning, self.speed = job.turning(job.own())
+        self.weight = job.weight()
         self.hits = len(self.speed)
         self.q = np.array(self.given["q"], dtype=float)
         found = made.at(self.q)
@@ -166,10 +166,6 @@ class _Full:
         """Of the controller for one hit, by velocity index of robot and target."""
         robot, hit, target = self.hit.robot, self.hit, self.settings.target
         nothing, base = np.zeros(1), np.zeros(robot.nv - hit.n)
-        weight = motion_kernel(hit, ("weight",))(
-            q=self.q[k], turning=self.turning[k], rate=np.zeros(hit.n), force=[0.0],
-            point=hit.point, direction=hit.direction, gravity=[robot.gravity],
-        )["weight"]  # fmt: skip
         mass = whole.bodies[whole.body(f"{THING}/block")].mass
         lift = np.array([mass * robot.gravity * hit.direction[2]])
         spring, damper = np.ravel(target.k)[:1], np.ravel(target.c)[:1]
@@ -178,7 +174,7 @@ class _Full:
             "kd": np.concatenate([base, self.servo["kd"], damper]),
             "start": np.concatenate([positions(robot, self.q[k]), nothing]),
             "rate": np.concatenate([base, self.turning[k], nothing]),
-            "weight": np.concatenate([base, weight, lift]),
+            "weight": np.concatenate([base, self.weight[k], lift]),
             "limit": np.concatenate([base, self.servo["limit"], nothing + 1e30]),
         }
 

@@ -11,6 +11,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.after import history_of, neglected_of
 from heelstrike.impact.anew import anew
 from heelstrike.impact.hit import OWN, Hit
+from heelstrike.impact.motion import motion_kernel
 from heelstrike.impact.outcome import Estimate
 from heelstrike.impact.run import SPARSE, Lot, Ran, kept, quick
 from heelstrike.impact.simplified import Plan
@@ -109,7 +110,17 @@ class Job:
     def inputs(self, own: Arrays, turning: np.ndarray, speed: np.ndarray) -> Arrays:
         """Of the compiled steps."""
         known = {**self.servo, **own, **law_inputs(self.settings.law), **self.given}
+        known["weight"] = self.weight() if self.settings.limits else np.zeros(self.hit.n)
         return known | {"speed": speed, "reference": turning, "dt": np.array(self.settings.dt)}
+
+    def weight(self) -> np.ndarray:
+        """Torques that carry the robot's weight at its postures, (hits, n)."""
+        none = np.zeros(self.hit.n)
+        kernel = motion_kernel(self.hit, ("weight",))
+        return kernel(
+            self.settings.threads, q=self.given["q"], turning=none, rate=none, force=[0.0],
+            point=self.hit.point, direction=self.hit.direction, gravity=[self.hit.robot.gravity],
+        )["weight"]  # fmt: skip
 
     def slow(self, inputs: Arrays, history: bool) -> Ran:
         """With the inertia kept, or made anew in every step."""

@@ -109,6 +109,7 @@ class _Krylov:
         self.loads = [ca.reshape(p.input("damping_loads", n * m), n, m)]
         if stiff:
             self.loads.append(ca.reshape(p.input("stiffness_loads", n * m), n, m))
+        self.weight, self.share = p.input("weight", n), p.input("1/limit", n)
         self.line = Line(p, plan.law, self.dt)
         sizes = {"z": m, "s": m if stiff else 0, "hand": 1, "target": 1, "rate": 1, "impulse": 1}
         self.names = [name for name, size in sizes.items() if size]
@@ -135,7 +136,7 @@ class _Krylov:
 
     def load(self) -> SX:
         """The largest torque as a share of its limit."""
-        loads = ca.mac(self.loads[0], self.state[0], zeros(self.plan.n))
+        loads = ca.mac(self.loads[0], self.state[0], self.weight * self.share)
         if self.stiffness is not None:
             loads = ca.mac(self.loads[1], self.state[1], loads)
         load = SX(0)

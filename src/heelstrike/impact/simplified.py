@@ -1,7 +1,7 @@
 """Simplified dynamics computation, steps 3b to 7b of [Tsujita2009]: inertia and Jacobian kept.
 
     phi_dd = H*^-1 (tau - F - j f),      j = J*^T n                                     (9), (17)
-    tau    = clamp(K_d (phi_d_ref - phi_d) [+ K_p (phi_ref - phi)], +-tau_max)          (10)-(12)
+    tau    = clamp(K_d (phi_d_ref - phi_d) [+ K_p (phi_ref - phi)] + g, +-tau_max) - g  (10)-(12)
     F      = viscous phi_d + coulomb sign(phi_d)
     v_h'   = j^T phi_dd - y f,           x_h' = v_h                                     (13)-(16)
 
@@ -10,8 +10,9 @@ u = phi_d - phi_d_ref, e = phi - phi_ref, both zero at first touch, and -tau is 
 place of L and U the program keeps A = H*^-1: the same 2 n^2 operations a step as two triangles, and
 it exists where links are fixed. y is the base's own yield (reduced.py), 1e-5 of 1/m_a for a
 virtual base, which (15) leaves out. The sign of the force is ours: f >= 0 repels, it pushes the
-hand back and the target on. With n = 1, A = 1/m_a, j = 1 and no servo this is the virtual mass of
-fig 9.
+hand back and the target on. g is the weight, which the servo carries before the hit: (8) leaves it
+out of the motion, but not of what (12) has left for the hit. With n = 1, A = 1/m_a, j = 1 and no
+servo this is the virtual mass of fig 9.
 """
 
 from __future__ import annotations
@@ -70,8 +71,7 @@ class _Simplified:
         self.speed = p.input("speed", 1)
         self.kd = p.input("kd", n)
         self.kp = p.input("kp", n) if plan.proportional else None
-        self.limit = p.input("limit", n) if plan.limited else None
-        self.share = p.input("1/limit", n) if plan.limited else None
+        self.limits = Limits(p, n) if plan.limited else None
         if plan.rubbing:
             self.reference = p.input("reference", n)
             self.viscous, self.coulomb = p.input("viscous", n), p.input("coulomb", n)
@@ -126,23 +126,37 @@ class _Simplified:
     def held_back(self, u: SX, e: SX) -> SX:
         """The same within (12)."""
         pull = self.demanded(u, e)
-        if self.limit is None:
-            return pull
-        return ca.fmax(-self.limit, ca.fmin(self.limit, pull))
+        return pull if self.limits is None else self.limits.within(pull)
 
     def load(self) -> SX:
         """The largest torque before (12), as a share of its limit."""
-        pull, load = self.demanded(self.state[0], self.state[1]), SX(0)
-        if self.share is not None:
-            for share in ca.vertsplit(ca.fabs(pull) * self.share):
-                load = ca.fmax(load, share)
-        return load
+        pull = self.demanded(self.state[0], self.state[1])
+        return SX(0) if self.limits is None else self.limits.load(pull)
 
     def rubbing(self, u: SX) -> SX:
         """F of (5)."""
         if not self.plan.rubbing:
             return zeros(self.plan.n)
         return rubbed(self.viscous, self.coulomb, self.reference + u)
+
+
+class Limits:
+    """(12) about the weight that is carried; inputs limit, 1/limit and weight (n)."""
+
+    def __init__(self, p: Program, n: int) -> None:
+        self.limit, self.share = p.input("limit", n), p.input("1/limit", n)
+        self.weight = p.input("weight", n)
+
+    def within(self, pull: SX) -> SX:
+        """-tau that is left of -tau."""
+        return ca.fmax(self.weight - self.limit, ca.fmin(self.weight + self.limit, pull))
+
+    def load(self, pull: SX) -> SX:
+        """The largest share of a limit that -tau asks for."""
+        load = SX(0)
+        for share in ca.vertsplit(ca.fabs(self.weight - pull) * self.share):
+            load = ca.fmax(load, share)
+        return load
 
 
 def rubbed(viscous: SX, coulomb: SX, turning: SX) -> SX:
