@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from heelstrike.impact.hit import Hit
 from heelstrike.robot.points import placements
 
 
-def support(hit: Hit, q: np.ndarray) -> tuple[np.ndarray, float]:
-    """Corners (k, 2) [m] of the convex hull of the held links' contact points at q, one after
-    another to the left, and the height of the lowest [m]; no corners where there are no points.
+def support(
+    hit: Hit, q: np.ndarray, bodies: Sequence[int] | None = None
+) -> tuple[np.ndarray, float]:
+    """Corners (k, 2) [m] of the convex hull of the held links' contact points at q (or of some of
+    them), one after another to the left, and the height of the lowest [m]; no corners where there
+    are no points.
     """
     placed = placements(hit.robot, q)
-    own = [point for point in hit.robot.points if point.body in hit.held]
+    chosen = hit.held if bodies is None else bodies
+    own = [point for point in hit.robot.points if point.body in chosen]
     if len(own) < 3:
         return np.zeros((0, 2)), 0.0
     places = np.array([placed[p.body][0] @ p.position + placed[p.body][1] for p in own])
@@ -38,12 +44,15 @@ def hull(points: np.ndarray) -> np.ndarray:
 
 def margin(zmp: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """Distance of points (..., 2) from the polygon's nearest edge [m]: > 0 inside."""
-    following = np.roll(corners, -1, axis=0)
-    along = following - corners
-    inward = np.stack([-along[:, 1], along[:, 0]], axis=1)
-    inward = inward / np.linalg.norm(inward, axis=1)[:, None]
-    distances = np.einsum("...kd,kd->...k", zmp[..., None, :] - corners, inward)
+    distances = np.einsum("...kd,kd->...k", zmp[..., None, :] - corners, inward(corners))
     return np.asarray(distances.min(axis=-1))
+
+
+def inward(corners: np.ndarray) -> np.ndarray:
+    """Unit vectors (k, 2) into the polygon, one an edge."""
+    along = np.roll(corners, -1, axis=0) - corners
+    across = np.stack([-along[:, 1], along[:, 0]], axis=1)
+    return np.asarray(across / np.linalg.norm(across, axis=1)[:, None])
 
 
 def zmp_of(wrench: np.ndarray, height: float) -> np.ndarray:
