@@ -29,7 +29,8 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase, floats
 from heelstrike.impact.hit import Hit, hit
 from heelstrike.impact.mass import virtual_mass
-from heelstrike.impact.problem import CLOSE, Held, Problem, Wish, ipopt
+from heelstrike.impact.nlp import ipopt
+from heelstrike.impact.problem import CLOSE, Held, Problem, Wish
 from heelstrike.impact.support import edges, support
 from heelstrike.impact.support import margin as inside
 from heelstrike.impact.target import Target
