@@ -18,7 +18,7 @@ import heelstrike as hs
 from heelstrike.motion import Motion, jump
 from heelstrike.papers.report import Result, Row, near, shown
 from heelstrike.papers.sugihara2006.closed_form import MASS, G
-from heelstrike.papers.sugihara2006.stand import DT, POINTS, floor, parameter
+from heelstrike.papers.sugihara2006.stand import DT, POINTS, K, floor, parameter
 from heelstrike.papers.sugihara2006.walking import LAMBDA, gait
 from heelstrike.robot.points import placements
 
@@ -31,8 +31,8 @@ FALLEN = 0.5
 """Height of the centre of mass, as a share of that at the start, at which it has fallen."""
 FLIGHT = 0.1
 """Time in the air that counts as a jump [s]."""
-DEEP = 3.0
-"""Depth in the floor that no point may reach [mm]: one foot rests 2.2 mm deep on the membrane."""
+DEEP = 1e3 * MASS * G / (2 * K)
+"""Depth that no point may reach [mm]: that of the membrane alone under an edge of one foot."""
 SLID = 5.0
 """Way that a sole may slide after it landed [mm]."""
 STEP = 0.05
@@ -136,7 +136,7 @@ def _why(run: hs.Recording, motion: Motion, falls: float) -> list[Row]:
 
 def _deepest(run: hs.Recording) -> Row:
     depth = 1e3 * float(run.data["depth"].values.max())
-    remark = "One foot rests m g / (4 k) = 2.2 mm deep, all of the weight on the membrane."
+    remark = f"m g / (2 k) = {DEEP:.2g} mm, the membrane alone under an edge of one foot, is more."
     return shown("deepest point of a sole [mm]", depth, depth < DEEP, remark=remark)
 
 
