@@ -22,9 +22,13 @@ PARTS = ("rising", "standing")
 SINKS = ("floor alone below", "no membrane")
 NOT_AS_STATED = {
     "fig7": {
-        "membrane presses on, lambda 0.01: chatter standing [1/s]",
+        "membrane presses on, lambda 0.1: chatter as the weight comes on [1/s]",
+        *(f"membrane presses on, lambda 0.01: chatter {part} [1/s]" for part in PARTS),
         "membrane presses on: depth at the end, lambda 7 over lambda 4",
+        "floor alone below, lambda 0.01: chatter rising [1/s]",
         "no membrane, lambda 0.01: peak of a vertex over its share",
+        "no membrane, lambda 4: peak of a vertex over its share",
+        "no membrane, lambda 4: chatter as the weight comes on [1/s]",
         *(f"{name}, lambda 4: chatter {part} [1/s]" for name in SINKS for part in PARTS),
         *(
             f"{name}, lambda 4: centre of mass at the end, over that at lambda 0.1"
