@@ -23,8 +23,6 @@ from heelstrike.papers.sugihara2006.stand import LAMBDAS, READINGS, Stance
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EVEN = 0.25
-"""Spread of forces that are even."""
 TWO = (
     "At 0.01 two vertices of a sole stand in the rigid floor, two on the membrane alone; from 0.1 "
     "on it sinks until all four are inside."
@@ -49,14 +47,14 @@ def fig8() -> Result:
     )
 
 
-def _as_told(last: Stance | None, stance: Stance) -> bool:
-    """Even but for the first."""
-    return (stance.spread < EVEN) == (last is not None)
-
-
 def _literal(reading: str, made: tuple[Stance, ...]) -> list[Row]:
     name, first, most = READINGS[reading], made[0], made[len(LAMBDAS) - 1]
-    rows = by_lambda(reading, made, "spread", _as_told, ("disproportionate", "smoother"))
+
+    def as_told(last: Stance | None, stance: Stance) -> bool:
+        """The first the most uneven of all, the others more even than it."""
+        return first.spread > (most if last is None else stance).spread
+
+    rows = by_lambda(reading, made, "spread", as_told, ("disproportionate", "smoother"))
     for what, part in (("rising", "spread"), ("standing", "late_spread")):
         least, largest = getattr(first, part), getattr(most, part)
         rows.append(
