@@ -44,9 +44,8 @@ NOT_AS_STATED = {
         for choice in ("(19) literal, b", "(19) literal, b-hat", "(19) whole, b-hat")
     },
     "fig8": {
-        *(f"{name}, lambda 4: spread rising" for name in SINKS),
         *(f"{name}, spread standing, lambda 0.01 over lambda 4" for name in SINKS),
-        "no membrane, lambda 0.01: spread rising",
+        *(f"no membrane, lambda {lam}: spread rising" for lam in ("0.01", "1", "4")),
         "no membrane, spread rising, lambda 0.01 over lambda 4",
     },
 }
