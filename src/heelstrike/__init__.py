@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from heelstrike.simulate.scene import Scene
     from heelstrike.simulate.servo import Servo, Trajectory
     from heelstrike.simulate.simulator import Simulator
+    from heelstrike.simulate.suggest import suggest
     from heelstrike.simulate.surface import (
         Box,
         Capsule,
@@ -107,6 +108,7 @@ _HOMES = {
     "load_scene": "heelstrike.scene_files",
     "normal_law": "heelstrike.contact.custom",
     "scenes": "heelstrike.scene_files",
+    "suggest": "heelstrike.simulate.suggest",
     "virtual_mass": "heelstrike.impact.mass",
     "where": "heelstrike.contact.contact",
     "yardsticks": "heelstrike.measure.yardsticks",
@@ -164,6 +166,7 @@ __all__ = [
     "motion",
     "normal_law",
     "scenes",
+    "suggest",
     "virtual_mass",
     "where",
     "yardsticks",
