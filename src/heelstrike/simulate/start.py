@@ -78,7 +78,7 @@ def _check_law(
         return (*slopes(law, values, f"{name}.normal.", depth, GOING_IN, at), mass_in(at))
 
     carried = min(plan.robot.mass / len(contacts), mass_in(dt))
-    depth = _rest_depth(law, carried * float(np.linalg.norm(plan.scene.gravity)), dt)
+    depth = rest_depth(law, carried * float(np.linalg.norm(plan.scene.gravity)), dt)
     k, c, mass = felt(dt)
     known = np.isfinite(mass) and mass > 0
     # euler gains a little at any step
@@ -102,7 +102,7 @@ def _stable(k: float, c: float, mass: float, dt: float) -> bool:
     return step_radius(k, c, mass, dt, "symplectic") <= 1 + 1e-9
 
 
-def _rest_depth(law: NormalLaw, load: float, dt: float) -> float:
+def rest_depth(law: NormalLaw, load: float, dt: float) -> float:
     """Where the law carries a load at rest [m], at most SOFTEST."""
     d, still, none = SX.sym("d"), SX.zeros(2), SX.zeros(law.memory_size)
     contact = Contact(d, SX(0), SX(dt), none, still, still, SX(0))
