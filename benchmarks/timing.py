@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable, Mapping
-from importlib.metadata import PackageNotFoundError, version
 
-import llvmlite.binding as llvm
+from heelstrike.machine import machine
+
+__all__ = ["best_of", "machine"]
 
 
 def best_of(
@@ -32,20 +32,3 @@ def best_of(
                 call()
             best[name] = min(best[name], (clock() - started) / repeats[name])
     return best
-
-
-def machine() -> dict[str, str]:
-    """What was measured on: CPU, Python, and the packages that matter."""
-    packages = ("heelstrike", "casadi", "llvmlite", "pin", "mujoco", "numpy")
-    return {
-        "cpu": f"{llvm.get_host_cpu_name()}, {platform.machine()}",
-        "python": platform.python_version(),
-        **{name: _version(name) for name in packages},
-    }
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"

@@ -133,12 +133,12 @@ def test_item(name):
     """All rows of a figure reproduce, but those that are known not to."""
     result = paper("marhefka1996").run(name)
     assert result.name == name
-    failed = {(name, row.quantity) for row in result.rows if not row.reproduced}
+    failed = {(name, row.quantity) for row in result.rows if row.reproduced is False}
     assert failed == {known for known in NOT_REPRODUCED if known[0] == name}
     quantities = [row.quantity for row in result.rows]
     assert len(set(quantities)) == len(quantities)
     json.dumps(result.as_dict(), allow_nan=False)
-    assert all(np.isfinite(row.ours) for row in result.rows)
+    assert all(np.isfinite(row.ours) for row in result.rows if row.ours is not None)
 
 
 def test_a_wrong_law_is_noticed():

@@ -128,7 +128,7 @@ def test_paper_json_and_picture(capsys, tmp_path):
     (item,) = found["items"]
     assert found["rows"] == len(item["rows"]) == found["reproduced"]
     assert set(item["rows"][0]) == {
-        "quantity", "theirs", "closed_form", "ours", "tolerance", "reproduced", "remark"
+        "quantity", "theirs", "closed_form", "ours", "tolerance", "reproduced", "status", "remark"
     }  # fmt: skip
     assert item["figure"] == str(out_folder / "fig5.png")
     (picture,) = out_folder.iterdir()

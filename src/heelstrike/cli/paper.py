@@ -1,52 +1,47 @@
-"""`heelstrike paper NAME [ITEM]`: a paper's figures and tables, made again, theirs beside ours."""
+"""`heelstrike paper NAME [ITEM]`: a paper's figures and tables, made again, theirs beside ours.
+
+`heelstrike paper all`: those of all papers. `--report DIR` writes them down as one page.
+"""
 
 from __future__ import annotations
 
-import string
+import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heelstrike.cli.console import errors, folder_of, output, print_json, table
-from heelstrike.papers import Paper
+from heelstrike.cli.console import errors, folder_of, output, print_json
+from heelstrike.cli.paper_table import head, line, shown, verdict
+from heelstrike.errors import HeelstrikeError
+from heelstrike.papers import NAMES
 from heelstrike.papers import paper as find
 
 if TYPE_CHECKING:
-    from rich.console import Group
     from rich.progress import Progress
-    from rich.text import Text
 
-    from heelstrike.papers.report import Result, Row
+    from heelstrike.papers.making import Made, Task
 
-
-LETTERS = string.ascii_lowercase
-"""Of remarks; numbers in brackets are the papers' equations."""
-
-
-@dataclass(frozen=True)
-class Made:
-    """A result, where its picture is, and how long it took."""
-
-    result: Result
-    picture: Path | None
-    seconds: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        picture = str(self.picture) if self.picture else None
-        return self.result.as_dict() | {"figure": picture, "seconds": round(self.seconds, 3)}
+ALL = "all"
+MOST_JOBS = 4
+"""Processes, if not told: each takes half a gigabyte."""
 
 
 def paper(
-    name: Annotated[str | None, typer.Argument(help="Paper, such as marhefka1996.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Paper, such as marhefka1996, or all.")] = None,
     item: Annotated[str | None, typer.Argument(help="Figure or table, such as fig3.")] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the pictures; ./heelstrike-papers/NAME, if not given."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Folder for report.html, report.md and, unless --out, the pictures."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; one a core, at most 4, if not given.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -56,119 +51,166 @@ def paper(
 
         list_things(Kind.papers, as_json)
         return
-    chosen = find(name)
-    names = [item] if item else list(chosen.items)
-    for wanted in names:
-        chosen.item(wanted)
-    folder = out or Path("heelstrike-papers") / chosen.name
-    console = output()
+    tasks = _tasks(name, item, out or report)
+    jobs = jobs or min(MOST_JOBS, os.cpu_count() or 1)
+    if report is not None:
+        folder_of(report / "report.html")
+    start = time.perf_counter()
     made = []
-    for one in _make(chosen, names, folder):
+    for one in _shown(tasks, jobs, name == ALL, as_json):
         made.append(one)
-        if not as_json:
-            console.print(_shown(one.result))
-    if as_json:
-        print_json(_summary(chosen, made) | {"items": [one.as_dict() for one in made]})
-        return
-    console.print("theirs: in words where the paper prints no number, - where it says nothing.")
-    console.print(_verdict(_summary(chosen, made)))
-    if any(one.picture for one in made):
-        console.print(f"Pictures: {folder}", markup=False, soft_wrap=True)
+    made.sort(key=lambda one: tasks.index(one.task))
+    seconds = time.perf_counter() - start
+    if report is not None:
+        _write(report, made, seconds, jobs)
+    _tell(name, made, seconds, report, as_json)
+    failed = [f"{one.task.paper} {one.task.item}: {one.error}" for one in made if one.error]
+    if failed:
+        raise HeelstrikeError("; ".join(failed))
 
 
-def _make(chosen: Paper, names: Sequence[str], folder: Path) -> Iterator[Made]:
-    """Items one after another; while one is made, a progress bar where there is a terminal."""
-    for done, name in enumerate(names):
-        start = time.perf_counter()
-        with _bar(f"{chosen.name} {name}", done, len(names)):
-            result = chosen.run(name)
-            picture = None
-            if result.draw is not None:
-                from heelstrike.view.plot import save
+def _tasks(name: str, item: str | None, folder: Path | None) -> list[Task]:
+    """What is to be made; the folders of the pictures are there afterwards."""
+    from heelstrike.papers.making import Task
 
-                picture = folder / f"{name}.png"
-                folder_of(picture)
-                save(result.draw(), picture)
-        yield Made(result, picture, time.perf_counter() - start)
+    if name == ALL and item:
+        raise HeelstrikeError(f"'{item}' of which paper? Name it: heelstrike paper NAME {item}")
+    wanted = [find(one) for one in (NAMES if name == ALL else (name,))]
+    tasks = []
+    for one in wanted:
+        if item:
+            one.item(item)
+        place = folder or Path("heelstrike-papers")
+        if name == ALL or folder is None:
+            place = place / one.name
+        for each in [item] if item else one.items:
+            tasks.append(Task(one.name, each, place / f"{each}.png"))
+        folder_of(tasks[-1].picture)
+    return tasks
 
 
-def _bar(what: str, done: int, total: int) -> Progress:
+def _shown(tasks: Sequence[Task], jobs: int, brief: bool, silent: bool) -> Iterator[Made]:
+    """Makes and prints: of all papers a line an item as they come, else tables in their order."""
+    console = output()
+    if brief and not silent:
+        console.print(head())
+    waiting: dict[Task, Made] = {}
+    order = list(tasks)
+    for one in _made(tasks, jobs):
+        yield one
+        if silent:
+            continue
+        if brief:
+            console.print(line(one), soft_wrap=True)
+            continue
+        waiting[one.task] = one
+        while order and order[0] in waiting:
+            ready = waiting.pop(order.pop(0))
+            if ready.result is not None:
+                console.print(shown(ready.result))
+
+
+def _made(tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
+    """While items are made there is a progress bar, where there is a terminal."""
+    from heelstrike.papers.making import make
+
+    with _bar() as bar:
+        total = sum(task.seconds for task in tasks)
+        shown = bar.add_task(_doing(tasks, 0), total=total)
+        for count, one in enumerate(make(tasks, jobs), 1):
+            bar.update(shown, advance=one.task.seconds, description=_doing(tasks, count))
+            bar.stop()  # what is printed now comes where the bar was
+            yield one
+            bar.start()
+
+
+def _doing(tasks: Sequence[Task], done: int) -> str:
+    names = dict.fromkeys(task.paper for task in tasks)
+    what = tasks[0].item if len(tasks) == 1 else f"{done} of {len(tasks)}"
+    return f"{next(iter(names)) if len(names) == 1 else 'papers'} {what}"
+
+
+def _bar() -> Progress:
     """On standard error; gone before anything is printed, and never in the way of what is."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = errors()
-    bar = Progress(
+    return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed} of {task.total}"),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
         console=console,
         transient=True,
         redirect_stdout=False,
+        speed_estimate_period=3600.0,  # items take from none to a minute: the mean of all
         disable=not console.is_terminal,
     )
-    bar.add_task(what, total=total, completed=done)
-    return bar
 
 
-def _summary(chosen: Paper, made: Sequence[Made]) -> dict[str, Any]:
+def _write(folder: Path, made: Sequence[Made], seconds: float, jobs: int) -> None:
+    from heelstrike.papers.document import document
+    from heelstrike.view.html import write_html
+    from heelstrike.view.markdown import write_markdown
+
+    page = document(made, seconds, jobs)
+    write_html(page, folder / "report.html")
+    write_markdown(page, folder / "report.md")
+
+
+def _tell(
+    name: str, made: Sequence[Made], seconds: float, report: Path | None, as_json: bool
+) -> None:
+    found = _summary(made, seconds) | {"report": str(report / "report.html") if report else None}
+    if as_json:
+        print_json(found | _content(name, made))
+        return
+    if not any(one.result for one in made):
+        return
+    console = output()
+    if name != ALL:
+        console.print("theirs: in words where the paper prints no number, - where it says nothing.")
+        if found["unknown"]:
+            console.print("?: cannot be known; the remark says what the paper leaves out.")
+    console.print(verdict(found))
+    pictures = [one.picture for one in made if one.picture]
+    if pictures:
+        place = pictures[0].parent.parent if name == ALL else pictures[0].parent
+        console.print(f"Pictures: {place}", markup=False, soft_wrap=True)
+    if report is not None:
+        console.print(f"Report: {found['report']}", markup=False, soft_wrap=True)
+
+
+def _content(name: str, made: Sequence[Made]) -> dict[str, Any]:
+    """Of one paper its items, of all the papers."""
+    if name != ALL:
+        one = find(name)
+        return {
+            "paper": one.name,
+            "title": one.title,
+            "items": [each.as_dict() for each in made],
+        }
+    groups = {key: [one for one in made if one.task.paper == key] for key in NAMES}
     return {
-        "paper": chosen.name,
-        "title": chosen.title,
-        "rows": sum(len(one.result.rows) for one in made),
-        "reproduced": sum(one.result.reproduced for one in made),
-        "seconds": round(sum(one.seconds for one in made), 3),
+        "papers": [
+            _summary(some, sum(one.seconds for one in some)) | _content(key, some)
+            for key, some in groups.items()
+        ]
     }
 
 
-def _verdict(summary: dict[str, Any]) -> Text:
-    from rich.text import Text
+def _summary(made: Sequence[Made], seconds: float) -> dict[str, Any]:
+    from heelstrike.papers.report import Status
 
-    whole = summary["rows"] == summary["reproduced"]
-    count, rows, seconds = summary["reproduced"], summary["rows"], summary["seconds"]
-    sentence = f"{count} of {rows} rows reproduce, in {seconds:.1f} s."
-    return Text(sentence, style="green" if whole else "yellow")
-
-
-def _shown(result: Result) -> Group:
-    """One table a figure, its claim above, remarks below."""
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.text import Text
-
-    heading = Text.assemble((f"{result.name}: {result.title}", "bold"), "\n", result.claim)
-    if not result.rows:
-        return Group(heading, "")
-    numbers = ("closed form", "ours", "within")
-    made = table("", "quantity", "theirs", *numbers, "holds", numbers=numbers)
-    remarks: list[str] = []
-    for row in result.rows:
-        if row.remark and row.remark not in remarks:
-            remarks.append(row.remark)
-        note = f" [{LETTERS[remarks.index(row.remark)]}]" if row.remark else ""
-        made.add_row(*_cells(row, note), style="" if row.reproduced else "yellow")
-    notes = [
-        Text(f"[{letter}] {text}", style="dim")
-        for letter, text in zip(LETTERS, remarks, strict=False)
-    ]
-    return Group(heading, made, *(Padding(note, (0, 0, 0, 2)) for note in notes), "")
-
-
-def _cells(row: Row, note: str) -> tuple[Text | str, ...]:
-    from rich.text import Text
-
-    within = f"{row.tolerance:.2g}" if row.tolerance is not None else ""
-    return (
-        Text(row.quantity + note),
-        Text(_number(row.theirs)),
-        _number(row.closed_form),
-        _number(row.ours),
-        within,
-        "yes" if row.reproduced else "NO",
-    )
-
-
-def _number(value: float | str | None) -> str:
-    if value is None:
-        return "-"
-    return value if isinstance(value, str) else f"{value:.6g}"
+    return {
+        "rows": sum(len(one.rows) for one in made),
+        **{status.name: sum(one.count(status) for one in made) for status in Status},
+        "seconds": round(seconds, 3),
+    }

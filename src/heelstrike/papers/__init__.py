@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
+    from heelstrike.papers.errata import Erratum
     from heelstrike.papers.report import Result
 
 __all__ = ["NAMES", "Item", "Paper", "paper", "papers"]
@@ -46,6 +47,12 @@ class Paper:
         if name not in self.items:
             raise HeelstrikeError(_unknown(f"item of {self.name}", name, self.items))
         return self.items[name]
+
+    @property
+    def errata(self) -> tuple[Erratum, ...]:
+        """What it prints and what is meant."""
+        found: tuple[Erratum, ...] = import_module(f"{__name__}.{self.name}.errata").ERRATA
+        return found
 
     def run(self, name: str) -> Result:
         """Makes one item again."""

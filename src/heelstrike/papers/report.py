@@ -1,13 +1,15 @@
 """What a figure or table of a paper comes to: theirs, the closed form and ours, row by row.
 
 An item of a paper is a function without arguments that returns a `Result`. A row holds one number
-of ours, what it is judged by, and the verdict. What does not reproduce stays in the table.
+of ours, what it is judged by, and its status: reproduced, differs, or cannot be known. What does
+not reproduce stays in the table, and its remark says why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,14 +23,28 @@ if TYPE_CHECKING:
     from heelstrike.simulate.recording import Recording
 
 
+class Status(StrEnum):
+    """What became of a number or a sentence of a paper."""
+
+    reproduced = "reproduced"
+    differs = "differs"
+    unknown = "cannot be known"
+
+
+UNEXPLAINED = "not explained yet"
+"""Why a row differs whose remark is empty: it held where it was written."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One number of ours beside theirs."""
 
     quantity: str
     """What it is, with its unit in brackets."""
-    ours: float
-    reproduced: bool
+    ours: float | None
+    """None: the paper does not say enough for a number of ours."""
+    reproduced: bool | None
+    """None: cannot be known; the remark says what is missing."""
     theirs: float | str | None = None
     """A printed number, or the paper's words; None: the paper says nothing of it."""
     closed_form: float | None = None
@@ -36,6 +52,24 @@ class Row:
     tolerance: float | None = None
     """Largest |ours - closed form| (or theirs, where there is no closed form), in the same unit."""
     remark: str = ""
+
+    def __post_init__(self) -> None:
+        if self.reproduced is None and not self.remark:
+            raise HeelstrikeError(f"'{self.quantity}' cannot be known: its remark must say why")
+        if self.ours is None and self.reproduced is not None:
+            raise HeelstrikeError(f"'{self.quantity}' has no number of ours to judge: use unknown")
+
+    @property
+    def status(self) -> Status:
+        """Reproduced, differs or cannot be known."""
+        if self.reproduced is None:
+            return Status.unknown
+        return Status.reproduced if self.reproduced else Status.differs
+
+    @property
+    def why(self) -> str:
+        """The remark; where a row differs without one, that it is not explained."""
+        return self.remark or (UNEXPLAINED if self.status is Status.differs else "")
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; no number is left that JSON does not have."""
@@ -46,6 +80,7 @@ class Row:
             "ours": _plain(self.ours),
             "tolerance": _plain(self.tolerance),
             "reproduced": self.reproduced,
+            "status": self.status.value,
             "remark": self.remark,
         }
 
@@ -65,7 +100,11 @@ class Result:
     @property
     def reproduced(self) -> int:
         """Number of rows that reproduce."""
-        return sum(row.reproduced for row in self.rows)
+        return self.count(Status.reproduced)
+
+    def count(self, status: Status) -> int:
+        """Number of rows of that status."""
+        return sum(row.status is status for row in self.rows)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -106,6 +145,13 @@ def shown(
     return Row(quantity, float(ours), bool(holds), theirs, remark=remark)
 
 
+def unknown(quantity: str, theirs: float | str | None, why: str, ours: float | None = None) -> Row:
+    """A row for what the paper does not say enough about to be made again; `why` says what it
+    leaves out. A number of ours may stand beside it, judged by nothing.
+    """
+    return Row(quantity, None if ours is None else float(ours), None, theirs, remark=why)
+
+
 def finished(run: Recording, steps: int) -> xr.Dataset:
     """What was recorded, if every world made all its steps: Ctrl-C ends a run early, quietly."""
     if bool((run.data.failed >= 0).any()):
@@ -113,6 +159,13 @@ def finished(run: Recording, steps: int) -> xr.Dataset:
     if int(run.data.steps.min()) < steps:
         raise KeyboardInterrupt
     return run.data
+
+
+def written(value: float | str | None) -> str:
+    """A number as tables show it; what the paper says in words as it is, - for nothing."""
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else f"{value:.6g}"
 
 
 def worst(differences: Iterable[float] | np.ndarray) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 import heelstrike as hs
 from heelstrike.papers.marhefka1996 import reference
 from heelstrike.papers.marhefka1996.reference import LANDING, LIFTING, SPEED, Variant
-from heelstrike.papers.report import Result, Row, finished, near, shown
+from heelstrike.papers.report import Result, Row, finished, near, shown, unknown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,6 +102,10 @@ def fig8() -> Result:
     for i, variant in enumerate(VARIANTS):
         rows += _lift(foot, i, variant)
     rows += _support(foot)
+    rows += [
+        unknown("load in support [N]", "a constant force", "Not given: 500, 1000, 2000 N here."),
+        unknown("time of the lift [s]", None, "Not given, nor can it be read: 0.5 s here."),
+    ]
     return Result(
         "fig8",
         "a foot is set down, loaded and lifted",

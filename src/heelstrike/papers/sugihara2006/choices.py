@@ -101,17 +101,19 @@ def _crouching(bias: str, forces: str) -> list[Row]:
     made = soles(bias, forces, moves=True)
     name = f"crouching, {NAMES[bias]}, {NAMES[forces]}"
     speed = max(made.normal[0], made.tangential[0])
+    whole = (bias, forces) == ("keep", "b")
     rows = [
         shown(
             f"{name}: largest speed of a sole [um/s]",
             1e6 * speed,
             speed < IGNORABLE * G * STEPS[0],
             "ignorable",
-            f"Along the floor {1e6 * made.tangential[0]:.3g} um/s; the way down and up changes the "
-            f"soles' depth by {1e6 * made.sinks[0]:.3g} um.",
+            ("" if whole else "What is left out is of the order of dt, not small beside g dt. ")
+            + f"Along the floor {1e6 * made.tangential[0]:.3g} um/s; the way down and up changes "
+            f"the soles' depth by {1e6 * made.sinks[0]:.3g} um.",
         )
     ]
-    if (bias, forces) != ("keep", "b"):
+    if not whole:
         rows.append(
             near(
                 f"{name}: the same over that at half the step",

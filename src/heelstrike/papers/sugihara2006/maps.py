@@ -47,6 +47,8 @@ MASS_GRID, ROBOT_GRID = 41, 21
 MASS_STEPS, ROBOT_STEPS = 3000, 2000
 OFF, GROWTH = 1e-6, 1e3
 POINTS = 8
+SMALLER = "(14) is stable where 3 kappa + 2 gamma < 4, (13) where kappa + 2 gamma < 4."
+"""Why (14) is stable in fewer cells."""
 
 Map = NDArray[np.bool_]
 
@@ -170,7 +172,7 @@ def _robot_rows(robot: dict[str, Map]) -> list[Row]:
             firmest[name],
             firmest[name] >= firmest["(13)"],
             "no less than (13)" if name == "(14)" else None,
-            "Values of k are a factor of 1.58 apart.",
+            f"{SMALLER} Values of k are a factor of 1.58 apart.",
         )
         for name in LAWS
     ]
@@ -200,7 +202,7 @@ def _compared(body: str, found: dict[str, Map]) -> list[Row]:
             kept,
             kept > 1,
             "> 1",
-            "Unstable cells of "
+            f"{SMALLER} Unstable cells of "
             + ", ".join(f"{name}: {share[name]:.0f} %" for name in LAWS)
             + f" on {'a point mass' if body == 'mass' else 'the robot'}.",
         )

@@ -125,7 +125,14 @@ def _regions(maps: dict[int, np.ndarray]) -> list[Row]:
             remark="kappa to 1.2, gamma to 2, symplectic. Does not hold as stated: (13) alone "
             "gains only next to gamma = 0, (14) alone where gamma + 2 kappa > 2 > gamma + kappa.",
         ),
-        Row("share where only (14) gains", only_14, only_14 == 0, "none"),
+        Row(
+            "share where only (14) gains",
+            only_14,
+            only_14 == 0,
+            "none",
+            remark="Does not hold as stated: where a mass turns round in one step, (14) pushes "
+            "harder in it than (13) does.",
+        ),
         near("only (13) gains up to gamma, kappa 0.4", _edge(0.4), 0.03, 0.005),
         near("only (13) gains up to gamma, kappa 0.8", _edge(0.8), 0.145, 0.005),
     ]

@@ -1,0 +1,98 @@
+"""How `heelstrike paper` shows what was made."""
+
+from __future__ import annotations
+
+import itertools
+import string
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from heelstrike.cli.console import table
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.text import Text
+
+    from heelstrike.papers.making import Made
+    from heelstrike.papers.report import Result, Row
+
+HOLDS = {True: "yes", False: "NO", None: "?"}
+
+
+def letters() -> Iterator[str]:
+    """a to z, aa, ab ...: of remarks. Numbers in brackets are the papers' equations."""
+    for size in itertools.count(1):
+        yield from map("".join, itertools.product(string.ascii_lowercase, repeat=size))
+
+
+def shown(result: Result) -> Group:
+    """One table a figure, its claim above, remarks below."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    heading = Text.assemble((f"{result.name}: {result.title}", "bold"), "\n", result.claim)
+    if not result.rows:
+        return Group(heading, "")
+    numbers = ("closed form", "ours", "within")
+    made = table("", "quantity", "theirs", *numbers, "holds", numbers=numbers)
+    remarks = dict(zip(dict.fromkeys(r.why for r in result.rows if r.why), letters(), strict=False))
+    for row in result.rows:
+        note = f" [{remarks[row.why]}]" if row.why else ""
+        made.add_row(*_cells(row, note), style="" if row.reproduced else "yellow")
+    notes = [Text(f"[{letter}] {text}", style="dim") for text, letter in remarks.items()]
+    return Group(heading, made, *(Padding(note, (0, 0, 0, 2)) for note in notes), "")
+
+
+def line(one: Made) -> Text:
+    """One line an item, in columns that fit `head`."""
+    from rich.text import Text
+
+    from heelstrike.papers.report import Status
+
+    numbers = "".join(f"{one.count(status):>{_WIDE[status]}}" for status in Status)
+    text = f"{one.task.paper:14}{one.task.item:16}{numbers}{one.seconds:>10.1f}"
+    return Text(text, style="red" if one.error else "")
+
+
+def head() -> Text:
+    """Names of the columns of `line`."""
+    from rich.text import Text
+
+    from heelstrike.papers.report import Status
+
+    names = "".join(f"{status:>{_WIDE[status]}}" for status in Status)
+    return Text(f"{'paper':14}{'item':16}{names}{'seconds':>10}", style="bold")
+
+
+def verdict(summary: dict[str, Any]) -> Text:
+    """The last line."""
+    from rich.text import Text
+
+    rows, held = summary["rows"], summary["reproduced"]
+    sentence = f"{held} of {rows} rows reproduce"
+    if summary["differs"]:
+        sentence += f", {summary['differs']} differ{'s' if summary['differs'] == 1 else ''}"
+    if summary["unknown"]:
+        sentence += f", {summary['unknown']} cannot be known"
+    sentence += f", in {summary['seconds']:.1f} s."
+    return Text(sentence, style="green" if rows == held else "yellow")
+
+
+def _cells(row: Row, note: str) -> tuple[Text | str, ...]:
+    from rich.text import Text
+
+    from heelstrike.papers.report import written
+
+    within = f"{row.tolerance:.2g}" if row.tolerance is not None else ""
+    return (
+        Text(row.quantity + note),
+        Text(written(row.theirs)),
+        written(row.closed_form),
+        written(row.ours),
+        within,
+        HOLDS[row.reproduced],
+    )
+
+
+_WIDE = {"reproduced": 12, "differs": 9, "cannot be known": 17}
