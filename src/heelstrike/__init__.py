@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from heelstrike.impact.mass import virtual_mass
     from heelstrike.impact.target import Target
     from heelstrike.measure.compare import compare
+    from heelstrike.measure.laws import compare_laws
     from heelstrike.measure.yardsticks import yardsticks
     from heelstrike.robot import Point, Robot, bundled, combine, load
     from heelstrike.scene_files import SceneFile, load_scene, scenes
@@ -99,6 +100,7 @@ _HOMES = {
     "bundled": "heelstrike.robot",
     "combine": "heelstrike.robot",
     "compare": "heelstrike.measure.compare",
+    "compare_laws": "heelstrike.measure.laws",
     "compile_program": "heelstrike.compile.cpu",
     "controller": "heelstrike.simulate.controller",
     "fit_force": "heelstrike.contact.identify",
@@ -155,6 +157,7 @@ __all__ = [
     "bundled",
     "combine",
     "compare",
+    "compare_laws",
     "compile_program",
     "controller",
     "fit_force",
