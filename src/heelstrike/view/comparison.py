@@ -31,7 +31,7 @@ LIMITS = (
     "Times of a step are of one world, the fastest of seven runs, with everything recorded; "
     "MuJoCo's are of mj_step1 and mj_step2 alone, from Python, in one run.",
     "MuJoCo: contact points are spheres of 10 nm or their own radius, boxes have all their faces, "
-    "joint ends are its own constraints, torque limits cut the servo before its implicit part; "
+    "joint ends are its own constraints; "
     "solref, solimp and impratio are at their defaults, and trade these numbers for one another.",
 )
 

@@ -46,6 +46,7 @@ def handed_over(scene: Scene, dt: float, q: np.ndarray) -> mujoco.MjModel:
     """MuJoCo's model of a scene, checked in a pose."""
     mj = module()
     spec = mj.MjSpec()
+    spec.compiler.degree = False
     spec.option.timestep = dt
     spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
     spec.option.gravity = scene.gravity

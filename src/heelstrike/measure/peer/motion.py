@@ -4,7 +4,10 @@ A free joint's linear velocity is in the world there, in the body's frame here; 
 there. The servo is the implicit one of simulate/servo.py, literally: MuJoCo's armature grows by
 dt kd + dt^2 kp, and the torque applied is
 
-    kp (q_ref - q - dt v) + kd (v_ref - v) + torque,    references at t + dt, clamped to its limit
+    tau0 = kp (q_ref - q - dt v) + kd (v_ref - v) + torque,         references at t + dt
+
+Where tau0 - (dt kd + dt^2 kp) a exceeds its limit the joint gets the limit and no such term, and
+the step is made again.
 """
 
 from __future__ import annotations
@@ -71,21 +74,28 @@ class Drive:
                 "a servo with control_every, delay or implicit = false cannot be handed over to "
                 "MuJoCo"
             )
-        self._layout, self._plan, self._dt = layout, plan, dt
+        self._layout, self._plan, self._dt, self._model = layout, plan, dt, model
         robot = layout.robot
-        self.slope = np.zeros(robot.nv) if plan is None else dt * (plan.kd + dt * plan.kp)
-        """What the implicit servo adds to the inertia."""
-        model.dof_armature[layout.dofs] += self.slope
+        self._slope = np.zeros(robot.nv) if plan is None else dt * (plan.kd + dt * plan.kp)
+        self._own = model.dof_armature[layout.dofs].copy()
+        self.limit = np.full(robot.nv, np.inf) if plan is None else plan.limit
+
+    def free(self, held: np.ndarray) -> np.ndarray:
+        """What the servo adds to the inertia, but at joints that are held at their limit; MuJoCo's
+        armature is set accordingly.
+        """
+        slope = np.where(held, 0.0, self._slope)
+        self._model.dof_armature[self._layout.dofs] = self._own + slope
+        return slope
 
     def torque(self, q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
-        """What is applied before the implicit part, by our velocity index."""
+        """tau0 by our velocity index."""
         plan, dt, robot = self._plan, self._dt, self._layout.robot
         if plan is None:
             return np.zeros(robot.nv)
         goal, speed, extra = self._reference(plan, time + dt)
         now = positions(robot, q)
-        tau = plan.kp * (goal - now - dt * v) + plan.kd * (speed - v) + extra
-        return np.clip(tau, -plan.limit, plan.limit)
+        return np.asarray(plan.kp * (goal - now - dt * v) + plan.kd * (speed - v) + extra)
 
     def _reference(self, plan: ServoPlan, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if plan.table is None:

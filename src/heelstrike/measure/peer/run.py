@@ -41,13 +41,13 @@ def _labelled(made: SceneFile, trace: Trace, like: xr.Dataset, dt: float) -> xr.
     series = {
         "q": trace.q,
         "v": trace.v,
+        "torque": trace.torque,
         "force": trace.force,
         "normal_force": trace.normal,
         "touching": trace.normal > 0,
         **_seen(made, trace),
     }
     series |= _works(made, trace, series, dt)
-    series["torque"] = _torque(trace, dt)
     found = {name: like[name].copy(data=x[None]) for name, x in series.items() if name in like}
     bodies = bodies_in(made.scene.pairs)
     impulse = np.zeros((len(bodies), 3))
@@ -81,13 +81,6 @@ def _seen(made: SceneFile, trace: Trace) -> dict[str, np.ndarray]:
     return {name: np.concatenate([part[name] for part in parts])[:count] for name in SEEN}
 
 
-def _torque(trace: Trace, dt: float) -> np.ndarray:
-    """Of the servo with its implicit part; the last record repeats the one before."""
-    change = np.diff(trace.u, axis=0) / dt
-    found = trace.torque[:-1] - trace.slope * change
-    return np.vstack([found, found[-1:]])
-
-
 def _works(
     made: SceneFile, trace: Trace, seen: dict[str, np.ndarray], dt: float
 ) -> dict[str, np.ndarray]:
@@ -100,7 +93,7 @@ def _works(
     powers = {
         "work_contact": normal,
         "work_friction": rubbing,
-        "work_control": (_torque(trace, dt)[:-1] * mean).sum(axis=1),
+        "work_control": (trace.torque[:-1] * mean).sum(axis=1),
         "work_stops": (trace.constraint[:-1] * mean).sum(axis=1) - normal - rubbing,
         "work_joints": -(made.robot.damping * trace.u[1:] * mean).sum(axis=1),
         "work_push": (trace.push[:-1] * mean).sum(axis=1),

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from heelstrike.scene_files import SceneFile
 
 
+TURNS = 4
+"""In which a step finds the joints that are at their torque limits, as ours does."""
+
+
 @dataclass(frozen=True)
 class Trace:
     """A row a step, the state at its start; joint arrays are by our velocity index."""
@@ -25,15 +29,13 @@ class Trace:
     u: np.ndarray
     """MuJoCo's velocities: of a free joint in the world."""
     torque: np.ndarray
-    """Of the servo, before its implicit part."""
+    """That the servo gave."""
     force: np.ndarray
     """On the points, (steps, points, 3), in world axes [N]."""
     normal: np.ndarray
     constraint: np.ndarray
     """Generalised forces of all constraints."""
     push: np.ndarray
-    slope: np.ndarray
-    """What the implicit servo adds to the inertia."""
     seconds: float
     """Within MuJoCo's own code."""
     failed: int = -1
@@ -58,21 +60,50 @@ def traced(made: SceneFile, steps: int, dt: float, q: np.ndarray | None = None) 
         if not np.isfinite(v).all() or np.abs(v).max(initial=0.0) > FASTEST:
             failed = step
             break
-        u, torque = data.qvel[layout.dofs].copy(), drive.torque(q, v, step * dt)
+        u, wanted = data.qvel[layout.dofs].copy(), drive.torque(q, v, step * dt)
+        torque, pushed, took = _step(mj, model, data, layout, drive, pushes, wanted, step)
+        seconds += took
+        held = data.qfrc_constraint[layout.dofs].copy()
+        rows.append((q, v, u, torque, *_forces(mj, model, data, pairs), held, pushed))
+    seconds *= (steps + 1) / len(rows)
+    rows += [rows[-1]] * (steps + 1 - len(rows))
+    q, v, u, torque, force, normal, held, pushed = map(np.array, zip(*rows, strict=True))
+    return Trace(q, v, u, torque, force, normal, held, pushed, seconds, failed)
+
+
+def _step(
+    mj: Any,
+    model: Any,
+    data: Any,
+    layout: Layout,
+    drive: Drive,
+    pushes: _Pushes,
+    wanted: np.ndarray,
+    step: int,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """One step; the torque that the servo gave, the pushes' force, and MuJoCo's time [s]."""
+    start = data.qpos.copy(), data.qvel.copy(), data.qacc_warmstart.copy(), data.time
+    side, took = np.zeros(len(wanted)), 0.0
+    for turn in range(TURNS):
+        held = side != 0
+        slope = drive.free(held)
+        torque = np.where(held, side * np.where(held, drive.limit, 0.0), wanted)
         began = time.perf_counter()
         mj.mj_step1(model, data)
-        seconds += time.perf_counter() - began
+        took += time.perf_counter() - began if turn == 0 else 0.0
         data.qfrc_applied[:] = pushed = pushes.at(data, step)
         data.qfrc_applied[layout.dofs] += torque
         began = time.perf_counter()
         mj.mj_step2(model, data)
-        seconds += time.perf_counter() - began
-        held = data.qfrc_constraint[layout.dofs].copy()
-        rows.append((q, v, u, torque, *_forces(mj, model, data, pairs), held, pushed[layout.dofs]))
-    seconds *= (steps + 1) / len(rows)
-    rows += [rows[-1]] * (steps + 1 - len(rows))
-    q, v, u, torque, force, normal, held, pushed = map(np.array, zip(*rows, strict=True))
-    return Trace(q, v, u, torque, force, normal, held, pushed, drive.slope, seconds, failed)
+        took += time.perf_counter() - began if turn == 0 else 0.0
+        before = start[1][layout.dofs]
+        torque = torque - slope * (data.qvel[layout.dofs] - before) / model.opt.timestep
+        over = ~held & (np.abs(torque) > drive.limit * (1 + 1e-12))
+        if not over.any() or turn == TURNS - 1:
+            break
+        side = np.where(over, np.sign(torque), side)
+        data.qpos[:], data.qvel[:], data.qacc_warmstart[:], data.time = start
+    return torque, pushed[layout.dofs], took
 
 
 def _forces(
