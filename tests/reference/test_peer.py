@@ -74,7 +74,7 @@ def test_an_arm_in_the_air_moves_as_ours_does(tmp_path):
 
 def test_forces_at_rest_hold_the_weight_on_the_slope():
     scene = one_mu("brick-on-a-ramp", 0.6)
-    run = run_mujoco(scene, scene.run())
+    run, _ = run_mujoco(scene, scene.run())
     weight = scene.robot.mass * 9.81
     last = run.data["force"].values[0, -100:].sum(axis=1).mean(axis=0)
     assert last == pytest.approx([0, 0, weight], abs=1e-3 * weight)

@@ -50,7 +50,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("measures", "impulse", "impulse", "N s", 1, "of normal forces, whole run"),
         Entry("measures", "ground_work", "work", "J", 1, "of normal forces, whole run"),
         Entry("measures", "stable_dt", "stable dt", "ms", 1e3, "largest step in which it rests"),
-        Entry("measures", "step_time", "a step", "us", 1e6, "wall time of one world's step"),
+        Entry("measures", "step_time", "a step", "us", 1e6, "CPU time of one world's step"),
     ),
 }
 

@@ -37,6 +37,8 @@ from heelstrike.simulate.summary import describe
 from heelstrike.simulate.surface import Plane
 
 WIDTH = 80
+FAR = 0.05
+"""Surfaces farther off than the nearest by this carry nothing [m]."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,7 @@ def what_is_felt(
     if at.shape != (robot.nq,):
         raise HeelstrikeError(f"a pose of {robot.name} is {robot.nq} numbers, not {at.shape}")
     depths, joined = meetings(scene, at)
-    groups = together(scene, depths)
-    near = [i for group in groups.values() for i in group]
+    near = _near(scene, depths)
     if not near:
         raise HeelstrikeError(
             f"{robot.name} has no contact point, so nothing can be suggested; load it with points="
@@ -145,6 +146,13 @@ def what_is_felt(
         mass=min(mass, robot.mass),
         along=min(along, robot.mass),
     )
+
+
+def _near(scene: Scene, depths: np.ndarray) -> list[int]:
+    """Pairs that carry: the deepest of every surface, but of those that are far off."""
+    groups = [group for group in together(scene, depths).values() if group]
+    least = depths.max(initial=-np.inf) - FAR
+    return [i for group in groups if depths[group].max() > least for i in group]
 
 
 def _servo_terms(

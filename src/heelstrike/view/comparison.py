@@ -28,8 +28,8 @@ LIMITS = (
     "whole run.",
     "The largest stable step is one of 24 simulated, 26 % apart, up to 20 ms: 1000 steps at rest, "
     "without pushes. 'none': the law does not rest in any, it chatters.",
-    "Times of a step are of one world, the fastest of seven runs, with everything recorded; "
-    "MuJoCo's are of mj_step1 and mj_step2 alone, from Python, in one run.",
+    "Times of a step are CPU times of one world, the least of seven runs, with everything "
+    "recorded; MuJoCo's are of mj_step1 and mj_step2 alone, from Python, in one run.",
     "MuJoCo: contact points are spheres of 10 nm or their own radius, boxes have all their faces, "
     "joint ends are its own constraints; "
     "solref, solimp and impratio are at their defaults, and trade these numbers for one another.",

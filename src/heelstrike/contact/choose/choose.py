@@ -111,7 +111,9 @@ def choose(law: SurfaceLaw, felt: Felt, wish: Wish, friction: Coulomb | None = N
 def _elastic(law: Elastic, mu: Coulomb, felt: Felt, wish: Wish) -> Choice:
     normal = chosen(law.normal, felt, wish, law.implicit)
     friction, reasons = law.friction, list(normal.reasons)
-    if isinstance(friction, FrictionLaw):
+    if mu == Coulomb(0.0, 0.0):
+        friction = None
+    elif isinstance(friction, FrictionLaw):
         friction, why = rubbing(friction, mu, normal.k, felt, wish)
         reasons.append(why)
     elif friction is not None:

@@ -113,7 +113,7 @@ def _linear(law: LinearSpring, felt: Felt, wish: Wish, a: float, implicit: bool)
     reasons = [*said, why]
     if c < wanted:
         reasons.append(
-            f"c gives way, {c:.4g} N s/m: k and c dt / m may be 1 together; e = {e:.2g} for "
+            f"c gives way, {c:.4g} N s/m: k dt^2 / m + c dt / m may be 1 at most; e = {e:.2g} for "
             f"{wish.restitution:g}"
         )
     elif e < wish.restitution - 0.005:

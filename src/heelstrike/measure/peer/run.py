@@ -30,11 +30,15 @@ CHUNK = 4096
 """States that it looks at together."""
 
 
-def run_mujoco(made: SceneFile, like: Recording) -> Recording:
-    """The scene under MuJoCo's contact; `like` is a run of the same scene, start and step."""
+def run_mujoco(made: SceneFile, like: Recording) -> tuple[Recording, float]:
+    """The scene under MuJoCo's contact, and the CPU time of its step [s].
+
+    `like` is a run of the same scene, start and step.
+    """
     steps, dt = int(like.info["steps"]), float(like.info["dt"])
     trace = traced(made, steps, dt)
-    return Recording(_labelled(made, trace, like.data, dt), made.robot)
+    made_of = Recording(_labelled(made, trace, like.data, dt), made.robot)
+    return made_of, trace.seconds / (steps + 1)
 
 
 def _labelled(made: SceneFile, trace: Trace, like: xr.Dataset, dt: float) -> xr.Dataset:

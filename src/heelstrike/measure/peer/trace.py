@@ -37,7 +37,7 @@ class Trace:
     """Generalised forces of all constraints."""
     push: np.ndarray
     seconds: float
-    """Within MuJoCo's own code."""
+    """CPU time within MuJoCo's own code."""
     failed: int = -1
     """Step at which it diverged; what follows repeats the last row."""
 
@@ -88,14 +88,14 @@ def _step(
         held = side != 0
         slope = drive.free(held)
         torque = np.where(held, side * np.where(held, drive.limit, 0.0), wanted)
-        began = time.perf_counter()
+        began = time.thread_time()
         mj.mj_step1(model, data)
-        took += time.perf_counter() - began if turn == 0 else 0.0
+        took += time.thread_time() - began if turn == 0 else 0.0
         data.qfrc_applied[:] = pushed = pushes.at(data, step)
         data.qfrc_applied[layout.dofs] += torque
-        began = time.perf_counter()
+        began = time.thread_time()
         mj.mj_step2(model, data)
-        took += time.perf_counter() - began if turn == 0 else 0.0
+        took += time.thread_time() - began if turn == 0 else 0.0
         before = start[1][layout.dofs]
         torque = torque - slope * (data.qvel[layout.dofs] - before) / model.opt.timestep
         over = ~held & (np.abs(torque) > drive.limit * (1 + 1e-12))
