@@ -1,9 +1,9 @@
 """Which steps a scene can rest in: over dt, and over dt and stiffness, a world for every pair.
 
-Every world starts at rest at the depth of its load, and makes 1000 steps under the scene's control,
-without pushes. It is unstable if it diverged, or if in the last quarter the ground carries less
-than half of its weight, or with a force that leaves half to one and a half times its own mean. dt
-and k are run-time inputs: one batch, one compilation.
+Every world starts at rest at the depth of its load, and makes 1000 steps in which the servo holds
+its pose, without pushes. It is unstable if it diverged, or if in the last quarter the ground
+carries less than half of its weight, or with a force that leaves half to one and a half times its
+own mean. dt and k are run-time inputs: one batch, one compilation.
 
 Damping of a linear spring follows its stiffness, c ~ sqrt(k), so that its damping ratio stays.
 Beside it stands the closed form (contact/stability.py), with the mass of simulate/suggest.py, for
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,6 +85,7 @@ class StabilityMap:
 
 def stability_map(made: SceneFile, scales: np.ndarray | None = None) -> StabilityMap:
     """Of a scene under its laws; `scales` are those of the stiffness, one where it has none."""
+    made = still(made)
     sim, law = made.unchecked(), made.scene.surfaces[0].law
     stiff = [float(x.ravel()[0]) for path, x in sim.parameters.items() if STIFF.fullmatch(path)]
     scales = (SCALE if scales is None else scales) if stiff else np.ones(1)
@@ -99,6 +100,13 @@ def stability_map(made: SceneFile, scales: np.ndarray | None = None) -> Stabilit
         bristle=bristle_limit(law, felt),
         mass=_felt(made, made.content.simulation.dt).mass,
     )
+
+
+def still(made: SceneFile) -> SceneFile:
+    """The scene without pushes, held by its servo in the pose in which it starts."""
+    servo = made.content.servo
+    held = None if servo is None else replace(servo, reference=None)
+    return made.changed(push=(), motion=None, servo=held)
 
 
 def largest_stable_step(made: SceneFile) -> float:
