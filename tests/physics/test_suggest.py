@@ -108,6 +108,15 @@ def test_damping_gives_way_to_the_step_and_says_what_is_left():
     assert found.restitution > 0.05
 
 
+def test_a_dead_floor_still_settles():
+    """c / k, the time in which an overdamped spring comes back, stays below a second."""
+    for name in ("linear-spring", "hunt-crossley", "implicit"):
+        found = hs.suggest(hs.load("ball"), name, dt=1e-4, restitution=0.0)
+        assert found.c / found.k < 1.0
+        assert "takes longer to settle" in found.reasons[-1 if name == "implicit" else -2]
+    assert hs.suggest(hs.load("ball"), "rigid", restitution=0.0).law.restitution == 0
+
+
 def test_loads_are_the_weight_over_the_points_that_touch():
     felt = hs.suggest(hs.load("hoap1")).felt
     assert felt.points == 8

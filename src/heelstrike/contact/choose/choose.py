@@ -51,6 +51,10 @@ MEMBRANE = 0.5
 """Of the load: what a membrane carries at its bottom, so that the floor is reached."""
 
 
+DEADEST = 0.05
+"""Least restitution that damping is chosen for: beyond, springs only come back more slowly."""
+
+
 def template(law: str | SurfaceLaw | NormalLaw) -> SurfaceLaw:
     """The law of a name, or around a normal law; a surface's law as it is."""
     if isinstance(law, SurfaceLaw):
@@ -92,12 +96,8 @@ def friction_of(law: SurfaceLaw) -> Coulomb:
 def choose(law: SurfaceLaw, felt: Felt, wish: Wish, friction: Coulomb | None = None) -> Choice:
     """The law with numbers, and with other coefficients of friction if they are given."""
     mu = friction or friction_of(law)
-    if isinstance(law, Elastic):
-        return _elastic(law, mu, felt, wish)
-    if isinstance(law, MicroMacro):
-        return _membrane(law, mu, felt, wish)
-    if isinstance(law, FeedbackLinearized):
-        return _imposed(law, mu, felt, wish)
+    if isinstance(law, Elastic | MicroMacro | FeedbackLinearized):
+        return _soft(law, mu, felt, wish)
     if isinstance(law, Rigid | Signorini):
         e, said = wish.restitution, "no stiffness to choose: it rests where it first touches"
         one = Coulomb(mu.mu_k, mu.mu_k) if isinstance(law, Signorini) else mu
@@ -106,6 +106,22 @@ def choose(law: SurfaceLaw, felt: Felt, wish: Wish, friction: Coulomb | None = N
     raise HeelstrikeError(
         f"no numbers are known for {type(law).__name__}; hs.suggest takes {', '.join(NAMES)}"
     )
+
+
+def _soft(
+    law: Elastic | MicroMacro | FeedbackLinearized, mu: Coulomb, felt: Felt, wish: Wish
+) -> Choice:
+    damped_wish = replace(wish, restitution=max(wish.restitution, DEADEST))
+    if isinstance(law, Elastic):
+        made = _elastic(law, mu, felt, damped_wish)
+    elif isinstance(law, MicroMacro):
+        made = _membrane(law, mu, felt, damped_wish)
+    else:
+        made = _imposed(law, mu, felt, damped_wish)
+    if wish.restitution >= DEADEST:
+        return made
+    why = f"e is {DEADEST:g} at least: with more damping it takes longer to settle"
+    return replace(made, reasons=(*made.reasons, why))
 
 
 def _elastic(law: Elastic, mu: Coulomb, felt: Felt, wish: Wish) -> Choice:
