@@ -99,9 +99,17 @@ def _show(values: dict[str, Any]) -> None:
         console.print()
         console.print(_group(title, entries, values["columns"]))
     console.print()
-    for column in values["columns"]:
-        for text in (f"{column['name']}: {column['words']}", *column["said"]):
-            console.print(textwrap.fill(text, console.width, subsequent_indent="  "), markup=False)
+    for text in _words(values["columns"]):
+        console.print(textwrap.fill(text, console.width, subsequent_indent="  "), markup=False)
+
+
+def _words(columns: list[dict[str, Any]]) -> list[str]:
+    """The laws, those of several steps once where they are the same; and what was said."""
+    names: dict[str, list[str]] = {}
+    for column in columns:
+        names.setdefault(column["words"], []).append(column["name"])
+    laws = [f"{'; '.join(of)}: {words}" for words, of in names.items()]
+    return laws + [f"{c['name']}: {said}" for c in columns for said in c["said"]]
 
 
 def _group(title: str, entries: tuple[Entry, ...], columns: list[dict[str, Any]]) -> Table:

@@ -27,7 +27,8 @@ LIMITS = (
     "Yardsticks are of the time after the start was left out; peak, impulse and work are of the "
     "whole run.",
     "The largest stable step is one of 24 simulated, 26 % apart, up to 20 ms: 1000 steps at rest, "
-    "without pushes. 'none': the law does not rest in any, it chatters.",
+    "without pushes, by the normal force. 'none': the law does not rest in any, it chatters. A "
+    "bristle's own limit may be less: `heelstrike stability` tells it.",
     "Times of a step are CPU times of one world, the least of seven runs, with everything "
     "recorded; MuJoCo's are of mj_step1 and mj_step2 alone, from Python, in one run.",
     "MuJoCo: contact points are spheres of 10 nm or their own radius, boxes have all their faces, "
@@ -46,10 +47,10 @@ def page(found: LawComparison, folder: Path) -> Page:
     """The page; its pictures are written into a folder."""
     values = found.as_dict()
     columns = values["columns"]
-    what = values["about"] or values["scene"]
     about = (
-        f"{what[:1].upper()}{what[1:]}. {len(columns)} runs of {values['duration']:g} s: the same "
-        "robot, start, control, contact points and friction under each law."
+        f"Scene: {values['about'] or values['scene']}. {len(columns)} runs of "
+        f"{values['duration']:g} s: the same robot, start, control, contact points and friction "
+        "under each law."
     )
     tables = [
         Section(title, f"table-{k}", (_table(entries, columns), _meanings(entries)))
