@@ -144,6 +144,14 @@ def test_report_of_one_item(capsys, tmp_path, monkeypatch):
     assert "](<fig5.png>)" in (tmp_path / "r" / "report.md").read_text()
 
 
+def test_a_report_that_has_no_folder(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").write_text("a file")
+    code, out, err = command(capsys, "paper", "marhefka1996", "fig5", "--report", "taken/r")
+    assert (code, out) == (1, "")
+    assert "--report" in err
+
+
 def test_all_is_of_every_paper(capsys, tmp_path, monkeypatch):
     """Without running them: what is asked for, and how it is told."""
     monkeypatch.chdir(tmp_path)
@@ -181,7 +189,7 @@ def test_interrupted(tmp_path):
         text=True,
         start_new_session=True,
     )
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while not list(tmp_path.glob("r/*.png")) and time.monotonic() < until:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)  # to the one that waits alone: it has to end the others

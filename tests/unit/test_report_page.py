@@ -108,7 +108,15 @@ def test_markdown(page, tmp_path):
     assert [len(re.findall(r"(?<!\\)\|", row)) for row in rows] == [3, 3, 3, 3]
     assert rows[1] == "| --- | ---: |"
     assert "[x](#inner)" in rows[3]
-    assert '<a id="inner"></a>' in text
+    assert "\n### Inner\n" in text
+
+
+def test_headings_of_the_same_words_have_links_of_their_own():
+    sections = tuple(Section("The same, twice", name) for name in ("a", "b"))
+    table = Table(("x",), (Line(("to b",), to="b"),))
+    text = markdown(Page("", (table,), sections), Path())
+    assert "(#the-same-twice)" in text
+    assert text.count("(#the-same-twice-1)") == 2
 
 
 def test_plain_text_in_markdown():

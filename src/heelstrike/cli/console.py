@@ -34,13 +34,13 @@ def say(sentence: str, style: str = "") -> None:
     errors().print(Text(sentence, style=style), soft_wrap=True)
 
 
-def folder_of(path: Path) -> None:
-    """Makes the folder of a file that will be written."""
+def folder_of(path: Path, option: str = "--out") -> None:
+    """Makes the folder of a file that will be written, as that option says."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise HeelstrikeError(
-            f"cannot make the folder {path.parent}: {error.strerror}; name another with --out"
+            f"cannot make the folder {path.parent}: {error.strerror}; name another with {option}"
         ) from error
 
 

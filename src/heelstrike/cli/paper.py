@@ -52,13 +52,13 @@ def paper(
         list_things(Kind.papers, as_json)
         return
     tasks = _tasks(name, item, out or report)
-    jobs = jobs or min(MOST_JOBS, os.cpu_count() or 1)
     if report is not None:
-        folder_of(report / "report.html")
+        folder_of(report / "report.html", "--report")
+    for task in tasks:
+        folder_of(task.picture)
+    jobs = jobs or min(MOST_JOBS, os.cpu_count() or 1)
     start = time.perf_counter()
-    made = []
-    for one in _shown(tasks, jobs, name == ALL, as_json):
-        made.append(one)
+    made = list(_shown(tasks, jobs, name == ALL, as_json))
     made.sort(key=lambda one: tasks.index(one.task))
     seconds = time.perf_counter() - start
     if report is not None:
@@ -70,7 +70,7 @@ def paper(
 
 
 def _tasks(name: str, item: str | None, folder: Path | None) -> list[Task]:
-    """What is to be made; the folders of the pictures are there afterwards."""
+    """What is to be made, and where the pictures go."""
     from heelstrike.papers.making import Task
 
     if name == ALL and item:
@@ -85,7 +85,6 @@ def _tasks(name: str, item: str | None, folder: Path | None) -> list[Task]:
             place = place / one.name
         for each in [item] if item else one.items:
             tasks.append(Task(one.name, each, place / f"{each}.png"))
-        folder_of(tasks[-1].picture)
     return tasks
 
 
@@ -114,11 +113,14 @@ def _made(tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
     """While items are made there is a progress bar, where there is a terminal."""
     from heelstrike.papers.making import make
 
+    start = time.monotonic()
     with _bar() as bar:
-        total = sum(task.seconds for task in tasks)
-        shown = bar.add_task(_doing(tasks, 0), total=total)
+        done, total = 0.0, sum(task.seconds for task in tasks)
+        shown = bar.add_task(_doing(tasks, 0), total=total, end=None)
         for count, one in enumerate(make(tasks, jobs), 1):
-            bar.update(shown, advance=one.task.seconds, description=_doing(tasks, count))
+            done += one.task.seconds
+            end = start + (time.monotonic() - start) * total / done
+            bar.update(shown, completed=done, description=_doing(tasks, count), end=end)
             bar.stop()  # what is printed now comes where the bar was
             yield one
             bar.start()
@@ -127,30 +129,32 @@ def _made(tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
 def _doing(tasks: Sequence[Task], done: int) -> str:
     names = dict.fromkeys(task.paper for task in tasks)
     what = tasks[0].item if len(tasks) == 1 else f"{done} of {len(tasks)}"
-    return f"{next(iter(names)) if len(names) == 1 else 'papers'} {what}"
+    return f"{next(iter(names)) if len(names) == 1 else 'items'} {what}"
 
 
 def _bar() -> Progress:
     """On standard error; gone before anything is printed, and never in the way of what is."""
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Task as Shown
+    from rich.text import Text
+
+    class Left(ProgressColumn):
+        """Rich's own goes by the last items alone, and they take from none to a minute."""
+
+        def render(self, task: Shown) -> Text:
+            end = task.fields["end"]
+            left = None if end is None else max(0, round(end - time.monotonic()))
+            return Text("" if left is None else f"about {left // 60}:{left % 60:02d} left")
 
     console = errors()
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        Left(),
         console=console,
         transient=True,
         redirect_stdout=False,
-        speed_estimate_period=3600.0,  # items take from none to a minute: the mean of all
         disable=not console.is_terminal,
     )
 

@@ -16,12 +16,13 @@ from heelstrike.view.report import Block, Line, Page, Paragraph, Picture, Sectio
 
 COUNTS = ("rows", *(status.value for status in Status))
 ROW = ("quantity", "theirs", "closed form", "ours", "within", "status", "why, or what to know")
+MANY = "Papers on contact, made again"
 LEAD = (
     "Every figure and table of a paper, made again by simulation. Theirs: what the paper prints, "
     "in its words where it prints no number. Closed form: what its equations give on paper, or an "
     "independent reference. Within: how far ours may be from that, or from theirs. Reproduced: "
-    "ours is as the paper says. Differs: it is not, and the last column says why. Cannot be known: "
-    "the paper leaves out what it would take."
+    "ours is as the paper says, or, where it says nothing, as its equations do. Differs: it is "
+    "not, and the last column says why. Cannot be known: the paper leaves out what it would take."
 )
 
 
@@ -29,14 +30,14 @@ def document(made: Sequence[Made], seconds: float, jobs: int) -> Page:
     """The page of these results; papers and items in the order given."""
     names = list(dict.fromkeys(one.task.paper for one in made))
     of = {name: [one for one in made if one.task.paper == name] for name in names}
-    whole = names == [made[0].task.paper]
-    title = paper(names[0]).title if whole else "Papers on contact, made again"
+    single = len(names) == 1
+    title = f"{paper(names[0]).title}: theirs and ours" if single else MANY
     blocks: list[Block] = [Paragraph(LEAD), _summary(of, made)]
     blocks += [Paragraph(sentence) for sentence in _warnings(made)]
     how = Section("How this was made", "how", (_settings(seconds, jobs),))
     sections = (*(_paper(paper(name), of[name]) for name in names), how)
     filters = tuple(status.value for status in Status)
-    return Page(f"{title}: theirs and ours" if whole else title, tuple(blocks), sections, filters)
+    return Page(title, tuple(blocks), sections, filters)
 
 
 def counts(made: Sequence[Made]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -23,11 +24,12 @@ def write_markdown(page: Page, path: str | os.PathLike[str]) -> None:
 
 def markdown(page: Page, folder: Path) -> str:
     """The page as text that is to stand in that folder."""
+    links = _links(page)
     parts = [f"# {plain(page.title)}"]
-    parts += [_block(block, folder) for block in page.blocks]
-    parts.append("\n".join(_contents(page.sections, 0)))
+    parts += [_block(block, folder, links) for block in page.blocks]
+    parts.append("\n".join(_contents(page.sections, 0, links)))
     for section in page.sections:
-        parts += _section(section, 2, folder)
+        parts += _section(section, 2, folder, links)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -36,37 +38,54 @@ def plain(text: str) -> str:
     return SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def _contents(sections: Iterable[Section], depth: int) -> list[str]:
+def _links(page: Page) -> dict[str, str]:
+    """Of each anchor the link that readers of Markdown make of its heading: small letters, spaces
+    as hyphens, no punctuation; a second one of the same words has -1.
+    """
+    seen: Counter[str] = Counter([_slug(page.title)])
+    links = {}
+    for section in page.all_sections():
+        slug = _slug(section.title)
+        links[section.anchor] = f"#{slug}-{seen[slug]}" if seen[slug] else f"#{slug}"
+        seen[slug] += 1
+    return links
+
+
+def _slug(title: str) -> str:
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+def _contents(sections: Iterable[Section], depth: int, links: dict[str, str]) -> list[str]:
     lines = []
     for section in sections:
-        lines.append(f"{'  ' * depth}- [{plain(section.title)}](#{section.anchor})")
-        lines += _contents(section.sections, depth + 1)
+        lines.append(f"{'  ' * depth}- [{plain(section.title)}]({links[section.anchor]})")
+        lines += _contents(section.sections, depth + 1, links)
     return lines
 
 
-def _section(section: Section, level: int, folder: Path) -> list[str]:
-    parts = [f'{"#" * level} <a id="{section.anchor}"></a>{plain(section.title)}']
-    parts += [_block(block, folder) for block in section.blocks]
+def _section(section: Section, level: int, folder: Path, links: dict[str, str]) -> list[str]:
+    parts = [f"{'#' * level} {plain(section.title)}"]
+    parts += [_block(block, folder, links) for block in section.blocks]
     for part in section.sections:
-        parts += _section(part, level + 1, folder)
+        parts += _section(part, level + 1, folder, links)
     return parts
 
 
-def _block(block: Block, folder: Path) -> str:
+def _block(block: Block, folder: Path, links: dict[str, str]) -> str:
     if isinstance(block, Paragraph):
         if block.code:
             return "\n".join(f"    {line}" for line in block.text.splitlines())
         return plain(block.text)
-    return _table(block) if isinstance(block, Table) else _picture(block, folder)
+    return _table(block, links) if isinstance(block, Table) else _picture(block, folder)
 
 
-def _table(table: Table) -> str:
+def _table(table: Table, links: dict[str, str]) -> str:
     rules = ["---:" if name in table.numbers else "---" for name in table.columns]
     lines = [[plain(name) for name in table.columns], rules]
     for row in table.rows:
         cells = [plain(cell) for cell in row.cells]
         if row.to:
-            cells[0] = f"[{cells[0]}](#{row.to})"
+            cells[0] = f"[{cells[0]}]({links[row.to]})"
         lines.append(cells)
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 

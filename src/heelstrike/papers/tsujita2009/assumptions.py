@@ -46,10 +46,11 @@ def assumptions() -> Result:
         rows += [
             below(f"(7) |c*| / |J^T F| {at}", terms.coriolis[i] / terms.force[i], MUCH, "<<"),
             below(f"(8) |g| / |J^T F| {at}", terms.weight[i] / terms.force[i], MUCH, "<<",
-                  "At the first, largest force; the mean force is a fifth of it."),
+                  "Gravity does not grow with speed. At the first force, five times the mean."),
             below(f"(14) |J_dot phi_d| / |J phi_dd| {at}",
                   terms.drift[i] / terms.acceleration[i], MUCH, "<<"),
-            below(f"angle passed {at} [rad]", terms.angle[i], 0.1, "constant"),
+            below(f"angle passed {at} [rad]", terms.angle[i], 0.1, "constant",
+                  "The faster the hit, the further a joint goes while it lasts; 0.1 rad is ours."),
         ]  # fmt: skip
         change = float(full.impulse[i] / damped.impulse[i] - 1)
         remark = "Share of the impulse that K_p adds, which (11) drops; hrp2's gains are ours."
