@@ -71,16 +71,26 @@ class StabilityMap:
     """Of the lightest way in which the points move together, at the scene's own step [kg]."""
 
     def largest(self, column: int = 0) -> float:
-        """The largest simulated step below the first unstable one [s]; 0 if none is stable."""
-        unstable = self.unstable[:, column]
-        first = int(unstable.argmax()) if unstable.any() else len(self.dt)
-        return float(self.dt[first - 1]) if first else 0.0
+        """The last of the smallest steps that are stable [s]; 0 if none is."""
+        return last_stable(self.dt, ~self.unstable[:, column])
 
     def stiffest(self, row: int) -> float:
         """The largest simulated k below the first unstable one at a step [N/m]; 0 if none is."""
         unstable = self.unstable[row]
         first = int(unstable.argmax()) if unstable.any() else len(self.k)
         return float(self.k[first - 1]) if first else 0.0
+
+
+def last_stable(steps: np.ndarray, stable: np.ndarray) -> float:
+    """The last of the first row of stable steps [s]; 0 if there is none.
+
+    Smaller ones that are not stable do not count: what falls has not settled in so short a time.
+    """
+    if not stable.any():
+        return 0.0
+    first = int(stable.argmax())
+    row = stable[first:]
+    return float(steps[first + (len(row) if row.all() else int((~row).argmax())) - 1])
 
 
 def stability_map(made: SceneFile, scales: np.ndarray | None = None) -> StabilityMap:
@@ -110,7 +120,7 @@ def still(made: SceneFile) -> SceneFile:
 
 
 def largest_stable_step(made: SceneFile) -> float:
-    """The largest of STEP_SIZES below the first in which the scene does not rest [s]."""
+    """The last of STEP_SIZES in which the scene rests [s]."""
     return stability_map(made, np.ones(1)).largest()
 
 
