@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from heelstrike.cli.console import errors, folder_of, output, print_json
@@ -46,7 +45,7 @@ def stability(
     judged, words, _ = under(made, law, step, (depth, restitution))
     with errors().status("simulating"):
         found = stability_map(judged)
-    own = _own(found)
+    own = found.own
     stiff = float(found.k[own]) if len(found.k) else None
     plot.save(draw(found, f"{made.name}: {law}", step, stiff), path, few_colours=True)
     values = _values(found, own, step) | {"scene": made.name, "law": words, "picture": str(path)}
@@ -56,15 +55,7 @@ def stability(
         _show(made.content.about or made.name, values)
 
 
-def _own(found: StabilityMap) -> int:
-    """The column of the law's own stiffness."""
-    from heelstrike.measure.stability import SCALE
-
-    return int(np.abs(np.log(SCALE)).argmin()) if len(found.k) else 0
-
-
 def _values(found: StabilityMap, own: int, dt: float) -> dict[str, Any]:
-    row = max(int(np.searchsorted(found.dt, dt * (1 + 1e-9))) - 1, 0)
     closed = float(found.closed[own])
     fits = found.closed >= dt
     stiffest = float(found.k[fits][-1]) if len(found.k) and fits.any() else None
@@ -75,7 +66,7 @@ def _values(found: StabilityMap, own: int, dt: float) -> dict[str, Any]:
         "largest_dt": found.largest(own),
         "largest_dt_closed_form": closed if math.isfinite(closed) else None,
         "friction_dt_closed_form": found.bristle if math.isfinite(found.bristle) else None,
-        "largest_k": found.stiffest(row) if len(found.k) else None,
+        "largest_k": found.stiffest(found.row(dt)) if len(found.k) else None,
         "largest_k_closed_form": stiffest if math.isfinite(closed) else None,
         "searched_dt": float(found.dt[-1]),
         "searched_k": float(found.k[-1]) if len(found.k) else None,

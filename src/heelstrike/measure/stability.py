@@ -70,6 +70,15 @@ class StabilityMap:
     mass: float
     """Of the lightest way in which the points move together, at the scene's own step [kg]."""
 
+    @property
+    def own(self) -> int:
+        """The column of the law's own stiffness."""
+        return int(np.abs(np.log(SCALE)).argmin()) if len(self.k) > 1 else 0
+
+    def row(self, dt: float) -> int:
+        """That of the largest simulated step up to dt."""
+        return max(int(np.searchsorted(self.dt, dt * (1 + 1e-9))) - 1, 0)
+
     def largest(self, column: int = 0) -> float:
         """The last of the smallest steps that are stable [s]; 0 if none is."""
         return last_stable(self.dt, ~self.unstable[:, column])
