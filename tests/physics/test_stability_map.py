@@ -10,7 +10,7 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.measure.laws import under
-from heelstrike.measure.stability import STEP_SIZES, stability_map
+from heelstrike.measure.stability import STEP_SIZES, last_stable, stability_map, still
 
 
 def ball(law: str) -> hs.SceneFile:
@@ -44,3 +44,21 @@ def test_what_is_solved_for_rests_in_any_step():
     assert not found.unstable.any()
     assert np.isinf(found.closed).all()
     assert found.largest() == STEP_SIZES[-1]
+
+
+def test_the_last_stable_step_is_that_before_the_first_that_is_not():
+    steps = np.array([1.0, 2.0, 3.0, 4.0])
+    assert last_stable(steps, np.array([True, True, False, True])) == 2
+    assert last_stable(steps, np.array([False, True, True, False])) == 3  # too short to settle
+    assert last_stable(steps, np.array([True] * 4)) == 4
+    assert last_stable(steps, np.array([False] * 4)) == 0
+
+
+def test_stability_is_judged_in_the_pose_of_the_start():
+    """Neither pushes nor motions nor another pose to go to."""
+    push, drop, hand = map(hs.load_scene, ("push", "humanoid-drop", "hand-and-object"))
+    assert push.content.push
+    assert not still(push).content.push
+    assert drop.control.reference is not None
+    assert still(drop).control.reference is None
+    assert still(hand).control.reference is None
