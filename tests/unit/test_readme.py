@@ -32,6 +32,8 @@ PAGES = [
     "docs/identify.md",
     "docs/impact.md",
     "docs/measure.md",
+    "docs/compare.md",
+    "docs/choosing.md",
     "docs/laws/index.md",
     "docs/laws/elastic.md",
     "docs/laws/rigid.md",
