@@ -13,6 +13,7 @@ from heelstrike.cli.impact import impact
 from heelstrike.cli.listing import list_things
 from heelstrike.cli.paper import paper
 from heelstrike.cli.run import run
+from heelstrike.cli.view import view
 
 app = typer.Typer(
     name="heelstrike",
@@ -41,6 +42,7 @@ def heelstrike(
 
 
 app.command("run")(run)
+app.command("view")(view)
 app.command("list")(list_things)
 app.command("paper")(paper)
 app.command("impact")(impact)

@@ -68,7 +68,7 @@ def _triangles(shape: Shape) -> Triangles | None:
     if shape.kind in ("sphere", "ellipsoid"):
         return ball(np.broadcast_to(size, 3))
     if shape.kind == "capsule":
-        return turned(_arc(size[0], size[1]))
+        return capsule(size[0], size[1])
     if shape.kind == "cylinder":
         radius, half = size
         return turned(np.array([[0, -half], [radius, -half], [radius, half], [0, half]]))
@@ -86,6 +86,11 @@ def ball(radii: np.ndarray) -> Triangles:
     """An ellipsoid about the origin."""
     vertices, triangles = turned(_arc(1.0, 0.0))
     return vertices * radii, triangles
+
+
+def capsule(radius: float, half: float) -> Triangles:
+    """About the origin along z; half the length of its line, without the round ends."""
+    return turned(_arc(radius, half))
 
 
 def turned(profile: np.ndarray) -> Triangles:
@@ -137,3 +142,14 @@ def corner_normals(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     length = np.linalg.norm(total, axis=1, keepdims=True)
     normals = np.where(length > 0, total / np.maximum(length, 1e-30), np.repeat(flat, 3, axis=0))
     return normals.reshape(-1, 3, 3)
+
+
+def split(shown: Solid) -> Triangles:
+    """The same triangles with a vertex of its own for each normal at a place: what computes
+    normals from shared vertices alone finds ours, and edges stay sharp.
+    """
+    places, normals = shown.vertices[shown.triangles].reshape(-1, 3), shown.normals.reshape(-1, 3)
+    scale = max(float(np.ptp(shown.vertices, axis=0).max()), 1e-9)
+    keys = np.hstack([np.round(places / scale, 6), np.round(normals, 3)])
+    _, first, corners = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return places[first], corners.reshape(-1, 3)
