@@ -50,9 +50,15 @@ def free_port(host: str, port: int | None) -> int:
     """The port that was asked for, or the first free one; a sentence where there is none."""
     if port is not None and not 0 <= port < 65536:
         raise HeelstrikeError(f"a port is a number from 0, any free one, to 65535, not {port}")
-    wanted = range(PORT, PORT + TRIED) if port is None else [port]
-    for candidate in wanted:
-        if (reason := _taken(host, candidate)) is None:
+    try:
+        family = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][0]
+    except (OSError, UnicodeError) as error:
+        raise HeelstrikeError(
+            f"no host '{host}' is known here; --host is an address of this machine, such as {HOST}"
+        ) from error
+    reason = ""
+    for candidate in range(PORT, PORT + TRIED) if port is None else [port]:
+        if not (reason := _taken(family, host, candidate)):
             return candidate
     if port is None:
         raise HeelstrikeError(
@@ -64,14 +70,13 @@ def free_port(host: str, port: int | None) -> int:
     )
 
 
-def _taken(host: str, port: int) -> str | None:
-    """Why a port cannot be listened on, if so."""
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        with socket.socket(family, socket.SOCK_STREAM) as tried:
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _taken(family: int, host: str, port: int) -> str:
+    """Why a port cannot be listened on; nothing where it can."""
+    with socket.socket(family, socket.SOCK_STREAM) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
             tried.bind((host, port))
             tried.listen(1)
-    except (OSError, UnicodeError, OverflowError) as error:
-        return getattr(error, "strerror", None) or str(error)
-    return None
+        except OSError as error:
+            return error.strerror or str(error)
+    return ""
