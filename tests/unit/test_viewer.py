@@ -30,6 +30,7 @@ from heelstrike.view.browser.marks import KINDS
 from heelstrike.view.browser.page import export
 from heelstrike.view.browser.player import Player
 from heelstrike.view.browser.server import free_port, serving
+from heelstrike.view.browser.sight import first_look, hidden
 from heelstrike.view.browser.values import values
 from heelstrike.view.solid import box, solid, split
 
@@ -68,28 +69,38 @@ def test_bodies_are_where_pinocchio_has_them(player, standing, time):
     np.testing.assert_allclose(player.cast.marks[0].com.position, com, atol=1e-9)
 
 
+def directions(copies):
+    """Of the axes of a shape's copies in the world."""
+    turns = Rotation.from_quat(copies.node.batched_wxyzs, scalar_first=True)
+    return turns.apply([0.0, 0.0, 1.0])
+
+
+def length(arrows):
+    """Of shafts and heads together [m]."""
+    return sum(part.node.batched_scales[:, 2] for part in (arrows.shafts, arrows.heads))
+
+
 def test_arrows_are_the_recorded_forces(player, standing):
     player.seek(0.9)
     now = standing.data.isel(world=0).sel(time=0.9, method="nearest")
-    node, scale = player.cast.marks[0].forces.node, player.cast.scale
+    arrows, scale = player.cast.marks[0].forces, player.cast.scale
     on = now["touching"].values
     assert 0 < on.sum() <= len(on)
-    drawn = Rotation.from_quat(node.batched_wxyzs, scalar_first=True).apply([0.0, 0.0, 1.0])
-    drawn = drawn * node.batched_scales[:, 2:] * scale
+    drawn = length(arrows)[:, None] * scale * directions(arrows.heads)
     # float32 in the browser: 1e-7 of 20 N
     np.testing.assert_allclose(drawn[on], now["force"].values[on], atol=2e-5)
     places = now["contact_position"].values
-    np.testing.assert_allclose(node.batched_positions[on], places[on], atol=1e-6)
-    assert not node.batched_scales[~on].any()
+    np.testing.assert_allclose(arrows.shafts.node.batched_positions[on], places[on], atol=1e-6)
+    assert not length(arrows)[~on].any()
 
 
 def test_arrows_follow_the_scale(player):
     player.seek(0.9)
     marks, scale = player.cast.marks[0], player.cast.scale
-    before = marks.forces.node.batched_scales[:, 2].copy()
+    before = length(marks.forces)
     player.cast.scale = 2 * scale
     player.cast.again()
-    np.testing.assert_allclose(2 * marks.forces.node.batched_scales[:, 2], before, rtol=1e-6)
+    np.testing.assert_allclose(2 * length(marks.forces), before, rtol=1e-6)
     player.cast.scale = scale
 
 
@@ -111,18 +122,18 @@ def test_cones_stand_on_the_ramp_and_hold_what_sticks():
         made = Player(opened, [values(run)])
         made.cast.switch("cones", True)
         made.seek(run.data["time"].values[-1])
-        cones, forces = made.cast.marks[0].cones.node, made.cast.marks[0].forces.node
+        cones, forces = made.cast.marks[0].cones, made.cast.marks[0].forces
     (surface,) = scene.content.surface
     normal = np.array(surface.normal) / np.linalg.norm(surface.normal)
     assert abs(normal[2]) < 0.99
-    loaded = cones.batched_scales[:, 2] > 0
+    sizes = cones.node.batched_scales
+    loaded = sizes[:, 2] > 0
     assert loaded.any()
-    axes = Rotation.from_quat(cones.batched_wxyzs[loaded], scalar_first=True).apply([0, 0, 1.0])
+    axes = directions(cones)[loaded]
     np.testing.assert_allclose(axes, np.tile(normal, (len(axes), 1)), atol=1e-6)
     mu = surface.law.friction.mu_s
-    slope = cones.batched_scales[loaded, 0] / cones.batched_scales[loaded, 2]
-    np.testing.assert_allclose(slope, mu, rtol=1e-6)
-    arrows = Rotation.from_quat(forces.batched_wxyzs[loaded], scalar_first=True).apply([0, 0, 1.0])
+    np.testing.assert_allclose(sizes[loaded, 0] / sizes[loaded, 2], mu, rtol=1e-6)
+    arrows = directions(forces.heads)[loaded]
     # a brick that slides is on the cone, one that rests inside
     assert np.all(arrows @ normal > np.cos(np.arctan(mu)) - 1e-6)
 
@@ -270,6 +281,30 @@ def test_what_is_remembered_has_every_step_once(live):
     np.testing.assert_array_equal(live.values.arrays["q"][-1], live.sim.state["q"])
 
 
+def test_the_pushes_of_a_scene_come_again_beside_ones_own():
+    """Two runs of the same steps, with a push of one's own between them, end alike."""
+    made = Live(hs.load_scene("push"))
+    made.advance(2000)
+    first = made.sim.state["q"].copy()
+    made.push("WAIST", [3.0, 0.0, 0.0], 0.1)
+    made.advance(10)
+    made.reset()
+    made.advance(2000)
+    np.testing.assert_array_equal(made.sim.state["q"], first)
+
+
+def test_a_wall_is_looked_past():
+    """A wall before the first look: the view turns until nothing is hidden."""
+    places = np.random.default_rng(2).uniform(-0.1, 0.1, (50, 3))
+    free = first_look(places, 0.6, np.zeros((0, 3, 3)))
+    middle, right, up = free.place / 2, 3 * free.axes[0], 3 * free.axes[1]
+    wall = np.array([[middle - right - up, middle + right - up, middle + up]])
+    assert hidden(free.place, places, wall) == 1.0
+    turned = first_look(places, 0.6, wall)
+    assert hidden(turned.place, places, wall) == 0.0
+    assert hidden(free.place, places, wall + 10 * (free.place - middle)) == 0.0  # behind the eye
+
+
 def test_a_world_that_diverges_is_told():
     scene = hs.load_scene("stand")
     made = Live(scene)
@@ -290,9 +325,7 @@ def test_the_desk_shows_the_state_of_the_simulator(live):
         desk.frame()
         q = live.sim.state["q"]
         np.testing.assert_allclose(desk.cast.actors[0].bodies[0].position, q[:3], atol=1e-12)
-        # an arrow that ends on the body
-        length = float(desk.arrow.node.batched_scales[0, 2])
-        assert length * desk.cast.scale == pytest.approx(5.0, rel=1e-5)
+        assert length(desk.arrow)[0] * desk.cast.scale == pytest.approx(5.0, rel=1e-5)
 
 
 def test_a_taken_port_is_told_and_the_next_one_found(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from heelstrike.robot.points import placements
 from heelstrike.view.browser.instances import Colour
@@ -15,7 +16,7 @@ from heelstrike.view.solid import Solid, Triangles, solid, split
 if TYPE_CHECKING:
     from viser import SceneApi
 
-GHOST = 0.35
+GHOST = 0.3
 """Opacity of those that are overlaid."""
 WORN = (0.62, 0.70, 0.80)
 """Of surfaces on bodies."""
@@ -50,11 +51,10 @@ class Actor:
 
     def show(self, q: np.ndarray) -> None:
         """The robot at q."""
-        import viser.transforms as tf
-
-        for node, (R, p) in zip(self.bodies, placements(self.robot, q), strict=True):
-            node.position = p
-            node.wxyz = tf.SO3.from_matrix(R).wxyz
+        poses = placements(self.robot, q)
+        turns = Rotation.from_matrix([R for R, _ in poses]).as_quat(scalar_first=True)
+        for node, (_, p), turn in zip(self.bodies, poses, turns, strict=True):
+            node.position, node.wxyz = p, turn
 
 
 def path(name: str) -> str:

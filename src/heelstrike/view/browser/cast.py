@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Act = Callable[[Callable[[], None]], None]
 """Runs a change where the scene is written."""
+RUNS = tuple(plot.COLOURS[k] for k in (0, 2, 3, 5, 6, 7))
 LONGEST = 0.45
 """Length of the longest arrow at first, over the robot's size."""
 
@@ -70,8 +71,8 @@ class Cast:
 
 
 def colour(k: int) -> str:
-    """Of the k-th run."""
-    return plot.COLOURS[k % len(plot.COLOURS)]
+    """Of the k-th run: neither that of forces nor that of cones."""
+    return RUNS[k % len(RUNS)]
 
 
 def rgb(hexadecimal: str) -> Colour:
@@ -79,10 +80,8 @@ def rgb(hexadecimal: str) -> Colour:
     return red, green, blue
 
 
-def add_switches(
-    server: ViserServer, cast: Cast, act: Callable[[Callable[[], None]], None]
-) -> None:
-    """The folder of what is shown; `act` runs a change where the scene is written."""
+def add_switches(server: ViserServer, cast: Cast, act: Act) -> None:
+    """The folder of what is shown."""
     gui = server.gui
     with gui.add_folder("Show"):
         for kind, (words, _) in KINDS.items():

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 MOST = 400
 """Samples of a curve; of more the extremes of each bin stay."""
 PAST = "rgba(90, 110, 130, 0.10)"
-HEIGHT = 150
-"""Of a plot [pixels]."""
+EDGE = 1e6
+"""Beyond anything that is drawn."""
+WIDTH, HEIGHT = 300, 150
+"""Of the panel and of a plot [pixels]."""
 
 Number = Callable[[Values, int], np.ndarray]
 """A number over time of one contact."""
@@ -54,8 +56,7 @@ class Curves:
         names = runs[0].points
         loads = runs[0].arrays.get("normal_force", np.zeros((1, len(names)))).max(axis=0)
         self.choice = gui.add_dropdown("contact", names, initial_value=names[int(np.argmax(loads))])
-        have = set(runs[0].arrays)
-        self.titles = [title for title, (needs, _) in PLOTS.items() if set(needs) <= have]
+        self.titles = _titles(runs[0])
         lines = [
             uplot.Series(label=run.label or "value", stroke=colour, width=1.5)
             for run, colour in zip(runs, colours, strict=True)
@@ -64,7 +65,8 @@ class Curves:
             label="past",
             stroke="transparent",
             fill=PAST,
-            fillTo=-1e6,  # below anything that is drawn
+            fillTo=-EDGE,
+            auto=False,  # the axis does not heed it
             points={"show": False},
         )
         self.plots = [
@@ -104,8 +106,24 @@ class Curves:
         """
         for title, drawn in zip(self.titles, self.plots, strict=True):
             grid, *curves = self._kept[title]
-            low, high = np.min(curves), np.max(curves)
-            drawn.data = (grid, np.where(grid <= time, high, low), *curves)
+            drawn.data = (grid, np.where(grid <= time, EDGE, -EDGE), *curves)
+
+
+def add_curves(gui: GuiApi, runs: Sequence[Values], colours: Sequence[str]) -> Curves | None:
+    """A panel of curves on the left; none where the first run has no contacts to show."""
+    if not runs[0].points or not _titles(runs[0]):
+        return None
+    panel = gui.add_panel()
+    with panel.add_tab("Contact"):
+        made = Curves(gui, runs, colours)
+    panel.dock_left()
+    panel.set_width(WIDTH)
+    return made
+
+
+def _titles(run: Values) -> list[str]:
+    """Of the plots that a run holds everything for."""
+    return [title for title, (needs, _) in PLOTS.items() if set(needs) <= set(run.arrays)]
 
 
 def thinned(time: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

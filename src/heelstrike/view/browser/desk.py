@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heelstrike.errors import HeelstrikeError
 from heelstrike.scene_files.describe import notes
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.scene import Scene
 from heelstrike.view.browser.cast import Cast, add_switches, colour
-from heelstrike.view.browser.curves import Curves
-from heelstrike.view.browser.instances import Instances, arrow
+from heelstrike.view.browser.curves import add_curves
+from heelstrike.view.browser.instances import Arrows
 from heelstrike.view.browser.live import Live
 from heelstrike.view.browser.stage import WORLD
 
@@ -77,9 +78,8 @@ class Desk:
         self.server, self.live = server, live
         weight = live.scene.robot.mass * float(np.linalg.norm(live.scene.scene.gravity))
         self.cast = Cast(server, [live.values], strongest=max(weight / 2, 1e-3))
-        self.arrow = Instances(server.scene, f"{WORLD}/push", arrow(), 1, PUSH)
-        self.curves: Curves | None = None
-        self._count, self._told, self._weight = 0, "", weight
+        self.arrow = Arrows(server.scene, f"{WORLD}/push", 1, PUSH)
+        self._count, self._weight = 0, weight
         self._panel()
 
     def play(self, until: Callable[[], bool]) -> None:
@@ -109,28 +109,28 @@ class Desk:
         self.button.icon = "player-play" if self.live.paused else "player-pause"
 
     def _tell(self) -> None:
+        """Numbers, and once what went wrong."""
         live = self.live
-        state = "paused" if live.paused else f"**{live.factor:.2f}** times real time"
-        share = f", {100 * live.share:.0f} % of it in steps" if not live.paused else ""
+        state = f"**{live.factor:.2f}** times real time, {100 * live.share:.0f} % of it in steps"
+        if live.paused or live.failed:
+            state = "paused" if live.paused else "**diverged**; reset it"
         changed = live.change_time
-        last = "" if changed is None else f"  \nlast change in force after {1e3 * changed:.1f} ms"
-        self.numbers.content = f"t = {live.time:.2f} s, {state}{share}{last}"
-        if live.note and live.note != self._told:
+        last = (
+            "" if changed is None else f"  \nlast change took effect after {1e3 * changed:.1f} ms"
+        )
+        self.numbers.content = f"t = {live.time:.2f} s, {state}{last}"
+        note, live.note = live.note, ""
+        if note:
             for client in self.server.get_clients().values():
-                client.add_notification("Heelstrike", live.note, color="orange")
-        self._told = live.note
+                client.add_notification("Heelstrike", note, color="orange")
 
     def _show_push(self) -> None:
-        pushes = self.live.pushes()
-        place, force = np.zeros((1, 3)), np.zeros((1, 3))
-        for body, acting in pushes.items():
-            robot = self.live.scene.robot
-            index = robot.body(body)
-            node = self.cast.actors[0].bodies[index]
-            force[0] = acting
-            place[0] = node.position - acting / self.cast.scale
-        length = np.linalg.norm(force, axis=1) / self.cast.scale
-        self.arrow.show(place, force, 0.03 * self.cast.stage.size * np.ones(1), length)
+        """An arrow from the body, as those of contacts: by the same scale."""
+        tail, vector = np.zeros((1, 3)), np.zeros((1, 3))
+        for body, force in self.live.pushes().items():
+            node = self.cast.actors[0].bodies[self.live.scene.robot.body(body)]
+            tail[0], vector[0] = node.position, force / self.cast.scale
+        self.arrow.show(tail, vector, 0.03 * self.cast.stage.size)
 
     def _panel(self) -> None:
         gui = self.server.gui
@@ -140,17 +140,14 @@ class Desk:
             reset = gui.add_button("Reset", icon="refresh")
             speed = gui.add_dropdown("speed", SPEEDS, initial_value="1x")
         self.button.on_click(lambda _: self.live.ask(self.toggle))
+        command = gui.add_command("Run or pause", hotkey="space")
+        command.on_trigger(lambda _: self.live.ask(self.toggle))
         reset.on_click(lambda _: self.live.ask(self.live.reset))
         speed.on_update(lambda _: setattr(self.live, "speed", float(speed.value[:-1])))
         self._laws()
         self._push()
         add_switches(self.server, self.cast, self.live.ask)
-        if self.live.values.points:
-            panel = gui.add_panel()
-            with panel.add_tab("Contact"):
-                self.curves = Curves(gui, [self.live.values], [colour(0)])
-            panel.dock_left()
-            panel.set_width(300)
+        self.curves = add_curves(gui, [self.live.values], [colour(0)])
 
     def _laws(self) -> None:
         gui = self.server.gui
@@ -168,8 +165,17 @@ class Desk:
                     slider.on_update(self._setting(knob.path))
 
     def _setting(self, path: str) -> Callable[[Any], None]:
+        """What a slider does; where its value is refused it goes back."""
         live = self.live
-        return lambda event: live.ask(lambda: live.set(path, float(event.target.value)))
+
+        def change(slider: Any) -> None:
+            try:
+                live.set(path, float(slider.value))
+            except HeelstrikeError:
+                slider.value = float(live.sim.parameters[path][0])
+                raise
+
+        return lambda event: live.ask(lambda: change(event.target))
 
     def _push(self) -> None:
         gui, names = self.server.gui, [body.name for body in self.live.scene.robot.bodies]

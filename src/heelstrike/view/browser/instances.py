@@ -15,6 +15,9 @@ from heelstrike.view.solid import Triangles, solid, split, turned
 if TYPE_CHECKING:
     from viser import SceneApi
 
+HEAD = 2.6
+"""Length of an arrow's head over its radius."""
+
 Colour = tuple[int, int, int]
 """Red, green, blue, 0 to 255."""
 
@@ -71,6 +74,24 @@ class Instances:
         self.node.batched_scales = size
 
 
+class Arrows:
+    """Arrows under one node: shafts, and heads that grow no longer than HEAD of their radii."""
+
+    def __init__(self, scene: SceneApi, name: str, count: int, colour: Colour) -> None:
+        self.node = scene.add_frame(name, show_axes=False)
+        self.shafts = Instances(scene, f"{name}/shafts", rod(), count, colour)
+        self.heads = Instances(scene, f"{name}/heads", head(), count, colour)
+
+    def show(self, tails: np.ndarray, vectors: np.ndarray, radius: float) -> None:
+        """From tails (n, 3) along vectors (n, 3) [m], with heads of at most a radius [m]."""
+        length = np.linalg.norm(vectors, axis=1)
+        wide = np.minimum(radius, length / (2 * HEAD))
+        shaft = length - HEAD * wide
+        along = vectors / np.maximum(length, 1e-30)[:, None]
+        self.shafts.show(tails, vectors, 0.4 * wide, shaft)
+        self.heads.show(tails + shaft[:, None] * along, vectors, wide, HEAD * wide)
+
+
 def _linear(colour: Colour) -> Colour:
     """A screen's colour as light: viser takes that of copies so, and that of meshes as it is."""
     red, green, blue = (round(255 * (part / 255) ** 2.2) for part in colour)
@@ -87,9 +108,9 @@ def turns_of_z(directions: np.ndarray) -> np.ndarray:
     return np.where(over[:, None], [0.0, 1.0, 0.0, 0.0], found)
 
 
-def arrow() -> Triangles:
-    """A shaft to 0.72 of the height, then a head; the radius is the head's."""
-    return turned(np.array([[0, 0], [0.42, 0], [0.42, 0.72], [1.0, 0.72], [0, 1]]))
+def head() -> Triangles:
+    """Of an arrow."""
+    return turned(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
 
 
 def rod() -> Triangles:

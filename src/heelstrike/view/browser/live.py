@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 FRAME = 1 / 30
 """Wall time from one picture to the next [s]."""
 BEHIND = 0.1
-"""Simulated time that is caught up with at most; what lies further back is given up [s]."""
-KEPT = 4.0
-"""Simulated time that is remembered for curves [s]."""
+"""Wall time that is caught up with at most; what lies further back is given up [s]."""
+KEPT, RECORDS = 4.0, 8000
+"""Simulated time that is remembered for curves [s], in at most so many records."""
 SHARE = 0.9
 """Of the measured factor that a new picture keeps: over the last ten."""
 
@@ -49,7 +49,8 @@ class Live:
         self._asked: queue.Queue[tuple[float, Callable[[], None]]] = queue.Queue()
         self._slots: dict[str, str] = {}
         self._names = [n for n in standard(scene.scene, ()) if n in NAMES]
-        self._slot(body or scene.robot.bodies[0].name)
+        for name in dict.fromkeys([body or scene.robot.bodies[0].name, *_pushed(scene)]):
+            self._slot(name)
         self.sim.compile(self._names)
         self._dt = float(self.sim.parameters["dt"][0])
         self._debt = self._last = 0.0
@@ -115,7 +116,7 @@ class Live:
             return
         now = time.perf_counter()
         spent, self._last = now - (self._last or now - FRAME), now
-        self._debt = min(self._debt + spent * self.speed, BEHIND)
+        self._debt = min(self._debt + spent * self.speed, BEHIND * max(self.speed, 1.0))
         steps = max(int(self._debt / self._dt), 1 if asked else 0)
         if not steps:
             return
@@ -171,10 +172,18 @@ class Live:
     def _keep(self, run: Recording) -> None:
         """Adds a run's records to those that are remembered."""
         data, old = run.data.isel(world=0), self.values
-        first = max(0, len(old.time) + data.sizes["time"] - 1 - round(KEPT / self._dt))
+        most = min(round(KEPT / self._dt), RECORDS)
+        first = max(0, len(old.time) + data.sizes["time"] - 1 - most)
         arrays: dict[str, Any] = {
             name: np.concatenate([array[first:-1], data[name].values])
             for name, array in old.arrays.items()
         }
         clock = np.concatenate([old.time[first:-1], data["time"].values])
         self.values = replace(old, time=clock, arrays=arrays)
+
+
+def _pushed(scene: SceneFile) -> list[str]:
+    """Bodies that the scene itself pushes: they get a push of one's own before those are over, or
+    it would take their place.
+    """
+    return [scene.robot.bodies[scene.robot.body(push.body)].name for push in scene.content.push]

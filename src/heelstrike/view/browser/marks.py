@@ -13,7 +13,7 @@ import numpy as np
 
 from heelstrike.impact.support import hull
 from heelstrike.measure.friction import coefficients
-from heelstrike.view.browser.instances import Colour, Instances, arrow, cone, pin, rod
+from heelstrike.view.browser.instances import Arrows, Colour, Instances, cone, pin, rod
 from heelstrike.view.browser.normals import Normals
 from heelstrike.view.browser.values import Now, Values
 
@@ -60,7 +60,7 @@ class Marks:
         colours = COLOURS if ghost is None else dict.fromkeys(COLOURS, ghost)
         contacts = max(len(run.points), 1)
         bodies = max(run.arrays["cop"].shape[1] if self.has("cop") else 0, 1)
-        self.forces = Instances(scene, f"{name}/forces", arrow(), contacts, colours["forces"])
+        self.forces = Arrows(scene, f"{name}/forces", contacts, colours["forces"])
         self.cones = Instances(scene, f"{name}/cones", cone(), contacts, colours["cones"], 0.3)
         self.cop = Instances(scene, f"{name}/cop", pin(), bodies, colours["cop"])
         self.zmp = Instances(scene, f"{name}/zmp", pin(), 1, colours["zmp"])
@@ -97,10 +97,8 @@ class Marks:
                 getattr(self, f"_show_{kind}")(now, scale)
 
     def _show_forces(self, now: Now, scale: float) -> None:
-        length = np.linalg.norm(now["force"], axis=1)
-        length = np.where(now["touching"] & (length > FAINT), length, np.nan) / scale
-        radius = np.minimum(0.022 * self.size, 0.2 * length)
-        self.forces.show(now["contact_position"], now["force"], radius, length)
+        vectors = np.where(now["touching"][:, None], now["force"], 0.0) / scale
+        self.forces.show(now["contact_position"], vectors, 0.02 * self.size)
 
     def _show_cones(self, now: Now, scale: float) -> None:
         loaded = now["touching"] & (now["normal_force"] > FAINT)

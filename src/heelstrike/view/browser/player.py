@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from heelstrike.view.browser.cast import Cast, add_switches, colour, legend, rgb
-from heelstrike.view.browser.curves import Curves
+from heelstrike.view.browser.curves import add_curves
 from heelstrike.view.browser.values import Values
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ class Player:
         self.speed = 1.0
         strongest = max(run.strongest() for run in runs)
         self.cast = Cast(server, runs, strongest)
-        self.curves: Curves | None = None
         self._panel()
         self.seek(self.begin)
 
@@ -81,17 +80,12 @@ class Player:
             speed = gui.add_dropdown("speed", SPEEDS, initial_value="1x")
         self.slider.on_update(self._slid)
         self.button.on_click(lambda _: self.toggle())
+        gui.add_command("Play or pause", hotkey="space").on_trigger(lambda _: self.toggle())
         speed.on_update(lambda _: setattr(self, "speed", float(speed.value[:-1])))
         if len(self.runs) > 1:
             self._runs()
         add_switches(self.server, self.cast, self._act)
-        if self.runs[0].points:
-            panel = gui.add_panel()
-            with panel.add_tab("Contact"):
-                colours = [colour(k) for k in range(len(self.runs))]
-                self.curves = Curves(gui, self.runs, colours)
-            panel.dock_left()
-            panel.set_width(300)
+        self.curves = add_curves(gui, self.runs, [colour(k) for k in range(len(self.runs))])
 
     def _slid(self, event: object) -> None:
         if getattr(event, "client", None) is None:  # moved by play itself
