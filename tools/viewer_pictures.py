@@ -41,6 +41,7 @@ def main() -> None:
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=chromium, args=FLAGS.split())
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
+        page.set_default_timeout(300_000)
         for take in (recordings, live, exported):
             take(page)
         browser.close()
@@ -71,7 +72,7 @@ def live(page: Page) -> None:
             _tick(page, "friction cones")
             _row(page, "normal.k [N/m^n]").locator("input").last.fill("10000")
             page.wait_for_timeout(2500)
-            shown.ask(lambda: shown.push("WAIST", [11.0, 6.0, 0.0], 0.5))
+            shown.ask(lambda: shown.push("WAIST", [10.0, 0.0, 0.0], 0.5))
             end = shown.time + 0.15
             while shown.time < end:
                 time.sleep(0.005)

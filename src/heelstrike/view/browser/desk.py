@@ -13,7 +13,7 @@ from heelstrike.scene_files.describe import notes
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.scene import Scene
 from heelstrike.view.browser.cast import Cast, add_switches, colour
-from heelstrike.view.browser.curves import add_curves
+from heelstrike.view.browser.curves import Curves, add_curves
 from heelstrike.view.browser.instances import Arrows
 from heelstrike.view.browser.live import Live
 from heelstrike.view.browser.stage import WORLD
@@ -96,11 +96,16 @@ class Desk:
             self.cast.marks[0].run = self.live.values
             self.cast.show([now])
             self._show_push()
-            if self.curves is not None and self._count % CURVES == 0 and not self.live.paused:
-                self.curves.runs = [self.live.values]
-                self.curves.redraw(-np.inf)  # all of it is past
+            if self.curves is not None and self._count % CURVES == 0:
+                self._draw(self.curves)
         if self._count % TOLD == 0:
             self._tell()
+
+    def _draw(self, curves: Curves) -> None:
+        """The curves, if there is anything new; nothing is shaded, all of it is past."""
+        if curves.runs[0] is not self.live.values:
+            curves.runs = [self.live.values]
+            curves.redraw(-np.inf)
 
     def toggle(self) -> None:
         """Pauses, or goes on."""

@@ -61,7 +61,7 @@ class Marks:
         contacts = max(len(run.points), 1)
         bodies = max(run.arrays["cop"].shape[1] if self.has("cop") else 0, 1)
         self.forces = Arrows(scene, f"{name}/forces", contacts, colours["forces"])
-        self.cones = Instances(scene, f"{name}/cones", cone(), contacts, colours["cones"], 0.3)
+        self.cones = Instances(scene, f"{name}/cones", cone(), contacts, colours["cones"], 0.2)
         self.cop = Instances(scene, f"{name}/cop", pin(), bodies, colours["cop"])
         self.zmp = Instances(scene, f"{name}/zmp", pin(), 1, colours["zmp"])
         self.com = scene.add_frame(f"{name}/com", show_axes=False)
