@@ -9,7 +9,11 @@ simulator behind the sliders.
 from __future__ import annotations
 
 import json
+import signal
 import socket
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +31,7 @@ from heelstrike.view.browser.desk import Desk, knobs
 from heelstrike.view.browser.instances import rod, turns_of_z
 from heelstrike.view.browser.live import Live
 from heelstrike.view.browser.marks import KINDS
+from heelstrike.view.browser.normals import Normals
 from heelstrike.view.browser.page import export
 from heelstrike.view.browser.player import Player
 from heelstrike.view.browser.server import free_port, serving
@@ -136,6 +141,33 @@ def test_cones_stand_on_the_ramp_and_hold_what_sticks():
     arrows = directions(forces.heads)[loaded]
     # a brick that slides is on the cone, one that rests inside
     assert np.all(arrows @ normal > np.cos(np.arctan(mu)) - 1e-6)
+
+
+@pytest.mark.parametrize("name", ["box-stack", "stairs", "three-materials", "hand-and-object"])
+def test_normals_are_those_of_the_simulator(name):
+    """f . n = f_n, on boxes, stairs, and surfaces that ride on bodies."""
+    run = values(hs.load_scene(name).run())
+    normals, seen = Normals(run), 0
+    for k in range(0, len(run.time), 80):
+        now = run.at(k)
+        loaded = now["touching"] & (now["normal_force"] > 1e-3)
+        found = normals.at(now["q"], loaded)
+        along = np.einsum("ij,ij->i", now["force"][loaded], found[loaded])
+        np.testing.assert_allclose(along, now["normal_force"][loaded], rtol=1e-9)
+        seen += loaded.sum()
+    assert seen > 10
+
+
+def test_a_recording_of_the_motion_alone_is_shown():
+    """Without forces there are no arrows, and no error."""
+    short = hs.load_scene("bouncing-ball").simulator().run(0.1, record=["q"])
+    with serving(port=0) as opened:
+        made = Player(opened, [values(short)])
+        made.seek(0.05)
+        assert made.curves is None
+        assert not any(made.cast.marks[0].shown.values())
+        q = short.data["q"][0].sel(time=0.05, method="nearest").values
+        np.testing.assert_allclose(made.cast.actors[0].bodies[0].position, q[:3], atol=1e-12)
 
 
 def test_a_ghost_is_seen_through_and_can_be_hidden(player):
@@ -378,7 +410,7 @@ def test_mistakes_are_sentences(capsys, tmp_path, monkeypatch, standing):
         ("ball.nc", "--export", "a.pdf"): "an .html file, not 'a.pdf'",
         ("ball.nc", "--port", "70000"): "to 65535, not 70000",
         ("ball.nc", "--host", "192.0.2.1"): "check --host",
-        ("ball.nc", "--host", "no such host"): "no host 'no such host'",
+        ("ball.nc", "--host", "no..host"): "no host 'no..host'",
     }
     for arguments, sentence in said.items():
         code, out, err = call(capsys, "view", *arguments, "--no-open")
@@ -400,6 +432,22 @@ def test_a_robot_that_is_gone_is_told(capsys, tmp_path, monkeypatch):
     assert code == 1
     assert "the robot of 'mine.nc' cannot be loaded again" in err
     assert "--robot" in err
+
+
+def test_it_serves_until_ctrl_c(tmp_path):
+    hs.load_scene("bouncing-ball").simulator().run(0.1).save(tmp_path / "ball.nc")
+    command = [sys.executable, "-m", "heelstrike", "view", "ball.nc", "--no-open", "--json"]
+    with subprocess.Popen(
+        [*command, "--port", "0"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        said = b""
+        while b"}" not in said:
+            said += process.stdout.readline()
+        with urllib.request.urlopen(json.loads(said)["url"], timeout=20) as answer:
+            assert b"<html" in answer.read()[:200].lower()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (0, b"", b"")
 
 
 def test_the_page_is_one_file(capsys, tmp_path, standing):

@@ -43,7 +43,9 @@ def serving(host: str = HOST, port: int | None = None, label: str = "") -> Itera
 def address(server: ViserServer) -> str:
     """Where a browser on this machine finds the page."""
     host = server.get_host()
-    return f"http://{'localhost' if host in (HOST, '0.0.0.0') else host}:{server.get_port()}"
+    if host in (HOST, "0.0.0.0", "::"):
+        host = "localhost"
+    return f"http://{f'[{host}]' if ':' in host else host}:{server.get_port()}"
 
 
 def free_port(host: str, port: int | None) -> int:
