@@ -174,6 +174,10 @@ def test_a_ghost_is_seen_through_and_can_be_hidden(player):
     solid_one, ghost = player.cast.actors
     assert {mesh.opacity for mesh in solid_one.meshes} == {None}
     assert all(mesh.opacity < 0.5 for mesh in ghost.meshes)
+    solid_one.fade(0.4)
+    assert {mesh.opacity for mesh in solid_one.meshes} == {0.4}
+    solid_one.fade(1.0)
+    assert {mesh.opacity for mesh in solid_one.meshes} == {None}
     player.cast.hide(1, True)
     assert not ghost.root.visible
     assert solid_one.root.visible

@@ -17,6 +17,8 @@ CREASE = np.cos(np.radians(35))
 ROUND = 40
 """Sides of what is round."""
 
+ODD = np.random.default_rng(0).integers(0, 2**63, 6, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+
 Triangles = tuple[np.ndarray, np.ndarray]
 """(vertices (n, 3) [m], triangles (m, 3))"""
 
@@ -150,6 +152,8 @@ def split(shown: Solid) -> Triangles:
     """
     places, normals = shown.vertices[shown.triangles].reshape(-1, 3), shown.normals.reshape(-1, 3)
     scale = max(float(np.ptp(shown.vertices, axis=0).max()), 1e-9)
-    keys = np.hstack([np.round(places / scale, 6), np.round(normals, 3)])
-    _, first, corners = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    keys = np.hstack([np.round(places / scale * 1e6), np.round(normals * 1e3)]).astype(np.int64)
+    # one number a row, by odd factors modulo 2^64: numbers are sorted faster than rows
+    hashed = (keys.astype(np.uint64) * ODD).sum(axis=1, dtype=np.uint64)
+    _, first, corners = np.unique(hashed, return_index=True, return_inverse=True)
     return places[first], corners.reshape(-1, 3)

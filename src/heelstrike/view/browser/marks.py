@@ -29,7 +29,7 @@ KINDS = {
     "com": ("CoM", ("com",)),
     "cop": ("CoP", ("cop",)),
     "zmp": ("ZMP", ("zmp",)),
-    "support": ("support polygon", ("contact_position", "touching")),
+    "support": ("support polygon", ("contact_position", "touching", "depth")),
 }
 """What it is called, and the variables that it takes."""
 COLOURS: dict[str, Colour] = {
@@ -122,11 +122,13 @@ class Marks:
         self._pins(self.zmp, now["zmp"][None])
 
     def _show_support(self, now: Now, scale: float) -> None:
-        places = now["contact_position"][now["touching"]]
+        """On the surface: contacts are below it by their depth."""
+        on = now["touching"]
+        places = now["contact_position"][on]
         corners = hull(places[:, :2]) if len(places) > 2 else np.zeros((0, 2))
         vertices = np.zeros((len(self.support.vertices), 3))
         if len(corners) > 2:
-            height = places[:, 2].mean() + 2e-3 * self.size
+            height = (places[:, 2] + now["depth"][on]).mean() + 2e-3 * self.size
             vertices[: len(corners), :2] = corners
             vertices[len(corners) :, :2] = corners[-1]
             vertices[:, 2] = height
