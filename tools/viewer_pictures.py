@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,6 +21,7 @@ from heelstrike.view.browser import Live, export, values
 from heelstrike.view.browser.desk import Desk
 from heelstrike.view.browser.player import Player
 from heelstrike.view.browser.server import address, serving
+from heelstrike.view.browser.show import background
 from heelstrike.view.browser.values import Values
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -66,7 +64,7 @@ def live(page: Page) -> None:
     shown.advance(2000)
     with serving(label="Heelstrike: stand") as server:
         desk = Desk(server, shown)
-        with _going(desk.play):
+        with background(desk.play):
             page.goto(address(server))
             page.wait_for_timeout(LOADS)
             _tick(page, "friction cones")
@@ -100,18 +98,6 @@ def _tick(page: Page, label: str) -> None:
 
 def _run(label: str, *settings: str, scene: str = "push") -> Values:
     return values(chosen_scene(scene, None, {}, list(settings)).run(), label)
-
-
-@contextmanager
-def _going(play: Callable[[Callable[[], bool]], None]) -> Iterator[None]:
-    over = threading.Event()
-    thread = threading.Thread(target=play, args=(over.is_set,))
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def _take(page: Page, name: str) -> None:

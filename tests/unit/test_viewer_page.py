@@ -11,9 +11,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
-import threading
 import time
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -25,6 +23,7 @@ from heelstrike.view.browser.live import Live
 from heelstrike.view.browser.page import export
 from heelstrike.view.browser.player import Player
 from heelstrike.view.browser.server import address, serving
+from heelstrike.view.browser.show import background
 from heelstrike.view.browser.values import values
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -94,19 +93,6 @@ def until(holds, page) -> None:
         page.wait_for_timeout(100)
 
 
-@contextmanager
-def going(play):
-    """Plays in a thread of its own."""
-    over = threading.Event()
-    thread = threading.Thread(target=play, args=(over.is_set,))
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
 def field(page, label):
     """The number beside a slider."""
     row = page.get_by_text(label, exact=True).locator("xpath=ancestor::*[.//input][1]")
@@ -143,7 +129,7 @@ def test_a_slider_of_a_live_scene_changes_the_depth(page):
     """Half the stiffness, twice the depth, from the page through the simulator."""
     live = Live(hs.load_scene("stand"))
     live.advance(2000)
-    with serving(port=0) as opened, going(Desk(opened, live).play):
+    with serving(port=0) as opened, background(Desk(opened, live).play):
         page.goto(f"{address(opened)}/?fixedDpr=0.5")
         field(page, "normal.k [N/m^n]").wait_for(timeout=1e3 * PATIENCE)
         until(lambda: live.time > 2.5, page)

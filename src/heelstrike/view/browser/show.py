@@ -1,8 +1,10 @@
-"""Opens the viewer and keeps it open until Ctrl-C."""
+"""Opens the viewer, and keeps it open until Ctrl-C or while something else is done."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from heelstrike.view.browser.desk import Desk
 from heelstrike.view.browser.live import Live
@@ -30,6 +32,19 @@ def simulate(live: Live, told: Told = print, host: str = HOST, port: int | None 
         desk = Desk(server, live)
         told(address(server))
         _until_interrupted(desk.play)
+
+
+@contextmanager
+def background(play: Callable[[Callable[[], bool]], None]) -> Iterator[None]:
+    """Plays in a thread of its own while the block lasts."""
+    over = threading.Event()
+    thread = threading.Thread(target=play, args=(over.is_set,))
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def _until_interrupted(play: Callable[[Callable[[], bool]], None]) -> None:
