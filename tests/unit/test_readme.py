@@ -29,6 +29,7 @@ PAGES = [
     "docs/recording.md",
     "docs/scenes.md",
     "docs/pictures.md",
+    "docs/viewer.md",
     "docs/identify.md",
     "docs/impact.md",
     "docs/measure.md",
