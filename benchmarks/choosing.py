@@ -49,7 +49,7 @@ SUMMARY = (
     ("stand", "mean_depth", "standing: depth"),
     ("stand", "creep_tangential", "creeps"),
     ("humanoid-drop", "peak_force", "dropped: peak"),
-    ("push", "creep_tangential", "pushed: creeps"),
+    ("push", "deepest", "pushed: deepest"),
     ("box-stack", "stable_dt", "stack: stable dt"),
     ("stand", "stable_dt", "standing: stable dt"),
     ("stand", "step_time", "a step"),
@@ -116,7 +116,8 @@ def placed(page: str, made: Mapping[str, str]) -> str:
     """The page with its tables after their marks."""
     for name, text in made.items():
         mark = re.escape(MARK.format(name))
-        page, count = re.subn(rf"({mark}\n)(?:\|.*\n)*", lambda m, t=text: f"{m[1]}{t}\n", page)
+        old = rf"({mark}\n)(?:\n(?:\|.*\n)+)?"
+        page, count = re.subn(old, lambda m, t=text: f"{m[1]}\n{t}\n", page)
         if count != 1:
             raise SystemExit(f"the page needs one line {MARK.format(name)}")
     return page
