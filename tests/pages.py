@@ -17,13 +17,14 @@ FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TYPED = re.compile(rf"^(?:    |\$ )({PROGRAM} .*)$", re.MULTILINE)
 SHOWN = re.compile(rf"`({PROGRAM} [^`\n]*)`")
 PLACEHOLDER = re.compile(
-    r"\b(?:SCENE|FILE|DIR|NAME|ITEM|ROBOT|LINK|LAW|FOLDER)\b|\.\.\.|\[|^heelstrike \w+$"
+    r"\b(?:SCENE|FILE|DIR|NAME|ITEM|ROBOT|LINK|LAW|FOLDER)\b|\.\.\.|\[|^heelstrike \w+( --set)?$"
 )
 
 ELSEWHERE = {
     r"pip install ": "installs from a network",
     r"make (demo|test|lint|docs)$": "what CI does, or an example",
     r"(python -m )?pytest ": "is a test itself, mostly a nightly one",
+    r"heelstrike view (?!.*--export)": "serves until Ctrl-C: tests/unit/test_viewer.py",
     r"python examples/": "tests/unit/test_examples.py",
     r"python (docs|tools)/": "draw what is committed; minutes",
     r"python -m benchmarks\.": "minutes, and figures of the machine",
@@ -31,6 +32,7 @@ ELSEWHERE = {
 """Commands that no test of the pages runs, and why. What they name must be there."""
 LONG = {
     r"heelstrike paper \w+": "seconds to minutes: every item is tested in tests/papers",
+    r"heelstrike (compare|stability) ": "minutes of compiling: tests/unit/test_compare_laws.py",
     r"heelstrike impact hrp2": "half a minute of compiling",
 }
 """Commands that run in the nightly test."""

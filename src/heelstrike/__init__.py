@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from heelstrike.impact.mass import virtual_mass
     from heelstrike.impact.target import Target
     from heelstrike.measure.compare import compare
+    from heelstrike.measure.laws import compare_laws
     from heelstrike.measure.yardsticks import yardsticks
     from heelstrike.robot import Point, Robot, bundled, combine, load
     from heelstrike.scene_files import SceneFile, load_scene, scenes
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from heelstrike.simulate.scene import Scene
     from heelstrike.simulate.servo import Servo, Trajectory
     from heelstrike.simulate.simulator import Simulator
+    from heelstrike.simulate.suggest import suggest
     from heelstrike.simulate.surface import (
         Box,
         Capsule,
@@ -98,6 +100,7 @@ _HOMES = {
     "bundled": "heelstrike.robot",
     "combine": "heelstrike.robot",
     "compare": "heelstrike.measure.compare",
+    "compare_laws": "heelstrike.measure.laws",
     "compile_program": "heelstrike.compile.cpu",
     "controller": "heelstrike.simulate.controller",
     "fit_force": "heelstrike.contact.identify",
@@ -107,6 +110,7 @@ _HOMES = {
     "load_scene": "heelstrike.scene_files",
     "normal_law": "heelstrike.contact.custom",
     "scenes": "heelstrike.scene_files",
+    "suggest": "heelstrike.simulate.suggest",
     "virtual_mass": "heelstrike.impact.mass",
     "where": "heelstrike.contact.contact",
     "yardsticks": "heelstrike.measure.yardsticks",
@@ -153,6 +157,7 @@ __all__ = [
     "bundled",
     "combine",
     "compare",
+    "compare_laws",
     "compile_program",
     "controller",
     "fit_force",
@@ -164,6 +169,7 @@ __all__ = [
     "motion",
     "normal_law",
     "scenes",
+    "suggest",
     "virtual_mass",
     "where",
     "yardsticks",

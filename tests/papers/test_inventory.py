@@ -22,19 +22,6 @@ QUICK = {
     "tsujita2009": ("table3",),
 }
 """A second each; the items' own tests run more of them."""
-PENDING = {
-    ("rengifo2009", "fig11"),
-    ("rengifo2009", "fig12"),
-    ("rengifo2009", "fig13"),
-    ("rengifo2009", "fig14"),
-    ("sugihara2006", "cost"),
-    ("tsujita2009", "table1"),
-    ("tsujita2009", "table2"),
-    ("tsujita2009", "fig6"),
-    ("tsujita2009", "fig7"),
-    ("tsujita2009", "table3-errors"),
-}
-"""Items that are not there yet."""
 
 
 class Said(NamedTuple):
@@ -163,9 +150,7 @@ def test_every_paper_has_a_list():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_line_has_its_item(name):
     named = {said.item for said in INVENTORY[name]}
-    pending = {item for paper_name, item in PENDING if paper_name == name}
-    assert named - pending <= set(paper(name).items)
-    assert not pending & set(paper(name).items), "no longer pending"
+    assert named <= set(paper(name).items)
 
 
 @pytest.mark.parametrize(

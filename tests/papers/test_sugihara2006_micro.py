@@ -12,7 +12,15 @@ import pytest
 
 from heelstrike.papers import paper
 from heelstrike.papers.sugihara2006 import closed_form
-from heelstrike.papers.sugihara2006.drop import VARIANTS, drops, felt, simulator
+from heelstrike.papers.sugihara2006.drop import (
+    VARIANTS,
+    drops,
+    felt,
+    heights,
+    poses,
+    simulator,
+)
+from heelstrike.papers.sugihara2006.light import landing
 from heelstrike.papers.sugihara2006.maps import MASS_GRID, grid, limit, mass_map
 from heelstrike.papers.sugihara2006.stability import GAMMA, KAPPA, MARGIN, grows
 
@@ -112,30 +120,52 @@ def test_stability_is_simulated():
 
 
 def test_robot_stays_on_the_floor_by_both_laws():
-    """Fig 6 with the servo: what the paper says of (14) holds of (13) too."""
-    sim = simulator(VARIANTS[0])
-    dt = np.array([1e-3, 2.5e-3, 3.0e-3, 4.6e-3])
-    made = drops(sim, dt)
-    assert not made.failed[:, :3].any()
-    assert made.created[:, :3].max() == 0
-    assert (made.peak[:, :2] - made.start).max() < -0.048
-    # beyond the limit of stability, by what the soles feel, both gain
-    assert made.created[:, 3].min() > 0.05
+    """Fig 6 with rotors: what the paper says of (14) holds of (13) too, all points touching."""
+    variant = VARIANTS[0]
+    sim = simulator(variant)
+    assert len(sim.robot.points) > 100
+    q0 = poses(sim.robot, 6)
+    assert [heights(sim.robot, q).min() for q in q0] == pytest.approx([0.05] * 6)
+    for dt in (1e-3, 2.5e-3):
+        made = drops(sim, dt, q0)
+        assert not made.thrown.any()
+        assert made.peak.max() < -0.045
+        landed = landing(sim, variant, dt, q0[:2])
+        # heavier than c dt / 2, so that steps are stable, and no landing gains
+        assert landed.mass.min() > closed_form.C * dt / 2
+        assert landed.radius.max() < 1
+        assert not landed.gained.any()
     limits = [closed_form.largest_step(equation, 1, felt(sim)) for equation in (13, 14)]
     assert limits == pytest.approx([3.92e-3, 3.72e-3], abs=1e-5)
-    bare = drops(sim, np.array([2.5e-3, 2.5e-3]), np.array([0.0, closed_form.C]))
+    bare = drops(sim, 2.5e-3, q0[[0, 0]], np.array([0.0, closed_form.C]))
     rise = bare.peak[0] - bare.peak[1]
-    assert rise[0] > 0.02  # without a damper (13) rebounds by as much more than (14)
+    assert rise[0] > 0.01  # without a damper (13) rebounds by as much more than (14)
     assert abs(rise[1]) < 1e-3
 
 
 @pytest.mark.nightly
+def test_without_rotors_both_laws_throw_it_up():
+    """Fig 6: corners feel grams, every step is unstable, and neither law keeps it on the floor."""
+    variant = VARIANTS[2]
+    assert (variant.rotors, variant.implicit) == (False, True)
+    sim = simulator(variant)
+    made = drops(sim, 2.5e-3, poses(sim.robot, 64))
+    one, other = made.thrown
+    assert min(one.sum(), other.sum()) > 16
+    # which of them throws a pose up is luck: within three standard deviations of a coin
+    alone = np.array([(one & ~other).sum(), (other & ~one).sum()])
+    assert abs(alone[0] - alone[1]) <= 3 * np.sqrt(alone.sum())
+    assert (landing(sim, variant, 2.5e-3, poses(sim.robot, 4)).radius > 1).all()
+
+
+@pytest.mark.nightly
 def test_fig6():
+    """Exactly the leap of (13), where rotors or luck do not make it, and (14) beside it fail."""
     result = paper("sugihara2006").run("fig6")
     wrong = {row.quantity for row in result.rows if not row.reproduced}
-    assert "servo, (13), 2.5 ms: energy gained [J]" in wrong
-    assert "limp, (13), 2.5 ms: energy gained [J]" in wrong
-    steps = {name for name in wrong if "largest step without a" in name and "/" not in name}
-    # limp, on all its shells, it gains a little at 2.5 and 2.3 ms, without a leap
-    assert steps == {f"limp, ({e}): largest step without a gain [ms]" for e in (13, 14)}
-    assert result.draw is not None
+    for servo in ("implicit", "explicit"):
+        assert f"rotors, {servo} servo, 2.5 ms, (13): thrown up, of 64 poses" in wrong
+    assert "thrown up by (13) alone over by (14) alone, all cells" in wrong
+    assert not any("without rotor inertia" in name or "explicit servo:" in name for name in wrong)
+    json.dumps(result.as_dict(), allow_nan=False)
+    assert result.draw() is not None

@@ -22,8 +22,17 @@ def test_every_row_of_table_3_reproduces():
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("item", "missing"),
-    # gravity at 0.4 and 0.7 m/s and angles at 1 m/s are not small; the elastic floor's CoP lags
-    [("bounds", 0), ("base", 0), ("assumptions", 3), ("fig3", 0), ("faster", 0), ("zmp", 1)],
+    # gravity at 0.4 and 0.7 m/s and angles at 1 m/s are not small; the elastic floor's CoP lags;
+    # limits that are hardly reached make no difference
+    [
+        ("bounds", 0),
+        ("base", 0),
+        ("assumptions", 3),
+        ("limits", 1),
+        ("fig3", 0),
+        ("faster", 0),
+        ("zmp", 1),
+    ],
 )
 def test_items_reproduce_but_for_what_the_page_tells(item, missing):
     result = paper("tsujita2009").run(item)

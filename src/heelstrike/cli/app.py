@@ -8,11 +8,14 @@ import typer
 
 from heelstrike import __version__
 from heelstrike.cli.cite import cite
+from heelstrike.cli.compare import compare
 from heelstrike.cli.export import export
 from heelstrike.cli.impact import impact
 from heelstrike.cli.listing import list_things
 from heelstrike.cli.paper import paper
 from heelstrike.cli.run import run
+from heelstrike.cli.stability import stability
+from heelstrike.cli.view import view
 
 app = typer.Typer(
     name="heelstrike",
@@ -41,6 +44,9 @@ def heelstrike(
 
 
 app.command("run")(run)
+app.command("compare")(compare)
+app.command("stability")(stability)
+app.command("view")(view)
 app.command("list")(list_things)
 app.command("paper")(paper)
 app.command("impact")(impact)

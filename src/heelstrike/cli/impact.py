@@ -33,6 +33,9 @@ def impact(
     planned: Annotated[
         bool, typer.Option("--plan", help="Choose posture and velocities for the largest impulse.")
     ] = False,
+    margin: Annotated[
+        float, typer.Option(help="Of a plan's ZMP to the edge of the support polygon, in m.")
+    ] = 0.03,
     out: Annotated[
         Path | None, typer.Option(help="Picture of the forces, such as hit.png.")
     ] = None,
@@ -57,7 +60,7 @@ def impact(
     motion: dict[str, Any] = {"speed": speed}
     factor = None
     if planned:
-        found = plan(chosen, q, link, full=False, **common)
+        found = plan(chosen, q, link, margin=margin, full=False, **common)
         q, motion, factor = found.q, {"v": found.v[6:]}, found.factor
     made = compare(chosen, q, link, floor=floor, torque=torque, **common, **motion)
     if out is not None:

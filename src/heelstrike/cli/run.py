@@ -57,7 +57,7 @@ def run(
 ) -> None:
     """Simulate a scene, or a robot alone; leaves a recording and a picture."""
     flags = {"--law": law, "--drop": drop, "--duration": duration, "--dt": dt}
-    made = _scene(scene, robot, flags, settings or [])
+    made = chosen_scene(scene, robot, flags, settings or [])
     if show:
         print(made.text(), end="")
         return
@@ -94,7 +94,7 @@ def _files(
     return kept, drawn
 
 
-def _scene(
+def chosen_scene(
     scene: str | None, robot: str | None, flags: dict[str, Any], settings: list[str]
 ) -> SceneFile:
     """The scene that the command line means."""
@@ -108,18 +108,19 @@ def _scene(
             "give a scene (`heelstrike list scenes`, or a .toml file) or --robot, one of them"
         )
     document: Document = alone(robot) if robot is not None else read_scene(str(scene))
-    if flags["--law"] is not None:
-        document = with_law(document, flags["--law"])
-    if flags["--drop"] is not None:
-        document = with_drop(document, flags["--drop"])
-    times = {flag: flags[flag] for flag in ("--duration", "--dt") if flags[flag] is not None}
+    given = {flag: value for flag, value in flags.items() if value is not None}
+    if "--law" in given:
+        document = with_law(document, given["--law"])
+    if "--drop" in given:
+        document = with_drop(document, given["--drop"])
+    times = {flag: value for flag, value in given.items() if flag in ("--duration", "--dt")}
     return SceneFile(changed(with_values(document, times), settings))
 
 
 def _simulate(made: SceneFile) -> tuple[Recording, bool]:
     """The recording, and whether it is all that was asked for."""
     sim = made.simulator()
-    with _compiling():
+    with compiling():
         made.compile(sim)
     recording = made.run_on(sim)
     return recording, recording.info["steps"] == _steps(made, sim)
@@ -130,7 +131,7 @@ def _steps(made: SceneFile, sim: Simulator) -> int:
 
 
 @contextmanager
-def _compiling() -> Iterator[None]:
+def compiling() -> Iterator[None]:
     """Says on a terminal what takes the time."""
     console = errors()
     if not console.is_terminal:

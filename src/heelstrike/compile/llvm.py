@@ -25,9 +25,12 @@ FUNCTION_SIZE = 1500
 
 PASS = 2
 """Tiles that go through one function before the next is fetched: a robot's code is larger than the
-instruction cache. Fewer, if their frames would take more than PASS_BYTES.
+instruction cache. Fewer, if their frames would take more than PASS_BYTES; one, where all the code
+fits: then what a tile reads stays in the data cache.
 """
 PASS_BYTES = 2**20
+SMALL = 5000
+"""Operations whose code fits into an instruction cache of 32 kB."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +82,18 @@ def emit(program: Traced, width: int, real: Real, gpu: bool = False, fast: bool 
         entry = kernel.text(*plans)
     else:
         frame_bytes = frame.size * width * real.bytes
-        tiles = max(1, min(PASS, PASS_BYTES // max(frame_bytes, 1)))
+        small = sum(_size(part) for part in items) <= SMALL
+        tiles = 1 if small else max(1, min(PASS, PASS_BYTES // max(frame_bytes, 1)))
         entry = Entry(program.name, names, recorded, frame_bytes, tiles).text(*plans)
     constants = [_constant(name, table, real) for name, table in program.constants.items()]
     parts = [*constants, *sorted(emitter.intrinsics), *emitter.texts, entry]
     text = "\n".join([*parts, gpu_attributes(real, fast) if gpu else _attributes(width, real)])
     return Module(text, frame.size * tiles, width)
+
+
+def _size(items: Sequence[Item]) -> int:
+    """Operations, those of loops once."""
+    return sum(_size(x.body) if isinstance(x, Repeat) else x.size for x in items)
 
 
 Grouped = list["Group | tuple[Repeat, Grouped]"]

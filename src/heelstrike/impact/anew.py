@@ -8,12 +8,10 @@ out. It is there to count and to compare: the angles move, nothing else is added
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import casadi as ca
-from numpy.typing import ArrayLike
 
-from heelstrike.compile.cache import cached_kernel
 from heelstrike.compile.program import Program
 from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.dynamics.integrate import coordinate_rates, normalized
@@ -21,31 +19,18 @@ from heelstrike.dynamics.jacobian import body_jacobian, point_jacobian
 from heelstrike.dynamics.kinematics import poses
 from heelstrike.impact.hit import Hit
 from heelstrike.impact.reduced import grounded, reduced
-from heelstrike.impact.run import Ran, finish
-from heelstrike.impact.simplified import Plan, rubbed
+from heelstrike.impact.run import Lot, Ran
+from heelstrike.impact.simplified import Limits, Plan, rubbed
 from heelstrike.impact.stepping import Found, State, looped
-from heelstrike.impact.target import Line, account
+from heelstrike.impact.target import Line
 from heelstrike.spatial.vector import SX, zeros
 
 
-def anew(
-    hit: Hit,
-    plan: Plan,
-    inputs: Mapping[str, ArrayLike],
-    start: Mapping[str, ArrayLike],
-    outputs: Sequence[str],
-    hits: int,
-    steps: int,
-    every: int,
-    threads: int = 1,
-    dtype: str = "float64",
-) -> Ran:
+def anew(hit: Hit, plan: Plan, lot: Lot) -> Ran:
     """Runs scheme (a)."""
-    own = ("anew", hit.body, hit.candidates, hit.base.fixed, fingerprint(hit.robot))
-    names = ("force", *outputs)
-    kernel = cached_kernel((*own, plan.key()), lambda: anew_program(hit, plan), names, dtype=dtype)
-    begin = {**start, "q": inputs["q"], "hand_speed": inputs["speed"]}
-    return finish(kernel, inputs, begin, hits, steps, every, threads)
+    own = ("anew", hit.body, hit.candidates, hit.base.fixed, fingerprint(hit.robot), plan.key())
+    start = {**lot.start, "q": lot.inputs["q"], "hand_speed": lot.inputs["speed"]}
+    return replace(lot, start=start).run(own, lambda: anew_program(hit, plan))
 
 
 def anew_program(hit: Hit, plan: Plan) -> Program:
@@ -64,7 +49,7 @@ class _Anew:
         self.dt, self.reference = p.input("dt", 1), p.input("reference", n)
         self.point, self.direction = p.input("point", 3), p.input("direction", 3)
         self.kd, self.kp = p.input("kd", n), p.input("kp", n)
-        self.limit = p.input("limit", n)
+        self.limits = Limits(p, n)
         self.viscous, self.coulomb = p.input("viscous", n), p.input("coulomb", n)
         self.bodies = None if hit.base.fixed else grounded(p, robot, hit.candidates)
         self.line = Line(p, plan.law, self.dt)
@@ -81,15 +66,10 @@ class _Anew:
         with p.block("account"):
             for name, value in zip(NAMES, new, strict=True):
                 p.update(name, normalized(self.hit.robot, value) if name == "q" else value)
-            if memory.numel():
-                p.update("law memory", memory)
             _, u, _, v_h, hand, moved, rate, _ = self.state
             force = self.line.force(hand, v_h, moved, rate)[0]
-            account(p, force, dt)
-            load = SX(0)
-            for share in ca.vertsplit(ca.fabs(self.demanded(self.state)) / self.limit):
-                load = ca.fmax(load, share)
-            p.update_max("load", load)
+            self.line.account(p, force, memory)
+            p.update_max("load", self.limits.load(self.demanded(self.state)))
         with p.block("record"):
             p.output("force", force)
             p.output("deviation", u)
@@ -97,9 +77,9 @@ class _Anew:
         return p
 
     def demanded(self, state: State) -> SX:
-        """(10) or (11)."""
-        tau = -self.kd * state[1]
-        return tau - self.kp * state[2] if self.plan.proportional else tau
+        """-tau of (10) or (11)."""
+        pull = self.kd * state[1]
+        return pull + self.kp * state[2] if self.plan.proportional else pull
 
     def derivative(self, state: State) -> Found:
         p, robot = self.p, self.hit.robot
@@ -113,13 +93,13 @@ class _Anew:
             softness = red.base_yield(self.direction.T @ linear)
             force, memory = self.line.force(hand, v_h, moved, rate)
             force = p.let("f", force)
-            tau = self.demanded(state)
+            pull = self.demanded(state)
             if self.plan.limited:
-                tau = ca.fmax(-self.limit, ca.fmin(self.limit, tau))
+                pull = self.limits.within(pull)
             turning = p.let("phi_d", self.reference + u)
             if self.plan.rubbing:
-                tau = tau - rubbed(self.viscous, self.coulomb, turning)
-            right = p.let("right", tau - j * force)
+                pull = pull + rubbed(self.viscous, self.coulomb, turning)
+            right = p.let("right", -pull - j * force)
         with p.block("solve"):  # 3a, 4a
             phi_dd = p.let("phi_dd", ca.mac(red.inverse, right, zeros(self.plan.n)))
             pushed = p.let("v_h'", ca.dot(j, phi_dd) - softness * force)

@@ -9,33 +9,30 @@ the servo also carries the posture's weight, as a settled robot's does, and the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.contact.bristle import Bristle
-from heelstrike.contact.contact import NormalLaw
 from heelstrike.contact.coulomb import Coulomb
 from heelstrike.contact.elastic import Elastic
 from heelstrike.contact.linear_spring import LinearSpring
 from heelstrike.contact.rigid import Rigid
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
-from heelstrike.impact.base import VirtualBase, floats
-from heelstrike.impact.estimating import given_hits, servo_of
-from heelstrike.impact.hit import Hit, hit
-from heelstrike.impact.job import Job, Settings
-from heelstrike.impact.motion import motion_kernel
-from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre, struck
+from heelstrike.impact.base import floats
+from heelstrike.impact.given import Options, job_of
+from heelstrike.impact.hit import Hit
+from heelstrike.impact.job import Job
+from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre, soles, struck
 from heelstrike.impact.support import margin, support
-from heelstrike.impact.target import Target, check_law
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.controller import Sensed, controller
 from heelstrike.simulate.recording import Recording
 from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.servo import Gain, positions
+from heelstrike.simulate.servo import positions
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.surface import Plane
 
@@ -95,33 +92,18 @@ def simulate_full(
     link: str,
     direction: str | ArrayLike = "x",
     speed: ArrayLike | None = None,
-    v: ArrayLike | None = None,
-    target: Target | None = None,
-    law: NormalLaw | None = None,
-    point: ArrayLike = (0.0, 0.0, 0.0),
-    base: VirtualBase | None = None,
     floor: str = "rigid",
-    kp: Gain = None,
-    kd: Gain = None,
-    limit: Gain = None,
-    duration: float = 0.1,
-    dt: float = 1e-4,
     every: int = 10,
+    **options: Unpack[Options],
 ) -> FullRun:
     """Hits as in `estimate`, with the held links' soles on a floor at the height of the lowest."""
-    made = hit(robot, link, direction, point, base)
-    if not floats(robot) or not any(p.body in made.held for p in robot.points):
+    job = job_of(robot, q, link, direction, speed, **options)
+    if not floats(robot) or not any(p.body in job.hit.held for p in robot.points):
         raise HeelstrikeError(
             f"{robot.name} does not stand on contact points of the held links; the full "
             "simulation needs a floating robot on its soles"
         )
-    law = law if law is not None else LinearSpring(k=1e4, c=300.0)
-    check_law(law)
-    target = target or Target()
-    settings = Settings(law, target, duration, dt)
-    given = given_hits(made, settings, made.postures(q), speed, v, {})
-    servo = servo_of(made, kp, kd, limit)
-    return _Full(made, settings, servo, given, floor).run(every)
+    return _Full(job, floor).run(every)
 
 
 @controller
@@ -133,20 +115,14 @@ def following(s: Sensed, kp: Any = 0.0, kd: Any = 0.0, start: Any = 0.0, rate: A
 
 
 class _Full:
-    def __init__(
-        self,
-        made: Hit,
-        settings: Settings,
-        servo: dict[str, np.ndarray],
-        given: dict[str, np.ndarray],
-        floor: str,
-    ) -> None:
-        self.hit, self.settings, self.servo, self.given = made, settings, servo, given
+    def __init__(self, job: Job, floor: str) -> None:
+        self.hit = made = job.hit
+        self.settings, self.servo, self.given = job.settings, job.servo, job.given
         self.law, self.integrator = floor_law(floor, made)
-        job = Job(made, settings, servo, given)
         self.turning, self.speed = job.turning(job.own())
+        self.weight = job.weight()
         self.hits = len(self.speed)
-        self.q = np.array(given["q"], dtype=float)
+        self.q = np.array(self.given["q"], dtype=float)
         found = made.at(self.q)
         self.hand = found["hand"]
         twist = np.einsum("hbn,hn->hb", found["base"], self.turning)
@@ -156,8 +132,8 @@ class _Full:
         """All hits in one batch."""
         whole = struck(self.hit, self.settings.target)
         heights = np.array([support(self.hit, q)[1] for q in self.q])
-        ground = Plane(self.law, name="floor")
-        wall = face(Elastic(self.settings.law, friction=None))
+        ground = Plane(self.law, name="floor", touches=soles(self.hit))
+        wall = face(self.hit, Elastic(self.settings.law, friction=None))
         law_of = following(**self.parameters(whole, 0))
         sim = Simulator(
             Scene(whole, ground, wall), dt=self.settings.dt, control=law_of,
@@ -190,10 +166,6 @@ class _Full:
         """Of the controller for one hit, by velocity index of robot and target."""
         robot, hit, target = self.hit.robot, self.hit, self.settings.target
         nothing, base = np.zeros(1), np.zeros(robot.nv - hit.n)
-        weight = motion_kernel(hit, ("weight",))(
-            q=self.q[k], turning=self.turning[k], rate=np.zeros(hit.n), force=[0.0],
-            point=hit.point, direction=hit.direction, gravity=[robot.gravity],
-        )["weight"]  # fmt: skip
         mass = whole.bodies[whole.body(f"{THING}/block")].mass
         lift = np.array([mass * robot.gravity * hit.direction[2]])
         spring, damper = np.ravel(target.k)[:1], np.ravel(target.c)[:1]
@@ -202,7 +174,7 @@ class _Full:
             "kd": np.concatenate([base, self.servo["kd"], damper]),
             "start": np.concatenate([positions(robot, self.q[k]), nothing]),
             "rate": np.concatenate([base, self.turning[k], nothing]),
-            "weight": np.concatenate([base, weight, lift]),
+            "weight": np.concatenate([base, self.weight[k], lift]),
             "limit": np.concatenate([base, self.servo["limit"], nothing + 1e30]),
         }
 

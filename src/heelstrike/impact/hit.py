@@ -24,12 +24,11 @@ from heelstrike.dynamics.kinematics import poses
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase, ends, floats
 from heelstrike.impact.krylov import output_basis
+from heelstrike.impact.reach import placed
 from heelstrike.impact.reduced import grounded, reduced
-from heelstrike.impact.simplified import packed
-from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.impact.symmetric import packed
+from heelstrike.robot.robot import Robot
 
-FAR = 2.0
-"""A point further than this from its link's frame is a mistake [m]."""
 OWN = ("m_a", "j", "follows", "inverse", "base", "base_yield", "hand")
 """Of a hit at a posture: m_a, j = J*^T n, A j, A = H*^-1 (packed), B, y, the hand's place [m]."""
 GENERALIZED = ("jacobian", "inertia")
@@ -148,15 +147,12 @@ def hit(
     if not isinstance(robot, Robot):
         raise HeelstrikeError(f"a hit needs a robot, hs.load(...), not {robot!r:.60}")
     body = robot.body(link)
-    place = np.asarray(point, dtype=float)
-    if place.shape != (3,) or not np.isfinite(place).all() or np.linalg.norm(place) > FAR:
+    given = np.asarray(point, dtype=float)
+    if given.shape != (3,) or not np.isfinite(given).all():
         raise HeelstrikeError(
-            f"the point {point!r} is not on link '{link}' of {robot.name}; give three numbers in "
-            f"the link's frame, within {FAR:g} m of it"
+            f"a point of link '{link}' is three numbers in its frame [m], not {point!r}"
         )
-    if link in robot.frames and robot.frames[link].body not in (WORLD,):
-        frame = robot.frames[link]
-        place = frame.translation + frame.rotation @ place
+    place = placed(robot, link, given)
     base = base or VirtualBase()
     if not isinstance(base, VirtualBase):
         raise HeelstrikeError(f"the base is hs.VirtualBase(...), not {base!r}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,8 +11,9 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.after import history_of, neglected_of
 from heelstrike.impact.anew import anew
 from heelstrike.impact.hit import OWN, Hit
+from heelstrike.impact.motion import motion_kernel
 from heelstrike.impact.outcome import Estimate
-from heelstrike.impact.run import SPARSE, Ran, kept, quick
+from heelstrike.impact.run import SPARSE, Lot, Ran, kept, quick
 from heelstrike.impact.simplified import Plan
 from heelstrike.impact.target import Target, law_inputs
 
@@ -110,27 +110,33 @@ class Job:
     def inputs(self, own: Arrays, turning: np.ndarray, speed: np.ndarray) -> Arrays:
         """Of the compiled steps."""
         known = {**self.servo, **own, **law_inputs(self.settings.law), **self.given}
+        known["weight"] = self.weight() if self.settings.limits else np.zeros(self.hit.n)
         return known | {"speed": speed, "reference": turning, "dt": np.array(self.settings.dt)}
+
+    def weight(self) -> np.ndarray:
+        """Torques that carry the robot's weight at its postures, (hits, n)."""
+        none = np.zeros(self.hit.n)
+        kernel = motion_kernel(self.hit, ("weight",))
+        return kernel(
+            self.settings.threads, q=self.given["q"], turning=none, rate=none, force=[0.0],
+            point=self.hit.point, direction=self.hit.direction, gravity=[self.hit.robot.gravity],
+        )["weight"]  # fmt: skip
 
     def slow(self, inputs: Arrays, history: bool) -> Ran:
         """With the inertia kept, or made anew in every step."""
-        outputs = ("deviation", "acceleration") if history else ()
-        every = 1 if history else self.settings.steps
         plan = self.settings.plan(self.hit.n)
-        start = {"rate": self.given["target velocity"]}
+        outputs = ("deviation", "acceleration") if history else ()
+        lot = self.lot(inputs, 1 if history else self.settings.steps, outputs)
         if self.settings.method == "anew":
-            given = {**inputs, **self.hit.inputs()}
-            return anew(self.hit, plan, given, start, outputs, every=every, **self.common)
-        return kept(plan, inputs, start, outputs, every=every, **self.common)
+            return anew(self.hit, plan, replace(lot, inputs={**inputs, **self.hit.inputs()}))
+        return kept(plan, lot)
 
     def quick(self, inputs: Arrays, history: bool) -> tuple[Ran, np.ndarray]:
         """The faster form; hits whose torques reach their limits are made again in full."""
         s = self.settings
         outputs = ("amounts", "rates") if history else ()
-        start = {"rate": self.given["target velocity"]}
-        plan = s.plan(self.hit.n)
-        every = 1 if history else min(SPARSE, s.steps)
-        ran = quick(plan, s.modes, inputs, start, outputs, every=every, **self.common)
+        lot = self.lot(inputs, 1 if history else min(SPARSE, s.steps), outputs)
+        ran = quick(s.plan(self.hit.n), s.modes, lot)
         fell = ran.load >= 1 if s.limits else np.zeros(len(ran.load), bool)
         if fell.any():
             part = {name: value[fell] for name, value in self.given.items()}
@@ -140,8 +146,6 @@ class Job:
             ran = ran.replaced(fell, again.slow(mine, history))
         return ran, fell
 
-    @property
-    def common(self) -> dict[str, Any]:
-        s = self.settings
-        hits = len(self.given["q"])
-        return {"hits": hits, "steps": s.steps, "threads": s.threads, "dtype": s.dtype}
+    def lot(self, inputs: Arrays, every: int, outputs: tuple[str, ...]) -> Lot:
+        s, start = self.settings, {"rate": self.given["target velocity"]}
+        return Lot(inputs, start, len(self.given["q"]), s.steps, every, outputs, s.threads, s.dtype)

@@ -23,9 +23,10 @@ from dataclasses import dataclass
 import casadi as ca
 
 from heelstrike.compile.program import Program
-from heelstrike.impact.simplified import Plan, packed, unpacked
-from heelstrike.impact.stepping import Found, State, runge_kutta
-from heelstrike.impact.target import Line, account
+from heelstrike.impact.simplified import Plan
+from heelstrike.impact.stepping import Found, State, runge_kutta, symplectic
+from heelstrike.impact.symmetric import packed, unpacked
+from heelstrike.impact.target import Line
 from heelstrike.spatial.vector import SX, zeros
 
 SPENT = 1e-12
@@ -108,6 +109,7 @@ class _Krylov:
         self.loads = [ca.reshape(p.input("damping_loads", n * m), n, m)]
         if stiff:
             self.loads.append(ca.reshape(p.input("stiffness_loads", n * m), n, m))
+        self.weight, self.share = p.input("weight", n), p.input("1/limit", n)
         self.line = Line(p, plan.law, self.dt)
         sizes = {"z": m, "s": m if stiff else 0, "hand": 1, "target": 1, "rate": 1, "impulse": 1}
         self.names = [name for name, size in sizes.items() if size]
@@ -121,12 +123,10 @@ class _Krylov:
             if self.plan.integrator == "rk4":
                 new, memory = runge_kutta(self.state, found, self.derivative, self.dt)
             else:
-                new = self.symplectic(rates, force)
+                new = symplectic(self.state, rates, self.hand_speed, self.dt)
             for name, value in zip(self.names, (x for x in new if x.numel()), strict=True):
                 p.update(name, value)
-            if self.line.memory.numel():
-                p.update("law memory", memory)
-            account(p, force, self.dt)
+            self.line.account(p, force, memory)
         with p.block("record"):
             p.output("load", self.load())
             p.output("force", force)
@@ -136,7 +136,7 @@ class _Krylov:
 
     def load(self) -> SX:
         """The largest torque as a share of its limit."""
-        loads = ca.mac(self.loads[0], self.state[0], zeros(self.plan.n))
+        loads = ca.mac(self.loads[0], self.state[0], self.weight * self.share)
         if self.stiffness is not None:
             loads = ca.mac(self.loads[1], self.state[1], loads)
         load = SX(0)
@@ -162,11 +162,3 @@ class _Krylov:
         pull[0] = pull[0] - self.size * force
         turned, pushed = -ca.vertcat(*pull), self.line.acceleration(force, moved, rate)
         return (turned, z if s.numel() else s, v_h, rate, pushed, force), force, memory
-
-    def symplectic(self, rates: State, force: SX) -> State:
-        dt = self.dt
-        z, s, hand, moved, rate, impulse = self.state
-        new_z, new_rate, pushed = z + dt * rates[0], rate + dt * rates[4], impulse + dt * force
-        v_h = self.hand_speed(new_z, pushed)
-        summed = s + dt * new_z if s.numel() else s
-        return new_z, summed, hand + dt * v_h, moved + dt * new_rate, new_rate, pushed

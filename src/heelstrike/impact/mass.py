@@ -18,7 +18,7 @@ from heelstrike.contact.linear_spring import LinearSpring
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase
 from heelstrike.impact.hit import hit
-from heelstrike.impact.run import Ran, kept
+from heelstrike.impact.run import Lot, Ran, kept
 from heelstrike.impact.simplified import Plan
 from heelstrike.impact.target import Target, check_law, law_inputs
 from heelstrike.robot.robot import Robot
@@ -68,6 +68,6 @@ def point_impact(
         "kd": 0.0,
     }
     inputs |= {"base_yield": 0.0, "dt": dt}
-    hits = given["mass"].size
-    plan = Plan(1, law, integrator, limited=False)
-    return kept(plan, inputs, {"rate": given["velocity"]}, (), hits, round(duration / dt), every)
+    start = {"rate": given["velocity"]}
+    lot = Lot(inputs, start, given["mass"].size, round(duration / dt), every)
+    return kept(Plan(1, law, integrator, limited=False), lot)

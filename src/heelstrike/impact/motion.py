@@ -61,7 +61,7 @@ def motion_program(hit: Hit) -> Program:
         v = p.let("v", ca.vertcat(base @ turning, turning))
     kin = kinematics(p, robot, q, v)
     placed = poses(p, robot, kin)
-    own = _own_acceleration(p, hit, kin, v, jacobians, inertia) if nb else SX(0, 1)
+    own = own_acceleration(p, hit, kin, v, jacobians, inertia) if nb else SX(0, 1)
     still = ca.vertcat(own, zeros(hit.n))
 
     lost = rnea(p, robot, kin, v, still, zeros())
@@ -83,7 +83,7 @@ def motion_program(hit: Hit) -> Program:
     return p
 
 
-def _own_acceleration(
+def own_acceleration(
     p: Program, hit: Hit, kin: Kinematics, v: SX, jacobians: Sequence[SX], inertia: SX
 ) -> SX:
     """a_0: of the base while no joint accelerates; without held links that of free flight."""

@@ -19,7 +19,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase
 from heelstrike.impact.full import SAG, floor_law
 from heelstrike.impact.hit import Hit, hit
-from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre, struck
+from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre, soles, struck
 from heelstrike.impact.support import support
 from heelstrike.impact.target import Target, check_law
 from heelstrike.robot.robot import Robot
@@ -81,8 +81,9 @@ def simulate_motion(
     part = _part(motion, begins, hits + duration)
     whole = struck(made, target)
     ground, integrator = floor_law(floor, made)
+    plane = Plane(ground, name="floor", touches=soles(made))
     sim = Simulator(
-        Scene(whole, Plane(ground, name="floor"), face(Elastic(law, friction=None))), dt=dt,
+        Scene(whole, plane, face(made, Elastic(law, friction=None))), dt=dt,
         control=Servo(reference=_with_target(part, whole, made)), integrator=integrator,
     )  # fmt: skip
     at_hit = _pose(part, hits - begins)

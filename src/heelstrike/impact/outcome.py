@@ -28,7 +28,7 @@ class Neglected:
     acceleration: Floats
     """|J* phi_dd| at the peak force, f / m_a [m/s^2]."""
     load: Floats
-    """Largest torque before its limit, as a share of the limit."""
+    """Largest torque before its limit, the weight that is carried included, as a share of it."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,12 @@ wanted one,
 
     feet where they stand       pose(q) = pose(q_start),  J_c v = 0
     hand at the target          p(q) = place,  J v along the direction
-    limits                      of joints, of their speeds, of torques through the impact
+    limits                      of joints and torques through the impact, of speeds before it
     ZMP                         inside the support polygon by a margin, through the impact
+    soles                       each flat on the floor, through the impact
 
-Gradients are CasADi's, of the traced dynamics themselves; IPOPT solves (problem.py). The start is
-the posture nearest to the given one that reaches the place.
+Gradients are CasADi's, of the traced dynamics themselves; IPOPT solves (problem.py, course.py). The
+start is the posture nearest to the given one that reaches the place.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from heelstrike.contact.contact import NormalLaw
 from heelstrike.contact.linear_spring import LinearSpring
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase, floats
+from heelstrike.impact.course import Wish
 from heelstrike.impact.estimating import estimate
 from heelstrike.impact.full import FullRun, simulate_full
 from heelstrike.impact.hit import hit
 from heelstrike.impact.outcome import Estimate
-from heelstrike.impact.problem import Problem, Wish
+from heelstrike.impact.problem import Problem
 from heelstrike.impact.target import Target
 from heelstrike.robot.robot import Robot
 

@@ -27,9 +27,11 @@ from heelstrike.contact.linear_spring import LinearSpring
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase, floats
+from heelstrike.impact.course import Held, Wish
 from heelstrike.impact.hit import Hit, hit
 from heelstrike.impact.mass import virtual_mass
-from heelstrike.impact.problem import CLOSE, Held, Problem, Wish, ipopt
+from heelstrike.impact.nlp import ipopt
+from heelstrike.impact.problem import CLOSE, Problem
 from heelstrike.impact.support import edges, support
 from heelstrike.impact.support import margin as inside
 from heelstrike.impact.target import Target

@@ -1,56 +1,31 @@
 """The nonlinear programme of a planned hit (planning.py): variables q and v, constraints by kind.
 
+Here are those of posture and velocities; course.py has those that hold through the hit.
+
 Every expression is CasADi's, exported from the same programs that are compiled elsewhere.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.compile.export import export_casadi
-from heelstrike.contact.contact import NormalLaw
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.errors import HeelstrikeError
-from heelstrike.impact.estimating import servo_of
+from heelstrike.impact.course import Course, Held, Wish, course, held
 from heelstrike.impact.hit import GENERALIZED, OWN, Hit, square
-from heelstrike.impact.motion import motion_program
-from heelstrike.impact.smooth import smooth_hit
-from heelstrike.impact.support import edges, support
-from heelstrike.impact.target import Target
+from heelstrike.impact.nlp import ipopt
 
-MODES = 6
-"""Vectors of the faster form."""
-DT, STEPS, SAMPLES = 5e-4, 120, 7
-"""Of the hit that is planned with [s]; times at which the ZMP is looked at, torques at every
-third."""
 CLOSE = 1e-3
 """A constraint that is missed by more than this is not held [m, rad, or a share]."""
-PUSH = 0.4
-"""Share of the weight that the floor carries at least."""
 MATTERS, NEAR, SLOW = 4.0, 0.3, 0.05
 """Weights of the goal, of a radian away from the start and of a radian a second: the last two make
 the optimum one.
 """
-
-
-Held: TypeAlias = tuple[Any, float, float]
-"""An expression, its least and its most."""
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What is asked for."""
-
-    goal: str | float
-    law: NormalLaw
-    target: Target
-    margin: float
-    joint_speed: float
 
 
 class Problem:
@@ -144,9 +119,9 @@ class Problem:
         """
         nq, nv = self.robot.nq, self.robot.nv
         x = ca.MX.sym("x", nq + nv)
-        groups, impact = self.constraints(x[:nq], x[nq:])
+        groups, hit = self.constraints(x[:nq], x[nq:])
         guess = np.r_[start, 0.9 * self.straight(start)]
-        aim = self.aim(x, guess, impact)
+        aim = self.aim(x, guess, hit)
         near = NEAR * ca.sumsqr(x[7:nq] - ca.DM(start[7:])) + SLOW * ca.sumsqr(x[nq:])
         problem = {"x": x, "f": aim + near, "g": ca.vertcat(*(g for g, _, _ in groups.values()))}
         low, high = self.bounds()
@@ -164,26 +139,26 @@ class Problem:
         }
         return found[:nq], found[nq:], by_kind, count + more
 
-    def aim(self, x: Any, guess: np.ndarray, impact: dict[str, Any]) -> Any:
+    def aim(self, x: Any, guess: np.ndarray, hit: Course) -> Any:
         """What is made small: the goal in terms of what the start gives, so that NEAR and SLOW
         mean the same for every robot.
         """
-        goal, impulse = self.wish.goal, impact["impulse"]
+        goal, impulse = self.wish.goal, hit.impulse
         if isinstance(goal, int | float):
             return MATTERS * 25 * (impulse / goal - 1) ** 2
-        wanted = impulse if goal == "impulse" else ca.mmax(impact["forces"])
+        wanted = impulse if goal == "impulse" else ca.mmax(hit.forces)
         begun = float(ca.Function("begun", [x], [wanted])(guess))
         return -MATTERS * wanted / begun
 
-    def constraints(self, q: Any, v: Any) -> tuple[dict[str, Held], Any]:
-        """By kind: expression, least and most; and the planned impact."""
+    def constraints(self, q: Any, v: Any) -> tuple[dict[str, Held], Course]:
+        """By kind: expression, least and most; and the hit's course."""
         made, placed = self.hit, self.placed(q)
         n = ca.DM(made.direction)
         velocity = self.hand_velocity(placed, v)
         feet_v = ca.vertcat(*(placed[2 * k + 1] @ v for k in range(len(self.names))))
         speed = ca.dot(n, velocity)
         tangents = ca.DM(np.linalg.svd(made.direction[None])[2][1:])
-        impact = self.impact(q, speed)
+        hit = course(made, self.wish, q, speed)
         groups: dict[str, Held] = {
             "the feet's places": (self.feet(placed), 0.0, 0.0),
             "the feet's rest": (feet_v, 0.0, 0.0),
@@ -191,52 +166,8 @@ class Problem:
             "the hand's direction": (tangents @ velocity, 0.0, 0.0),
             "the quaternion": (ca.dot(q[3:7], q[3:7]) - 1, 0.0, 0.0),
             "approach": (speed, 0.01, 1e3),
-            "torque limits": (impact["loads"], -1.0, 1.0),
         }
-        groups["the ZMP"], groups["the floor's push"] = self.zmp(q, v, impact)
-        return groups, impact
-
-    def impact(self, q: Any, speed: Any) -> dict[str, Any]:
-        """The hit by the faster form, and torques over their limits at the samples."""
-        servo = servo_of(self.hit, None, None, None)
-        names = ("size", "shapes", "damping", "stiffness", "damping_loads", "stiffness_loads")
-        own = export_casadi(self.hit.program(MODES, stiff=True), names)
-        gains = {name: servo[name] for name in ("kd", "kp", "limit")}
-        found = own(q=q, point=self.hit.point, direction=self.hit.direction, **gains)
-        n = self.hit.n
-        gained = [_square(found[k], MODES) for k in ("damping", "stiffness")]
-        hit = smooth_hit(MODES, self.wish.law, self.wish.target, DT, STEPS)
-        made = hit(T=gained[0], K=gained[1], j=found["size"], v=speed)
-        at = np.linspace(0, STEPS - 1, SAMPLES).astype(int).tolist()
-        z, s, rates = (made[k][:, at] for k in ("z", "s", "rates"))
-        tall = [ca.reshape(found[k], n, MODES) for k in ("damping_loads", "stiffness_loads")]
-        shapes = ca.reshape(found["shapes"], n, MODES)
-        return {
-            "impulse": made["impulse"], "forces": made["forces"], "force": made["forces"][:, at],
-            "loads": ca.vec((tall[0] @ z + tall[1] @ s)[:, ::3]),
-            "u": -shapes @ z, "rates": -shapes @ rates,
-        }  # fmt: skip
-
-    def zmp(self, q: Any, v: Any, impact: dict[str, Any]) -> tuple[Held, Held]:
-        """Moment by which the ZMP is inside each edge, over the weight [m], less the margin; and
-        the floor's push over the weight, for a robot that takes off has no ZMP.
-        """
-        motion = export_casadi(motion_program(self.hit), ["wrench"])
-        corners, height = support(self.hit, self.q0)
-        inward, offset = edges(corners)
-        inside, pushes = [], []
-        weight = self.robot.mass * self.robot.gravity
-        for k in range(SAMPLES):
-            wrench = motion(
-                q=q, turning=v[6:] + impact["u"][:, k], rate=impact["rates"][:, k],
-                force=impact["force"][k], point=self.hit.point, direction=self.hit.direction,
-                gravity=self.robot.gravity,
-            )["wrench"]  # fmt: skip
-            place = ca.vertcat(height * wrench[0] - wrench[4], height * wrench[1] + wrench[3])
-            least = ca.DM(offset + self.wish.margin)
-            inside.append((ca.DM(inward) @ place - least * wrench[2]) / weight)
-            pushes.append(wrench[2] / weight)
-        return (ca.vertcat(*inside), 0.0, 1e3), (ca.vertcat(*pushes), PUSH, 1e3)
+        return groups | held(made, self.wish, self.q0, q, v, hit), hit
 
     def refuse(self, missed: dict[str, float]) -> None:
         """Where the plan does not hold, says which constraint it was."""
@@ -246,34 +177,3 @@ class Problem:
                 f"no plan was found: {kind} cannot be held, by {missed[kind]:.3g}; move the "
                 "target, ask for less margin, or allow more iterations with most="
             )
-
-
-def ipopt(
-    problem: dict[str, Any],
-    guess: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    least: np.ndarray,
-    most_g: np.ndarray,
-    iterations: int,
-    begin: float = 1e-2,
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Solution, how far each constraint is missed, iterations."""
-    options = {
-        "ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes",
-        "ipopt.max_iter": iterations, "ipopt.tol": 1e-4, "ipopt.constr_viol_tol": 1e-5,
-        "ipopt.hessian_approximation": "limited-memory", "ipopt.acceptable_tol": 1e-3,
-        "ipopt.acceptable_iter": 5, "ipopt.mu_init": begin, "error_on_fail": False,
-    }  # fmt: skip
-    solver = ca.nlpsol("plan", "ipopt", problem, options)
-    made = solver(x0=np.clip(guess, low, high), lbx=low, ubx=high, lbg=least, ubg=most_g)
-    g = np.array(made["g"]).ravel()
-    missed = np.maximum(np.maximum(least - g, g - most_g), 0)
-    count = int(solver.stats()["iter_count"])
-    return np.array(made["x"]).ravel(), missed, count
-
-
-def _square(packed: Any, n: int) -> Any:
-    """The symmetric matrix of a packed upper triangle, as expressions."""
-    at = [[min(i, j) + max(i, j) * (max(i, j) + 1) // 2 for j in range(n)] for i in range(n)]
-    return ca.vertcat(*(packed[row].T for row in at))

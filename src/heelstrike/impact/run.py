@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.compile.cache import cached_kernel
-from heelstrike.compile.kernel import Kernel
+from heelstrike.compile.program import Program
 from heelstrike.impact.krylov import krylov_key, krylov_program
 from heelstrike.impact.simplified import Plan, simplified_program
 
@@ -43,69 +43,55 @@ class Ran:
         return Ran(**own, records=records)
 
 
-def kept(
-    plan: Plan,
-    inputs: Mapping[str, ArrayLike],
-    start: Mapping[str, ArrayLike],
-    outputs: Sequence[str],
-    hits: int,
-    steps: int,
-    every: int,
-    threads: int = 1,
-    dtype: str = "float64",
-) -> Ran:
+@dataclass(frozen=True, eq=False)
+class Lot:
+    """Hits that run together: from where, for how long, and what is recorded."""
+
+    inputs: Mapping[str, ArrayLike]
+    """Of a compiled step; numbers, or one row a hit."""
+    start: Mapping[str, ArrayLike]
+    """Of its memory, where it is not zero."""
+    hits: int
+    steps: int
+    every: int
+    """Steps between two records."""
+    outputs: tuple[str, ...] = ()
+    """That are recorded beside the force."""
+    threads: int = 1
+    dtype: str = "float64"
+
+    def run(self, key: object, program: Callable[[], Program], *more: str) -> Ran:
+        """A compiled hit from its start to its end; the key is the cache's."""
+        names = ("force", *self.outputs, *more)
+        kernel = cached_kernel(key, program, names, dtype=self.dtype)
+        batch = kernel.batch(self.hits)
+        sizes = {port.name: port.size for port in kernel.layout.inputs}
+        batch.set(**{k: rows(self.inputs[k], self.hits, size) for k, size in sizes.items()})
+        memories = {port.name: port.size for port in kernel.layout.memory}
+        batch.set(**{k: _full(x, self.hits, memories[k]) for k, x in self.start.items()})
+        batch.run(self.steps, every=self.every, threads=self.threads)
+        records = {port.name: batch.get(port.name) for port in kernel.layout.outputs}
+        end = {name: batch.get(name)[:, 0] for name in memories if memories[name] == 1}
+        load = records.pop("load")[..., 0].max(axis=1) if "load" in records else end["load"]
+        touching = (end["touched"] > 0) & (end["separated"] < 0)
+        peak = np.maximum(end["peak"], 0.0)
+        return Ran(peak, end["impulse"], end["duration"], touching, load, records)
+
+
+def kept(plan: Plan, lot: Lot) -> Ran:
     """Steps 3b to 7b, with A and j as inputs."""
-    names = ("force", *outputs)
-    kernel = cached_kernel(plan.key(), lambda: simplified_program(plan), names, dtype=dtype)
-    return finish(kernel, inputs, start, hits, steps, every, threads)
+    return lot.run(plan.key(), lambda: simplified_program(plan))
 
 
-def quick(
-    plan: Plan,
-    modes: int,
-    inputs: Mapping[str, ArrayLike],
-    start: Mapping[str, ArrayLike],
-    outputs: Sequence[str],
-    hits: int,
-    steps: int,
-    every: int,
-    threads: int = 1,
-    dtype: str = "float64",
-) -> Ran:
+def quick(plan: Plan, modes: int, lot: Lot) -> Ran:
     """The same in a basis of its own."""
-    names, key = ("load", "force", *outputs), krylov_key(plan, modes)
-    kernel = cached_kernel(key, lambda: krylov_program(plan, modes), names, dtype=dtype)
-    ran = finish(kernel, inputs, start, hits, steps, every, threads)
-    if "amounts" in outputs:
-        shapes = np.asarray(inputs["shapes"]).reshape(hits, modes, plan.n)
+    ran = lot.run(krylov_key(plan, modes), lambda: krylov_program(plan, modes), "load")
+    if "amounts" in lot.outputs:
+        shapes = np.asarray(lot.inputs["shapes"]).reshape(lot.hits, modes, plan.n)
         for name, source in (("deviation", "amounts"), ("acceleration", "rates")):
             moved = -np.einsum("htm,hmn->htn", ran.records.pop(source), shapes)
             ran.records[name] = moved
     return ran
-
-
-def finish(
-    kernel: Kernel,
-    inputs: Mapping[str, ArrayLike],
-    start: Mapping[str, ArrayLike],
-    hits: int,
-    steps: int,
-    every: int,
-    threads: int,
-) -> Ran:
-    """Runs a compiled hit from its start to its end."""
-    batch = kernel.batch(hits)
-    sizes = {port.name: port.size for port in kernel.layout.inputs}
-    batch.set(**{name: rows(inputs[name], hits, size) for name, size in sizes.items()})
-    memories = {port.name: port.size for port in kernel.layout.memory}
-    batch.set(**{name: _full(value, hits, memories[name]) for name, value in start.items()})
-    batch.run(steps, every=every, threads=threads)
-    records = {port.name: batch.get(port.name) for port in kernel.layout.outputs}
-    end = {name: batch.get(name)[:, 0] for name in memories if memories[name] == 1}
-    load = records.pop("load")[..., 0].max(axis=1) if "load" in records else end["load"]
-    touching = (end["touched"] > 0) & (end["separated"] < 0)
-    peak = np.maximum(end["peak"], 0.0)
-    return Ran(peak, end["impulse"], end["duration"], touching, load, records)
 
 
 def rows(value: ArrayLike, hits: int, size: int) -> np.ndarray:

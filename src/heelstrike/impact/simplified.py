@@ -1,16 +1,18 @@
 """Simplified dynamics computation, steps 3b to 7b of [Tsujita2009]: inertia and Jacobian kept.
 
     phi_dd = H*^-1 (tau - F - j f),      j = J*^T n                                     (9), (17)
-    tau    = clamp(K_d (phi_d_ref - phi_d) [+ K_p (phi_ref - phi)], +-tau_max)          (10)-(12)
+    tau    = clamp(K_d (phi_d_ref - phi_d) [+ K_p (phi_ref - phi)] + g, +-tau_max) - g  (10)-(12)
     F      = viscous phi_d + coulomb sign(phi_d)
     v_h'   = j^T phi_dd - y f,           x_h' = v_h                                     (13)-(16)
 
 The state is the deviation from the reference, which goes on at its constant velocity:
-u = phi_d - phi_d_ref, e = phi - phi_ref, both zero at first touch. In place of L and U the program
-keeps A = H*^-1: the same 2 n^2 operations a step as two triangles, and it exists where links are
-fixed. y is the base's own yield (reduced.py), 1e-5 of 1/m_a for a virtual base, which (15) leaves
-out. The sign of the force is ours: f >= 0 repels, it pushes the hand back and the target on. With
-n = 1, A = 1/m_a, j = 1 and no servo this is the virtual mass of fig 9.
+u = phi_d - phi_d_ref, e = phi - phi_ref, both zero at first touch, and -tau is what is summed. In
+place of L and U the program keeps A = H*^-1: the same 2 n^2 operations a step as two triangles, and
+it exists where links are fixed. y is the base's own yield (reduced.py), 1e-5 of 1/m_a for a
+virtual base, which (15) leaves out. The sign of the force is ours: f >= 0 repels, it pushes the
+hand back and the target on. g is the weight, which the servo carries before the hit: (8) leaves it
+out of the motion, but not of what (12) has left for the hit. With n = 1, A = 1/m_a, j = 1 and no
+servo this is the virtual mass of fig 9.
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.contact.contact import NormalLaw
-from heelstrike.impact.stepping import Found, State, looped
-from heelstrike.impact.target import Line, account, law_key
+from heelstrike.impact.stepping import Found, State, looped, symplectic
+from heelstrike.impact.symmetric import inner, product, unpacked
+from heelstrike.impact.target import Line, law_key
 from heelstrike.spatial.vector import SX, zeros
 
 SLOW = 1e-3
@@ -68,7 +71,7 @@ class _Simplified:
         self.speed = p.input("speed", 1)
         self.kd = p.input("kd", n)
         self.kp = p.input("kp", n) if plan.proportional else None
-        self.limit = p.input("limit", n) if plan.limited else None
+        self.limits = Limits(p, n) if plan.limited else None
         if plan.rubbing:
             self.reference = p.input("reference", n)
             self.viscous, self.coulomb = p.input("viscous", n), p.input("coulomb", n)
@@ -86,12 +89,10 @@ class _Simplified:
             new, memory = looped(p, self.state, self.line.memory, self.derivative, self.dt, rk4)
         with p.block("step"):
             if not rk4:
-                new = self.symplectic(rates, force)
+                new = symplectic(self.state, rates, self.hand_speed, self.dt)
             for name, value in zip(self.names, (x for x in new if x.numel()), strict=True):
                 p.update(name, value)
-            if self.line.memory.numel():
-                p.update("law memory", memory)
-            account(p, force, self.dt)
+            self.line.account(p, force, memory)
             p.update_max("load", self.load())
         with p.block("record"):
             p.output("force", force)
@@ -101,38 +102,36 @@ class _Simplified:
 
     def hand_speed(self, u: SX, impulse: SX) -> SX:
         """v_h: (13) along the direction."""
-        return self.speed + ca.dot(self.j, u) - self.softness * impulse
+        return self.speed + inner(self.j, u) - self.softness * impulse
 
     def derivative(self, state: State) -> Found:
         """Steps 3b to 6b; the state is u, e, x_h, x_t, v_t, impulse."""
+        p = self.p
         u, e, hand, moved, rate, impulse = state
         v_h = self.hand_speed(u, impulse)
         force, memory = self.line.force(hand, v_h, moved, rate)
-        right = self.torque(u, e) - self.rubbing(u) - self.j * force
-        phi_dd = ca.mac(self.inverse, right, zeros(self.plan.n))
+        with p.block("forces"):
+            force = p.let("f", force)
+            against = p.let("against", self.held_back(u, e) + self.rubbing(u) + self.j * force)
+        phi_dd = -product(p, self.inverse, against)
         pull = self.line.acceleration(force, moved, rate)
         turning = u if e.numel() else SX(0, 1)
         return (phi_dd, turning, v_h, rate, pull, force), force, memory
 
     def demanded(self, u: SX, e: SX) -> SX:
-        """(10) or (11)."""
-        tau = -self.kd * u
-        return tau if self.kp is None else tau - self.kp * e
+        """-tau of (10) or (11)."""
+        pull = self.kd * u
+        return pull if self.kp is None else pull + self.kp * e
 
-    def torque(self, u: SX, e: SX) -> SX:
+    def held_back(self, u: SX, e: SX) -> SX:
         """The same within (12)."""
-        tau = self.demanded(u, e)
-        if self.limit is None:
-            return tau
-        return ca.fmax(-self.limit, ca.fmin(self.limit, tau))
+        pull = self.demanded(u, e)
+        return pull if self.limits is None else self.limits.within(pull)
 
     def load(self) -> SX:
         """The largest torque before (12), as a share of its limit."""
-        tau, load = self.demanded(self.state[0], self.state[1]), SX(0)
-        if self.limit is not None:
-            for i in range(self.plan.n):
-                load = ca.fmax(load, ca.fabs(tau[i]) / self.limit[i])
-        return load
+        pull = self.demanded(self.state[0], self.state[1])
+        return SX(0) if self.limits is None else self.limits.load(pull)
 
     def rubbing(self, u: SX) -> SX:
         """F of (5)."""
@@ -140,29 +139,26 @@ class _Simplified:
             return zeros(self.plan.n)
         return rubbed(self.viscous, self.coulomb, self.reference + u)
 
-    def symplectic(self, rates: State, force: SX) -> State:
-        """Velocities first, then positions with the new ones; order 1."""
-        dt = self.dt
-        u, e, hand, moved, rate, impulse = self.state
-        new_u, new_rate, pushed = u + dt * rates[0], rate + dt * rates[4], impulse + dt * force
-        v_h = self.hand_speed(new_u, pushed)
-        turned = e + dt * new_u if e.numel() else e
-        return new_u, turned, hand + dt * v_h, moved + dt * new_rate, new_rate, pushed
+
+class Limits:
+    """(12) about the weight that is carried; inputs limit, 1/limit and weight (n)."""
+
+    def __init__(self, p: Program, n: int) -> None:
+        self.limit, self.share = p.input("limit", n), p.input("1/limit", n)
+        self.weight = p.input("weight", n)
+
+    def within(self, pull: SX) -> SX:
+        """-tau that is left of -tau."""
+        return ca.fmax(self.weight - self.limit, ca.fmin(self.weight + self.limit, pull))
+
+    def load(self, pull: SX) -> SX:
+        """The largest share of a limit that -tau asks for."""
+        load = SX(0)
+        for share in ca.vertsplit(ca.fabs(self.weight - pull) * self.share):
+            load = ca.fmax(load, share)
+        return load
 
 
 def rubbed(viscous: SX, coulomb: SX, turning: SX) -> SX:
     """F of (5), viscous and dry."""
     return viscous * turning + coulomb * turning / ca.fmax(ca.fabs(turning), SLOW)
-
-
-def packed(matrix: SX) -> SX:
-    """The upper triangle of a symmetric matrix, column by column."""
-    return ca.vertcat(*(matrix[: j + 1, j] for j in range(matrix.shape[0])))
-
-
-def unpacked(column: SX, n: int) -> SX:
-    """The symmetric matrix of a packed one: half as much to load in every step."""
-    upper = SX(n, n)
-    for j in range(n):
-        upper[: j + 1, j] = column[j * (j + 1) // 2 : (j + 1) * (j + 2) // 2]
-    return ca.densify(ca.triu2symm(upper))

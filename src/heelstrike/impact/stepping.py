@@ -39,6 +39,18 @@ def runge_kutta(
     return tuple(x + dt * total for x, total in zip(start, totals, strict=True)), memory
 
 
+def symplectic(state: State, rates: State, hand_speed: Callable[[SX, SX], SX], dt: SX) -> State:
+    """Velocities first, then positions with the new ones; order 1. The state is that of a hit:
+    velocities, their sums (or none), hand, target, its rate, impulse; the hand's speed is a
+    function of the velocities and the impulse.
+    """
+    velocity, total, hand, moved, rate, impulse = state
+    new, new_rate, pushed = (x + dt * rates[k] for k, x in ((0, velocity), (4, rate), (5, impulse)))
+    summed = total + dt * new if total.numel() else total
+    v_h = hand_speed(new, pushed)
+    return new, summed, hand + dt * v_h, moved + dt * new_rate, new_rate, pushed
+
+
 def looped(
     p: Program, start: State, memory: SX, derivative: Callable[[State], Found], dt: SX, rk4: bool
 ) -> tuple[State, SX]:

@@ -62,9 +62,22 @@ def slide(hit: Hit, target: Target) -> Robot:
     )
 
 
-def face(law: Elastic) -> Box:
+def face(hit: Hit, law: Elastic) -> Box:
     """The target's face towards the hand."""
-    return Box(law, name=WALL, body=f"{THING}/block", size=(SIZE, SIZE, SIZE), faces="-x")
+    return Box(
+        law, name=WALL, body=f"{THING}/block", size=(SIZE, SIZE, SIZE), faces="-x",
+        touches=[whole_name(hit, hit.body)],
+    )  # fmt: skip
+
+
+def soles(hit: Hit) -> list[str]:
+    """Bodies whose points may touch the floor, by their names in the whole."""
+    return [whole_name(hit, body) for body in sorted({p.body for p in hit.robot.points})]
+
+
+def whole_name(hit: Hit, body: int) -> str:
+    """Of a body of the robot in the whole."""
+    return f"{ROBOT}/{hit.robot.bodies[body].name}"
 
 
 def face_centre(hit: Hit, hand: np.ndarray, gap: np.ndarray) -> np.ndarray:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from heelstrike.impact.hit import Hit
 from heelstrike.robot.points import placements
 
 
-def support(hit: Hit, q: np.ndarray) -> tuple[np.ndarray, float]:
-    """Corners (k, 2) [m] of the convex hull of the held links' contact points at q, one after
-    another to the left, and the height of the lowest [m]; no corners where there are no points.
+def support(
+    hit: Hit, q: np.ndarray, bodies: Sequence[int] | None = None
+) -> tuple[np.ndarray, float]:
+    """Corners (k, 2) [m] of the convex hull of the held links' contact points at q (or of some of
+    them), one after another to the left, and the height of the lowest [m]; no corners where there
+    are no points.
     """
     placed = placements(hit.robot, q)
-    own = [point for point in hit.robot.points if point.body in hit.held]
+    chosen = hit.held if bodies is None else bodies
+    own = [point for point in hit.robot.points if point.body in chosen]
     if len(own) < 3:
         return np.zeros((0, 2)), 0.0
     places = np.array([placed[p.body][0] @ p.position + placed[p.body][1] for p in own])

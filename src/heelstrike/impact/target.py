@@ -103,6 +103,17 @@ class Line:
         """Of the target."""
         return self.softness * (force - self.k * moved - self.c * rate)
 
+    def account(self, p: Program, force: SX, memory: SX) -> None:
+        """The law's memory, peak, duration and first separation, in a block of the program."""
+        if memory.numel():
+            p.update("law memory", memory)
+        touching = force > 0
+        p.update_max("peak", force)
+        p.update_sum("duration", ca.if_else(touching, self.dt, 0))
+        last = p.memory("touched", 1)
+        p.update("touched", ca.fmax(last, ca.if_else(touching, 1, 0)))
+        p.update_first("separated", ca.logic_and(last > 0, ca.logic_not(touching)))
+
 
 def law_inputs(law: NormalLaw) -> dict[str, np.ndarray]:
     """Values of a law's parameters by the names that programs give them."""
@@ -112,13 +123,3 @@ def law_inputs(law: NormalLaw) -> dict[str, np.ndarray]:
 def law_key(law: NormalLaw) -> object:
     """What tells one law's code from another's."""
     return structure(law)
-
-
-def account(p: Program, force: SX, dt: SX) -> None:
-    """Peak, duration and first separation, in a block of a program with memory."""
-    touching = force > 0
-    p.update_max("peak", force)
-    p.update_sum("duration", ca.if_else(touching, dt, 0))
-    last = p.memory("touched", 1)
-    p.update("touched", ca.fmax(last, ca.if_else(touching, 1, 0)))
-    p.update_first("separated", ca.logic_and(last > 0, ca.logic_not(touching)))

@@ -25,6 +25,7 @@ USUAL = 3.0
 LONG = {
     ("rengifo2009", "fig6"): 5.0,
     ("rengifo2009", "independence"): 11.0,
+    ("rengifo2009", "fig11"): 60.0,
     ("rengifo2009", "section5"): 6.0,
     ("rengifo2009", "states"): 5.0,
     ("sugihara2006", "maps"): 16.0,
@@ -37,6 +38,10 @@ LONG = {
     ("sugihara2006", "fig10"): 8.0,
     ("sugihara2006", "fig11"): 7.0,
     ("sugihara2006", "fig12"): 9.0,
+    ("sugihara2006", "cost"): 10.0,
+    ("tsujita2009", "table1"): 25.0,
+    ("tsujita2009", "table2"): 30.0,
+    ("tsujita2009", "hrp4c"): 38.0,
     ("tsujita2009", "bounds"): 12.0,
     ("tsujita2009", "base"): 30.0,
     ("tsujita2009", "fig4"): 12.0,
@@ -49,6 +54,11 @@ time left. Others: USUAL."""
 FAMILIES = {
     ("sugihara2006", "fig8"): "fig7",
     ("sugihara2006", "fig9"): "films",
+    ("sugihara2006", "cost"): "films",
+    ("tsujita2009", "table2"): "table1",
+    ("tsujita2009", "table2-elastic"): "table1",
+    ("tsujita2009", "table3-errors"): "table1",
+    ("tsujita2009", "fig7"): "table1",
 }
 """Items that share simulations with those of another module."""
 

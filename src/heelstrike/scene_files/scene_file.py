@@ -8,6 +8,7 @@ print(scene.text())                         # all of it, with defaults, units an
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from dataclasses import replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -93,26 +95,39 @@ class SceneFile:
 
     def simulator(self) -> Simulator:
         """A simulator with the pushes; the start and the step are checked."""
-        content, scene, how = self.content, self.scene, self.content.simulation
-        with self._blaming(("simulation",), word="sensors"):
-            for name in how.sensors:
-                sensor_frame(self.robot, name)
-        control = self._control()
-        with self._blaming(("simulation",), ("servo",), ("stops",)):
-            sim = Simulator(
-                scene,
-                how.dt,
-                control,
-                integrator=how.integrator,
-                dtype=how.dtype,
-                stops=content.stops,
-                sensors=how.sensors,
-            )
+        sim = self.unchecked()
         self._check_start(sim)
-        for i, push in enumerate(content.push):
+        for i, push in enumerate(self.content.push):
             with self._blaming(("push", i)):
                 sim.push(push.body, push.force, push.duration, at=push.start, point=push.point)
         return sim
+
+    def unchecked(self, worlds: int = 1) -> Simulator:
+        """A simulator without pushes, whatever the start and the step are."""
+        how = self.content.simulation
+        with self._blaming(("simulation",), word="sensors"):
+            for name in how.sensors:
+                sensor_frame(self.robot, name)
+        control, scene = self.control, self.scene
+        with self._blaming(("simulation",), ("servo",), ("stops",)):
+            return Simulator(
+                scene,
+                how.dt,
+                control,
+                worlds,
+                integrator=how.integrator,
+                dtype=how.dtype,
+                stops=self.content.stops,
+                sensors=how.sensors,
+            )
+
+    def changed(self, **values: Any) -> SceneFile:
+        """A copy with other values of its content; the robot is not read again."""
+        other = copy.copy(self)
+        other.content = replace(self.content, **values)
+        for made in ("scene", "control"):
+            other.__dict__.pop(made, None)
+        return other
 
     def run(self, progress: bool | None = None) -> Recording:
         """Simulates it from its start for its duration."""
@@ -172,7 +187,8 @@ class SceneFile:
     def _placed(self) -> Iterator[tuple[Key, Part, Robot]]:
         return zip(self.content.tables(), self.content.parts, self._robots, strict=True)
 
-    def _control(self) -> Servo | None:
+    @cached_property
+    def control(self) -> Servo | None:
         """The servo, with its reference by name or as a motion."""
         servo, motion = self.content.servo, self.content.motion
         if servo is None:

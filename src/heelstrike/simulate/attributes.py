@@ -68,7 +68,7 @@ def decoded(data: xr.Dataset) -> dict[str, Any]:
 
 def _json(name: str, value: object) -> str:
     try:
-        return json.dumps(value, default=_plain)
+        return json.dumps(value, default=plain)
     except (TypeError, ValueError) as error:
         raise HeelstrikeError(f"the attribute '{name}' cannot be written: {error}") from error
 
@@ -82,7 +82,7 @@ def _value(text: object) -> Any:
         return text
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """A value of JSON for what is none: arrays, paths, and frozen dataclasses with their kind."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()

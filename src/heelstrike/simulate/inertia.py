@@ -1,7 +1,7 @@
 """Inertia that a joint or a contact feels, in numbers, by Pinocchio.
 
     joint i     1 / (H^-1)_ii
-    contacts    1 / lambda_max(J H^-1 J^T), J the normal rows of points that touch together
+    contacts    1 / lambda_max(A), A = J H^-1 J^T, J the normal rows of points that touch together
 
 with armature, and whatever a servo adds to the diagonal, in H.
 """
@@ -52,6 +52,27 @@ def contact_mass(
     diagonal: np.ndarray | float = 0.0,
 ) -> float:
     """1 / lambda_max of the normal block of contacts that act together [kg]."""
+    return float(1 / np.linalg.eigvalsh(contact_block(robot, q, contacts, diagonal))[-1])
+
+
+def struck_mass(
+    robot: Robot,
+    q: np.ndarray,
+    contacts: Sequence[Touching],
+    diagonal: np.ndarray | float = 0.0,
+) -> float:
+    """What all contacts together stop when they strike at one speed, 1^T A^-1 1 [kg]."""
+    block = contact_block(robot, q, contacts, diagonal)
+    return float(np.linalg.pinv(block, rcond=1e-9, hermitian=True).sum())
+
+
+def contact_block(
+    robot: Robot,
+    q: np.ndarray,
+    contacts: Sequence[Touching],
+    diagonal: np.ndarray | float = 0.0,
+) -> np.ndarray:
+    """A = J H^-1 J^T of the contacts' normals [1/kg]."""
     model = to_pinocchio(robot)
     data = model.createData()
     pin.computeJointJacobians(model, data, q)
@@ -66,5 +87,5 @@ def contact_mass(
             sign = -1.0
         rows.append(row)
     normals = np.array(rows)
-    inverse = normals @ np.linalg.solve(inertia_matrix(robot, q, diagonal), normals.T)
-    return float(1 / np.linalg.eigvalsh(inverse)[-1])
+    block = normals @ np.linalg.solve(inertia_matrix(robot, q, diagonal), normals.T)
+    return np.asarray((block + block.T) / 2)

@@ -59,7 +59,7 @@ class Recording:
             if source is None:
                 raise HeelstrikeError(
                     f"this recording does not say where '{self.info['robot']}' was loaded from; "
-                    "give the robot: film_strip(..., robot=hs.load(...))"
+                    "give the robot, as robot=hs.load(...)"
                 )
             self._robot = reload(source)
         return self._robot

@@ -45,17 +45,24 @@ def check_outside(scene: Scene, q: np.ndarray) -> None:
 
 def check_step(plan: StepPlan, q: np.ndarray, dt: float) -> None:
     """Refuses steps in which the robot could not even rest on a surface."""
-    scene = plan.scene
-    depths, joined = meetings(scene, q)
-    of = [(pair.surface, pair.law) for pair in scene.pairs]
-    for surface, name in dict.fromkeys(of):
-        law = scene.laws[name]
-        if not isinstance(law, Elastic) or law.couples:
-            continue
-        own = np.array([place == (surface, name) for place in of])
-        near = np.flatnonzero(own & (depths > depths[own].max() - TOGETHER))
-        if len(near):
+    depths, joined = meetings(plan.scene, q)
+    for (_, name), near in together(plan.scene, depths).items():
+        law = plan.scene.laws[name]
+        if isinstance(law, Elastic) and not law.couples:
             _check_law(plan, name, law.normal, q, [joined[i] for i in near], dt)
+
+
+def together(scene: Scene, depths: np.ndarray) -> dict[tuple[int, str], list[int]]:
+    """Pairs that touch together where these are their depths, by surface and law: those near the
+    deepest.
+    """
+    of = [(pair.surface, pair.law) for pair in scene.pairs]
+    found = {}
+    for place in dict.fromkeys(of):
+        own = np.array([other == place for other in of])
+        near = own & (depths > depths[own].max() - TOGETHER)
+        found[place] = [int(i) for i in np.flatnonzero(near)]
+    return found
 
 
 def _check_law(
@@ -71,7 +78,7 @@ def _check_law(
         return (*slopes(law, values, f"{name}.normal.", depth, GOING_IN, at), mass_in(at))
 
     carried = min(plan.robot.mass / len(contacts), mass_in(dt))
-    depth = _rest_depth(law, carried * float(np.linalg.norm(plan.scene.gravity)), dt)
+    depth = rest_depth(law, carried * float(np.linalg.norm(plan.scene.gravity)), dt)
     k, c, mass = felt(dt)
     known = np.isfinite(mass) and mass > 0
     # euler gains a little at any step
@@ -95,7 +102,7 @@ def _stable(k: float, c: float, mass: float, dt: float) -> bool:
     return step_radius(k, c, mass, dt, "symplectic") <= 1 + 1e-9
 
 
-def _rest_depth(law: NormalLaw, load: float, dt: float) -> float:
+def rest_depth(law: NormalLaw, load: float, dt: float) -> float:
     """Where the law carries a load at rest [m], at most SOFTEST."""
     d, still, none = SX.sym("d"), SX.zeros(2), SX.zeros(law.memory_size)
     contact = Contact(d, SX(0), SX(dt), none, still, still, SX(0))

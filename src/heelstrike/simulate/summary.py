@@ -38,7 +38,7 @@ class Summary:
         return dict(self._values)
 
     def __str__(self) -> str:
-        return "\n".join(_row(name, text) for name, text in _lines(self._values))
+        return "\n".join(row(name, text) for name, text in _lines(self._values))
 
     __repr__ = __str__
 
@@ -225,7 +225,7 @@ def _peak(peak: dict[str, Any], unit: str, scale: float, many: bool) -> str:
     return f"{peak['value'] * scale:.4g} {unit} at {peak['point']}{where}"
 
 
-def _row(name: str, text: str) -> str:
+def row(name: str, text: str) -> str:
     return textwrap.fill(
         text,
         WIDTH,

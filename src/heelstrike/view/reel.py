@@ -67,23 +67,34 @@ def reel(
     label: str | None = None,
 ) -> Reel:
     """A recording's frames: `count` at even times, or the records nearest to `times` [s]."""
-    data, info = run.data, run.info
-    if "q" not in data or "time" not in data["q"].dims:
-        raise HeelstrikeError(
-            "a film strip shows q over time, which this recording does not hold; run with "
-            f"record='standard', or record=['q', {', '.join(map(repr, FORCES))}]"
-        )
-    shown = plot.of_world(data, world)
+    info, shown = run.info, moving(run, world)
     at = _indices(shown["time"].values, count, times)
-    robot = robot or run.robot
-    if robot.nq != data.sizes["coordinate"]:
-        raise HeelstrikeError(
-            f"{robot.name} has {robot.nq} coordinates, the recording {data.sizes['coordinate']}; "
-            "give the robot that was simulated: film_strip(..., robot=hs.load(...))"
-        )
+    robot = fitting(run, robot)
     label = laws(info) if label is None else label
     frames = [_frame(shown.isel(time=k)) for k in at]
     return Reel(label, robot, dress(robot), surfaces(info, world), frames)
+
+
+def moving(run: Recording, world: int) -> xr.Dataset:
+    """A world of a recording that holds q over time, with its own clock."""
+    data = run.data
+    if "q" not in data or "time" not in data["q"].dims:
+        raise HeelstrikeError(
+            "to show a robot takes q over time, which this recording does not hold; run with "
+            f"record='standard', or record=['q', {', '.join(map(repr, FORCES))}]"
+        )
+    return plot.of_world(data, world)
+
+
+def fitting(run: Recording, robot: Robot | None = None) -> Robot:
+    """The robot of a recording, loaded again unless given."""
+    robot, coordinates = robot or run.robot, run.data.sizes["coordinate"]
+    if robot.nq != coordinates:
+        raise HeelstrikeError(
+            f"{robot.name} has {robot.nq} coordinates, the recording {coordinates}; "
+            "give the robot that was simulated, as robot=hs.load(...)"
+        )
+    return robot
 
 
 def _frame(now: xr.Dataset) -> Frame:

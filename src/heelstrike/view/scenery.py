@@ -11,7 +11,7 @@ from heelstrike.robot.points import placements
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.rotations import turn_z_to
 from heelstrike.view.camera import View
-from heelstrike.view.solid import Solid, Triangles, ball, box, solid
+from heelstrike.view.solid import Solid, Triangles, ball, box, capsule, solid
 
 COLOURS = ((0.93, 0.93, 0.92), (0.80, 0.86, 0.92), (0.93, 0.86, 0.78), (0.84, 0.90, 0.82))
 """Of surfaces one after another."""
@@ -53,8 +53,8 @@ def scenery(shown: list[dict[str, Any]], robot: Robot, q: np.ndarray, view: View
         else:
             inner = 1.0 if body is None else INSIDE
             solids += [
-                solid((inner * vertices, triangles), colour).moved(R, R @ _point(surface) + p)
-                for vertices, triangles in _pieces(surface)
+                solid((inner * vertices, triangles), colour).moved(R, R @ origin(surface) + p)
+                for vertices, triangles in pieces(surface)
             ]
     return solids
 
@@ -66,10 +66,10 @@ def reach(shown: list[dict[str, Any]], within: np.ndarray) -> np.ndarray:
     largest = 2 * float(np.ptp(within, axis=0).max())
     found = [np.zeros((0, 3))]
     for surface in shown:
-        pieces = [vertices for vertices, _ in _pieces(surface)] if not surface.get("body") else []
-        places = np.vstack([np.zeros((0, 3)), *pieces])
+        own = [vertices for vertices, _ in pieces(surface)] if not surface.get("body") else []
+        places = np.vstack([np.zeros((0, 3)), *own])
         if len(places) and np.ptp(places, axis=0).max() < largest:
-            found.append(places + _point(surface))
+            found.append(places + origin(surface))
     return np.vstack(found)
 
 
@@ -78,7 +78,7 @@ def _plane(
 ) -> list[Solid]:
     normal = R @ np.asarray(surface["normal"], dtype=float)
     normal /= np.linalg.norm(normal)
-    point = R @ _point(surface) + p
+    point = R @ origin(surface) + p
     if (view.place - point) @ normal <= 0:
         return []
     centre = view.middle - normal * ((view.middle - point) @ normal)
@@ -88,17 +88,21 @@ def _plane(
     return [solid((square, corners), colour, floor=True).moved(turn_z_to(normal), centre)]
 
 
-def _point(surface: Surface) -> np.ndarray:
+def origin(surface: Surface) -> np.ndarray:
+    """Where it is, in its frame [m]."""
     return np.asarray(surface["point"], dtype=float)
 
 
-def _pieces(surface: Surface) -> list[Triangles]:
+def pieces(surface: Surface) -> list[Triangles]:
     """Of a surface that has a size, about its point; none of what is not known here."""
     kind = surface["kind"]
     if kind == "Box":
         return [box(np.asarray(surface["size"]) / 2)]
     if kind == "Sphere":
         return [ball(np.full(3, float(surface["radius"])))]
+    if kind == "Capsule":
+        vertices, triangles = capsule(float(surface["radius"]), float(surface["length"]) / 2)
+        return [(vertices @ turn_z_to(np.asarray(surface["axis"], dtype=float)).T, triangles)]
     if kind == "Treadmill":
         half = np.asarray(surface["size"]) / 2
         vertices, triangles = box(half)

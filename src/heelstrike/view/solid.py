@@ -17,6 +17,8 @@ CREASE = np.cos(np.radians(35))
 ROUND = 40
 """Sides of what is round."""
 
+ODD = np.random.default_rng(0).integers(0, 2**63, 6, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+
 Triangles = tuple[np.ndarray, np.ndarray]
 """(vertices (n, 3) [m], triangles (m, 3))"""
 
@@ -68,7 +70,7 @@ def _triangles(shape: Shape) -> Triangles | None:
     if shape.kind in ("sphere", "ellipsoid"):
         return ball(np.broadcast_to(size, 3))
     if shape.kind == "capsule":
-        return turned(_arc(size[0], size[1]))
+        return capsule(size[0], size[1])
     if shape.kind == "cylinder":
         radius, half = size
         return turned(np.array([[0, -half], [radius, -half], [radius, half], [0, half]]))
@@ -86,6 +88,11 @@ def ball(radii: np.ndarray) -> Triangles:
     """An ellipsoid about the origin."""
     vertices, triangles = turned(_arc(1.0, 0.0))
     return vertices * radii, triangles
+
+
+def capsule(radius: float, half: float) -> Triangles:
+    """About the origin along z; half the length of its line, without the round ends."""
+    return turned(_arc(radius, half))
 
 
 def turned(profile: np.ndarray) -> Triangles:
@@ -137,3 +144,16 @@ def corner_normals(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     length = np.linalg.norm(total, axis=1, keepdims=True)
     normals = np.where(length > 0, total / np.maximum(length, 1e-30), np.repeat(flat, 3, axis=0))
     return normals.reshape(-1, 3, 3)
+
+
+def split(shown: Solid) -> Triangles:
+    """The same triangles with a vertex of its own for each normal at a place: what computes
+    normals from shared vertices alone finds ours, and edges stay sharp.
+    """
+    places, normals = shown.vertices[shown.triangles].reshape(-1, 3), shown.normals.reshape(-1, 3)
+    scale = max(float(np.ptp(shown.vertices, axis=0).max()), 1e-9)
+    keys = np.hstack([np.round(places / scale * 1e6), np.round(normals * 1e3)]).astype(np.int64)
+    # one number a row, by odd factors modulo 2^64: numbers are sorted faster than rows
+    hashed = (keys.astype(np.uint64) * ODD).sum(axis=1, dtype=np.uint64)
+    _, first, corners = np.unique(hashed, return_index=True, return_inverse=True)
+    return places[first], corners.reshape(-1, 3)

@@ -115,7 +115,7 @@ class Scale:
     @property
     def tile(self) -> float:
         """Side of a tile of the floor [m]."""
-        return _round(self.size / 2)
+        return rounded(self.size / 2)
 
 
 def _scale(reels: list[Reel], view: View, cell: float, forces: bool) -> Scale:
@@ -187,14 +187,14 @@ def _legend(ax: Axes, width: float, scale: Scale) -> None:
     middle = 0.4 * BELOW
     text: dict[str, Any] = {"va": "center", "fontsize": 8, "color": plot.INK}
     if scale.arrow:
-        newtons = _round(scale.strongest / 2)
+        newtons = rounded(scale.strongest / 2)
         end = SIDE + newtons * scale.arrow * scale.cell / (2 * scale.size)
         _arrow(ax, np.array([SIDE, middle]), np.array([end, middle]), 1.0)
         ax.text(end + 0.06, middle, f"contact force of {newtons:g} N", **text)
     ax.text(width - 0.05, middle, f"tiles of {scale.tile:g} m", ha="right", **text)
 
 
-def _round(value: float) -> float:
+def rounded(value: float) -> float:
     """The largest of 1, 2, 5 times a power of ten below a value."""
     power = 10.0 ** np.floor(np.log10(value))
     return float(power * max(step for step in (1, 2, 5) if step * power <= value * (1 + 1e-9)))

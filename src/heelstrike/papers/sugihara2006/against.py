@@ -1,5 +1,5 @@
-"""What figs 7 and 8 share: a measure of the standing robot against lambda and against smoothing,
-with and without membrane, all other measures beside it.
+"""What figs 7 and 8 share: a measure of the robot that stands up, against lambda and against
+smoothing, with and without membrane, all other measures beside it.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ Rows = Callable[[str, tuple[Stance, ...]], list[Row]]
 """Of one reading."""
 
 LINES = {
-    "chatter": ("chatter in the first 0.5 s", "1/s", 1.0),
+    "peak": ("peak of a vertex over its share", "", 1.0),
+    "first_chatter": ("chatter as the weight comes on", "1/s", 1.0),
+    "chatter": ("rising", "1/s", 1.0),
     "late_chatter": ("standing", "1/s", 1.0),
-    "spread": ("spread in the first 0.5 s", "", 1.0),
+    "spread": ("spread rising", "", 1.0),
     "late_spread": ("standing", "", 1.0),
     "sinking": ("sinking", "um/s", 1e6),
-    "depth": ("depth after 2 s", "mm", 1e3),
+    "depth": ("depth at the end", "mm", 1e3),
 }
 """Measures: name, unit, what of it a metre or a second is."""
-SHOWN = 0.3
-"""Time drawn [s]."""
 LEAST = 1e-6
 """Drawn on a logarithmic axis."""
 
@@ -71,7 +71,7 @@ def by_lambda(
     for the first and for the others.
     """
     what, unit, scale = LINES[measure]
-    name = f"{what.partition(' ')[0]} as the weight comes on{f' [{unit}]' if unit else ''}"
+    name = f"{what}{f' [{unit}]' if unit else ''}"
     rows = []
     for last, stance in pairwise((None, *made[: len(LAMBDAS)])):
         assert stance is not None
@@ -107,13 +107,20 @@ def draw_force(ax: Axes, stance: Stance, vertices: list[int]) -> None:
     """Normal forces of vertices of the left sole in time."""
     from heelstrike.view import plot
 
-    force = stance.left[: round(SHOWN / DT)]
+    force = stance.left
     for i in vertices:
         label = f"{LEFT}.{i}" if len(vertices) > 1 else None
-        ax.plot(DT * np.arange(len(force)), force[:, i], "-", color=plot.COLOURS[i], label=label)
+        ax.plot(
+            DT * np.arange(len(force)),
+            force[:, i],
+            "-",
+            color=plot.COLOURS[i],
+            label=label,
+            linewidth=0.7,
+        )
     ax.axhline(MASS * G / POINTS, color=plot.GREY, linewidth=0.8)
     title = r"$\lambda$ = " + f"{stance.value:g}, membrane presses on"
-    plot.label(ax, title, "time since touchdown [s]", "normal force of a vertex [N]")
+    plot.label(ax, title, "time [s]", "normal force of a vertex [N]")
 
 
 def draw_against(

@@ -1,8 +1,10 @@
 """Figs 10, 11 and 12: a walk, a walk that falls, a jump, as film strips.
 
 The paper shows pictures and gives neither gait, gains nor the reason of the fall. Ours falls as its
-servo is soft (kp 0.04 and kd 0.2 times the model's) and gets no torques of the gait; with the
-model's own gains it walks without them, too.
+servo is soft (kp 0.04 and kd 0.2 times the model's) and gets no torques of the gait. Held by one
+ankle the robot is a pendulum upside down, which a spring below m g h does not hold:
+
+    kp < m g h          it stands on two ankles, and falls when the first foot is lifted
 """
 
 from __future__ import annotations
@@ -14,9 +16,11 @@ import numpy as np
 
 import heelstrike as hs
 from heelstrike.motion import Motion, jump
-from heelstrike.papers.report import Result, near, shown
-from heelstrike.papers.sugihara2006.stand import DT, floor, parameter
+from heelstrike.papers.report import Result, Row, near, shown
+from heelstrike.papers.sugihara2006.closed_form import MASS, G
+from heelstrike.papers.sugihara2006.stand import DT, POINTS, K, floor, parameter
 from heelstrike.papers.sugihara2006.walking import LAMBDA, gait
+from heelstrike.robot.points import placements
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +31,10 @@ FALLEN = 0.5
 """Height of the centre of mass, as a share of that at the start, at which it has fallen."""
 FLIGHT = 0.1
 """Time in the air that counts as a jump [s]."""
+DEEP = 1e3 * MASS * G / (2 * K)
+"""Depth that no point may reach [mm]: that of the membrane alone under an edge of one foot."""
+SLID = 5.0
+"""Way that a sole may slide after it landed [mm]."""
 STEP = 0.05
 """Error that a walk's end may have, as a share of the height of the centre of mass."""
 
@@ -69,6 +77,7 @@ def fig10() -> Result:
                 com[:, 2].min() > 0.9 * com[0, 2],
                 "walks",
             ),
+            _deepest(run),
         ),
         lambda: _strip(run, np.linspace(1.5, motion.duration - 1, 8)),
     )
@@ -92,13 +101,43 @@ def fig11() -> Result:
                 falls,
                 bool(len(low)),
                 "falls",
-                "Its servo is soft and gets no torques of the gait: when the first foot is lifted "
-                "the ankle below gives way. The paper does not say why its robot fell. Only soles "
-                "touch the floor, so the film ends there.",
+                "Its servo is soft and gets no torques of the gait. The paper does not say why its "
+                "robot fell. Only soles touch the floor, so the film ends there.",
             ),
+            *_why(run, motion, falls),
         ),
         lambda: _strip(run, np.linspace(1.0, end, 8)),
     )
+
+
+def _why(run: hs.Recording, motion: Motion, falls: float) -> list[Row]:
+    """The reason of the fall: one ankle is softer than the pendulum above it."""
+    robot, height = hs.load("hoap1"), float(run.data["com"].values[0, 0, 2])
+    ankles = [joint.iv for joint in robot.joints if joint.name.endswith(("_AFE", "_AAA"))]
+    weight = MASS * G * height
+    assert motion.feet is not None
+    lifted = float(np.asarray(motion.times)[motion.feet.min(axis=1) == 0][0])
+    stiff = float(robot.kp[ankles].max())
+    return [
+        shown(
+            "stiffness of an ankle over m g h",
+            SOFT * stiff / weight,
+            SOFT * stiff < weight < 2 * SOFT * stiff,
+            remark=f"One does not hold the robot, two do. The model's own: {stiff / weight:.3g}.",
+        ),
+        shown(
+            "time from the lift of the first foot to the fall [s]",
+            falls - lifted,
+            0 < falls - lifted < 2 * motion.settings["period"],
+            remark="The gait first stands on one foot then.",
+        ),
+    ]
+
+
+def _deepest(run: hs.Recording) -> Row:
+    depth = 1e3 * float(run.data["depth"].values.max())
+    remark = f"m g / (2 k) = {DEEP:.2g} mm, the membrane alone under an edge of one foot, is more."
+    return shown("deepest point of a sole [mm]", depth, depth < DEEP, remark=remark)
 
 
 def fig12() -> Result:
@@ -110,7 +149,8 @@ def fig12() -> Result:
     edges = np.flatnonzero(np.diff(np.concatenate([[0], air, [0]]).astype(int)))
     flights = time[np.minimum(edges[1::2], len(time) - 1)] - time[edges[::2]]
     longest = int(flights.argmax())
-    off = float(time[edges[2 * longest]])
+    off, down = (float(time[edges[2 * longest + k]]) for k in (0, 1))
+    slid = 1e3 * _slid(run, down)
     return Result(
         "fig12",
         "a jump",
@@ -130,9 +170,35 @@ def fig12() -> Result:
                 2.0,
                 remark="It stands as it began, but for its depth in the membrane.",
             ),
+            near(
+                "points that carry at the end",
+                int((run.data["normal_force"].values[0, -1] > 0).sum()),
+                POINTS,
+                0,
+                remark="It lands standing, on both soles.",
+            ),
+            shown(
+                "slide of a sole after the landing, largest [mm]",
+                slid,
+                slid < SLID,
+                remark="The literal rule lets soles slip as the robot lands and rises, as in "
+                f"fig10. Deepest point: {1e3 * float(run.data['depth'].values.max()):.3g} mm.",
+            ),
         ),
         lambda: _strip(run, [0.0, off - 0.1, off, *(off + np.array([0.07, 0.14, 0.2, 0.4, 1.5]))]),
     )
+
+
+def _slid(run: hs.Recording, since: float) -> float:
+    """How far the soles' points are at the end from where they were, along the floor [m]."""
+    robot, q = run.robot, run.data["q"].values[0]
+    then = int(np.searchsorted(run.data["time"].values, since))
+    first, last = (placements(robot, q[k]) for k in (then, -1))
+    way = [
+        (last[p.body][0] - first[p.body][0]) @ p.position + last[p.body][1] - first[p.body][1]
+        for p in robot.points
+    ]
+    return float(np.linalg.norm(np.array(way)[:, :2], axis=1).max())
 
 
 def _strip(run: hs.Recording, times: np.ndarray | list[float], follow: bool = True) -> Figure:

@@ -1,10 +1,11 @@
-"""The robot standing on the floor of section IV-C, for figs 3, 7 and 8.
+"""The robot standing up on the floor of section IV-C, for figs 7 and 8, and that floor.
 
 A rigid floor (e = 0, mu_S = 1.0, mu_K = 0.4) under a membrane of 0.5 mm (k = 5512, c = 158, mu_K =
 0.4), dt = 1 ms. The text does not say whether the membrane still presses on a point that the floor
-carries: both readings, and the bare floor, are stood on. The servo holds the stance; it starts at
-rest with its soles at the top of the membrane, so that its weight comes onto them in the first
-tenths of a second.
+carries: both readings, and the bare floor, are stood on. The "standing motion" of the text is taken
+as hs.motion.stand_up: from a crouch, 0.5 s at rest, 1 s up, 0.5 s at rest. It starts at rest with
+its soles at the top of the membrane, so that its weight comes onto them in the first tenths of a
+second.
 
 Nor does it say how large epsilon is. The literal rule sinks, at w* = g dt lam (m/n)^2; where w* is
 near epsilon, points change between S and K from step to step. EPSILON is above all of them here;
@@ -18,10 +19,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 import heelstrike as hs
 from heelstrike.measure.stance import chatter, slope, spread
 from heelstrike.measure.window import Window, window
+from heelstrike.motion import stand_up
 from heelstrike.papers.report import finished
 from heelstrike.papers.sugihara2006.closed_form import MASS, G
 
@@ -36,8 +39,9 @@ DT, THICKNESS, K, C = 1e-3, 5e-4, 5512.0, 158.0
 EPSILON, SMALL = 0.1, 5e-3
 """Ours [m/s]; SMALL is the law's default."""
 POINTS = 8
-DURATION, TOUCHDOWN, LATE = 2.0, 0.5, 1.0
-"""Whole, first part and start of the last part of a stance [s], ours."""
+PARTS = {"crouching": (0.0, 0.5), "rising": (0.5, 1.5), "standing": (1.5, 2.0)}
+"""Of the motion, from and to [s], ours."""
+DURATION = PARTS["standing"][1]
 LEFT = "l_sole"
 READINGS = {
     "both": "membrane presses on",
@@ -49,60 +53,77 @@ READINGS = {
 
 @dataclass(frozen=True)
 class Stance:
-    """One robot standing: (time, point) arrays and what is measured of them."""
+    """One robot standing up, and what is measured of it."""
 
     value: float
     """lambda, or smoothing."""
-    touchdown: Window
-    late: Window
+    whole: Window
+    height: float
+    """Of the centre of mass at the end [m]."""
 
     @property
     def left(self) -> np.ndarray:
-        """Normal forces of the left sole's vertices in the first part (time, vertex) [N]."""
-        return self.touchdown.normal[:, self._of_left]
+        """Normal forces of the left sole's vertices, (time, vertex) [N]."""
+        return self.whole.normal[:, self._of_left]
 
     @property
     def _of_left(self) -> list[int]:
-        return [i for i, name in enumerate(self.touchdown.points) if name.startswith(LEFT)]
+        return [i for i, name in enumerate(self.whole.points) if name.startswith(LEFT)]
+
+    def part(self, name: str) -> Window:
+        """The steps of one of PARTS."""
+        begin, end = (round(time / DT) for time in PARTS[name])
+        names = ("normal", "tangent", "outward", "slip", "power", "mu_s", "mu_k")
+        shorter = {name: getattr(self.whole, name)[begin:end] for name in names}
+        return replace(self.whole, depth=self.whole.depth[begin : end + 1], **shorter)
+
+    def _chatter(self, part: str) -> float:
+        """Of the left sole's vertex that chatters most [1/s]."""
+        return float(chatter(self.part(part))[1][self._of_left].max())
+
+    def _spread(self, part: str) -> float:
+        """Standard deviation over mean of the left sole's vertices, mean of the part [1]."""
+        return float(spread(self.part(part))[self.whole.bodies[self._of_left[0]]])
+
+    @property
+    def first_chatter(self) -> float:
+        """While the weight comes on, crouching [1/s]."""
+        return self._chatter("crouching")
 
     @property
     def chatter(self) -> float:
-        """Of the left sole's vertex that chatters most, while the weight comes on [1/s]."""
-        return float(chatter(self.touchdown)[1][self._of_left].max())
+        """Rising [1/s]."""
+        return self._chatter("rising")
 
     @property
     def late_chatter(self) -> float:
-        """The same of the last part [1/s]."""
-        return float(chatter(self.late)[1][self._of_left].max())
-
-    @property
-    def peak(self) -> float:
-        """Largest normal force of a vertex, over the weight [1]."""
-        return float(self.touchdown.normal.max() / (MASS * G))
+        """Standing [1/s]."""
+        return self._chatter("standing")
 
     @property
     def spread(self) -> float:
-        """Standard deviation over mean of the left sole's vertices, mean of the first part [1]."""
-        return spread(self.touchdown)[self._body]
+        """Rising [1]."""
+        return self._spread("rising")
 
     @property
     def late_spread(self) -> float:
-        """The same of the last part [1]."""
-        return spread(self.late)[self._body]
+        """Standing [1]."""
+        return self._spread("standing")
 
     @property
-    def _body(self) -> str:
-        return self.touchdown.bodies[self._of_left[0]]
+    def peak(self) -> float:
+        """Largest normal force of a vertex as the weight comes on, over its share [1]."""
+        return float(self.part("crouching").normal.max() / (MASS * G / POINTS))
 
     @property
     def sinking(self) -> float:
-        """Of the soles' points in the last part, mean [m/s]."""
-        return float(slope(self.late.depth, DT).mean())
+        """Of the soles' points, standing, mean [m/s]."""
+        return float(slope(self.part("standing").depth, DT).mean())
 
     @property
     def depth(self) -> float:
         """At the end, mean [m]."""
-        return float(self.late.depth[-1].mean())
+        return float(self.whole.depth[-1].mean())
 
 
 def floor(rule: str, reading: str) -> hs.Plane:
@@ -118,10 +139,20 @@ def floor(rule: str, reading: str) -> hs.Plane:
 
 
 @cache
-def simulator(rule: str, reading: str) -> hs.Simulator:
-    """hoap1 on that floor, held by its servo."""
+def simulator(rule: str, reading: str, rises: bool = False) -> hs.Simulator:
+    """hoap1 on that floor; its servo holds the stance, or stands up."""
     scene = hs.Scene(hs.load("hoap1"), floor(rule, reading))
-    return hs.Simulator(scene, dt=DT, control=hs.Servo())
+    return hs.Simulator(scene, dt=DT, control=hs.Servo(reference=motion() if rises else None))
+
+
+@cache
+def motion() -> hs.Trajectory:
+    """From a crouch to the stance, a pose a step: corners of a coarser table would be felt."""
+    (_, rest), (_, up), _ = PARTS.values()
+    made = stand_up(hs.load("hoap1"), seconds=up - rest, rest=rest)
+    times = DT * np.arange(round(DURATION / DT) + 1)
+    q, torque = (CubicSpline(made.times, table)(times) for table in (made.q, made.torque))
+    return hs.Trajectory(times, q, torque)
 
 
 def parameter(reading: str, name: str) -> str:
@@ -131,10 +162,10 @@ def parameter(reading: str, name: str) -> str:
 
 @cache
 def stances(rule: str, reading: str, epsilon: float = EPSILON) -> tuple[Stance, ...]:
-    """The robot standing, for every lambda and EXCESS, or for every smoothing."""
+    """The robot standing up, for every lambda and EXCESS, or for every smoothing."""
     literal = rule == "paper"
     values = (*LAMBDAS, EXCESS) if literal else SMOOTHINGS
-    sim = simulator(rule, reading)
+    sim = simulator(rule, reading, rises=True)
     vary: dict[str, Any] = {
         parameter(reading, "lam" if literal else "smoothing"): values,
         parameter(reading, "epsilon"): np.full(len(values), epsilon),
@@ -142,26 +173,14 @@ def stances(rule: str, reading: str, epsilon: float = EPSILON) -> tuple[Stance, 
     steps = round(DURATION / DT)
     run = sim.run(
         steps=steps,
-        q0=sim.robot.pose("stance"),
+        q0=np.asarray(motion().q)[0],
         v0=np.zeros(sim.robot.nv),
         worlds=len(values),
         vary=vary,
         progress=False,
     )
-    finished(run, steps)
-    return tuple(
-        Stance(value, _first(window(run, i)), window(run, i, settle=LATE))
-        for i, value in enumerate(values)
-    )
-
-
-def _first(w: Window) -> Window:
-    """The steps from the first force to TOUCHDOWN after it."""
-    begin = int((w.normal.sum(axis=1) > 0).argmax())
-    end = begin + round(TOUCHDOWN / DT)
-    names = ("normal", "tangent", "outward", "slip", "power", "mu_s", "mu_k")
-    shorter = {name: getattr(w, name)[begin:end] for name in names}
-    return replace(w, depth=w.depth[begin : end + 1], **shorter)
+    height = finished(run, steps)["com"].values[:, -1, 2]
+    return tuple(Stance(value, window(run, i), float(height[i])) for i, value in enumerate(values))
 
 
 def sinking(lam: float) -> float:

@@ -26,6 +26,7 @@ PAPER = Paper(
         "bounds": Item("f_max = c v_c and f_n between two bounds, any robot", "bounds:bounds"),
         "base": Item("the virtual base against links that are fixed, (1)-(5)", "base:base"),
         "assumptions": Item("the neglected terms, (7), (8), (14)", "assumptions:assumptions"),
+        "limits": Item("torque limits that bite, (12)", "limits:limits"),
         "fig3": Item("operations against the sampling time, (18)-(23)", "operations:fig3"),
         "fig4": Item("operations against the degrees of freedom", "operations:fig4"),
         "faster": Item("the scheme in faster forward dynamics", "faster:faster"),

@@ -1,0 +1,124 @@
+"""`heelstrike compare SCENE --laws a,b,c`: a scene under several laws, one yardstick."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heelstrike.cli.console import errors, folder_of, output, print_json, table
+from heelstrike.errors import HeelstrikeError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from heelstrike.measure.table import Entry
+
+
+def compare(
+    scene: Annotated[str, typer.Argument(help="A bundled scene, or a .toml file.")],
+    laws: Annotated[
+        str, typer.Option(help="Names of laws with commas between, scene for its own, or all.")
+    ] = "scene,hunt-crossley,implicit,rigid",
+    dt: Annotated[
+        str | None, typer.Option(help="Steps with commas between [s]: 0.5e-3,1e-3,2e-3.")
+    ] = None,
+    mujoco: Annotated[
+        bool, typer.Option("--mujoco", help="MuJoCo's own contact as a reference.")
+    ] = False,
+    depth: Annotated[float, typer.Option(help="Of a point at rest, for named laws [m].")] = 1e-3,
+    restitution: Annotated[float, typer.Option(help="Wanted of named laws.")] = 0.3,
+    settle: Annotated[
+        float | None, typer.Option(help="Left out at the start [s]; half, if not given.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="A page with pictures: FILE.html.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Run a scene under several laws and steps, and judge all by one yardstick."""
+    from heelstrike.measure.laws import compare_laws
+
+    if html is not None:
+        if html.suffix != ".html":
+            raise HeelstrikeError(f"the page is a .html file, not '{html.name}'")
+        folder_of(html)
+    with _progress() as report:
+        found = compare_laws(
+            scene, laws, _steps(dt), mujoco, depth, restitution, settle, report=report
+        )
+    if html is not None:
+        from heelstrike.view.comparison import write_page
+
+        write_page(found, html)
+    values = found.as_dict()
+    if as_json:
+        from heelstrike.machine import machine
+
+        print_json({**values, "machine": machine(), "page": str(html) if html else None})
+        return
+    _show(values)
+    if html is not None:
+        output().print(f"page          {html}", markup=False, soft_wrap=True)
+
+
+def _steps(text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError as error:
+        raise HeelstrikeError(
+            f"--dt {text}: steps are numbers in seconds with commas between, 0.5e-3,1e-3"
+        ) from error
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """Says on a terminal which run it is at."""
+    console = errors()
+    if not console.is_terminal:
+        yield lambda name: None
+        return
+    with console.status("") as status:
+        yield lambda name: status.update(name)
+
+
+def _show(values: dict[str, Any]) -> None:
+    from heelstrike.measure.table import GROUPS
+
+    console = output()
+    console.print(values["about"] or values["scene"], style="bold", markup=False)
+    console.print(
+        f"{values['duration']:g} s; yardsticks without the first {values['settle']:g} s",
+        markup=False,
+    )
+    for title, entries in GROUPS.items():
+        console.print()
+        console.print(_group(title, entries, values["columns"]))
+    console.print()
+    for text in _words(values["columns"]):
+        console.print(textwrap.fill(text, console.width, subsequent_indent="  "), markup=False)
+
+
+def _words(columns: list[dict[str, Any]]) -> list[str]:
+    """The laws, those of several steps once where they are the same; and what was said."""
+    names: dict[str, list[str]] = {}
+    for column in columns:
+        names.setdefault(column["words"], []).append(column["name"])
+    laws = [f"{'; '.join(of)}: {words}" for words, of in names.items()]
+    return laws + [f"{c['name']}: {said}" for c in columns for said in c["said"]]
+
+
+def _group(title: str, entries: tuple[Entry, ...], columns: list[dict[str, Any]]) -> Table:
+    from heelstrike.measure.table import cell, failure
+
+    heads = tuple(f"{entry.label}\n[{entry.unit}]" for entry in entries)
+    made = table(title, "run", *heads, numbers=heads)
+    for column in columns:
+        gone = failure(column)
+        cells = [gone] + [""] * (len(entries) - 1) if gone else [cell(column, e) for e in entries]
+        made.add_row(column["name"], *cells)
+    return made

@@ -1,0 +1,113 @@
+"""`heelstrike stability SCENE --law L`: the largest stable step, a map over stiffness and step."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heelstrike.cli.console import errors, folder_of, output, print_json
+from heelstrike.cli.run import FOLDER, PICTURES
+from heelstrike.errors import HeelstrikeError
+
+if TYPE_CHECKING:
+    from heelstrike.measure.stability import StabilityMap
+
+
+def stability(
+    scene: Annotated[str, typer.Argument(help="A bundled scene, or a .toml file.")],
+    law: Annotated[
+        str, typer.Option(help="By name, with numbers for this robot; scene: its own.")
+    ] = "scene",
+    dt: Annotated[float | None, typer.Option(help="Time step that is judged [s].")] = None,
+    depth: Annotated[float, typer.Option(help="Of a point at rest, for a named law [m].")] = 1e-3,
+    restitution: Annotated[float, typer.Option(help="Wanted of a named law.")] = 0.3,
+    picture: Annotated[Path | None, typer.Option(help="The map, a .png file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Find the largest step in which a scene rests, and draw it over stiffness and step."""
+    from heelstrike.measure.laws import SCENE, law_names, under
+    from heelstrike.measure.stability import stability_map
+    from heelstrike.scene_files import load_scene
+    from heelstrike.view import plot
+    from heelstrike.view.stability_map import draw
+
+    made = load_scene(scene)
+    if law != SCENE and len(law_names(law)) != 1:
+        raise HeelstrikeError(f"--law {law}: one law, such as hunt-crossley, or scene")
+    step = made.content.simulation.dt if dt is None else dt
+    path = picture or FOLDER / f"{made.name}-stability.png"
+    if path.suffix not in PICTURES:
+        raise HeelstrikeError(f"a picture ends in {', '.join(PICTURES)}, not '{path.suffix}'")
+    folder_of(path)
+    judged, words, _ = under(made, law, step, (depth, restitution))
+    with errors().status("simulating"):
+        found = stability_map(judged)
+    own = found.own
+    stiff = float(found.k[own]) if len(found.k) else None
+    plot.save(draw(found, f"{made.name}: {law}", step, stiff), path, few_colours=True)
+    values = _values(found, own, step) | {"scene": made.name, "law": words, "picture": str(path)}
+    if as_json:
+        print_json(values | {"map": _cells(found)})
+    else:
+        _show(made.content.about or made.name, values)
+
+
+def _values(found: StabilityMap, own: int, dt: float) -> dict[str, Any]:
+    closed = float(found.closed[own])
+    fits = found.closed >= dt
+    stiffest = float(found.k[fits][-1]) if len(found.k) and fits.any() else None
+    return {
+        "dt": dt,
+        "k": float(found.k[own]) if len(found.k) else None,
+        "mass": found.mass,
+        "largest_dt": found.largest(own),
+        "largest_dt_closed_form": closed if math.isfinite(closed) else None,
+        "friction_dt_closed_form": found.bristle if math.isfinite(found.bristle) else None,
+        "largest_k": found.stiffest(found.row(dt)) if len(found.k) else None,
+        "largest_k_closed_form": stiffest if math.isfinite(closed) else None,
+        "searched_dt": float(found.dt[-1]),
+        "searched_k": float(found.k[-1]) if len(found.k) else None,
+    }
+
+
+def _cells(found: StabilityMap) -> dict[str, Any]:
+    closed = [x if math.isfinite(x) else None for x in found.closed.tolist()]
+    return {
+        "dt": found.dt.tolist(),
+        "k": found.k.tolist(),
+        "unstable": found.unstable.tolist(),
+        "closed": closed,
+    }
+
+
+def _show(about: str, values: dict[str, Any]) -> None:
+    from heelstrike.simulate.summary import row
+
+    console = output()
+    console.print(about, style="bold", markup=False)
+    last, rests = values["searched_dt"], values["largest_dt"]
+    sign = ">= " if rests >= last else ""
+    lines = [("law", values["law"])]
+    lines.append(("it feels", f"{values['mass']:.3g} kg in the lightest way"))
+    simulated = f"{sign}{1e3 * rests:.3g} ms" if rests else "none: it does not come to rest"
+    lines.append(("largest dt", f"{simulated}, simulated"))
+    if values["largest_dt_closed_form"] is None:
+        lines.append(("", "no limit by its equations: it is solved with the motion"))
+    else:
+        lines.append(("", f"{1e3 * values['largest_dt_closed_form']:.3g} ms by the closed form"))
+    if values["friction_dt_closed_form"] is not None:
+        lines.append(("", f"{1e3 * values['friction_dt_closed_form']:.3g} ms for its friction"))
+    if values["largest_k"] is not None:
+        most = values["searched_k"]
+        for name, key, how in (
+            ("largest k", "largest_k", f"simulated at {1e3 * values['dt']:g} ms"),
+            ("", "largest_k_closed_form", "by the closed form"),
+        ):
+            if (k := values[key]) is not None:
+                lines.append((name, f"{'>= ' if k >= most else ''}{k:.3g} N/m, {how}"))
+    lines.append(("map", values["picture"]))
+    for name, text in lines:
+        console.print(row(name, text), markup=False, soft_wrap=True)

@@ -1,0 +1,239 @@
+"""The same scene under several laws and steps, and under MuJoCo's contact: one yardstick.
+
+    found = hs.compare_laws("stand", ["rigid", "hunt-crossley"], dt=[1e-3, 2e-3], mujoco=True)
+    print(found); found["rigid, 1 ms"].run.plot(); found.as_dict()
+
+Robot, state, control, contact points and friction are the same in every run. A law by name gets
+numbers from `hs.suggest`, for the same depth and restitution in every step; "scene" is the scene's
+own. Friction has one coefficient, the scene's mu_k: some laws, and MuJoCo, know no other.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from heelstrike.contact.choose import NAMES, friction_of, template
+from heelstrike.contact.coulomb import Coulomb
+from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
+from heelstrike.measure.compare import Comparison
+from heelstrike.measure.measures import Measures, measured
+from heelstrike.measure.peer.run import run_mujoco
+from heelstrike.measure.peer.stability import largest_stable_step as mujoco_step
+from heelstrike.measure.stability import largest_stable_step
+from heelstrike.measure.yardsticks import Yardsticks, yardsticks
+from heelstrike.scene_files import SceneFile, load_scene
+from heelstrike.simulate.recording import Recording
+from heelstrike.simulate.simulator import Simulator
+from heelstrike.simulate.suggest import in_words, suggest
+
+SCENE, ALL, MUJOCO = "scene", "all", "mujoco"
+"""The scene's own law; all that hs.suggest knows; the column of MuJoCo."""
+TURNS = 7
+"""Runs of which the fastest tells the time of a step."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One run of the comparison."""
+
+    name: str
+    law: str
+    dt: float
+    words: str
+    """The law with its numbers."""
+    reasons: tuple[str, ...] = ()
+    """Why they are what they are."""
+    said: tuple[str, ...] = ()
+    """What was refused, or warned of."""
+    run: Recording | None = field(default=None, repr=False)
+    yardsticks: Yardsticks = field(default_factory=Yardsticks, repr=False)
+    measures: Measures = field(default_factory=Measures)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "name": self.name,
+            "law": self.law,
+            "dt": self.dt,
+            "words": self.words,
+            "reasons": list(self.reasons),
+            "said": list(self.said),
+            "measures": self.measures.as_dict(),
+            "yardsticks": self.yardsticks.as_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class LawComparison(Mapping[str, Column]):
+    """Runs of one scene by name; print() shows their yardsticks."""
+
+    scene: str
+    about: str
+    settle: float
+    """Time at the start that yardsticks leave out [s]."""
+    duration: float
+    columns: tuple[Column, ...]
+
+    def __getitem__(self, name: str) -> Column:
+        return {column.name: column for column in self.columns}[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (column.name for column in self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @property
+    def table(self) -> Comparison:
+        """The yardsticks, as hs.compare has them."""
+        return Comparison({column.name: column.yardsticks for column in self.columns})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "scene": self.scene,
+            "about": self.about,
+            "settle": self.settle,
+            "duration": self.duration,
+            "columns": [column.as_dict() for column in self.columns],
+        }
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+
+def compare_laws(
+    scene: str | SceneFile,
+    laws: str | Sequence[str] = ALL,
+    dt: float | Sequence[float] | None = None,
+    mujoco: bool = False,
+    depth: float = 1e-3,
+    restitution: float = 0.3,
+    settle: float | None = None,
+    report: Callable[[str], None] = lambda name: None,
+) -> LawComparison:
+    """Runs a scene under each law and step; `settle` is half of its duration if not given.
+
+    `report` is told the name of each run before it starts.
+    """
+    made = scene if isinstance(scene, SceneFile) else load_scene(scene)
+    made = made.changed(recording=replace(made.content.recording, every=1, variables="standard"))
+    steps = [made.content.simulation.dt] if dt is None else np.atleast_1d(dt).tolist()
+    if not steps or min(steps) <= 0:
+        raise HeelstrikeError(f"dt are steps above 0 s, not {steps}")
+    how = made.content.simulation
+    settle = how.duration / 2 if settle is None else settle
+    columns: list[Column] = []
+    for law in law_names(laws):
+        for step in steps:
+            name = law if len(steps) == 1 else f"{law}, {1e3 * step:g} ms"
+            report(name)
+            columns.append(_column(made, name, law, step, (depth, restitution), settle))
+    if mujoco:
+        for step in steps:
+            name = MUJOCO if len(steps) == 1 else f"{MUJOCO}, {1e3 * step:g} ms"
+            report(name)
+            columns.append(_mujoco_column(made, name, step, (depth, restitution), settle))
+    return LawComparison(made.name, made.content.about, settle, how.duration, tuple(columns))
+
+
+def law_names(laws: str | Sequence[str]) -> list[str]:
+    """The laws that are meant, each once; refuses a name that is none."""
+    given = laws.split(",") if isinstance(laws, str) else list(laws)
+    names = [word for name in given for word in (NAMES if name == ALL else (name.strip(),))]
+    for name in names:
+        if name != SCENE:
+            template(name)
+    if not names:
+        raise HeelstrikeError(f"name laws: {', '.join((SCENE, *NAMES))}, or all")
+    return list(dict.fromkeys(names))
+
+
+def under(
+    made: SceneFile, law: str, dt: float, wish: tuple[float, float]
+) -> tuple[SceneFile, str, tuple[str, ...]]:
+    """The scene with a law and a step, the law in words, and why it has its numbers."""
+    timed = made.changed(simulation=replace(made.content.simulation, dt=dt))
+    if law == SCENE:
+        own = [f"{s.name}: {in_words(s.law)}" for s in made.scene.surfaces]
+        return timed, "; ".join(own), ("as the scene has it",)
+    surfaces, found = [], None
+    for surface in made.content.surface:
+        mu = friction_of(surface.law).mu_k
+        found = suggest(
+            made.scene,
+            law,
+            dt,
+            *wish,
+            q=made.start[0],
+            control=made.control,
+            friction=Coulomb(mu, mu),
+        )
+        surfaces.append(replace(surface, law=found.law))
+    if found is None:
+        raise HeelstrikeError(f"scene '{made.name}' has no surface, so no law to compare")
+    changed = timed.changed(surface=tuple(surfaces), materials={})
+    return changed, in_words(found.law), found.reasons
+
+
+def _column(
+    made: SceneFile, name: str, law: str, dt: float, wish: tuple[float, float], settle: float
+) -> Column:
+    own, words, reasons = under(made, law, dt, wish)
+    try:
+        sim = own.simulator()
+    except HeelstrikeError as error:
+        return Column(name, law, dt, words, reasons, (str(error),))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", HeelstrikeWarning)
+        run = own.run_on(sim, progress=False)
+        took = _step_time(own, sim, int(run.info["steps"]))
+    said = tuple(dict.fromkeys(str(w.message) for w in told))
+    stable = largest_stable_step(own)
+    return Column(
+        name,
+        law,
+        dt,
+        words,
+        reasons,
+        said,
+        run,
+        yardsticks(run, settle=settle),
+        measured(run, own.scene, stable, took),
+    )
+
+
+def _step_time(made: SceneFile, sim: Simulator, steps: int) -> float:
+    """CPU time of a recorded step [s]: what a run takes more than one of a single step."""
+    q0, v0 = made.start
+
+    def taken(count: int) -> float:
+        began = time.process_time()
+        sim.run(steps=count, q0=q0, v0=v0, record="standard", progress=False)
+        return time.process_time() - began
+
+    whole, one = (min(taken(count) for _ in range(TURNS)) for count in (steps, 1))
+    return max(whole - one, 0.0) / max(steps - 1, 1)
+
+
+def _mujoco_column(
+    made: SceneFile, name: str, dt: float, wish: tuple[float, float], settle: float
+) -> Column:
+    words = "MuJoCo's own contact at its defaults, elliptic cone, friction of three dimensions"
+    own, _, _ = under(made, "rigid", dt, wish)
+    try:
+        like = own.run(progress=False)
+        run, took = run_mujoco(own, like)
+        stable = mujoco_step(own)
+    except HeelstrikeError as error:
+        return Column(name, MUJOCO, dt, words, (), (str(error),))
+    judged = yardsticks(run, settle=settle)
+    return Column(
+        name, MUJOCO, dt, words, (), (), run, judged, measured(run, own.scene, stable, took)
+    )

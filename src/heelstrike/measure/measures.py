@@ -1,0 +1,49 @@
+"""What a comparison of laws tells beside the yardsticks: forces, energy and cost of a whole run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+from heelstrike.simulate.recording import Recording
+from heelstrike.simulate.scene import Scene
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Measures:
+    """NaN where there was nothing to measure. Forces are those of what stands in the world."""
+
+    peak_force: float = NAN
+    """Largest normal force of all points together [N]."""
+    impulse: float = NAN
+    """Of the normal forces, over the whole run [N s]."""
+    ground_work: float = NAN
+    """Done by normal forces on the robot [J]; > 0: the ground gave energy."""
+    stable_dt: float = NAN
+    """Largest simulated step in which the scene rests [s]."""
+    step_time: float = NAN
+    """CPU time of one world's step [s]."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Ready for JSON: None stands for NaN."""
+        values = {f.name: float(getattr(self, f.name)) for f in fields(self)}
+        return {name: x if math.isfinite(x) else None for name, x in values.items()}
+
+
+def measured(run: Recording, scene: Scene, stable_dt: float, step_time: float) -> Measures:
+    """Of the first world of a run."""
+    data, info = run.data, run.info
+    ground = [pair.carrier is None for pair in scene.pairs]
+    total = data["normal_force"].values[0][:, ground].sum(axis=1)
+    failed = int(data["failed"].values[0]) >= 0
+    work = data["work_contact"].values[0]
+    return Measures(
+        peak_force=NAN if failed else float(total.max()),
+        impulse=NAN if failed else float(total[:-1].sum() * info["dt"]),
+        ground_work=NAN if failed else float(work[-1] - work[0]),
+        stable_dt=stable_dt,
+        step_time=step_time,
+    )

@@ -1,0 +1,1 @@
+"""MuJoCo as a reference: the same scene handed over, and its run as a recording."""

@@ -1,0 +1,227 @@
+"""A scene handed over to MuJoCo: the same bodies, joints, contact points and friction.
+
+Contact points become spheres, of their own radius or of 10 nm; surfaces become geoms; the scene's
+pairs of both become MuJoCo's pairs, and nothing else touches. Each pair has the friction of its
+law, mu_k, in three dimensions. All else of MuJoCo's contact is at its defaults but the elliptic
+cone. `handed_over` checks masses, places and friction on the compiled model.
+
+What MuJoCo has no likeness of is refused with a sentence: stairs, height fields and belts, points
+of the world, planar joints.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pinocchio as pin
+
+from heelstrike.contact.choose import friction_of
+from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.convert import to_pinocchio
+from heelstrike.robot.robot import WORLD, Joint, Robot
+from heelstrike.simulate.scene import Scene
+from heelstrike.simulate.surface import Box, Plane, Sphere, Surface
+
+if TYPE_CHECKING:
+    import mujoco
+
+SMALLEST = 1e-8
+"""Radius of a sphere that stands for a point [m]."""
+KINDS = {"revolute": "mjJNT_HINGE", "continuous": "mjJNT_HINGE", "prismatic": "mjJNT_SLIDE"}
+
+
+def module() -> Any:
+    """MuJoCo, if it is there."""
+    try:
+        import mujoco
+    except ImportError as error:
+        raise HeelstrikeError(
+            "MuJoCo is not installed; pip install 'heelstrike[mujoco]'"
+        ) from error
+    return mujoco
+
+
+def handed_over(scene: Scene, dt: float, q: np.ndarray) -> mujoco.MjModel:
+    """MuJoCo's model of a scene, checked in a pose."""
+    mj = module()
+    spec = mj.MjSpec()
+    spec.compiler.degree = False
+    spec.option.timestep = dt
+    spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
+    spec.option.gravity = scene.gravity
+    spec.option.disableflags = int(mj.mjtDisableBit.mjDSBL_AUTORESET)
+    bodies = _bodies(mj, spec, scene.robot)
+    for surface in scene.surfaces:
+        _surface(mj, spec, bodies, surface, scene.robot)
+    _points(mj, bodies, scene)
+    for k, pair in enumerate(scene.pairs):
+        mu = friction_of(scene.laws[pair.law]).mu_k
+        spec.add_pair(
+            name=f"pair{k}",
+            geomname1=_surface_name(scene, pair.surface),
+            geomname2=_point_name(pair.point.name),
+            condim=3,
+            friction=[mu, mu, 0, 0, 0],
+        )
+    try:
+        model = spec.compile()
+    except ValueError as error:
+        raise HeelstrikeError(f"MuJoCo does not take this scene: {error}") from error
+    _check(mj, model, scene, q)
+    return model
+
+
+def _bodies(mj: Any, spec: Any, robot: Robot) -> list[Any]:
+    made: list[Any] = []
+    for i, (joint, body) in enumerate(zip(robot.joints, robot.bodies, strict=True)):
+        parent = spec.worldbody if joint.parent == WORLD else made[joint.parent]
+        turned = pin.Quaternion(joint.rotation)
+        inertia = body.inertia
+        made.append(
+            parent.add_body(
+                name=_body_name(i),
+                pos=joint.translation,
+                quat=[turned.w, turned.x, turned.y, turned.z],
+                mass=body.mass,
+                ipos=body.com,
+                fullinertia=[*np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]],
+                explicitinertial=True,
+            )
+        )
+        _joint(mj, made[-1], robot, joint)
+    return made
+
+
+def _joint(mj: Any, body: Any, robot: Robot, joint: Joint) -> None:
+    at = joint.v_slice
+    if joint.kind == "free":
+        if joint.parent != WORLD or joint.translation.any():
+            raise HeelstrikeError(f"MuJoCo has no free joint inside a tree, as '{joint.name}' is")
+        body.add_freejoint(name=joint.name)
+        return
+    if joint.kind == "spherical":
+        kind, axis = mj.mjtJoint.mjJNT_BALL, np.array([0.0, 0.0, 1.0])
+    elif joint.kind in KINDS:
+        kind, axis = getattr(mj.mjtJoint, KINDS[joint.kind]), joint.axis
+    else:
+        raise HeelstrikeError(f"MuJoCo has no {joint.kind} joint, as '{joint.name}' is")
+    made = body.add_joint(
+        name=joint.name,
+        type=kind,
+        axis=axis,
+        armature=float(robot.armature[at][0]),
+        damping=float(robot.damping[at][0]),
+        frictionloss=float(robot.friction[at][0]),
+    )
+    low, high = (float(x[joint.iq]) for x in (robot.lower, robot.upper))
+    if joint.kind in ("revolute", "prismatic") and np.isfinite(low) and np.isfinite(high):
+        made.limited, made.range = True, [low, high]
+
+
+def _surface(mj: Any, spec: Any, bodies: list[Any], surface: Surface, robot: Robot) -> None:
+    holder = spec.worldbody if surface.body is None else bodies[robot.body(surface.body)]
+    if any(surface.velocity) or len(surface.parts) != 1:
+        raise HeelstrikeError(
+            f"surface '{surface.name}' cannot be handed over to MuJoCo: it moves or has parts"
+        )
+    shape: dict[str, Any]
+    if isinstance(surface, Plane):
+        along = pin.Quaternion(surface.axes.T)
+        shape = {
+            "type": mj.mjtGeom.mjGEOM_PLANE,
+            "size": [0, 0, 1],
+            "quat": [along.w, along.x, along.y, along.z],
+        }
+    elif isinstance(surface, Box):
+        shape = {"type": mj.mjtGeom.mjGEOM_BOX, "size": np.asarray(surface.size) / 2}
+    elif isinstance(surface, Sphere):
+        shape = {"type": mj.mjtGeom.mjGEOM_SPHERE, "size": [surface.radius, 0, 0]}
+    else:
+        kind = type(surface).__name__
+        raise HeelstrikeError(
+            f"surface '{surface.name}' cannot be handed over to MuJoCo: a {kind} has no likeness "
+            "there; planes, boxes and spheres have"
+        )
+    holder.add_geom(
+        name=f"surface {surface.name}",
+        pos=np.asarray(surface.point, dtype=float),
+        contype=0,
+        conaffinity=0,
+        **shape,
+    )
+
+
+def _points(mj: Any, bodies: list[Any], scene: Scene) -> None:
+    if scene.points:
+        raise HeelstrikeError("points of the world cannot be handed over to MuJoCo")
+    for point in {pair.point.name: pair.point for pair in scene.pairs}.values():
+        bodies[point.body].add_geom(
+            name=_point_name(point.name),
+            type=mj.mjtGeom.mjGEOM_SPHERE,
+            size=[max(point.radius, SMALLEST), 0, 0],
+            pos=point.position,
+            contype=0,
+            conaffinity=0,
+        )
+
+
+def _check(mj: Any, model: Any, scene: Scene, q: np.ndarray) -> None:
+    """Masses, places of points and friction are those of the scene."""
+    data, robot = mj.MjData(model), scene.robot
+    data.qpos[:] = positions_of(model, robot, q)
+    mj.mj_kinematics(model, data)
+    own = to_pinocchio(robot)
+    placed = own.createData()
+    pin.forwardKinematics(own, placed, q)
+    for i, body in enumerate(robot.bodies):
+        assert abs(model.body(_body_name(i)).mass[0] - body.mass) <= 1e-12 * body.mass
+    for k, pair in enumerate(scene.pairs):
+        place = placed.oMi[pair.point.body + 1].act(np.asarray(pair.point.position, dtype=float))
+        assert np.abs(data.geom(_point_name(pair.point.name)).xpos - place).max() < 1e-9
+        mu = friction_of(scene.laws[pair.law]).mu_k
+        assert np.array_equal(model.pair_friction[k][:2], [mu, mu])
+
+
+def positions_of(model: Any, robot: Robot, q: np.ndarray) -> np.ndarray:
+    """MuJoCo's qpos of our q."""
+    found = np.zeros(model.nq)
+    for joint in robot.joints:
+        at, own = int(model.joint(joint.name).qposadr[0]), q[joint.q_slice]
+        if joint.kind == "free":
+            found[at : at + 7] = [*own[:3], own[6], *own[3:6]]
+        elif joint.kind == "spherical":
+            found[at : at + 4] = [own[3], *own[:3]]
+        elif joint.kind == "continuous":
+            found[at] = np.arctan2(own[1], own[0])
+        else:
+            found[at] = own[0]
+    return found
+
+
+def pair_geoms(model: Any, scene: Scene) -> list[tuple[int, int]]:
+    """Geoms of each pair: the surface's and the point's."""
+    return [
+        (
+            int(model.geom(_surface_name(scene, pair.surface)).id),
+            int(model.geom(_point_name(pair.point.name)).id),
+        )
+        for pair in scene.pairs
+    ]
+
+
+def body_ids(model: Any, robot: Robot) -> list[int]:
+    """MuJoCo's number of each body."""
+    return [int(model.body(_body_name(i)).id) for i in range(len(robot.bodies))]
+
+
+def _body_name(i: int) -> str:
+    return f"body {i}"
+
+
+def _point_name(name: str) -> str:
+    return f"point {name}"
+
+
+def _surface_name(scene: Scene, k: int) -> str:
+    return f"surface {scene.surfaces[k].name}"

@@ -1,0 +1,146 @@
+"""A scene stepped by MuJoCo: states, contact forces and joint forces of every step."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heelstrike.measure.peer.model import body_ids, handed_over, module, pair_geoms, positions_of
+from heelstrike.measure.peer.motion import Drive, Layout
+from heelstrike.simulate.step import FASTEST
+
+if TYPE_CHECKING:
+    from heelstrike.scene_files import SceneFile
+
+
+TURNS = 4
+"""In which a step finds the joints that are at their torque limits, as ours does."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A row a step, the state at its start; joint arrays are by our velocity index."""
+
+    q: np.ndarray
+    v: np.ndarray
+    u: np.ndarray
+    """MuJoCo's velocities: of a free joint in the world."""
+    torque: np.ndarray
+    """That the servo gave."""
+    force: np.ndarray
+    """On the points, (steps, points, 3), in world axes [N]."""
+    normal: np.ndarray
+    constraint: np.ndarray
+    """Generalised forces of all constraints."""
+    push: np.ndarray
+    seconds: float
+    """CPU time within MuJoCo's own code."""
+    failed: int = -1
+    """Step at which it diverged; what follows repeats the last row."""
+
+
+def traced(made: SceneFile, steps: int, dt: float, q: np.ndarray | None = None) -> Trace:
+    """The scene from its start, or at rest from a pose; one row more than there are steps."""
+    mj, (q0, v0) = module(), made.start
+    if q is not None:
+        q0, v0 = q, np.zeros_like(v0)
+    model = handed_over(made.scene, dt, q0)
+    data, layout = mj.MjData(model), Layout(model, made.robot)
+    servo = made.control
+    plan = None if servo is None else servo.resolved(made.robot, q0, True, dt)
+    drive, pushes = Drive(model, layout, plan, dt), _Pushes(mj, model, made, dt)
+    pairs = {both: k for k, both in enumerate(pair_geoms(model, made.scene))}
+    layout.write(data, positions_of(model, made.robot, q0), v0)
+    rows, seconds, failed = [], 0.0, -1
+    for step in range(steps + 1):
+        q, v = layout.read(data)
+        if not np.isfinite(v).all() or np.abs(v).max(initial=0.0) > FASTEST:
+            failed = step
+            break
+        u, wanted = data.qvel[layout.dofs].copy(), drive.torque(q, v, step * dt)
+        torque, pushed, took = _step(mj, model, data, layout, drive, pushes, wanted, step)
+        seconds += took
+        held = data.qfrc_constraint[layout.dofs].copy()
+        rows.append((q, v, u, torque, *_forces(mj, model, data, pairs), held, pushed))
+    seconds *= (steps + 1) / len(rows)
+    rows += [rows[-1]] * (steps + 1 - len(rows))
+    q, v, u, torque, force, normal, held, pushed = map(np.array, zip(*rows, strict=True))
+    return Trace(q, v, u, torque, force, normal, held, pushed, seconds, failed)
+
+
+def _step(
+    mj: Any,
+    model: Any,
+    data: Any,
+    layout: Layout,
+    drive: Drive,
+    pushes: _Pushes,
+    wanted: np.ndarray,
+    step: int,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """One step; the torque that the servo gave, the pushes' force, and MuJoCo's time [s]."""
+    start = data.qpos.copy(), data.qvel.copy(), data.qacc_warmstart.copy(), data.time
+    side, took = np.zeros(len(wanted)), 0.0
+    for turn in range(TURNS):
+        held = side != 0
+        slope = drive.free(held)
+        torque = np.where(held, side * np.where(held, drive.limit, 0.0), wanted)
+        began = time.thread_time()
+        mj.mj_step1(model, data)
+        took += time.thread_time() - began if turn == 0 else 0.0
+        data.qfrc_applied[:] = pushed = pushes.at(data, step)
+        data.qfrc_applied[layout.dofs] += torque
+        began = time.thread_time()
+        mj.mj_step2(model, data)
+        took += time.thread_time() - began if turn == 0 else 0.0
+        before = start[1][layout.dofs]
+        torque = torque - slope * (data.qvel[layout.dofs] - before) / model.opt.timestep
+        over = ~held & (np.abs(torque) > drive.limit * (1 + 1e-12))
+        if not over.any() or turn == TURNS - 1:
+            break
+        side = np.where(over, np.sign(torque), side)
+        data.qpos[:], data.qvel[:], data.qacc_warmstart[:], data.time = start
+    return torque, pushed[layout.dofs], took
+
+
+def _forces(
+    mj: Any, model: Any, data: Any, pairs: dict[tuple[int, int], int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """On the points, and their normal parts; MuJoCo gives that on a contact's second geom."""
+    force, normal, wrench = np.zeros((len(pairs), 3)), np.zeros(len(pairs)), np.zeros(6)
+    for i in range(data.ncon):
+        contact = data.contact[i]
+        mj.mj_contactForce(model, data, i, wrench)
+        both = int(contact.geom[0]), int(contact.geom[1])
+        sign = 1 if both in pairs else -1
+        k = pairs[both if sign == 1 else both[::-1]]
+        force[k] += sign * (contact.frame.reshape(3, 3).T @ wrench[:3])
+        normal[k] += wrench[0]
+    return force, normal
+
+
+class _Pushes:
+    """Those of the scene, on MuJoCo's bodies."""
+
+    def __init__(self, mj: Any, model: Any, made: SceneFile, dt: float) -> None:
+        self._mj, self._model = mj, model
+        robot, ids = made.robot, body_ids(model, made.robot)
+        self._rows = []
+        for push in made.content.push:
+            body = robot.body(push.body)
+            place = robot.bodies[body].com if push.point is None else np.asarray(push.point)
+            first = round(push.start / dt)
+            last = first + max(1, round(push.duration / dt))
+            self._rows.append((ids[body], np.asarray(push.force, dtype=float), place, first, last))
+
+    def at(self, data: Any, step: int) -> np.ndarray:
+        """Generalised force in a step, by MuJoCo's index."""
+        found = np.zeros(self._model.nv)
+        for body, force, place, first, last in self._rows:
+            if first <= step < last:
+                at = data.xpos[body] + data.xmat[body].reshape(3, 3) @ place
+                self._mj.mj_applyFT(self._model, data, force, np.zeros(3), at, body, found)
+        return found

@@ -1,0 +1,50 @@
+"""Fig 5: size, mass and joints of the robot, of the stand-in that all items simulate.
+
+The link table of HOAP-1 is not public; where ours comes from is told in docs/robots.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import heelstrike as hs
+from heelstrike.papers.report import Result, near
+from heelstrike.papers.sugihara2006.closed_form import MASS
+from heelstrike.robot.points import outline, placements, radius
+
+ARMS, LEGS, HEIGHT = 8, 12, 480.0
+"""Joints, and [mm]."""
+PARTS = {"arms": ("_SFE", "_SAA", "_SHR", "_EB"), "legs": ("_LR", "_LAA", "_LFE", "_KN", "_A")}
+"""What names of joints have in them."""
+
+
+def fig5() -> Result:
+    """Of the bundled hoap1."""
+    robot = hs.load("hoap1")
+    names = [joint.name for joint in robot.joints]
+    count = {
+        part: sum(any(end in name for end in ends) for name in names)
+        for part, ends in PARTS.items()
+    }
+    return Result(
+        "fig5",
+        "size, mass and joints of the robot",
+        "20 joints, 8 of the arms and 12 of the legs; 480 mm; 5 kg.",
+        (
+            near("joints of the arms", count["arms"], None, 0, ARMS),
+            near("joints of the legs", count["legs"], None, 0, LEGS),
+            near("height, joints straight [mm]", 1e3 * tall(robot), None, 1.0, HEIGHT),
+            near("mass [kg]", robot.mass, None, 1e-3, MASS),
+        ),
+    )
+
+
+def tall(robot: hs.Robot) -> float:
+    """From the lowest to the highest of its shapes, joints at zero [m]."""
+    place = placements(robot, robot.neutral)
+    ends = []
+    for shape in robot.shapes:
+        R, p = place[shape.body]
+        heights = outline(shape) @ R[2] + p[2]
+        ends += [heights.min() - radius(shape), heights.max() + radius(shape)]
+    return float(np.ptp(ends))

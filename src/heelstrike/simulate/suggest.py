@@ -1,0 +1,213 @@
+"""Numbers of a law for a robot: from a wanted depth, restitution and step, with reasons.
+
+    found = hs.suggest(hs.load("hoap1"), "hunt-crossley", dt=1e-3, depth=1e-3, restitution=0.3)
+    print(found); hs.Plane(law=found.law)
+
+The points within 3 mm of the lowest one carry the weight in equal shares. With A their normal block
+of J H^-1 J^T, armature and implicit servo in H,
+
+    1 / lambda_max(A)      the mass that decides over stability
+    1^T A^-1 1             the mass that all of them stop together, which decides over rebound
+
+contact/choose has what follows from these.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from heelstrike.contact.choose import Choice, Felt, Wish, choose, template
+from heelstrike.contact.contact import NormalLaw
+from heelstrike.contact.coulomb import Coulomb
+from heelstrike.contact.surface_law import SurfaceLaw
+from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.simulate.attributes import plain
+from heelstrike.simulate.inertia import Touching, contact_mass, struck_mass
+from heelstrike.simulate.place import meetings
+from heelstrike.simulate.scene import Scene
+from heelstrike.simulate.servo import Servo
+from heelstrike.simulate.start import together
+from heelstrike.simulate.summary import describe
+from heelstrike.simulate.surface import Plane
+
+WIDTH = 80
+FAR = 0.05
+"""Surfaces farther off than the nearest by this carry nothing [m]."""
+
+
+@dataclass(frozen=True)
+class Suggestion(Choice):
+    """A law with its numbers, what they will do, and why; print() shows it."""
+
+    robot: str
+    felt: Felt
+    wish: Wish
+
+    def __str__(self) -> str:
+        wish = self.wish
+        rests = f"{1e3 * self.depth:.3g} mm" if self.depth else "where it touches"
+        numbers = [
+            f"k = {self.k:.4g} N/m" if self.k is not None else "",
+            f"c = {self.c:.4g} N s/m" if self.c is not None else "",
+        ]
+        head = [
+            f"law          {in_words(self.law)}",
+            f"a point      {', '.join(filter(None, numbers)) or 'has no stiffness'}",
+            f"will rest    {rests}; wanted {1e3 * wish.depth:.3g} mm",
+            f"will rebound e = {self.restitution:.3g}; wanted {wish.restitution:g}",
+            f"for          {self.robot}, dt = {wish.dt:g} s",
+            "because",
+        ]
+        lines = [_wrapped(line, "", 13) for line in head]
+        return "\n".join(lines + [_wrapped(reason, "  - ", 4) for reason in self.reasons])
+
+
+def suggest(
+    robot: Robot | Scene,
+    law: str | SurfaceLaw | NormalLaw = "hunt-crossley",
+    dt: float = 1e-3,
+    depth: float = 1e-3,
+    restitution: float = 0.3,
+    speed: float = 0.5,
+    q: ArrayLike | None = None,
+    control: Servo | None = None,
+    friction: Coulomb | None = None,
+) -> Suggestion:
+    """A law's numbers for a robot on a plane, or for a scene, and why.
+
+    `depth` is a point's at rest [m], `restitution` that of an impact at `speed` [m/s]. `q` is the
+    pose, the first of the robot's if not given; `control` its servo, its own where its file has
+    gains. `friction` replaces the law's coefficients.
+    """
+    wish = _wish(dt, depth, restitution, speed)
+    kind = template(law)
+    scene = robot if isinstance(robot, Scene) else Scene(robot, Plane())
+    felt = what_is_felt(scene, dt, q, control)
+    made = choose(kind, felt, wish, friction)
+    total = scene.robot.mass
+    reasons = (
+        f"{_carry(felt.points)} {felt.points * felt.load:.4g} N: {felt.load:.4g} N each",
+        f"they feel {felt.mass:.3g} kg in the lightest way in which they move together, of "
+        f"{total:.4g} kg in all; it decides over stability, k dt^2 / m + 2 c dt / m < 4",
+        *made.reasons,
+    )
+    if made.k is not None and made.c is not None and not made.law.couples:
+        used = made.k * dt**2 / felt.mass + 2 * made.c * dt / felt.mass
+        reasons += (f"at rest k dt^2 / m + 2 c dt / m = {used:.2g}",)
+    return Suggestion(
+        made.law,
+        made.k,
+        made.c,
+        made.depth,
+        made.restitution,
+        reasons,
+        scene.robot.name,
+        felt,
+        wish,
+    )
+
+
+def what_is_felt(
+    scene: Scene, dt: float, q: ArrayLike | None = None, control: Servo | None = None
+) -> Felt:
+    """By the points of a scene that touch together in a pose."""
+    robot = scene.robot
+    pose = next(iter(robot.poses.values()), robot.neutral) if q is None else q
+    at = np.asarray(pose, dtype=float)
+    if at.shape != (robot.nq,):
+        raise HeelstrikeError(f"a pose of {robot.name} is {robot.nq} numbers, not {at.shape}")
+    depths, joined = meetings(scene, at)
+    near = _near(scene, depths)
+    if not near:
+        raise HeelstrikeError(
+            f"{robot.name} has no contact point, so nothing can be suggested; load it with points="
+        )
+    ground = [i for i in near if scene.pairs[i].carrier is None] or near
+    diagonal = _servo_terms(robot, at, control, dt)
+    contacts = [joined[i] for i in near]
+    with np.errstate(divide="ignore"):
+        mass = contact_mass(robot, at, contacts, diagonal)
+        along = contact_mass(robot, at, _along(contacts), diagonal)
+    pull = float(np.linalg.norm(scene.gravity))
+    normal = np.mean([joined[i].normal for i in ground], axis=0)
+    down = abs(float(normal @ scene.gravity)) / max(pull, 1e-12)
+    carried = _carried(scene, ground) or min(robot.mass, mass * len(ground))
+    return Felt(
+        points=len(ground),
+        load=max(carried * pull * down / len(ground), 1e-9),
+        gravity=pull,
+        struck=struck_mass(robot, at, [joined[i] for i in ground], diagonal) / len(ground),
+        mass=min(mass, robot.mass),
+        along=min(along, robot.mass),
+    )
+
+
+def _near(scene: Scene, depths: np.ndarray) -> list[int]:
+    """Pairs that carry: the deepest of every surface, but of those that are far off."""
+    groups = [group for group in together(scene, depths).values() if group]
+    least = depths.max(initial=-np.inf) - FAR
+    return [i for group in groups if depths[group].max() > least for i in group]
+
+
+def _servo_terms(
+    robot: Robot, q: np.ndarray, control: Servo | None, dt: float
+) -> np.ndarray | float:
+    """What the implicit servo adds to the diagonal of H."""
+    if control is None and not (robot.kp.any() or robot.kd.any()):
+        return dt * robot.damping
+    plan = (control or Servo()).resolved(robot, q, True, dt)
+    return dt * (plan.kd + robot.damping + dt * plan.kp)
+
+
+def _carried(scene: Scene, ground: list[int]) -> float:
+    """Mass of the free bodies, with all that hangs on them [kg]; 0 where nothing is free."""
+    joints = scene.robot.joints
+
+    def root(body: int) -> int:
+        return body if joints[body].parent == WORLD else root(joints[body].parent)
+
+    touched = any(joints[root(scene.pairs[i].point.body)].kind == "free" for i in ground)
+    free = [b.mass for i, b in enumerate(scene.robot.bodies) if joints[root(i)].kind == "free"]
+    return float(sum(free)) if touched else 0.0
+
+
+def _along(contacts: list[Touching]) -> list[Touching]:
+    """The same contacts along their two tangents."""
+    found = []
+    for contact in contacts:
+        across = np.eye(3)[int(np.abs(contact.normal).argmin())]
+        first = np.cross(contact.normal, across)
+        first /= np.linalg.norm(first)
+        second = np.cross(contact.normal, first)
+        found += [replace(contact, normal=first), replace(contact, normal=second)]
+    return found
+
+
+def _wish(dt: float, depth: float, restitution: float, speed: float) -> Wish:
+    for name, value, unit in (("dt", dt, "s"), ("depth", depth, "m"), ("speed", speed, "m/s")):
+        if not (isinstance(value, int | float) and 0 < value < 1e3):
+            raise HeelstrikeError(f"{name} is a number above 0 [{unit}], not {value!r}")
+    if not (isinstance(restitution, int | float) and 0 <= restitution <= 1):
+        raise HeelstrikeError(f"restitution is a number from 0 to 1, not {restitution!r}")
+    return Wish(float(dt), float(depth), float(restitution), float(speed))
+
+
+def in_words(law: SurfaceLaw) -> str:
+    """Elastic(HuntCrossley(k=6131, alpha=4.116, n=1), Bristle(mu_s=0.8, ...))."""
+    return describe(json.loads(json.dumps(law, default=plain)))
+
+
+def _carry(points: int) -> str:
+    return "1 point carries" if points == 1 else f"{points} points carry"
+
+
+def _wrapped(text: str, before: str, margin: int) -> str:
+    return textwrap.fill(
+        before + text, WIDTH, subsequent_indent=" " * margin, break_on_hyphens=False
+    )

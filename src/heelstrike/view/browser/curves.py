@@ -1,0 +1,138 @@
+"""Curves of one contact over time: forces, depth and slip, of every run, with the past shaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heelstrike.view.browser.values import Values
+
+if TYPE_CHECKING:
+    from viser import GuiApi
+
+MOST = 400
+"""Samples of a curve; of more the extremes of each bin stay."""
+PAST = "rgba(90, 110, 130, 0.10)"
+EDGE = 1e6
+"""Beyond anything that is drawn."""
+WIDTH, HEIGHT = 300, 150
+"""Of the panel and of a plot [pixels]."""
+
+Number = Callable[[Values, int], np.ndarray]
+"""A number over time of one contact."""
+
+
+def _friction(run: Values, point: int) -> np.ndarray:
+    """|f_t|, from |f| and f_n."""
+    size = np.linalg.norm(run.arrays["force"][:, point], axis=-1)
+    normal = np.abs(run.arrays["normal_force"][:, point])
+    return np.sqrt(np.maximum(size - normal, 0) * (size + normal))
+
+
+def _slip(run: Values, point: int) -> np.ndarray:
+    speed = 1e3 * np.linalg.norm(run.arrays["slip"][:, point], axis=-1)
+    return np.where(run.arrays["depth"][:, point] > 0, speed, 0.0)
+
+
+PLOTS: dict[str, tuple[tuple[str, ...], Number]] = {
+    "normal force [N]": (("normal_force",), lambda run, k: run.arrays["normal_force"][:, k]),
+    "friction [N]": (("force", "normal_force"), _friction),
+    "depth [mm]": (("depth",), lambda run, k: 1e3 * run.arrays["depth"][:, k]),
+    "slip [mm/s]": (("slip", "depth"), _slip),
+}
+"""Title: variables that it takes, and the number."""
+
+
+class Curves:
+    """Plots in a panel; one contact is chosen by name."""
+
+    def __init__(self, gui: GuiApi, runs: Sequence[Values], colours: Sequence[str]) -> None:
+        from viser import uplot
+
+        self.runs = list(runs)
+        names = runs[0].points
+        loads = runs[0].arrays.get("normal_force", np.zeros((1, len(names)))).max(axis=0)
+        self.choice = gui.add_dropdown("contact", names, initial_value=names[int(np.argmax(loads))])
+        self.titles = _titles(runs[0])
+        lines = [
+            uplot.Series(label=run.label or "value", stroke=colour, width=1.5)
+            for run, colour in zip(runs, colours, strict=True)
+        ]
+        past = uplot.Series(
+            label="past",
+            stroke="transparent",
+            fill=PAST,
+            fillTo=-EDGE,
+            auto=False,  # the axis does not heed it
+            points={"show": False},
+        )
+        self.plots = [
+            gui.add_uplot(
+                tuple(np.zeros(2) for _ in range(len(runs) + 2)),
+                (uplot.Series(label="t [s]"), past, *lines),
+                title=title,
+                scales={"x": uplot.Scale(time=False)},
+                legend=uplot.Legend(show=False),
+                cursor=uplot.Cursor(show=True),
+                height=HEIGHT,
+                padding=(4, 12, 0, 0),
+            )
+            for title in self.titles
+        ]
+        self._kept: dict[str, tuple[np.ndarray, ...]] = {}
+        self.choice.on_update(lambda _: self.redraw())
+        self.redraw()
+
+    def redraw(self, time: float | None = None) -> None:
+        """The curves anew: of another contact, or of runs that went on."""
+        for title in self.titles:
+            (grid, first), *others = (self._curve(run, title) for run in self.runs)
+            self._kept[title] = (grid, first, *(np.interp(grid, *other) for other in others))
+        self.mark(self.runs[0].time[0] if time is None else time)
+
+    def _curve(self, run: Values, title: str) -> tuple[np.ndarray, np.ndarray]:
+        """Of a run; zero where it has no such contact, or did not record it."""
+        needs, number = PLOTS[title]
+        if self.choice.value not in run.points or not set(needs) <= set(run.arrays):
+            return run.time, np.zeros(len(run.time))
+        return thinned(run.time, number(run, run.points.index(self.choice.value)))
+
+    def mark(self, time: float) -> None:
+        """Shades what is past: uPlot has no gaps in plain arrays, so the shade is a curve that is
+        high until the present and low from then on.
+        """
+        for title, drawn in zip(self.titles, self.plots, strict=True):
+            grid, *curves = self._kept[title]
+            drawn.data = (grid, np.where(grid <= time, EDGE, -EDGE), *curves)
+
+
+def add_curves(gui: GuiApi, runs: Sequence[Values], colours: Sequence[str]) -> Curves | None:
+    """A panel of curves on the left; none where the first run has no contacts to show."""
+    if not runs[0].points or not _titles(runs[0]):
+        return None
+    panel = gui.add_panel()
+    with panel.add_tab("Contact"):
+        made = Curves(gui, runs, colours)
+    panel.dock_left()
+    panel.set_width(WIDTH)
+    return made
+
+
+def _titles(run: Values) -> list[str]:
+    """Of the plots that a run holds everything for."""
+    return [title for title, (needs, _) in PLOTS.items() if set(needs) <= set(run.arrays)]
+
+
+def thinned(time: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """At most MOST samples of a curve that keep the least and the largest of every bin."""
+    if len(time) <= MOST:
+        return time, value
+    edges = np.linspace(0, len(time), MOST // 2 + 1).astype(int)
+    kept = []
+    for a, b in pairwise(edges.tolist()):
+        part = value[a:b]
+        kept += sorted({a + int(np.argmin(part)), a + int(np.argmax(part))})
+    return time[kept], value[kept]

@@ -1,0 +1,130 @@
+"""Many copies of one shape in the browser, each with its own place, direction and size.
+
+A shape stands on the origin and points along z, with height 1 and radius 1. There are always as
+many copies as were made; those that are not shown have no size.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heelstrike.view.solid import Triangles, solid, split, turned
+
+if TYPE_CHECKING:
+    from viser import SceneApi
+
+HEAD = 2.6
+"""Length of an arrow's head over its radius."""
+
+Colour = tuple[int, int, int]
+"""Red, green, blue, 0 to 255."""
+
+
+class Instances:
+    """Copies of a shape under one node."""
+
+    def __init__(
+        self,
+        scene: SceneApi,
+        name: str,
+        shape: Triangles,
+        count: int,
+        colour: Colour,
+        opacity: float | None = None,
+        visible: bool = True,
+    ) -> None:
+        vertices, triangles = split(solid(shape, (0.0, 0.0, 0.0)))
+        self.count = count
+        self.node = scene.add_batched_meshes_simple(
+            name,
+            vertices,
+            triangles,
+            batched_wxyzs=np.tile([1.0, 0.0, 0.0, 0.0], (count, 1)),
+            batched_positions=np.zeros((count, 3)),
+            batched_scales=np.zeros((count, 3)),
+            batched_colors=_linear(colour),
+            opacity=opacity,
+            side="front" if opacity is None else "double",
+            lod="off",
+            cast_shadow=False,
+            receive_shadow=False,
+            visible=visible,
+        )
+
+    def show(
+        self, places: np.ndarray, directions: np.ndarray, radii: np.ndarray, heights: np.ndarray
+    ) -> None:
+        """Places (n, 3) and directions of any length (n, 3), with n up to `count`; what is not
+        finite, or has no direction, is left out.
+        """
+        size = np.zeros((self.count, 3), dtype=np.float32)
+        turn = np.tile(np.array([1, 0, 0, 0], dtype=np.float32), (self.count, 1))
+        at = np.zeros((self.count, 3), dtype=np.float32)
+        length = np.linalg.norm(directions, axis=1)
+        good = np.isfinite(places).all(axis=1) & np.isfinite(length) & (length > 0)
+        good &= np.isfinite(radii) & np.isfinite(heights)
+        (chosen,) = np.nonzero(good)
+        size[chosen, :2], size[chosen, 2] = radii[chosen, None], heights[chosen]
+        turn[chosen] = turns_of_z(directions[chosen] / length[chosen, None])
+        at[chosen] = places[chosen]
+        self.node.batched_positions = at
+        self.node.batched_wxyzs = turn
+        self.node.batched_scales = size
+
+
+class Arrows:
+    """Arrows under one node: shafts, and heads that grow no longer than HEAD of their radii."""
+
+    def __init__(self, scene: SceneApi, name: str, count: int, colour: Colour) -> None:
+        self.node = scene.add_frame(name, show_axes=False)
+        self.shafts = Instances(scene, f"{name}/shafts", rod(), count, colour)
+        self.heads = Instances(scene, f"{name}/heads", head(), count, colour)
+
+    def show(self, tails: np.ndarray, vectors: np.ndarray, radius: float) -> None:
+        """From tails (n, 3) along vectors (n, 3) [m], with heads of at most a radius [m]."""
+        length = np.linalg.norm(vectors, axis=1)
+        wide = np.minimum(radius, length / (2 * HEAD))
+        shaft = length - HEAD * wide
+        along = vectors / np.maximum(length, 1e-30)[:, None]
+        self.shafts.show(tails, vectors, 0.4 * wide, shaft)
+        self.heads.show(tails + shaft[:, None] * along, vectors, wide, HEAD * wide)
+
+
+def _linear(colour: Colour) -> Colour:
+    """A screen's colour as light: viser takes that of copies so, and that of meshes as it is."""
+    red, green, blue = (round(255 * (part / 255) ** 2.2) for part in colour)
+    return red, green, blue
+
+
+def turns_of_z(directions: np.ndarray) -> np.ndarray:
+    """Quaternions wxyz, (n, 4), of the smallest rotations that take z to unit vectors (n, 3)."""
+    x, y, z = directions.T
+    w = np.sqrt(np.maximum((1 + z) / 2, 0))
+    safe = np.maximum(2 * w, 1e-9)
+    over = w < 1e-6  # straight down: half a turn about x
+    found = np.column_stack([w, -y / safe, x / safe, 0 * z])
+    return np.where(over[:, None], [0.0, 1.0, 0.0, 0.0], found)
+
+
+def head() -> Triangles:
+    """Of an arrow."""
+    return turned(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+
+
+def rod() -> Triangles:
+    return turned(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]))
+
+
+def cone() -> Triangles:
+    """With its tip on the origin, open above."""
+    return turned(np.array([[0.0, 0.0], [1.0, 1.0]]))
+
+
+def pin() -> Triangles:
+    """A needle that stands on the origin, with a ball on top; the radius is the ball's."""
+    angle = np.linspace(-np.pi / 2 + 0.15, np.pi / 2, 14)
+    ball = np.column_stack([np.cos(angle), 0.85 + 0.15 * np.sin(angle)])
+    ball[-1, 0] = 0.0
+    return turned(np.vstack([[[0.0, 0.0], [0.15, 0.02]], ball]))

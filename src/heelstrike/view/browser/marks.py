@@ -1,0 +1,149 @@
+"""What is drawn on a robot: contact forces, friction cones, CoM, CoP, ZMP, support polygon.
+
+An arrow of 1 m is a force of `scale` newtons. A cone has its tip at the contact, the surface's
+normal as its axis, the slope mu_s and the height of the normal force: the arrow's tip is inside,
+on its upper rim's disc, as long as friction holds, and outside where it would have to slide.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heelstrike.impact.support import hull
+from heelstrike.measure.friction import coefficients
+from heelstrike.view.browser.instances import Arrows, Colour, Instances, cone, pin, rod
+from heelstrike.view.browser.normals import Normals
+from heelstrike.view.browser.values import Now, Values
+
+if TYPE_CHECKING:
+    from viser import SceneApi
+
+KINDS = {
+    "forces": ("contact forces", ("contact_position", "force", "touching")),
+    "cones": (
+        "friction cones",
+        ("contact_position", "force", "touching", "normal_force", "depth"),
+    ),
+    "com": ("CoM", ("com",)),
+    "cop": ("CoP", ("cop",)),
+    "zmp": ("ZMP", ("zmp",)),
+    "support": ("support polygon", ("contact_position", "touching", "depth")),
+}
+"""What it is called, and the variables that it takes."""
+COLOURS: dict[str, Colour] = {
+    "forces": (213, 94, 0),
+    "cones": (230, 159, 0),
+    "com": (0, 114, 178),
+    "cop": (0, 158, 115),
+    "zmp": (190, 80, 150),
+    "support": (120, 190, 235),
+}
+FIRST = ("forces", "com", "support")
+"""Shown at the start."""
+FAINT = 1e-6
+"""Force that no arrow shows [N]."""
+UP = np.array([0.0, 0.0, 1.0])
+
+
+class Marks:
+    """The marks of one run under a node; a ghost's have its colour."""
+
+    def __init__(
+        self, scene: SceneApi, name: str, run: Values, size: float, ghost: Colour | None = None
+    ) -> None:
+        self.run, self.size = run, size
+        self.shown = {kind: kind in FIRST and self.has(kind) for kind in KINDS}
+        self._normals = Normals(run)
+        self.root = scene.add_frame(name, show_axes=False)
+        colours = COLOURS if ghost is None else dict.fromkeys(COLOURS, ghost)
+        contacts = max(len(run.points), 1)
+        bodies = max(run.arrays["cop"].shape[1] if self.has("cop") else 0, 1)
+        self.forces = Arrows(scene, f"{name}/forces", contacts, colours["forces"])
+        self.cones = Instances(scene, f"{name}/cones", cone(), contacts, colours["cones"], 0.2)
+        self.cop = Instances(scene, f"{name}/cop", pin(), bodies, colours["cop"])
+        self.zmp = Instances(scene, f"{name}/zmp", pin(), 1, colours["zmp"])
+        self.com = scene.add_frame(f"{name}/com", show_axes=False)
+        scene.add_icosphere(f"{name}/com/ball", 0.03 * size, color=colours["com"])
+        self._plumb = Instances(scene, f"{name}/com/plumb line", rod(), 1, colours["com"])
+        corners = max(contacts, 3)
+        self.support = scene.add_mesh_simple(
+            f"{name}/support",
+            np.zeros((corners, 3)),
+            np.array([[0, k, k + 1] for k in range(1, corners - 1)]),
+            color=colours["support"],
+            side="double",
+            cast_shadow=False,
+            receive_shadow=False,
+        )
+        for kind, on in self.shown.items():
+            self.switch(kind, on)
+
+    def has(self, kind: str) -> bool:
+        """Whether the run holds what a mark takes."""
+        return set(KINDS[kind][1]) <= set(self.run.arrays)
+
+    def switch(self, kind: str, on: bool) -> None:
+        """Shows a mark from now on, or hides it."""
+        self.shown[kind] = on and self.has(kind)
+        node = getattr(self, kind)
+        getattr(node, "node", node).visible = self.shown[kind]
+
+    def show(self, now: Now, scale: float) -> None:
+        """All marks that are switched on, at one time; the scale in N/m."""
+        for kind, on in self.shown.items():
+            if on:
+                getattr(self, f"_show_{kind}")(now, scale)
+
+    def _show_forces(self, now: Now, scale: float) -> None:
+        vectors = np.where(now["touching"][:, None], now["force"], 0.0) / scale
+        self.forces.show(now["contact_position"], vectors, 0.02 * self.size)
+
+    def _show_cones(self, now: Now, scale: float) -> None:
+        loaded = now["touching"] & (now["normal_force"] > FAINT)
+        height = np.where(loaded, now["normal_force"], np.nan) / scale
+        normals = self._normals.at(now["q"], loaded)
+        self.cones.show(now["contact_position"], normals, self._mu(now) * height, height)
+
+    def _show_com(self, now: Now, scale: float) -> None:
+        """With a plumb line to the height of the lowest contact."""
+        self.com.position = now["com"]
+        places = now.get("contact_position", np.zeros((0, 3)))
+        drop = now["com"][2] - places[:, 2].min(initial=now["com"][2])
+        self._plumb.show(
+            np.zeros((1, 3)), -UP[None], np.array([0.004 * self.size]), np.array([drop])
+        )
+
+    def _show_cop(self, now: Now, scale: float) -> None:
+        self._pins(self.cop, now["cop"])
+
+    def _show_zmp(self, now: Now, scale: float) -> None:
+        self._pins(self.zmp, now["zmp"][None])
+
+    def _show_support(self, now: Now, scale: float) -> None:
+        """On the surface: contacts are below it by their depth."""
+        on = now["touching"]
+        places = now["contact_position"][on]
+        corners = hull(places[:, :2]) if len(places) > 2 else np.zeros((0, 2))
+        vertices = np.zeros((len(self.support.vertices), 3))
+        if len(corners) > 2:
+            height = (places[:, 2] + now["depth"][on]).mean() + 2e-3 * self.size
+            vertices[: len(corners), :2] = corners
+            vertices[len(corners) :, :2] = corners[-1]
+            vertices[:, 2] = height
+        self.support.vertices = vertices.astype(np.float32)
+
+    def _pins(self, pins: Instances, places: np.ndarray) -> None:
+        up = np.tile(UP, (len(places), 1))
+        one = np.ones(len(places))
+        pins.show(places, up, 0.02 * self.size * one, 0.16 * self.size * one)
+
+    def _mu(self, now: Now) -> np.ndarray:
+        """Coefficient of friction at each contact; NaN where the law has none."""
+        depth = now["depth"]
+        found = [
+            coefficients(self.run.info, law, self.run.world, depth[k])[0]
+            for k, law in enumerate(self.run.laws)
+        ]
+        return np.array(found, dtype=float).reshape(len(depth))

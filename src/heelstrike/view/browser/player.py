@@ -1,0 +1,103 @@
+"""Recordings in the browser: a time slider, play and pause, the speed, curves of a contact."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from heelstrike.view.browser.cast import Cast, add_switches, colour, legend, rgb
+from heelstrike.view.browser.curves import add_curves
+from heelstrike.view.browser.values import Values
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+RATE = 30.0
+"""Pictures a second of wall time."""
+SPEEDS = ("0.01x", "0.05x", "0.1x", "0.25x", "0.5x", "1x", "2x", "4x")
+
+
+class Player:
+    """The runs at a time, which goes on while it plays."""
+
+    def __init__(self, server: ViserServer, runs: Sequence[Values]) -> None:
+        self.server, self.runs = server, list(runs)
+        self.lock = threading.RLock()
+        self.end = max(float(run.time[-1]) for run in runs)
+        self.begin = min(float(run.time[0]) for run in runs)
+        self.playing = False
+        self.speed = 1.0
+        strongest = max(run.strongest() for run in runs)
+        self.cast = Cast(server, runs, strongest)
+        self._panel()
+        self.seek(self.begin)
+
+    def seek(self, moment: float) -> None:
+        """Shows a time [s]."""
+        with self.lock, self.server.atomic():
+            self.time = min(max(moment, self.begin), self.end)
+            self.cast.show([run.at(run.index(self.time)) for run in self.runs])
+            if self.slider.value != self.time:
+                self.slider.value = self.time
+            if self.curves is not None:
+                self.curves.mark(self.time)
+
+    def toggle(self) -> None:
+        """Plays or pauses; from the end it begins again."""
+        with self.lock:
+            self.playing = not self.playing
+            if self.playing and self.time >= self.end:
+                self.time = self.begin
+            self.button.label = "Pause" if self.playing else "Play"
+            self.button.icon = "player-pause" if self.playing else "player-play"
+
+    def play(self, until: Callable[[], bool]) -> None:
+        """Lets time pass while it plays; returns when `until` holds."""
+        last = time.perf_counter()
+        while not until():
+            time.sleep(1 / RATE)
+            now = time.perf_counter()
+            spent, last = now - last, now
+            if not self.playing:
+                continue
+            self.seek(self.time + spent * self.speed)
+            if self.time >= self.end:
+                self.toggle()
+
+    def _act(self, change: Callable[[], None]) -> None:
+        with self.lock:
+            change()
+
+    def _panel(self) -> None:
+        gui, span = self.server.gui, max(self.end - self.begin, 1e-6)
+        with gui.add_folder("Time"):
+            self.slider = gui.add_slider(
+                "time [s]", min=self.begin, max=self.end, step=span / 2000, initial_value=self.begin
+            )
+            self.button = gui.add_button("Play", icon="player-play")
+            speed = gui.add_dropdown("speed", SPEEDS, initial_value="1x")
+        self.slider.on_update(self._slid)
+        self.button.on_click(lambda _: self.toggle())
+        gui.add_command("Play or pause", hotkey="space").on_trigger(lambda _: self.toggle())
+        speed.on_update(lambda _: setattr(self, "speed", float(speed.value[:-1])))
+        if len(self.runs) > 1:
+            self._runs()
+        add_switches(self.server, self.cast, self._act)
+        self.curves = add_curves(gui, self.runs, [colour(k) for k in range(len(self.runs))])
+
+    def _slid(self, event: object) -> None:
+        if getattr(event, "client", None) is None:  # moved by play itself
+            return
+        self.seek(float(self.slider.value))
+
+    def _runs(self) -> None:
+        gui = self.server.gui
+        with gui.add_folder("Recordings"):
+            for k, run in enumerate(self.runs):
+                box = gui.add_checkbox(run.label, True)
+                box.on_update(
+                    lambda event, k=k: self._act(lambda: self.cast.hide(k, not event.target.value))
+                )
+            gui.add_html(legend({run.label: rgb(colour(k)) for k, run in enumerate(self.runs)}))

@@ -1,0 +1,61 @@
+"""The picture of a stability map: simulated cells, and the closed form's line over them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heelstrike.view import plot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from heelstrike.measure.stability import StabilityMap
+
+STABLE, UNSTABLE, GONE = "#9fc8e3", "#f3f3f3", "#999999"
+
+
+def draw(found: StabilityMap, title: str, dt: float, k: float | None) -> Figure:
+    """Over stiffness and step; over the step alone where the law has no stiffness."""
+    figure, (ax,) = plot.figure(size=(6.4, 4.6) if len(found.k) else (6.4, 1.8))
+    ax.grid(False)
+    if len(found.k):
+        _cells(ax, found)
+        x = "stiffness of a point [N/m]"
+    else:
+        _steps(ax, found, dt)
+        plot.label(ax, title, "time step [ms]", "")
+        return figure
+    ax.plot([], [], "s", color=STABLE, label="simulated: rests")
+    ax.plot([], [], "s", color=UNSTABLE, markeredgecolor=plot.GREY, label="does not")
+    if np.isfinite(found.closed).any():
+        name = f"closed form, {found.mass:.3g} kg"
+        ax.plot(found.k, 1e3 * found.closed, label=name, **plot.line(1))
+    if np.isfinite(found.bristle):
+        ax.axhline(1e3 * found.bristle, label="closed form of friction", **plot.line(2))
+    if k is not None:
+        ax.plot([k], [1e3 * dt], label="this scene", **plot.dots(3))
+    ax.set_ylim(1e3 * found.dt[0], 1e3 * found.dt[-1])
+    plot.label(ax, title, x, "time step [ms]")
+    return figure
+
+
+def _steps(ax: Axes, found: StabilityMap, dt: float) -> None:
+    grown = found.unstable[:, 0]
+    for name, colour, those in (("simulated: rests", STABLE, ~grown), ("does not", GONE, grown)):
+        if those.any():
+            ax.plot(1e3 * found.dt[those], 0 * found.dt[those], "s", color=colour, label=name)
+    ax.set(xscale="log", ylim=(-1, 1), yticks=[])
+    ax.spines["left"].set_visible(False)
+    ax.axvline(1e3 * dt, label="this scene", **plot.line(2))
+
+
+def _cells(ax: Axes, found: StabilityMap) -> None:
+    from matplotlib.colors import ListedColormap
+
+    shades = ListedColormap([STABLE, UNSTABLE])
+    unstable = found.unstable.astype(float)
+    ax.pcolormesh(found.k, 1e3 * found.dt, unstable, cmap=shades, vmin=0, vmax=1)
+    ax.set(xscale="log", yscale="log")

@@ -1,0 +1,161 @@
+"""A scene under several laws: the same in every run but the law.
+
+Oracle of the forces: the momentum of the ball, impulse = m (g T + v_end - v_start), whatever the
+law. The table of docs/choosing.md is what its JSON file says.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import heelstrike as hs
+from benchmarks import choosing
+from heelstrike.cli import main
+from heelstrike.measure.laws import law_names
+from heelstrike.measure.table import GROUPS, cell, failure, written
+
+ROOT = Path(__file__).parents[2]
+BALL = """
+about = "a ball falls"
+[simulation]
+duration = 0.4
+[[object]]
+model = "ball"
+drop = 0.05
+[[surface]]
+type = "plane"
+law = { type = "elastic", friction = { type = "bristle", mu_s = 0.5, mu_k = 0.4 } }
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch, tmp_path):
+    """80 columns, no colour, in a folder with one scene."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ball.toml").write_text(BALL)
+
+
+def call(capsys, *arguments):
+    """Exit code, standard output, standard error."""
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return left.value.code or 0, out, err
+
+
+def test_every_run_is_of_the_same_ball():
+    pytest.importorskip("mujoco", reason="the reference column is MuJoCo's")
+    found = hs.compare_laws("ball.toml", ["scene", "rigid"], dt=[1e-3, 2e-3], mujoco=True)
+    assert list(found) == [
+        "scene, 1 ms",
+        "scene, 2 ms",
+        "rigid, 1 ms",
+        "rigid, 2 ms",
+        "mujoco, 1 ms",
+        "mujoco, 2 ms",
+    ]
+    for column in found.columns:
+        data = column.run.data
+        assert np.array_equal(data["q0"].values, found["scene, 1 ms"].run.data["q0"].values)
+        speed = data["v"].values[0, :, 2]
+        momentum = 1.0 * (9.81 * 0.4 + speed[-1] - speed[0])
+        # MuJoCo's free joint is in the world, ours in the ball: which turns a little
+        assert column.measures.impulse == pytest.approx(momentum, rel=1e-6), column.name
+    rigid, mujoco = found["rigid, 1 ms"], found["mujoco, 1 ms"]
+    assert rigid.run.info["parameters"]["ground.friction.mu_s"] == [0.4]
+    assert mujoco.run.info["parameters"]["ground.friction.mu"] == [0.4]
+    assert rigid.measures.stable_dt == pytest.approx(0.02)
+    assert 0 < rigid.measures.step_time < 1e-3
+    assert set(found.table) == set(found)
+    assert "deepest point" in str(found)
+
+
+def test_what_cannot_run_says_why(tmp_path):
+    stiff = BALL.replace('type = "elastic"', 'type = "elastic", normal = { k = 1e8 }')
+    (tmp_path / "stiff.toml").write_text(stiff)
+    found = hs.compare_laws("stiff.toml", "scene")
+    assert "above the largest stable step" in found["scene"].said[0]
+    assert failure(found.as_dict()["columns"][0]) == "refused"
+    with pytest.raises(hs.HeelstrikeError, match="no law 'hertz'"):
+        hs.compare_laws("ball.toml", "hertz")
+    assert len(law_names("all,rigid")) == 9
+
+
+def test_the_command_line_prints_tables_and_writes_a_page(capsys, tmp_path):
+    code, out, err = call(
+        capsys, "compare", "ball.toml", "--laws", "hunt-crossley", "--html", "ball.html"
+    )
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 80
+    for part in (*GROUPS, "hunt-crossley", "stable dt", "N s", "HuntCrossley(k=9810"):
+        assert part in out
+    page = (tmp_path / "ball.html").read_text()
+    assert page.count("data:image/png;base64,") == 2
+    assert not re.search(r"(src|href)=.?https?:", page)
+    for part in ("Known limitations", "Film strips", "llvmlite", "hs.suggest"):
+        assert part in page
+
+
+def test_json_holds_what_the_table_shows(capsys):
+    code, out, _ = call(capsys, "compare", "ball.toml", "--laws", "rigid", "--json")
+    told = json.loads(out)
+    assert code == 0
+    assert told["machine"]["heelstrike"]
+    (column,) = told["columns"]
+    assert column["yardsticks"]["failed"] == -1
+    for entries in GROUPS.values():
+        for entry in entries:
+            assert cell(column, entry)
+    assert written(880.4) == "880"
+    assert written(-0.0) == "0"
+    assert written(2.94e-8) == "2.9e-8"
+
+
+def test_stability_of_the_command_line(capsys, tmp_path):
+    code, out, _ = call(
+        capsys, "stability", "ball.toml", "--law", "hunt-crossley", "--picture", "map.png", "--json"
+    )
+    told = json.loads(out)
+    assert code == 0
+    assert told["mass"] == pytest.approx(1.0)
+    assert told["largest_dt"] == pytest.approx(told["largest_dt_closed_form"], rel=0.3)
+    assert np.shape(told["map"]["unstable"]) == (24, 21)
+    assert (tmp_path / "map.png").stat().st_size > 5_000
+    code, out, _ = call(capsys, "stability", "ball.toml", "--law", "rigid")
+    assert code == 0
+    assert "no limit by its equations" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("compare", "ball.toml", "--laws", "hertz"), "no law 'hertz'"),
+        (("compare", "ball.toml", "--dt", "fast"), "steps are numbers in seconds"),
+        (("compare", "ball.toml", "--html", "page.txt"), "is a .html file"),
+        (("stability", "ball.toml", "--law", "all"), "one law"),
+        (("stability", "ball.toml", "--picture", "map.doc"), "a picture ends in"),
+    ],
+)
+def test_mistakes_are_sentences(capsys, arguments, said):
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (1, "")
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_the_page_says_what_the_file_says():
+    results = json.loads((ROOT / "benchmarks/results/choosing.json").read_text())
+    page = (ROOT / "docs/choosing.md").read_text()
+    assert choosing.placed(page, choosing.tables(results)) == page
+    for scene in choosing.SCENES:
+        names = [column["name"] for column in results["scenes"][scene]["columns"]]
+        assert len(names) == 10
+        assert not [c["name"] for c in results["scenes"][scene]["columns"] if failure(c)]

@@ -1,0 +1,466 @@
+"""The viewer without a browser: what it puts where, and what a live scene does.
+
+Oracles: Pinocchio (places of bodies, centre of mass), the recording itself (contacts, forces), a
+ramp's and Coulomb's geometry (cones), scipy's convex hull (support polygon), the sum of cross
+products that a browser forms (meshes), statics (m g = sum of k d) and momentum (F t = m v) for the
+simulator behind the sliders.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
+
+import heelstrike as hs
+from heelstrike.cli import main
+from heelstrike.errors import HeelstrikeError
+from heelstrike.simulate import machine
+from heelstrike.view.browser import curves, server
+from heelstrike.view.browser.desk import Desk, knobs
+from heelstrike.view.browser.instances import rod, turns_of_z
+from heelstrike.view.browser.live import Live
+from heelstrike.view.browser.marks import KINDS
+from heelstrike.view.browser.normals import Normals
+from heelstrike.view.browser.page import export
+from heelstrike.view.browser.player import Player
+from heelstrike.view.browser.server import free_port, serving
+from heelstrike.view.browser.sight import first_look, hidden
+from heelstrike.view.browser.values import values
+from heelstrike.view.solid import box, solid, split
+
+
+@pytest.fixture(scope="module")
+def standing():
+    """hoap1 falls from 1 cm onto its feet."""
+    scene = hs.load_scene("stand")
+    q0, v0 = scene.start
+    return scene.simulator().run(1.0, q0=q0, v0=v0)
+
+
+@pytest.fixture(scope="module")
+def player(standing):
+    with serving(port=0) as opened:
+        made = Player(opened, [values(standing, "one"), values(standing, "other")])
+        for kind in KINDS:
+            made.cast.switch(kind, True)
+        yield made
+
+
+@pytest.mark.parametrize("time", [0.0, 0.1234, 1.0])
+def test_bodies_are_where_pinocchio_has_them(player, standing, time):
+    player.seek(time)
+    model = standing.robot.model
+    q = standing.data["q"][0].sel(time=time + 1e-9, method="ffill").values
+    data = model.createData()
+    pin.forwardKinematics(model, data, q)
+    for actor in player.cast.actors:
+        for node, place in zip(actor.bodies, list(data.oMi)[1:], strict=True):
+            np.testing.assert_allclose(node.position, place.translation, atol=1e-12)
+            turn = Rotation.from_quat(node.wxyz, scalar_first=True).as_matrix()
+            np.testing.assert_allclose(turn, place.rotation, atol=1e-12)
+    # recorded by the compiled step in float64
+    com = pin.centerOfMass(model, data, q)
+    np.testing.assert_allclose(player.cast.marks[0].com.position, com, atol=1e-9)
+
+
+def directions(copies):
+    """Of the axes of a shape's copies in the world."""
+    turns = Rotation.from_quat(copies.node.batched_wxyzs, scalar_first=True)
+    return turns.apply([0.0, 0.0, 1.0])
+
+
+def length(arrows):
+    """Of shafts and heads together [m]."""
+    return sum(part.node.batched_scales[:, 2] for part in (arrows.shafts, arrows.heads))
+
+
+def test_arrows_are_the_recorded_forces(player, standing):
+    player.seek(0.9)
+    now = standing.data.isel(world=0).sel(time=0.9, method="nearest")
+    arrows, scale = player.cast.marks[0].forces, player.cast.scale
+    on = now["touching"].values
+    assert 0 < on.sum() <= len(on)
+    drawn = length(arrows)[:, None] * scale * directions(arrows.heads)
+    # float32 in the browser: 1e-7 of 20 N
+    np.testing.assert_allclose(drawn[on], now["force"].values[on], atol=2e-5)
+    places = now["contact_position"].values
+    np.testing.assert_allclose(arrows.shafts.node.batched_positions[on], places[on], atol=1e-6)
+    assert not length(arrows)[~on].any()
+
+
+def test_arrows_follow_the_scale(player):
+    player.seek(0.9)
+    marks, scale = player.cast.marks[0], player.cast.scale
+    before = length(marks.forces)
+    player.cast.scale = 2 * scale
+    player.cast.again()
+    np.testing.assert_allclose(2 * length(marks.forces), before, rtol=1e-6)
+    player.cast.scale = scale
+
+
+def test_the_support_polygon_is_the_convex_hull(player, standing):
+    player.seek(0.9)
+    now = standing.data.isel(world=0).sel(time=0.9, method="nearest")
+    places = now["contact_position"].values[now["touching"].values]
+    x, y, z = player.cast.marks[0].support.vertices.astype(float).T
+    area = 0.5 * abs(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
+    assert area == pytest.approx(ConvexHull(places[:, :2]).volume, rel=1e-4)
+    assert abs(z - places[:, 2].mean()).max() < 5e-3
+
+
+def test_cones_stand_on_the_ramp_and_hold_what_sticks():
+    """Axis: the ramp's normal; slope: mu; the force of a brick that rests is inside."""
+    scene = hs.load_scene("brick-on-a-ramp")
+    run = scene.run()
+    with serving(port=0) as opened:
+        made = Player(opened, [values(run)])
+        made.cast.switch("cones", True)
+        made.seek(run.data["time"].values[-1])
+        cones, forces = made.cast.marks[0].cones, made.cast.marks[0].forces
+    (surface,) = scene.content.surface
+    normal = np.array(surface.normal) / np.linalg.norm(surface.normal)
+    assert abs(normal[2]) < 0.99
+    sizes = cones.node.batched_scales
+    loaded = sizes[:, 2] > 0
+    assert loaded.any()
+    axes = directions(cones)[loaded]
+    np.testing.assert_allclose(axes, np.tile(normal, (len(axes), 1)), atol=1e-6)
+    mu = surface.law.friction.mu_s
+    np.testing.assert_allclose(sizes[loaded, 0] / sizes[loaded, 2], mu, rtol=1e-6)
+    arrows = directions(forces.heads)[loaded]
+    # a brick that slides is on the cone, one that rests inside
+    assert np.all(arrows @ normal > np.cos(np.arctan(mu)) - 1e-6)
+
+
+@pytest.mark.parametrize("name", ["box-stack", "stairs", "three-materials", "hand-and-object"])
+def test_normals_are_those_of_the_simulator(name):
+    """f . n = f_n, on boxes, stairs, and surfaces that ride on bodies."""
+    run = values(hs.load_scene(name).run())
+    normals, seen = Normals(run), 0
+    for k in range(0, len(run.time), 80):
+        now = run.at(k)
+        loaded = now["touching"] & (now["normal_force"] > 1e-3)
+        found = normals.at(now["q"], loaded)
+        along = np.einsum("ij,ij->i", now["force"][loaded], found[loaded])
+        np.testing.assert_allclose(along, now["normal_force"][loaded], rtol=1e-9)
+        seen += loaded.sum()
+    assert seen > 10
+
+
+def test_a_recording_of_the_motion_alone_is_shown():
+    """Without forces there are no arrows, and no error."""
+    short = hs.load_scene("bouncing-ball").simulator().run(0.1, record=["q"])
+    with serving(port=0) as opened:
+        made = Player(opened, [values(short)])
+        made.seek(0.05)
+        assert made.curves is None
+        assert not any(made.cast.marks[0].shown.values())
+        q = short.data["q"][0].sel(time=0.05, method="nearest").values
+        np.testing.assert_allclose(made.cast.actors[0].bodies[0].position, q[:3], atol=1e-12)
+
+
+def test_a_ghost_is_seen_through_and_can_be_hidden(player):
+    solid_one, ghost = player.cast.actors
+    assert {mesh.opacity for mesh in solid_one.meshes} == {None}
+    assert all(mesh.opacity < 0.5 for mesh in ghost.meshes)
+    solid_one.fade(0.4)
+    assert {mesh.opacity for mesh in solid_one.meshes} == {0.4}
+    solid_one.fade(1.0)
+    assert {mesh.opacity for mesh in solid_one.meshes} == {None}
+    player.cast.hide(1, True)
+    assert not ghost.root.visible
+    assert solid_one.root.visible
+    player.cast.hide(1, False)
+
+
+def test_following_keeps_the_robot_over_the_spot(player):
+    player.cast.following = True
+    player.seek(1.0)
+    world, com = player.cast.stage.world.position, player.cast.marks[0].com.position
+    np.testing.assert_allclose((world + com)[:2], player.cast.stage.centre[:2], atol=1e-9)
+    player.cast.following = False
+    player.cast.again()
+    assert not player.cast.stage.world.position.any()
+
+
+def test_play_goes_on_to_the_end_and_stops(player):
+    player.speed = 50.0
+    player.seek(0.0)
+    player.toggle()
+    assert player.playing
+    player.play(lambda: not player.playing)
+    assert player.time == player.end
+    player.toggle()
+    assert player.time == player.begin
+    player.toggle()
+
+
+@pytest.mark.parametrize("shape", [box(np.array([0.1, 0.2, 0.3])), rod()])
+def test_meshes_keep_their_edges_where_a_browser_computes_the_normals(shape):
+    """Normals as three.js has them: the sum, over the triangles that share a vertex, of their
+    cross products.
+    """
+    shown = solid(shape, (1.0, 1.0, 1.0))
+    vertices, triangles = split(shown)
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    total = np.zeros_like(vertices)
+    for k in range(3):
+        np.add.at(total, triangles[:, k], np.cross(b - a, c - a))
+    total /= np.linalg.norm(total, axis=1, keepdims=True)
+    # corner normals are grouped to three digits
+    np.testing.assert_allclose(total[triangles], shown.normals, atol=2e-3)
+
+
+def test_turns_take_z_to_any_direction():
+    directions = np.vstack([np.eye(3), -np.eye(3), np.random.default_rng(1).normal(size=(20, 3))])
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    turned_z = Rotation.from_quat(turns_of_z(directions), scalar_first=True).apply([0, 0, 1.0])
+    np.testing.assert_allclose(turned_z, directions, atol=1e-12)
+
+
+def test_a_thinned_curve_keeps_its_peaks():
+    time = np.arange(10_000) * 1e-3
+    value = np.sin(time)
+    value[[123, 7777]] = 40.0, -50.0
+    short, thin = curves.thinned(time, value)
+    assert len(short) <= curves.MOST
+    assert np.all(np.diff(short) > 0)
+    assert (thin.max(), thin.min()) == (40.0, -50.0)
+
+
+@pytest.mark.parametrize("name", hs.scenes())
+def test_every_law_parameter_of_a_scene_has_a_slider(name):
+    scene = hs.load_scene(name)
+    parameters = scene.simulator().parameters
+    found = knobs(scene.scene, parameters)
+    assert set(found) == set(scene.scene.laws)
+    for owner, own in found.items():
+        for knob in own:
+            assert knob.path.startswith(f"{owner}.")
+            assert knob.least <= knob.value == parameters[knob.path][0] <= knob.most
+
+
+@pytest.fixture(scope="module")
+def live():
+    return Live(hs.load_scene("stand"))
+
+
+def test_a_parameter_changes_the_depth_without_compiling(live, monkeypatch):
+    """m g = k * sum of depths, for the law's exponent 1, before and after."""
+    monkeypatch.setattr(machine, "cached_kernel", None)  # a compilation would fail
+    weight = live.scene.robot.mass * 9.81
+    live.reset()
+    sums = {}
+    for k in (2e4, 1e4):
+        live.ask(lambda k=k: live.set("ground.normal.k", k))
+        live.frame()
+        assert live.change_time < 1.0
+        live.advance(2500)
+        sums[k] = np.maximum(live.values.arrays["depth"][-1], 0).sum()
+        # it still rocks a little
+        assert k * sums[k] == pytest.approx(weight, rel=0.02)
+    live.set("ground.normal.k", 2e4)
+
+
+def test_a_mistake_is_told_and_nothing_changes(live):
+    live.reset()
+    live.ask(lambda: live.set("ground.friction.mu_k", -1.0))
+    live.frame()
+    assert "mu_k" in live.note
+    assert live.sim.parameters["ground.friction.mu_k"][0] == 0.6
+
+
+def test_paused_time_stands(live):
+    live.reset()
+    live.paused = True
+    before = live.time
+    live.frame()
+    assert live.time == before
+    live.paused = False
+    live.frame()
+    assert live.time > before
+
+
+def test_a_push_gives_its_impulse_and_is_over_after_a_reset():
+    """F t = m v of a ball in the air."""
+    made = Live(hs.load_scene("bouncing-ball"))
+    mass, begin = made.scene.robot.mass, made.scene.start[1][0]
+    steps = round(0.03 / made.scene.content.simulation.dt)
+    made.push("ball", [2.0, 0.0, 0.0], 0.02)
+    assert made.pushes()["ball"][0] == 2.0
+    made.advance(steps)
+    assert not made.pushes()
+    assert made.sim.state["v"][0] == pytest.approx(begin + 2.0 * 0.02 / mass, rel=1e-9)
+    made.reset()
+    made.advance(steps)
+    assert made.sim.state["v"][0] == begin
+
+
+def test_what_is_remembered_has_every_step_once(live):
+    live.reset()
+    live.advance(50)
+    live.advance(70)
+    steps = np.diff(live.values.time) / 1e-3
+    np.testing.assert_allclose(steps, 1.0, rtol=1e-9)
+    assert live.values.time[-1] == pytest.approx(live.time)
+    np.testing.assert_array_equal(live.values.arrays["q"][-1], live.sim.state["q"])
+
+
+def test_the_pushes_of_a_scene_come_again_beside_ones_own():
+    """Two runs of the same steps, with a push of one's own between them, end alike."""
+    made = Live(hs.load_scene("push"))
+    made.advance(2000)
+    first = made.sim.state["q"].copy()
+    made.push("WAIST", [3.0, 0.0, 0.0], 0.1)
+    made.advance(10)
+    made.reset()
+    made.advance(2000)
+    np.testing.assert_array_equal(made.sim.state["q"], first)
+
+
+def test_a_wall_is_looked_past():
+    """A wall before the first look: the view turns until nothing is hidden."""
+    places = np.random.default_rng(2).uniform(-0.1, 0.1, (50, 3))
+    free = first_look(places, 0.6, np.zeros((0, 3, 3)))
+    middle, right, up = free.place / 2, 3 * free.axes[0], 3 * free.axes[1]
+    wall = np.array([[middle - right - up, middle + right - up, middle + up]])
+    assert hidden(free.place, places, wall) == 1.0
+    turned = first_look(places, 0.6, wall)
+    assert hidden(turned.place, places, wall) == 0.0
+    assert hidden(free.place, places, wall + 10 * (free.place - middle)) == 0.0  # behind the eye
+
+
+def test_a_world_that_diverges_is_told():
+    scene = hs.load_scene("stand")
+    made = Live(scene)
+    made.set("ground.normal.k", 1e12)
+    made.advance(500)
+    assert made.failed
+    assert "diverged" in made.note
+    made.set("ground.normal.k", 2e4)
+    made.reset()
+    assert not made.failed
+
+
+def test_the_desk_shows_the_state_of_the_simulator(live):
+    live.reset()
+    with serving(port=0) as opened:
+        desk = Desk(opened, live)
+        live.push("WAIST", [5.0, 0.0, 0.0], 1.0)
+        desk.frame()
+        q = live.sim.state["q"]
+        np.testing.assert_allclose(desk.cast.actors[0].bodies[0].position, q[:3], atol=1e-12)
+        assert length(desk.arrow)[0] * desk.cast.scale == pytest.approx(5.0, rel=1e-5)
+
+
+def test_a_taken_port_is_told_and_the_next_one_found(monkeypatch):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen(1)
+        taken = other.getsockname()[1]
+        with pytest.raises(HeelstrikeError, match=f"port {taken} of '127.0.0.1' cannot be used"):
+            free_port("127.0.0.1", taken)
+        monkeypatch.setattr(server, "PORT", taken)
+        assert taken < free_port("127.0.0.1", None) < taken + server.TRIED
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is there on Linux alone")
+def test_it_listens_to_this_machine_alone():
+    with serving(port=0) as opened:
+        port = opened.get_port()
+        with socket.create_connection(("127.0.0.1", port), timeout=5):
+            pass
+        with socket.socket() as other:  # free on all other addresses of the machine
+            other.bind(("127.0.0.2", port))
+
+
+def call(capsys, *arguments):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return left.value.code or 0, out, " ".join(err.split())
+
+
+def test_mistakes_are_sentences(capsys, tmp_path, monkeypatch, standing):
+    monkeypatch.chdir(tmp_path)
+    standing.save("stand.nc")
+    ball = hs.load_scene("bouncing-ball")
+    ball.simulator().run(0.01).save("ball.nc")
+    ball.simulator().run(0.01, record="final").save("end.nc")
+    Path("notes.nc").write_text("no recording")
+    said = {
+        (): "give recordings",
+        ("nothing",): "no scene 'nothing'",
+        ("gone.nc",): "there is no file 'gone.nc'",
+        ("notes.nc",): "'notes.nc' is no NetCDF4 file",
+        ("end.nc",): "takes q over time",
+        ("my.urdf",): "heelstrike view --robot my.urdf",
+        ("stand", "push"): "one scene at a time",
+        ("ball.nc", "push"): "'push' is no recording",
+        ("stand.nc", "ball.nc"): "is of hoap1, 'ball.nc' of ball",
+        ("stand.nc", "--robot", "ball"): "ball has 7 coordinates",
+        ("ball.nc", "--world", "2"): "there is no world 2",
+        ("ball.nc", "--law", "rigid"): "a recording is what it is",
+        ("ball.nc", "--export", "a.pdf"): "an .html file, not 'a.pdf'",
+        ("ball.nc", "--port", "70000"): "to 65535, not 70000",
+        ("ball.nc", "--host", "192.0.2.1"): "check --host",
+        ("ball.nc", "--host", "no..host"): "no host 'no..host'",
+    }
+    for arguments, sentence in said.items():
+        code, out, err = call(capsys, "view", *arguments, "--no-open")
+        assert (code, out) == (1, ""), arguments
+        assert sentence in err, (arguments, err)
+
+
+def test_a_robot_that_is_gone_is_told(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = Path("mine.xml")
+    model.write_text(
+        '<mujoco model="mine"><worldbody><body name="b"><freejoint/><geom type="sphere" '
+        'size="0.1" mass="1"/></body></worldbody></mujoco>'
+    )
+    scene = hs.Scene(hs.load(model), hs.Plane())
+    hs.Simulator(scene).run(0.01, q0=[0, 0, 0.5, 0, 0, 0, 1]).save("mine.nc")
+    model.unlink()
+    code, _, err = call(capsys, "view", "mine.nc", "--no-open")
+    assert code == 1
+    assert "the robot of 'mine.nc' cannot be loaded again" in err
+    assert "--robot" in err
+
+
+def test_it_serves_until_ctrl_c(tmp_path):
+    hs.load_scene("bouncing-ball").simulator().run(0.1).save(tmp_path / "ball.nc")
+    command = [sys.executable, "-m", "heelstrike", "view", "ball.nc", "--no-open", "--json"]
+    with subprocess.Popen(
+        [*command, "--port", "0"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        said = b""
+        while b"}" not in said:
+            said += process.stdout.readline()
+        with urllib.request.urlopen(json.loads(said)["url"], timeout=20) as answer:
+            assert b"<html" in answer.read()[:200].lower()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (0, b"", b"")
+
+
+def test_the_page_is_one_file(capsys, tmp_path, standing):
+    path = tmp_path / "page.html"
+    standing.save(tmp_path / "stand.nc")
+    code, out, _ = call(capsys, "view", str(tmp_path / "stand.nc"), "--export", str(path), "--json")
+    assert code == 0
+    assert json.loads(out) == {"page": str(path)}
+    assert path.stat().st_size > 5e5
+    again = export([values(standing)], tmp_path / "again.html", marks=["com"])
+    assert again.stat().st_size > 5e5

@@ -1,0 +1,157 @@
+"""The viewer in headless Chromium: what a person would see, by its pixels.
+
+Oracles: a page whose robot is hidden (the robot's pixels differ), the player's own time and the
+simulator's own depth (what is typed in the page arrives), the browser's console and network (no
+error, nothing from elsewhere). Needs playwright and a Chromium: HEELSTRIKE_CHROMIUM, or one that
+the shell finds.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import heelstrike as hs
+from heelstrike.view.browser.desk import Desk
+from heelstrike.view.browser.live import Live
+from heelstrike.view.browser.page import export
+from heelstrike.view.browser.player import Player
+from heelstrike.view.browser.server import address, serving
+from heelstrike.view.browser.show import background
+from heelstrike.view.browser.values import values
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = os.environ.get("HEELSTRIKE_CHROMIUM") or shutil.which("chromium")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium found; name it by HEELSTRIKE_CHROMIUM"
+)
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+)
+SIZE = {"width": 900, "height": 420}
+PATIENCE = 60.0
+"""How long a picture or a value is waited for [s]; software draws slowly on a busy machine."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that must neither complain nor ask anything of other hosts."""
+    opened, wrong = browser.new_page(viewport=SIZE), []
+    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("request", lambda asked: wrong.append(asked.url) if _elsewhere(asked.url) else None)
+    yield opened
+    opened.close()
+    assert not wrong
+
+
+def _elsewhere(url: str) -> bool:
+    here = ("http://localhost:", "blob:http://localhost:", "blob:null", "file:", "data:")
+    return not url.startswith(here)
+
+
+@pytest.fixture(scope="module")
+def falling():
+    """hoap1 falls from 20 cm: it moves, and so do its pixels."""
+    scene = hs.load_scene("stand")
+    q0, v0 = scene.start
+    return scene.simulator().run(0.3, q0=q0 + 0.2 * (np.arange(len(q0)) == 2), v0=v0)
+
+
+def picture(page) -> np.ndarray:
+    """The middle of the page, where the robot is, as (rows, columns, 3)."""
+    seen = page.screenshot(timeout=1e3 * PATIENCE)
+    pixels = np.asarray(Image.open(io.BytesIO(seen)).convert("RGB"), dtype=int)
+    return pixels[:, 330 : SIZE["width"] - 340]
+
+
+def differs(one: np.ndarray, other: np.ndarray) -> float:
+    """The share of pixels that are not alike."""
+    return float((np.abs(one - other).max(axis=-1) > 12).mean())
+
+
+def until(holds, page) -> None:
+    """Waits for something; the page goes on meanwhile."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "waited in vain"
+        page.wait_for_timeout(100)
+
+
+def field(page, label):
+    """The number beside a slider."""
+    row = page.get_by_text(label, exact=True).locator("xpath=ancestor::*[.//input][1]")
+    return row.locator("input").last
+
+
+def write(page, label, value) -> None:
+    field(page, label).fill(str(value))
+    page.keyboard.press("Enter")
+
+
+def test_a_recording_is_seen_and_the_slider_moves_it(page, falling):
+    with serving(port=0) as opened:
+        player = Player(opened, [values(falling, "fall")])
+        page.goto(f"{address(opened)}/?fixedDpr=0.5")
+        field(page, "time [s]").wait_for(timeout=1e3 * PATIENCE)
+        until(lambda: opened.get_clients(), page)
+        page.wait_for_timeout(1500)
+        first = picture(page)
+        player.cast.hide(0, True)
+        page.wait_for_timeout(500)
+        empty = picture(page)
+        player.cast.hide(0, False)
+        write(page, "time [s]", 0.2)
+        until(lambda: abs(player.time - 0.2) < 1e-3, page)
+        page.wait_for_timeout(500)
+        later = picture(page)
+    assert differs(first, empty) > 0.03
+    assert differs(later, empty) > 0.03
+    assert differs(first, later) > 0.02
+
+
+def test_a_slider_of_a_live_scene_changes_the_depth(page):
+    """Half the stiffness, twice the depth, from the page through the simulator."""
+    live = Live(hs.load_scene("stand"))
+    live.advance(2000)
+    with serving(port=0) as opened, background(Desk(opened, live).play):
+        page.goto(f"{address(opened)}/?fixedDpr=0.5")
+        field(page, "normal.k [N/m^n]").wait_for(timeout=1e3 * PATIENCE)
+        until(lambda: live.time > 2.5, page)
+        before = live.values.arrays["depth"][-1].max()
+        write(page, "normal.k [N/m^n]", 10000)
+        until(lambda: live.sim.parameters["ground.normal.k"][0] == 10000.0, page)
+        changed = live.time
+        until(lambda: live.time > changed + 1.5, page)
+        after = live.values.arrays["depth"][-1].max()
+    assert after / before == pytest.approx(2.0, rel=0.1)  # it still rocks a little
+
+
+def test_an_exported_page_plays_by_itself(page, falling, tmp_path):
+    path = export([values(falling)], tmp_path / "fall.html")
+    page.goto(path.as_uri() + "?fixedDpr=0.5")
+    clock = page.locator("input").first
+    clock.wait_for(timeout=1e3 * PATIENCE)
+    shown = clock.input_value()
+    until(lambda: clock.input_value() != shown, page)  # it plays at once
+    pictures = []
+    for moment in ("0.25", "0.0"):
+        clock.fill(moment)
+        page.wait_for_timeout(1500)
+        pictures.append(picture(page))
+    assert differs(*pictures) > 0.02

@@ -1,0 +1,118 @@
+"""Takes docs/images/viewer*.png, the pictures of docs/viewer.md, in headless Chromium.
+
+    python tools/viewer_pictures.py
+
+Needs playwright, and a Chromium: HEELSTRIKE_CHROMIUM, or one that the shell finds.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from PIL import Image
+from playwright.sync_api import Locator, Page, sync_playwright
+
+from heelstrike.cli.run import chosen_scene
+from heelstrike.view.browser import Live, export, values
+from heelstrike.view.browser.desk import Desk
+from heelstrike.view.browser.player import Player
+from heelstrike.view.browser.server import address, serving
+from heelstrike.view.browser.show import background
+from heelstrike.view.browser.values import Values
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+)
+SIZE = (1360, 800)
+LOADS = 12_000
+"""Time that a page takes to draw itself by software [ms]."""
+
+
+def main() -> None:
+    chromium = os.environ.get("HEELSTRIKE_CHROMIUM") or shutil.which("chromium")
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=FLAGS.split())
+        page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
+        page.set_default_timeout(300_000)
+        for take in (recordings, live, exported):
+            take(page)
+        browser.close()
+
+
+def recordings(page: Page) -> None:
+    """A push on hard and on soft ground."""
+    runs = [_run("push"), _run("soft", "ground.normal.k=3e3")]
+    with serving(label="Heelstrike: hoap1") as server:
+        player = Player(server, runs)
+        player.seek(1.95)
+        page.goto(address(server))
+        page.wait_for_timeout(LOADS)
+        _tick(page, "CoP")
+        _tick(page, "ZMP")
+        _take(page, "viewer.png")
+
+
+def live(page: Page) -> None:
+    """A push while it stands, with friction cones."""
+    shown = Live(chosen_scene("stand", None, {}, []))
+    shown.advance(2000)
+    with serving(label="Heelstrike: stand") as server:
+        desk = Desk(server, shown)
+        with background(desk.play):
+            page.goto(address(server))
+            page.wait_for_timeout(LOADS)
+            _tick(page, "friction cones")
+            _row(page, "normal.k [N/m^n]").locator("input").last.fill("10000")
+            page.wait_for_timeout(2500)
+            shown.ask(lambda: shown.push("WAIST", [10.0, 0.0, 0.0], 0.5))
+            end = shown.time + 0.15
+            while shown.time < end:
+                time.sleep(0.005)
+            shown.ask(desk.toggle)
+            _take(page, "viewer-live.png")
+
+
+def exported(page: Page) -> None:
+    with TemporaryDirectory() as folder:
+        path = export([_run("drop", scene="humanoid-drop")], Path(folder) / "drop.html")
+        page.goto(path.as_uri())
+        page.wait_for_timeout(LOADS)
+        page.locator("input").first.fill("0.4")
+        _take(page, "viewer-page.png")
+
+
+def _row(page: Page, label: str) -> Locator:
+    """A line of the panel."""
+    return page.get_by_text(label, exact=True).first.locator("xpath=ancestor::*[.//input][1]")
+
+
+def _tick(page: Page, label: str) -> None:
+    _row(page, label).locator("input").check(force=True)
+
+
+def _run(label: str, *settings: str, scene: str = "push") -> Values:
+    return values(chosen_scene(scene, None, {}, list(settings)).run(), label)
+
+
+def _take(page: Page, name: str) -> None:
+    """The page without the remark that it is drawn by software."""
+    page.wait_for_timeout(LOADS)
+    page.evaluate(
+        "document.querySelectorAll('[class*=Notification-root]').forEach(x => x.remove())"
+    )
+    page.wait_for_timeout(1000)
+    path = IMAGES / name
+    page.screenshot(path=path, timeout=300_000)
+    with Image.open(path) as picture:
+        picture.convert("RGB").save(path, optimize=True)
+    print(f"wrote {path.name}, {path.stat().st_size // 1000} kB")
+
+
+if __name__ == "__main__":
+    main()
