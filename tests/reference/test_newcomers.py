@@ -15,6 +15,7 @@ from matplotlib.image import imread
 
 import heelstrike as hs
 from heelstrike.cli import main
+from heelstrike.robot.convert import to_pinocchio
 from heelstrike.scene_files.guess import gains, into_range
 from heelstrike.scene_files.single import alone
 from tests.models import example_file as example
@@ -70,6 +71,15 @@ def test_gains_hold_an_inverted_pendulum():
     # the soles of its stance are on z = 0; two digits are kept
     assert np.isclose(kp, 5 * robot.mass * 9.81 * com, rtol=0.05)
     assert np.isclose(kd, 0.05 * kp, rtol=0.05)
+
+
+@pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
+def test_a_moment_that_rounding_made_negative_is_no_obstacle():
+    """iCub's hip has moments of -5e-20 kg m^2: its model is built, mass for mass."""
+    robot = hs.load(example("icub_reduced.urdf"))
+    assert min(np.linalg.eigvalsh(body.inertia).min() for body in robot.bodies) < 0
+    masses = [inertia.mass for inertia in to_pinocchio(robot).inertias][1:]
+    assert masses == [body.mass for body in robot.bodies]
 
 
 def test_a_robot_without_shapes_is_told():

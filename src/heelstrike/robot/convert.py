@@ -110,7 +110,8 @@ def to_pinocchio(robot: Robot) -> pin.Model:
         kind = joint_model(joint.kind, joint.axis)
         new = model.addJoint(joint.parent + 1, kind, placement, joint.name)
         model.addJointFrame(new)
-        inertia = pin.Inertia(body.mass, body.com, body.inertia)
+        inertia = pin.Inertia.Zero()  # its constructor refuses a moment that rounding made -1e-20
+        inertia.mass, inertia.lever, inertia.inertia = body.mass, body.com, body.inertia
         model.appendBodyToJoint(new, inertia, pin.SE3.Identity())
     links = {body.name for body in robot.bodies}
     for name, frame in robot.frames.items():
