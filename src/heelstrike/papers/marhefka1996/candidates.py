@@ -106,4 +106,14 @@ CANDIDATES = {
         {"ground.restitution": BOUNCY, MU: ROUGH},
         {"ground.restitution": 0.01303, "ground.friction.mu_s": 0.1746},
     ),
+    "signorini": Candidate(
+        hs.Signorini(),
+        {"ground.restitution": BOUNCY, MU: ROUGH},
+        {"ground.restitution": 0.0115, "ground.friction.mu_s": 0.1739},
+    ),
+    "feedback-linearized": Candidate(
+        hs.FeedbackLinearized(),
+        {"ground.kp": (100.0, 1e5), "ground.kv": (5.0, 1e3), MU: ROUGH},
+        {"ground.kp": 3471.0, "ground.kv": 371.3, "ground.friction.mu_s": 0.1762},
+    ),
 }
