@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from heelstrike.contact.elastic import Elastic
     from heelstrike.contact.feedback_linearized import FeedbackLinearized
     from heelstrike.contact.hunt_crossley import HuntCrossley
-    from heelstrike.contact.identify import fit_force, fit_restitution
     from heelstrike.contact.kinetic import Kinetic
     from heelstrike.contact.linear_spring import LinearSpring
     from heelstrike.contact.micro_macro import MicroMacro
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         SceneError,
         TraceError,
     )
+    from heelstrike.fit.identify import identify
     from heelstrike.impact.base import VirtualBase
     from heelstrike.impact.mass import virtual_mass
     from heelstrike.impact.target import Target
@@ -103,9 +103,8 @@ _HOMES = {
     "compare_laws": "heelstrike.measure.laws",
     "compile_program": "heelstrike.compile.cpu",
     "controller": "heelstrike.simulate.controller",
-    "fit_force": "heelstrike.contact.identify",
-    "fit_restitution": "heelstrike.contact.identify",
     "friction_law": "heelstrike.contact.custom",
+    "identify": "heelstrike.fit.identify",
     "load": "heelstrike.robot",
     "load_scene": "heelstrike.scene_files",
     "normal_law": "heelstrike.contact.custom",
@@ -160,9 +159,8 @@ __all__ = [
     "compare_laws",
     "compile_program",
     "controller",
-    "fit_force",
-    "fit_restitution",
     "friction_law",
+    "identify",
     "impact",
     "load",
     "load_scene",

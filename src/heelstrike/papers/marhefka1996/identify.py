@@ -1,18 +1,19 @@
 """A way to find the parameters from measurements, future work of [Marhefka1996].
 
 Impacts are simulated with known parameters, noise is added as an instrument would, and the
-parameters are found again (heelstrike.contact.identify): alpha from restitution at ten speeds, and
+parameters are found again by hs.identify: alpha from restitution at ten speeds, and
 k, n and alpha from force, depth and depth rate of one impact.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.contact.identify import Fit, fit_force, fit_restitution
+from heelstrike.fit.identified import Identified
 from heelstrike.papers.marhefka1996 import closed_form
 from heelstrike.papers.marhefka1996.closed_form import Floats
 from heelstrike.papers.marhefka1996.impact import impacts, time_scale
@@ -31,7 +32,13 @@ NOISE_E, NOISE_F = 0.01, 0.01
 """Standard deviation of e [-], and of the force in its greatest value."""
 STEPS, EVERY = 1000, 40
 """In an impact's time scale; between samples."""
-REPEATS = 200
+REPEATS = 30
+ALPHA = (0.02, 10.0)
+KNOWN = {"k": (1e3, 1e7), "alpha": ALPHA}
+ALL = KNOWN | {"n": (1.0, 3.0)}
+"""Ranges."""
+SETS = 12
+"""Of parameters, judged together."""
 UNITS = {"k": "kN/m^1.5", "alpha": "s/m", "n": "-"}
 SCALE = {"k": 1e-3, "alpha": 1.0, "n": 1.0}
 
@@ -44,30 +51,24 @@ def identify() -> Result:
     depth, rate, force = _force(law)
     noise = NOISE_F * force.max()
 
-    def rebounds() -> Fit:
-        return fit_restitution(SPEEDS, e + NOISE_E * random.normal(size=e.shape))
+    def rebounds(noise: float = NOISE_E) -> Identified:
+        measured = {"speed": SPEEDS, "e": e + noise * random.normal(size=e.shape)}
+        return hs.identify(measured, law, {"alpha": ALPHA}, mass=MASS, sets=SETS)
 
-    def presses(n: float | None = None) -> Fit:
-        return fit_force(depth, rate, force + noise * random.normal(size=force.shape), n)
+    def presses(ranges: Mapping[str, tuple[float, float]], noise: float = noise) -> Identified:
+        noisy = force + noise * random.normal(size=force.shape)
+        measured = {"depth": depth, "depth_rate": rate, "force": noisy}
+        return hs.identify(measured, law, ranges, sets=SETS)
 
-    one, two, known = rebounds(), presses(), presses(TRUE["n"])
-    exact = fit_force(depth, rate, force).values
+    one, two, known = rebounds(), presses(ALL), presses(KNOWN)
     rows = [
         *_found(one, f"from {len(SPEEDS)} e"),
         *_found(two, f"from {len(depth)} forces"),
         *_found(known, "from forces, n known"),
-        below(
-            "alpha from e, no noise: off by",
-            fit_restitution(SPEEDS, e).values["alpha"] / TRUE["alpha"] - 1,
-            1e-5,
-        ),
-        below(
-            "k, n, alpha from forces, no noise: off by",
-            worst([exact[x] / TRUE[x] - 1 for x in TRUE]),
-            1e-9,
-        ),
+        below("alpha from e, no noise: off by", _off(rebounds(0)), 1e-4),
+        below("k, n, alpha from forces, no noise: off by", _off(presses(ALL, 0)), 1e-8),
         *_honest("from e", [rebounds() for _ in range(REPEATS)]),
-        *_honest("from forces", [presses() for _ in range(REPEATS)]),
+        *_honest("from forces", [presses(ALL) for _ in range(REPEATS)]),
     ]
     return Result(
         "identify",
@@ -76,6 +77,11 @@ def identify() -> Result:
         tuple(rows),
         lambda: _draw(e, one, (depth, rate, force), two, np.random.default_rng(1996)),
     )
+
+
+def _off(found: Identified) -> float:
+    """Largest share by which a parameter is off."""
+    return worst([value / TRUE[name] - 1 for name, value in found.values.items()])
 
 
 def _restitution(law: hs.HuntCrossley) -> Floats:
@@ -94,13 +100,11 @@ def _force(law: hs.HuntCrossley) -> tuple[Floats, Floats, Floats]:
     return depth[inside], rate[inside], force[inside]
 
 
-def _found(fit: Fit, source: str) -> list[Row]:
+def _found(fit: Identified, source: str) -> list[Row]:
     """True beside found, within three standard errors."""
     rows = []
     for name, value in fit.values.items():
         error = SCALE[name] * fit.errors[name]
-        if error == 0:
-            continue
         quantity = f"{name} {source} [{UNITS[name]}]"
         remark = (
             f"Noise of {NOISE_E:g} in e, of {NOISE_F:.0%} of the greatest force; within three "
@@ -111,24 +115,24 @@ def _found(fit: Fit, source: str) -> list[Row]:
     return rows
 
 
-def _honest(source: str, fits: list[Fit]) -> list[Row]:
+def _honest(source: str, fits: list[Identified]) -> list[Row]:
     """The scatter of what is found, over the standard error that each fit states."""
     rows = []
     for name in fits[0].values:
         found = float(np.std([fit.values[name] for fit in fits]))
         stated = float(np.mean([fit.errors[name] for fit in fits]))
-        remark = f"Of {REPEATS} repetitions: known to 5 % itself."
+        remark = f"Of {REPEATS} repetitions: known to 13 % itself."
         rows.append(
-            near(f"scatter of {name} {source} / stated", found / stated, 1, 0.2, None, remark)
+            near(f"scatter of {name} {source} / stated", found / stated, 1, 0.4, None, remark)
         )
     return rows
 
 
 def _draw(
     e: Floats,
-    rebound: Fit,
+    rebound: Identified,
     pressed: tuple[Floats, Floats, Floats],
-    press: Fit,
+    press: Identified,
     random: np.random.Generator,
 ) -> Figure:
     from heelstrike.view import plot

@@ -1,0 +1,1 @@
+"""Parameters from measurements: hs.identify, and what it is made of."""

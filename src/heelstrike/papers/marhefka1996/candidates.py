@@ -1,0 +1,119 @@
+"""Laws for the tossed cube: what of each is searched, and what was found on the training tosses.
+
+Found by `python -m benchmarks.cubes`. One mu serves sliding and sticking. Ranges are wide, so that
+no law is helped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import heelstrike as hs
+from heelstrike.contact.surface_law import SurfaceLaw
+from heelstrike.fit.space import Search
+from heelstrike.papers.marhefka1996.tosses import SUBSTEPS, simulator
+
+STIFF, DAMPED, ROUGH, BOUNCY = (300.0, 5e4), (0.5, 200.0), (0.03, 0.8), (0.01, 0.9)
+"""Ranges of k [N/m], c [N s/m], mu and e [-]."""
+MU = ("ground.friction.mu_s", "ground.friction.mu_k")
+"""One number."""
+THIN_MU = (
+    "ground.membrane.friction.mu",
+    "ground.rigid.friction.mu_s",
+    "ground.rigid.friction.mu_k",
+)
+SPRING = {
+    "ground.normal.k": STIFF,
+    "ground.normal.c": DAMPED,
+}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A law, what is searched, and what was found."""
+
+    law: SurfaceLaw
+    ranges: Search
+    found: Mapping[str, float]
+    """By the first path of each range."""
+
+    def simulator(self, substeps: int = SUBSTEPS) -> hs.Simulator:
+        """With what was found."""
+        sim = simulator(self.law, substeps)
+        for key in self.ranges:
+            paths = (key,) if isinstance(key, str) else key
+            for path in paths:
+                sim.parameters[path] = self.found[paths[0]]
+        return sim
+
+
+def _springy(normal: hs.LinearSpring) -> hs.Elastic:
+    return hs.Elastic(normal, hs.Kinetic())
+
+
+SLIDING = {"ground.friction.mu": ROUGH}
+CANDIDATES = {
+    "hunt-crossley": Candidate(
+        hs.Elastic(hs.HuntCrossley(), hs.Kinetic()),
+        {"ground.normal.k": STIFF, "ground.normal.alpha": (0.05, 20.0), **SLIDING},
+        {"ground.normal.k": 3839.0, "ground.normal.alpha": 3.685, "ground.friction.mu": 0.1751},
+    ),
+    "linear, in and out": Candidate(
+        _springy(hs.LinearSpring(damping="both")),
+        SPRING | SLIDING,
+        {"ground.normal.k": 8203.0, "ground.normal.c": 57.38, "ground.friction.mu": 0.1755},
+    ),
+    "linear, in only": Candidate(
+        _springy(hs.LinearSpring()),
+        SPRING | SLIDING,
+        {"ground.normal.k": 2305.0, "ground.normal.c": 101.2, "ground.friction.mu": 0.1759},
+    ),
+    "poisson spring": Candidate(
+        hs.Elastic(hs.PoissonSpring(), hs.Kinetic()),
+        {"ground.normal.k": STIFF, "ground.normal.e": BOUNCY, **SLIDING},
+        {"ground.normal.k": 15250.0, "ground.normal.e": 0.1147, "ground.friction.mu": 0.1741},
+    ),
+    "timestep damper": Candidate(
+        hs.Elastic(hs.TimestepDamper(hs.LinearSpring()), hs.Kinetic()),
+        {"ground.normal.law.k": STIFF, "ground.normal.law.c": DAMPED, **SLIDING},
+        {"ground.normal.law.k": 2640.0, "ground.normal.law.c": 111.6, "ground.friction.mu": 0.1766},
+    ),
+    "implicit, linear": Candidate(
+        hs.Elastic(hs.LinearSpring(damping="both"), hs.Coulomb(), implicit=True),
+        {**SPRING, MU: ROUGH},
+        {"ground.normal.k": 13270.0, "ground.normal.c": 74.51, "ground.friction.mu_s": 0.1744},
+    ),
+    "micro-macro": Candidate(
+        hs.MicroMacro(hs.Elastic(hs.LinearSpring(), hs.Kinetic())),
+        {
+            "ground.membrane.normal.k": STIFF,
+            "ground.membrane.normal.c": DAMPED,
+            "ground.thickness": (1e-4, 5e-3),
+            "ground.rigid.restitution": BOUNCY,
+            THIN_MU: ROUGH,
+        },
+        {
+            "ground.membrane.normal.k": 1695.0,
+            "ground.membrane.normal.c": 98.5,
+            "ground.thickness": 0.003195,
+            "ground.rigid.restitution": 0.1901,
+            "ground.membrane.friction.mu": 0.1761,
+        },
+    ),
+    "rigid": Candidate(
+        hs.Rigid(),
+        {"ground.restitution": BOUNCY, MU: ROUGH},
+        {"ground.restitution": 0.01303, "ground.friction.mu_s": 0.1746},
+    ),
+    "signorini": Candidate(
+        hs.Signorini(),
+        {"ground.restitution": BOUNCY, MU: ROUGH},
+        {"ground.restitution": 0.0115, "ground.friction.mu_s": 0.1739},
+    ),
+    "feedback-linearized": Candidate(
+        hs.FeedbackLinearized(),
+        {"ground.kp": (100.0, 1e5), "ground.kv": (5.0, 1e3), MU: ROUGH},
+        {"ground.kp": 3471.0, "ground.kv": 371.3, "ground.friction.mu_s": 0.1762},
+    ),
+}
