@@ -94,6 +94,8 @@ def test_what_cannot_be_planned_is_told():
         plan(robot(), stance, "r_hand", place=(2.0, 0.0, 0.3))
     with pytest.raises(hs.HeelstrikeError, match="a goal is 'impulse'"):
         plan(robot(), stance, "r_hand", goal="fame")
+    with pytest.raises(hs.HeelstrikeError, match="a margin is a distance inside"):
+        plan(robot(), stance, "r_hand", margin=-0.01)
     with pytest.raises(hs.HeelstrikeError, match="a place is three numbers"):
         plan(robot(), stance, "r_hand", place=(1.0, 2.0))
 
