@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -29,3 +30,19 @@ def test_json_and_picture(tmp_path):
     assert [row["method"] for row in told["methods"]] == ["virtual mass", "simplified", "full"]
     assert told["plan_factor"] is None
     assert picture.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(("given", "asked"), [((), 0.03), (("--margin", "0.012"), 0.012)])
+def test_the_margin_of_a_plan_is_handed_on(monkeypatch, given, asked):
+    """In metres, 30 mm where none is given; what a plan does with it is test_plan.py's."""
+    app = typer.Typer()
+    app.command()(impact)
+    seen = []
+
+    def plan(*_, margin, **__):
+        seen.append(margin)
+        raise hs.HeelstrikeError("seen")
+
+    monkeypatch.setattr("heelstrike.impact.planning.plan", plan)
+    CliRunner().invoke(app, ["hoap1", "--link", "r_hand", "--plan", *given])
+    assert seen == [asked]

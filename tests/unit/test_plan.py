@@ -94,6 +94,8 @@ def test_what_cannot_be_planned_is_told():
         plan(robot(), stance, "r_hand", place=(2.0, 0.0, 0.3))
     with pytest.raises(hs.HeelstrikeError, match="a goal is 'impulse'"):
         plan(robot(), stance, "r_hand", goal="fame")
+    with pytest.raises(hs.HeelstrikeError, match="a margin is a distance inside"):
+        plan(robot(), stance, "r_hand", margin=-0.01)
     with pytest.raises(hs.HeelstrikeError, match="a place is three numbers"):
         plan(robot(), stance, "r_hand", place=(1.0, 2.0))
 
@@ -109,6 +111,11 @@ def test_a_plan_is_better_than_its_start_and_stands():
     assert np.all(made.estimate.history.margin[0] > 0)
     touched = made.full.force[0] > 0
     assert made.full.margin[0][touched][1:].min() > 0
+    data = made.full.recording.data
+    floor = [p for p in data.point.values if p.endswith("on floor")]
+    height = data.contact_position.sel(point=floor, axis="z").values[0][touched]
+    # soles stay flat: 0.1 um measured; 89 where the legs' work against one another is left out
+    assert height.max() < 1e-5
 
 
 @cache

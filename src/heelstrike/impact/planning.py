@@ -84,6 +84,8 @@ def plan(
     """
     if not (goal in GOALS or isinstance(goal, int | float)):
         raise HeelstrikeError(f"a goal is 'impulse', 'peak' or an impulse [N s], not {goal!r}")
+    if not 0 <= margin < np.inf:
+        raise HeelstrikeError(f"a margin is a distance inside the support [m], not {margin}")
     if not floats(robot):
         raise HeelstrikeError(f"{robot.name} does not stand: a plan needs a floating robot")
     made = hit(robot, link, direction, point, VirtualBase(links, mass=np.inf))
