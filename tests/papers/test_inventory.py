@@ -8,13 +8,16 @@ that is printed to be met where a row says that it is.
 """
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from heelstrike.papers import NAMES, paper
 from heelstrike.papers.report import UNEXPLAINED, Status
+from heelstrike.view.markdown import plain
 
+PAGES = Path(__file__).parents[2] / "docs" / "papers"
 QUICK = {
     "marhefka1996": ("fig5", "fig7", "operations"),
     "rengifo2009": ("restitution", "eq2"),
@@ -172,3 +175,6 @@ def test_what_the_paper_says_has_rows(name, item):
         if row.status is Status.reproduced and isinstance(row.theirs, int | float):
             # one digit of the papers' tables: 3 % of 1.7
             assert abs(row.ours - row.theirs) <= 0.03 * abs(row.theirs) + (row.tolerance or 0)
+    page = (PAGES / f"{name}-rows.md").read_text()
+    missing = [row.quantity for row in rows if f"| {plain(row.quantity)} |" not in page]
+    assert not missing, "python tools/paper_pages.py writes the pages anew"

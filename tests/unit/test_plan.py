@@ -114,7 +114,7 @@ def test_a_plan_is_better_than_its_start_and_stands():
     data = made.full.recording.data
     floor = [p for p in data.point.values if p.endswith("on floor")]
     height = data.contact_position.sel(point=floor, axis="z").values[0][touched]
-    # soles stay flat: 0.1 um measured; 89 where the legs' work against one another is left out
+    # soles stay flat: below 0.1 um measured; 89 without the legs' term
     assert height.max() < 1e-5
 
 
