@@ -189,7 +189,7 @@ def test_a_punch_has_its_speed_along_its_line():
 
 def test_what_the_motors_cannot_do_is_a_sentence(hoap1):
     with pytest.raises(hs.HeelstrikeError, match=r"needs .* N m at joint"):
-        jump(hoap1, flight=0.18, stroke=0.02)
+        jump(hoap1, flight=0.22, stroke=0.02)
     with pytest.raises(hs.HeelstrikeError, match="cannot reach that far"):
         walk(hoap1, length=0.2, steps=2)
     with pytest.raises(hs.HeelstrikeError, match="needs two feet"):

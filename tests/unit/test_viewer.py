@@ -25,7 +25,7 @@ from scipy.spatial.transform import Rotation
 import heelstrike as hs
 from heelstrike.cli import main
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate import machine
+from heelstrike.simulate import target
 from heelstrike.view.browser import curves, server
 from heelstrike.view.browser.desk import Desk, knobs
 from heelstrike.view.browser.instances import rod, turns_of_z
@@ -258,7 +258,7 @@ def live():
 
 def test_a_parameter_changes_the_depth_without_compiling(live, monkeypatch):
     """m g = k * sum of depths, for the law's exponent 1, before and after."""
-    monkeypatch.setattr(machine, "cached_kernel", None)  # a compilation would fail
+    monkeypatch.setattr(target, "cached_kernel", None)  # a compilation would fail
     weight = live.scene.robot.mass * 9.81
     live.reset()
     sums = {}
