@@ -68,7 +68,7 @@ INVENTORY = {
         Said("two-alphas", "different damping: properties hold", "spread of e"),
         Said("two-alphas", "sticking virtually eliminated", "lifts that stick"),
         Said("identify", "a way to find the parameters", "from 10 e|from 76 forces", 4),
-        Said("cubes", "comparison with experiment", "position|rotation|^$", 0),
+        Said("cubes", "comparison with experiment", "position|rotation", 20),
         Said("operations", "one extra multiplication", "extra multiplications", 3),
     ],
     "rengifo2009": [
@@ -166,6 +166,8 @@ def test_every_line_has_its_item(name):
 def test_what_the_paper_says_has_rows(name, item):
     """And a row that differs says why, one that holds meets the number that is printed."""
     rows = paper(name).run(item).rows
+    if item in ("cubes", "hrp4c") and not rows:
+        pytest.skip("HEELSTRIKE_DATA is not set, or has not what this item needs")
     for said in INVENTORY[name]:
         if said.item == item:
             found = [row for row in rows if re.search(said.rows, row.quantity)]

@@ -32,6 +32,8 @@ def test_every_row_of_table_3_reproduces():
         ("fig3", 0),
         ("faster", 0),
         ("zmp", 1),
+        ("fig4", 0),
+        ("plan", 0),
     ],
 )
 def test_items_reproduce_but_for_what_the_page_tells(item, missing):

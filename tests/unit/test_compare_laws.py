@@ -151,6 +151,15 @@ def test_mistakes_are_sentences(capsys, arguments, said):
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("verb", ["compare", "stability"])
+def test_a_scene_without_a_surface_has_no_law(capsys, tmp_path, verb):
+    (tmp_path / "none.toml").write_text('[robot]\nmodel = "ball"\n')
+    law = ("--law", "scene") if verb == "stability" else ()
+    code, _, err = call(capsys, verb, str(tmp_path / "none.toml"), *law)
+    assert code == 1
+    assert "has no surface, so no law" in err
+
+
 def test_the_page_says_what_the_file_says():
     results = json.loads((ROOT / "benchmarks/results/choosing.json").read_text())
     page = (ROOT / "docs/choosing.md").read_text()

@@ -44,7 +44,7 @@ def compare(
     if html is not None:
         if html.suffix != ".html":
             raise HeelstrikeError(f"the page is a .html file, not '{html.name}'")
-        folder_of(html)
+        folder_of(html, "--html")
     with _progress() as report:
         found = compare_laws(
             scene, laws, _steps(dt), mujoco, depth, restitution, settle, report=report

@@ -33,7 +33,7 @@ def export(
     )
     note = ""
     if c is not None:
-        folder_of(c / "step.h")
+        folder_of(c / "step.h", "--c")
         files = export_c(kernel, c)
         paths = [path for path in (files.header, files.object, files.library) if path]
         note = files.note

@@ -88,9 +88,9 @@ def _files(
     drawn = None if no_picture else picture or kept.with_suffix(".png")
     if drawn is not None and drawn.suffix not in PICTURES:
         raise HeelstrikeError(f"a picture ends in {', '.join(PICTURES)}, not '{drawn.suffix}'")
-    for path in (kept, drawn):
+    for path, option in ((kept, "--out"), (drawn, "--picture")):
         if path is not None:
-            folder_of(path)
+            folder_of(path, option)
     return kept, drawn
 
 

@@ -41,7 +41,7 @@ def stability(
     path = picture or FOLDER / f"{made.name}-stability.png"
     if path.suffix not in PICTURES:
         raise HeelstrikeError(f"a picture ends in {', '.join(PICTURES)}, not '{path.suffix}'")
-    folder_of(path)
+    folder_of(path, "--picture")
     judged, words, _ = under(made, law, step, (depth, restitution))
     with errors().status("simulating"):
         found = stability_map(judged)

@@ -139,7 +139,7 @@ def _simulated(scene: SceneFile) -> Values:
 def _page(runs: list[Values], path: Path, as_json: bool) -> None:
     from heelstrike.view.browser import export
 
-    folder_of(path)
+    folder_of(path, "--export")
     export(runs, path)
     if as_json:
         print_json({"page": str(path)})

@@ -125,7 +125,8 @@ def compare_laws(
     made = scene if isinstance(scene, SceneFile) else load_scene(scene)
     made = made.changed(recording=replace(made.content.recording, every=1, variables="standard"))
     steps = [made.content.simulation.dt] if dt is None else np.atleast_1d(dt).tolist()
-    if not steps or min(steps) <= 0:
+    steps = list(dict.fromkeys(steps))
+    if not steps or not all(0 < step < 10 for step in steps):
         raise HeelstrikeError(f"dt are steps above 0 s, not {steps}")
     how = made.content.simulation
     settle = how.duration / 2 if settle is None else settle
@@ -159,6 +160,8 @@ def under(
     made: SceneFile, law: str, dt: float, wish: tuple[float, float]
 ) -> tuple[SceneFile, str, tuple[str, ...]]:
     """The scene with a law and a step, the law in words, and why it has its numbers."""
+    if not made.content.surface:
+        raise HeelstrikeError(f"scene '{made.name}' has no surface, so no law to compare")
     timed = made.changed(simulation=replace(made.content.simulation, dt=dt))
     if law == SCENE:
         own = [f"{s.name}: {in_words(s.law)}" for s in made.scene.surfaces]
@@ -176,8 +179,7 @@ def under(
             friction=Coulomb(mu, mu),
         )
         surfaces.append(replace(surface, law=found.law))
-    if found is None:
-        raise HeelstrikeError(f"scene '{made.name}' has no surface, so no law to compare")
+    assert found is not None
     changed = timed.changed(surface=tuple(surfaces), materials={})
     return changed, in_words(found.law), found.reasons
 
