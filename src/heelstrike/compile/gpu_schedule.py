@@ -20,8 +20,8 @@ HUB, EVERY = -1, -2
 SHARED = 48 * 1024
 """Bytes that a block may declare."""
 CARRIED = 128
-"""Values that a loop may carry: with more, registers overflow and a thread a world is faster.
-Measured: benchmarks/gpu.md.
+"""Values that a loop may carry: with more, or with several loops, registers overflow and a thread a
+world is faster. Measured: benchmarks/gpu.md.
 """
 
 
@@ -68,7 +68,7 @@ def schedule(program: Traced, size: int = 4) -> Schedule | None:
         return None
     codes = [code for run, _ in runs for code in run]
     ends = [advance for _, loop in runs if loop and isinstance(advance := loop.body[-1], Advance)]
-    if any(len(end.carried) > CARRIED for end in ends):
+    if len(ends) > 1 or any(len(end.carried) > CARRIED for end in ends):
         return None
     begun = {place for end in ends for place in end.writes}
     starts = {id(code): code for code in codes if begun.intersection(code.writes)}
