@@ -12,7 +12,7 @@ import sys
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile.code import Code, inner
+from heelstrike.compile.code import Code, Repeat, inner
 from heelstrike.compile.cuda import CudaKernel, Ptx
 from heelstrike.compile.gpu_schedule import schedule
 from heelstrike.compile.ptx import make_ptx
@@ -40,54 +40,64 @@ def test_exact_ptx_of_a_robot(dtype, mapping, registers):
     assert ("bar.sync" in ptx.text or "barrier.sync" in ptx.text) == (mapping == "part")
 
 
-@pytest.mark.parametrize(("name", "warps"), [("hoap1", 4), ("hrp2", 5), ("biped14", 2)])
-def test_every_limb_gets_a_warp(name, warps):
-    """Two legs, two arms, a head."""
+@pytest.mark.parametrize(
+    ("name", "crews"), [("hoap1", [2, 2, 1]), ("hrp2", [2, 2, 1]), ("biped14", [2, 1])]
+)
+def test_every_limb_gets_a_warp(name, crews):
+    """Two legs, two arms, a head; those that do the same in one crew. The hub has a warp of its
+    own, or shares that of a limb which has no twin.
+    """
     program = flight(load(name)).trace()
     plan = schedule(program)
     assert plan is not None
-    assert plan.warps == warps
+    assert plan.sizes == crews
     check_order(program.step, plan)
 
 
 def test_the_rounds_of_a_servo_go_over_warps():
-    """A loop in the middle: each of its blocks once, and what it carries where it is computed."""
+    """A loop in the middle, with what comes before it in its rounds; what it carries stays where
+    it is computed.
+    """
     scene = hs.Scene(load("hoap1"), hs.Plane())
     traced = hs.Simulator(scene, control=hs.Servo()).program.trace([])
     plan = schedule(traced)
     assert plan is not None
     assert [segment.loop is not None for segment in plan.segments] == [False, True, False]
-    work = [sum(code.size for row in s.phases for code in row[2]) for s in plan.segments]
-    assert all(size > 100 for size in work)  # a leg's warp works before, in and after the loop
-    end = plan.segments[1].advance
-    assert all(plan.owner[old] == plan.owner[new] for old, new in end.carried)
-    assert len({plan.owner[old] for old, _ in end.carried}) == plan.warps
+    work = [sum(unit.size for row in s.phases for unit in row[1]) for s in plan.segments]
+    assert work[0] < 10 < 100 < work[2] < work[1]  # a leg works in the loop and after it
+    (loop,) = (item for item in traced.step if isinstance(item, Repeat))
+    carried = {
+        pair for pairs in plan.carried for old, new in pairs for pair in zip(old, new, strict=True)
+    }
+    assert carried == set(loop.body[-1].carried)
     check_order(traced.step, plan)
     assert schedule(traced, size=10**4) is None  # no shared memory is that large
 
 
 def check_order(step, plan):
-    """Every block in one warp (a loop's start in all), readers after the barrier they need."""
-    placed = {}
-    for number, segment in enumerate(plan.segments):
-        for phase, row in enumerate(segment.phases):
-            for warp, codes in enumerate(row):
-                for k, code in enumerate(codes):
-                    placed.setdefault(id(code), []).append(((number, phase), warp, k))
+    """Every block somewhere; readers after what they read, behind a barrier if it is not their
+    own, and then in shared memory.
+    """
+    done = set()
+    for segment in plan.segments:
+        for row in segment.phases:
+            own = [set() for _ in row]
+            for crew, units in enumerate(row):
+                for unit in units:
+                    for places in unit.read:
+                        for member, place in enumerate(places):
+                            made = {(p, m) for p, m, _ in done | own[crew] if p == place}
+                            if not made or (place, member, crew) in done | own[crew]:
+                                continue
+                            assert place in {p for p, _, _ in done}
+                            assert place in plan.slots
+                    own[crew] |= {(p, m, crew) for w in unit.written for m, p in enumerate(w)}
+            done = done.union(*own)
     codes = [part for item in step for part in inner(item) if isinstance(part, Code)]
-    assert set(placed) == {id(code) for code in codes}
-    made = {place: placed[id(code)] for code in codes for place in code.writes}
-    for code in codes:
-        for phase, warp, k in placed[id(code)]:
-            for place in code.reads:
-                if place not in made or len(made[place]) > 1:
-                    continue
-                ((before, other, n),) = made[place]
-                if other == warp:
-                    assert (before, n) < (phase, k)
-                else:
-                    assert before < phase
-                    assert place in plan.crossing
+    written = {place for place, _, _ in done}
+    assert all(place in written for code in codes for place in code.writes)
+    slots = list(plan.slots.values())
+    assert sorted(slots) == list(range(len(slots)))
 
 
 def test_programs_without_limbs_take_a_thread_a_world():

@@ -1,54 +1,95 @@
-"""A program on a GPU with a warp a part: a block holds 32 worlds, each warp works on one limb.
+"""A program on a GPU with a warp a limb: a block holds 32 worlds, each warp works on one limb.
 
 gpu_schedule.py says which warp does what. A value stays in its warp's registers; one that another
 warp reads goes through shared memory, and a barrier stands between. All warps of a block see the
-same worlds, so all make the same rounds of a loop. The operations are those of a thread a world, so
-are the bits.
+same worlds, so all make the same rounds of a loop. Limbs that do the same run the same code: of
+what differs, constants and places, a warp takes its own. The operations are those of a thread a
+world, so are the bits.
 """
 
 from __future__ import annotations
 
-from heelstrike.compile.code import CLOCK, FAILED, Advance, Code, Commit, Place, Traced, next_of
+from collections.abc import Sequence
+from itertools import pairwise
+
+from heelstrike.compile.code import CLOCK, FAILED, Advance, Code, Commit, Place, Traced, Twins
 from heelstrike.compile.cuda import WARP
-from heelstrike.compile.frame import Frame
+from heelstrike.compile.gpu_crews import Places
 from heelstrike.compile.gpu_schedule import Schedule, Segment
+from heelstrike.compile.graph import INPUT
 from heelstrike.compile.lanes import Lanes, Real
-from heelstrike.compile.straight import FunctionEmitter
+from heelstrike.compile.operations import BlockEmitter
+from heelstrike.compile.twins import joined
 
 BARRIER = "  call void @llvm.nvvm.barrier0()"
 
 
-class WarpEmitter(FunctionEmitter):
-    """One warp's code: values in registers, those that cross in shared memory."""
+class CrewLanes(Lanes):
+    """A crew's code: constants that differ from warp to warp come from a table."""
 
-    def __init__(self, lanes: Lanes, plan: Schedule, ports: dict[str, str], warp: int) -> None:
-        super().__init__(lanes, Frame({}, {}, 0), {})
+    def __init__(self, real: Real, fast: bool, crew: int) -> None:
+        super().__init__(1, real, None, WARP, "fast " if fast else "", prefix=f"w{crew}v")
+        self.crew = crew
+        self.table: dict[tuple[str, ...], int] = {}
+
+    def const(self, x: float | tuple[float, ...]) -> str:
+        if not isinstance(x, tuple):
+            return super().const(x)
+        values = tuple(self._literal(y) for y in x)
+        if len(set(values)) == 1:
+            return values[0]
+        row = self.table.setdefault(values, len(self.table))
+        index = self.line(f"add i64 %twin{self.crew}, {row * len(x)}")
+        space = "ptr addrspace(4)"
+        where = f'{space} @"constants{self.crew}", i64 {index}'
+        where = self.line(f"getelementptr {self.real.name}, {where}")
+        return self.line(f"load {self.real.name}, {space} {where}, align {self.real.bytes}")
+
+    def text(self) -> str:
+        """The table."""
+        values = [value for row in self.table for value in row] or [self._literal(0.0)]
+        listed = ", ".join(f"{self.real.name} {value}" for value in values)
+        kind = f"[{len(values)} x {self.real.name}]"
+        return f'@"constants{self.crew}" = private addrspace(4) constant {kind} [{listed}]'
+
+
+class CrewEmitter:
+    """The code of one crew: values in registers, those that cross in shared memory."""
+
+    def __init__(self, lanes: CrewLanes, plan: Schedule, ports: dict[str, str], crew: int) -> None:
+        self.lanes = lanes
         self.plan = plan
         self.ports = ports
-        self.warp = warp
-        self.label = f"warp{warp}"
+        self.crew = crew
+        self.size = plan.sizes[crew]
+        self.is_hub = crew == len(plan.sizes) - 1
+        self.here: dict[Places, str] = {}
+        self.label = f"crew{crew}"
 
     def begin(self, label: str) -> None:
         """A stretch of code that may be jumped to."""
         self.lanes.lines.append(f"{label}:")
         self.label = label
 
+    # work
+
     def segment(self, segment: Segment, number: int) -> None:
         """Its phases, once or round by round."""
         if segment.loop is None:
             self.phases(segment)
             return
-        b, head, before = self.lanes, f"w{self.warp}round{number}", self.label
-        kept = self.kept(segment.advance)
-        starts = [self.load(place) for place in kept]
+        end = segment.loop.body[-1]
+        assert isinstance(end, Advance)
+        b, head, before = self.lanes, f"w{self.crew}round{number}", self.label
+        kept = self.kept(end)
+        starts = [self.load(places) for places in kept]
         b.lines.append(f"  br label %{head}")
         self.begin(head)
         first = len(b.lines)
         b.lines += [""] * (1 + len(kept))
-        self.here |= {place: f"%{head}.c{k}" for k, place in enumerate(kept)}
-        self.forget(segment.advance)
+        self.here = {places: f"%{head}.c{k}" for k, places in enumerate(kept)}
         self.phases(segment)
-        goes_on = self.advance(segment.advance)
+        goes_on = self.advance(end)
         b.lines.append(f"  br label %{head}.end")
         self.begin(f"{head}.end")
         b.lines += [
@@ -59,123 +100,151 @@ class WarpEmitter(FunctionEmitter):
         ]
         ends = f"%{head}.end ]"
         b.lines[first] = f"  %{head}.k = phi i64 [ 0, %{before} ], [ %{head}.up, {ends}"
-        for k, (place, start) in enumerate(zip(kept, starts, strict=True)):
-            pair = f"[ {start}, %{before} ], [ {self.here[place]}, {ends}"
+        for k, (places, start) in enumerate(zip(kept, starts, strict=True)):
+            pair = f"[ {start}, %{before} ], [ {self.here[places]}, {ends}"
             b.lines[first + 1 + k] = f"  %{head}.c{k} = phi {b.values} {pair}"
         self.begin(f"{head}.over")
 
-    def kept(self, end: Advance) -> list[Place]:
-        """What this warp carries itself: its own values, and whether a world is done."""
+    def kept(self, end: Advance) -> list[Places]:
+        """What this crew carries itself: its own values, and whether a world is done."""
         assert end.done is not None
-        rounds = [end.rounds] if end.rounds and self.warp == 0 else []
-        own = [place for place, _ in end.carried if self.plan.owner[place] == self.warp]
-        return [*own, *rounds, end.done[0]]
-
-    def forget(self, end: Advance) -> None:
-        """What other warps carry lies in shared memory, where they change it."""
-        for place in set(end.writes).difference(self.kept(end)):
-            self.here.pop(place, None)
+        rounds = [(end.rounds,)] if end.rounds and self.is_hub else []
+        return [*(old for old, _ in self.plan.carried[self.crew]), *rounds, self.all(end.done[0])]
 
     def phases(self, segment: Segment) -> None:
         for phase in segment.phases:
-            self.emit(tuple(phase[self.warp]))
+            for unit in phase[self.crew]:
+                self.unit(unit)
             self.lanes.lines.append(BARRIER)
 
+    def unit(self, unit: Twins) -> None:
+        block = BlockEmitter(self.lanes, unit.graph, unit.read, self.load)
+        block.run()
+        copies = []
+        for places, i in zip(unit.written, unit.graph.outputs, strict=True):
+            if unit.graph.operations[i].code == INPUT:
+                copies.append((places, block.value(i)))
+            else:
+                self.store(block.value(i), places)
+        for places, value in copies:
+            self.store(value, places)
+
     def advance(self, end: Advance) -> str:
-        """Ends a round: takes over this warp's carried values; whether a world goes on."""
+        """Ends a round: takes over this crew's carried values; whether a world goes on."""
         b, zero = self.lanes, self.lanes.const(0.0)
         assert end.done is not None
-        done, finishes = (self.load(place) for place in end.done)
+        done, finishes = (self.load(self.all(place)) for place in end.done)
         over = b.compare("une", done, zero)
         ends = b.either(over, b.compare("une", finishes, zero))
         new = [
-            (place, b.select(over, self.load(place), self.load(following)))
-            for place, following in end.carried
-            if self.plan.owner[place] == self.warp
+            (old, b.select(over, self.load(old), self.load(following)))
+            for old, following in self.plan.carried[self.crew]
         ]
-        if end.rounds is not None and self.warp == 0:
-            rounds = self.load(end.rounds)
-            new.append((end.rounds, b.select(over, rounds, b.add(rounds, b.const(1.0)))))
+        if end.rounds is not None and self.is_hub:
+            rounds = self.load((end.rounds,))
+            new.append(((end.rounds,), b.select(over, rounds, b.add(rounds, b.const(1.0)))))
         b.intrinsics.add("declare i1 @llvm.nvvm.vote.any.sync(i32, i1)")
         goes_on = b.line(f"call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 {b.invert(ends)})")
         b.lines.append(BARRIER)  # the others have read the old ones
-        for place, value in new:
-            self.store(value, place)
-        self.here[end.done[0]] = b.select(ends, b.const(1.0), zero)
-        self.forget(end)
+        for places, value in new:
+            self.store(value, places)
+        self.here[self.all(end.done[0])] = b.select(ends, b.const(1.0), zero)
         b.lines.append(BARRIER)
         return goes_on
 
-    def load(self, place: Place) -> str:
-        if place not in self.here and place in self.plan.crossing:
-            self.here[place] = self.from_shared(self.plan.crossing[place])
-        return super().load(place)
+    def begin_commit(self, commit: Commit) -> str:
+        """Says in shared memory whether this crew's next values are sound."""
+        b = self.lanes
+        failed = self.load(self.all(Place(FAILED, 0)))
+        total = b.const(0.0)
+        for _, following in self.plan.memory[self.crew]:
+            total = b.fma(b.const(0.0), self.load(following), total)
+        if commit.failure is not None and self.is_hub:
+            fails = b.compare("une", self.load((commit.failure,)), b.const(0.0))
+            total = b.select(fails, b.const(float("nan")), total)
+        first = len(self.plan.slots) + sum(self.plan.sizes[: self.crew])
+        self.to_shared(total, [first + k for k in range(self.size)])
+        for places, _ in self.plan.memory[self.crew]:
+            self.load(places)
+        return failed
 
-    def store(self, value: str, place: Place) -> None:
-        self.here[place] = value
-        if place in self.plan.crossing:
-            self.to_shared(value, self.plan.crossing[place])
-        if place.array is not None and place.array in self.ports:
-            self.lanes.store(value, self._address(place))
+    def end_commit(self, failed: str) -> None:
+        """Takes the next values, if every warp's are sound."""
+        b, zero = self.lanes, self.lanes.const(0.0)
+        total = zero
+        for warp in range(self.plan.warps):
+            total = b.add(total, self.from_shared([len(self.plan.slots) + warp] * self.size))
+        sound = b.compare("oeq", total, zero)
+        alive = b.compare("olt", failed, zero)
+        keeps = b.both(alive, sound)
+        for places, following in self.plan.memory[self.crew]:
+            self.store(b.select(keeps, self.load(following), self.load(places)), places)
+        if self.is_hub:
+            clock = self.load((Place(CLOCK, 0),))
+            fails = b.both(alive, b.invert(sound))
+            self.store(b.select(fails, clock, failed), (Place(FAILED, 0),))
+            counted = b.add(clock, b.const(1.0))
+            self.store(b.select(keeps, counted, clock), (Place(CLOCK, 0),))
 
-    def from_shared(self, slot: int) -> str:
+    # values
+
+    def all(self, place: Place) -> Places:
+        """The same place for each warp."""
+        return (place,) * self.size
+
+    def load(self, places: Places) -> str:
+        if places not in self.here:
+            slots = self.plan.slots
+            if places[0] in slots:
+                self.here[places] = self.from_shared([slots[place] for place in places])
+            else:
+                self.here[places] = self.lanes.load(self._address(places))
+        return self.here[places]
+
+    def store(self, value: str, places: Places) -> None:
+        self.here[places] = value
+        if places[0] in self.plan.slots:
+            self.to_shared(value, [self.plan.slots[place] for place in places])
+        if places[0].array in self.ports:
+            self.lanes.store(value, self._address(places))
+
+    def from_shared(self, slots: Sequence[int]) -> str:
         real = self.lanes.real
         return self.lanes.line(
-            f"load {real.name}, ptr addrspace(3) {self._shared(slot)}, align {real.bytes}"
+            f"load {real.name}, ptr addrspace(3) {self._shared(slots)}, align {real.bytes}"
         )
 
-    def to_shared(self, value: str, slot: int) -> None:
+    def to_shared(self, value: str, slots: Sequence[int]) -> None:
         real = self.lanes.real
-        where = self._shared(slot)
+        where = self._shared(slots)
         self.lanes.lines.append(
             f"  store {real.name} {value}, ptr addrspace(3) {where}, align {real.bytes}"
         )
 
-    def _shared(self, slot: int) -> str:
-        index = self.lanes.line(f"add i64 %lane, {slot * WARP}")
-        return self.lanes.line(
-            f"getelementptr {self.lanes.real.name}, ptr addrspace(3) @shared, i64 {index}"
-        )
+    def _shared(self, slots: Sequence[int]) -> str:
+        line = self.lanes.line
+        own = line(f"add i64 %lane, {self._own([slot * WARP for slot in slots])}")
+        return line(f"getelementptr {self.lanes.real.name}, ptr addrspace(3) @shared, i64 {own}")
 
-    def begin_commit(self, commit: Commit) -> tuple[str, list[tuple[Place, Place]]]:
-        """Says in shared memory whether this warp's next values are sound."""
-        b = self.lanes
-        failed = self.load(Place(FAILED, 0))
-        pairs = [
-            (Place(m.name, i), Place(next_of(m.name), i))
-            for m in commit.memory
-            if m.name not in (CLOCK, FAILED)
-            for i in range(m.size)
-        ]
-        own = [pair for pair in pairs if self.plan.owner[pair[1]] == self.warp]
-        total = b.const(0.0)
-        for _, following in own:
-            total = b.fma(b.const(0.0), self.load(following), total)
-        if commit.failure is not None and self.plan.owner[commit.failure] == self.warp:
-            fails = b.compare("une", self.load(commit.failure), b.const(0.0))
-            total = b.select(fails, b.const(float("nan")), total)
-        self.to_shared(total, len(self.plan.crossing) + self.warp)
-        for place, _ in own:
-            self.load(place)
-        return failed, own
+    def _address(self, places: Places) -> str:
+        """Of an element of a port."""
+        base = self.ports[str(places[0].array)]
+        own = self._own([place.index * WARP for place in places])
+        return self.lanes.line(f"getelementptr {self.lanes.real.name}, ptr {base}, i64 {own}")
 
-    def end_commit(self, failed: str, own: list[tuple[Place, Place]]) -> None:
-        """Takes the next values, if every warp's are sound."""
-        b, zero = self.lanes, self.lanes.const(0.0)
-        total = zero
-        for other in range(self.plan.warps):
-            total = b.add(total, self.from_shared(len(self.plan.crossing) + other))
-        sound = b.compare("oeq", total, zero)
-        alive = b.compare("olt", failed, zero)
-        keeps = b.both(alive, sound)
-        clock = self.load(Place(CLOCK, 0)) if self.warp == 0 else ""
-        for place, following in own:
-            self.store(b.select(keeps, self.load(following), self.load(place)), place)
-        if self.warp == 0:
-            fails = b.both(alive, b.invert(sound))
-            self.store(b.select(fails, clock, failed), Place(FAILED, 0))
-            counted = b.add(clock, b.const(1.0))
-            self.store(b.select(keeps, counted, clock), Place(CLOCK, 0))
+    def _own(self, values: Sequence[int]) -> str:
+        """The warp's own of these."""
+        line, twin = self.lanes.line, f"%twin{self.crew}"
+        steps = {b - a for a, b in pairwise(values)}
+        if steps <= {0}:
+            return str(values[0])
+        if len(steps) == 1:
+            return line(f"add i64 {line(f'mul i64 {twin}, {steps.pop()}')}, {values[0]}")
+        own = str(values[0])
+        for k, value in enumerate(values[1:], start=1):
+            is_it = line(f"icmp eq i64 {twin}, {k}")
+            own = line(f"select i1 {is_it}, i64 {value}, i64 {own}")
+        return own
 
 
 def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool) -> str:
@@ -184,29 +253,32 @@ def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool) -> str:
     outputs = {port.name for port in program.outputs}
     pointers = {name: f"%port{k}" for k, name in enumerate(names)}
     intrinsics: set[str] = set()
-    bodies = []
-    for warp in range(plan.warps):
-        lanes = Lanes(1, real, None, WARP, "fast " if fast else "", prefix=f"w{warp}v")
-        emitter = WarpEmitter(lanes, plan, pointers, warp)
-        emitter.begin(f"warp{warp}")
+    bodies, tables = [], []
+    for crew in range(len(plan.sizes)):
+        lanes = CrewLanes(real, fast, crew)
+        emitter = CrewEmitter(lanes, plan, pointers, crew)
+        emitter.begin(f"crew{crew}")
         for number, segment in enumerate(plan.segments):
             emitter.segment(segment, number)
-        if warp == 0 and program.record:
+        if emitter.is_hub and program.record:
             lanes.lines += ["  br i1 %hit, label %recording, label %recorded", "recording:"]
             now = {name: f"{pointers[name]}.now" for name in outputs}
-            shown = WarpEmitter(lanes, plan, pointers | now, warp)
+            shown = CrewEmitter(lanes, plan, pointers | now, crew)
             shown.here = dict(emitter.here)
-            shown.emit(tuple(item for item in program.record if isinstance(item, Code)))
+            for item in program.record:
+                assert isinstance(item, Code)
+                if (unit := joined([item])) is not None:
+                    shown.unit(unit)
             lanes.lines += ["  br label %recorded", "recorded:"]
         assert program.commit is not None
-        failed, own = emitter.begin_commit(program.commit)
+        failed = emitter.begin_commit(program.commit)
         lanes.lines.append(BARRIER)
-        emitter.end_commit(failed, own)
+        emitter.end_commit(failed)
         lanes.lines += [BARRIER, "  br label %step.end"]
         intrinsics |= lanes.intrinsics
         bodies += lanes.lines
-    size = (len(plan.crossing) + plan.warps) * WARP
-    head = _head(program.name, names, outputs, size, real, plan.warps)
+        tables.append(lanes.text())
+    head = _head(program.name, names, outputs, plan, real)
     tail = [
         "step.end:",
         "  %s.next = add i64 %s, 1",
@@ -217,18 +289,17 @@ def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool) -> str:
         "  ret void",
         "}",
     ]
-    return "\n".join([*sorted(intrinsics), *head, *bodies, *tail])
+    return "\n".join([*sorted(intrinsics), *tables, *head, *bodies, *tail])
 
 
-def _head(
-    name: str, ports: list[str], outputs: set[str], shared: int, real: Real, warps: int
-) -> list[str]:
+def _head(name: str, ports: list[str], outputs: set[str], plan: Schedule, real: Real) -> list[str]:
     """Shared memory, this thread's pointers, and the loop over steps."""
     lines = [
         "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
         "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
         "declare void @llvm.nvvm.barrier0()",
-        f"@shared = internal addrspace(3) global [{shared} x {real.name}] undef, align 16",
+        f"@shared = internal addrspace(3) global [{plan.values * WARP} x {real.name}] undef,",
+        "  align 16",
         f'define ptx_kernel void @"{name}"(ptr %ports, ptr %strides, ptr %records,',
         "  i64 %tiles, i64 %steps, i64 %every, i64 %phase) #1 {",
         "  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
@@ -247,9 +318,17 @@ def _head(
             f"  %d{k} = load i64, ptr %c{k}",
             f"  %e{k} = mul i64 %tile, %d{k}",
             f"  %f{k} = add i64 %e{k}, %lane.bytes",
-            f"  %port{k} = getelementptr i8, ptr %b{k}, i64 %f{k}",
+            f"  %i{k} = getelementptr i8, ptr %b{k}, i64 %f{k}",
+            f"  %j{k} = addrspacecast ptr %i{k} to ptr addrspace(1)",  # not shared, not local
+            f"  %port{k} = addrspacecast ptr addrspace(1) %j{k} to ptr",
             f"  %g{k} = getelementptr i64, ptr %records, i64 {k}",
             f"  %h{k} = load i64, ptr %g{k}",
+        ]
+    firsts = [sum(plan.sizes[:crew]) for crew in range(len(plan.sizes))]
+    for crew, first in enumerate(firsts):
+        lines += [
+            f"  %twin32.{crew} = sub i32 %warp, {first}",
+            f"  %twin{crew} = zext i32 %twin32.{crew} to i64",
         ]
     lines += [
         "  br label %stepping",
@@ -266,9 +345,14 @@ def _head(
     for k, port in enumerate(ports):
         if port in outputs:
             lines += [
-                f"  %i{k} = mul i64 %record, %h{k}",
-                f"  %port{k}.now = getelementptr i8, ptr %port{k}, i64 %i{k}",
+                f"  %k{k} = mul i64 %record, %h{k}",
+                f"  %port{k}.now = getelementptr i8, ptr %port{k}, i64 %k{k}",
             ]
-    targets = " ".join(f"i32 {w}, label %warp{w}" for w in range(1, warps))
-    lines.append(f"  switch i32 %warp, label %warp0 [ {targets} ]")
+    targets = " ".join(
+        f"i32 {first + k}, label %crew{crew}"
+        for crew, first in enumerate(firsts)
+        for k in range(plan.sizes[crew])
+        if first + k
+    )
+    lines.append(f"  switch i32 %warp, label %crew0 [ {targets} ]")
     return lines

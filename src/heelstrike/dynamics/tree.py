@@ -36,6 +36,12 @@ def limbs(robot: Robot) -> list[Limb]:
     return [Limb(robot.joints[chain[0]].name, tuple(chain)) for chain in chains]
 
 
+def parts(robot: Robot) -> list[tuple[str, list[int]]]:
+    """Each limb's name and velocity indices."""
+    spans = [range(joint.iv, joint.iv + joint.nv) for joint in robot.joints]
+    return [(limb.name, [i for j in limb.joints for i in spans[j]]) for limb in limbs(robot)]
+
+
 def supports(robot: Robot, body: int) -> list[int]:
     """The joints that move a body, from the root outward."""
     path = []

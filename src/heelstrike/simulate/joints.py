@@ -126,13 +126,12 @@ def rubbing_joints(robot: Robot) -> tuple[int, ...]:
 
 
 def friction_torque(
-    robot: Robot, pose: np.ndarray, v: SX, dt: SX, sliding: SX | None = None
+    robot: Robot, pose: np.ndarray, v: SX, dt: SX, guess: SX | None = None
 ) -> Torque:
     """Dry friction of the joints that have some.
 
-    `sliding` is what held in the last step, -1 or 1 for a torque at its limit, and makes the
-    friction implicit: a joint that slid and still moves that way, or that moves too fast to be
-    stopped in this step, is first taken to slide.
+    `guess` is what the last step expects of this one (`friction_ahead`), and makes the friction
+    implicit. A joint that moves too fast to be stopped in this step is first taken to slide.
     """
     rubbing = rubbing_joints(robot)
     now, slope, start = zeros(robot.nv), zeros(robot.nv), zeros(len(rubbing))
@@ -142,14 +141,28 @@ def friction_torque(
     for k, i in enumerate(rubbing):
         force = float(robot.friction[i])
         stopped_in_a_step = force * dt / float(inertia[i])
-        if sliding is not None:
+        if guess is not None:
             hold = STUCK * float(inertia[i])
             now[i], slope[i] = -hold / dt * v[i], hold
-            still = sliding[k] * v[i] < 0
-            slides = ca.logic_or(ca.fabs(v[i]) > stopped_in_a_step, still)
-            start[k] = ca.if_else(slides, -ca.sign(v[i]), 0)
+            slides = ca.fabs(v[i]) > stopped_in_a_step
+            start[k] = ca.if_else(slides, -ca.sign(v[i]), guess[k])
         else:
             now[i] = -force * v[i] / ca.fmax(ca.fabs(v[i]), stopped_in_a_step)
-    if sliding is None:
+    if guess is None:
         return Torque(now, slope)
     return Torque(now, slope, SX(robot.friction), rubbing, start)
+
+
+def friction_ahead(state: SX, share: SX, before: SX, v: SX, a: SX, dt: SX) -> tuple[SX, SX]:
+    """What to expect of a joint's dry friction in the next step, -1, 0 or 1 as `state` is in this
+    one, and what to remember: the share of its limit, `before` in the last step.
+
+    A joint that stuck for two steps slides where its torque, going on as it did, passes the limit;
+    one that slid sticks where its velocity, going on as it did, changes its sign. A wrong guess
+    costs another round.
+    """
+    share = ca.if_else(state == 0, share, state)
+    ahead = share + ca.if_else(ca.fabs(before) < 1, share - before, 0)
+    slips = ca.if_else(ca.fabs(ahead) > 1, ca.sign(ahead), 0)
+    goes_on = ca.if_else(state * (v + 2 * dt * a) < 0, state, 0)
+    return ca.if_else(state == 0, slips, goes_on), share

@@ -38,8 +38,8 @@ class Evaluated:
     a: SX
     torque: SX
     """Applied by the control."""
-    states: list[SX]
-    """Of joints that are at a limit, by kind of torque."""
+    friction: tuple[SX, SX]
+    """Of joints that rub: -1 or 1 where one slides, else 0; and of all joints its torque."""
     felt: list[Motion]
     """Accelerations of the bodies less gravity, in their frames."""
     coupled: Coupled | None

@@ -22,6 +22,7 @@ from heelstrike.dynamics.bodies import varied
 from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.dynamics.integrate import euler, rk4
 from heelstrike.dynamics.kinematics import kinematics, poses
+from heelstrike.dynamics.tree import parts
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate import joints
 from heelstrike.simulate.control import Control, Hands, key, prefix
@@ -37,6 +38,8 @@ from heelstrike.simulate.variables import WORKS
 from heelstrike.spatial.motion import Force
 from heelstrike.spatial.vector import SX
 
+FRICTION = ("joint friction, expected", "joint friction, last")
+"""Memory of joints that rub: see joints.friction_ahead."""
 FASTEST = 1e4
 """A world in which a joint moves faster than this [rad/s or m/s] has diverged."""
 
@@ -108,6 +111,7 @@ class _Step:
     def __init__(self, plan: StepPlan, thorough: bool) -> None:
         self.plan, self.thorough = plan, thorough
         self.robot = plan.robot
+        self.parts = parts(plan.robot)
         self.p = p = Program("step")
         self.q = p.memory("q", self.robot.nq, initial=self.robot.neutral)
         self.v = p.memory("v", self.robot.nv)
@@ -127,9 +131,10 @@ class _Step:
             for k, name in enumerate(plan.pushes)
         ]
         self.hands = Hands(p, self.robot, plan.control, values, self.dt)
-        rubbing = len(joints.rubbing_joints(self.robot))
-        implicit = plan.integrator == "symplectic" and rubbing > 0
-        self.sliding = p.memory("sliding joints", rubbing) if implicit else None
+        self.rubbing = joints.rubbing_joints(self.robot) if plan.integrator == "symplectic" else ()
+        self.friction = [
+            p.memory(name, len(self.rubbing)) for name in FRICTION if len(self.rubbing)
+        ]
         self.pairs = plan.scene.pairs
         sizes = [memory_size(plan.scene, pair) for pair in self.pairs]
         self.laws = p.memory("contact memory", sum(sizes)) if sum(sizes) else SX(0, 1)
@@ -182,7 +187,7 @@ class _Step:
         torques = [
             self.hands.torque(q, v, when),
             joints.damping_torque(robot, v, ahead),
-            joints.friction_torque(robot, self.plan.pose, v, dt, self.sliding),
+            joints.friction_torque(robot, self.plan.pose, v, dt, *self.friction[:1]),
         ]
         if self.stops is not None:
             torques.append(joints.stop_torque(robot, self.stops, q, v, ahead))
@@ -197,7 +202,7 @@ class _Step:
             solved.append(accelerated(p, robot, kin, v, tau, self.gravity, diagonal, external))
             return solved[0].a
 
-        driven = drive(p, torques, solve)
+        driven = drive(p, self.parts, torques, solve)
         a, felt, coupled = driven.a, solved[0].bodies, None
         if coupling is not None:
             found = replace(solved[0], a=a)
@@ -208,18 +213,23 @@ class _Step:
         half = 0.0 if self.plan.integrator == "rk4" else 0.5 * dt
         normal, tangent = contact_power(p, touched, placed, felt, self.gravity, half)
         middle, applied = v + half * a, [t.now - t.slope * a for t in driven.held]
-        for i in range(robot.nv):
-            with p.block("power", i):
-                middle[i] = p.let("middle", middle[i])
-                for torque in applied:
-                    torque[i] = p.let("torque", torque[i])
+        shares = []
+        for name, own in self.parts:
+            with p.block(f"{name}: power"):
+                for i in own:
+                    middle[i] = p.let("middle", middle[i])
+                    for torque in applied:
+                        torque[i] = p.let("torque", torque[i])
+                share = [ca.dot(torque[own], middle[own]) for torque in applied]
+                shares.append(p.let("work", ca.vertcat(*share)))
         with p.block("power"):
-            work = [ca.dot(torque, middle) for torque in applied]
+            work = ca.vertsplit(sum(shares, SX(0)))
             stops = work[3] if self.stops is not None else SX(0)
             shoved = push_power(self.pushes, shoves, kin, placed, felt, self.gravity, half)
             power = ca.vertcat(normal, tangent, work[0], stops, work[1] + work[2], shoved)
             power = p.let("power", power)
-        return Evaluated(kin, placed, touched, a, applied[0], driven.states, felt, coupled, power)
+        rubs = driven.states[2] if driven.states else SX(0, 1), applied[2]
+        return Evaluated(kin, placed, touched, a, applied[0], rubs, felt, coupled, power)
 
     def coupling(self) -> Coupling | None:
         """Of the pairs whose laws couple."""
@@ -231,30 +241,53 @@ class _Step:
         """Sums, peaks and the laws' memory."""
         p, dt = self.p, self.dt
         bodies = bodies_in(self.plan.scene.pairs)
+        speeds = []
+        for name, own in self.parts:
+            with p.block(f"{name}: account"):
+                most = SX(0)
+                for speed in ca.vertsplit(self.v[own]):
+                    most = ca.fmax(most, ca.fabs(speed))
+                speeds.append(p.let("speed", most))
+                for k, i in enumerate(self.rubbing):
+                    if i in own:
+                        self.expect(found[0], k, i)
         with p.block("account"):
             power = sum((s * e.power for s, e in zip(shares, found, strict=True)), SX(0))
             p.update("work", self.work + dt * power)
-            if self.sliding is not None:
-                p.update("sliding joints", found[0].states[2])
-            fastest = SX(0)
-            for speed in ca.vertsplit(self.v):
-                fastest = ca.fmax(fastest, ca.fabs(speed))
-            p.fail_when(fastest > FASTEST)
+            p.fail_when(ca.mmax(ca.vertcat(*speeds)) > FASTEST)
             self.grounds.advance(dt)
             if not self.pairs:
                 return
-            peaks = p.memory("peak_force", len(self.pairs)), p.memory("peak_depth", len(self.pairs))
             impulse = p.memory("impulse", 3 * len(bodies))
-            pairs = found[0].contacts.pairs
-            p.update("peak_force", ca.fmax(peaks[0], ca.vertcat(*(x.normal for x in pairs))))
-            p.update("peak_depth", ca.fmax(peaks[1], ca.vertcat(*(x.depth for x in pairs))))
             totals = [
                 sum((s * e.contacts.total(b) for s, e in zip(shares, found, strict=True)), SX(0))
                 for b in bodies
             ]
             p.update("impulse", impulse + dt * ca.vertcat(*totals))
-            if self.laws.numel():  # under rk4 once, by what its last evaluation says
-                last = found[-1].contacts.pairs
-                p.update("contact memory", ca.vertcat(*(x.memory for x in last)))
             if found[0].coupled is not None:
                 p.update("impulse memory", found[0].coupled.memory)
+        self.account_pairs(found)
+
+    def account_pairs(self, found: Sequence[Evaluated]) -> None:
+        """Peaks, and the laws' memory: under rk4 once, by what its last evaluation says."""
+        p, count = self.p, len(self.pairs)
+        forces, depths = p.memory("peak_force", count), p.memory("peak_depth", count)
+        start = 0
+        for k, (first, last) in enumerate(
+            zip(found[0].contacts.pairs, found[-1].contacts.pairs, strict=True)
+        ):
+            with p.block("peaks", k):
+                p.update_part("peak_force", k, ca.fmax(forces[k], first.normal))
+                p.update_part("peak_depth", k, ca.fmax(depths[k], first.depth))
+                if size := self.remembered[k].numel():
+                    p.update_part("contact memory", start, last.memory)
+                    start += size
+
+    def expect(self, found: Evaluated, k: int, i: int) -> None:
+        """Remembers what dry friction of joint i did, and what it may do next."""
+        state, torque = found.friction
+        share = torque[i] / float(self.robot.friction[i])
+        _, before = self.friction
+        new = joints.friction_ahead(state[k], share, before[k], self.v[i], found.a[i], self.dt)
+        for name, value in zip(FRICTION, new, strict=True):
+            self.p.update_part(name, k, value)

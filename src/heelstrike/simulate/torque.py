@@ -22,6 +22,8 @@ from heelstrike.spatial.vector import SX, zeros
 ROUNDS = 3
 """Solves in a step; a joint that exceeds its limit only in the last one does so for this step."""
 
+Parts = Sequence[tuple[str, Sequence[int]]]
+"""Names of limbs, and the velocity indices of each."""
 Solve = Callable[[SX, SX], SX]
 """(torque, what joins the diagonal of H) -> joint accelerations"""
 
@@ -54,58 +56,58 @@ class Driven:
     """1 where the last round still found a joint beyond its limit."""
 
 
-def drive(p: Program, torques: Sequence[Torque], solve: Solve) -> Driven:
-    """Accelerations and applied torques. What is done joint by joint stands in a block a joint."""
+def drive(p: Program, parts: Parts, torques: Sequence[Torque], solve: Solve) -> Driven:
+    """Accelerations and applied torques. What is done joint by joint stands in a block a part."""
     if not any(torque.limited for torque in torques):
         a = solve(*_sum(torques))
         return Driven(a, list(torques), [], SX(0))
-    torques = _let(p, torques)
+    torques = _let(p, parts, torques)
     with repeated(p, "joint limits", limit=ROUNDS) as loop:
-        used = [loop.carry("held", _start(torque)) for torque in torques]
-        beyond = [loop.carry("beyond", zeros(len(torque.limited))) for torque in torques]
+        states = [loop.carry("held", _start(torque)) for torque in torques]
         a = loop.carry("a", zeros(torques[0].now.numel()))
-        first = loop.carry("first", SX(1))
-        states = [u + b for u, b in zip(used, beyond, strict=True)]
+        left = loop.carry("left", SX(ROUNDS))
         now, slope = _sum([_held(t, s) for t, s in zip(torques, states, strict=True)])
-        for i in range(now.numel()):
-            with p.block("torque", i):
-                now[i], slope[i] = p.let("now", now[i]), p.let("slope", slope[i])
+        for name, own in parts:
+            with p.block(f"{name}: torque"):
+                for i in own:
+                    now[i], slope[i] = p.let("now", now[i]), p.let("slope", slope[i])
         solved = solve(now, slope)
-        exceeds = [_exceeds(t, s, solved, first) for t, s in zip(torques, states, strict=True)]
-        news = zeros(now.numel())
-        for i in range(now.numel()):
-            with p.block("joint limits", i):
-                for t, u, b, state, signs in zip(
-                    torques, used, beyond, states, exceeds, strict=True
-                ):
-                    for k in (k for k, limited in enumerate(t.limited) if limited == i):
-                        loop.next(u[k], state[k])
-                        loop.next(b[k], signs[k])
-                        news[i] = news[i] + signs[k] ** 2
-                news[i] = p.let("news", news[i])
+        first, last = left == ROUNDS, left == 1
+        following = [_following(t, s, solved, first) for t, s in zip(torques, states, strict=True)]
+        changes = []
+        for name, own in parts:
+            with p.block(f"{name}: joint limits"):
+                changed = SX(0)
+                for i in own:
+                    loop.next(a[i], solved[i])
+                for t, state, new in zip(torques, states, following, strict=True):
+                    for k in (k for k, i in enumerate(t.limited) if i in own):
+                        loop.next(state[k], ca.if_else(last, state[k], new[k]))
+                        changed = ca.logic_or(changed, new[k] != state[k])
+                changes.append(p.let("changed", changed))
         with p.block("joint limits"):
-            loop.next(a, solved)
-            loop.next(first, SX(0))
-            loop.until(ca.sum1(news) == 0)
+            loop.next(left, left - 1)
+            loop.until(sum(changes, SX(0)) == 0)
     assert loop.unfinished is not None
-    held = [_held(torque, u) for torque, u in zip(torques, used, strict=True)]
-    return Driven(a, held, used, loop.unfinished)
+    held = [_held(torque, state) for torque, state in zip(torques, states, strict=True)]
+    return Driven(a, held, states, loop.unfinished)
 
 
-def _let(p: Program, torques: Sequence[Torque]) -> list[Torque]:
+def _let(p: Program, parts: Parts, torques: Sequence[Torque]) -> list[Torque]:
     """The same as symbols, computed once for all rounds."""
     own = [
         replace(t, now=SX(t.now), slope=SX(t.slope), start=None if t.start is None else SX(t.start))
         for t in torques
     ]
-    for i in range(own[0].now.numel()):
-        with p.block("torques", i):
+    for name, indices in parts:
+        with p.block(f"{name}: torques"):
             for torque in own:
-                torque.now[i] = p.let("now", torque.now[i])
-                torque.slope[i] = p.let("slope", torque.slope[i])
-                if torque.start is not None and i in torque.limited:
-                    k = torque.limited.index(i)
-                    torque.start[k] = p.let("start", torque.start[k])
+                for i in indices:
+                    torque.now[i] = p.let("now", torque.now[i])
+                    torque.slope[i] = p.let("slope", torque.slope[i])
+                    if torque.start is not None and i in torque.limited:
+                        k = torque.limited.index(i)
+                        torque.start[k] = p.let("start", torque.start[k])
     return own
 
 
@@ -129,17 +131,18 @@ def _held(torque: Torque, state: SX) -> Torque:
     return Torque(now, slope)
 
 
-def _exceeds(torque: Torque, state: SX, a: SX, first: SX) -> SX:
-    """What changes an entry's state: the sign of a limit that it is beyond and not held at; back
-    to 0 where, in the first round, a guess holds it at a limit that it does not reach; else 0.
+def _following(torque: Torque, state: SX, a: SX, first: SX) -> SX:
+    """The state of the limited entries in the next round. One between its limits goes to the limit
+    that it is beyond; one at a limit stays there, but for a guess, undone in the first round, that
+    holds it at a limit which it does not reach.
     """
-    signs = zeros(len(torque.limited))
+    new = zeros(len(torque.limited))
     for k, i in enumerate(torque.limited):
         assert torque.limit is not None
-        found = torque.now[i] - torque.slope[i] * a[i]
-        beyond = ca.logic_and(state[k] == 0, ca.fabs(found) > torque.limit[i])
-        signs[k] = ca.if_else(beyond, ca.sign(found), 0)
+        found, limit = torque.now[i] - torque.slope[i] * a[i], torque.limit[i]
+        beyond = ca.if_else(found > limit, 1, ca.if_else(found < -limit, -1, 0))
+        held = state[k]
         if torque.start is not None:
-            short = ca.logic_and(first, state[k] * found < torque.limit[i])
-            signs[k] = ca.if_else(ca.logic_and(state[k] != 0, short), -state[k], signs[k])
-    return signs
+            held = ca.if_else(ca.logic_and(first, held * found < limit), 0, held)
+        new[k] = ca.if_else(state[k] == 0, beyond, held)
+    return new

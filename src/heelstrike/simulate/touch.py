@@ -253,5 +253,5 @@ def contact_power(
             for k, share in enumerate(shares):
                 force = share.force
                 rise = ca.dot(force.linear, linear) + ca.dot(force.angular, angular)
-                sums[k] = p.let("power", sums[k] + share.power + ahead * rise)
+                sums[k] = sums[k] + p.let("power", share.power + ahead * rise)
     return sums[0], sums[1]

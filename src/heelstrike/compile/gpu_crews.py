@@ -1,0 +1,116 @@
+"""Which limbs of a robot there are in a program, and which of them do the same.
+
+Blocks are named "PART: what". Parts that exchange values with only one other are limbs and get a
+warp each; what is between them is the hub. Blocks of no part, or numbered ones
+("contact: 006"), go to the limb that they exchange values with, if it is one alone, else to the
+hub. Limbs whose blocks are twins, such as a left and a right arm, form a crew: its warps run one
+code, so that the GPU fetches half the instructions; where constants and places differ, each warp
+has its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from heelstrike.compile.code import Code, Place, Twins, next_of
+from heelstrike.compile.twins import joined
+
+HUB = -1
+"""The limb of what belongs to none."""
+
+Places = tuple[Place, ...]
+"""Where a value of a crew lives, one place a warp."""
+
+
+def limbs(codes: Sequence[Code], carried: Mapping[Place, Place], nexts: set[str]) -> dict[int, int]:
+    """The limb of each block, by its identity."""
+    known = _parts([code for code in codes if _part(code)])
+    limb_of = {id(code): known[part] for code in codes if (part := _part(code))}
+    made = {place for code in codes for place in code.writes}
+
+    def touched(code: Code) -> set[Place]:
+        """Values that some block makes; a memory's and a carried one's is its next."""
+        found = set()
+        for place in (*code.reads, *code.writes):
+            name = place.array
+            if name is not None and next_of(name) in nexts:
+                place = Place(next_of(name), place.index)
+            found.add(carried.get(place, place))
+        return found & made
+
+    touches = {id(code): touched(code) for code in codes}
+    loose = [code for code in codes if id(code) not in limb_of]
+    while loose:
+        near: dict[Place, set[int]] = {}
+        for code in codes:
+            if limb_of.get(id(code), HUB) != HUB:
+                for place in touches[id(code)]:
+                    near.setdefault(place, set()).add(limb_of[id(code)])
+        seen = {
+            id(code): set().union(*(near.get(place, set()) for place in touches[id(code)]))
+            for code in loose
+        }
+        found = {k: limbs.pop() if len(limbs) == 1 else HUB for k, limbs in seen.items() if limbs}
+        limb_of |= found
+        loose = [code for code in loose if id(code) not in found]
+        if not found:
+            break
+    return {id(code): limb_of.get(id(code), HUB) for code in codes}
+
+
+def crews(blocks: Mapping[int, Sequence[Code]]) -> list[list[Twins]]:
+    """The blocks of each crew, of limbs' blocks by limb; the hub's come last, alone."""
+    found: list[list[int]] = []
+    made: list[list[Twins]] = []
+    for limb in sorted(set(blocks) - {HUB}):
+        for k, crew in enumerate(found):
+            if (together := _together([blocks[x] for x in (*crew, limb)])) is not None:
+                found[k], made[k] = [*crew, limb], together
+                break
+        else:
+            alone = _together([blocks[limb]])
+            assert alone is not None
+            found.append([limb])
+            made.append(alone)
+    hub = _together([blocks.get(HUB, ())])
+    assert hub is not None
+    return [*made, hub]
+
+
+def _together(limbs: Sequence[Sequence[Code]]) -> list[Twins] | None:
+    """The limbs' blocks as twins; None where they are none."""
+    if len({len(own) for own in limbs}) > 1:
+        return None
+    units = []
+    for codes in zip(*limbs, strict=True):
+        if len({len(code.writes) for code in codes}) > 1 or (unit := joined(codes)) is None:
+            return None
+        units.append(unit)
+    own = {places for unit in units for places in unit.written}
+    members = [{place for code in codes for place in code.writes} for codes in limbs]
+    for places in {places for unit in units for places in unit.read}.difference(own):
+        homes = {places[k] in member for k, member in enumerate(members)}
+        if homes != {False} or len({place.array is None for place in places}) > 1:
+            return None
+    return units
+
+
+def _part(code: Code) -> str:
+    """Of a block "PART: what"; none of one that is only numbered, or has no colon."""
+    part, _, what = code.name.partition(": ")
+    return "" if not what or what.isdigit() or what == "start" else part
+
+
+def _parts(codes: Iterable[Code]) -> dict[str, int]:
+    """The number of each part that exchanges values with only one other; HUB for the rest."""
+    codes = list(codes)
+    writer = {place: _part(code) for code in codes for place in code.writes}
+    neighbours: dict[str, set[str]] = {_part(code): set() for code in codes}
+    for code in codes:
+        for place in code.reads:
+            other = writer.get(place, _part(code))
+            if other != _part(code):
+                neighbours[_part(code)].add(other)
+                neighbours[other].add(_part(code))
+    limbs = [part for part, others in neighbours.items() if len(others) == 1]
+    return {part: limbs.index(part) if part in limbs else HUB for part in neighbours}
