@@ -15,6 +15,7 @@ import numpy as np
 
 from heelstrike.compile import ptx
 from heelstrike.compile.cpu import compile_program
+from heelstrike.simulate import target
 
 FREE = 2**30
 """Bytes of memory that it says it has."""
@@ -92,4 +93,6 @@ def install(monkeypatch) -> Driver:
     for name, module in (modules | {"cuda.bindings.driver": driver}).items():
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(ptx, "make_ptx", make)
+    # what lies in the cache this process has not compiled for its lanes
+    monkeypatch.setattr(target, "cached_ptx", lambda _, build, *options: make(build(), *options))
     return driver

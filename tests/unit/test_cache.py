@@ -21,11 +21,12 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.compile import cache, container, cpu
-from heelstrike.compile.cache import cached_kernel, clear_cache, trim
+from heelstrike.compile.cache import cached_kernel, cached_ptx, clear_cache, trim
 from heelstrike.compile.container import Target
 from heelstrike.compile.cpu import compile_program
 from heelstrike.compile.key import digest
 from heelstrike.compile.program import Program
+from heelstrike.compile.ptx import make_ptx
 from heelstrike.dynamics.cached import flight_kernel
 from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.errors import ProgramError
@@ -208,7 +209,7 @@ def test_another_cpu_is_not_this_one(folder, monkeypatch):
     live = cached_kernel(KEY, never)
     with monkeypatch.context() as patch:
         patch.setattr(container, "here", lambda: elsewhere)
-        path.write_bytes(container.pack(live, path.stem))
+        path.write_bytes(container.pack(live.layout, live.code, path.stem))
     with pytest.raises(AssertionError, match="must not trace"):
         cached_kernel(KEY, never)
 
@@ -402,3 +403,25 @@ def test_a_key_has_no_order_in_dicts_and_knows_arrays():
 def test_what_cannot_be_a_key_is_said(item):
     with pytest.raises(ProgramError, match=r"key\['law'\]\[0\] is a"):
         cached_kernel({"law": [item]}, growth)
+
+
+def test_ptx_is_cached_as_well(folder):
+    """By program, type, GPU and mathematics; nothing is traced again."""
+    first = cached_ptx(KEY, growth, ["square"], "float32", "sm_90", "exact")
+    (path,) = folder.glob("*.kernel")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    again = cached_ptx(KEY, never, ["square"], "float32", "sm_90", "exact")
+    assert again.as_bytes() == first.as_bytes()
+    fresh = make_ptx(growth(), ["square"], "float32", "sm_90", "exact")
+    assert fresh.layout.as_dict() == first.layout.as_dict()
+    assert numbers(fresh.text) == numbers(first.text)  # LLVM counts its labels on
+    for other in (("float64", "sm_90", "exact"), ("float32", "sm_80", "exact")):
+        assert cached_ptx(KEY, growth, ["square"], *other).text != first.text
+    path.write_bytes(path.read_bytes()[:-1])
+    mended = cached_ptx(KEY, growth, ["square"], "float32", "sm_90", "exact")
+    assert numbers(mended.text) == numbers(first.text)
+
+
+def numbers(ptx: str) -> list[str]:
+    """The instructions on numbers."""
+    return [line for line in ptx.splitlines() if ".f32" in line]

@@ -2,8 +2,8 @@
 
 The key lies upstream of tracing: a hit neither traces nor compiles, nor imports CasADi. It also
 holds all that decides over the code: this package's source, the versions of CasADi and LLVM, the
-CPU and the options. Files that are cut short, altered, of another key or of another CPU are ignored
-and rewritten; a folder that cannot be used means no cache, and no error.
+CPU or GPU and the options. Files that are cut short, altered, of another key or for another target
+are ignored and rewritten; a folder that cannot be used means no cache, and no error.
 
 kernel = cached_kernel(("fall", options), lambda: fall(options))
 """
@@ -26,7 +26,9 @@ import llvmlite
 import llvmlite.binding as llvm
 
 import heelstrike
-from heelstrike.compile.container import TEMPORARY, here, pack, unpack, write
+from heelstrike.compile.batch import Layout
+from heelstrike.compile.container import TEMPORARY, Packed, Target, here, pack, unpack, write
+from heelstrike.compile.cuda import Ptx
 from heelstrike.compile.kernel import Kernel
 from heelstrike.compile.key import digest
 from heelstrike.errors import ProgramError
@@ -57,19 +59,59 @@ def cached_kernel(
     """
     outputs = [outputs] if isinstance(outputs, str) else outputs
     options = (None if outputs is None else list(outputs), width, dtype, level)
-    name = digest((digest(key), options, environment()))
-    place = usable_folder(folder)
-    if place is not None and (kernel := _found(place / (name + SUFFIX), name)) is not None:
-        return kernel
-    from heelstrike.compile.cpu import compile_program
 
-    kernel = compile_program(build(), outputs, width, dtype, level)
+    def make() -> tuple[Layout, bytes]:
+        from heelstrike.compile.cpu import compile_program
+
+        kernel = compile_program(build(), outputs, width, dtype, level)
+        made.append(kernel)
+        return kernel.layout, kernel.code
+
+    made: list[Kernel] = []
+    layout, code = _cached((digest(key), options), here(), make, folder)
+    return made[0] if made else Kernel(layout, code)
+
+
+def cached_ptx(
+    key: object,
+    build: Callable[[], Program],
+    outputs: Sequence[str],
+    dtype: str,
+    arch: str,
+    math: str,
+    folder: str | Path | None = None,
+) -> Ptx:
+    """`make_ptx(build(), outputs, dtype, arch, math)`, or the same from the cache."""
+
+    def make() -> tuple[Layout, bytes]:
+        from heelstrike.compile import ptx
+
+        made = ptx.make_ptx(build(), outputs, dtype, arch, math)
+        return made.layout, made.as_bytes()
+
+    target = Target("nvptx64-nvidia-cuda", arch, "")
+    options = (list(outputs), dtype, arch, math)
+    return Ptx.from_bytes(_cached((digest(key), options), target, make, folder)[1])
+
+
+def _cached(
+    key: object,
+    target: Target,
+    make: Callable[[], tuple[Layout, bytes]],
+    folder: str | Path | None,
+) -> tuple[Layout, bytes]:
+    """Layout and code for a target, from the cache or made and put there."""
+    name = digest((key, environment()))
+    place = usable_folder(folder)
+    if place is not None and (packed := _found(place / (name + SUFFIX), name, target)) is not None:
+        return packed.layout, packed.code
+    layout, code = make()
     # source that changed since this process read it must not be taken for what made this code
     if place is not None and source_digest() == _SOURCE:
         with contextlib.suppress(OSError):  # a full or read-only disk: no cache
-            write(place / (name + SUFFIX), pack(kernel, name), mode=0o600)
+            write(place / (name + SUFFIX), pack(layout, code, name, target), mode=0o600)
             trim(place, LARGEST)
-    return kernel
+    return layout, code
 
 
 def cache_folder() -> Path | None:
@@ -153,18 +195,18 @@ def usable_folder(folder: str | Path | None = None) -> Path | None:
     return place
 
 
-def _found(path: Path, name: str) -> Kernel | None:
-    """The kernel in a file of the cache, or None if there is none that may be used."""
+def _found(path: Path, name: str, target: Target) -> Packed | None:
+    """What a file of the cache holds, or None if there is none that may be used."""
     try:
         with path.open("rb") as file:
             if not _is_ours(os.fstat(file.fileno())):
                 return None
             packed = unpack(file.read())
-        if packed.key != name or packed.target != here():
+        if packed.key != name or packed.target != target:
             return None
         with contextlib.suppress(OSError):
             os.utime(path)  # used now
-        return Kernel(packed.layout, packed.code)
+        return packed
     except (OSError, ProgramError):
         return None
 

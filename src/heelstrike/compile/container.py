@@ -1,8 +1,8 @@
-"""The file of a compiled program, in the cache and exported: a line, a header, object code.
+"""The file of a compiled program, in the cache and exported: a line, a header, code.
 
     heelstrike-kernel 1 CHECKSUM HEADER_BYTES\\n
     {"key": ..., "target": ..., "layout": {...}}        JSON, in ASCII
-    object code of the target
+    object code of the target, or PTX for a GPU
 
 CHECKSUM is the sha256 of all that follows the first line, so no altered byte goes unseen. Nothing
 is pickled; JSON's numbers come back to the bit.
@@ -20,7 +20,7 @@ from pathlib import Path
 import llvmlite.binding as llvm
 
 from heelstrike.compile.batch import Layout
-from heelstrike.compile.kernel import Kernel, host
+from heelstrike.compile.kernel import host
 from heelstrike.errors import ProgramError
 
 MAGIC = "heelstrike-kernel 1"
@@ -56,11 +56,11 @@ def here() -> Target:
     return Target(llvm.get_default_triple(), *host())
 
 
-def pack(kernel: Kernel, key: str = "") -> bytes:
-    """The file of a kernel that was made on this machine."""
-    header = {"key": key, "target": asdict(here()), "layout": kernel.layout.as_dict()}
-    text = json.dumps(header).encode("ascii")
-    content = text + kernel.code
+def pack(layout: Layout, code: bytes, key: str = "", target: Target | None = None) -> bytes:
+    """The file of code for a target; None: for this machine."""
+    made_for = asdict(here() if target is None else target)
+    text = json.dumps({"key": key, "target": made_for, "layout": layout.as_dict()}).encode("ascii")
+    content = text + code
     return f"{MAGIC} {sha256(content).hexdigest()} {len(text)}\n".encode("ascii") + content
 
 

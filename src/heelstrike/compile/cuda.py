@@ -31,26 +31,34 @@ class Ptx:
     tiles: int
     """That a block works on."""
 
+    def as_bytes(self) -> bytes:
+        """PTX that carries its layout in a comment."""
+        head = {"layout": self.layout.as_dict(), "threads": self.threads, "tiles": self.tiles}
+        return f"{MARK}{json.dumps(head)}\n{self.text}".encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Ptx:
+        """Of what `as_bytes` made; an error says what is wrong with it."""
+        head, _, text = content.decode().partition("\n")
+        if not head.startswith(MARK):
+            raise ProgramError("it is no PTX of Heelstrike: its first line has no layout")
+        values = json.loads(head.removeprefix(MARK))
+        layout = Layout.from_dict(values["layout"])
+        return cls(layout, text, values["threads"], values["tiles"])
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a PTX file that carries its layout in a comment, whole or not at all."""
+        """Writes a PTX file, whole or not at all."""
         from heelstrike.compile.container import write
 
-        head = {"layout": self.layout.as_dict(), "threads": self.threads, "tiles": self.tiles}
-        content = f"{MARK}{json.dumps(head)}\n{self.text}"
-        write(Path(path), content.encode(), mode=0o644)
+        write(Path(path), self.as_bytes(), mode=0o644)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ptx:
         """Reads a file that `save` wrote; needs neither CasADi, LLVM nor a GPU."""
         try:
-            head, _, text = Path(path).read_text().partition("\n")
-        except (OSError, UnicodeDecodeError) as error:
+            return cls.from_bytes(Path(path).read_bytes())
+        except (OSError, UnicodeDecodeError, ProgramError) as error:
             raise ProgramError(f"{path} cannot be read: {error}") from error
-        if not head.startswith(MARK):
-            raise ProgramError(f"{path} is no PTX of Heelstrike: its first line has no layout")
-        values = json.loads(head.removeprefix(MARK))
-        layout = Layout.from_dict(values["layout"])
-        return cls(layout, text, values["threads"], values["tiles"])
 
 
 class CudaKernel:

@@ -47,7 +47,7 @@ def export(
     elif (outputs, width, dtype, level) != (None, None, "float64", 2):
         raise ProgramError("a compiled kernel has its outputs, width, dtype and level already")
     try:
-        write(path, pack(program), mode=0o666 & ~_umask())
+        write(path, pack(program.layout, program.code), mode=0o666 & ~_umask())
     except OSError as error:
         raise ProgramError(f"{path} cannot be written: {error.strerror or error}") from error
     return path

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.compile.batch import Layout
-from heelstrike.compile.cache import cached_kernel
+from heelstrike.compile.cache import cached_kernel, cached_ptx
 from heelstrike.compile.cuda import CudaKernel
 from heelstrike.compile.driver import architecture, current_device
 from heelstrike.compile.kernel import Kernel
@@ -73,10 +73,8 @@ class Target:
         """The program, compiled; `width` lanes on a CPU (None: its widest)."""
         if self.device == "cpu":
             return cached_kernel(key, build, outputs, width, self.dtype)
-        from heelstrike.compile.ptx import make_ptx
-
         arch = architecture(current_device())
-        return CudaKernel(make_ptx(build(), outputs, self.dtype, arch, self.math))
+        return CudaKernel(cached_ptx(key, build, outputs, self.dtype, arch, self.math))
 
 
 def check_choice(what: str, value: str, choices: Sequence[str]) -> None:
