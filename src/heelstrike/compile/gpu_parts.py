@@ -116,6 +116,15 @@ class CrewEmitter:
             for unit in phase[self.crew]:
                 self.unit(unit)
             self.lanes.lines.append(BARRIER)
+            self.forget()
+
+    def forget(self) -> None:
+        """Frees the registers of what can be read again."""
+        self.here = {
+            places: value
+            for places, value in self.here.items()
+            if places[0].array not in self.ports and places[0] not in self.plan.slots
+        }
 
     def unit(self, unit: Twins) -> None:
         block = BlockEmitter(self.lanes, unit.graph, unit.read, self.load)
@@ -164,8 +173,6 @@ class CrewEmitter:
             total = b.select(fails, b.const(float("nan")), total)
         first = len(self.plan.slots) + sum(self.plan.sizes[: self.crew])
         self.to_shared(total, [first + k for k in range(self.size)])
-        for places, _ in self.plan.memory[self.crew]:
-            self.load(places)
         return failed
 
     def end_commit(self, failed: str) -> None:
@@ -177,14 +184,17 @@ class CrewEmitter:
         sound = b.compare("oeq", total, zero)
         alive = b.compare("olt", failed, zero)
         keeps = b.both(alive, sound)
-        for places, following in self.plan.memory[self.crew]:
-            self.store(b.select(keeps, self.load(following), self.load(places)), places)
+        values = [(old, self.load(new)) for old, new in self.plan.memory[self.crew]]
         if self.is_hub:
             clock = self.load((Place(CLOCK, 0),))
             fails = b.both(alive, b.invert(sound))
             self.store(b.select(fails, clock, failed), (Place(FAILED, 0),))
-            counted = b.add(clock, b.const(1.0))
-            self.store(b.select(keeps, counted, clock), (Place(CLOCK, 0),))
+            values.append(((Place(CLOCK, 0),), b.add(clock, b.const(1.0))))
+        kept = f"w{self.crew}kept"
+        b.lines += [f"  br i1 {keeps}, label %{kept}, label %{kept}.over", f"{kept}:"]
+        for places, value in values:
+            self.store(value, places)
+        b.lines += [f"  br label %{kept}.over", f"{kept}.over:"]
 
     # values
 

@@ -22,7 +22,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.inertia import joint_inertias
 from heelstrike.simulate.servo import LARGE, ServoPlan, driven
-from heelstrike.simulate.torque import Torque
+from heelstrike.simulate.torque import BOTH, Torque
 from heelstrike.spatial.vector import SX, zeros
 
 GIVE = 0.01
@@ -31,8 +31,8 @@ LAG = 0.01
 """A stop's default damping is its stiffness times this [s]."""
 PLAIN = 1e3
 """A stop's stiffness at a joint without a torque limit [N m/rad or N/m]."""
-STUCK = 1e6
-"""Dry friction holds a joint as if it had this many times its inertia."""
+STUCK = 1e9
+"""Dry friction holds a joint as a damper would that stops it within the inverse of this [1/s]."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def servo_torque(
     now = stiff * (lag - ahead * v) + servo.kd * (v_ref - v) + servo.torque * SX(driven(robot))
     slope = ahead * (servo.kd + ahead * stiff)
     if servo.implicit:
-        return Torque(now, slope, servo.limit, servo.limited)
+        return Torque(now, slope, servo.limit, servo.limited, plain=("slope",))
     return Torque(clamped(now, servo.limit, servo.limited), zeros(robot.nv))
 
 
@@ -97,7 +97,7 @@ def clamped(tau: SX, limit: SX, limited: tuple[int, ...]) -> SX:
 
 def damping_torque(robot: Robot, v: SX, ahead: SX | float) -> Torque:
     d = SX(robot.damping)
-    return Torque(-d * v, ahead * d)
+    return Torque(-d * v, ahead * d, plain=BOTH)
 
 
 def stop_torque(robot: Robot, stops: StopsPlan, q: SX, v: SX, ahead: SX | float) -> Torque:
@@ -142,15 +142,15 @@ def friction_torque(
         force = float(robot.friction[i])
         stopped_in_a_step = force * dt / float(inertia[i])
         if guess is not None:
-            hold = STUCK * float(inertia[i])
-            now[i], slope[i] = -hold / dt * v[i], hold
+            damping = STUCK * float(inertia[i])
+            now[i], slope[i] = -damping * v[i], damping * dt
             slides = ca.fabs(v[i]) > stopped_in_a_step
             start[k] = ca.if_else(slides, -ca.sign(v[i]), guess[k])
         else:
             now[i] = -force * v[i] / ca.fmax(ca.fabs(v[i]), stopped_in_a_step)
     if guess is None:
         return Torque(now, slope)
-    return Torque(now, slope, SX(robot.friction), rubbing, start)
+    return Torque(now, slope, SX(robot.friction), rubbing, start, plain=BOTH)
 
 
 def friction_ahead(state: SX, share: SX, before: SX, v: SX, a: SX, dt: SX) -> tuple[SX, SX]:

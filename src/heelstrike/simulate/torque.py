@@ -22,6 +22,7 @@ from heelstrike.spatial.vector import SX, zeros
 ROUNDS = 3
 """Solves in a step; a joint that exceeds its limit only in the last one does so for this step."""
 
+BOTH = ("now", "slope")
 Parts = Sequence[tuple[str, Sequence[int]]]
 """Names of limbs, and the velocity indices of each."""
 Solve = Callable[[SX, SX], SX]
@@ -41,6 +42,8 @@ class Torque:
     """Entries that have a limit."""
     start: SX | None = None
     """First guess for the limited entries: -1 or 1 at a limit, 0 between; a wrong one is undone."""
+    plain: Sequence[str] = ()
+    """What is so simple that it is computed anew wherever it is needed."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +106,10 @@ def _let(p: Program, parts: Parts, torques: Sequence[Torque]) -> list[Torque]:
         with p.block(f"{name}: torques"):
             for torque in own:
                 for i in indices:
-                    torque.now[i] = p.let("now", torque.now[i])
-                    torque.slope[i] = p.let("slope", torque.slope[i])
+                    if "now" not in torque.plain:
+                        torque.now[i] = p.let("now", torque.now[i])
+                    if "slope" not in torque.plain:
+                        torque.slope[i] = p.let("slope", torque.slope[i])
                     if torque.start is not None and i in torque.limited:
                         k = torque.limited.index(i)
                         torque.start[k] = p.let("start", torque.start[k])
