@@ -3,7 +3,7 @@
     python -m benchmarks.gpu_simulator [--laws elastic,rigid] [--json FILE] [ROBOT ...]
 
 Robots stand as in standing.py: servo, torque limits, joint stops, eight contact points. 65,536
-worlds make 200 steps in one run that keeps its end; the best of three counts. 256 worlds make 100
+worlds make 1000 steps in one run that keeps its end; the best of three counts. 256 worlds make 100
 steps on both devices from one state: worlds whose every bit agrees, and the largest difference of a
 normal force in one step, over the weight.
 """
@@ -24,7 +24,7 @@ from benchmarks.standing import simulator
 from benchmarks.timing import machine
 from heelstrike.compile.driver import current_device
 
-WORLDS, STEPS, CHECKED, TURNS = 65_536, 200, 256, 3
+WORLDS, STEPS, CHECKED, TURNS = 65_536, 1000, 256, 3
 LAWS: dict[str, Any] = {
     "elastic": hs.Elastic(hs.LinearSpring(), hs.Bristle()),
     "rigid": hs.Rigid(friction=hs.Coulomb(0.8, 0.6)),
