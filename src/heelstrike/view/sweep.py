@@ -1,0 +1,144 @@
+"""The picture of a sweep: peaks and falls over what was varied.
+
+One grid axis, or what is random: curves, the median of the worlds at a value (or among those near
+it) and the band that holds four fifths of them. Two or more grid axes: maps over the first two, the
+median of each cell. Worlds that diverged are left out of peaks.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heelstrike.view import plot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from heelstrike.sweeps.outcome import Columns
+
+BINS = 24
+"""Groups of equally many worlds along what is random."""
+MOST = 3
+"""Columns of curves."""
+BAND = (10, 90)
+"""Percentiles."""
+PANELS = {
+    "peak_force": ("Peak normal force of any point", "N", 1.0),
+    "peak_depth": ("Deepest penetration of any point", "mm", 1e3),
+}
+BAD = "Fell or failed"
+
+
+def draw(found: Columns, window: bool = False) -> Figure:
+    """Maps over two grid axes, else curves over each of the first few things varied."""
+    grid = [path.replace("/", ":") for path, n in found.info["sweep"]["grid"].items() if n > 1]
+    rows = [name for name in PANELS if name in found] + ["bad"]
+    if len(grid) >= 2:
+        figure, axes = plot.figure(1, len(rows), window=window)
+        for ax, name in zip(axes, rows, strict=True):
+            _map(ax, found, name, grid[0], grid[1])
+        return figure
+    paths = [path for path in found.varied if path in grid or np.ptp(found[path]) > 0][:MOST]
+    paths = paths or list(found.varied)[:1]
+    figure, axes = plot.figure(len(rows), max(1, len(paths)), window=window)
+    for k, ax in enumerate(axes):
+        name = rows[k // max(1, len(paths))]
+        _curve(ax, found, name, paths[k % len(paths)], paths[k % len(paths)] in grid)
+    return figure
+
+
+def _numbers(found: Columns, name: str) -> tuple[np.ndarray, str, str]:
+    """One number a world, with title and unit; worlds that diverged have no peak."""
+    if name == "bad":
+        return 100.0 * found.bad, BAD, "% of the worlds"
+    title, unit, scale = PANELS[name]
+    return np.where(found["failed"] < 0, scale * found[name], np.nan), title, unit
+
+
+def _groups(values: np.ndarray, exact: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Places along an axis, and the group of each world."""
+    if exact:
+        places, group = np.unique(values, return_inverse=True)
+        return places, group
+    count = int(np.clip(len(values) // 20, 1, BINS))
+    edges = np.quantile(values, np.linspace(0, 1, count + 1))
+    group = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, count - 1)
+    middles = np.array([_middle(values[group == k]) for k in range(count)])
+    return middles, group
+
+
+def _middle(values: np.ndarray) -> float:
+    kept = values[np.isfinite(values)]
+    return float(np.median(kept)) if len(kept) else np.nan
+
+
+def _curve(ax: Axes, found: Columns, name: str, path: str, exact: bool) -> None:
+    numbers, title, unit = _numbers(found, name)
+    places, group = _groups(found[path], exact)
+    members = [numbers[group == k] for k in range(len(places))]
+    marker = "o" if len(places) <= 2 * BINS else ""
+    if name == "bad":
+        middle = np.array([part.mean() if len(part) else np.nan for part in members])
+        ax.set_ylim(-3, 103)
+    else:
+        middle = np.array([_middle(part) for part in members])
+        _band(ax, places, members)
+    ax.plot(places, middle, marker=marker, markersize=2.5, linewidth=1.2)
+    if _logarithmic(found, path):
+        ax.set_xscale("log")
+    plot.label(ax, title, _named(found, path), f"[{unit}]" if name != "bad" else unit)
+
+
+def _band(ax: Axes, places: np.ndarray, members: list[np.ndarray]) -> None:
+    kept = [part[np.isfinite(part)] for part in members]
+    if max(len(part) for part in kept) < 3:
+        return
+    ends = [np.percentile(part, BAND) if len(part) else (np.nan, np.nan) for part in kept]
+    low, high = np.array(ends).T
+    label = f"{BAND[0]} to {BAND[1]} % of the worlds"
+    ax.fill_between(places, low, high, color=plot.COLOURS[0], alpha=0.2, linewidth=0, label=label)
+
+
+def _map(ax: Axes, found: Columns, name: str, across: str, along: str) -> None:
+    numbers, title, unit = _numbers(found, name)
+    x, column = _groups(found[across], exact=True)
+    y, line = _groups(found[along], exact=True)
+    order = np.lexsort((column, line))
+    cell = (line * len(x) + column)[order]
+    bounds = np.searchsorted(cell, np.arange(len(x) * len(y) + 1))
+    parts = [numbers[order[a:b]] for a, b in pairwise(bounds)]
+    number = np.mean if name == "bad" else _middle
+    values = np.array([number(part) if len(part) else np.nan for part in parts])
+    ax.grid(False)
+    limits = (0, 100) if name == "bad" else (None, None)
+    shades = ax.pcolormesh(
+        x, y, values.reshape(len(y), len(x)), cmap="cividis", vmin=limits[0], vmax=limits[1]
+    )
+    for axis, path in (("x", across), ("y", along)):
+        if _logarithmic(found, path):
+            getattr(ax, f"set_{axis}scale")("log")
+    bar = ax.figure.colorbar(shades, ax=ax)
+    bar.set_label(unit, fontsize=8)
+    bar.ax.tick_params(labelsize=7)
+    plot.label(ax, title, _named(found, across), _named(found, along))
+
+
+def _logarithmic(found: Columns, path: str) -> bool:
+    """Whether it was drawn so, or lies more evenly so."""
+    drawn = {name.replace("/", ":"): x[2] for name, x in found.info["sweep"]["random"].items()}
+    if path in drawn:
+        return drawn[path] == "log"
+    places = np.unique(found[path])
+    if len(places) < 3 or places[0] <= 0:
+        return False
+    gaps = [np.diff(x) / np.ptp(x) for x in (places, np.log(places))]
+    return bool(np.std(gaps[1]) < np.std(gaps[0]))
+
+
+def _named(found: Columns, path: str) -> str:
+    unit = found.units[path]
+    return f"{path} [{plot.unit(unit)}]" if unit not in ("", "1") else path
