@@ -28,8 +28,8 @@ from heelstrike.errors import HeelstrikeError
 
 BLOCK = 4
 """Numbers of one count of Philox."""
-DIGITS = 15
-"""Of a grid's values, so that 1e4 is 10000 and not 9999.999999999998."""
+DIGITS = 12
+"""Of a grid's values, so that 1e4 is 10000 and not 9999.99999999999."""
 MOST = 10**9
 """Values of an axis."""
 GRID = "1e3:1e6:log:64, 0:1:11 or 0.2,0.4,0.8"
