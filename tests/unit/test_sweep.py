@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
+from benchmarks.processes import command_of, descendants
 from heelstrike.cli import main
 from heelstrike.compile import cpu
 from heelstrike.errors import HeelstrikeError
@@ -463,7 +464,7 @@ def test_ray_gives_the_same_bytes_though_a_worker_is_killed():
     swept("whole", duration=400.0)
     words = f"import heelstrike as hs; hs.sweep('ball.toml', {GRID}, {RANDOM}, {WORLDS}, 3, 400.0, "
     words += "folder='made', chunk=2, ray='local')"
-    process = subprocess.Popen([sys.executable, "-c", words])
+    process = subprocess.Popen([sys.executable, "-c", words], stdout=subprocess.PIPE)
     workers = []
     while not workers and process.poll() is None:
         begun = list(Path("made/chunks").glob("*.npz"))
@@ -471,7 +472,8 @@ def test_ray_gives_the_same_bytes_though_a_worker_is_killed():
         workers = [pid for pid in family if command_of(pid).startswith("ray::work")]
         time.sleep(0.01)
     os.kill(workers[0], signal.SIGKILL)
-    assert process.wait() == 0
+    out, _ = process.communicate()
+    assert (process.returncode, out) == (0, b"")
     assert content() == content("whole")
 
 
@@ -479,23 +481,3 @@ def test_ray_that_is_not_there_is_a_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(HeelstrikeError, match=r"pip install heelstrike\[ray\]"):
         swept(ray="local")
-
-
-def descendants(pid):
-    """Processes that a process started, and theirs."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(stat.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent == pid:
-            found += [int(stat.parent.name), *descendants(int(stat.parent.name))]
-    return found
-
-
-def command_of(pid):
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return ""

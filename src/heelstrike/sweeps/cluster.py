@@ -9,8 +9,9 @@ worker had in hand is given to another.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from itertools import islice
 from typing import Any
 
@@ -70,7 +71,8 @@ def cluster(address: str) -> Iterator[Any]:
             "take --ray local"
         ) from error
     try:
-        yield ray
+        with redirect_stdout(sys.stderr):  # Ray tells of killed workers where results go
+            yield ray
     finally:
         ray.shutdown()
 

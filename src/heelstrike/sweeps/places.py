@@ -27,7 +27,8 @@ SCALE = "_scale"
 MASS = ".mass"
 ALL_MASSES = f"robot{MASS}{SCALE}"
 DROP = "start.drop"
-UNITS = {"gravity": "m s-2", DROP: "m"}
+UNITS = {"gravity": "m s-2", "force": "N", "point": "m", "velocity": "m s-1", "drop": "m"}
+"""Of what no law holds, by the last word of its path."""
 
 
 @dataclass(frozen=True)
@@ -98,24 +99,22 @@ def filled(
 
 def unit_of(sim: Simulator, path: str) -> str:
     """Of a path's numbers; empty where nothing says so."""
+    of_laws: dict[str, str] = {}
+    for name, law in sim.scene.laws.items():
+        of_laws |= units(law, f"{name}.")
+    if path in of_laws:
+        return of_laws[path]
     if path.endswith(SCALE) and path not in sim.parameters:
         return "1"
-    if path.endswith(MASS) and path not in units_of_laws(sim):
+    if path.endswith(MASS):
         return "kg"
     names = labels(sim.robot)
     for kind, of, end in (("q", "coordinate", ""), ("v", "joint", " s-1")):
         if path.startswith(f"start.{kind}."):
             at = names[of].index(path.removeprefix(f"start.{kind}."))
             return names[f"{of}_unit"][at] + end
-    whole = path if path in sim.parameters else path.rpartition(".")[0]
-    return UNITS.get(path) or UNITS.get(whole) or units_of_laws(sim).get(path, "")
-
-
-def units_of_laws(sim: Simulator) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, law in sim.scene.laws.items():
-        found |= units(law, f"{name}.")
-    return found
+    whole = path if path in (DROP, *sim.parameters) else path.rpartition(".")[0]
+    return UNITS.get(whole.rpartition(".")[2], "")
 
 
 def _free(sim: Simulator, path: str) -> None:

@@ -30,6 +30,8 @@ PANELS = {
     "peak_force": ("Peak normal force of any point", "N", 1.0),
     "peak_depth": ("Deepest penetration of any point", "mm", 1e3),
 }
+DECADES = 100.0
+"""Range of a logarithmic axis below which it is labelled by 1, 2 and 5."""
 BAD = "Fell or failed"
 
 
@@ -88,8 +90,7 @@ def _curve(ax: Axes, found: Columns, name: str, path: str, exact: bool) -> None:
         middle = np.array([_middle(part) for part in members])
         _band(ax, places, members)
     ax.plot(places, middle, marker=marker, markersize=2.5, linewidth=1.2)
-    if _logarithmic(found, path):
-        ax.set_xscale("log")
+    _spaced(ax, "x", found, path)
     plot.label(ax, title, _named(found, path), f"[{unit}]" if name != "bad" else unit)
 
 
@@ -119,12 +120,25 @@ def _map(ax: Axes, found: Columns, name: str, across: str, along: str) -> None:
         x, y, values.reshape(len(y), len(x)), cmap="cividis", vmin=limits[0], vmax=limits[1]
     )
     for axis, path in (("x", across), ("y", along)):
-        if _logarithmic(found, path):
-            getattr(ax, f"set_{axis}scale")("log")
+        _spaced(ax, axis, found, path)
     bar = ax.figure.colorbar(shades, ax=ax)
     bar.set_label(unit, fontsize=8)
     bar.ax.tick_params(labelsize=7)
     plot.label(ax, title, _named(found, across), _named(found, along))
+
+
+def _spaced(ax: Axes, axis: str, found: Columns, path: str) -> None:
+    """A logarithmic axis where it is one; with plain numbers where they are few decades."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
+    if not _logarithmic(found, path):
+        return
+    getattr(ax, f"set_{axis}scale")("log")
+    if found[path].max() < DECADES * found[path].min():
+        side = getattr(ax, f"{axis}axis")
+        side.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        side.set_major_formatter(FormatStrFormatter("%g"))
+        side.set_minor_formatter(NullFormatter())
 
 
 def _logarithmic(found: Columns, path: str) -> bool:
