@@ -326,7 +326,7 @@ def test_ten_thousand_worlds_cost_one_compile(monkeypatch):
         ({"grid": {"start.q.root.qw": [1]}}, "no start 'start.q.root.qw'"),
         ({"grid": {"ground.normal.k": "1e3:1e6:lag:4"}}, "is no grid; write 1e3:1e6:log:64"),
         ({"grid": {"ground.normal.k": "0:1:log:4"}}, "a logarithm needs numbers above 0"),
-        ({"grid": {"ground.normal.k": "1:2:1"}}, "2 values or more, not 1"),
+        ({"grid": {"ground.normal.k": "1:2:1"}}, "2 to 1000000 values, not 1"),
         ({"random": {"ground.normal.k": "2:1"}}, "2:1 goes downward; write 1:2"),
         ({"random": {"ground.normal.k": "1:2:3"}}, "no distribution '3'"),
         ({"random": {"ground.normal.k": "1e4:2e4"}}, "is on the grid and random"),

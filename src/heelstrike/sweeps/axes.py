@@ -30,7 +30,7 @@ BLOCK = 4
 """Numbers of one count of Philox."""
 DIGITS = 12
 """Of a grid's values, so that 1e4 is 10000 and not 9999.99999999999."""
-MOST = 10**9
+MOST = 10**6
 """Values of an axis."""
 GRID = "1e3:1e6:log:64, 0:1:11 or 0.2,0.4,0.8"
 RANDOM = "0.9:1.1, 1e3:1e6:log or 1:0.1:normal (mean and sigma)"
@@ -124,7 +124,9 @@ def _written(path: str, text: str) -> tuple[float, ...]:
     except (ValueError, OverflowError) as error:
         raise HeelstrikeError(f"grid of '{path}': '{text}' is no grid; write {GRID}") from error
     if not 2 <= count <= MOST or float(words[-1]) != count:
-        raise HeelstrikeError(f"grid of '{path}': a grid has 2 values or more, not {words[-1]}")
+        raise HeelstrikeError(
+            f"grid of '{path}': a grid has 2 to {MOST} values, not {words[-1]}; more are --random"
+        )
     if not (np.isfinite(low) and np.isfinite(high)):
         raise HeelstrikeError(f"grid of '{path}': {low:g}:{high:g} are not finite; write {GRID}")
     u = np.arange(count) / (count - 1)

@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,28 +25,42 @@ BLOCK = 2**16
 PEAKS = {"peak_force": ("peak force", "N", 1.0), "peak_depth": ("deepest", "mm", 1e3)}
 
 
-class Sweep(Recording):
-    """The end of every world; `data` is read when it is first looked at."""
+class Sweep:
+    """The end of every world."""
 
     def __init__(self, path: Path, meter: Meter) -> None:
-        super().__init__(lambda: Recording.load(path).data)
         self.path: Path | None = path
         """Of sweep.nc; None where the sweep had no folder."""
         self.meter = meter
+        """What was computed by this call, and how fast."""
+        self._file = path
+
+    @cached_property
+    def recording(self) -> Recording:
+        """The file as a recording of the end, read when it is first looked at."""
+        return Recording.load(self._file)
+
+    @property
+    def data(self) -> xr.Dataset:
+        """Every variable over world, with units and labels; what varied as coordinates."""
+        return self.recording.data
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """What was run, as of any recording; `sweep` says the axes and the start."""
+        return self.recording.info
 
     def in_memory(self) -> Sweep:
         """The same without its file."""
-        _ = self.data
+        _ = self.recording
         self.path = None
         return self
 
-    def summary(self) -> SweepSummary:  # type: ignore[override]
+    def summary(self) -> SweepSummary:
         """How many worlds failed and fell, the least and the largest peaks; prints itself."""
         return SweepSummary(columns(self.path or self.data), self.meter)
 
-    def plot(  # type: ignore[override]
-        self, path: str | os.PathLike[str] | None = None
-    ) -> Figure:
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Peaks and falls over what was varied."""
         from heelstrike.view import plot
         from heelstrike.view.sweep import draw

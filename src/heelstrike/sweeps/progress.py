@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -59,36 +59,39 @@ class Meter:
 
 
 @contextmanager
-def shown(meter: Meter, wanted: bool | None) -> Iterator[None]:
-    """Shows a meter while the block runs; None: on a terminal alone."""
+def shown(meter: Meter, wanted: bool | None) -> Iterator[Callable[[int], None]]:
+    """What to tell of steps made, in all worlds together: counts and shows them. None: on a
+    terminal alone.
+    """
     terminal = sys.stderr.isatty()
     if wanted is False or (wanted is None and not terminal):
-        yield
+        yield meter.add
         return
-    add = meter.add
     if not terminal:
-        last = time.perf_counter()
-
-        def tell(made: int) -> None:
-            nonlocal last
-            add(made)
-            if time.perf_counter() - last > EVERY:
-                last = time.perf_counter()
-                print(meter.text(), file=sys.stderr, flush=True)
-
-        meter.add = tell  # type: ignore[method-assign]
-        yield
+        yield _lines(meter)
         return
     with _bar() as bar:
         task = bar.add_task(meter.text(), total=1.0)
-        bar.update(task, completed=meter.share)
 
         def move(made: int) -> None:
-            add(made)
+            meter.add(made)
             bar.update(task, completed=meter.share, description=meter.text())
 
-        meter.add = move  # type: ignore[method-assign]
-        yield
+        move(0)
+        yield move
+
+
+def _lines(meter: Meter) -> Callable[[int], None]:
+    last = time.perf_counter()
+
+    def tell(made: int) -> None:
+        nonlocal last
+        meter.add(made)
+        if time.perf_counter() - last > EVERY:
+            last = time.perf_counter()
+            print(meter.text(), file=sys.stderr, flush=True)
+
+    return tell
 
 
 def _bar() -> Progress:

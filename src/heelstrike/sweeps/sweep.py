@@ -31,8 +31,10 @@ from heelstrike.sweeps.study import Study
 
 ON_GPU = 65536
 """Worlds of a chunk on a GPU."""
-LEAST, MOST, WORK = 256, 4096, 2**24
+LEAST, MOST, WORK = 128, 4096, 2**24
 """Worlds of a chunk on a CPU, and steps of all its worlds that are enough: some seconds."""
+SHARES = 64
+"""Chunks that a cluster gets at least."""
 
 Source = str | os.PathLike[str] | SceneFile | Simulator
 Done = Iterator[tuple[int, dict[str, np.ndarray]]]
@@ -74,7 +76,7 @@ def sweep(
         raise HeelstrikeError("--ray works on the CPUs of a cluster; leave out --device, or --ray")
     study.check()
     threads = threads or os.cpu_count() or 1
-    manifest = study.manifest(chunk or _chunk(study))
+    manifest = study.manifest(chunk or _chunk(study, ray is not None))
     if folder is not None:
         with locked(Path(folder)):
             store = open_store(Path(folder), manifest, chunk, resume)
@@ -105,14 +107,16 @@ def _study(
     return Study(sim, plan, lasting, made.text())
 
 
-def _chunk(study: Study) -> int:
+def _chunk(study: Study, shared: bool) -> int:
     """Worlds of a chunk, unless the user says: enough to cost little, few enough that a kill loses
-    little.
+    little, and that several workers have their share.
     """
+    worlds = study.plan.worlds
     if study.device != "cpu":
-        return min(study.plan.worlds, ON_GPU)
-    size = min(MOST, max(LEAST, WORK // study.steps))
-    return min(study.plan.worlds, size - size % LEAST)
+        return min(worlds, ON_GPU)
+    most = min(MOST, worlds // SHARES) if shared else MOST
+    size = max(LEAST, min(most, WORK // study.steps))
+    return min(worlds, size - size % LEAST)
 
 
 def _fill(
@@ -128,10 +132,10 @@ def _fill(
         stopped = stack.enter_context(interruptible())
         begin = _on_ray(study, ray, stack) if ray is not None else _here(study, threads)
         meter = Meter(store.worlds, study.steps, store.worlds - lacking)
-        stack.enter_context(shown(meter, progress))
+        tell = stack.enter_context(shown(meter, progress))
 
         def look(made: int) -> None:
-            meter.add(made)
+            tell(made)
             if stopped.is_set():
                 raise KeyboardInterrupt
 

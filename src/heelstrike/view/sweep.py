@@ -32,7 +32,6 @@ PANELS = {
 }
 DECADES = 100.0
 """Range of a logarithmic axis below which it is labelled by 1, 2 and 5."""
-BAD = "Fell or failed"
 
 
 def draw(found: Columns, window: bool = False) -> Figure:
@@ -56,7 +55,8 @@ def draw(found: Columns, window: bool = False) -> Figure:
 def _numbers(found: Columns, name: str) -> tuple[np.ndarray, str, str]:
     """One number a world, with title and unit; worlds that diverged have no peak."""
     if name == "bad":
-        return 100.0 * found.bad, BAD, "% of the worlds"
+        title = "Fell or failed" if "fell" in found else "Failed"
+        return 100.0 * found.bad, title, "% of the worlds"
     title, unit, scale = PANELS[name]
     return np.where(found["failed"] < 0, scale * found[name], np.nan), title, unit
 
