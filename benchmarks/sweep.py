@@ -39,7 +39,7 @@ from benchmarks.processes import command_of, descendants
 from benchmarks.timing import machine
 from heelstrike.sweeps.job import Worker, kernel_here
 from heelstrike.sweeps.plan import Plan
-from heelstrike.sweeps.sweep import _study
+from heelstrike.sweeps.study import study_of
 
 SCENE = "stand"
 GRID = {"ground.normal.k": "1e4:1e5:log:100"}
@@ -157,7 +157,7 @@ def overhead() -> dict[str, float]:
     """Steps of worlds per second: bare, through hs.sweep, and their ratio; turn by turn."""
     duration = TURN_STEPS * 1e-3
     plan = Plan.of(None, {"ground.normal.k": "1e4:1e5:log", **RANDOM}, TURN_WORLDS, 0)
-    study = _study(SCENE, plan, duration, None, None, None)
+    study = study_of(SCENE, plan, duration)
     threads = os.cpu_count() or 1
     worker = Worker(study.job, kernel_here(study.sim), threads)
     worker.work(TURN_WORLDS, study.rows((0, TURN_WORLDS)))

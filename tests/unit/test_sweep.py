@@ -14,8 +14,10 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,6 +33,7 @@ from heelstrike.sweeps.axes import Random, grid_values
 from heelstrike.sweeps.fall import Fall
 from heelstrike.sweeps.plan import Plan
 from heelstrike.sweeps.store import locked
+from heelstrike.sweeps.study import Study, study_of
 from tests import gpu
 
 BALL = """
@@ -173,9 +176,7 @@ def test_a_simulator_with_a_law_of_ones_own():
 def test_a_joint_that_starts_elsewhere_is_held_there():
     scene = '[[robot]]\nmodel = "hoap1"\ndrop = 0.0\n[servo]\n[[surface]]\ntype = "plane"\n'
     Path("robot.toml").write_text(scene)
-    study = sweeping._study(
-        "robot.toml", Plan.of({"start.q.R_KN": [0.1, 0.2]}, None, None, 0), 1, None, None, None
-    )
+    study = study_of("robot.toml", Plan.of({"start.q.R_KN": [0.1, 0.2]}, None, None, 0))
     rows = study.rows((0, 2))
     joint = next(j for j in study.sim.robot.joints if j.name == "R_KN")
     assert (
@@ -226,9 +227,9 @@ def test_bytes_do_not_depend_on_the_lanes(whole, monkeypatch):
 
     monkeypatch.setattr(sweeping, "Worker", Mixed)
     monkeypatch.setattr(sweeping, "kernel_here", lambda sim: None)
-    job = sweeping.Study.job
+    job = Study.job
     shipped = property(lambda study: jobs.shipped(job.func(study), study.sim))
-    monkeypatch.setattr(sweeping.Study, "job", shipped)
+    monkeypatch.setattr(Study, "job", shipped)
     swept(chunk=5)
     assert set(used) == {1, 2, 4, 8}
     assert content() == whole
@@ -455,6 +456,73 @@ def test_picture_is_drawn_of_curves_and_of_maps(axes):
 
 
 # a Ray cluster
+
+
+class PaperRay(ModuleType):
+    """What Ray offers, in this process: the last chunk given out comes back first, as bytes."""
+
+    class exceptions:
+        class RayError(Exception):
+            pass
+
+        class RayTaskError(RayError):
+            cause = HeelstrikeError("install the same version on all nodes")
+
+    def __init__(self, fails=None):
+        super().__init__("ray")
+        self.fails, self.put = fails, pickle.dumps
+
+    def init(self, **options):
+        pass
+
+    shutdown = init
+
+    def cluster_resources(self):
+        return {"CPU": 2.0}
+
+    def remote(self, **options):
+        def given(work):
+            return SimpleNamespace(remote=lambda job, *rest: (work, job, pickle.dumps(rest)))
+
+        return given
+
+    def wait(self, waiting, num_returns, timeout):
+        assert len(waiting) <= 4
+        return waiting[-num_returns:], waiting[:-num_returns]
+
+    def get(self, given):
+        if self.fails:
+            raise self.fails
+        work, job, rest = given
+        return work(pickle.loads(job), *pickle.loads(rest))
+
+
+def test_chunks_of_a_cluster_in_any_order_give_the_same_bytes(whole, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", PaperRay())
+    swept(ray="local", chunk=4)
+    assert content() == whole
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PaperRay.exceptions.RayError(), "chunk [0-9] was lost 6 times with its worker"),
+        (PaperRay.exceptions.RayTaskError(), "install the same version on all nodes"),
+    ],
+)
+def test_what_a_cluster_cannot_do_is_a_sentence(monkeypatch, error, said):
+    monkeypatch.setitem(sys.modules, "ray", PaperRay(error))
+    with pytest.raises(HeelstrikeError, match=said):
+        swept(ray="local", chunk=16)
+
+
+def test_another_version_on_a_node_is_refused():
+    study = study_of("ball.toml", Plan.of(GRID, None, None, 0))
+    job = jobs.shipped(study.job, study.sim)
+    with pytest.raises(
+        HeelstrikeError, match=r"this sweep is of Heelstrike 0\.0, and this machine"
+    ):
+        replace(job, version="0.0").kernel()
 
 
 @pytest.mark.nightly

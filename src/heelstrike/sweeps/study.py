@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import heelstrike
 from heelstrike.compile.cache import environment
 from heelstrike.compile.key import digest
 from heelstrike.errors import HeelstrikeError
+from heelstrike.scene_files import SceneFile, load_scene
 from heelstrike.simulate.recorder import at_the_end, ends
 from heelstrike.simulate.repeat import circumstances, coordinates, described
 from heelstrike.simulate.simulator import Simulator
@@ -25,6 +27,8 @@ from heelstrike.sweeps.store import FORMAT, VERSION
 if TYPE_CHECKING:
     import xarray as xr
 
+Source = str | os.PathLike[str] | SceneFile | Simulator
+"""A bundled scene or a .toml file, either of them loaded, or a simulator."""
 BLOCK = 2**15
 """Worlds that are checked at a time."""
 FELL = {
@@ -159,6 +163,28 @@ class Study:
             if unit := unit_of(self.sim, path):
                 made[variable(path)].attrs["units"] = unit
         return made
+
+
+def study_of(
+    source: Source,
+    plan: Plan,
+    duration: float | None = None,
+    device: str | None = None,
+    math: str | None = None,
+    dtype: str | None = None,
+) -> Study:
+    """Of what a user names: a scene, or a simulator from its start, which is not changed."""
+    if isinstance(source, Simulator):
+        if device or math or dtype:
+            raise HeelstrikeError("a simulator has its device, math and dtype already")
+        if duration is None:
+            raise HeelstrikeError("of a simulator say how long: duration=2.0 [s]")
+        return Study(source.twin(), plan, duration, None)
+    made = source if isinstance(source, SceneFile) else load_scene(source)
+    sim = made.simulator(device or "cpu", math or "exact", dtype)
+    sim.begin_at(*made.start)
+    lasting = made.content.simulation.duration if duration is None else duration
+    return Study(sim, plan, lasting, made.text())
 
 
 def variable(path: str) -> str:

@@ -16,9 +16,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.scene_files import SceneFile, load_scene
 from heelstrike.simulate.rollout import interruptible
-from heelstrike.simulate.simulator import Simulator
 from heelstrike.sweeps.axes import GridLike, RandomLike
 from heelstrike.sweeps.cluster import cluster, on_cluster
 from heelstrike.sweeps.job import Worker, kernel_here, shipped
@@ -27,7 +25,7 @@ from heelstrike.sweeps.outcome import Sweep
 from heelstrike.sweeps.plan import Plan
 from heelstrike.sweeps.progress import Meter, shown
 from heelstrike.sweeps.store import Store, locked, open_store
-from heelstrike.sweeps.study import Study
+from heelstrike.sweeps.study import Source, Study, study_of
 
 ON_GPU = 65536
 """Worlds of a chunk on a GPU."""
@@ -36,7 +34,6 @@ LEAST, MOST, WORK = 128, 4096, 2**24
 SHARES = 64
 """Chunks that a cluster gets at least."""
 
-Source = str | os.PathLike[str] | SceneFile | Simulator
 Done = Iterator[tuple[int, dict[str, np.ndarray]]]
 """Chunks by index, with their worlds' memory at the end."""
 
@@ -71,7 +68,7 @@ def sweep(
         if value is not None and not (isinstance(value, int | np.integer) and value > 0):
             raise HeelstrikeError(f"{word} is a whole number above 0, not {value!r}")
     plan = Plan.of(grid, random, worlds, seed)
-    study = _study(source, plan, duration, device, math, dtype)
+    study = study_of(source, plan, duration, device, math, dtype)
     if ray is not None and study.device != "cpu":
         raise HeelstrikeError("--ray works on the CPUs of a cluster; leave out --device, or --ray")
     study.check()
@@ -84,27 +81,6 @@ def sweep(
     with TemporaryDirectory(prefix="heelstrike-") as made, locked(Path(made)):
         store = open_store(Path(made), manifest, chunk, resume)
         return Sweep(store.result, _fill(study, store, threads, ray, progress)).in_memory()
-
-
-def _study(
-    source: Source,
-    plan: Plan,
-    duration: float | None,
-    device: str | None,
-    math: str | None,
-    dtype: str | None,
-) -> Study:
-    if isinstance(source, Simulator):
-        if device or math or dtype:
-            raise HeelstrikeError("a simulator has its device, math and dtype already")
-        if duration is None:
-            raise HeelstrikeError("of a simulator say how long: duration=2.0 [s]")
-        return Study(source.twin(), plan, duration, None)
-    made = source if isinstance(source, SceneFile) else load_scene(source)
-    sim = made.simulator(device or "cpu", math or "exact", dtype)
-    sim.begin_at(*made.start)
-    lasting = made.content.simulation.duration if duration is None else duration
-    return Study(sim, plan, lasting, made.text())
 
 
 def _chunk(study: Study, shared: bool) -> int:
