@@ -184,6 +184,22 @@ def test_a_joint_that_starts_elsewhere_is_held_there():
     )
 
 
+def test_paths_that_are_no_names_in_a_file():
+    """Bodies of parts have a slash, laws of a body on a surface have spaces."""
+    law = hs.Elastic(hs.HuntCrossley(k=2e4), None)
+    robot = hs.combine({"a": hs.load("ball"), "b": hs.load("ball")})
+    scene = hs.Scene(robot, hs.Plane(), materials={"a/ball on ground": law})
+    sim = hs.Simulator(scene)
+    sim.begin_at(robot.neutral + np.tile(np.eye(7)[2], 2))
+    grid = {"a/ball on ground.normal.k": [1e4, 2e4], "b/ball.mass_scale": [1, 2]}
+    found = hs.sweep(sim, grid, duration=0.01)
+    names = ["a:ball_on_ground.normal.k", "b:ball.mass_scale"]
+    assert list(found.info["varied"]) == names
+    assert found.data[names[0]].values.tolist() == [1e4, 1e4, 2e4, 2e4]
+    assert found.data[names[0]].attrs["units"] == "N/m^n"
+    assert "b:ball.mass_scale 1 to 2, 2 values" in str(found.summary())
+
+
 def test_who_fell():
     """Low, tilted by 70 degrees about x, turned about the vertical: by the definition."""
     judge = Fall(0, 0.3, (0.0, 0.0, 1.0))
@@ -400,6 +416,7 @@ def test_command_leaves_data_and_a_picture(capsys):
     assert Path("made/sweep.png").stat().st_size > 10_000
     run = hs.Recording.load("made/sweep.nc")
     assert run.data["ground.normal.k"].attrs["units"] == "N/m^n"
+    assert "fell" not in run.data  # nobody asks of a ball
     assert "12 worlds" in str(run.summary())
     assert "wall time" not in str(run.summary())
 

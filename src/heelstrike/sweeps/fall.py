@@ -1,4 +1,5 @@
-"""Whether a robot with a free base fell: judged by where it ended.
+"""Whether a robot with a free base and joints fell: judged by where it ended. Of a ball or a box
+nobody asks.
 
 It fell if its base ended less than half as high above the ground as it stood there, or tilted by
 more than 60 degrees from its start:
@@ -46,10 +47,10 @@ class Fall:
 
 
 def fall_of(sim: Simulator) -> Fall | None:
-    """The judge of a simulator's start; None where no base is free, or nothing can touch."""
+    """The judge of a simulator's start; None without a free base, joints and contacts."""
     robot, q = sim.robot, np.atleast_2d(sim._machine.begin["q"])[0]
-    base = robot.joints[0]
-    if base.kind != "free" or not sim.scene.pairs or not robot.points:
+    base, jointed = robot.joints[0], any(joint.kind != "free" for joint in robot.joints)
+    if base.kind != "free" or not jointed or not sim.scene.pairs or not robot.points:
         return None
     above = -float(meetings(sim.scene, q)[0].max())
     low, z = lowest(robot, q), float(q[base.iq + 2])

@@ -167,8 +167,7 @@ def peak_memory() -> int:
 
 
 def _span(found: Columns, path: str) -> dict[str, Any]:
-    values, sweep = found[path], found.info["sweep"]
-    count = {name.replace("/", ":"): n for name, n in sweep["grid"].items()}.get(path)
+    values, count = found[path], found.info["sweep"]["grid"].get(path)
     return {
         "least": float(values.min()),
         "most": float(values.max()),

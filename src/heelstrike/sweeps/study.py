@@ -21,7 +21,7 @@ from heelstrike.simulate.variables import dataset
 from heelstrike.sweeps.fall import fall_of
 from heelstrike.sweeps.job import STATE, Job, job_of
 from heelstrike.sweeps.places import MASS, filled, places, unit_of
-from heelstrike.sweeps.plan import Plan
+from heelstrike.sweeps.plan import Plan, variable
 from heelstrike.sweeps.store import FORMAT, VERSION
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ class Study:
             "wall_time": None,
             "varied": varied,
             "sweep": {
-                "grid": {path: len(values) for path, values in plan.grid.items()},
-                "random": {path: random.as_list() for path, random in plan.random.items()},
+                "grid": {variable(path): len(values) for path, values in plan.grid.items()},
+                "random": {variable(path): x.as_list() for path, x in plan.random.items()},
                 "q0": self.job.base["q"],
                 "v0": self.job.base["v"],
                 "scene": self.scene,
@@ -185,8 +185,3 @@ def study_of(
     sim.begin_at(*made.start)
     lasting = made.content.simulation.duration if duration is None else duration
     return Study(sim, plan, lasting, made.text())
-
-
-def variable(path: str) -> str:
-    """A path as a name in a file, where a slash would make a group."""
-    return path.replace("/", ":")

@@ -36,7 +36,7 @@ DECADES = 100.0
 
 def draw(found: Columns, window: bool = False) -> Figure:
     """Maps over two grid axes, else curves over each of the first few things varied."""
-    grid = [path.replace("/", ":") for path, n in found.info["sweep"]["grid"].items() if n > 1]
+    grid = [path for path, count in found.info["sweep"]["grid"].items() if count > 1]
     rows = [name for name in PANELS if name in found] + ["bad"]
     if len(grid) >= 2:
         figure, axes = plot.figure(1, len(rows), window=window)
@@ -143,9 +143,9 @@ def _spaced(ax: Axes, axis: str, found: Columns, path: str) -> None:
 
 def _logarithmic(found: Columns, path: str) -> bool:
     """Whether it was drawn so, or lies more evenly so."""
-    drawn = {name.replace("/", ":"): x[2] for name, x in found.info["sweep"]["random"].items()}
-    if path in drawn:
-        return drawn[path] == "log"
+    drawn = found.info["sweep"]["random"].get(path)
+    if drawn is not None:
+        return bool(drawn[2] == "log")
     places = np.unique(found[path])
     if len(places) < 3 or places[0] <= 0:
         return False
