@@ -45,7 +45,7 @@ SCENE = "stand"
 GRID = {"ground.normal.k": "1e4:1e5:log:100"}
 RANDOM = {"ground.friction.mu_k": "0.3:0.6", "robot.mass_scale": "0.9:1.1"}
 KILLS = 3
-TURNS, TURN_WORLDS, TURN_STEPS = 5, 8192, 500
+TURNS, TURN_WORLDS, TURN_STEPS = 5, 8192, 1000
 RESULTS = Path(__file__).parent / "results" / "sweep.json"
 
 

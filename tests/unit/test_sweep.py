@@ -11,6 +11,7 @@ import json
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -370,7 +371,7 @@ def test_a_folder_of_another_sweep_is_refused():
     with pytest.raises(HeelstrikeError, match=r"ground\.friction\.mu \[0\.3\], not \[0\.4\]"):
         swept(resume=True)
     Path("ball.toml").write_text(BALL.replace('model = "ball"', 'model = "cube"'))
-    with pytest.raises(HeelstrikeError, match="another robot, law or version"):
+    with pytest.raises(HeelstrikeError, match="another robot, law, table or version"):
         swept(resume=True)
     Path("other").mkdir()
     Path("other/notes.txt").write_text("mine")
@@ -563,6 +564,12 @@ def test_ray_gives_the_same_bytes_though_a_worker_is_killed():
 
 
 def test_ray_that_is_not_there_is_a_sentence(monkeypatch):
+    with socket.socket() as unused, monkeypatch.context() as here:
+        here.setitem(sys.modules, "ray", PaperRay())
+        unused.bind(("127.0.0.1", 0))  # and listens to nobody
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        with pytest.raises(HeelstrikeError, match=f"nobody answers at '{address}'"):
+            swept("unreached", ray=address)
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(HeelstrikeError, match=r"pip install heelstrike\[ray\]"):
         swept(ray="local")

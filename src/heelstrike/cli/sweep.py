@@ -33,7 +33,9 @@ def sweep(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The folder of the sweep.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the folder's.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with what is missing in the folder.")
+    ] = False,
     law: Annotated[str | None, typer.Option(help="The law of every surface, by name.")] = None,
     drop: Annotated[
         float | None, typer.Option(help="Height of the lowest contact point at the start [m].")
@@ -51,7 +53,7 @@ def sweep(
     chunk: Annotated[
         int | None, typer.Option(min=1, help="Worlds that are computed and kept together.")
     ] = None,
-    ray: Annotated[str | None, typer.Option(help="local, or the address of a Ray cluster.")] = None,
+    ray: Annotated[str | None, typer.Option(help="local, or HOST:PORT of a Ray cluster.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Simulate a scene in many worlds over parameters; a sweep that was killed goes on."""

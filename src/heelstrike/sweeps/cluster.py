@@ -9,6 +9,8 @@ worker had in hand is given to another.
 from __future__ import annotations
 
 import os
+import re
+import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
@@ -27,6 +29,8 @@ AHEAD = 2
 """Chunks given out for each CPU of the cluster."""
 PATIENCE = 0.2
 """Between looks at Ctrl-C [s]."""
+ANSWER = 5.0
+"""That a cluster may take to be reached [s]."""
 ROOM = 2**28
 """Of a local cluster's object store [bytes]."""
 
@@ -61,20 +65,35 @@ def cluster(address: str) -> Iterator[Any]:
         here = {"include_dashboard": False, "object_store_memory": ROOM}
         options |= here | {"num_cpus": os.cpu_count() or 1, "address": LOCAL}
     else:
+        _knock(address)
         options["address"] = address
     try:
         ray.init(**options)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise HeelstrikeError(
-            f"cannot join the Ray cluster '{address}': {first}; start one (ray start --head), or "
-            "take --ray local"
+            f"cannot join the Ray cluster '{address}': {first}; is its token known here "
+            "(RAY_AUTH_MODE, RAY_AUTH_TOKEN), and its version of Ray the same?"
         ) from error
     try:
         with redirect_stdout(sys.stderr):  # Ray tells of killed workers where results go
             yield ray
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Refuses HOST:PORT where nobody answers: Ray itself would ask again for many minutes."""
+    found = re.fullmatch(r"(?:ray://)?(.+):(\d{1,5})", address)
+    if found is None:
+        return
+    try:
+        socket.create_connection((found[1], int(found[2])), timeout=ANSWER).close()
+    except (OSError, OverflowError) as error:
+        raise HeelstrikeError(
+            f"nobody answers at '{address}' ({error}); start a Ray cluster there (ray start "
+            "--head), or take --ray local"
+        ) from error
 
 
 def on_cluster(

@@ -182,7 +182,7 @@ def _check_same(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, Any
     for name in differing[:FEW]:
         old, new = json.dumps(there.get(name)), json.dumps(here.get(name))
         plain = max(len(old), len(new)) <= LONGEST and name != "key"
-        what = "robot, law or version of Heelstrike" if name == "key" else name
+        what = "robot, law, table or version of Heelstrike" if name == "key" else name
         said.append(f"{name} {old}, not {new}" if plain else f"another {what}")
     more = f"; and {len(differing) - FEW} more" if len(differing) > FEW else ""
     raise HeelstrikeError(

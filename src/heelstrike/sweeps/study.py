@@ -56,9 +56,10 @@ class Study:
 
     @cached_property
     def key(self) -> str:
-        """Tells programs, and the versions that decide over their numbers, apart."""
+        """Tells programs, their tables, and the versions that decide over their numbers apart."""
         machine = self.sim._machine
-        return digest([machine.plan.key(), list(environment()[:1]), environment()[3:5]])
+        ours, _, _, casadi, source, *_ = environment()
+        return digest([machine.plan.key(), machine.tables(), ours, casadi, source])
 
     @cached_property
     def job(self) -> Job:

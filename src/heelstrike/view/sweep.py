@@ -69,8 +69,15 @@ def _groups(values: np.ndarray, exact: bool) -> tuple[np.ndarray, np.ndarray]:
     count = int(np.clip(len(values) // 20, 1, BINS))
     edges = np.quantile(values, np.linspace(0, 1, count + 1))
     group = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, count - 1)
-    middles = np.array([_middle(values[group == k]) for k in range(count)])
+    middles = np.array([_middle(part) for part in _parts(values, group, count)])
     return middles, group
+
+
+def _parts(numbers: np.ndarray, group: np.ndarray, count: int) -> list[np.ndarray]:
+    """The numbers of each group."""
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(count + 1))
+    return [numbers[order[a:b]] for a, b in pairwise(bounds)]
 
 
 def _middle(values: np.ndarray) -> float:
@@ -81,7 +88,7 @@ def _middle(values: np.ndarray) -> float:
 def _curve(ax: Axes, found: Columns, name: str, path: str, exact: bool) -> None:
     numbers, title, unit = _numbers(found, name)
     places, group = _groups(found[path], exact)
-    members = [numbers[group == k] for k in range(len(places))]
+    members = _parts(numbers, group, len(places))
     marker = "o" if len(places) <= 2 * BINS else ""
     if name == "bad":
         middle = np.array([part.mean() if len(part) else np.nan for part in members])
@@ -108,10 +115,7 @@ def _map(ax: Axes, found: Columns, name: str, across: str, along: str) -> None:
     numbers, title, unit = _numbers(found, name)
     x, column = _groups(found[across], exact=True)
     y, line = _groups(found[along], exact=True)
-    order = np.lexsort((column, line))
-    cell = (line * len(x) + column)[order]
-    bounds = np.searchsorted(cell, np.arange(len(x) * len(y) + 1))
-    parts = [numbers[order[a:b]] for a, b in pairwise(bounds)]
+    parts = _parts(numbers, line * len(x) + column, len(x) * len(y))
     number = np.mean if name == "bad" else _middle
     values = np.array([number(part) if len(part) else np.nan for part in parts])
     ax.grid(False)
