@@ -12,8 +12,9 @@ Time is that of the whole command, imports, compilation and picture included; "r
 own, steps of all worlds over the time from the first chunk to the last. Memory is the most that the
 process held; of Ray's workers it is not told.
 
-"overhead" is measured in one process: the rate of hs.sweep over that of the bare compiled step with
-as many worlds, steps and threads; both take turns, the best one counts.
+"overhead" is measured in one process, with the robots of benchmarks.step as they stand: CPU time of
+one thread, of the bare compiled step and of hs.sweep from its first chunk to its last, as many
+worlds and steps; both take turns, the best one counts.
 """
 
 from __future__ import annotations
@@ -36,8 +37,10 @@ from rich.table import Table
 
 import heelstrike as hs
 from benchmarks.processes import command_of, descendants
+from benchmarks.standing import Peer, simulator
+from benchmarks.step import sources
 from benchmarks.timing import machine
-from heelstrike.sweeps.job import Worker, kernel_here
+from heelstrike.sweeps.job import STATE, Worker, kernel_here
 from heelstrike.sweeps.plan import Plan
 from heelstrike.sweeps.study import study_of
 
@@ -45,7 +48,7 @@ SCENE = "stand"
 GRID = {"ground.normal.k": "1e4:1e5:log:100"}
 RANDOM = {"ground.friction.mu_k": "0.3:0.6", "robot.mass_scale": "0.9:1.1"}
 KILLS = 3
-TURNS, TURN_WORLDS, TURN_STEPS = 5, 8192, 1000
+TURNS, TURN_WORLDS, TURN_STEPS = 8, 4096, 500
 RESULTS = Path(__file__).parent / "results" / "sweep.json"
 
 
@@ -61,7 +64,8 @@ def main() -> None:
     result: dict[str, Any] = {"machine": machine(), "cores": os.cpu_count()}
     result |= {"scene": SCENE, "worlds": options.worlds, "duration": options.duration}
     with TemporaryDirectory() as folder, console.status("measuring the overhead") as status:
-        result["overhead"] = overhead()
+        robots = sources(quick=False)
+        result["overhead"] = {name: overhead(source) for name, source in robots.items()}
         base = command(options.worlds, options.duration)
         status.update("undisturbed")
         whole = Path(folder) / "whole"
@@ -153,24 +157,26 @@ def digest(folder: Path) -> str:
     return sha256((folder / "sweep.nc").read_bytes()).hexdigest()
 
 
-def overhead() -> dict[str, float]:
-    """Steps of worlds per second: bare, through hs.sweep, and their ratio; turn by turn."""
-    duration = TURN_STEPS * 1e-3
-    plan = Plan.of(None, {"ground.normal.k": "1e4:1e5:log", **RANDOM}, TURN_WORLDS, 0)
-    study = study_of(SCENE, plan, duration)
-    threads = os.cpu_count() or 1
-    worker = Worker(study.job, kernel_here(study.sim), threads)
+def overhead(source: str) -> dict[str, float]:
+    """CPU time of a step of a world on one thread [us]: bare, through hs.sweep; turn by turn."""
+    sim = simulator(hs.load(source), Peer(source).dt)
+    friction = {"ground.friction.mu_k": (0.5, 0.6)}
+    duration, work = TURN_STEPS * float(sim.parameters["dt"][0]), TURN_STEPS * TURN_WORLDS
+    study = study_of(sim, Plan.of(None, friction, TURN_WORLDS, 0), duration)
+    worker = Worker(study.job, kernel_here(study.sim))
     worker.work(TURN_WORLDS, study.rows((0, TURN_WORLDS)))
     batch = worker._ready(TURN_WORLDS)
     bare, swept = [], []
     for _ in range(TURNS):
-        batch.reset(**{name: study.job.base[name] for name in ("q", "v")})
-        started = time.perf_counter()
-        batch.run(TURN_STEPS, 1, threads)
-        bare.append(TURN_WORLDS * TURN_STEPS / (time.perf_counter() - started))
-        found = hs.sweep(SCENE, None, plan.random, TURN_WORLDS, 0, duration)
-        swept.append(found.meter.rate)
-    return {"bare": max(bare), "sweep": max(swept), "ratio": max(swept) / max(bare)}
+        batch.reset(**{name: study.job.base[name] for name in STATE})
+        started = time.process_time()
+        batch.run(TURN_STEPS)
+        bare.append(1e6 * (time.process_time() - started) / work)
+        found = hs.sweep(sim, None, friction, TURN_WORLDS, 0, duration, threads=1)
+        swept.append(1e6 * found.meter.cpu / work)
+        if found.data["fell"].any() or (found.data["failed"] >= 0).any():
+            raise SystemExit(f"{source} does not stand")
+    return {"bare": min(bare), "sweep": min(swept), "ratio": min(bare) / min(swept)}
 
 
 def show(console: Console, result: dict[str, Any]) -> None:
@@ -191,9 +197,9 @@ def show(console: Console, result: dict[str, Any]) -> None:
         table.add_row("by Ray, a worker killed", *cells)
     console.print()
     console.print(table)
-    found = result["overhead"]
-    rates = f"{found['sweep'] / 1e6:.2f} of {found['bare'] / 1e6:.2f} M world-steps/s"
-    console.print(f"through hs.sweep: {rates} of the bare step, {100 * found['ratio']:.0f} %")
+    for name, found in result["overhead"].items():
+        times = f"bare {found['bare']:.3f} us, through hs.sweep {found['sweep']:.3f} us"
+        console.print(f"{name} standing, a step of a world on one thread: {times}")
 
 
 if __name__ == "__main__":

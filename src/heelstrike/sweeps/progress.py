@@ -24,20 +24,25 @@ class Meter:
         self.before = done * steps
         self.made = 0
         """In all worlds together, since the start of this process's work."""
-        self.started = time.perf_counter()
-        self._stopped: float | None = None
+        self._started = time.perf_counter(), time.process_time()
+        self._stopped: tuple[float, float] | None = None
 
     def add(self, made: int) -> None:
         self.made += made
 
     def stop(self) -> None:
         """The work is done."""
-        self._stopped = time.perf_counter()
+        self._stopped = time.perf_counter(), time.process_time()
 
     @property
     def spent(self) -> float:
         """[s]"""
-        return (self._stopped or time.perf_counter()) - self.started
+        return (self._stopped[0] if self._stopped else time.perf_counter()) - self._started[0]
+
+    @property
+    def cpu(self) -> float:
+        """Time that this process's threads worked [s]."""
+        return (self._stopped[1] if self._stopped else time.process_time()) - self._started[1]
 
     @property
     def rate(self) -> float:
