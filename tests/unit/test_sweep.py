@@ -29,6 +29,7 @@ from heelstrike.cli import main
 from heelstrike.compile import cpu
 from heelstrike.errors import HeelstrikeError
 from heelstrike.sweeps import job as jobs
+from heelstrike.sweeps import store
 from heelstrike.sweeps import sweep as sweeping
 from heelstrike.sweeps.axes import Random, grid_values
 from heelstrike.sweeps.fall import Fall
@@ -385,6 +386,30 @@ def test_half_a_sweep_is_refused_without_resume(monkeypatch):
         swept()
     with pytest.raises(HeelstrikeError, match="begun in chunks of 5 worlds; leave out --chunk"):
         swept(chunk=6, resume=True)
+
+
+def test_a_disk_that_is_too_small_is_refused_before_anything_runs(monkeypatch, whole):
+    """By the file's own size, twice: once as chunks."""
+    size = study_of("ball.toml", Plan.of(GRID, RANDOM, WORLDS, 3)).bytes * WORLDS
+    values = sum(x.nbytes for x in swept(None).data.variables.values() if "world" in x.dims)
+    assert values <= size < 1.1 * values
+    free = SimpleNamespace(free=2 * size - 1)
+    monkeypatch.setattr(store.shutil, "disk_usage", lambda folder: free)
+    with pytest.raises(HeelstrikeError, match=r"needs .* GB in 'made', chunks and all"):
+        swept()
+    free.free += 1
+    swept(resume=True)
+    assert content() == whole
+
+
+def test_a_damaged_result_says_what_to_do(whole):
+    swept()
+    Path("made/sweep.nc").write_bytes(whole[:1000])
+    with pytest.raises(HeelstrikeError, match="is damaged; remove it, and --resume"):
+        swept(resume=True).summary()
+    Path("made/sweep.nc").unlink()
+    swept(resume=True)
+    assert content() == whole
 
 
 def test_two_processes_are_refused_in_one_folder():

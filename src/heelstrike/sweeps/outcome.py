@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.recording import Recording
 from heelstrike.simulate.summary import row
 from heelstrike.sweeps.progress import Meter, clock, counted
@@ -99,8 +100,13 @@ def columns(source: Path | xr.Dataset) -> Columns:
     import xarray as xr
 
     if isinstance(source, Path):
-        with xr.open_dataset(source, engine="h5netcdf") as data:
-            return columns(data)
+        try:
+            with xr.open_dataset(source, engine="h5netcdf") as data:
+                return columns(data)
+        except (OSError, RuntimeError, ValueError, KeyError) as error:
+            raise HeelstrikeError(
+                f"'{source}' is damaged; remove it, and --resume computes it again"
+            ) from error
     found = Columns()
     found.info = {name: json.loads(text) for name, text in source.attrs.items() if name in KEPT}
     found.units = {p: source[p].attrs.get("units", "") for p in found.info["varied"]}

@@ -71,6 +71,15 @@ class Store:
         """Chunks that are not there, or not whole."""
         return [index for index in range(self.chunks) if self.read(index) is None]
 
+    def check_room(self, size: int) -> None:
+        """Refuses what the disk cannot hold [bytes]."""
+        free = shutil.disk_usage(self.folder).free
+        if size > free:
+            raise HeelstrikeError(
+                f"this sweep needs {size / 1e9:.3g} GB in '{self.folder}', chunks and all, and "
+                f"{free / 1e9:.3g} GB are free; name a folder with more room, or sweep fewer worlds"
+            )
+
     def write(self, index: int, arrays: Mapping[str, np.ndarray]) -> None:
         self._path(index).parent.mkdir(exist_ok=True)
         with whole_file(self._path(index)) as part, open(part, "wb") as file:

@@ -15,9 +15,10 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.scene_files import SceneFile, load_scene
 from heelstrike.simulate.recorder import at_the_end, ends
 from heelstrike.simulate.repeat import circumstances, coordinates, described
+from heelstrike.simulate.scene import bodies_in
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.start import check_outside
-from heelstrike.simulate.variables import dataset
+from heelstrike.simulate.variables import AXES, dataset
 from heelstrike.sweeps.fall import fall_of
 from heelstrike.sweeps.job import STATE, Job, job_of
 from heelstrike.sweeps.places import MASS, filled, places, unit_of
@@ -53,6 +54,15 @@ class Study:
     @property
     def device(self) -> str:
         return self.sim._machine.target.device
+
+    @property
+    def bytes(self) -> int:
+        """That a world takes in a file."""
+        robot, pairs = self.sim.robot, self.sim.scene.pairs
+        contacts = 2 * len(pairs) + len(AXES) * len(bodies_in(pairs))
+        whole = 4 + len(self.plan.paths)  # world, failed, steps, fell
+        width = np.dtype(self.sim._machine.target.dtype).itemsize
+        return width * (robot.nq + robot.nv + contacts) + 8 * whole
 
     @cached_property
     def key(self) -> str:

@@ -104,6 +104,7 @@ def _fill(
         return Meter(store.worlds, study.steps, store.worlds)
     missing = store.missing()
     lacking = sum(last - first for first, last in map(store.span, missing))
+    store.check_room(study.bytes * (lacking + store.worlds))
     with ExitStack() as stack:
         stopped = stack.enter_context(interruptible())
         begin = _on_ray(study, ray, stack) if ray is not None else _here(study, threads)
