@@ -63,6 +63,7 @@ def main() -> None:
     console, moments = Console(), random.Random(options.seed)
     result: dict[str, Any] = {"machine": machine(), "cores": os.cpu_count()}
     result |= {"scene": SCENE, "worlds": options.worlds, "duration": options.duration}
+    result["load"] = os.getloadavg()[0]  # of what else runs here
     with TemporaryDirectory() as folder, console.status("measuring the overhead") as status:
         robots = sources(quick=False)
         result["overhead"] = {name: overhead(source) for name, source in robots.items()}
