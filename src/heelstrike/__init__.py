@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         Stairs,
         Treadmill,
     )
+    from heelstrike.sweeps.sweep import sweep
 
 __version__ = "0.1.0"
 
@@ -110,6 +111,7 @@ _HOMES = {
     "normal_law": "heelstrike.contact.custom",
     "scenes": "heelstrike.scene_files",
     "suggest": "heelstrike.simulate.suggest",
+    "sweep": "heelstrike.sweeps.sweep",
     "virtual_mass": "heelstrike.impact.mass",
     "where": "heelstrike.contact.contact",
     "yardsticks": "heelstrike.measure.yardsticks",
@@ -168,6 +170,7 @@ __all__ = [
     "normal_law",
     "scenes",
     "suggest",
+    "sweep",
     "virtual_mass",
     "where",
     "yardsticks",

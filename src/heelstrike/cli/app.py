@@ -15,6 +15,7 @@ from heelstrike.cli.listing import list_things
 from heelstrike.cli.paper import paper
 from heelstrike.cli.run import run
 from heelstrike.cli.stability import stability
+from heelstrike.cli.sweep import sweep
 from heelstrike.cli.view import view
 
 app = typer.Typer(
@@ -46,6 +47,7 @@ def heelstrike(
 app.command("run")(run)
 app.command("compare")(compare)
 app.command("stability")(stability)
+app.command("sweep")(sweep)
 app.command("view")(view)
 app.command("list")(list_things)
 app.command("paper")(paper)

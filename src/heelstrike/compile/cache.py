@@ -34,6 +34,7 @@ from heelstrike.compile.key import digest
 from heelstrike.errors import ProgramError
 
 if TYPE_CHECKING:
+    from heelstrike.compile.code import Traced
     from heelstrike.compile.program import Program
 
 LARGEST = 256 * 2**20
@@ -45,7 +46,7 @@ SUFFIX = ".kernel"
 
 def cached_kernel(
     key: object,
-    build: Callable[[], Program],
+    build: Callable[[], Program | Traced],
     outputs: Sequence[str] | None = None,
     width: int | None = None,
     dtype: str = "float64",

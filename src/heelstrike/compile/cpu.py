@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 
 from heelstrike.compile.batch import Layout
+from heelstrike.compile.code import Traced
 from heelstrike.compile.kernel import Kernel, host, target_machine
 from heelstrike.compile.lanes import REALS, Real
 from heelstrike.compile.llvm import Module, emit
@@ -17,14 +18,14 @@ __all__ = ["Kernel", "compile_program", "host", "object_code", "widest"]
 
 
 def compile_program(
-    program: Program,
+    program: Program | Traced,
     outputs: Sequence[str] | None = None,
     width: int | None = None,
     dtype: str = "float64",
     level: int = 2,
 ) -> Kernel:
     """A kernel for the named outputs (default: all) with `width` lanes (default: the host's widest)
-    at LLVM's `level` 1 to 3.
+    at LLVM's `level` 1 to 3. A program that was traced elsewhere has its outputs already.
     """
     if dtype not in list(REALS):
         raise ProgramError(f"no number type '{dtype}'; types: {', '.join(REALS)}")
@@ -33,7 +34,7 @@ def compile_program(
     real = REALS[dtype]
     if width is not None and width not in (1, 2, 4, 8, 16, 32):
         raise ProgramError(f"the width is a power of two from 1 to 32, not {width}")
-    traced = program.trace(outputs)
+    traced = program if isinstance(program, Traced) else program.trace(outputs)
     module = emit(traced, widest(real) if width is None else width, real)
     layout = Layout.of(traced, module.width, real, module.frame_size)
     return Kernel(layout, object_code(module, level))

@@ -46,6 +46,18 @@ def parameters(node: object, path: str = "") -> dict[str, np.ndarray]:
     return found
 
 
+def units(node: object, path: str = "") -> dict[str, str]:
+    """Units by path, of the parameters whose fields say one."""
+    found: dict[str, str] = {}
+    said = {f.name: f.metadata.get(UNIT, "") for f in fields(node)}  # type: ignore[arg-type]
+    for name, value in _own(node).items():
+        if _is_node(value):
+            found |= units(value, f"{path}{name}.")
+        elif said.get(name):
+            found[f"{path}{name}"] = said[name]
+    return found
+
+
 def with_values(node: T, values: Mapping[str, Any], path: str = "") -> T:
     """A copy whose parameters are replaced: by symbols, for tracing, or by other numbers."""
     new: dict[str, Any] = {}

@@ -93,18 +93,29 @@ class SceneFile:
                 v.append(part.velocities(robot, q[-1]))
         return np.concatenate(q), np.concatenate(v)
 
-    def simulator(self) -> Simulator:
-        """A simulator with the pushes; the start and the step are checked."""
-        sim = self.unchecked()
+    def simulator(
+        self, device: str = "cpu", math: str = "exact", dtype: str | None = None
+    ) -> Simulator:
+        """A simulator with the pushes; the start and the step are checked. On a CPU its numbers
+        are of the file's type, on a GPU float32, unless `dtype` is given.
+        """
+        sim = self.unchecked(device=device, math=math, dtype=dtype)
         self._check_start(sim)
         for i, push in enumerate(self.content.push):
             with self._blaming(("push", i)):
                 sim.push(push.body, push.force, push.duration, at=push.start, point=push.point)
         return sim
 
-    def unchecked(self, worlds: int = 1) -> Simulator:
+    def unchecked(
+        self,
+        worlds: int = 1,
+        device: str = "cpu",
+        math: str = "exact",
+        dtype: str | None = None,
+    ) -> Simulator:
         """A simulator without pushes, whatever the start and the step are."""
         how = self.content.simulation
+        own = how.dtype if device == "cpu" else None
         with self._blaming(("simulation",), word="sensors"):
             for name in how.sensors:
                 sensor_frame(self.robot, name)
@@ -116,7 +127,9 @@ class SceneFile:
                 control,
                 worlds,
                 integrator=how.integrator,
-                dtype=how.dtype,
+                dtype=dtype or own,
+                device=device,
+                math=math,
                 stops=self.content.stops,
                 sensors=how.sensors,
             )

@@ -37,13 +37,13 @@ ATTRIBUTES: dict[str, str] = {
     "steps": "number of steps",
     "every": "steps from one record to the next",
     "seed": "seed of the random numbers; null where none were drawn",
-    "wall_time": "time that the run took [s]",
-    "created": "when, in UTC, as ISO 8601 writes it",
+    "wall_time": "time that the run took [s]; null of a sweep",
+    "created": "when, in UTC, as ISO 8601 writes it; null of a sweep",
     "versions": "of Heelstrike, Python and the packages that decide over the numbers",
 }
 """All are needed; a run may add `varied`, {path: a value for each world}, `robot_source`, `math`:
-exact or fast."""
-ADDED = ("varied", "robot_source", "math")
+exact or fast, `sweep`: what a sweep varied and where its worlds began."""
+ADDED = ("varied", "robot_source", "math", "sweep")
 
 
 def encoded(attrs: Mapping[str, object]) -> dict[str, Any]:

@@ -31,9 +31,7 @@ class Parameters(MutableMapping[str, np.ndarray]):
         return self._values[self.known(path)].copy()
 
     def __setitem__(self, path: str, value: ArrayLike) -> None:
-        array = self.shaped(path, value, self.worlds)
-        self._check(path, array)
-        self._values[path] = array
+        self._values[path] = self.checked(path, value, self.worlds)
         self._changed(path)
 
     def __delitem__(self, path: str) -> None:
@@ -80,6 +78,12 @@ class Parameters(MutableMapping[str, np.ndarray]):
                 f"parameter '{path}' takes {size} finite number{'s' * (size > 1)} for all worlds "
                 f"alike, or an array of shape ({worlds}, {size}); got {value!r:.60}"
             )
+        return array
+
+    def checked(self, path: str, value: ArrayLike, worlds: int) -> np.ndarray:
+        """The value as `shaped` makes it, if what it belongs to would take it."""
+        array = self.shaped(path, value, worlds)
+        self._check(path, array)
         return array
 
     def for_worlds(self, worlds: int) -> None:

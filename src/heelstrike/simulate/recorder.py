@@ -51,31 +51,31 @@ def recorded(
         "varied": varied,
     }
     scene = plan.scene
-    after = machine.ready().keep(*_at_the_end(scene, not variables))
+    after = machine.ready().keep(*at_the_end(scene, not variables))
 
     def labelled() -> xr.Dataset:
-        ends = _ends(scene, before, after)
-        return dataset(derived(variables, made.values), ends, labels, attrs)
+        finals = ends(scene, before, after)
+        return dataset(derived(variables, made.values), finals, labels, attrs)
 
     return Recording(labelled, plan.robot)
 
 
-def _at_the_end(scene: Scene, with_state: bool) -> list[str]:
+def at_the_end(scene: Scene, with_state: bool) -> list[str]:
     """Memory that a recording keeps."""
     contacts = ["peak_force", "peak_depth", "impulse"] if scene.pairs else []
     return ["failed", "clock", *contacts, *(["q", "v"] if with_state else [])]
 
 
-def _ends(
+def ends(
     scene: Scene, before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
     """Values without a time: where each world began and how it ended."""
-    ends = {
+    found = {
         "failed": after["failed"][:, 0],
         "steps": after["clock"][:, 0] - before["clock"][:, 0],
         "q0": before["q"],
         "v0": before["v"],
     } | {name: value for name, value in after.items() if name not in ("failed", "clock")}
     if scene.pairs:
-        ends["impulse"] = ends["impulse"].reshape(-1, len(bodies_in(scene.pairs)), 3)
-    return ends
+        found["impulse"] = found["impulse"].reshape(-1, len(bodies_in(scene.pairs)), 3)
+    return found

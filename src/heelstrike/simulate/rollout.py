@@ -52,7 +52,7 @@ def rollout(
         into = batch.record_into
     record = sum(array[:, :1].nbytes for array in values.values())
     most = every * max(1, ROOM // record) if record else steps
-    with _interruptible() as stopped, _bar(steps, progress) as show:
+    with interruptible() as stopped, _bar(steps, progress) as show:
         while made < steps and not stopped.is_set():
             chunk = min(chunk, steps - made, most)
             begun = time.perf_counter()
@@ -103,7 +103,7 @@ def _shape(batch: Worlds, name: str) -> tuple[int, ...]:
 
 
 @contextmanager
-def _interruptible() -> Iterator[threading.Event]:
+def interruptible() -> Iterator[threading.Event]:
     """Ctrl-C ends the run after the present chunk; a second one at once."""
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():

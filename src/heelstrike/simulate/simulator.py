@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -211,6 +212,23 @@ class Simulator:
         self._follow_start(begin["q"], mask)
         self._told = False
 
+    def begin_at(self, q0: ArrayLike, v0: ArrayLike | None = None) -> None:
+        """The state that worlds will start from; nothing is compiled."""
+        self._machine.begin = begin = self._machine.begin | self._given_state(q0, v0)
+        self._follow_start(begin["q"], self._mask(None))
+
+    def twin(self) -> Simulator:
+        """Another of the same scene, parameters and start: one world, the first where they differ,
+        and nothing compiled.
+        """
+        other, own = copy.copy(self), self._machine
+        other._machine = Machine(own.plan, float(self._dt[0]), 1, own.target)
+        for path, value in self.parameters.items():
+            other.parameters[path] = np.atleast_2d(value)[0]
+        other._machine.begin = {name: np.atleast_2d(x)[0] for name, x in own.begin.items()}
+        other._linearizers, other._told = {}, False
+        return other
+
     def check_start(self, q0: ArrayLike | None = None) -> None:
         """Refuses a start inside a surface, and steps in which nothing could rest on one. Nothing
         is compiled.
@@ -219,6 +237,18 @@ class Simulator:
         for pose in np.atleast_2d(q):
             check_outside(self.scene, pose)
             check_step(self._machine.plan, pose, float(self._dt.max()))
+
+    def free_masses(self, *names: str) -> None:
+        """Makes the masses of bodies parameters, "BODY.mass" [kg], of a program compiled anew. A
+        body's inertia goes with its mass.
+        """
+        bodies = [self.robot.bodies[self.robot.body(name)].name for name in names]
+        for name, body in zip(names, bodies, strict=True):
+            if name != body:
+                raise HeelstrikeError(f"vary the mass of the whole body: '{body}.mass'")
+        new = [body for body in bodies if f"{body}.mass" not in self.parameters]
+        if new:
+            self._machine.grow(varied=(*self._machine.plan.varied, *new))
 
     def compile(self, record: str | Sequence[str] | None = None) -> None:
         """Compiles now what a run with this `record` would compile."""
@@ -341,10 +371,7 @@ class Simulator:
                 self.parameters.known(path)
         for path in vary:
             if path.endswith(".mass") and path not in self.parameters:
-                body = self.robot.bodies[self.robot.body(path.removesuffix(".mass"))].name
-                if f"{body}.mass" != path:
-                    raise HeelstrikeError(f"vary the mass of the whole body: '{body}.mass'")
-                self._machine.grow(varied=(*self._machine.plan.varied, body))
+                self.free_masses(path.removesuffix(".mass"))
         if worlds != self.worlds:
             self._machine.resize(worlds)
             self.reset()

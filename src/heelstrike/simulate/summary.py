@@ -51,7 +51,7 @@ def _run(data: xr.Dataset) -> dict[str, Any]:
     # nominal, or each world's own
     dt = np.ravel(info["varied"].get("dt", info["dt"]))
     simulated = float(np.sum(steps * dt))
-    wall = float(info["wall_time"])
+    wall = info["wall_time"]
     failed = data["failed"].values if "failed" in data else np.full(worlds, -1)
     return {
         "robot": info["robot"],
@@ -67,7 +67,7 @@ def _run(data: xr.Dataset) -> dict[str, Any]:
         "duration": info["duration"],
         "simulated": simulated,
         "wall_time": wall,
-        "real_time_factor": simulated / wall if wall > 0 else None,
+        "real_time_factor": simulated / wall if wall else None,
         "failures": [
             {"world": int(data["world"][i]), "step": int(failed[i])}
             for i in np.flatnonzero(failed >= 0)
@@ -176,7 +176,8 @@ def _lines(values: dict[str, Any]) -> list[tuple[str, str]]:
     lines.append(("step", f"{step}, {values['integrator']}, {values['dtype']}"))
     factor = values["real_time_factor"]
     speed = "" if factor is None else f", {_counted(factor)} times real time"
-    lines.append(("wall time", f"{values['wall_time']:.3g} s{speed}"))
+    if values["wall_time"] is not None:
+        lines.append(("wall time", f"{values['wall_time']:.3g} s{speed}"))
     lines.append(("failed", _failures(values["failures"])))
     many_worlds = values["worlds"] > 1
     if "peak_force" in values:

@@ -1,0 +1,109 @@
+"""`heelstrike sweep SCENE --grid PATH=... --random PATH=...`: many worlds over parameters."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heelstrike.cli.console import output, print_json, say
+from heelstrike.cli.run import FOLDER, INTERRUPTED, chosen_scene
+from heelstrike.errors import HeelstrikeError
+
+
+def sweep(
+    scene: Annotated[str | None, typer.Argument(help="A bundled scene, or a .toml file.")] = None,
+    robot: Annotated[
+        str | None, typer.Option(help="A robot alone on a plane: a bundled name, .urdf or .xml.")
+    ] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(help="PATH=1e3:1e6:log:64, =0:1:11 or =0.2,0.4. Repeatable: they multiply."),
+    ] = None,
+    random: Annotated[
+        list[str] | None,
+        typer.Option(help="PATH=0.9:1.1, =1e3:1e6:log or =1:0.1:normal. Repeatable."),
+    ] = None,
+    worlds: Annotated[
+        int | None, typer.Option(help="How many; the grid's points, if not given.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of what is random.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The folder of the sweep.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with what is missing in the folder.")
+    ] = False,
+    law: Annotated[str | None, typer.Option(help="The law of every surface, by name.")] = None,
+    drop: Annotated[
+        float | None, typer.Option(help="Height of the lowest contact point at the start [m].")
+    ] = None,
+    duration: Annotated[float | None, typer.Option(help="Simulated time [s].")] = None,
+    dt: Annotated[float | None, typer.Option(help="Time step [s].")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A value by path: ground.normal.k=2e4. Repeatable."),
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    math: Annotated[str, typer.Option(help="exact or, on a GPU, fast.")] = "exact",
+    dtype: Annotated[str | None, typer.Option(help="float64 or float32.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="One a core, if not given.")] = None,
+    chunk: Annotated[
+        int | None, typer.Option(min=1, help="Worlds that are computed and kept together.")
+    ] = None,
+    ray: Annotated[str | None, typer.Option(help="local, or HOST:PORT of a Ray cluster.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Simulate a scene in many worlds over parameters; a sweep that was killed goes on."""
+    from heelstrike.sweeps.sweep import sweep as run
+
+    flags = {"--law": law, "--drop": drop, "--duration": duration, "--dt": dt}
+    made = chosen_scene(scene, robot, flags, settings or [])
+    folder = out or FOLDER / f"{made.name}-sweep"
+    try:
+        found = run(
+            made,
+            _pairs("--grid", grid),
+            _pairs("--random", random),
+            worlds,
+            seed,
+            folder=folder,
+            device=device,
+            math=math,
+            dtype=dtype,
+            threads=threads,
+            chunk=chunk,
+            ray=ray,
+            resume=resume,
+            progress=True,
+        )
+        picture = folder / "sweep.png"
+        found.plot(picture)
+    except KeyboardInterrupt:
+        say(f"interrupted; the same command with --resume goes on in {folder}", "yellow")
+        sys.exit(INTERRUPTED)
+    summary = found.summary()
+    if as_json:
+        files = {"data": str(found.path), "picture": str(picture)}
+        print_json({"scene": made.name, "summary": summary.as_dict(), **files})
+        return
+    console = output()
+    console.print(made.content.about or made.name, style="bold", markup=False)
+    console.print(str(summary), markup=False, soft_wrap=True)
+    for name, path in (("data", found.path), ("picture", picture)):
+        console.print(f"{name:<14}{path}", markup=False, soft_wrap=True)
+
+
+def _pairs(option: str, given: list[str] | None) -> dict[str, str]:
+    """PATH=VALUES, each once."""
+    found: dict[str, str] = {}
+    for text in given or []:
+        path, equals, values = (part.strip() for part in text.partition("="))
+        if not equals or not path or not values:
+            raise HeelstrikeError(f"{option} {text}: write it as PATH=VALUES; see --help")
+        if path in found:
+            raise HeelstrikeError(f"{option} {path} is given twice; keep one")
+        found[path] = values
+    return found

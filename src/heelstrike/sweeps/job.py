@@ -1,0 +1,125 @@
+"""What a worker needs, and its work: a chunk of worlds from start to end.
+
+A job is plain data. Its program is the traced step, for no lanes in particular (compile/code.py):
+each machine emits and compiles it for its own, and a world's bits do not depend on that. Laws that
+a user wrote are in the graph like ours; their Python is not needed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import heelstrike
+from heelstrike.compile.cache import cached_kernel
+from heelstrike.compile.kernel import Kernel
+from heelstrike.errors import HeelstrikeError
+
+if TYPE_CHECKING:
+    from heelstrike.compile.code import Traced
+    from heelstrike.compile.cuda import CudaKernel
+    from heelstrike.simulate.simulator import Simulator
+    from heelstrike.simulate.target import Worlds
+
+STATE = ("q", "v")
+"""At time 0: among a job's values, and no parameters."""
+TURN = 0.1
+"""Wall time between looks at progress and Ctrl-C [s]."""
+
+Report = Callable[[int], None]
+"""Told of steps that were made, in all worlds together; may raise."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all chunks have in common."""
+
+    key: str
+    """Tells one program from another."""
+    program: Traced | None
+    """None where it stays in this process, with its kernel."""
+    dtype: str
+    steps: int
+    base: Mapping[str, np.ndarray]
+    """Parameters, and q and v at time 0: the same in all worlds unless a chunk says otherwise."""
+    tables: Mapping[str, np.ndarray]
+    kept: tuple[str, ...]
+    """Memory that is kept at the end."""
+    version: str = heelstrike.__version__
+
+    def kernel(self, width: int | None = None) -> Kernel:
+        """The program, compiled for this machine or found in its cache."""
+        program = self.program
+        if program is None:
+            raise HeelstrikeError("this job has no program to compile; see `shipped`")
+        if self.version != heelstrike.__version__:
+            raise HeelstrikeError(
+                f"this sweep is of Heelstrike {self.version}, and this machine has "
+                f"{heelstrike.__version__}; install the same version on all nodes"
+            )
+        return cached_kernel(("job", self.key), lambda: program, None, width, self.dtype)
+
+
+class Worker:
+    """A kernel and its arrays, for one chunk after another."""
+
+    def __init__(self, job: Job, kernel: Kernel | CudaKernel, threads: int = 1) -> None:
+        self.job, self.kernel, self.threads = job, kernel, threads
+        self._batch: Worlds | None = None
+
+    def work(
+        self, worlds: int, rows: Mapping[str, np.ndarray], report: Report | None = None
+    ) -> dict[str, np.ndarray]:
+        """Memory at the end, (worlds, size) by name; `rows` are what varies, a row a world."""
+        job, batch = self.job, self._ready(worlds)
+        begin = {name: rows.get(name, job.base[name]) for name in STATE}
+        batch.set(**{name: x for name, x in rows.items() if name not in begin})
+        batch.reset(**begin)
+        made, turn = 0, 1
+        while made < job.steps:
+            turn = min(turn, job.steps - made)
+            started = time.perf_counter()
+            batch.run(turn, 1, self.threads)
+            batch.sync()
+            made += turn
+            spent = max(time.perf_counter() - started, 1e-6)
+            if report is not None:
+                report(turn * worlds)
+            turn = max(1, min(4 * turn, int(turn * TURN / spent)))
+        return {name: batch.get(name) for name in job.kept}
+
+    def _ready(self, worlds: int) -> Worlds:
+        if self._batch is None or self._batch.worlds != worlds:
+            self._batch = None  # what it takes is given back first
+            self._batch = batch = self.kernel.batch(worlds)
+            inputs = {name: x for name, x in self.job.base.items() if name not in STATE}
+            batch.set(**inputs, **self.job.tables)
+        return self._batch
+
+
+def job_of(sim: Simulator, steps: int, kept: tuple[str, ...], key: str) -> Job:
+    """Of a simulator's worlds as they are now; where they differ, of the first."""
+    machine = sim._machine
+    base = {path: np.atleast_2d(value)[0] for path, value in sim.parameters.items()}
+    base |= {name: np.atleast_2d(value)[0] for name, value in machine.begin.items()}
+    return Job(key, None, machine.target.dtype, steps, base, machine.tables(), kept)
+
+
+def shipped(job: Job, sim: Simulator) -> Job:
+    """The same with its program, to go elsewhere."""
+    from heelstrike.simulate.step import step_program
+
+    return replace(job, program=step_program(sim._machine.plan).trace([]))
+
+
+def kernel_here(sim: Simulator) -> Kernel | CudaKernel:
+    """The step of a simulator with nothing recorded, for many worlds on its own device."""
+    from heelstrike.simulate.step import step_program
+
+    machine = sim._machine
+    plan = machine.plan
+    return machine.target.kernel(plan.key(), lambda: step_program(plan), [], None)

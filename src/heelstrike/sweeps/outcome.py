@@ -1,0 +1,245 @@
+"""What came of a sweep: the file, the worlds that matter, a picture."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.simulate.recording import Recording
+from heelstrike.simulate.summary import row
+from heelstrike.sweeps.progress import Meter, clock, counted
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+BLOCK = 2**16
+"""Worlds that are read at a time."""
+PEAKS = {"peak_force": ("peak force", "N", 1.0), "peak_depth": ("deepest", "mm", 1e3)}
+
+
+class Sweep:
+    """The end of every world."""
+
+    def __init__(self, path: Path, meter: Meter) -> None:
+        self.path: Path | None = path
+        """Of sweep.nc; None where the sweep had no folder."""
+        self.meter = meter
+        """What was computed by this call, and how fast."""
+        self._file = path
+
+    @cached_property
+    def recording(self) -> Recording:
+        """The file as a recording of the end, read when it is first looked at."""
+        return Recording.load(self._file)
+
+    @property
+    def data(self) -> xr.Dataset:
+        """Every variable over world, with units and labels; what varied as coordinates."""
+        return self.recording.data
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """What was run, as of any recording; `sweep` says the axes and the start."""
+        return self.recording.info
+
+    def in_memory(self) -> Sweep:
+        """The same without its file."""
+        _ = self.recording
+        self.path = None
+        return self
+
+    def summary(self) -> SweepSummary:
+        """How many worlds failed and fell, the least and the largest peaks; prints itself."""
+        return SweepSummary(columns(self.path or self.data), self.meter)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Peaks and falls over what was varied."""
+        from heelstrike.view import plot
+        from heelstrike.view.sweep import draw
+
+        figure = draw(columns(self.path or self.data), window=path is None)
+        if path is not None:
+            plot.save(figure, path)
+        return figure
+
+
+class Columns(dict[str, np.ndarray]):
+    """One number a world by name: peaks over all points, failed, fell, and what varied."""
+
+    info: dict[str, Any]
+    """The file's attributes."""
+    units: dict[str, str]
+    """Of what varied."""
+
+    @property
+    def worlds(self) -> int:
+        return len(self["failed"])
+
+    @property
+    def varied(self) -> dict[str, np.ndarray]:
+        return {path: self[path] for path in self.units}
+
+    @property
+    def bad(self) -> np.ndarray:
+        """Worlds that diverged, or fell."""
+        failed = self["failed"] >= 0
+        return failed | self["fell"] if "fell" in self else failed
+
+
+def columns(source: Path | xr.Dataset) -> Columns:
+    """Of a sweep's file, a block at a time, or of its data."""
+    import xarray as xr
+
+    if isinstance(source, Path):
+        try:
+            with xr.open_dataset(source, engine="h5netcdf") as data:
+                return columns(data)
+        except (OSError, RuntimeError, ValueError, KeyError) as error:
+            raise HeelstrikeError(
+                f"'{source}' is damaged; remove it, and --resume computes it again"
+            ) from error
+    found = Columns()
+    found.info = {name: json.loads(text) for name, text in source.attrs.items() if name in KEPT}
+    found.units = {p: source[p].attrs.get("units", "") for p in found.info["varied"]}
+    for name in ("failed", "fell", *found.units):
+        if name in source:
+            found[name] = source[name].values
+    for name in PEAKS:
+        if name in source:
+            blocks = range(0, source.sizes["world"], BLOCK)
+            parts = [source[name][at : at + BLOCK].values.max(axis=1) for at in blocks]
+            found[name] = np.concatenate(parts)
+    return found
+
+
+KEPT = ("varied", "sweep", "steps", "dt", "duration", "robot", "device", "dtype", "seed")
+
+
+class SweepSummary:
+    """Shows itself at a prompt and by print(); `as_dict()` holds the same as plain values."""
+
+    def __init__(self, found: Columns, meter: Meter) -> None:
+        info, failed = found.info, found["failed"]
+        self._values: dict[str, Any] = {
+            "robot": info["robot"],
+            "worlds": found.worlds,
+            "steps": info["steps"],
+            "dt": info["dt"],
+            "duration": info["duration"],
+            "device": info["device"],
+            "dtype": info["dtype"],
+            "seed": info["seed"],
+            "varied": {path: _span(found, path) for path in found.varied},
+            "failed": _some(failed >= 0, found),
+            "fell": _some(found["fell"], found) if "fell" in found else None,
+        }
+        if self._values["failed"]["count"]:
+            first = self._values["failed"]["first"]["world"]
+            self._values["failed"]["first"]["step"] = int(failed[first])
+        good = np.flatnonzero(failed < 0)
+        for name in PEAKS:
+            if name in found:
+                self._values[name] = _extremes(found, name, good)
+        self._values |= {
+            "computed": meter.made // meter.steps,
+            "wall_time": meter.spent if meter.made else None,
+            "rate": meter.rate if meter.made else None,
+            "memory": peak_memory(),
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Numbers, strings, lists and dicts, ready for JSON."""
+        return dict(self._values)
+
+    def __str__(self) -> str:
+        return "\n".join(row(name, text) for name, text in _lines(self._values))
+
+    __repr__ = __str__
+
+
+def peak_memory() -> int:
+    """Most that this process has held so far [bytes]."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
+
+
+def _span(found: Columns, path: str) -> dict[str, Any]:
+    values, count = found[path], found.info["sweep"]["grid"].get(path)
+    return {
+        "least": float(values.min()),
+        "most": float(values.max()),
+        "unit": found.units[path],
+        "grid": count,
+    }
+
+
+def _some(those: np.ndarray, found: Columns) -> dict[str, Any]:
+    where = np.flatnonzero(those)
+    return {"count": len(where), "first": _world(found, int(where[0])) if len(where) else None}
+
+
+def _world(found: Columns, world: int) -> dict[str, Any]:
+    return {
+        "world": world,
+        "values": {path: float(values[world]) for path, values in found.varied.items()},
+    }
+
+
+def _extremes(found: Columns, name: str, good: np.ndarray) -> dict[str, Any] | None:
+    """Least, median and largest of the worlds that did not fail."""
+    if not len(good):
+        return None
+    values = found[name][good]
+    ends = {"least": good[values.argmin()], "largest": good[values.argmax()]}
+    made: dict[str, Any] = {
+        word: {"value": float(found[name][at]), **_world(found, int(at))}
+        for word, at in ends.items()
+    }
+    return made | {"median": float(np.median(values))}
+
+
+def _lines(values: dict[str, Any]) -> list[tuple[str, str]]:
+    each = f"{values['duration']:g} s each, {values['steps']} steps of {1e3 * values['dt']:g} ms"
+    where = f"{values['dtype']}, {values['device']}"
+    lines = [("worlds", f"{values['worlds']:,}, {each}, {where}")]
+    for path, span in values["varied"].items():
+        unit = f" {span['unit']}" if span["unit"] not in ("", "1") else ""
+        how = f"{span['grid']} values" if span["grid"] else f"random, seed {values['seed']}"
+        lines.append(("varied", f"{path} {span['least']:.4g} to {span['most']:.4g}{unit}, {how}"))
+    lines.append(("failed", _told(values["failed"], values["worlds"])))
+    if values["fell"] is not None:
+        lines.append(("fell", _told(values["fell"], values["worlds"])))
+    for name, (word, unit, scale) in PEAKS.items():
+        if found := values.get(name):
+            low, high = (scale * found[end]["value"] for end in ("least", "largest"))
+            middle = f"median {scale * found['median']:.4g} {unit}"
+            lines.append((word, f"{low:.4g} to {high:.4g} {unit}, {middle}"))
+            lines += [(f"  {end}", _named(found[end])) for end in ("least", "largest")]
+    if values["rate"] is not None:
+        rate = f"{counted(values['rate'])} world-steps/s"
+        lines.append(("wall time", f"{clock(values['wall_time'])}, {rate}"))
+    lines.append(("memory", f"{values['memory'] / 1e6:.0f} MB at most"))
+    return lines
+
+
+def _told(some: dict[str, Any], worlds: int) -> str:
+    if not some["count"]:
+        return "none"
+    first = some["first"]
+    step = f" at step {first['step']}" if "step" in first else ""
+    share = 100 * some["count"] / worlds
+    return f"{some['count']:,} ({share:.2g} %), first {_named(first)}{step}"
+
+
+def _named(world: dict[str, Any]) -> str:
+    inside = ", ".join(f"{path} {value:.4g}" for path, value in world["values"].items())
+    return f"world {world['world']} ({inside})" if inside else f"world {world['world']}"

@@ -1,0 +1,198 @@
+"""A sweep, laid out: a simulator at its start, a plan of worlds, and what is kept of them."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import heelstrike
+from heelstrike.compile.cache import environment
+from heelstrike.compile.key import digest
+from heelstrike.errors import HeelstrikeError
+from heelstrike.scene_files import SceneFile, load_scene
+from heelstrike.simulate.recorder import at_the_end, ends
+from heelstrike.simulate.repeat import circumstances, coordinates, described
+from heelstrike.simulate.scene import bodies_in
+from heelstrike.simulate.simulator import Simulator
+from heelstrike.simulate.start import check_outside
+from heelstrike.simulate.variables import AXES, dataset
+from heelstrike.sweeps.fall import fall_of
+from heelstrike.sweeps.job import STATE, Job, job_of
+from heelstrike.sweeps.places import MASS, filled, places, unit_of
+from heelstrike.sweeps.plan import Plan, variable
+from heelstrike.sweeps.store import FORMAT, VERSION
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Source = str | os.PathLike[str] | SceneFile | Simulator
+"""A bundled scene or a .toml file, either of them loaded, or a simulator."""
+BLOCK = 2**15
+"""Worlds that are checked at a time."""
+FELL = {
+    "long_name": "whether the base ended low or tilted by more than 60 degrees",
+    "units": "1",
+}
+
+
+class Study:
+    """What is swept, and how."""
+
+    def __init__(self, sim: Simulator, plan: Plan, duration: float, scene: str | None) -> None:
+        """`scene` is the text of a scene file, where there is one."""
+        if not (isinstance(duration, int | float) and 0 < duration < 1e6):
+            raise HeelstrikeError(f"a duration is a time above 0 s, not {duration!r}")
+        self.sim, self.plan, self.scene = sim, plan, scene
+        self.dt = float(sim.parameters["dt"].ravel()[0])
+        self.steps = max(1, round(duration / self.dt))
+        self.where = {path: places(sim, path) for path in plan.paths}
+        self.fall = fall_of(sim)
+
+    @property
+    def device(self) -> str:
+        return self.sim._machine.target.device
+
+    @property
+    def bytes(self) -> int:
+        """That a world takes in a file."""
+        robot, pairs = self.sim.robot, self.sim.scene.pairs
+        contacts = 2 * len(pairs) + len(AXES) * len(bodies_in(pairs))
+        whole = 4 + len(self.plan.paths)  # world, failed, steps, fell
+        width = np.dtype(self.sim._machine.target.dtype).itemsize
+        return width * (robot.nq + robot.nv + contacts) + 8 * whole
+
+    @cached_property
+    def key(self) -> str:
+        """Tells programs, their tables, and the versions that decide over their numbers apart."""
+        machine = self.sim._machine
+        ours, _, _, casadi, source, *_ = environment()
+        return digest([machine.plan.key(), machine.tables(), ours, casadi, source])
+
+    @cached_property
+    def job(self) -> Job:
+        kept = tuple(at_the_end(self.sim.scene, with_state=True))
+        return job_of(self.sim, self.steps, kept, self.key)
+
+    def rows(self, span: tuple[int, int]) -> dict[str, np.ndarray]:
+        """What varies in the worlds of a span, a row a world."""
+        return filled(self.job.base, self.where, self.plan.values(*span))
+
+    def check(self) -> None:
+        """Refuses values that a law would not take, and starts inside the ground, in any world."""
+        extremes: dict[str, tuple[float, float]] = {}
+        for first in range(0, self.plan.worlds, BLOCK):
+            span = first, min(first + BLOCK, self.plan.worlds)
+            values = self.plan.values(*span)
+            for path, numbers in values.items():
+                low, high = extremes.get(path, (np.inf, -np.inf))
+                extremes[path] = min(low, float(numbers.min())), max(high, float(numbers.max()))
+            for port, rows in filled(self.job.base, self.where, values).items():
+                if port not in STATE:
+                    self._check_port(port, rows)
+        for path in (path for path in self.plan.paths if self.where[path][0].port == "q"):
+            for number in extremes[path]:
+                only = {path: np.array([number])}
+                q = filled(self.job.base, {path: self.where[path]}, only)["q"][0]
+                try:
+                    check_outside(self.sim.scene, q)
+                except HeelstrikeError as error:
+                    raise HeelstrikeError(f"{path} = {number:g}: {error}") from error
+
+    def _check_port(self, port: str, rows: np.ndarray) -> None:
+        masses = [f"{body.name}{MASS}" for body in self.sim.robot.bodies]
+        if port in masses and not rows.min() > 0:
+            raise HeelstrikeError(f"'{port}' is a mass above 0 kg, not {rows.min():g}")
+        try:
+            self.sim.parameters.checked(port, rows, len(rows))
+        except HeelstrikeError as error:
+            raise HeelstrikeError(f"'{port}' as it is swept: {error}") from error
+
+    def manifest(self, chunk: int) -> dict[str, Any]:
+        """What is swept; who resumes must mean the same."""
+        target, base = self.sim._machine.target, self.job.base
+        return {
+            FORMAT: VERSION,
+            "version": heelstrike.__version__,
+            **self.plan.as_dict(),
+            "dt": self.dt,
+            "steps": self.steps,
+            "device": target.device,
+            "dtype": target.dtype,
+            "math": target.math,
+            "parameters": {path: x.tolist() for path, x in base.items() if path not in STATE},
+            "start": {name: base[name].tolist() for name in STATE},
+            "key": self.key,
+            "chunk": chunk,
+            "scene": self.scene,
+        }
+
+    def finals(self, span: tuple[int, int], memory: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The variables of a chunk, from its worlds' memory at the end."""
+        start = {name: np.zeros((1, 1)) for name in ("clock", "q", "v")}
+        found = ends(self.sim.scene, start, memory)
+        del found["q0"], found["v0"]  # the same in all worlds, or among what varies
+        found |= {name: found[name].astype(np.int64) for name in ("failed", "steps")}
+        if self.fall is not None:
+            found["fell"] = self.fall.judged(memory["q"])
+        values = self.plan.values(*span)
+        return found | {variable(path): numbers for path, numbers in values.items()}
+
+    def template(self, chunk: dict[str, np.ndarray]) -> xr.Dataset:
+        """The dataset of the first world, without a time of day."""
+        first = {name: array[:1] for name, array in chunk.items()}
+        varied = {variable(path): first.pop(variable(path)) for path in self.plan.paths}
+        fell = first.pop("fell", None)
+        machine, plan = self.sim._machine, self.plan
+        rest = {path: x for path, x in self.job.base.items() if path not in STATE}
+        attrs = described(machine.plan) | circumstances(rest) | {"created": None}
+        attrs |= {
+            "dt": self.dt,
+            "dtype": machine.target.dtype,
+            "device": machine.target.device,
+            "math": machine.target.math,
+            "duration": self.steps * self.dt,
+            "steps": self.steps,
+            "every": self.steps,
+            "seed": plan.seed if plan.random else None,
+            "wall_time": None,
+            "varied": varied,
+            "sweep": {
+                "grid": {variable(path): len(values) for path, values in plan.grid.items()},
+                "random": {variable(path): x.as_list() for path, x in plan.random.items()},
+                "q0": self.job.base["q"],
+                "v0": self.job.base["v"],
+                "scene": self.scene,
+            },
+        }
+        made = dataset({}, first, coordinates(machine.plan), attrs)
+        if fell is not None:
+            made["fell"] = ("world", fell, FELL)
+        for path in plan.paths:
+            if unit := unit_of(self.sim, path):
+                made[variable(path)].attrs["units"] = unit
+        return made
+
+
+def study_of(
+    source: Source,
+    plan: Plan,
+    duration: float | None = None,
+    device: str | None = None,
+    math: str | None = None,
+    dtype: str | None = None,
+) -> Study:
+    """Of what a user names: a scene, or a simulator from its start, which is not changed."""
+    if isinstance(source, Simulator):
+        if device or math or dtype:
+            raise HeelstrikeError("a simulator has its device, math and dtype already")
+        if duration is None:
+            raise HeelstrikeError("of a simulator say how long: duration=2.0 [s]")
+        return Study(source.twin(), plan, duration, None)
+    made = source if isinstance(source, SceneFile) else load_scene(source)
+    sim = made.simulator(device or "cpu", math or "exact", dtype)
+    sim.begin_at(*made.start)
+    lasting = made.content.simulation.duration if duration is None else duration
+    return Study(sim, plan, lasting, made.text())

@@ -1,0 +1,600 @@
+"""Sweeps: which world gets what, and a store whose bytes depend on nothing else.
+
+Oracles: the simulator's own batch run with the same values, bit by bit; NumPy's Philox read from
+its start; closed forms of the distributions; and for everything that may disturb a sweep (kills,
+damage, chunks, threads, lanes, a GPU of paper) the bytes of an undisturbed one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+import heelstrike as hs
+from benchmarks.processes import command_of, descendants
+from heelstrike.cli import main
+from heelstrike.compile import cpu
+from heelstrike.errors import HeelstrikeError
+from heelstrike.sweeps import job as jobs
+from heelstrike.sweeps import store
+from heelstrike.sweeps import sweep as sweeping
+from heelstrike.sweeps.axes import Random, grid_values
+from heelstrike.sweeps.fall import Fall
+from heelstrike.sweeps.plan import Plan
+from heelstrike.sweeps.store import locked
+from heelstrike.sweeps.study import Study, study_of
+from tests import gpu
+
+BALL = """
+about = "a ball falls"
+[simulation]
+duration = 0.1
+[[object]]
+model = "ball"
+drop = 0.02
+[[surface]]
+type = "plane"
+[surface.law]
+normal = { type = "hunt-crossley", k = 5e4, alpha = 0.1 }
+friction = { type = "kinetic", mu = 0.3 }
+"""
+GRID = {"ground.normal.k": "1e4:1e5:log:7"}
+RANDOM = {"ground.normal.alpha": (0.0, 0.5)}
+WORLDS = 42
+
+
+@pytest.fixture(autouse=True)
+def desk(monkeypatch, tmp_path):
+    """80 columns, no colour, in a folder with one scene."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ball.toml").write_text(BALL)
+
+
+def swept(folder="made", scene="ball.toml", grid=GRID, random=RANDOM, worlds=WORLDS, **options):
+    return hs.sweep(scene, grid, random, worlds, 3, folder=folder, **options)
+
+
+def content(folder="made"):
+    """What a finished store holds, but the chunk's size."""
+    assert sorted(path.name for path in Path(folder).iterdir()) == ["sweep.json", "sweep.nc"]
+    return (Path(folder) / "sweep.nc").read_bytes()
+
+
+@pytest.fixture
+def whole():
+    """The bytes of a sweep that nothing disturbed."""
+    swept("whole", threads=1)
+    return content("whole")
+
+
+# which world gets what
+
+
+def test_grids():
+    assert grid_values("k", "0:1:5") == (0.0, 0.25, 0.5, 0.75, 1.0)
+    assert grid_values("k", "0:1:lin:5") == grid_values("k", [0, 0.25, 0.5, 0.75, 1])
+    assert grid_values("k", "1e3:1e6:log:4") == (1e3, 1e4, 1e5, 1e6)
+    assert grid_values("k", "0.2, 0.4,0.8") == (0.2, 0.4, 0.8)
+    found = grid_values("k", "3:700:log:50")
+    # to the 12 digits that a grid keeps
+    np.testing.assert_allclose(found, np.geomspace(3, 700, 50), rtol=5e-12)
+
+
+def test_grids_multiply_in_order_and_repeat():
+    plan = Plan.of({"a": [1, 2], "b": [10, 20, 30]}, None, 12, 0)
+    found = plan.values(0, 12)
+    assert found["a"].tolist() == [1, 1, 1, 2, 2, 2] * 2
+    assert found["b"].tolist() == [10, 20, 30] * 4
+    assert Plan.of({"a": [1, 2], "b": [10, 20, 30]}, None, None, 0).worlds == 6
+
+
+def test_draws_are_those_of_a_stream_read_at_any_place():
+    """World i has the i-th number of NumPy's Philox under its key."""
+    key = int.from_bytes(sha256(b"7 x").digest()[:16], "little")
+    raw = np.random.Philox(key=key).random_raw(1000)
+    wanted = 2.0 + 3.0 * ((raw >> np.uint64(11)) * 2.0**-53)
+    random = Random(2.0, 5.0)
+    np.testing.assert_array_equal(random.drawn(7, "x", 0, 1000), wanted)
+    for first, last in ((0, 1), (1, 2), (3, 17), (400, 1000)):
+        np.testing.assert_array_equal(random.drawn(7, "x", first, last), wanted[first:last])
+    assert not np.isin(random.drawn(8, "x", 0, 1000), wanted).any()
+    assert not np.isin(random.drawn(7, "y", 0, 1000), wanted).any()
+
+
+@pytest.mark.parametrize(
+    ("random", "mean", "sigma"),
+    [
+        (Random(2.0, 5.0), 3.5, 3 / np.sqrt(12)),
+        (Random(3.0, 0.5, "normal"), 3.0, 0.5),
+        (Random(0.01, 100.0, "log"), 0.0, np.log(1e4) / np.sqrt(12)),  # of the logarithm
+    ],
+)
+def test_distributions_have_their_moments(random, mean, sigma):
+    values = random.drawn(0, "x", 0, 100_000)
+    values = np.log(values) if random.kind == "log" else values
+    # five standard errors of a mean, and of a deviation
+    assert abs(values.mean() - mean) < 5 * sigma / np.sqrt(1e5)
+    assert abs(values.std() / sigma - 1) < 5 / np.sqrt(2e5)
+
+
+def test_worlds_have_the_bits_of_a_batch_run():
+    """Parameter, entry of a vector, factor of one, masses, start: as the simulator has them."""
+    grid = {"ground.normal.k": [2e4, 5e4], "start.drop": [0.01, 0.02, 0.03]}
+    random = {"robot.mass_scale": (0.5, 2), "gravity.x": (0, 1), "gravity_scale": (0.5, 1)}
+    found = swept(None, grid=grid, random=random).data
+    scene = hs.load_scene("ball.toml")
+    sim = scene.simulator()
+    values = {path: found[path].values for path in [*grid, *random]}
+    gravity = np.stack([values["gravity.x"], 0 * values["gravity.x"], np.full(WORLDS, -9.81)], 1)
+    (body,) = sim.robot.bodies
+    vary = {
+        "ground.normal.k": values["ground.normal.k"],
+        "gravity": gravity * values["gravity_scale"][:, None],
+        f"{body.name}.mass": body.mass * values["robot.mass_scale"],
+    }
+    q0 = np.tile(scene.start[0], (WORLDS, 1))
+    q0[:, 2] += values["start.drop"] - 0.02
+    run = sim.run(0.1, q0=q0, worlds=WORLDS, vary=vary, record="final").data
+    for name in ("peak_force", "peak_depth", "impulse", "failed", "steps", "q", "v"):
+        np.testing.assert_array_equal(found[name], run[name], err_msg=name)
+    assert len(np.unique(found["peak_force"])) == WORLDS
+
+
+def test_a_simulator_with_a_law_of_ones_own():
+    """It starts where it was put; it is not changed."""
+
+    @hs.normal_law
+    def mine(c, k=3e4):
+        return k * c.depth
+
+    sim = hs.Simulator(hs.Scene(hs.load("ball"), hs.Plane(law=hs.Elastic(mine(), None))))
+    start = sim.robot.neutral + np.eye(7)[2] * 0.2
+    sim.begin_at(start)
+    before = repr(sim.parameters)
+    ks = np.linspace(1e4, 4e4, 5)
+    found = hs.sweep(sim, {"ground.normal.k": ks, "ball.mass_scale": [1, 2]}, duration=0.3)
+    assert repr(sim.parameters) == before
+    run = sim.run(0.3, q0=start, worlds=5, vary={"ground.normal.k": ks}, record="final")
+    np.testing.assert_array_equal(found.data["q"][::2], run.data["q"])
+    assert found.path is None
+    assert found.info["sweep"]["scene"] is None
+
+
+def test_a_joint_that_starts_elsewhere_is_held_there():
+    scene = '[[robot]]\nmodel = "hoap1"\ndrop = 0.0\n[servo]\n[[surface]]\ntype = "plane"\n'
+    Path("robot.toml").write_text(scene)
+    study = study_of("robot.toml", Plan.of({"start.q.R_KN": [0.1, 0.2]}, None, None, 0))
+    rows = study.rows((0, 2))
+    joint = next(j for j in study.sim.robot.joints if j.name == "R_KN")
+    assert (
+        rows["servo.q_ref"][:, joint.iv].tolist() == rows["q"][:, joint.iq].tolist() == [0.1, 0.2]
+    )
+
+
+def test_paths_that_are_no_names_in_a_file():
+    """Bodies of parts have a slash, laws of a body on a surface have spaces."""
+    law = hs.Elastic(hs.HuntCrossley(k=2e4), None)
+    robot = hs.combine({"a": hs.load("ball"), "b": hs.load("ball")})
+    scene = hs.Scene(robot, hs.Plane(), materials={"a/ball on ground": law})
+    sim = hs.Simulator(scene)
+    sim.begin_at(robot.neutral + np.tile(np.eye(7)[2], 2))
+    grid = {"a/ball on ground.normal.k": [1e4, 2e4], "b/ball.mass_scale": [1, 2]}
+    found = hs.sweep(sim, grid, duration=0.01)
+    names = ["a:ball_on_ground.normal.k", "b:ball.mass_scale"]
+    assert list(found.info["varied"]) == names
+    assert found.data[names[0]].values.tolist() == [1e4, 1e4, 2e4, 2e4]
+    assert found.data[names[0]].attrs["units"] == "N/m^n"
+    assert "b:ball.mass_scale 1 to 2, 2 values" in str(found.summary())
+
+
+def test_who_fell():
+    """Low, tilted by 70 degrees about x, turned about the vertical: by the definition."""
+    judge = Fall(0, 0.3, (0.0, 0.0, 1.0))
+    tilt, turn = np.radians(70) / 2, np.radians(170) / 2
+    q = np.array(
+        [
+            [0, 0, 0.4, 0, 0, 0, 1],
+            [0, 0, 0.2, 0, 0, 0, 1],
+            [0, 0, 0.4, np.sin(tilt), 0, 0, np.cos(tilt)],
+            [0, 0, 0.4, 0, 0, np.sin(turn), np.cos(turn)],
+        ]
+    )
+    assert judge.judged(q).tolist() == [False, True, True, False]
+
+
+def test_a_robot_whose_servo_is_weak_falls():
+    weak = {"servo.kp_scale": [0.001, 1.0], "servo.kd_scale": [0.05]}
+    found = hs.sweep("stand", weak, duration=2.0)
+    assert found.data["fell"].values.tolist() == [True, False]
+
+
+# the same bytes
+
+
+@pytest.mark.parametrize("options", [{"threads": 2}, {"chunk": 5}, {"chunk": 16, "threads": 2}])
+def test_bytes_do_not_depend_on_chunks_and_threads(whole, options):
+    swept(**options)
+    assert content() == whole
+
+
+def test_bytes_do_not_depend_on_the_lanes(whole, monkeypatch):
+    """Chunks by workers of 2, 4, 8 and 1 lanes, from a program that was shipped as bytes."""
+    widths, used = iter([2, 4, 8, 1] * 3), []
+
+    class Mixed(jobs.Worker):
+        def work(self, *arguments):
+            sent = pickle.loads(pickle.dumps(self.job))
+            self.kernel, self._batch = sent.kernel(next(widths)), None
+            used.append(self.kernel.layout.width)
+            return super().work(*arguments)
+
+    monkeypatch.setattr(sweeping, "Worker", Mixed)
+    monkeypatch.setattr(sweeping, "kernel_here", lambda sim: None)
+    job = Study.job
+    shipped = property(lambda study: jobs.shipped(job.func(study), study.sim))
+    monkeypatch.setattr(Study, "job", shipped)
+    swept(chunk=5)
+    assert set(used) == {1, 2, 4, 8}
+    assert content() == whole
+
+
+class Killed(Exception):
+    pass
+
+
+def die_after(chunks, monkeypatch, **options):
+    """A sweep that dies when it has written so many chunks."""
+    left, write = [chunks], sweeping.Store.write
+
+    def die(self, *arguments):
+        if left[0] == 0:
+            raise Killed
+        left[0] -= 1
+        write(self, *arguments)
+
+    with monkeypatch.context() as here:
+        here.setattr(sweeping.Store, "write", die)
+        with pytest.raises(Killed):
+            swept(**options)
+
+
+def test_resumed_sweep_has_the_same_bytes(whole, monkeypatch):
+    """Twice killed, one chunk damaged, one cut short, one lost; parts of files left behind."""
+    die_after(2, monkeypatch, chunk=5)
+    die_after(4, monkeypatch, resume=True)
+    files = sorted(Path("made/chunks").iterdir())
+    assert len(files) == 6
+    damaged = bytearray(files[1].read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    files[1].write_bytes(damaged)
+    files[2].write_bytes(files[2].read_bytes()[:100])
+    files[3].unlink()
+    Path("made/.sweep.0123.nc").write_bytes(b"half")
+    found = swept(resume=True)
+    assert found.meter.made == (WORLDS - 3 * 5) * 100
+    assert content() == whole
+    again = swept(resume=True)
+    assert again.meter.made == 0
+    assert again.data.equals(found.data)
+
+
+def test_sweep_that_is_killed_for_good_is_resumed(whole):
+    """SIGKILL of a process, as soon as it has kept a chunk."""
+    words = ["sweep", "ball.toml", "--grid", "ground.normal.k=1e4:1e5:log:7", "--seed", "3"]
+    words += ["--random", "ground.normal.alpha=0:0.5", "--worlds", "42", "-o", "made"]
+    process = subprocess.Popen([sys.executable, "-m", "heelstrike", *words, "--chunk", "1"])
+    until = time.monotonic() + 60
+    while not list(Path("made/chunks").glob("*.npz")) and time.monotonic() < until:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not Path("made/sweep.nc").exists()
+    swept(resume=True)
+    assert content() == whole
+
+
+def test_gpu_has_the_bits_of_the_cpu(monkeypatch):
+    """Where there is no GPU, one of paper."""
+    gpu.install(monkeypatch)
+    ours = swept("cpu", dtype="float32").data
+    theirs = swept("gpu", device="cuda").data
+    assert theirs.attrs["device"] == '"cuda"'
+    assert ours.equals(theirs)
+
+
+def test_ten_thousand_worlds_cost_one_compile(monkeypatch):
+    """And few chunks: 4096 worlds each."""
+    monkeypatch.setenv("HEELSTRIKE_CACHE", "off")
+    made, compiled = [], cpu.compile_program
+    monkeypatch.setattr(
+        cpu, "compile_program", lambda p, *rest: made.append(p.name) or compiled(p, *rest)
+    )
+    found = hs.sweep("ball.toml", None, RANDOM, 10_000, duration=0.01)
+    assert made == ["step"]
+    assert found.data.sizes["world"] == 10_000
+
+
+# what is refused, and what is said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"grid": {"ground.normal.kk": [1]}}, "did you mean 'ground.normal.k'"),
+        ({"grid": {"gravity": [1]}}, "name one of them, gravity.x, gravity.y, gravity.z, or scale"),
+        ({"grid": {"gravity.w": [1]}}, "no entry 'w' of 'gravity'"),
+        ({"grid": {"dt": [1e-3]}}, "sweep each dt by itself"),
+        ({"grid": {"ground.normal.k": [1e4, -1]}}, "k = -1.0 is outside its range"),
+        ({"random": {"robot.mass_scale": (-0.1, 1)}}, "is a mass above 0 kg"),
+        ({"grid": {"start.drop": [0.1, -0.2]}}, r"start.drop = -0.2: point .* inside 'ground'"),
+        ({"grid": {"start.q.root.qw": [1]}}, "no start 'start.q.root.qw'"),
+        ({"grid": {"ground.normal.k": "1e3:1e6:lag:4"}}, "is no grid; write 1e3:1e6:log:64"),
+        ({"grid": {"ground.normal.k": "0:1:log:4"}}, "a logarithm needs numbers above 0"),
+        ({"grid": {"ground.normal.k": "1:2:1"}}, "2 to 1000000 values, not 1"),
+        ({"random": {"ground.normal.k": "2:1"}}, "2:1 goes downward; write 1:2"),
+        ({"random": {"ground.normal.k": "1:2:3"}}, "no distribution '3'"),
+        ({"random": {"ground.normal.k": "1e4:2e4"}}, "is on the grid and random"),
+        ({"worlds": 20}, "no multiple of the grid's 7 = 7 points; take 21"),
+        ({"grid": None, "worlds": None}, "say how many worlds"),
+        ({"chunk": 0}, "chunk is a whole number above 0"),
+        ({"device": "gpu"}, "no device 'gpu'"),
+        ({"math": "fast"}, 'math="fast" is for float32 on a GPU'),
+    ],
+)
+def test_refusals_come_before_anything_runs(options, said):
+    with pytest.raises(HeelstrikeError, match=said):
+        swept(**options)
+    assert not Path("made").exists()
+
+
+def test_a_folder_of_another_sweep_is_refused():
+    swept()
+    with pytest.raises(HeelstrikeError, match="holds this very sweep, finished; --resume"):
+        swept()
+    with pytest.raises(HeelstrikeError, match="worlds 42, not 49"):
+        swept(worlds=49, resume=True)
+    Path("ball.toml").write_text(BALL.replace("mu = 0.3", "mu = 0.4"))
+    with pytest.raises(HeelstrikeError, match=r"ground\.friction\.mu \[0\.3\], not \[0\.4\]"):
+        swept(resume=True)
+    Path("ball.toml").write_text(BALL.replace('model = "ball"', 'model = "cube"'))
+    with pytest.raises(HeelstrikeError, match="another robot, law, table or version"):
+        swept(resume=True)
+    Path("other").mkdir()
+    Path("other/notes.txt").write_text("mine")
+    with pytest.raises(HeelstrikeError, match=r"holds other files \(notes.txt\)"):
+        swept("other", resume=True)
+
+
+def test_half_a_sweep_is_refused_without_resume(monkeypatch):
+    die_after(1, monkeypatch, chunk=5)
+    with pytest.raises(HeelstrikeError, match="begun and not finished; --resume goes on"):
+        swept()
+    with pytest.raises(HeelstrikeError, match="begun in chunks of 5 worlds; leave out --chunk"):
+        swept(chunk=6, resume=True)
+
+
+def test_a_disk_that_is_too_small_is_refused_before_anything_runs(monkeypatch, whole):
+    """By the file's own size, twice: once as chunks."""
+    size = study_of("ball.toml", Plan.of(GRID, RANDOM, WORLDS, 3)).bytes * WORLDS
+    values = sum(x.nbytes for x in swept(None).data.variables.values() if "world" in x.dims)
+    assert values <= size < 1.1 * values
+    free = SimpleNamespace(free=2 * size - 1)
+    monkeypatch.setattr(store.shutil, "disk_usage", lambda folder: free)
+    with pytest.raises(HeelstrikeError, match=r"needs .* GB in 'made', chunks and all"):
+        swept()
+    free.free += 1
+    swept(resume=True)
+    assert content() == whole
+
+
+def test_a_damaged_result_says_what_to_do(whole):
+    swept()
+    Path("made/sweep.nc").write_bytes(whole[:1000])
+    with pytest.raises(HeelstrikeError, match="is damaged; remove it, and --resume"):
+        swept(resume=True).summary()
+    Path("made/sweep.nc").unlink()
+    swept(resume=True)
+    assert content() == whole
+
+
+def test_two_processes_are_refused_in_one_folder():
+    Path("made").mkdir()
+    with locked(Path("made")), pytest.raises(HeelstrikeError, match=f"process .{os.getpid()}"):
+        swept()
+    swept()
+
+
+# the command line
+
+
+def call(capsys, *arguments):
+    """Exit code, standard output, standard error."""
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return left.value.code or 0, out, err
+
+
+def test_command_leaves_data_and_a_picture(capsys):
+    options = ("--random", "robot.mass_scale=0.9:1.1", "--worlds", "12", "-o", "made")
+    code, out, err = call(
+        capsys, "sweep", "ball.toml", "--grid", "ground.normal.k=1e4:5e4:4", *options
+    )
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 80
+    assert "varied        ground.normal.k 1e+04 to 5e+04 N/m^n, 4 values" in out
+    assert "made/sweep.nc" in out
+    assert Path("made/sweep.png").stat().st_size > 10_000
+    run = hs.Recording.load("made/sweep.nc")
+    assert run.data["ground.normal.k"].attrs["units"] == "N/m^n"
+    assert "fell" not in run.data  # nobody asks of a ball
+    assert "12 worlds" in str(run.summary())
+    assert "wall time" not in str(run.summary())
+
+
+def test_json_says_the_same(capsys):
+    words = ("sweep", "ball.toml", "--grid", "start.drop=0.01,0.02", "--json")
+    code, out, err = call(capsys, *words)
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert found["data"] == "heelstrike-runs/ball-sweep/sweep.nc"
+    assert found["summary"]["worlds"] == found["summary"]["computed"] == 2
+    assert found["summary"]["peak_force"]["largest"]["values"] == {"start.drop": 0.02}
+    assert found["summary"]["failed"] == {"count": 0, "first": None}
+    code, out, err = call(capsys, *words)
+    assert code == 1
+    assert "--resume" in err
+    assert call(capsys, "sweep", "ball.toml", "--grid", "start.drop")[0] == 1
+
+
+def test_worlds_that_diverge_are_counted(capsys):
+    """A stiff law in a step that cannot bear it: the others go on, the exit code is 0."""
+    code, out, _ = call(
+        capsys, "sweep", "ball.toml", "--grid", "ground.normal.k=1e4,1e12", "--duration", "0.2"
+    )
+    assert code == 0
+    assert "failed        1 (50 %), first world 1 (ground.normal.k 1e+12) at step" in out
+
+
+def test_interrupt_says_how_to_go_on(whole):
+    """Ctrl-C: 130, and what was computed is kept."""
+    words = ["sweep", "ball.toml", "--grid", "ground.normal.k=1e4:1e5:log:7", "--seed", "3"]
+    words += ["--random", "ground.normal.alpha=0:0.5", "--worlds", "42", "-o", "made"]
+    command = [sys.executable, "-m", "heelstrike", *words, "--chunk", "1"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not list(Path("made/chunks").glob("*.npz")) and time.monotonic() < until:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert err == "interrupted; the same command with --resume goes on in made\n"
+    swept(resume=True)
+    assert content() == whole
+
+
+@pytest.mark.parametrize("axes", [1, 2])
+def test_picture_is_drawn_of_curves_and_of_maps(axes):
+    grid = {"ground.normal.k": "1e4:1e5:log:7", "ground.normal.alpha": "0:0.5:6"}
+    chosen = dict(list(grid.items())[:axes])
+    figure = swept(None, grid=chosen, random={"start.drop": (0.01, 0.02)}, worlds=84).plot()
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles.count("Peak normal force of any point") == (2 if axes == 1 else 1)
+    assert figure.axes[0].get_xscale() == "log"
+
+
+# a Ray cluster
+
+
+class PaperRay(ModuleType):
+    """What Ray offers, in this process: the last chunk given out comes back first, as bytes."""
+
+    class exceptions:
+        class RayError(Exception):
+            pass
+
+        class RayTaskError(RayError):
+            cause = HeelstrikeError("install the same version on all nodes")
+
+    def __init__(self, fails=None):
+        super().__init__("ray")
+        self.fails, self.put = fails, pickle.dumps
+
+    def init(self, **options):
+        pass
+
+    shutdown = init
+
+    def cluster_resources(self):
+        return {"CPU": 2.0}
+
+    def remote(self, **options):
+        def given(work):
+            return SimpleNamespace(remote=lambda job, *rest: (work, job, pickle.dumps(rest)))
+
+        return given
+
+    def wait(self, waiting, num_returns, timeout):
+        assert len(waiting) <= 4
+        return waiting[-num_returns:], waiting[:-num_returns]
+
+    def get(self, given):
+        if self.fails:
+            raise self.fails
+        work, job, rest = given
+        return work(pickle.loads(job), *pickle.loads(rest))
+
+
+def test_chunks_of_a_cluster_in_any_order_give_the_same_bytes(whole, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", PaperRay())
+    swept(ray="local", chunk=4)
+    assert content() == whole
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PaperRay.exceptions.RayError(), "chunk [0-9] was lost 6 times with its worker"),
+        (PaperRay.exceptions.RayTaskError(), "install the same version on all nodes"),
+    ],
+)
+def test_what_a_cluster_cannot_do_is_a_sentence(monkeypatch, error, said):
+    monkeypatch.setitem(sys.modules, "ray", PaperRay(error))
+    with pytest.raises(HeelstrikeError, match=said):
+        swept(ray="local", chunk=16)
+
+
+def test_another_version_on_a_node_is_refused():
+    study = study_of("ball.toml", Plan.of(GRID, None, None, 0))
+    job = jobs.shipped(study.job, study.sim)
+    with pytest.raises(
+        HeelstrikeError, match=r"this sweep is of Heelstrike 0\.0, and this machine"
+    ):
+        replace(job, version="0.0").kernel()
+
+
+@pytest.mark.nightly
+def test_ray_gives_the_same_bytes_though_a_worker_is_killed():
+    """Nightly: a cluster takes seconds to start. A worker is killed while it has a chunk."""
+    pytest.importorskip("ray", reason="needs heelstrike[ray]")
+    swept("whole", duration=400.0)
+    words = f"import heelstrike as hs; hs.sweep('ball.toml', {GRID}, {RANDOM}, {WORLDS}, 3, 400.0, "
+    words += "folder='made', chunk=2, ray='local')"
+    process = subprocess.Popen([sys.executable, "-c", words], stdout=subprocess.PIPE)
+    workers = []
+    while not workers and process.poll() is None:
+        begun = list(Path("made/chunks").glob("*.npz"))
+        family = descendants(process.pid) if begun else []
+        workers = [pid for pid in family if command_of(pid).startswith("ray::work")]
+        time.sleep(0.01)
+    os.kill(workers[0], signal.SIGKILL)
+    out, _ = process.communicate()
+    assert (process.returncode, out) == (0, b"")
+    assert content() == content("whole")
+
+
+def test_ray_that_is_not_there_is_a_sentence(monkeypatch):
+    with socket.socket() as unused, monkeypatch.context() as here:
+        here.setitem(sys.modules, "ray", PaperRay())
+        unused.bind(("127.0.0.1", 0))  # and listens to nobody
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        with pytest.raises(HeelstrikeError, match=f"nobody answers at '{address}'"):
+            swept("unreached", ray=address)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(HeelstrikeError, match=r"pip install heelstrike\[ray\]"):
+        swept(ray="local")
