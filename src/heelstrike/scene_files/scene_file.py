@@ -93,16 +93,22 @@ class SceneFile:
                 v.append(part.velocities(robot, q[-1]))
         return np.concatenate(q), np.concatenate(v)
 
-    def simulator(self) -> Simulator:
-        """A simulator with the pushes; the start and the step are checked."""
-        sim = self.unchecked()
+    def simulator(
+        self, worlds: int = 1, dtype: str | None = None, device: str = "cpu"
+    ) -> Simulator:
+        """A simulator with the pushes; the start and the step are checked. `dtype` is the file's
+        own unless given.
+        """
+        sim = self.unchecked(worlds, dtype, device)
         self._check_start(sim)
         for i, push in enumerate(self.content.push):
             with self._blaming(("push", i)):
                 sim.push(push.body, push.force, push.duration, at=push.start, point=push.point)
         return sim
 
-    def unchecked(self, worlds: int = 1) -> Simulator:
+    def unchecked(
+        self, worlds: int = 1, dtype: str | None = None, device: str = "cpu"
+    ) -> Simulator:
         """A simulator without pushes, whatever the start and the step are."""
         how = self.content.simulation
         with self._blaming(("simulation",), word="sensors"):
@@ -116,7 +122,8 @@ class SceneFile:
                 control,
                 worlds,
                 integrator=how.integrator,
-                dtype=how.dtype,
+                dtype=dtype or how.dtype,
+                device=device,
                 stops=self.content.stops,
                 sensors=how.sensors,
             )
