@@ -85,18 +85,11 @@ class Arrays:
         """Whole numbers that choose rows or columns."""
         return np.asarray(values)
 
-    def number(self, values: Any) -> Any:
-        """Whole numbers as real ones."""
-        return values.astype(self.real)
-
     def nothing(self, *shape: int) -> Any:
         return np.zeros(shape, dtype=self.real)
 
     def empty(self, *shape: int) -> Any:
         return np.empty(shape, dtype=self.real)
-
-    def copied(self, tiles: Any) -> Any:
-        return tiles.copy()
 
     def mask(self, values: Any) -> Any:
         return np.asarray(values, dtype=bool)

@@ -10,6 +10,7 @@ alone, beside any neighbours, and on any device. Not for secrets.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ OTHER = 0x85EBCA6B - 2**32
 """H, another odd number."""
 
 
-def seeds(first: int, worlds: int) -> np.ndarray:
-    """Of worlds that are seeded `first`, `first` + 1, ..., as 32 bits each."""
-    whole = np.arange(worlds, dtype=np.uint64) + np.uint64(first % 2**64)
+def folded(seeds: Sequence[int]) -> np.ndarray:
+    """Seeds of any size as 32 bits each; neighbours stay different."""
+    whole = np.array([seed % 2**64 for seed in seeds], dtype=np.uint64)
     return (whole ^ (whole >> np.uint64(32))).astype(np.uint32).view(np.int32)
 
 

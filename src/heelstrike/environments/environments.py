@@ -8,7 +8,7 @@ seen, reward, terminated, truncated, info = envs.step(envs.action_space.sample()
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -86,7 +86,7 @@ class Environments(VectorEnv[Any, Any, Any]):
         with arrays.stream():
             self._all = arrays.mask(np.ones(sim.worlds, bool))
             self._done = ~self._all
-            self._impulse = arrays.copied(self._layout.impulse)
+            self._impulse = 1 * self._layout.impulse
             self._begin(self._all)
             size = settings.check_hooks(self._look(), sim.worlds, self._hooks)
         real = np.dtype(str(arrays.real).removeprefix("torch."))
@@ -98,20 +98,23 @@ class Environments(VectorEnv[Any, Any, Any]):
 
     # Gymnasium's own
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    def reset(  # type: ignore[override]
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Begins an episode in all worlds, or where options["reset_mask"] holds. World i draws from
-        the seed `seed` + i.
+        the seed `seed` + i, or from seed[i].
         """
-        super().reset(seed=seed)
+        super().reset(seed=seed if isinstance(seed, int) else None)
         if seed is None and not self._sown:
             seed = int(self.np_random.integers(2**62))
         self._sown = True
         mask = (options or {}).get("reset_mask")
         with self._arrays.stream():
             chosen = self._all if mask is None else self._mask(mask)
-            self._begin(chosen, seed)
+            self._begin(chosen, settings.seeds(seed, self.num_envs))
             self._done = self._done & ~chosen
             return self._hooks[0](self._look()), {}
 
@@ -121,7 +124,7 @@ class Environments(VectorEnv[Any, Any, Any]):
             action = self._actions.take(actions)
             if self._pushing is not None:
                 self._pushing.renew()
-            self._impulse = self._arrays.copied(self._layout.impulse)
+            self._impulse = 1 * self._layout.impulse
             self.sim.step(self.hold, self.threads)
             if self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP:
                 return self._next_step(action)
@@ -160,12 +163,12 @@ class Environments(VectorEnv[Any, Any, Any]):
         still = self._arrays.nothing(self.num_envs, self._actions.size)
         return Seen(self._layout, still, self._impulse)
 
-    def _begin(self, mask: Any, seed: int | None = None) -> bool:
+    def _begin(self, mask: Any, seeds: Sequence[int] | None = None) -> bool:
         """Puts worlds at the start of an episode; whether there may be any."""
         some = self._arrays.some(mask)
         if some is None:
             return False
-        self._chance.begin(some, seed)
+        self._chance.begin(some, seeds)
         draw = Draw(self._chance, some, self._q0, self._v0)
         q, v = self._start(draw)
         for name, value in (self._initial | {"q": q, "v": v}).items():

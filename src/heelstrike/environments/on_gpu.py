@@ -43,28 +43,22 @@ class GpuArrays(Arrays):
         caller.wait_stream(ours)
 
     def given(self, values: Any) -> Any:
-        return self.xp.as_tensor(values, dtype=self.real, device=self.device)
+        return self.xp.asarray(values, dtype=self.real, device=self.device)
 
     def whole(self, values: Any) -> Any:
-        return self.xp.as_tensor(values, dtype=self.xp.int32, device=self.device)
+        return self.xp.asarray(values, dtype=self.xp.int32, device=self.device)
 
     def index(self, values: Any) -> Any:
-        return self.xp.as_tensor(values, dtype=self.xp.int64, device=self.device)
+        return self.xp.asarray(values, dtype=self.xp.int64, device=self.device)
 
-    def number(self, values: Any) -> Any:
-        return values.to(self.real)
+    def mask(self, values: Any) -> Any:
+        return self.xp.asarray(values, dtype=self.xp.bool, device=self.device)
 
     def nothing(self, *shape: int) -> Any:
         return self.xp.zeros(shape, dtype=self.real, device=self.device)
 
     def empty(self, *shape: int) -> Any:
         return self.xp.empty(shape, dtype=self.real, device=self.device)
-
-    def copied(self, tiles: Any) -> Any:
-        return tiles.clone()
-
-    def mask(self, values: Any) -> Any:
-        return self.xp.as_tensor(values, dtype=self.xp.bool, device=self.device)
 
     def some(self, mask: Any) -> Some:
         return Masked(self, mask)
@@ -84,13 +78,13 @@ class Masked(Some):
 
     def put(self, rows: Any, values: Any) -> None:
         mask = self.mask.reshape(-1, *[1] * (rows.ndim - 1))
-        rows.copy_(self.arrays.xp.where(mask, values, rows))
+        rows[...] = self.arrays.xp.where(mask, values, rows)
 
     def write(self, tiles: Any, values: Any) -> None:
         where = self.arrays.xp.where
         if values.ndim == 1:
-            tiles.copy_(where(self._tiles, values[None, :, None], tiles))
+            tiles[...] = where(self._tiles, values[None, :, None], tiles)
             return
         new = values[self.arrays.world] if self.arrays.spare else values
         new = new.reshape(*self.arrays.shape, -1).swapaxes(1, 2)
-        tiles.copy_(where(self._tiles, new, tiles))
+        tiles[...] = where(self._tiles, new, tiles)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -69,6 +69,16 @@ def action_limit(episode: float, period: float) -> int:
             f"an episode is a time [s] of at least one action, {period:g} s, not {episode!r}"
         )
     return int(np.ceil(episode / period - 1e-9))
+
+
+def seeds(given: int | Sequence[int] | None, worlds: int) -> Sequence[int] | None:
+    """One a world."""
+    if given is None:
+        return None
+    found = range(given, given + worlds) if isinstance(given, int) else [int(x) for x in given]
+    if len(found) != worlds:
+        raise HeelstrikeError(f"seed is one number, or {worlds} numbers, not {len(found)}")
+    return found
 
 
 def check_hooks(seen: Seen, worlds: int, hooks: tuple[Hook, Hook, Hook]) -> int:

@@ -24,26 +24,34 @@ class Chance:
 
     def __init__(self, arrays: Arrays) -> None:
         self.arrays = arrays
+        self._counters: dict[tuple[int, int], Any] = {}
         self.seed, self.episode, self.a, self.b = (
             arrays.whole(np.zeros(arrays.worlds, np.int32)) for _ in range(4)
         )
 
-    def begin(self, some: Some, seed: int | None) -> None:
-        """The next episode; or, in world i, the first one of the seed `seed` + i."""
-        if seed is None:
+    def begin(self, some: Some, seeds: Sequence[int] | None) -> None:
+        """The next episode, or the first one of these seeds, one a world."""
+        if seeds is None:
             some.put(self.episode, some.pick(self.episode) + 1)
         else:
-            given = self.arrays.whole(draws.seeds(seed, self.arrays.worlds))
+            given = self.arrays.whole(draws.folded(seeds))
             some.put(self.seed, some.pick(given))
             some.put(self.episode, 0 * some.pick(given))
         a, b = draws.stream(some.pick(self.seed), some.pick(self.episode))
         some.put(self.a, a)
         some.put(self.b, b)
 
+    def counters(self, first: int, count: int) -> Any:
+        """`first`, `first` + 1, ...: made once, and then where the arrays are."""
+        if (first, count) not in self._counters:
+            k = np.arange(first, first + count)
+            self._counters[first, count] = self.arrays.whole(k)
+        return self._counters[first, count]
+
     def uniform(self, some: Some, k: Any) -> Any:
         """In [0, 1), (worlds chosen, n), for counters k of shape (n,) or (worlds chosen, n)."""
         a, b = (some.pick(part)[:, None] for part in (self.a, self.b))
-        return self.arrays.number(draws.bits(a, b, k)) * 2.0**-24
+        return self.arrays.given(draws.bits(a, b, k)) * 2.0**-24
 
 
 class Draw:
@@ -63,8 +71,7 @@ class Draw:
 
     def uniform(self, size: int, low: Any = 0.0, high: Any = 1.0) -> Any:
         """New numbers between low and high, (count, size); a world draws the same in any batch."""
-        k = np.arange(self._drawn, self._drawn + size)
-        u = self._chance.uniform(self._some, self._chance.arrays.whole(k))
+        u = self._chance.uniform(self._some, self._chance.counters(self._drawn, size))
         self._drawn += size
         return low + (high - low) * u
 
