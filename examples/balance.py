@@ -1,8 +1,7 @@
 """A humanoid learns to keep its feet under pushes that fell its servo: evolution strategies, in
-which every world tries another policy. Needs heelstrike[gym]. A minute or two; `10` makes it short.
-
-The policy is linear: from tilt and velocity of the base to the servo's references. Prints how many
-of 256 worlds stand 4 s of pushes that were never trained on, and draws balance.png.
+which every world tries another linear policy, from tilt and velocity of the base to the servo's
+references. Needs heelstrike[gym]. A minute or two; `balance.py 10` is short. Prints how many of 256
+worlds stand 4 s of pushes that were never trained on, and draws balance.png.
 """
 
 from __future__ import annotations
