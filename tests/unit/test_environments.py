@@ -30,6 +30,7 @@ BUSY = {
     "episode": 0.5,
     "noise": (0.05, 0.5),
     "terminated": lambda s: s.gravity[:, 2] > -0.9,
+    "observation": lambda s: s.xp.concatenate([s.joined("height", "v", "load"), s.action], 1),
 }
 """All that can differ from world to world; falls and time limits both happen."""
 
@@ -110,6 +111,22 @@ def test_steps_are_the_simulators():
     gravity = np.stack([2 * (w * y - x * z), -2 * (y * z + w * x), 2 * (x * x + y * y) - 1], 1)
     expected = np.concatenate([q[:, 2:3], gravity, v, q[:, 7:], force], 1)
     np.testing.assert_allclose(seen, expected, atol=2e-6)  # rounding of float32
+
+
+@pytest.mark.parametrize("worlds", [1, 5])
+def test_what_was_handed_out_stays(worlds):
+    """Also where a state alone is seen, and where one world's is a view elsewhere."""
+    hooks = {"observation": lambda s: s.joined("v"), "reward": lambda s: s.action[:, 0]}
+    envs = made(worlds, autoreset="same_step", episode=0.02, **hooks)
+    envs.reset(seed=0)
+    action = np.full(envs.action_space.shape, 0.5)
+    found = envs.step(action)
+    info = found[4]
+    kept = [np.array(each) for each in (*found[:4], info["final_obs"])]
+    envs.step(0 * action)
+    for one, other in zip(kept, (*found[:4], info["final_obs"]), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert (kept[1] == 0.5).all()
 
 
 def test_seeds_repeat_and_differ():
@@ -261,8 +278,12 @@ def test_other_mistakes_get_sentences():
     with pytest.raises(HeelstrikeError, match="a scene's name or file"):
         hs.Environments(3)
     sim = hs.Simulator(scene(), worlds=2)
-    with pytest.raises(HeelstrikeError, match="has 2 worlds"):
+    with pytest.raises(HeelstrikeError, match="the simulator's worlds is 2, not 3"):
         hs.Environments(sim, 3)
+    with pytest.raises(HeelstrikeError, match="the simulator's dtype is float64, not float32"):
+        hs.Environments(sim, dtype="float32")
+    with pytest.raises(HeelstrikeError, match="worlds is a whole number above 0"):
+        made(0)
     with pytest.raises(HeelstrikeError, match="no servo"):
         hs.Environments(sim)
     envs = made()

@@ -38,15 +38,8 @@ class Arrays:
         """Of a state or a parameter; what is written there counts in the next step."""
         return self.sim.device_array(name)
 
-    def rows(self, tiles: Any) -> Any:
-        """A copy with a row a world, (worlds, size)."""
-        rows = tiles.swapaxes(1, 2).reshape(-1, tiles.shape[1])
-        return rows[: self.worlds] if self.spare else rows
-
-    def joined(self, parts: list[Any]) -> Any:
-        """Tiles with the columns of several, as rows."""
-        if len(parts) == 1:
-            return self.rows(parts[0])
+    def rows(self, *parts: Any) -> Any:
+        """A copy with a row a world, (worlds, size), of tiles side by side."""
         rows, end = self.empty(*self.shape, sum(part.shape[1] for part in parts)), 0
         for part in parts:
             begin, end = end, end + part.shape[1]

@@ -54,8 +54,8 @@ class Environments(VectorEnv[Any, Any, Any]):
         pushes: Pushes | None = None,
         vary: Mapping[str, Range] | None = None,
         autoreset: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        dtype: str = "float32",
-        device: str = "cpu",
+        dtype: str | None = None,
+        device: str | None = None,
         threads: int | None = None,
     ) -> None:
         """See docs/environments.md. `hold` is the number of steps that an action holds, `episode`
@@ -65,7 +65,8 @@ class Environments(VectorEnv[Any, Any, Any]):
         self.sim, q0, v0 = settings.simulator(scene, worlds, dtype, device)
         sim = self.sim
         self.hold, self.num_envs = whole("hold", hold), sim.worlds
-        self.threads = threads or (os.cpu_count() or 1 if sim.worlds > MANY else 1)
+        cores = os.cpu_count() or 1 if sim.worlds > MANY else 1
+        self.threads = cores if threads is None else whole("threads", threads)
         self.metadata = {"autoreset_mode": settings.mode(autoreset), "render_modes": []}
         path = make_room(sim, pushes) if pushes is not None else ""
         check_varied(sim, vary or {})
@@ -74,6 +75,8 @@ class Environments(VectorEnv[Any, Any, Any]):
         self._limit = hold * settings.action_limit(episode, dt * hold)
         self._layout = Layout(arrays, q0, dt * hold)
         self._actions = Actions(arrays, action, scale, q0)
+        self.action_names = self._actions.names
+        """The joint of each entry of an action."""
         self._hooks = observation, reward, terminated
         self._q0, self._v0 = arrays.given(q0), arrays.given(v0)
         self._start = start or noisy(sim.robot, arrays, noise)
@@ -87,6 +90,7 @@ class Environments(VectorEnv[Any, Any, Any]):
             self._all = arrays.mask(np.ones(sim.worlds, bool))
             self._done = ~self._all
             self._impulse = 1 * self._layout.impulse
+            self._action = arrays.nothing(sim.worlds, self._actions.size)
             self._begin(self._all)
             size = settings.check_hooks(self._look(), sim.worlds, self._hooks)
         real = np.dtype(str(arrays.real).removeprefix("torch."))
@@ -107,6 +111,8 @@ class Environments(VectorEnv[Any, Any, Any]):
         """Begins an episode in all worlds, or where options["reset_mask"] holds. World i draws from
         the seed `seed` + i, or from seed[i].
         """
+        if isinstance(seed, np.integer):
+            seed = int(seed)
         super().reset(seed=seed if isinstance(seed, int) else None)
         if seed is None and not self._sown:
             seed = int(self.np_random.integers(2**62))
@@ -121,14 +127,14 @@ class Environments(VectorEnv[Any, Any, Any]):
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Takes an action in each world, for `hold` steps."""
         with self._arrays.stream():
-            action = self._actions.take(actions)
+            self._action = self._actions.take(actions)
             if self._pushing is not None:
                 self._pushing.renew()
             self._impulse = 1 * self._layout.impulse
             self.sim.step(self.hold, self.threads)
             if self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP:
-                return self._next_step(action)
-            observation, reward, ended, cut = self._judge(action)
+                return self._next_step()
+            observation, reward, ended, cut = self._judge()
             info: dict[str, Any] = {}
             if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
                 over = ended | cut
@@ -140,28 +146,26 @@ class Environments(VectorEnv[Any, Any, Any]):
 
     # inside
 
-    def _next_step(self, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+    def _next_step(self) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Worlds that were done begin anew instead of taking their action."""
         again = self._done
         begun = self._begin(again)
-        observation, reward, ended, cut = self._judge(action)
+        observation, reward, ended, cut = self._judge()
         if begun:
             reward = self._arrays.xp.where(again, 0 * reward, reward)
             ended, cut = ended & ~again, cut & ~again
         self._done = ended | cut
         return observation, reward, ended, cut, {}
 
-    def _judge(self, action: Any) -> tuple[Any, Any, Any, Any]:
+    def _judge(self) -> tuple[Any, Any, Any, Any]:
         """Observation, reward, and which episodes ended or are cut off."""
-        seen = Seen(self._layout, action, self._impulse)
+        seen = self._look()
         observation, reward, terminated = self._hooks
         late = seen.steps >= self._limit
         return observation(seen), reward(seen), terminated(seen) | seen.failed, late
 
     def _look(self) -> Seen:
-        """Without an action."""
-        still = self._arrays.nothing(self.num_envs, self._actions.size)
-        return Seen(self._layout, still, self._impulse)
+        return Seen(self._layout, self._action, self._impulse)
 
     def _begin(self, mask: Any, seeds: Sequence[int] | None = None) -> bool:
         """Puts worlds at the start of an episode; whether there may be any."""
@@ -177,6 +181,8 @@ class Environments(VectorEnv[Any, Any, Any]):
         if self._pushing is not None:
             self._pushing.begin(some)
         some.write(self._impulse, self._arrays.nothing(1))
+        self._action = 1 * self._action  # what was handed out stays as it is
+        some.put(self._action, 0 * some.pick(self._action))
         return True
 
     def _mask(self, given: Any) -> Any:

@@ -37,11 +37,13 @@ class Pushes:
 
 
 def make_room(sim: Simulator, pushes: Pushes) -> str:
-    """Compiles nothing yet; returns the path of the push that is now there."""
-    before = set(sim.parameters)
-    sim.push(pushes.body or sim.robot.bodies[0].name, [0, 0, 0], pushes.duration)
-    new = (path for path in sim.parameters if path not in before and path.endswith(".force"))
-    return next(new, "push0.force").removesuffix(".force")
+    """For one more push at the body's centre of mass; returns the path of its parameters."""
+    body = sim.robot.bodies[sim.robot.body(pushes.body) if pushes.body is not None else 0]
+    before = sim._machine.plan.pushes
+    path = f"push{len(before)}"
+    sim._machine.grow(pushes=(*before, body.name))
+    sim.parameters[f"{path}.point"] = body.com
+    return path
 
 
 class Pushing:

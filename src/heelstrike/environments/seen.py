@@ -154,7 +154,7 @@ class Seen:
         of the simulator, or height, gravity, twist, joints, joint_velocities, load (the forces over
         the weight).
         """
-        return self._layout.arrays.joined([self._tiles(name) for name in names])
+        return self._layout.arrays.rows(*map(self._tiles, names))
 
     def _tiles(self, name: str) -> Any:
         layout = self._layout

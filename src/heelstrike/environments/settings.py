@@ -23,24 +23,26 @@ Hook: TypeAlias = Callable[[Seen], Any]
 Started: TypeAlias = tuple[Simulator, np.ndarray, np.ndarray]
 
 
-def simulator(source: Source, worlds: int | None, dtype: str, device: str) -> Started:
+def simulator(source: Source, worlds: int | None, dtype: str | None, device: str | None) -> Started:
     """The simulator, and where an episode starts: q, v."""
     if isinstance(source, str | os.PathLike):
         source = load_scene(source)
+    many, real, place = 1 if worlds is None else worlds, dtype or "float32", device or "cpu"
     if isinstance(source, SceneFile):
-        return source.simulator(worlds or 1, dtype, device), *source.start
+        return source.simulator(many, real, place), *source.start
     if isinstance(source, Scene):
-        source = Simulator(source, control=Servo(), worlds=worlds or 1, dtype=dtype, device=device)
+        source = Simulator(source, control=Servo(), worlds=many, dtype=real, device=place)
     elif not isinstance(source, Simulator):
         raise HeelstrikeError(
             "environments are made of a scene's name or file, an hs.Scene or an hs.Simulator, not "
             f"{source!r:.60}"
         )
-    elif worlds not in (None, source.worlds):
-        raise HeelstrikeError(
-            f"the simulator has {source.worlds} worlds; leave worlds={worlds} out, or make it with "
-            "as many"
-        )
+    own = {"worlds": source.worlds, "dtype": source.dtype, "device": source.device}
+    for name, said in (("worlds", worlds), ("dtype", dtype), ("device", device)):
+        if said not in (None, own[name]):
+            raise HeelstrikeError(
+                f"the simulator's {name} is {own[name]}, not {said}; leave it out here"
+            )
     q, v = (np.atleast_2d(source.start[name])[0] for name in ("q", "v"))
     return source, q, v
 
@@ -75,7 +77,7 @@ def seeds(given: int | Sequence[int] | None, worlds: int) -> Sequence[int] | Non
     """One a world."""
     if given is None:
         return None
-    found = range(given, given + worlds) if isinstance(given, int) else [int(x) for x in given]
+    found = range(given, given + worlds) if isinstance(given, int) else given
     if len(found) != worlds:
         raise HeelstrikeError(f"seed is one number, or {worlds} numbers, not {len(found)}")
     return found

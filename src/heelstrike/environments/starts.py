@@ -93,10 +93,10 @@ def noisy(robot: Robot, arrays: Arrays, noise: tuple[float, float]) -> Start:
         q, v = arrays.nothing(draw.count, robot.nq), arrays.nothing(draw.count, robot.nv)
         q += draw.q0
         v += draw.v0
-        if position:
-            q[:, in_q] += draw.uniform(len(joints), -position, position)
-        if speed:
-            v[:, in_v] += draw.uniform(len(joints), -speed, speed)
+        if position or speed:
+            off = draw.uniform(2 * len(joints), -1.0, 1.0)
+            q[:, in_q] += position * off[:, : len(joints)]
+            v[:, in_v] += speed * off[:, len(joints) :]
         return q, v
 
     return start

@@ -147,6 +147,11 @@ class Simulator:
         return self._machine.target.device
 
     @property
+    def dtype(self) -> str:
+        """Its numbers: float64 or float32."""
+        return self._machine.target.dtype
+
+    @property
     def start(self) -> dict[str, np.ndarray]:
         """q and v that a reset goes back to."""
         return dict(self._machine.begin)
