@@ -46,6 +46,10 @@ class Arrays:
             rows[:, :, begin:end] = part.swapaxes(1, 2)
         return rows.reshape(-1, end)[: self.worlds]
 
+    def column(self, tiles: Any, i: int) -> Any:
+        """A copy of one column, (worlds,)."""
+        return (1 * tiles[:, i]).reshape(-1)[: self.worlds]
+
     def fill(self, tiles: Any, rows: Any, columns: Any = slice(None)) -> None:
         """Writes (worlds, columns) into some columns of the tiles."""
         if self.spare:

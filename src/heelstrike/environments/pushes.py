@@ -80,7 +80,7 @@ class Pushing:
         if self._until > 0:
             return
         self._until = self.pause
-        clock, last = (self.arrays.rows(tiles)[:, 0] for tiles in (self.clock, self.last))
+        clock, last = (self.arrays.column(tiles, 0) for tiles in (self.clock, self.last))
         some = self.arrays.some(clock >= last)
         if some is None:
             return

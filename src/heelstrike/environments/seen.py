@@ -80,7 +80,7 @@ class Seen:
     @cached_property
     def height(self) -> Any:
         """Of the base [m], (worlds,)."""
-        return self.joined("height")[:, 0]
+        return self._layout.arrays.column(self._tiles("height"), 0)
 
     @cached_property
     def gravity(self) -> Any:
@@ -112,7 +112,7 @@ class Seen:
     @cached_property
     def steps(self) -> Any:
         """Of the simulator since the reset, (worlds,)."""
-        return self.joined("clock")[:, 0]
+        return self._layout.arrays.column(self._tiles("clock"), 0)
 
     @property
     def time(self) -> Any:
@@ -122,7 +122,7 @@ class Seen:
     @cached_property
     def failed(self) -> Any:
         """Whether a world diverged, (worlds,)."""
-        return self.joined("failed")[:, 0] >= 0
+        return self._layout.arrays.column(self._tiles("failed"), 0) >= 0
 
     @property
     def bodies(self) -> tuple[str, ...]:
