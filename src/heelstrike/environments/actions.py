@@ -37,8 +37,7 @@ class Actions:
         self.names = tuple(names[i] for i in joints)
         self._tiles, self._columns = arrays.tiles(path), columns(arrays, joints)
         self._base = arrays.alike((positions(robot, q0) * (kind == "position"))[joints])
-        limits = np.where(robot.torque_limit < LARGE, robot.torque_limit, np.nan)[joints]
-        usual = np.full(self.size, SCALE) if kind == "position" else limits
+        usual = SCALE if kind == "position" else robot.torque_limit[joints]
         self._scale = arrays.alike(_scale(usual if scale is None else scale, self.names))
 
     def take(self, actions: Any) -> Any:
@@ -80,9 +79,12 @@ def _scale(given: Any, names: tuple[str, ...]) -> np.ndarray:
         scale = np.broadcast_to(np.asarray(given, dtype=float), (len(names),))
     except (TypeError, ValueError):
         scale = np.zeros(1)
-    if not np.all(scale > 0) or not np.all(np.isfinite(scale)):
+    if not np.all(scale > 0):
         raise HeelstrikeError(
             f"scale is one number above 0, or one for each of the {len(names)} joints, not "
-            f"{given!r:.60}; a joint without a torque limit has none of its own"
+            f"{given!r:.60}"
         )
+    if not np.all(scale < LARGE):
+        endless = ", ".join(name for name, x in zip(names, scale, strict=True) if x >= LARGE)
+        raise HeelstrikeError(f"no torque limit bounds an action on {endless}; give scale= [N m]")
     return scale

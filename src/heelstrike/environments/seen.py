@@ -170,10 +170,10 @@ class Seen:
     @cached_property
     def _tilt(self) -> Any:
         turn = self._layout.tiles["q"][:, 3:7].swapaxes(0, 1).reshape(4, -1)  # in one piece: quick
-        x, y, z, w = turn
-        twice_x, twice_y = 2 * x, 2 * y
-        g = self.xp.stack([w * twice_y - z * twice_x, -(z * twice_y + w * twice_x), turn[0]])
-        g[2] = x * twice_x + y * twice_y - 1
+        level = turn[:2]  # x, y
+        z, w, square = turn[2] * level, turn[3] * level, level * level
+        g = self.xp.concatenate([w[1] - z[0], -z[1] - w[0], square[0] + square[1] - 0.5])
+        g *= 2
         return g.reshape(3, *self._layout.arrays.shape).swapaxes(0, 1)
 
     @property
