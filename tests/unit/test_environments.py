@@ -6,6 +6,7 @@ Random numbers against the same formula in Python's whole numbers, which do not 
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
 import warnings
 
@@ -317,3 +318,12 @@ def test_other_mistakes_get_sentences():
         envs.reset(options={"reset_mask": [True]})
     with pytest.raises(HeelstrikeError, match="or 5 numbers, not 2"):
         envs.reset(seed=[1, 2])
+
+
+def test_without_gymnasium_a_sentence(monkeypatch):
+    for name in list(sys.modules):
+        if name.startswith("heelstrike.environments"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    with pytest.raises(HeelstrikeError, match=r"heelstrike\[gym\]"):
+        hs.Environments  # noqa: B018

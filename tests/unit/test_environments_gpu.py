@@ -7,6 +7,7 @@ NumPy's functions under the same names. That a real GPU copies nothing: benchmar
 from __future__ import annotations
 
 import ctypes
+import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
 from types import ModuleType, SimpleNamespace
@@ -21,6 +22,21 @@ from heelstrike.errors import HeelstrikeError
 from tests import gpu
 from tests.toppler import scene
 
+AT_EXIT = """
+import builtins
+from types import SimpleNamespace
+import numpy as np
+from heelstrike.compile import cuda_batch, dlpack
+dlpack.CUDA = cuda_batch.CUDA = 1  # DLPack's number of a CPU
+room = np.zeros(32, np.float32)
+buffer = SimpleNamespace(handle=room.ctypes.data, device_id=0, room=room)
+array = cuda_batch.DeviceArray(buffer, (1, 1, 32), room.dtype)
+builtins.kept = np.from_dlpack(array)  # outlives all modules
+dropped = np.from_dlpack(array)
+assert len(dlpack._alive) == 2
+del dropped
+assert len(dlpack._alive) == 1
+"""
 WORLDS = 37
 """One tile and a part of another."""
 BUSY = {"vary": {"ground.friction.mu_k": (0.6, 0.9)}, "episode": 0.2, "noise": (0.05, 1.0)}
@@ -151,6 +167,11 @@ def test_arrays_of_a_simulator_where_they_lie(torch):
     assert np.abs(sim.state["q"][:, 7] - 0.5).max() < 0.1
     with pytest.raises(HeelstrikeError, match=r"did you mean 'servo\.q_ref'"):
         sim.device_array("servo.qref")
+
+
+def test_arrays_that_outlive_python_do_no_harm():
+    made = subprocess.run([sys.executable, "-c", AT_EXIT], capture_output=True, check=False)
+    assert made.returncode == 0, made.stderr
 
 
 @pytest.mark.usefixtures("driver")
