@@ -24,6 +24,8 @@ class Chance:
 
     def __init__(self, arrays: Arrays) -> None:
         self.arrays = arrays
+        self.usual = 0
+        """Numbers that a start took the last time."""
         self._counters: dict[tuple[int, int], Any] = {}
         self.seed, self.episode, self.a, self.b = (
             arrays.whole(np.zeros(arrays.worlds, np.int32)) for _ in range(4)
@@ -58,7 +60,9 @@ class Draw:
     """What a start is made of: the usual one, and random numbers of the worlds that begin."""
 
     def __init__(self, chance: Chance, some: Some, q0: Any, v0: Any) -> None:
-        self._chance, self._some, self._drawn = chance, some, 0
+        self._chance, self._some = chance, some
+        self._taken = self._made = self._first = 0
+        self._ready: Any = None
         self.q0, self.v0 = q0, v0
         """The scene's own start, (nq,) and (nv,)."""
         self.count = some.count
@@ -71,9 +75,18 @@ class Draw:
 
     def uniform(self, size: int, low: Any = 0.0, high: Any = 1.0) -> Any:
         """New numbers between low and high, (count, size); a world draws the same in any batch."""
-        u = self._chance.uniform(self._some, self._chance.counters(self._drawn, size))
-        self._drawn += size
-        return low + (high - low) * u
+        return low + (high - low) * self._next(size)
+
+    def _next(self, size: int) -> Any:
+        """Of all that were made at once: as many as a start usually takes."""
+        chance, first = self._chance, self._taken
+        self._taken += size
+        if self._ready is None or self._taken > self._made:
+            self._first, self._made = first, max(self._taken, chance.usual)
+            k = chance.counters(first, self._made - first)
+            self._ready = chance.uniform(self._some, k)
+        chance.usual = max(chance.usual, self._taken)
+        return self._ready[:, first - self._first : self._taken - self._first]
 
 
 def noisy(robot: Robot, arrays: Arrays, noise: tuple[float, float]) -> Start:
