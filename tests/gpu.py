@@ -19,6 +19,8 @@ from heelstrike.simulate import target
 
 FREE = 2**30
 """Bytes of memory that it says it has."""
+STREAM = 7
+"""Handle of any stream."""
 
 
 class Buffer:
@@ -60,7 +62,7 @@ class Device:
         pass
 
     def create_stream(self):
-        return SimpleNamespace(sync=lambda: None)
+        return SimpleNamespace(sync=lambda: None, handle=STREAM)
 
     def allocate(self, size, stream):
         return Buffer(size)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from heelstrike.contact.rigid import Rigid
     from heelstrike.contact.signorini import Signorini
     from heelstrike.contact.timestep_damper import TimestepDamper
+    from heelstrike.environments import Environments, Pushes
     from heelstrike.errors import (
         HeelstrikeError,
         HeelstrikeWarning,
@@ -66,6 +67,7 @@ _HOMES = {
     "Capsule": "heelstrike.simulate.surface",
     "Coulomb": "heelstrike.contact.coulomb",
     "Elastic": "heelstrike.contact.elastic",
+    "Environments": "heelstrike.environments",
     "FeedbackLinearized": "heelstrike.contact.feedback_linearized",
     "HeelstrikeError": "heelstrike.errors",
     "HeelstrikeWarning": "heelstrike.errors",
@@ -80,6 +82,7 @@ _HOMES = {
     "PoissonSpring": "heelstrike.contact.poisson_spring",
     "Program": "heelstrike.compile.program",
     "ProgramError": "heelstrike.errors",
+    "Pushes": "heelstrike.environments",
     "Recording": "heelstrike.simulate.recording",
     "Rigid": "heelstrike.contact.rigid",
     "Robot": "heelstrike.robot",
@@ -123,6 +126,7 @@ __all__ = [
     "Capsule",
     "Coulomb",
     "Elastic",
+    "Environments",
     "FeedbackLinearized",
     "HeelstrikeError",
     "HeelstrikeWarning",
@@ -137,6 +141,7 @@ __all__ = [
     "PoissonSpring",
     "Program",
     "ProgramError",
+    "Pushes",
     "Recording",
     "Rigid",
     "Robot",

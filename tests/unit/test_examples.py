@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES, DOCS = ROOT / "examples", ROOT / "docs"
 PRINTED = {
     "aim": r"misses by [\d.]+e-0[6-9] mm\n$",
+    "balance": r"servo +8\d% +1\d% .*\npolicy +(9\d|100)% +[5-9]\d% ",
     "compare_laws": r"creep along",
     "export_step": r"agree to the last bit",
     "friction_sweep": r"holds from mu = 0\.36[3-5] .*\n.* 0\.295 m/s; Coulomb: 0\.295",
@@ -32,11 +33,13 @@ PRINTED = {
     "terrain": r"64 of 64",
     "walk": r"walked 2\d mm",
 }
+SHORT = {"balance": ["10"]}
+"""Arguments that make an example short."""
 LONG = {"drop", "portraits"}  # half a minute of pictures each
 
 
 def run(name: str, folder: Path) -> str:
-    command = [sys.executable, str(EXAMPLES / f"{name}.py")]
+    command = [sys.executable, str(EXAMPLES / f"{name}.py"), *SHORT.get(name, [])]
     made = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     return made.stdout

@@ -216,6 +216,12 @@ class Batch:
         """The only world's values of an input or a memory, to read and write; None of many."""
         return self.arrays[name][0, :, 0] if self.worlds == 1 else None
 
+    def device_array(self, name: str) -> np.ndarray:
+        """A port's values where they lie, (tiles, size, lanes), to read and write."""
+        if name not in self._ports:
+            raise ProgramError(f"no port '{name}'; ports: {', '.join(self._ports)}")
+        return self.arrays[name]
+
     # work
 
     def sync(self) -> None:

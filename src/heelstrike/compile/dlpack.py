@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 from typing import Any
 
@@ -37,6 +38,14 @@ _alive: dict[int, Any] = {}  # what a capsule's consumer still uses, by address
 @_DELETER  # type: ignore[untyped-decorator]
 def _delete(tensor: Any) -> None:
     _alive.pop(ctypes.addressof(tensor.contents), None)
+
+
+@atexit.register
+def _let_go() -> None:
+    """Consumers that outlive the interpreter find no deleter, which would be Python's."""
+    for tensor, *_ in _alive.values():
+        tensor.deleter = None
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_alive))
 
 
 def capsule(

@@ -94,12 +94,16 @@ class SceneFile:
         return np.concatenate(q), np.concatenate(v)
 
     def simulator(
-        self, device: str = "cpu", math: str = "exact", dtype: str | None = None
+        self,
+        worlds: int = 1,
+        device: str = "cpu",
+        math: str = "exact",
+        dtype: str | None = None,
     ) -> Simulator:
         """A simulator with the pushes; the start and the step are checked. On a CPU its numbers
         are of the file's type, on a GPU float32, unless `dtype` is given.
         """
-        sim = self.unchecked(device=device, math=math, dtype=dtype)
+        sim = self.unchecked(worlds, device, math, dtype)
         self._check_start(sim)
         for i, push in enumerate(self.content.push):
             with self._blaming(("push", i)):

@@ -34,6 +34,7 @@ from heelstrike.simulate.step import StepPlan, step_program
 from heelstrike.simulate.target import Target, check_choice
 
 if TYPE_CHECKING:
+    from heelstrike.compile.cuda_batch import DeviceArray
     from heelstrike.compile.program import Program
     from heelstrike.dynamics.linearize import Linearizer, Slopes
 
@@ -97,7 +98,7 @@ class Simulator:
         exact = any(getattr(s.law, "rule", "") == "exact" for s in scene.surfaces)
         tolerance = 1e-5 if target.dtype != "float64" else 1e-11 if exact else 1e-9
         plan = StepPlan(scene, integrator, own, ends, sensors, tolerance=tolerance, pose=pose)
-        self._machine = Machine(plan, dt, _whole("worlds", worlds), target)
+        self._machine = Machine(plan, dt, whole("worlds", worlds), target)
         self._linearizers: dict[tuple[object, ...], Linearizer] = {}
         self._told = False
 
@@ -142,17 +143,32 @@ class Simulator:
         self.parameters[self._torque_path()] = value
 
     @property
+    def device(self) -> str:
+        """Where it runs: cpu or cuda."""
+        return self._machine.target.device
+
+    @property
+    def dtype(self) -> str:
+        """Its numbers: float64 or float32."""
+        return self._machine.target.dtype
+
+    @property
+    def start(self) -> dict[str, np.ndarray]:
+        """q and v that a reset goes back to."""
+        return dict(self._machine.begin)
+
+    @property
     def program(self) -> Program:
         """The traced step, with nothing recorded: to count, export or compile elsewhere."""
         return step_program(self._machine.plan)
 
     # work
 
-    def step(self, steps: int = 1) -> State:
+    def step(self, steps: int = 1, threads: int = 1) -> State:
         """Makes a step (or several) in all worlds; returns the state."""
         machine = self._machine
         batch = machine.ready(())
-        batch.run(steps)
+        batch.run(steps, 1, threads)
         if machine.failed is not None and machine.failed[0] >= 0:
             self._tell()
         return machine.state
@@ -177,7 +193,7 @@ class Simulator:
         worlds) or "final"; `every` says how often.
         """
         machine, vary = self._machine, vary or {}
-        every = _whole("every", every)
+        every = whole("every", every)
         variables = self._variables(record, worlds or self.worlds)
         self._make_room(worlds, vary)
         for path, value in vary.items():
@@ -261,6 +277,23 @@ class Simulator:
         values = self._machine.observed(needed(names))
         found = derived(names, {name: x[:, None] for name, x in values.items()})
         return {name: array[:, 0] for name, array in found.items()}
+
+    def device_array(self, name: str) -> np.ndarray | DeviceArray:
+        """The memory of a state or a parameter where it lies, (tiles, size, lanes), without a copy:
+        a NumPy array, or on a GPU what torch, CuPy and JAX take. docs/gpu.md.
+        """
+        batch = self._machine.ready()
+        if name not in self.state:
+            self.parameters.known(name)
+            if batch.device_array(name).shape[0] < batch.device_array("clock").shape[0]:
+                self.parameters[name] = batch.get(name)  # one for all becomes one a world
+        return batch.device_array(name)
+
+    @property
+    def stream(self) -> int | None:
+        """CUDA's handle of the stream in which steps are launched; None on a CPU."""
+        stream = getattr(self._machine.ready(()), "stream", None)
+        return None if stream is None else int(stream.handle)
 
     def push(
         self,
@@ -363,7 +396,7 @@ class Simulator:
 
     def _make_room(self, worlds: int | None, vary: Mapping[str, ArrayLike]) -> None:
         """For a number of worlds, and for masses that vary; refuses before anything changes."""
-        worlds = self.worlds if worlds is None else _whole("worlds", worlds)
+        worlds = self.worlds if worlds is None else whole("worlds", worlds)
         for path, value in vary.items():
             if path in self.parameters:
                 self.parameters.shaped(path, value, worlds)
@@ -397,7 +430,7 @@ class Simulator:
         if (duration is None) == (steps is None):
             raise HeelstrikeError("a run takes a duration [s] or steps=, one of them")
         if steps is not None:
-            return _whole("steps", steps)
+            return whole("steps", steps)
         if np.ptp(self._dt) > 0:
             raise HeelstrikeError("where dt varies from world to world say steps=, not a duration")
         if not (isinstance(duration, int | float | np.number) and 0 < duration < np.inf):
@@ -445,7 +478,7 @@ def _control(scene: Scene, control: object, pose: np.ndarray, implicit: bool, dt
     )
 
 
-def _whole(what: str, value: int) -> int:
+def whole(what: str, value: int) -> int:
     if not isinstance(value, int | np.integer) or value < 1:
         raise HeelstrikeError(f"{what} is a whole number above 0, not {value!r}")
     return int(value)

@@ -45,11 +45,19 @@ class State(MutableMapping[str, np.ndarray]):
     def __delitem__(self, name: str) -> None:
         raise HeelstrikeError(f"'{name}' is part of the state and cannot be removed")
 
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
     def __iter__(self) -> Iterator[str]:
         return (port.name for port in self._batch.layout.memory)
 
     def __len__(self) -> int:
         return len(self._batch.layout.memory)
+
+    def initial(self, name: str) -> np.ndarray:
+        """What a reset puts there, but for q and v."""
+        self._check(name)
+        return np.array(self._batch.layout.initial[name], dtype=float)
 
     def copy(self) -> dict[str, np.ndarray]:
         """All of it as it is now, (worlds, size) each: what `update` brings back."""
@@ -75,7 +83,7 @@ class State(MutableMapping[str, np.ndarray]):
         self.update(found)
 
     def _check(self, name: str) -> None:
-        if name not in iter(self):
+        if name not in self:
             raise HeelstrikeError(f"no state '{name}'; state: {', '.join(self)}")
 
     def __repr__(self) -> str:

@@ -192,7 +192,7 @@ def study_of(
             raise HeelstrikeError("of a simulator say how long: duration=2.0 [s]")
         return Study(source.twin(), plan, duration, None)
     made = source if isinstance(source, SceneFile) else load_scene(source)
-    sim = made.simulator(device or "cpu", math or "exact", dtype)
+    sim = made.simulator(device=device or "cpu", math=math or "exact", dtype=dtype)
     sim.begin_at(*made.start)
     lasting = made.content.simulation.duration if duration is None else duration
     return Study(sim, plan, lasting, made.text())

@@ -1,0 +1,329 @@
+"""Environments against Gymnasium's own checker, its SyncVectorEnv over single worlds, and the
+simulator stepped by hand: bit by bit, for a world does the same in any batch.
+
+Random numbers against the same formula in Python's whole numbers, which do not wrap around.
+"""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+
+import heelstrike as hs
+from heelstrike.environments import Single, draws
+from heelstrike.errors import HeelstrikeError
+from heelstrike.simulate.target import Target
+from tests.toppler import scene
+
+WORLDS = 5
+STAND = "heelstrike.environments:heelstrike/Stand-v0"
+BUSY = {
+    "pushes": hs.Pushes(force=(5, 40), wait=(0.05, 0.2), body="trunk"),
+    "vary": {"ground.friction.mu_k": (0.3, 0.6), "arm.mass": lambda u: 0.2 + 0.1 * u},
+    "episode": 0.5,
+    "noise": (0.05, 0.5),
+    "terminated": lambda s: s.gravity[:, 2] > -0.9,
+    "observation": lambda s: s.xp.concatenate([s.joined("height", "v", "load"), s.action], 1),
+}
+"""All that can differ from world to world; falls and time limits both happen."""
+
+
+def made(worlds=WORLDS, **options):
+    return hs.Environments(scene(), worlds, **options)
+
+
+def actions(envs, count, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-1, 1, (count, *envs.action_space.shape)).astype(np.float32)
+
+
+def test_gymnasium_checks_the_single_world():
+    env = gymnasium.make(STAND)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*infinity")  # no bound holds for a velocity
+        check_env(env.unwrapped)
+
+
+def test_gymnasium_makes_many_worlds_and_wraps_them():
+    envs = gymnasium.make_vec(STAND, num_envs=3, episode=0.2)
+    assert isinstance(envs.unwrapped, hs.Environments)
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    wrapped = RecordEpisodeStatistics(envs)
+    seen, _ = wrapped.reset(seed=1)
+    assert seen in envs.observation_space
+    total, still = 0.0, np.zeros(envs.action_space.shape)
+    for _ in range(10):
+        seen, reward, _, late, info = wrapped.step(still)
+        total += reward
+    assert late.all()
+    assert info["episode"]["l"].tolist() == [10, 10, 10]
+    np.testing.assert_allclose(info["episode"]["r"], total, rtol=1e-6)  # float32, other order
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step"])
+def test_worlds_do_as_they_would_alone(mode):
+    """Observations, rewards, ends and restarts of Gymnasium's loop over single environments."""
+    ours = made(autoreset=mode, **BUSY)
+    alone = [lambda: Single(scene(), **BUSY)] * WORLDS
+    theirs = SyncVectorEnv(alone, autoreset_mode=AutoresetMode[mode.upper()])
+    np.testing.assert_array_equal(ours.reset(seed=7)[0], theirs.reset(seed=7)[0])
+    fell = late = 0
+    for action in actions(ours, 80):
+        mine, other = ours.step(action), theirs.step(action)
+        for ours_is, theirs_is in zip(mine[:4], other[:4], strict=True):
+            np.testing.assert_array_equal(ours_is, theirs_is.astype(ours_is.dtype))
+        last = other[4].get("_final_obs", np.zeros(WORLDS, bool))
+        np.testing.assert_array_equal(mine[4].get("_final_obs", last), last)
+        for world in np.flatnonzero(last):
+            found = mine[4]["final_obs"][world]
+            np.testing.assert_array_equal(found, other[4]["final_obs"][world])
+        fell, late = fell + mine[2].sum(), late + mine[3].sum()
+    assert fell > 2
+    assert late > 2
+
+
+def test_steps_are_the_simulators():
+    """The same references by hand; the observation says what the state says."""
+    envs = made(hold=7, scale=0.2, noise=(0, 0))
+    sim = hs.Simulator(scene(), control=hs.Servo(), worlds=WORLDS, dtype="float32")
+    envs.reset(seed=0)
+    sim.reset()
+    for action in actions(envs, 5):
+        seen = envs.step(action)[0]
+        reference = np.zeros((WORLDS, sim.robot.nv))
+        reference[:, 6:] = np.float32(0.2) * action
+        before = sim.state["impulse"]
+        sim.parameters["servo.q_ref"] = reference
+        sim.step(7)
+        for name, value in sim.state.copy().items():
+            np.testing.assert_array_equal(envs.sim.state[name], value, err_msg=name)
+    q, v = sim.state["q"], sim.state["v"]
+    force = (sim.state["impulse"] - before) / 7e-3 / (9.81 * sim.robot.mass)
+    x, y, z, w = q[:, 3:7].T
+    gravity = np.stack([2 * (w * y - x * z), -2 * (y * z + w * x), 2 * (x * x + y * y) - 1], 1)
+    expected = np.concatenate([q[:, 2:3], gravity, v, q[:, 7:], force], 1)
+    np.testing.assert_allclose(seen, expected, atol=2e-6)  # rounding of float32
+
+
+def test_a_start_is_no_end():
+    """Even where the start would count as one: Gymnasium's loop asks nobody after a reset."""
+    envs = made(terminated=lambda s: s.steps >= 0)
+    envs.reset(seed=0)
+    still = np.zeros(envs.action_space.shape)
+    assert [envs.step(still)[2].all() for _ in range(4)] == [True, False, True, False]
+
+
+def test_lanes_without_a_world_follow_the_last_one():
+    """Else they would fall for ever, and cost rounds of the solver."""
+    envs = made(**BUSY)
+    envs.reset(seed=0)
+    for action in actions(envs, 60):
+        envs.step(action)
+    for name in envs.sim.state:
+        last = envs.sim.device_array(name)[-1, :, WORLDS - 1 :]
+        np.testing.assert_array_equal(last, last[:, :1] + 0 * last, err_msg=name)
+
+
+@pytest.mark.parametrize("worlds", [1, 5])
+def test_what_was_handed_out_stays(worlds):
+    """Also where a state alone is seen, and where one world's is a view elsewhere."""
+    hooks = {"observation": lambda s: s.joined("v"), "reward": lambda s: s.action[:, 0]}
+    envs = made(worlds, autoreset="same_step", episode=0.02, **hooks)
+    envs.reset(seed=0)
+    action = np.full(envs.action_space.shape, 0.5)
+    found = envs.step(action)
+    info = found[4]
+    kept = [np.array(each) for each in (*found[:4], info["final_obs"])]
+    envs.step(0 * action)
+    for one, other in zip(kept, (*found[:4], info["final_obs"]), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert (kept[1] == 0.5).all()
+
+
+def test_seeds_repeat_and_differ():
+    envs = made(**BUSY)
+    first, again = envs.reset(seed=3)[0], envs.reset(seed=[3, 4, 5, 6, 9])[0]
+    np.testing.assert_array_equal(first[:4], again[:4])
+    assert (first[4] != again[4]).any()
+    assert len({row.tobytes() for row in again}) == WORLDS
+    following = envs.reset()[0]
+    assert (following != again).any(axis=1).all()
+    np.testing.assert_array_equal(made(**BUSY).reset(seed=3)[0], first)
+
+
+def test_a_world_that_diverges_ends_and_the_others_go_on():
+    envs, calm = made(), made()
+    for each in (envs, calm):
+        each.reset(seed=0)
+    action = np.zeros(envs.action_space.shape)
+    action[2] = np.nan
+    *_, ended, _, _ = envs.step(action)
+    calm.step(0 * action)
+    assert ended.tolist() == [False, False, True, False, False]
+    seen, reward, ended, _, _ = envs.step(np.zeros_like(action))
+    expected = calm.step(np.zeros(action.shape))[0]
+    assert np.isfinite(seen).all()
+    assert reward[2] == 0
+    assert not ended.any()
+    np.testing.assert_array_equal(np.delete(seen, 2, 0), np.delete(expected, 2, 0))
+
+
+def test_without_autoreset_the_user_resets():
+    envs = made(autoreset="disabled", terminated=lambda s: s.steps > 30, hold=10)
+    start = envs.reset(seed=0)[0]
+    still = np.zeros(envs.action_space.shape)
+    ends = [envs.step(still)[2].all() for _ in range(5)]
+    assert ends == [False, False, False, True, True]
+    mask = np.arange(WORLDS) % 2 == 0
+    seen = envs.reset(seed=0, options={"reset_mask": mask})[0]
+    np.testing.assert_array_equal(seen[mask], start[mask])
+    assert (seen[~mask] != start[~mask]).any(axis=1).all()
+
+
+def test_hooks_and_starts_of_the_users():
+    """What they are given is what the state holds."""
+
+    def start(draw):
+        q = draw.q0 + 0 * draw.uniform(len(draw.q0))
+        q[:, 2] += draw.uniform(1, 0.1, 0.2)[:, 0]
+        return q, draw.v0 + 0 * draw.uniform(len(draw.v0))
+
+    envs = made(
+        start=start,
+        observation=lambda s: s.xp.stack([s.height, s.joints[:, 0], s.force[:, 0, 2]], 1),
+        reward=lambda s: s.action[:, 0],
+        action="torque",
+        dtype="float64",
+    )
+    seen, _ = envs.reset(seed=0)
+    assert seen.dtype == np.float64
+    rise = seen[:, 0] - envs.sim.robot.pose("stance")[2]
+    assert np.all((rise > 0.1) & (rise < 0.2))
+    action = np.linspace(-2, 2, WORLDS)[:, None]
+    seen, reward, *_ = envs.step(action)
+    np.testing.assert_array_equal(reward, np.clip(action[:, 0], -1, 1))
+    np.testing.assert_array_equal(envs.sim.state["q"][:, 7], seen[:, 1])
+    assert (seen[:, 2] == 0).all()  # in the air
+    pushed = envs.sim.parameters["servo.torque"].shape, envs.sim.device_array("servo.torque")
+    assert pushed[1][0, 6, :WORLDS].tolist() == (5 * np.clip(action[:, 0], -1, 1)).tolist()
+
+
+def test_nothing_is_compiled_or_kept_in_the_loop(monkeypatch):
+    envs = made(64, **BUSY)
+    envs.reset(seed=0)
+    monkeypatch.setattr(Target, "kernel", lambda *_: pytest.fail("compiles"))
+    chosen = actions(envs, 4)
+
+    def held():
+        for k in range(200):
+            envs.step(chosen[k % 4])
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        held()
+        before = held()
+        # bytes in 200 steps; one array of a number a world that is kept in each makes 70,000
+        assert held() - before < 40_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_draws_are_those_of_whole_numbers():
+    def mix(x):
+        x = ((x ^ x >> 16) * 0x7FEB352D) % 2**32
+        x = ((x ^ x >> 15) * 0x846CA68B) % 2**32
+        return x ^ x >> 16
+
+    golden, other = 0x9E3779B9, 0x85EBCA6B
+    for seed, episode, k in [(0, 0, 0), (1, 2, 3), (2**31 + 5, 10**6, -7), (2**40 + 1, 9, 2)]:
+        s = (seed ^ seed >> 32) % 2**32
+        a = mix((s + golden * episode) % 2**32)
+        b = mix((mix(s ^ other) + episode) % 2**32)
+        expected = mix(mix((a + golden * k) % 2**32) ^ b) >> 8
+        found = draws.stream(draws.folded([seed]), np.array([episode], np.int32))
+        assert draws.bits(*found, np.array([k], np.int32)).tolist() == [expected]
+
+
+def test_draws_are_spread_evenly():
+    """Mean, variance and the correlation between worlds, episodes and counters of 2^18 numbers:
+    within four of their standard deviations.
+    """
+    worlds, n = 512, 512
+    k = np.arange(n, dtype=np.int32)
+    found = []
+    for episode in (0, 1):
+        a, b = draws.stream(draws.folded(range(worlds)), np.full(worlds, episode, np.int32))
+        found.append(draws.bits(a[:, None], b[:, None], k) * 2.0**-24)
+    u = found[0]
+    assert u.min() >= 0
+    assert u.max() < 1
+    assert abs(u.mean() - 1 / 2) < 4 * np.sqrt(1 / 12 / u.size)
+    assert abs(u.var() - 1 / 12) < 4 * np.sqrt(1 / 180 / u.size)
+    for one, two in [(u[1:], u[:-1]), (u[:, 1:], u[:, :-1]), (u, found[1])]:
+        assert abs(np.corrcoef(one.ravel(), two.ravel())[0, 1]) < 4 / np.sqrt(one.size)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"hold": 0}, "hold is a whole number above 0"),
+        ({"episode": 1e-3}, r"at least one action, 0\.02 s"),
+        ({"autoreset": "never"}, "autoreset: next_step, same_step, disabled"),
+        ({"action": "speed"}, "action: position, torque"),
+        ({"scale": [0.1, 0.2]}, "scale is one number above 0, or one for each of the 1 joints"),
+        ({"noise": 0.1}, "noise is two numbers"),
+        ({"vary": {"dt": (1e-3, 2e-3)}}, "share dt"),
+        ({"vary": {"ground.friction.mu": (0, 1)}}, "did you mean"),
+        ({"vary": {"ground.friction.mu_k": (-1, 1)}}, "mu_k"),
+        ({"vary": {"ground.friction.mu_k": 0.5}}, r"\(low, high\)"),
+        ({"reward": lambda s: s.q}, r"reward returns one value a world, shape \(5,\)"),
+        ({"observation": lambda s: s.height}, r"observation returns an array of shape \(5, n\)"),
+        ({"observation": lambda s: s.joined("hight")}, "no quantity 'hight'"),
+        ({"pushes": hs.Pushes(body="tail")}, "tail"),
+    ],
+)
+def test_wrong_arguments_get_sentences(options, said):
+    with pytest.raises(HeelstrikeError, match=said):
+        made(**options)
+
+
+def test_other_mistakes_get_sentences():
+    with pytest.raises(HeelstrikeError, match="force of the pushes"):
+        hs.Pushes(force=(5, 1))
+    with pytest.raises(HeelstrikeError, match="a scene's name or file"):
+        hs.Environments(3)
+    sim = hs.Simulator(scene(), worlds=2)
+    with pytest.raises(HeelstrikeError, match="the simulator's worlds is 2, not 3"):
+        hs.Environments(sim, 3)
+    with pytest.raises(HeelstrikeError, match="the simulator's dtype is float64, not float32"):
+        hs.Environments(sim, dtype="float32")
+    with pytest.raises(HeelstrikeError, match="worlds is a whole number above 0"):
+        made(0)
+    with pytest.raises(HeelstrikeError, match="no servo"):
+        hs.Environments(sim)
+    envs = made()
+    with pytest.raises(HeelstrikeError, match=r"actions have the shape \(5, 1\)"):
+        envs.step(np.zeros((5, 2)))
+    with pytest.raises(HeelstrikeError, match="reset_mask is 5 booleans"):
+        envs.reset(options={"reset_mask": [True]})
+    with pytest.raises(HeelstrikeError, match="or 5 numbers, not 2"):
+        envs.reset(seed=[1, 2])
+
+
+def test_without_gymnasium_a_sentence(monkeypatch):
+    for name in list(sys.modules):
+        if name.startswith("heelstrike.environments"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    with pytest.raises(HeelstrikeError, match=r"heelstrike\[gym\]"):
+        hs.Environments  # noqa: B018
