@@ -7,6 +7,7 @@ coordinates and points. Curves: powers that were put in. The command: what docs/
 
 import json
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -65,26 +66,30 @@ def test_a_path_that_goes_astray_ends_the_search():
 
 
 def test_contenders_are_judged_by_their_own_clocks():
-    """Clocks that only the calls move: one call lasts 0.5 s, the other 1, 2, 3, ... s."""
-    now = {"even": 0.0, "slower": 0.0}
-    lasts = iter(range(1, 100))
+    """Clocks that only the calls move: calls last 1/16 s; 1/8, 2/8, 3/8, ... s; and 4 s."""
+    now = {"even": 0.0, "slower": 0.0, "slow": 0.0}
+    calls = dict.fromkeys(now, 0)
 
-    def even():
-        now["even"] += 0.5
+    def call(name, lasts):
+        calls[name] += 1
+        now[name] += lasts(calls[name])
 
-    def slower():
-        now["slower"] += next(lasts)
+    def contender(name, work, lasts):
+        return timing.Contender(partial(call, name, lasts), work, lambda: now[name])
 
     found = timing.timed(
         {
-            "even": timing.Contender(even, 10, lambda: now["even"]),
-            "slower": timing.Contender(slower, 1, lambda: now["slower"]),
+            "even": contender("even", 10, lambda n: 1 / 16),
+            "slower": contender("slower", 1, lambda n: n / 8),
+            "slow": contender("slow", 1, lambda n: 4.0),
         },
         turns=3,
     )
-    assert found["even"] == {"us": 0.05e6, "spread": 1.0}
-    # two calls before the turns: these last 3, 4 and 5 s
-    assert found["slower"] == {"us": 3e6, "spread": pytest.approx(4 / 3)}
+    assert found["even"] == {"us": 1e6 / 160, "spread": 1.0}
+    # two calls before the turns; these last 3/8, 4/8 and 5/8 s
+    assert found["slower"] == {"us": 3e6 / 8, "spread": pytest.approx(4 / 3)}
+    assert found["slow"] == {"us": 4e6, "spread": 1.0}
+    assert calls == {"even": 5, "slower": 5, "slow": 3}  # the slow one has a single turn
 
 
 def test_memory_of_a_world_is_its_coordinates_and_accounts():
@@ -142,7 +147,7 @@ def test_a_fallen_robot_has_no_figure():
     """It is not measured: a heap of parts would be cheaper to step."""
     of = case("hoap1")
     sim = simulator(of.robot, of.dt)
-    standing.check_stands("hoap1", sim)
+    standing.check_stands("hoap1", sim, least=0)
     sim.state["q"] = sim.state["q"] - 0.1 * np.eye(of.robot.nq)[2]
     with pytest.raises(standing.HeelstrikeError, match="does not stand"):
         standing.check_stands("hoap1", sim, least=0)

@@ -25,7 +25,7 @@ from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.machine import machine
 
 QUICK_ROBOTS, QUICK_LAWS = ("hoap1",), ("linear-spring", "rigid")
-TURNS, QUICK_TURNS = 15, 3
+TURNS, QUICK_TURNS = 12, 3
 GPU_LAWS = ("linear-spring", "rigid")
 BUSY = 0.5
 """Load of the machine before the run, in processes, from which it is called busy."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from heelstrike.bench.accuracy import GRID, Accuracy, largest_step
+from heelstrike.bench.accuracy import GRID, PARTS, Accuracy, largest_step
 from heelstrike.bench.standing import Case, Peer, first_pose
+from heelstrike.bench.steps import batch_size
 from heelstrike.bench.timing import Contender, timed
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.simulate.scene import Scene
@@ -34,10 +36,10 @@ class Drop:
         robot = case.robot
         scene, control = Scene(robot, Plane(law=law)), Servo(reference=first_pose(robot))
         self.q0 = first_pose(robot, HEIGHT)
-        self.one, self.many = (
-            Simulator(scene, case.dt, control, worlds=count) for count in (1, worlds)
-        )
+        self.one = Simulator(scene, case.dt, control)
         self.accuracy = largest_step(self.heights)
+        once = batch_size(partial(self.heights, PARTS[-1]), PARTS[-1] * TIMES)
+        self.many = Simulator(scene, case.dt, control, worlds=min(once, worlds))
 
     def heights(self, parts: int) -> np.ndarray:
         """Of the base at multiples of GRID; NaN from a failure on."""

@@ -23,6 +23,8 @@ from heelstrike.simulate.surface import Plane
 
 WORLDS = 256
 """Of a batch; above 64 a run keeps the end, peaks, impulses and works by default."""
+FEW, SLOW = 32, 15e-6
+"""Worlds of a batch whose step takes longer than that [s]: a batch waits for its last world."""
 CALL, STEPS, BATCH_STEPS, PEER_STEPS = 200, 5000, 500, 50
 """Steps in one call: of one world, of a run of one world, of a run of a batch, of mujoco.rollout. A
 run has a cost of its own, a millisecond or more, which short runs would measure.
@@ -91,7 +93,10 @@ def under_laws(
     contenders: dict[str, Contender] = {}
     for name, law in laws.items():
         found[name] = {"said": "", "one": None, "batch": None} | compile_seconds(case, law)
-        one, many = (simulator(case.robot, case.dt, law, worlds=n) for n in (1, WORLDS))
+        one, many = (simulator(case.robot, case.dt, law, worlds=n) for n in (1, FEW))
+        worlds = batch_size(partial(many.step, 20), 20 * FEW)
+        if worlds > FEW:
+            many = simulator(case.robot, case.dt, law, worlds=worlds)
         try:
             for sim in (one, many):
                 check_stands(case.name, sim, least=0)
@@ -100,13 +105,21 @@ def under_laws(
             continue
         sims[name] = one, many
         run = partial(many.run, steps=BATCH_STEPS // 5, threads=cores, progress=False)
-        work = WORLDS * BATCH_STEPS // 5
+        work = worlds * BATCH_STEPS // 5
         contenders[f"{name} one"] = Contender(partial(one.step, CALL), CALL)
         contenders[f"{name} batch"] = Contender(run, work, time.perf_counter)
     times = timed(contenders, turns)
     for name in sims:
+        found[name] |= {"worlds": sims[name][1].worlds}
         found[name] |= {kind: times[f"{name} {kind}"] for kind in ("one", "batch")}
     return found
+
+
+def batch_size(call: Callable[[], object], steps: int) -> int:
+    """Worlds of a batch; few where the steps that this call makes are slow."""
+    started = time.thread_time()
+    call()
+    return WORLDS if time.thread_time() - started < SLOW * steps else FEW
 
 
 def compile_seconds(case: Case, law: SurfaceLaw) -> dict[str, float]:

@@ -12,6 +12,8 @@ Times = dict[str, dict[str, float]]
 """By contender: us per work, and spread, the median turn over the best one."""
 SECONDS = 0.02
 """That a turn lasts at least."""
+PATIENCE = 1.5
+"""That a contender whose one call lasts longer than a turn may take in all [s]; at least a turn."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +55,20 @@ def best_of(
 def _turns(
     calls: Mapping[str, tuple[Callable[[], object], Clock]], turns: int, seconds: float
 ) -> dict[str, list[float]]:
-    """Seconds per call in each turn."""
-    repeats = {}
+    """Seconds per call in each turn; slow contenders sit out the last ones."""
+    repeats, most = {}, {}
     for name, (call, clock) in calls.items():
         call()
         started = clock()
         call()
-        repeats[name] = max(1, round(seconds / max(clock() - started, 1e-7)))
+        once = max(clock() - started, 1e-7)
+        repeats[name] = max(1, round(seconds / once))
+        most[name] = turns if once < seconds else max(1, min(turns, round(PATIENCE / once)))
     spent: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(turns):
+    for turn in range(turns):
         for name, (call, clock) in calls.items():
+            if turn >= most[name]:
+                continue
             started = clock()
             for _ in range(repeats[name]):
                 call()

@@ -199,15 +199,24 @@ def _machine(result: Mapping[str, Any], command: str) -> Section:
 
 
 def _curves(found: Mapping[str, Any]) -> Any:
+    from matplotlib.ticker import LogLocator
+
     drawn, axes = plot.figure(1, 2, size=(9.2, 3.2))
     for ax, names, title in (
         (axes[0], ("joints", "points", "points, rigid"), "Joints and contact points"),
         (axes[1], ("worlds",), "Worlds, all cores"),
     ):
-        for name in (n for n in names if n in found):
-            curve = found[name]["curve"]
-            ax.plot([p["count"] for p in curve], [p["us"] for p in curve], "o-", label=name)
+        counts: set[float] = set()
+        for k, name in enumerate(n for n in names if n in found):
+            x, y = ([point[key] for point in found[name]["curve"]] for key in ("count", "us"))
+            ax.plot(x, y, label=name, marker=plot.MARKS[k], markersize=4, **plot.line(k))
+            counts.update(x)
         ax.set(xscale="log", yscale="log")
+        ax.set_xticks(sorted(counts), [f"{count:g}" for count in sorted(counts)])
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter("{x:g}")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_minor_formatter("")
         plot.label(ax, title, "count", "us per world and step")
     return drawn
 
