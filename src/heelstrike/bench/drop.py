@@ -39,7 +39,8 @@ class Drop:
         self.one = Simulator(scene, case.dt, control)
         self.accuracy = largest_step(self.heights)
         once = batch_size(partial(self.heights, PARTS[-1]), PARTS[-1] * TIMES)
-        self.many = Simulator(scene, case.dt, control, worlds=min(once, worlds))
+        self.worlds = min(once, worlds)
+        self.many = Simulator(scene, case.dt, control, worlds=self.worlds)
 
     def heights(self, parts: int) -> np.ndarray:
         """Of the base at multiples of GRID; NaN from a failure on."""
@@ -73,7 +74,7 @@ class Drop:
 
         return {
             "one": Contender(one, DURATION),
-            "batch": Contender(many, DURATION * self.many.worlds, time.perf_counter),
+            "batch": Contender(many, DURATION * self.worlds, time.perf_counter),
         }
 
 
@@ -137,7 +138,7 @@ def drops(
     times = timed(contenders, turns)
     found: dict[str, dict[str, Any]] = {}
     for name, drop in made.items():
-        found[name] = drop.accuracy.as_dict()
+        found[name] = drop.accuracy.as_dict() | {"worlds": drop.worlds}
         if isinstance(drop, PeerDrop):
             found[name]["integrator"] = drop.integrator
         for kind in ("one", "batch"):
