@@ -13,7 +13,6 @@ import argparse
 import json
 import time
 import warnings
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,12 @@ from rich.console import Console
 from rich.table import Table
 
 import heelstrike as hs
-from benchmarks.standing import Peer, check_stands, simulator
-from benchmarks.step import BATCH_STEPS, CALL, STEPS, WORLDS, compiled, sources, timed
-from benchmarks.timing import machine
+from benchmarks.step import compiled, sources
+from heelstrike.bench.growth import with_points
+from heelstrike.bench.standing import Peer, case, check_stands, simulator
+from heelstrike.bench.steps import BATCH_STEPS, CALL, STEPS, WORLDS
+from heelstrike.bench.timing import Contender, timed
+from heelstrike.machine import machine
 
 TURNS = 9
 POINTS = (8, 32, 128)
@@ -60,18 +62,19 @@ def main() -> None:
 
 def times(name: str, source: str, turns: int) -> dict[str, Any]:
     """MuJoCo, one world with and without its default recording, and batches on one thread."""
-    peer, robot = Peer(source), hs.load(source)
-    contenders: dict[str, Any] = {"MuJoCo": (partial(peer.step, CALL), CALL)}
+    robot = hs.load(source)
+    peer = Peer(source, robot)
+    contenders = {"MuJoCo": Contender(partial(peer.step, CALL), CALL)}
     sims = []
     for law, rule in LAWS.items():
         one = simulator(robot, peer.dt, rule)
-        contenders[f"{law}: one world"] = (partial(_recorded, one), STEPS)
-        contenders[f"{law}: one world, bare"] = (partial(compiled(one), CALL), CALL)
+        contenders[f"{law}: one world"] = Contender(partial(_recorded, one), STEPS)
+        contenders[f"{law}: one world, bare"] = Contender(partial(compiled(one), CALL), CALL)
         sims.append(one)
         for dtype in ("float64", "float32"):
             batch = simulator(robot, peer.dt, rule, worlds=WORLDS, dtype=dtype)
             run = partial(batch.run, steps=BATCH_STEPS, threads=1)
-            contenders[f"{law}: batch, {dtype}"] = run, WORLDS * BATCH_STEPS
+            contenders[f"{law}: batch, {dtype}"] = Contender(run, WORLDS * BATCH_STEPS)
             sims.append(batch)
     found = timed(contenders, turns)
     for sim in sims:
@@ -86,7 +89,7 @@ def _recorded(sim: hs.Simulator) -> object:
 
 def rounds(source: str, law: Any) -> dict[str, float]:
     """Evaluations in a step of a robot that stands, over a second of 64 worlds."""
-    robot, dt = hs.load(source), Peer(source).dt
+    robot, dt = hs.load(source), case(source).dt
     sim = simulator(robot, dt, law, worlds=64)
     data = sim.run(1.0, record=("solver_rounds", "solver_unfinished")).data
     made = data["solver_rounds"].values
@@ -102,7 +105,7 @@ def precision(source: str, law: Any) -> dict[str, float]:
     """Largest error of a point's force in float32 from the state of 256 float64 worlds that stand,
     over the weight.
     """
-    robot, dt = hs.load(source), Peer(source).dt
+    robot, dt = hs.load(source), case(source).dt
     exact, single = (
         simulator(robot, dt, law, worlds=WORLDS, dtype=dtype) for dtype in ("float64", "float32")
     )
@@ -119,7 +122,7 @@ def precision(source: str, law: Any) -> dict[str, float]:
 
 def grown(source: str, count: int, turns: int) -> dict[str, float]:
     """Operations, seconds to compile and us a step with so many points on the soles."""
-    robot, dt = with_points(hs.load(source), count), Peer(source).dt
+    robot, dt = with_points(hs.load(source), count), case(source).dt
     floor = hs.Plane(law=hs.Rigid())
     sim = hs.Simulator(hs.Scene(robot, floor), dt=dt, control=hs.Servo(), worlds=WORLDS)
     counts = sim.program.counts()
@@ -127,25 +130,9 @@ def grown(source: str, count: int, turns: int) -> dict[str, float]:
     hs.compile_program(sim.program, outputs=[])
     seconds = time.perf_counter() - started
     sim = simulator(robot, dt, hs.Rigid(), worlds=WORLDS)
-    made = timed({"step": (partial(compiled(sim), 20), 20 * WORLDS)}, turns)
+    made = timed({"step": Contender(partial(compiled(sim), 20), 20 * WORLDS)}, turns)
     operations = counts.additions + counts.multiplications + counts.divisions + counts.functions
     return {"operations": operations, "compile_s": seconds, "us": made["step"]["us"]}
-
-
-def with_points(robot: hs.Robot, count: int) -> hs.Robot:
-    """As many points in a grid between the corners of each sole."""
-    feet = sorted({point.body for point in robot.points})
-    rows = {2: (2, 1), 4: (2, 2), 16: (4, 4), 64: (8, 8)}[count // len(feet)]
-    points = []
-    for body in feet:
-        corners = np.array([p.position for p in robot.points if p.body == body])
-        low, high = corners.min(axis=0), corners.max(axis=0)
-        radius = next(p.radius for p in robot.points if p.body == body)
-        for i, x in enumerate(np.linspace(low[0], high[0], rows[0])):
-            for j, y in enumerate(np.linspace(low[1], high[1], rows[1])):
-                place = np.array([x, y, corners[:, 2].mean()])
-                points.append(hs.Point(f"{robot.bodies[body].name}.{i}.{j}", body, place, radius))
-    return replace(robot, points=tuple(points))
 
 
 def show(console: Console, result: dict[str, Any]) -> None:

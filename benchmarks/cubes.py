@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import heelstrike as hs
-from benchmarks.timing import machine
+from heelstrike.machine import machine
 from heelstrike.papers.marhefka1996.candidates import CANDIDATES
 from heelstrike.papers.marhefka1996.tosses import (
     Errors,

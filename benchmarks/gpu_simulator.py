@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 import heelstrike as hs
-from benchmarks.standing import simulator
-from benchmarks.timing import machine
+from heelstrike.bench.standing import simulator
 from heelstrike.compile.driver import current_device
+from heelstrike.machine import machine
 
 WORLDS, STEPS, CHECKED, TURNS = 65_536, 1000, 256, 3
 LAWS: dict[str, Any] = {

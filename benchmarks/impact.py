@@ -27,9 +27,9 @@ from rich.table import Table
 from rich.text import Text
 
 import heelstrike as hs
-from benchmarks.timing import machine
 from heelstrike.impact import compare, estimate
 from heelstrike.impact.full import simulate_full
+from heelstrike.machine import machine
 from heelstrike.papers.tsujita2009.limits import limited, postures, rank_correlation
 
 LINK, DURATION, DT = "r_hand", 0.1, 1e-4

@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 import heelstrike as hs
-from benchmarks.timing import machine
+from heelstrike.machine import machine
 
 G, DT, MU, MASS, SPEED = 9.81, 1e-3, 0.5, 2.0, 1.0
 HALF = 0.0524

@@ -22,7 +22,7 @@ import numpy as np
 import heelstrike as hs
 from benchmarks.motion_cases import Case, Ground, hoap1, sr1
 from benchmarks.motion_peer import ways
-from benchmarks.timing import machine
+from heelstrike.machine import machine
 from heelstrike.measure.yardsticks import yardsticks
 from heelstrike.motion import Humanoid, Motion, outcome
 

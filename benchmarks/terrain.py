@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -26,9 +24,11 @@ from rich.console import Console
 from rich.table import Table
 
 import heelstrike as hs
-from benchmarks.standing import check_stands, simulator
-from benchmarks.step import WORLDS, compiled, sources
-from benchmarks.timing import best_of, machine
+from benchmarks.step import compiled, sources
+from heelstrike.bench.standing import check_stands, empty_cache, simulator
+from heelstrike.bench.steps import WORLDS
+from heelstrike.bench.timing import best_of
+from heelstrike.machine import machine
 
 LAW = hs.Elastic(hs.LinearSpring(), hs.Bristle())
 LIMIT = 1.5
@@ -94,16 +94,12 @@ def measured(robot: hs.Robot, turns: int, rounds: int) -> dict[str, dict[str, fl
 
 def compile_seconds(robot: hs.Robot, floor: Any, rounds: int) -> float:
     """CPU time from a scene to its first step."""
-    before, best = os.environ.get("HEELSTRIKE_CACHE"), float("inf")
+    best = float("inf")
     for _ in range(rounds):
-        with TemporaryDirectory() as folder:
-            os.environ["HEELSTRIKE_CACHE"] = folder
+        with empty_cache():
             started = time.process_time()
             hs.Simulator(hs.Scene(robot, floor), control=hs.Servo()).step()
             best = min(best, time.process_time() - started)
-    os.environ.pop("HEELSTRIKE_CACHE")
-    if before is not None:
-        os.environ["HEELSTRIKE_CACHE"] = before
     return best
 
 

@@ -28,12 +28,14 @@ ELSEWHERE = {
     r"python examples/": "tests/unit/test_examples.py",
     r"python (docs|tools)/": "draw what is committed; minutes",
     r"python -m benchmarks\.": "minutes, and figures of the machine",
+    r"heelstrike bench (?!--quick)": "ten minutes: tests/unit/test_bench.py",
 }
 """Commands that no test of the pages runs, and why. What they name must be there."""
 LONG = {
     r"heelstrike paper \w+": "seconds to minutes: every item is tested in tests/papers",
     r"heelstrike (compare|stability) ": "minutes of compiling: tests/unit/test_compare_laws.py",
     r"heelstrike impact hrp2": "half a minute of compiling",
+    r"heelstrike bench --quick": "half a minute: tests/unit/test_bench.py",
 }
 """Commands that run in the nightly test."""
 QUICK = ("heelstrike paper marhefka1996 operations",)

@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from heelstrike.compile.batch import LEAST, PIECES
 from heelstrike.compile.cpu import compile_program
 from heelstrike.compile.lanes import FLOAT64
 from heelstrike.compile.llvm import emit
@@ -101,6 +102,20 @@ def test_chunks_lanes_and_threads_give_the_same_bits(width, threads, chunk):
     assert np.array_equal(batches[0][1], batches[1][1])
 
 
+@pytest.mark.parametrize("worlds", [2 * PIECES * LEAST, 2 * PIECES * LEAST + 5, 300])
+def test_each_piece_of_a_batch_is_stepped_once(worlds):
+    """Many pieces on two threads, as on one."""
+    k = RNG.uniform(1, 100, size=(worlds, 1))
+    ends = []
+    for threads in (1, 2):
+        batch = compile_program(oscillator(), width=1).batch(worlds)
+        batch.set(k=k, dt=[1e-2])
+        batch.run(steps=30, threads=threads)
+        ends.append(batch.state())
+    for name, value in ends[0].items():
+        assert np.array_equal(value, ends[1][name]), name
+
+
 def test_one_step_after_threads_that_recorded_nothing():
     """A single step makes room for its record, whatever the threads before it left."""
     batch, alone = (compile_program(oscillator(), width=4).batch(9) for _ in range(2))
@@ -146,6 +161,7 @@ def test_stopped_saved_loaded_in_a_new_process_and_continued(tmp_path):
     np.savez(tmp_path / "half.npz", k=k, **half.state())
     code = f"""
 import numpy as np
+from heelstrike.compile.batch import LEAST, PIECES
 from heelstrike.compile.cpu import compile_program
 from tests.unit.test_rollout import oscillator
 saved = dict(np.load(r"{tmp_path / "half.npz"}"))

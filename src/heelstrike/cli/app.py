@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from heelstrike import __version__
+from heelstrike.cli.bench import bench
 from heelstrike.cli.cite import cite
 from heelstrike.cli.compare import compare
 from heelstrike.cli.export import export
@@ -52,5 +53,6 @@ app.command("view")(view)
 app.command("list")(list_things)
 app.command("paper")(paper)
 app.command("impact")(impact)
+app.command("bench")(bench)
 app.command("cite")(cite)
 app.command("export")(export)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heelstrike.cli.console import errors, folder_of, output, print_json, table
+from heelstrike.cli.console import folder_of, output, print_json, progress, table
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ def compare(
         if html.suffix != ".html":
             raise HeelstrikeError(f"the page is a .html file, not '{html.name}'")
         folder_of(html, "--html")
-    with _progress() as report:
+    with progress() as report:
         found = compare_laws(
             scene, laws, _steps(dt), mujoco, depth, restitution, settle, report=report
         )
@@ -73,17 +71,6 @@ def _steps(text: str | None) -> list[float] | None:
         raise HeelstrikeError(
             f"--dt {text}: steps are numbers in seconds with commas between, 0.5e-3,1e-3"
         ) from error
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """Says on a terminal which run it is at."""
-    console = errors()
-    if not console.is_terminal:
-        yield lambda name: None
-        return
-    with console.status("") as status:
-        yield lambda name: status.update(name)
 
 
 def _show(values: dict[str, Any]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,17 @@ def say(sentence: str, style: str = "") -> None:
     from rich.text import Text
 
     errors().print(Text(sentence, style=style), soft_wrap=True)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Says on a terminal what is being done."""
+    console = errors()
+    if not console.is_terminal:
+        yield lambda name: None
+        return
+    with console.status("") as status:
+        yield lambda name: status.update(name)
 
 
 def folder_of(path: Path, option: str = "--out") -> None:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import pairwise
 from threading import Lock
 from typing import Any
 
@@ -24,6 +27,8 @@ from heelstrike.compile.lanes import REALS, Real
 from heelstrike.errors import ProgramError
 
 ALIGNMENT = 64
+PIECES, LEAST = 4, 8
+"""Of the tiles for each thread, and tiles in a piece: cores differ, and others use them."""
 
 
 @dataclass(frozen=True)
@@ -279,14 +284,16 @@ class Batch:
     def _run_threads(self, threads: int, steps: int, every: int, phase: int) -> None:
         while len(self._frames) < threads:
             self._frames.append(self._new_frame())
-        bounds = [self.tiles * k // threads for k in range(threads + 1)]
+        pieces = threads * max(1, min(PIECES, self.tiles // threads // LEAST))
+        left = deque(pairwise(self.tiles * k // pieces for k in range(pieces + 1)))
 
-        def work(k: int) -> None:  # its own frame and its own tiles; nothing else is written
-            tiles = bounds[k], bounds[k + 1]
-            arguments = self._packed(self._frames[k], *tiles, steps, every, phase)
-            self._function(ctypes.addressof(arguments))
+        def work(frame: np.ndarray) -> None:  # its own frame and tiles; nothing else is written
+            with suppress(IndexError):  # none left
+                while True:
+                    arguments = self._packed(frame, *left.popleft(), steps, every, phase)
+                    self._function(ctypes.addressof(arguments))
 
-        list(_pool(threads).map(work, range(threads)))
+        list(_pool(threads).map(work, self._frames[:threads]))
 
     # layout
 

@@ -20,6 +20,8 @@ from heelstrike.simulate.target import Worlds
 
 CHUNK = 0.1
 """Wall time of a chunk [s]."""
+FIRST = 128
+"""World-steps of the first chunk, about: some tenths of a millisecond."""
 ROOM = 2**28
 """Of the records of a chunk, before they are copied [bytes]."""
 PATIENCE = 1.0
@@ -46,7 +48,7 @@ def rollout(
     values = _room(batch, outputs, records)
     started = time.perf_counter()
     batch.steps_made = 0
-    made, kept, chunk = 0, 0, 1
+    made, kept, chunk = 0, 0, max(1, FIRST // batch.worlds)
     into = None
     if isinstance(batch, Batch) and batch.layout.width == 1 and values:
         into = batch.record_into

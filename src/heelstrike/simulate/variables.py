@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,7 +147,11 @@ def dataset(
         found[name] = _variable(name, array, timed, sizes, coords)
     varied: Mapping[str, Any] = attrs.get("varied") or {}  # type: ignore[assignment]
     extra = {path: _varied(path, values) for path, values in varied.items()}
-    return xr.Dataset(found, coords=_coordinates(coords, sizes) | extra, attrs=encoded(attrs))
+    names = [name for name in coords if name in COORDINATES and not COORDINATES[name][1]]
+    numbers = {name: values for name, values in coords.items() if name not in names}
+    made = _named(tuple((name, tuple(map(str, coords[name])), sizes[name]) for name in names))
+    made = made.merge(xr.Coordinates(_coordinates(numbers, sizes) | extra)).coords
+    return xr.Dataset(found, coords=made, attrs=encoded(attrs))
 
 
 def units_of_joints(coords: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -204,6 +209,19 @@ def _coordinates(coords: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[st
         attrs = {"long_name": long_name} | ({"units": units} if units else {})
         made[name] = (dims, np.asarray(values, dtype=None if units else str), attrs)
     return made
+
+
+@lru_cache(maxsize=16)
+def _named(labels: tuple[tuple[str, tuple[str, ...], int], ...]) -> xr.Coordinates:
+    """Coordinates that are names, with their indexes, from name, labels and size: runs of one scene
+    share them, and building them takes as long as all else. They cannot be written to.
+    """
+    import xarray as xr
+
+    made = _coordinates({name: x for name, x, _ in labels}, {name: n for name, _, n in labels})
+    for _, values, _ in made.values():
+        values.flags.writeable = False
+    return xr.Coordinates(made)
 
 
 def _varied(path: str, values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray, dict[str, str]]:

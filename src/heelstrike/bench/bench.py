@@ -1,0 +1,141 @@
+"""All that `heelstrike bench` measures, in one run on this machine, as one value for JSON.
+
+Compiled code is kept in an empty cache of the run's own, so that compiling is measured too.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from heelstrike.bench.drop import drops
+from heelstrike.bench.gpu import by_warp, device_name, on_gpu
+from heelstrike.bench.growth import growth
+from heelstrike.bench.memory import memory
+from heelstrike.bench.standing import ROBOTS, Case, case, empty_cache, missing
+from heelstrike.bench.steps import ALL_CORES, ONE_THREAD, WORLDS, under_laws, ways
+from heelstrike.contact.choose import NAMES, template
+from heelstrike.contact.surface_law import SurfaceLaw
+from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
+from heelstrike.machine import machine
+
+QUICK_ROBOTS, QUICK_LAWS = ("hoap1",), ("linear-spring", "rigid")
+TURNS, QUICK_TURNS = 12, 3
+GPU_LAWS = ("linear-spring", "rigid")
+BUSY = 0.5
+"""Load of the machine before the run, in processes, from which it is called busy."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to measure; robots and laws by name, the usual ones where none is named."""
+
+    robots: tuple[str, ...] = ()
+    laws: tuple[str, ...] = ()
+    quick: bool = False
+
+    @property
+    def turns(self) -> int:
+        return QUICK_TURNS if self.quick else TURNS
+
+    def cases(self) -> list[Case]:
+        """Refuses what cannot be loaded; of the usual robots those that are there."""
+        usual = QUICK_ROBOTS if self.quick else ROBOTS
+        gone = [] if self.robots else missing(usual)
+        return [case(name) for name in self.robots or usual if name not in gone]
+
+    def surface_laws(self) -> dict[str, SurfaceLaw]:
+        """With their default numbers."""
+        names = self.laws or (QUICK_LAWS if self.quick else NAMES)
+        return {name: template(name) for name in names}
+
+
+def bench(wanted: Wanted, report: Callable[[str], None] = lambda text: None) -> dict[str, Any]:
+    """`report` is told what is measured next."""
+    cases, laws = wanted.cases(), wanted.surface_laws()
+    cores, peer = os.cpu_count() or 1, find_spec("mujoco") is not None
+    before, started = os.getloadavg()[0], time.time()
+    gpu = None if wanted.quick else device_name()
+    with empty_cache(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", HeelstrikeWarning)
+        robots, said = {}, notes(wanted, peer, gpu)
+        for c in cases:
+            try:
+                robots[c.name] = _robot(c, laws, cores, wanted, peer, report)
+            except HeelstrikeError as error:
+                said.append(f"Without {c.name}: {error}.")
+        report("growth")
+        grown = growth(case("hoap1"), cores, max(3, wanted.turns // 3), wanted.quick)
+        on_device = {c.name: _gpu(c, report) for c in cases} if gpu else None
+    return {
+        "machine": machine() | {"cores": str(cores)} | ({"gpu": gpu} if gpu else {}),
+        "date": time.strftime("%Y-%m-%d", time.gmtime(started)),
+        "took_s": time.time() - started,
+        "load_before": before,
+        "quiet": before < BUSY,
+        "quick": wanted.quick,
+        "worlds": WORLDS,
+        "notes": said,
+        "robots": robots,
+        "growth": grown,
+        "gpu": on_device,
+    }
+
+
+def notes(wanted: Wanted, peer: bool, gpu: str | None) -> list[str]:
+    """What was left out, and why."""
+    found = []
+    gone = [] if wanted.robots or wanted.quick else missing()
+    if gone:
+        found.append(f"Without {', '.join(gone)}: set HEELSTRIKE_DATA to where robots/ has them.")
+    if not peer:
+        found.append("Without MuJoCo, which is not installed: pip install 'heelstrike[mujoco]'.")
+    if gpu is None and not wanted.quick:
+        found.append("Without a GPU: none is usable here, or heelstrike[cuda] is not installed.")
+    return found
+
+
+def _robot(
+    c: Case,
+    laws: dict[str, SurfaceLaw],
+    cores: int,
+    wanted: Wanted,
+    peer: bool,
+    report: Callable[[str], None],
+) -> dict[str, Any]:
+    report(f"{c.name}: laws")
+    by_law = under_laws(c, laws, cores, wanted.turns)  # first: it finds an empty cache
+    report(f"{c.name}: ways to step")
+    times = ways(c, cores, wanted.turns, peer)
+    report(f"{c.name}: equal accuracy")
+    few = WORLDS // 4 if wanted.quick else WORLDS // 2
+    dropped = drops(c, laws, few, cores, max(3, wanted.turns // 3), peer)
+    report(f"{c.name}: memory")
+    return {
+        "nv": c.robot.nv,
+        "points": len(c.robot.points),
+        "dt": c.dt,
+        "ways": times,
+        "threads": {
+            "count": cores,
+            "ratio": times[ONE_THREAD]["us"] / times[ALL_CORES]["us"],
+        },
+        "laws": by_law,
+        "accuracy": dropped,
+        "memory": memory(c, wanted.quick),
+    }
+
+
+def _gpu(c: Case, report: Callable[[str], None]) -> dict[str, Any]:
+    report(f"{c.name}: GPU")
+    found = on_gpu(c, {name: template(name) for name in GPU_LAWS})
+    try:
+        found["mujoco_warp"] = by_warp(c)
+    except HeelstrikeError as error:
+        found["mujoco_warp"] = {"said": str(error)}
+    return found

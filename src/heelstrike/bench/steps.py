@@ -1,0 +1,136 @@
+"""A step of a robot that stands: the ways of making it, the laws, and MuJoCo's.
+
+All contenders of a robot take turns in one run. What works on one thread is judged by the CPU time
+of that thread, what works on all cores by wall time. MuJoCo: mj_step in one world, mujoco.rollout
+for a batch.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from heelstrike.bench.standing import Case, Peer, check_stands, first_pose, simulator
+from heelstrike.bench.timing import Contender, Times, timed
+from heelstrike.contact.surface_law import SurfaceLaw
+from heelstrike.errors import HeelstrikeError
+from heelstrike.simulate.scene import Scene
+from heelstrike.simulate.servo import Servo
+from heelstrike.simulate.simulator import Simulator
+from heelstrike.simulate.surface import Plane
+
+WORLDS = 256
+"""Of a batch; above 64 a run keeps the end, peaks, impulses and works by default."""
+FEW, SLOW = 32, 15e-6
+"""Worlds of a batch whose step takes longer than that [s]: a batch waits for its last world."""
+CALL, STEPS, BATCH_STEPS, PEER_STEPS = 200, 5000, 500, 50
+"""Steps in one call: of one world, of a run of one world, of a run of a batch, of mujoco.rollout. A
+run has a cost of its own, a millisecond or more, which short runs would measure.
+"""
+
+Way = Callable[[Case, int], tuple[Contender, Simulator]]
+"""From a robot and the number of cores to what is timed, and what must still stand at the end."""
+
+
+def _run(case: Case, cores: int, worlds: int = 1, **options: Any) -> tuple[Contender, Simulator]:
+    """`run` with its default recording; that of one world is labelled."""
+    sim = simulator(case.robot, case.dt, worlds=worlds, dtype=options.pop("dtype", "float64"))
+    run = partial(sim.run, progress=False, **({"threads": cores} | options))
+    if worlds == 1:
+        return Contender(lambda: run(steps=STEPS).data, STEPS), sim
+    return Contender(partial(run, steps=BATCH_STEPS), worlds * BATCH_STEPS, time.perf_counter), sim
+
+
+def _step(case: Case, cores: int) -> tuple[Contender, Simulator]:
+    sim = simulator(case.robot, case.dt)
+    return Contender(sim.step, 1), sim
+
+
+WAYS: dict[str, Way] = {
+    "one world, run": _run,
+    "one world, run, the end alone": partial(_run, record="final"),
+    "one world, sim.step()": _step,
+    "batch, run, one thread": partial(_run, worlds=WORLDS, threads=1),
+    "batch, run": partial(_run, worlds=WORLDS),
+    "batch, run, float32": partial(_run, worlds=WORLDS, dtype="float32"),
+}
+"""By name: a world or many worlds under the default law. What else makes steps is put here."""
+ONE_THREAD, ALL_CORES = "batch, run, one thread", "batch, run"
+PEER_ONE, PEER_BATCH = "one world, MuJoCo", "batch, MuJoCo"
+
+
+def ways(case: Case, cores: int, turns: int, peer: bool) -> Times:
+    """Every way, and MuJoCo's two."""
+    made = {name: way(case, cores) for name, way in WAYS.items()}
+    theirs = peers(case, cores) if peer else {}
+    found = timed(theirs | {name: contender for name, (contender, _) in made.items()}, turns)
+    for name, (_, sim) in made.items():
+        check_stands(f"{case.name}, {name},", sim, least=0)
+    return found
+
+
+def peers(case: Case, cores: int) -> dict[str, Contender]:
+    """MuJoCo in one world, and on all cores."""
+    peer = Peer(case.source, case.robot)
+    peer.check_stands(case.name)
+    rollout = peer.rollout(WORLDS, PEER_STEPS, cores)
+    return {
+        PEER_ONE: Contender(partial(peer.step, CALL), CALL),
+        PEER_BATCH: Contender(rollout, WORLDS * PEER_STEPS, time.perf_counter),
+    }
+
+
+def under_laws(
+    case: Case, laws: Mapping[str, SurfaceLaw], cores: int, turns: int
+) -> dict[str, dict[str, Any]]:
+    """One world, a batch on all cores and seconds to compile, by law; a law under which the robot
+    does not stand has a sentence instead.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    sims: dict[str, tuple[Simulator, Simulator]] = {}
+    contenders: dict[str, Contender] = {}
+    for name, law in laws.items():
+        found[name] = {"said": "", "one": None, "batch": None} | compile_seconds(case, law)
+        one, many = (simulator(case.robot, case.dt, law, worlds=n) for n in (1, FEW))
+        worlds = batch_size(partial(many.step, 20), 20 * FEW)
+        if worlds > FEW:
+            many = simulator(case.robot, case.dt, law, worlds=worlds)
+        try:
+            for sim in (one, many):
+                check_stands(case.name, sim, least=0)
+        except HeelstrikeError as error:
+            found[name]["said"] = str(error)
+            continue
+        sims[name] = one, many
+        run = partial(many.run, steps=BATCH_STEPS // 5, threads=cores, progress=False)
+        work = worlds * BATCH_STEPS // 5
+        contenders[f"{name} one"] = Contender(partial(one.step, CALL), CALL)
+        contenders[f"{name} batch"] = Contender(run, work, time.perf_counter)
+    times = timed(contenders, turns)
+    for name in sims:
+        found[name] |= {"worlds": sims[name][1].worlds}
+        found[name] |= {kind: times[f"{name} {kind}"] for kind in ("one", "batch")}
+    return found
+
+
+def batch_size(call: Callable[[], object], steps: int) -> int:
+    """Worlds of a batch; few where the steps that this call makes are slow."""
+    started = time.thread_time()
+    call()
+    return WORLDS if time.thread_time() - started < SLOW * steps else FEW
+
+
+def compile_seconds(case: Case, law: SurfaceLaw) -> dict[str, float]:
+    """From a scene to its first step, wall time: traced and compiled, then from the cache. The
+    cache must not have it before.
+    """
+
+    def first_step() -> float:
+        started = time.perf_counter()
+        control = Servo(reference=first_pose(case.robot))
+        Simulator(Scene(case.robot, Plane(law=law)), case.dt, control).step()
+        return time.perf_counter() - started
+
+    return {"cold_s": first_step(), "cached_s": first_step()}

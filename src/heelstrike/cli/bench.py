@@ -1,0 +1,89 @@
+"""`heelstrike bench`: how fast this machine is, beside MuJoCo."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heelstrike.cli.console import folder_of, output, progress, table
+from heelstrike.errors import HeelstrikeError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from heelstrike.view.report import Block, Section
+
+
+def bench(
+    robots: Annotated[
+        str, typer.Option(help="Names or MJCF files with commas between; the usual ones if empty.")
+    ] = "",
+    laws: Annotated[str, typer.Option(help="Names with commas between; all if empty.")] = "",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="hoap1 and two laws, few turns: under a minute.")
+    ] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="All figures, as JSON.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="A page with pictures: FILE.html.")] = None,
+) -> None:
+    """Measure this machine: our step beside MuJoCo's, laws, accuracy, memory, growth."""
+    from heelstrike.bench.bench import Wanted
+    from heelstrike.bench.bench import bench as measured
+    from heelstrike.files import whole_file
+    from heelstrike.view.bench import page, write_page
+
+    if html is not None and html.suffix != ".html":
+        raise HeelstrikeError(f"the page is a .html file, not '{html.name}'")
+    for path, option in ((html, "--html"), (json_file, "--json")):
+        if path is not None:
+            folder_of(path, option)
+    wanted = Wanted(_words(robots), _words(laws), quick)
+    with progress() as report:
+        result = measured(wanted, report)
+    command = shlex.join(["heelstrike", *sys.argv[1:]])
+    if json_file is not None:
+        with whole_file(json_file) as part:
+            part.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
+    if html is not None:
+        write_page(result, command, html)
+    shown = page(result, command)
+    console = output()
+    for block in shown.blocks:
+        _print_block(console, block)
+    for section in shown.sections:
+        _print(console, section)
+    for name, path in (("page", html), ("figures", json_file)):
+        if path is not None:
+            console.print(f"{name:14}{path}", markup=False, soft_wrap=True)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _print(console: Console, section: Section) -> None:
+    console.print()
+    console.print(section.title, style="bold", markup=False)
+    for block in section.blocks:
+        _print_block(console, block)
+    for part in section.sections:
+        _print(console, part)
+
+
+def _print_block(console: Console, block: Block) -> None:
+    from heelstrike.view.report import Paragraph, Table
+
+    if isinstance(block, Paragraph):
+        console.print(textwrap.fill(block.text, console.width), markup=False)
+    elif isinstance(block, Table):
+        made = table("", *block.columns, numbers=block.numbers)
+        for row in block.rows:
+            made.add_row(*row.cells)
+        console.print(made)

@@ -1,0 +1,261 @@
+"""What `heelstrike bench` measures by, and what it writes.
+
+Oracles. The search for a step: explicit Euler of z' = -z from 1, whose path (1 - h)^(t / h) is a
+closed form, so that the largest step is known beforehand. Memory: the robot's own counts of
+coordinates and points. Curves: powers that were put in. The command: what docs/bench.md promises.
+"""
+
+import json
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+
+from heelstrike.bench import accuracy, growth, memory, standing, steps, timing
+from heelstrike.bench.bench import Wanted, notes
+from heelstrike.bench.gpu import by_warp, on_gpu
+from heelstrike.bench.standing import DEFAULT, case, simulator
+from heelstrike.cli import main
+
+TIMES = accuracy.GRID * np.arange(1, 51)
+
+
+def euler(parts):
+    """z' = -z by explicit Euler at multiples of GRID."""
+    h = accuracy.GRID / parts
+    return (1 - h) ** np.round(TIMES / h)
+
+
+@pytest.mark.parametrize("tolerance", [2e-4, 1e-3, 3e-3])
+def test_the_largest_step_of_euler_is_that_of_its_closed_form(tolerance):
+    def error(h):
+        finest = accuracy.GRID / accuracy.FINEST
+        return np.abs((1 - h) ** (TIMES / h) - (1 - finest) ** (TIMES / finest)).max()
+
+    sizes = accuracy.GRID / np.array(accuracy.PARTS)
+    known = max(h for h in sizes if error(h) < tolerance)
+    found = accuracy.largest_step(euler, tolerance)
+    assert found.dt == known
+    assert found.error == pytest.approx(error(known), rel=1e-9)  # the same sums in another order
+    # first order: half of h max_t |t e^-t| = h / 2e, of the reference's own step
+    assert found.reference_error == pytest.approx(
+        accuracy.GRID / accuracy.FINEST / (2 * np.e), rel=0.01
+    )
+
+
+def test_a_large_step_that_agrees_by_chance_is_not_taken():
+    def lucky(parts):
+        return euler(accuracy.FINEST) if parts == 1 else euler(parts)
+
+    assert accuracy.largest_step(lucky, 1e-3).dt < accuracy.GRID
+
+
+def test_without_a_converged_reference_there_is_no_step():
+    noise = iter(np.random.default_rng(0).normal(size=100))
+    found = accuracy.largest_step(lambda parts: euler(parts) + next(noise))
+    assert found.dt is None
+    assert found.reference_error > 0.1
+
+
+def test_a_path_that_goes_astray_ends_the_search():
+    def diverging(parts):
+        return euler(parts) if parts > 8 else np.full(50, np.nan)
+
+    assert accuracy.largest_step(diverging, 0.1).parts == 10
+
+
+def test_contenders_are_judged_by_their_own_clocks():
+    """Clocks that only the calls move: calls last 1/16 s; 1/8, 2/8, 3/8, ... s; and 4 s."""
+    now = {"even": 0.0, "slower": 0.0, "slow": 0.0}
+    calls = dict.fromkeys(now, 0)
+
+    def call(name, lasts):
+        calls[name] += 1
+        now[name] += lasts(calls[name])
+
+    def contender(name, work, lasts):
+        return timing.Contender(partial(call, name, lasts), work, lambda: now[name])
+
+    found = timing.timed(
+        {
+            "even": contender("even", 10, lambda n: 1 / 16),
+            "slower": contender("slower", 1, lambda n: n / 8),
+            "slow": contender("slow", 1, lambda n: 4.0),
+        },
+        turns=3,
+    )
+    assert found["even"] == {"us": 1e6 / 160, "spread": 1.0}
+    # two calls before the turns; these last 3/8, 4/8 and 5/8 s
+    assert found["slower"] == {"us": 3e6 / 8, "spread": pytest.approx(4 / 3)}
+    assert found["slow"] == {"us": 4e6, "spread": 1.0}
+    assert calls == {"even": 5, "slower": 5, "slow": 3}  # the slow one has a single turn
+
+
+def test_memory_of_a_world_is_its_coordinates_and_accounts():
+    """q, v, clock and failure, works, peaks of force and depth at each point, the feet's impulses,
+    and two numbers of each bristle; then eight bytes for each world's own stiffness.
+    """
+    of = case("hoap1")
+    sim = simulator(of.robot, of.dt, worlds=16)
+    robot, points, feet = of.robot, 8, 2
+    held = sum(np.size(value[0]) for value in sim.state.values())
+    least = robot.nq + robot.nv + 2 + 6 + 2 * points + 3 * feet + 2 * points
+    assert held >= least
+    assert memory.bytes_per_world(sim) == 8 * held
+    sim.run(steps=1, vary={"ground.normal.k": np.linspace(1e4, 2e4, 16)})
+    assert memory.bytes_per_world(sim) == 8 * held + 8
+
+
+@pytest.mark.nightly
+def test_memory_of_a_process_grows_with_worlds():
+    """By what a world holds, and by less than three times of it in passing copies."""
+    of = case("hoap1")
+    grown = memory.peak_per_world(of)
+    held = memory.bytes_per_world(simulator(of.robot, of.dt, worlds=16))
+    assert held < grown < 4 * held
+
+
+def test_memory_does_not_grow_with_steps(monkeypatch):
+    monkeypatch.setattr(memory, "MANY", 3000)
+    of = case("hoap1")
+    grown = memory._growth(simulator(of.robot, of.dt, worlds=16))
+    # a record of q alone in each of 2,000 steps of 16 worlds would be 6.9 MB
+    assert grown is None or grown < 1e6
+
+
+def test_exponents_are_those_of_powers():
+    curve = [{"count": n, "us": 0.1 * n, "cold_s": n**1.5} for n in (5, 10, 40)]
+    found = growth.exponents(curve)
+    assert found["us_exponent"] == pytest.approx(1.0)
+    assert found["cold_s_exponent"] == pytest.approx(1.5)
+
+
+def test_points_lie_between_the_corners_of_the_soles():
+    robot = case("hoap1").robot
+    dense = growth.with_points(robot, 32)
+    assert len(dense.points) == 32
+    for foot in {point.body for point in robot.points}:
+        corners, own = (
+            np.array([p.position for p in of.points if p.body == foot]) for of in (robot, dense)
+        )
+        assert np.allclose(own.max(axis=0), corners.max(axis=0))
+        assert np.allclose(own.min(axis=0), corners.min(axis=0))
+
+
+def test_a_fallen_robot_has_no_figure():
+    """It is not measured: a heap of parts would be cheaper to step."""
+    of = case("hoap1")
+    sim = simulator(of.robot, of.dt)
+    standing.check_stands("hoap1", sim, least=0)
+    sim.state["q"] = sim.state["q"] - 0.1 * np.eye(of.robot.nq)[2]
+    with pytest.raises(standing.HeelstrikeError, match="does not stand"):
+        standing.check_stands("hoap1", sim, least=0)
+
+
+def test_mujoco_stands_where_ours_does():
+    """The same file, pose and servo in both; they differ by what the ground gives, 1 mm."""
+    pytest.importorskip("mujoco")
+    of = case("hoap1")
+    peer = standing.Peer(of.source, of.robot)
+    peer.check_stands("hoap1")
+    assert abs(peer.height - simulator(of.robot, of.dt).state["q"][2]) < 1e-3
+    state, _ = peer.rollout(3, 5, 1)()
+    peer.step(5)
+    assert np.array_equal(state[:, -1, 3], np.full(3, peer.data.qpos[2]))  # after the time
+
+
+def test_the_load_of_a_gpu_on_this_machine():
+    """The same code, on the CPU and with few worlds."""
+    found = on_gpu(case("hoap1"), {"linear-spring": DEFAULT}, worlds=65, device="cpu")
+    assert found["linear-spring, float32, exact"]["steps_per_s"] > 1e4
+
+
+def test_warp_that_is_not_installed_is_left_out(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mujoco_warp", None)
+    assert by_warp(case("hoap1")) is None
+
+
+def test_what_is_left_out_is_said(monkeypatch):
+    monkeypatch.delenv("HEELSTRIKE_DATA", raising=False)
+    said = " ".join(notes(Wanted(), peer=False, gpu=None))
+    assert "g1, anymal_c" in said
+    assert "HEELSTRIKE_DATA" in said
+    assert "heelstrike[mujoco]" in said
+    assert [c.name for c in Wanted().cases()] == ["hoap1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("--robots", "no-such"), "no-such"),
+        (("--robots", "cube"), "position actuators"),
+        (("--laws", "hertz"), "no law 'hertz'"),
+        (("--html", "page.txt"), ".html file"),
+    ],
+)
+def test_mistakes_are_sentences(arguments, hint, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["bench", *arguments])
+    assert left.value.code == 1
+    assert hint in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """Figures, page and text of a run without MuJoCo."""
+    folder = tmp_path_factory.mktemp("bench")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "mujoco", None)
+        patch.setenv("COLUMNS", "80")
+        patch.chdir(folder)
+        words = ["--quick", "--laws", "linear-spring", "--json", "b.json", "--html", "b.html"]
+        with pytest.raises(SystemExit) as left:
+            main(["bench", *words])
+    assert not left.value.code
+    return json.loads((folder / "b.json").read_text()), (folder / "b.html").read_text()
+
+
+def test_figures_as_json(quick):
+    found, _ = quick
+    assert set(found) == {
+        "machine", "date", "took_s", "load_before", "quiet", "quick", "worlds", "notes", "robots",
+        "growth", "gpu",
+    }  # fmt: skip
+    robot = found["robots"]["hoap1"]
+    assert set(robot["ways"]) == set(steps.WAYS)
+    law, dropped = robot["laws"]["linear-spring"], robot["accuracy"]["linear-spring"]
+    assert 0 < law["cached_s"] < law["cold_s"]
+    assert law["batch"]["us"] < law["one"]["us"]
+    assert 1e-3 < dropped["dt"] < 5e-3
+    assert dropped["error"] < 1e-3
+    # simulated seconds a second are the step over its time; the drop has a reset, and other steps
+    assert dropped["one"]["rate"] == pytest.approx(1e6 * dropped["dt"] / law["one"]["us"], rel=0.7)
+    assert robot["memory"]["bytes_per_world"] > 0
+    assert 0.5 < found["growth"]["joints"]["us_exponent"] < 1.5
+
+
+def test_without_mujoco_its_columns_are_left_out(quick):
+    found, page = quick
+    assert any("MuJoCo" in note for note in found["notes"])
+    assert "mujoco" not in found["robots"]["hoap1"]["accuracy"]
+    assert "times MuJoCo" not in page
+
+
+def test_the_page_names_machine_and_command(quick):
+    found, page = quick
+    for word in (found["machine"]["cpu"], found["machine"]["casadi"], "heelstrike ", "data:image"):
+        assert word in page
+
+
+@pytest.mark.nightly
+def test_laws_and_mujoco(capsys, tmp_path, monkeypatch):
+    """The whole quick run with two laws and MuJoCo."""
+    pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        main(["bench", "--quick"])
+    assert not left.value.code
+    text = capsys.readouterr().out
+    assert "times MuJoCo" in text
+    assert max(map(len, text.splitlines())) <= 80
