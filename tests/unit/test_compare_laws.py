@@ -31,6 +31,14 @@ drop = 0.05
 type = "plane"
 law = { type = "elastic", friction = { type = "bristle", mu_s = 0.5, mu_k = 0.4 } }
 """
+WALL = """
+[[surface]]
+type = "plane"
+name = "wall"
+point = [1.0, 0.0, 0.0]
+normal = [-1.0, 0.0, 0.0]
+law = { type = "rigid", friction = { mu_s = 0.7, mu_k = 0.7 } }
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +48,8 @@ def here(monkeypatch, tmp_path):
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ball.toml").write_text(BALL)
+    (tmp_path / "two.toml").write_text(BALL + WALL)
+    (tmp_path / "same.toml").write_text(BALL + WALL.replace("0.7", "0.4"))
 
 
 def call(capsys, *arguments):
@@ -75,6 +85,19 @@ def test_every_run_is_of_the_same_ball():
     assert 0 < rigid.measures.step_time < 1e-3
     assert set(found.table) == set(found)
     assert "deepest point" in str(found)
+
+
+def test_laws_of_several_surfaces_are_all_told(capsys):
+    """Each surface keeps its own mu_k, so each has numbers of its own."""
+    code, out, _ = call(capsys, "compare", "two.toml", "--laws", "rigid", "--html", "two.html")
+    assert code == 0
+    told = " ".join(out.split())
+    assert re.search(
+        r"rigid: ground: Rigid\([^;]*mu_k=0\.4[^;]*; wall: Rigid\([^;]*mu_k=0\.7", told
+    )
+    assert "wall: Rigid" in Path("two.html").read_text()
+    same = hs.compare_laws("same.toml", "rigid")["rigid"].words
+    assert same.count("Rigid") == 1
 
 
 def test_what_cannot_run_says_why(tmp_path):

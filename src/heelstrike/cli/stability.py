@@ -92,8 +92,8 @@ def _show(about: str, values: dict[str, Any]) -> None:
     sign = ">= " if rests >= last else ""
     lines = [("law", values["law"])]
     lines.append(("it feels", f"{values['mass']:.3g} kg in the lightest way"))
-    simulated = f"{sign}{1e3 * rests:.3g} ms" if rests else "none: it does not come to rest"
-    lines.append(("largest dt", f"{simulated}, simulated"))
+    simulated = f"{sign}{1e3 * rests:.3g} ms" if rests else "none of those simulated"
+    lines.append(("largest dt", f"{simulated}, simulated" if rests else simulated))
     if values["largest_dt_closed_form"] is None:
         lines.append(("", "no limit by its equations: it is solved with the motion"))
     else:
