@@ -15,9 +15,9 @@ import pytest
 
 import heelstrike as hs
 from benchmarks import choosing
-from heelstrike.cli import main
 from heelstrike.measure.laws import law_names
 from heelstrike.measure.table import GROUPS, cell, failure, written
+from tests.cli import call
 
 ROOT = Path(__file__).parents[2]
 BALL = """
@@ -42,22 +42,10 @@ law = { type = "rigid", friction = { mu_s = 0.7, mu_k = 0.7 } }
 
 
 @pytest.fixture(autouse=True)
-def here(monkeypatch, tmp_path):
-    """80 columns, no colour, in a folder with one scene."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.chdir(tmp_path)
+def scenes(plain, tmp_path):
     (tmp_path / "ball.toml").write_text(BALL)
     (tmp_path / "two.toml").write_text(BALL + WALL)
     (tmp_path / "same.toml").write_text(BALL + WALL.replace("0.7", "0.4"))
-
-
-def call(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return left.value.code or 0, out, err
 
 
 def test_every_run_is_of_the_same_ball():
@@ -162,7 +150,7 @@ def test_stability_of_the_command_line(capsys, tmp_path):
     [
         (("compare", "ball.toml", "--laws", "hertz"), "no law 'hertz'"),
         (("compare", "ball.toml", "--dt", "fast"), "steps are numbers in seconds"),
-        (("compare", "ball.toml", "--html", "page.txt"), "is a .html file"),
+        (("compare", "ball.toml", "--html", "page.txt"), "a page ends in .html"),
         (("stability", "ball.toml", "--law", "all"), "one law"),
         (("stability", "ball.toml", "--picture", "map.doc"), "a picture ends in"),
     ],

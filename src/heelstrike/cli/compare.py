@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heelstrike.cli.console import errors, folder_of, output, print_json, table
+from heelstrike.cli.console import PAGES, errors, output, print_json, table, will_write
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ def compare(
     from heelstrike.measure.laws import compare_laws
 
     if html is not None:
-        if html.suffix != ".html":
-            raise HeelstrikeError(f"the page is a .html file, not '{html.name}'")
-        folder_of(html, "--html")
+        will_write(html, "a page", PAGES, "--html")
     with _progress() as report:
         found = compare_laws(
             scene, laws, _steps(dt), mujoco, depth, restitution, settle, report=report
