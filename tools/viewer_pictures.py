@@ -7,12 +7,11 @@ Needs playwright, and a Chromium: HEELSTRIKE_CHROMIUM, or one that the shell fin
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from chromium import FLAGS, PLACE
 from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
@@ -25,19 +24,14 @@ from heelstrike.view.browser.show import background
 from heelstrike.view.browser.values import Values
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync"
-)
 SIZE = (1360, 800)
 LOADS = 12_000
 """Time that a page takes to draw itself by software [ms]."""
 
 
 def main() -> None:
-    chromium = os.environ.get("HEELSTRIKE_CHROMIUM") or shutil.which("chromium")
     with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=FLAGS.split())
+        browser = started.chromium.launch(executable_path=PLACE, args=FLAGS)
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
         page.set_default_timeout(300_000)
         for take in (recordings, live, exported):
@@ -83,7 +77,7 @@ def exported(page: Page) -> None:
         path = export([_run("drop", scene="humanoid-drop")], Path(folder) / "drop.html")
         page.goto(path.as_uri())
         page.wait_for_timeout(LOADS)
-        page.locator("input").first.fill("0.4")
+        page.frame_locator("iframe").locator("input").first.fill("0.4")
         _take(page, "viewer-page.png")
 
 
@@ -103,9 +97,10 @@ def _run(label: str, *settings: str, scene: str = "push") -> Values:
 def _take(page: Page, name: str) -> None:
     """The page without the remark that it is drawn by software."""
     page.wait_for_timeout(LOADS)
-    page.evaluate(
-        "document.querySelectorAll('[class*=Notification-root]').forEach(x => x.remove())"
-    )
+    for frame in page.frames:
+        frame.evaluate(
+            "document.querySelectorAll('[class*=Notification-root]').forEach(x => x.remove())"
+        )
     page.wait_for_timeout(1000)
     path = IMAGES / name
     page.screenshot(path=path, timeout=300_000)

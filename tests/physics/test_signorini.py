@@ -13,16 +13,11 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
+from tests.boxes import grid
 
 G, DT, MU = 9.81, 1e-3, 0.5
 RECORD = ("q", "v", "normal_force", "force", "kinetic", "potential", "work_contact")
 RECORD += ("com_velocity", "work_friction", "solver_residual", "solver_unfinished")
-
-
-def grid(n):
-    """n x n points under the box."""
-    xs, ys = np.linspace(-0.1, 0.1, n), np.linspace(-0.05, 0.05, n)
-    return [("box", (x, y, -0.05), 0.0) for x in xs for y in ys]
 
 
 @cache

@@ -13,7 +13,7 @@ import pytest
 from heelstrike.compile.cpu import compile_program
 from heelstrike.compile.program import Program
 from heelstrike.dynamics.aba import aba
-from heelstrike.dynamics.jacobian import body_bias, body_jacobian, point_bias, point_jacobian
+from heelstrike.dynamics.jacobian import body_bias, body_jacobian, point_jacobian
 from heelstrike.dynamics.kinematics import (
     accelerations,
     kinematics,
@@ -53,7 +53,7 @@ def test_points(robot):
         p.output("position", pose.point(point))
         p.output("velocity", point_velocity(pose, velocity, point))
         p.output("acceleration", point_acceleration(pose, velocity, moved, point))
-        p.output("bias", point_bias(pose, velocity, bias, point))
+        p.output("bias", point_acceleration(pose, velocity, bias, point))
         p.output("jacobian", jacobian)
     model = robot.model.copy()
     joint = model.njoints - 1

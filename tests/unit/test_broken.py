@@ -20,14 +20,7 @@ from heelstrike.scene_files.document import Document
 
 BROKEN = Path(__file__).parents[1] / "broken"
 ANSWERS = tomllib.loads((BROKEN / "answers.toml").read_text())
-
-
-@pytest.fixture(autouse=True)
-def plain(monkeypatch, tmp_path):
-    """80 columns, no colour, in an empty folder."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("plain")
 
 
 def arguments(path):

@@ -11,27 +11,12 @@ import sys
 import pytest
 
 import heelstrike
-from heelstrike.cli import main
+from tests.cli import call
 
+pytestmark = pytest.mark.usefixtures("plain")
 LARGE = {
     "casadi", "h5py", "llvmlite", "matplotlib", "numpy", "pinocchio", "rich", "scipy", "xarray"
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def plain(monkeypatch, tmp_path):
-    """80 columns, no colour, in an empty folder."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.chdir(tmp_path)
-
-
-def call(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return left.value.code or 0, out, err
 
 
 def test_help_needs_no_large_package():

@@ -19,31 +19,19 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.cli import main
 from heelstrike.cli.cite import bibtex
 from heelstrike.compile.exported import load_exported
 from heelstrike.contact.catalog import REFERENCES
 from heelstrike.simulate import simulator
+from tests.cli import call
 
 ROOT = Path(__file__).parents[2]
 BALL = '[[object]]\nmodel = "ball"\ndrop = 0.1\n[[surface]]\ntype = "plane"\n'
 
 
 @pytest.fixture(autouse=True)
-def plain(monkeypatch, tmp_path):
-    """80 columns, no colour, in a folder with one scene."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.chdir(tmp_path)
+def scenes(plain, tmp_path):
     (tmp_path / "ball.toml").write_text(BALL)
-
-
-def call(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return left.value.code or 0, out, err
 
 
 def test_run_leaves_a_recording_and_a_picture(capsys, tmp_path):
@@ -132,7 +120,7 @@ def test_print_is_a_scene(capsys, tmp_path):
         (("run", "ball.toml", "--duration", "0"), "--duration 0, simulation.duration"),
         (("run", "ball.toml", "--drop", "-1"), "--drop -1, object.drop"),
         (("run", "ball.toml", "--set", "ground.k=1"), "--set ground.k=1, surface.law.k: no key"),
-        (("run", "ball.toml", "-o", "ball.mp4"), "a recording is a .nc file"),
+        (("run", "ball.toml", "-o", "ball.mp4"), "a recording ends in .nc"),
         (("run", "ball.toml", "-o", "ball.toml/b.nc"), "name another with --out"),
         (("run", "ball.toml", "--picture", "ball.doc"), "a picture ends in .png"),
         (("export", "stnd"), "did you mean 'stand'?"),

@@ -15,9 +15,9 @@ import pytest
 
 import heelstrike as hs
 from benchmarks import choosing
-from heelstrike.cli import main
 from heelstrike.measure.laws import law_names
 from heelstrike.measure.table import GROUPS, cell, failure, written
+from tests.cli import call
 
 ROOT = Path(__file__).parents[2]
 BALL = """
@@ -31,23 +31,21 @@ drop = 0.05
 type = "plane"
 law = { type = "elastic", friction = { type = "bristle", mu_s = 0.5, mu_k = 0.4 } }
 """
+WALL = """
+[[surface]]
+type = "plane"
+name = "wall"
+point = [1.0, 0.0, 0.0]
+normal = [-1.0, 0.0, 0.0]
+law = { type = "rigid", friction = { mu_s = 0.7, mu_k = 0.7 } }
+"""
 
 
 @pytest.fixture(autouse=True)
-def here(monkeypatch, tmp_path):
-    """80 columns, no colour, in a folder with one scene."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.chdir(tmp_path)
+def scenes(plain, tmp_path):
     (tmp_path / "ball.toml").write_text(BALL)
-
-
-def call(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return left.value.code or 0, out, err
+    (tmp_path / "two.toml").write_text(BALL + WALL)
+    (tmp_path / "same.toml").write_text(BALL + WALL.replace("0.7", "0.4"))
 
 
 def test_every_run_is_of_the_same_ball():
@@ -75,6 +73,19 @@ def test_every_run_is_of_the_same_ball():
     assert 0 < rigid.measures.step_time < 1e-3
     assert set(found.table) == set(found)
     assert "deepest point" in str(found)
+
+
+def test_laws_of_several_surfaces_are_all_told(capsys):
+    """Each surface keeps its own mu_k, so each has numbers of its own."""
+    code, out, _ = call(capsys, "compare", "two.toml", "--laws", "rigid", "--html", "two.html")
+    assert code == 0
+    told = " ".join(out.split())
+    assert re.search(
+        r"rigid: ground: Rigid\([^;]*mu_k=0\.4[^;]*; wall: Rigid\([^;]*mu_k=0\.7", told
+    )
+    assert "wall: Rigid" in Path("two.html").read_text()
+    same = hs.compare_laws("same.toml", "rigid")["rigid"].words
+    assert same.count("Rigid") == 1
 
 
 def test_what_cannot_run_says_why(tmp_path):
@@ -139,7 +150,7 @@ def test_stability_of_the_command_line(capsys, tmp_path):
     [
         (("compare", "ball.toml", "--laws", "hertz"), "no law 'hertz'"),
         (("compare", "ball.toml", "--dt", "fast"), "steps are numbers in seconds"),
-        (("compare", "ball.toml", "--html", "page.txt"), "is a .html file"),
+        (("compare", "ball.toml", "--html", "page.txt"), "a page ends in .html"),
         (("stability", "ball.toml", "--law", "all"), "one law"),
         (("stability", "ball.toml", "--picture", "map.doc"), "a picture ends in"),
     ],

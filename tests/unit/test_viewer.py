@@ -9,6 +9,7 @@ simulator behind the sliders.
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -23,10 +24,9 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
-from heelstrike.cli import main
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate import target
-from heelstrike.view.browser import curves, server
+from heelstrike.view.browser import beside, curves, server
 from heelstrike.view.browser.desk import Desk, knobs
 from heelstrike.view.browser.instances import rod, turns_of_z
 from heelstrike.view.browser.live import Live
@@ -38,6 +38,7 @@ from heelstrike.view.browser.server import free_port, serving
 from heelstrike.view.browser.sight import first_look, hidden
 from heelstrike.view.browser.values import values
 from heelstrike.view.solid import box, solid, split
+from tests.cli import call
 
 
 @pytest.fixture(scope="module")
@@ -385,13 +386,6 @@ def test_it_listens_to_this_machine_alone():
             other.bind(("127.0.0.2", port))
 
 
-def call(capsys, *arguments):
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return left.value.code or 0, out, " ".join(err.split())
-
-
 def test_mistakes_are_sentences(capsys, tmp_path, monkeypatch, standing):
     monkeypatch.chdir(tmp_path)
     standing.save("stand.nc")
@@ -412,7 +406,7 @@ def test_mistakes_are_sentences(capsys, tmp_path, monkeypatch, standing):
         ("stand.nc", "--robot", "ball"): "ball has 7 coordinates",
         ("ball.nc", "--world", "2"): "there is no world 2",
         ("ball.nc", "--law", "rigid"): "a recording is what it is",
-        ("ball.nc", "--export", "a.pdf"): "an .html file, not 'a.pdf'",
+        ("ball.nc", "--export", "a.pdf"): "a page ends in .html, not 'a.pdf'",
         ("ball.nc", "--port", "70000"): "to 65535, not 70000",
         ("ball.nc", "--host", "192.0.2.1"): "check --host",
         ("ball.nc", "--host", "no..host"): "no host 'no..host'",
@@ -420,7 +414,7 @@ def test_mistakes_are_sentences(capsys, tmp_path, monkeypatch, standing):
     for arguments, sentence in said.items():
         code, out, err = call(capsys, "view", *arguments, "--no-open")
         assert (code, out) == (1, ""), arguments
-        assert sentence in err, (arguments, err)
+        assert sentence in " ".join(err.split()), (arguments, err)
 
 
 def test_a_robot_that_is_gone_is_told(capsys, tmp_path, monkeypatch):
@@ -435,7 +429,7 @@ def test_a_robot_that_is_gone_is_told(capsys, tmp_path, monkeypatch):
     model.unlink()
     code, _, err = call(capsys, "view", "mine.nc", "--no-open")
     assert code == 1
-    assert "the robot of 'mine.nc' cannot be loaded again" in err
+    assert "the robot of 'mine.nc' cannot be loaded again" in " ".join(err.split())
     assert "--robot" in err
 
 
@@ -464,3 +458,23 @@ def test_the_page_is_one_file(capsys, tmp_path, standing):
     assert path.stat().st_size > 5e5
     again = export([values(standing)], tmp_path / "again.html", marks=["com"])
     assert again.stat().st_size > 5e5
+    text = path.read_text()
+    assert text.count("data:image/svg+xml;base64,") >= 4
+    assert f"Contact {curves.most_loaded(values(standing))}" in text
+    assert not re.search(r"""(src|href)=["']https?:""", text)
+    code, _, err = call(capsys, "view", "stand", "--export", str(path), "--contact", "nose")
+    assert code == 1
+    assert "no contact 'nose'" in err
+
+
+def test_curves_of_a_page_are_those_of_the_recording(standing):
+    """The polyline of the SVG against the samples, by the axes that beside.py gives it."""
+    run = values(standing)
+    contact = curves.most_loaded(run)
+    figure = beside._plot([run], contact, "depth [mm]")
+    (line,) = figure.axes[0].lines
+    k = run.points.index(contact)
+    known = np.interp(line.get_xdata(), run.time, 1e3 * run.arrays["depth"][:, k])
+    np.testing.assert_allclose(line.get_ydata(), known, atol=1e-9)
+    assert line.get_ydata().max() == 1e3 * run.arrays["depth"][:, k].max()
+    np.testing.assert_allclose(figure.axes[0].get_position().bounds, beside.AXES)

@@ -9,8 +9,6 @@ the shell finds.
 from __future__ import annotations
 
 import io
-import os
-import shutil
 import time
 
 import numpy as np
@@ -18,6 +16,7 @@ import pytest
 from PIL import Image
 
 import heelstrike as hs
+from heelstrike.view.browser.beside import AXES
 from heelstrike.view.browser.desk import Desk
 from heelstrike.view.browser.live import Live
 from heelstrike.view.browser.page import export
@@ -25,15 +24,11 @@ from heelstrike.view.browser.player import Player
 from heelstrike.view.browser.server import address, serving
 from heelstrike.view.browser.show import background
 from heelstrike.view.browser.values import values
+from tools.chromium import FLAGS, PLACE
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = os.environ.get("HEELSTRIKE_CHROMIUM") or shutil.which("chromium")
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium found; name it by HEELSTRIKE_CHROMIUM"
-)
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync"
+    PLACE is None, reason="no Chromium found; name it by HEELSTRIKE_CHROMIUM"
 )
 SIZE = {"width": 900, "height": 420}
 PATIENCE = 60.0
@@ -43,7 +38,7 @@ PATIENCE = 60.0
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+        opened = started.chromium.launch(executable_path=PLACE, args=FLAGS)
         yield opened
         opened.close()
 
@@ -144,14 +139,22 @@ def test_a_slider_of_a_live_scene_changes_the_depth(page):
 
 def test_an_exported_page_plays_by_itself(page, falling, tmp_path):
     path = export([values(falling)], tmp_path / "fall.html")
-    page.goto(path.as_uri() + "?fixedDpr=0.5")
-    clock = page.locator("input").first
+    page.goto(path.as_uri())
+    clock = page.frame_locator("iframe").locator("input").first
     clock.wait_for(timeout=1e3 * PATIENCE)
-    shown = clock.input_value()
-    until(lambda: clock.input_value() != shown, page)  # it plays at once
+    until(lambda: float(clock.input_value()) > 0, page)  # it plays at once
     pictures = []
     for moment in ("0.25", "0.0"):
         clock.fill(moment)
         page.wait_for_timeout(1500)
         pictures.append(picture(page))
+    end = falling.data.time.values[-1]
+
+    def follows() -> bool:
+        """A line in each of four plots is where the clock is; which may go on meanwhile."""
+        places = page.eval_on_selector_all(".plot i", "all => all.map(x => x.style.left)")
+        wanted = 100 * (AXES[0] + AXES[2] * min(float(clock.input_value()) / end, 1))
+        return len(places) == 4 and all(abs(float(x[:-1]) - wanted) < 1 for x in places)
+
+    until(follows, page)
     assert differs(*pictures) > 0.02

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heelstrike.cli.console import folder_of, output, print_json, progress, table
+from heelstrike.cli.console import PAGES, output, print_json, progress, table, will_write
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ def compare(
     from heelstrike.measure.laws import compare_laws
 
     if html is not None:
-        if html.suffix != ".html":
-            raise HeelstrikeError(f"the page is a .html file, not '{html.name}'")
-        folder_of(html, "--html")
+        will_write(html, "a page", PAGES, "--html")
     with progress() as report:
         found = compare_laws(
             scene, laws, _steps(dt), mujoco, depth, restitution, settle, report=report

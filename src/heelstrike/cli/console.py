@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,11 @@ from heelstrike.errors import HeelstrikeError
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+PICTURES = (".png", ".pdf", ".svg", ".jpg")
+"""Endings of a picture's name."""
+PAGES = (".html",)
+"""Of a page's."""
 
 
 def output() -> Console:
@@ -55,6 +60,15 @@ def folder_of(path: Path, option: str = "--out") -> None:
         raise HeelstrikeError(
             f"cannot make the folder {path.parent}: {error.strerror}; name another with {option}"
         ) from error
+
+
+def will_write(path: Path, what: str, endings: Sequence[str], option: str) -> None:
+    """Refuses a file whose name ends otherwise, and makes its folder: before anything runs."""
+    if path.suffix not in endings:
+        raise HeelstrikeError(
+            f"{what} ends in {', '.join(endings)}, not '{path.name}'; see {option}"
+        )
+    folder_of(path, option)
 
 
 def print_json(value: Any) -> None:

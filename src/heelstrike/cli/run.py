@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heelstrike.cli.console import errors, folder_of, output, print_json, say
+from heelstrike.cli.console import PICTURES, errors, output, print_json, say, will_write
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 FOLDER = Path("heelstrike-runs")
 """Where results go unless told otherwise."""
-PICTURES = (".png", ".pdf", ".svg", ".jpg")
 DIVERGED, INTERRUPTED = 3, 130
 """Exit codes."""
 
@@ -83,14 +82,10 @@ def _files(
 ) -> tuple[Path, Path | None]:
     """Where recording and picture go; refuses what could not be written before it is computed."""
     kept = out or Path(made.content.recording.file or FOLDER / f"{made.name}.nc")
-    if kept.suffix != ".nc":
-        raise HeelstrikeError(f"a recording is a .nc file, not '{kept.name}'; see --out")
     drawn = None if no_picture else picture or kept.with_suffix(".png")
-    if drawn is not None and drawn.suffix not in PICTURES:
-        raise HeelstrikeError(f"a picture ends in {', '.join(PICTURES)}, not '{drawn.suffix}'")
-    for path, option in ((kept, "--out"), (drawn, "--picture")):
-        if path is not None:
-            folder_of(path, option)
+    will_write(kept, "a recording", (".nc",), "--out")
+    if drawn is not None:
+        will_write(drawn, "a picture", PICTURES, "--picture")
     return kept, drawn
 
 

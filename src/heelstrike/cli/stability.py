@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heelstrike.cli.console import errors, folder_of, output, print_json
-from heelstrike.cli.run import FOLDER, PICTURES
+from heelstrike.cli.console import PICTURES, errors, output, print_json, will_write
+from heelstrike.cli.run import FOLDER
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ def stability(
         raise HeelstrikeError(f"--law {law}: one law, such as hunt-crossley, or scene")
     step = made.content.simulation.dt if dt is None else dt
     path = picture or FOLDER / f"{made.name}-stability.png"
-    if path.suffix not in PICTURES:
-        raise HeelstrikeError(f"a picture ends in {', '.join(PICTURES)}, not '{path.suffix}'")
-    folder_of(path, "--picture")
+    will_write(path, "a picture", PICTURES, "--picture")
     judged, words, _ = under(made, law, step, (depth, restitution))
     with errors().status("simulating"):
         found = stability_map(judged)
@@ -92,8 +90,8 @@ def _show(about: str, values: dict[str, Any]) -> None:
     sign = ">= " if rests >= last else ""
     lines = [("law", values["law"])]
     lines.append(("it feels", f"{values['mass']:.3g} kg in the lightest way"))
-    simulated = f"{sign}{1e3 * rests:.3g} ms" if rests else "none: it does not come to rest"
-    lines.append(("largest dt", f"{simulated}, simulated"))
+    simulated = f"{sign}{1e3 * rests:.3g} ms" if rests else "none of those simulated"
+    lines.append(("largest dt", f"{simulated}, simulated" if rests else simulated))
     if values["largest_dt_closed_form"] is None:
         lines.append(("", "no limit by its equations: it is solved with the motion"))
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heelstrike.cli.console import folder_of, output, print_json
+from heelstrike.cli.console import PAGES, output, print_json, will_write
 from heelstrike.cli.run import chosen_scene, compiling
 from heelstrike.errors import HeelstrikeError
 
@@ -45,6 +45,9 @@ def view(
         Path | None,
         typer.Option(help="Write a page that plays without a server, FILE.html; open nothing."),
     ] = None,
+    contact: Annotated[
+        str | None, typer.Option(help="Of --export: whose curves; the most loaded, if not given.")
+    ] = None,
     host: Annotated[
         str, typer.Option(help="Who may look: 0.0.0.0 is everybody in the network.")
     ] = "127.0.0.1",
@@ -75,17 +78,22 @@ def view(
         raise HeelstrikeError(
             f"'{names[0]}' is a robot; look at it alone: heelstrike view --robot {names[0]}"
         )
-    if export is not None and export.suffix != ".html":
-        raise HeelstrikeError(f"a page is an .html file, not '{export.name}'; see --export")
+    if export is not None:
+        will_write(export, "a page", PAGES, "--export")
+    elif contact is not None:
+        raise HeelstrikeError("--contact says whose curves an exported page shows: --export FILE")
     told = _told(no_open, as_json)
     if recordings:
         if law is not None or settings:
             raise HeelstrikeError("--law and --set change a scene; a recording is what it is")
         runs = _recordings(recordings, world, robot)
-        _page(runs, export, as_json) if export else _watch(runs, told, host, port)
+        _page(runs, export, contact, as_json) if export else _watch(runs, told, host, port)
         return
     scene = chosen_scene(names[0] if names else None, robot, {"--law": law}, settings or [])
-    _page([_simulated(scene)], export, as_json) if export else _live(scene, told, host, port)
+    if export:
+        _page([_simulated(scene)], export, contact, as_json)
+    else:
+        _live(scene, told, host, port)
 
 
 def _is_recording(name: str) -> bool:
@@ -136,11 +144,10 @@ def _simulated(scene: SceneFile) -> Values:
     return values(scene.run_on(sim), scene.name)
 
 
-def _page(runs: list[Values], path: Path, as_json: bool) -> None:
+def _page(runs: list[Values], path: Path, contact: str | None, as_json: bool) -> None:
     from heelstrike.view.browser import export
 
-    folder_of(path, "--export")
-    export(runs, path)
+    export(runs, path, contact=contact)
     if as_json:
         print_json({"page": str(path)})
     else:

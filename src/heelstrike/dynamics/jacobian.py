@@ -11,7 +11,7 @@ import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
-from heelstrike.dynamics.kinematics import Kinematics, accelerations, point_acceleration
+from heelstrike.dynamics.kinematics import Kinematics, accelerations
 from heelstrike.dynamics.tree import supports
 from heelstrike.robot.robot import Robot
 from heelstrike.spatial.motion import Motion
@@ -48,10 +48,3 @@ def point_jacobian(p: Program, pose: Transform, jacobian: SX, point: SX) -> SX:
 def body_bias(p: Program, robot: Robot, kin: Kinematics, v: SX) -> list[Motion]:
     """J_dot v of every body, in its own frame."""
     return accelerations(p, robot, kin, v, None)
-
-
-def point_bias(pose: Transform, velocity: Motion, bias: Motion, point: SX) -> SX:
-    """J_dot v of a body's point in world axes: the acceleration that is there without joint
-    accelerations.
-    """
-    return point_acceleration(pose, velocity, bias, point)

@@ -25,6 +25,7 @@ from heelstrike.measure.compare import Comparison
 from heelstrike.measure.measures import Measures, measured
 from heelstrike.measure.peer.run import run_mujoco
 from heelstrike.measure.peer.stability import largest_stable_step as mujoco_step
+from heelstrike.measure.resting import NotAtRestError
 from heelstrike.measure.stability import largest_stable_step
 from heelstrike.measure.yardsticks import Yardsticks, yardsticks
 from heelstrike.scene_files import SceneFile, load_scene
@@ -166,10 +167,10 @@ def under(
     if law == SCENE:
         own = [f"{s.name}: {in_words(s.law)}" for s in made.scene.surfaces]
         return timed, "; ".join(own), ("as the scene has it",)
-    surfaces, found = [], None
+    surfaces, found = [], {}
     for surface in made.content.surface:
         mu = friction_of(surface.law).mu_k
-        found = suggest(
+        found[surface.name] = suggest(
             made.scene,
             law,
             dt,
@@ -178,10 +179,20 @@ def under(
             control=made.control,
             friction=Coulomb(mu, mu),
         )
-        surfaces.append(replace(surface, law=found.law))
-    assert found is not None
+        surfaces.append(replace(surface, law=found[surface.name].law))
     changed = timed.changed(surface=tuple(surfaces), materials={})
-    return changed, in_words(found.law), found.reasons
+    words = _by_surface({name: in_words(one.law) for name, one in found.items()})
+    return changed, words, tuple(dict.fromkeys(r for one in found.values() for r in one.reasons))
+
+
+def _by_surface(words: dict[str, str]) -> str:
+    """Laws of several surfaces, each after the names of those that have it."""
+    names: dict[str, list[str]] = {}
+    for name, text in words.items():
+        names.setdefault(text, []).append(name)
+    if len(names) == 1:
+        return next(iter(names))
+    return "; ".join(f"{', '.join(of)}: {text}" for text, of in names.items())
 
 
 def _column(
@@ -197,18 +208,26 @@ def _column(
         run = own.run_on(sim, progress=False)
         took = _step_time(own, sim, int(run.info["steps"]))
     said = tuple(dict.fromkeys(str(w.message) for w in told))
-    stable = largest_stable_step(own)
+    stable, why = _stable(lambda: largest_stable_step(own))
     return Column(
         name,
         law,
         dt,
         words,
         reasons,
-        said,
+        said + why,
         run,
         yardsticks(run, settle=settle),
         measured(run, own.scene, stable, took),
     )
+
+
+def _stable(largest: Callable[[], float]) -> tuple[float, tuple[str, ...]]:
+    """The largest stable step [s], NaN where it cannot be judged; and then why."""
+    try:
+        return largest(), ()
+    except NotAtRestError as reason:
+        return float("nan"), (str(reason),)
 
 
 def _step_time(made: SceneFile, sim: Simulator, steps: int) -> float:
@@ -232,10 +251,10 @@ def _mujoco_column(
     try:
         like = own.run(progress=False)
         run, took = run_mujoco(own, like)
-        stable = mujoco_step(own)
+        stable, why = _stable(lambda: mujoco_step(own))
     except HeelstrikeError as error:
         return Column(name, MUJOCO, dt, words, (), (str(error),))
     judged = yardsticks(run, settle=settle)
     return Column(
-        name, MUJOCO, dt, words, (), (), run, judged, measured(run, own.scene, stable, took)
+        name, MUJOCO, dt, words, (), why, run, judged, measured(run, own.scene, stable, took)
     )

@@ -1,9 +1,8 @@
 """Which steps a scene can rest in: over dt, and over dt and stiffness, a world for every pair.
 
-Every world starts at rest at the depth of its load, and makes 1000 steps in which the servo holds
-its pose, without pushes. It is unstable if it diverged, or if in the last quarter the ground
-carries less than half of its weight, or with a force that leaves half to one and a half times its
-own mean. dt and k are run-time inputs: one batch, one compilation.
+Every world starts at rest where the scene came to rest (measure/resting.py), and makes 1000 steps.
+It is unstable if it diverged, or if the force of the ground is not steady. dt and k are run-time
+inputs: one batch, one compilation.
 
 Damping of a linear spring follows its stiffness, c ~ sqrt(k), so that its damping ratio stays.
 Beside it stands the closed form (contact/stability.py), with the mass of simulate/suggest.py, for
@@ -14,24 +13,28 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heelstrike.contact.bristle import Bristle
-from heelstrike.contact.contact import NormalLaw
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.hunt_crossley import HuntCrossley
 from heelstrike.contact.micro_macro import MicroMacro
 from heelstrike.contact.parameters import parameters
 from heelstrike.contact.stability import largest_step, slopes
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeWarning
+from heelstrike.measure.resting import (
+    exponent,
+    felt,
+    lowered,
+    rest_pose,
+    spring_of,
+    steady,
+    still,
+)
 from heelstrike.simulate.advice import GOING_IN
-from heelstrike.simulate.place import meetings
 from heelstrike.simulate.start import rest_depth
-from heelstrike.simulate.suggest import what_is_felt
 
 if TYPE_CHECKING:
     from heelstrike.contact.choose import Felt
@@ -39,8 +42,6 @@ if TYPE_CHECKING:
     from heelstrike.simulate.simulator import Simulator
 
 STEPS = 1000
-SWING = 0.5
-"""Of the mean force: how far the force of a scene at rest may leave it."""
 SCALE = np.geomspace(1e-1, 1e3, 21)
 """Stiffness of a map, times the law's own."""
 STEP_SIZES = np.geomspace(1e-4, 2e-2, 24)
@@ -49,8 +50,6 @@ STIFF = re.compile(r".*\bnormal\.(law\.)?k")
 DAMPED = re.compile(r".*\bnormal\.(law\.)?c")
 LONGEST = 0.1
 """Step that the closed form looks below [s]."""
-TOUCH = 1e-6
-"""Depth at which what has no stiffness starts [m]."""
 
 
 @dataclass(frozen=True)
@@ -91,15 +90,9 @@ class StabilityMap:
 
 
 def last_stable(steps: np.ndarray, stable: np.ndarray) -> float:
-    """The last of the first row of stable steps [s]; 0 if there is none.
-
-    Smaller ones that are not stable do not count: what falls has not settled in so short a time.
-    """
-    if not stable.any():
-        return 0.0
-    first = int(stable.argmax())
-    row = stable[first:]
-    return float(steps[first + (len(row) if row.all() else int((~row).argmax())) - 1])
+    """The last step before the first that is not stable [s]; 0 if there is none."""
+    count = len(stable) if stable.all() else int((~stable).argmax())
+    return float(steps[count - 1]) if count else 0.0
 
 
 def stability_map(made: SceneFile, scales: np.ndarray | None = None) -> StabilityMap:
@@ -110,22 +103,15 @@ def stability_map(made: SceneFile, scales: np.ndarray | None = None) -> Stabilit
     scales = (SCALE if scales is None else scales) if stiff else np.ones(1)
     dt, scale = (x.ravel() for x in np.meshgrid(STEP_SIZES, scales, indexing="ij"))
     unstable = ~rests(made, sim, dt, scale).reshape(len(STEP_SIZES), len(scales))
-    felt = [_felt(made, float(at)) for at in STEP_SIZES[::4]]
+    at_steps = [felt(made, float(at)) for at in STEP_SIZES[::4]]
     return StabilityMap(
         k=stiff[0] * scales if stiff else np.zeros(0),
         dt=STEP_SIZES,
         unstable=unstable,
-        closed=np.array([limit(law, felt, s) for s in scales]),
-        bristle=bristle_limit(law, felt),
-        mass=_felt(made, made.content.simulation.dt).mass,
+        closed=np.array([limit(law, at_steps, s) for s in scales]),
+        bristle=bristle_limit(law, at_steps),
+        mass=felt(made, made.content.simulation.dt).mass,
     )
-
-
-def still(made: SceneFile) -> SceneFile:
-    """The scene without pushes, held by its servo in the pose in which it starts."""
-    servo = made.content.servo
-    held = None if servo is None else replace(servo, reference=None)
-    return made.changed(push=(), motion=None, servo=held)
 
 
 def largest_stable_step(made: SceneFile) -> float:
@@ -135,7 +121,7 @@ def largest_stable_step(made: SceneFile) -> float:
 
 def rests(made: SceneFile, sim: Simulator, dt: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """Whether the scene stays at rest, for each step and scale of the stiffness."""
-    worlds = len(dt)
+    worlds, rest = len(dt), rest_pose(made, sim)
     vary: dict[str, np.ndarray] = {"dt": dt}
     for path, value in sim.parameters.items():
         if STIFF.fullmatch(path):
@@ -146,7 +132,7 @@ def rests(made: SceneFile, sim: Simulator, dt: np.ndarray, scale: np.ndarray) ->
         warnings.simplefilter("ignore", HeelstrikeWarning)  # worlds that diverge are the point
         data = sim.run(
             steps=STEPS,
-            q0=lowered(made, scale),
+            q0=lowered(made, rest, scale),
             v0=np.zeros((worlds, made.robot.nv)),
             worlds=worlds,
             vary=vary,
@@ -156,24 +142,13 @@ def rests(made: SceneFile, sim: Simulator, dt: np.ndarray, scale: np.ndarray) ->
     return steady(made, data["normal_force"].values) & (data["failed"].values < 0)
 
 
-def steady(made: SceneFile, normal: np.ndarray) -> np.ndarray:
-    """Whether ground carries a scene at rest, from normal forces (worlds, steps, points)."""
-    ground = [pair.carrier is None for pair in made.scene.pairs]
-    late = normal[:, -STEPS // 4 :, ground].sum(axis=2)
-    felt, mean = _felt(made, made.content.simulation.dt), late.mean(axis=1)
-    free = any(joint.kind == "free" for joint in made.robot.joints)
-    least = SWING * felt.points * felt.load if free else 1e-9
-    swing = np.abs(late - mean[:, None]).max(axis=1)
-    return np.asarray((swing <= SWING * mean) & (mean > least))
-
-
-def limit(law: SurfaceLaw, felt: list[Felt], scale: float = 1.0) -> float:
+def limit(law: SurfaceLaw, at_steps: list[Felt], scale: float = 1.0) -> float:
     """The largest stable step of the normal law by the closed form [s]; inf where it has none.
 
-    `felt` is what points feel in every fourth of STEP_SIZES: an implicit servo weighs less in small
-    steps.
+    `at_steps` is what points feel in every fourth of STEP_SIZES: an implicit servo weighs less in
+    small steps.
     """
-    normal = _spring_of(law)
+    normal = spring_of(law)
     if normal is None:
         return float("inf")
     factors = {".k": scale, ".c": np.sqrt(scale)}
@@ -181,17 +156,17 @@ def limit(law: SurfaceLaw, felt: list[Felt], scale: float = 1.0) -> float:
         name: value * factors.get(name[-2:], 1.0)
         for name, value in parameters(normal, "normal.").items()
     }
-    depth = rest_depth(normal, felt[0].load, STEP_SIZES[0]) / scale ** (1 / _exponent(normal))
+    depth = rest_depth(normal, at_steps[0].load, STEP_SIZES[0]) / scale ** (1 / exponent(normal))
 
     def per_mass(at: float) -> tuple[float, float]:
         k, c = slopes(normal, values, "normal.", depth, GOING_IN, at)
-        mass = float(np.interp(at, STEP_SIZES[::4], [f.mass for f in felt]))
+        mass = float(np.interp(at, STEP_SIZES[::4], [f.mass for f in at_steps]))
         return k / mass, c / mass
 
     return largest_step(per_mass, 1.0, LONGEST, "symplectic") or 0.0
 
 
-def bristle_limit(law: SurfaceLaw, felt: list[Felt]) -> float:
+def bristle_limit(law: SurfaceLaw, at_steps: list[Felt]) -> float:
     """The same of a bristle along the surface [s]."""
     soft = law.membrane if isinstance(law, MicroMacro) else law
     friction = getattr(soft, "friction", None)
@@ -199,53 +174,7 @@ def bristle_limit(law: SurfaceLaw, felt: list[Felt]) -> float:
         return float("inf")
 
     def per_mass(at: float) -> tuple[float, float]:
-        mass = float(np.interp(at, STEP_SIZES[::4], [f.along for f in felt]))
+        mass = float(np.interp(at, STEP_SIZES[::4], [f.along for f in at_steps]))
         return friction.k_t / mass, friction.c_t / mass
 
     return largest_step(per_mass, 1.0, LONGEST, "symplectic") or 0.0
-
-
-def _felt(made: SceneFile, dt: float) -> Felt:
-    return what_is_felt(made.scene, dt, made.start[0], made.control)
-
-
-def _spring_of(law: SurfaceLaw) -> NormalLaw | None:
-    if isinstance(law, MicroMacro):
-        return _spring_of(law.membrane)
-    return law.normal if isinstance(law, Elastic) and not law.couples else None
-
-
-def _exponent(law: NormalLaw) -> float:
-    return float(law.n) if isinstance(law, HuntCrossley) else 1.0
-
-
-def lowered(made: SceneFile, scale: np.ndarray) -> np.ndarray:
-    """Starts at the depth of the load, (worlds, nq): all that is free is moved along gravity."""
-    q, scene = made.start[0].copy(), made.scene
-    free = [joint.iq for joint in made.robot.joints if joint.kind == "free"]
-    starts = np.tile(q, (len(scale), 1))
-    pull = np.linalg.norm(scene.gravity)
-    if not free or pull == 0 or not scene.pairs:
-        return starts
-    depths, joined = meetings(scene, q)
-    ground = [i for i, pair in enumerate(scene.pairs) if pair.carrier is None]
-    deepest = max(ground or range(len(depths)), key=lambda i: depths[i])
-    down = scene.gravity / pull
-    slope = max(-float(joined[deepest].normal @ down), 0.1)
-    wanted = _depths(made, scale)
-    for at in free:
-        starts[:, at : at + 3] += ((wanted - depths[deepest]) / slope)[:, None] * down
-    return starts
-
-
-def _depths(made: SceneFile, scale: np.ndarray) -> np.ndarray:
-    """Of a point at rest, for each scale of the stiffness [m]."""
-    law = made.scene.surfaces[0].law
-    normal = law.normal if isinstance(law, Elastic) else _spring_of(law)
-    if normal is None:
-        return np.full(len(scale), TOUCH)
-    felt = _felt(made, made.content.simulation.dt)
-    depth = rest_depth(normal, felt.load, STEP_SIZES[0]) / scale ** (1 / _exponent(normal))
-    if isinstance(law, MicroMacro):
-        depth = np.minimum(depth, law.thickness + TOUCH)
-    return np.asarray(depth)

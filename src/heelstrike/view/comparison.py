@@ -26,8 +26,8 @@ LIMITS = (
     "left out.",
     "Yardsticks are of the time after the start was left out; peak, impulse and work are of the "
     "whole run.",
-    "The largest stable step is one of 24 simulated, 26 % apart, up to 20 ms: 1000 steps at rest, "
-    "without pushes, by the normal force. 'none': the law does not rest in any, it chatters. A "
+    "The largest stable step is one of 24 simulated, 26 % apart, up to 20 ms: 1000 steps from "
+    "where the scene came to rest without pushes, by the normal force. '-': it did not. A "
     "bristle's own limit may be less: `heelstrike stability` tells it.",
     "Times of a step are CPU times of one world, the least of seven runs, with everything "
     "recorded; MuJoCo's are of mj_step1 and mj_step2 alone, from Python, in one run.",

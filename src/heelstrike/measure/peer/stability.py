@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heelstrike.measure.peer.trace import traced
-from heelstrike.measure.stability import STEP_SIZES, STEPS, last_stable, lowered, steady, still
+from heelstrike.measure.resting import rest_pose, steady, still
+from heelstrike.measure.stability import STEP_SIZES, STEPS, last_stable
 
 if TYPE_CHECKING:
     from heelstrike.scene_files import SceneFile
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def largest_stable_step(made: SceneFile) -> float:
     """The last of STEP_SIZES in which the scene rests [s]."""
     held = still(made)
-    pose = lowered(held, np.ones(1))[0]
+    pose = rest_pose(held, held.unchecked())
     traces = [traced(held, STEPS, float(dt), pose) for dt in STEP_SIZES]
     stable = [t.failed < 0 and bool(steady(held, t.normal[None])[0]) for t in traces]
     return last_stable(STEP_SIZES, np.array(stable))

@@ -144,6 +144,20 @@ def simulate(tosses: Tosses, sim: hs.Simulator) -> Floats:
     return Rollouts(sim, motions(tosses.table)).poses({})[0]
 
 
+def free(tosses: Tosses) -> Floats:
+    """Poses (toss, frame, 7) without ground, by hand: a rotation about one axis, and a fall of
+    g t (t + dt) / 2, the sum of symplectic steps.
+    """
+    t = (np.arange(tosses.frames) / RATE)[:, None]
+    poses = np.empty_like(tosses.poses)
+    for made, start, v0 in zip(poses, tosses.poses[:, 0], tosses.v0, strict=True):
+        turned = Rotation.from_quat(start[3:])
+        fall = np.array([0, 0, -GRAVITY / 2]) * t * (t + 1 / (RATE * SUBSTEPS))
+        made[:, :3] = start[:3] + turned.apply(v0[:3]) * t + fall
+        made[:, 3:] = (turned * Rotation.from_rotvec(v0[3:] * t)).as_quat()
+    return poses
+
+
 @dataclass(frozen=True)
 class Errors:
     """What a simulation is off, (..., toss, frame); NaN after a toss has ended."""

@@ -26,6 +26,7 @@ POSES, LANDINGS, FEW = 64, 6, 4
 """Poses that are dropped, whose landing is looked at, and for the largest step."""
 FACTORS = np.geomspace(1, 8, 25)
 """Steps tried for the largest, over the least of them, 9 % apart."""
+AS_PRINTED = "Both laws keep it at 1 ms, (14) alone at 2.5 ms, says the paper."
 LEAST = {True: 1e-3, False: 1e-4}
 """With and without rotors [s]."""
 DAMPINGS = np.linspace(0, C, 16)
@@ -170,10 +171,13 @@ def _largest(variant: Variant) -> list[Row]:
         f"Of {len(tried)} steps from {1e3 * tried[0]:g} to {1e3 * tried[-1]:g} ms, 9 % apart, 0 "
         f"if none; {FEW} poses."
     )
-    rows = [
-        Row(f"{variant.name}, ({e}): largest step without a leap [ms]", limit, True, remark=remark)
-        for e, limit in zip(EQUATIONS, limits, strict=True)
-    ]
+    asked = {13: (*STEPS, "1 or more, below 2.5"), 14: (STEPS[1], np.inf, "2.5 or more")}
+    rows = []
+    for e, limit in zip(EQUATIONS, limits, strict=True):
+        least, most, claim = asked[e]
+        name = f"{variant.name}, ({e}): largest step without a leap [ms]"
+        holds = 1e3 * least <= limit < 1e3 * most
+        rows.append(shown(name, limit, holds, claim, f"{remark} {AS_PRINTED}"))
     if min(limits) > 0:
         ratio = limits[1] / limits[0]
         name = f"{variant.name}: largest step without a leap, (14) / (13)"

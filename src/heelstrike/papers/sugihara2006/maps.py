@@ -166,15 +166,27 @@ def _robot_rows(robot: dict[str, Map]) -> list[Row]:
     at = int(np.abs(dt[:, 0] - 1e-3).argmin())
     firmest = {name: _firmest(k[at], robot[name][at]) for name in LAWS}
     rows += [_predicted(name, k, dt[:, 0], robot[name]) for name in EQUATIONS]
+    felt_13 = float((limit("(13)", corners(), MASS / POINTS) / dt[at, 0]) ** 2)
+    words, apart = "hoap1, 1 ms: stands up to k = [N/m],", "Values of k are a factor of 1.58 apart."
+    rows.append(
+        near(
+            f"{words} (13)",
+            firmest["(13)"],
+            felt_13,
+            0.58 * felt_13,
+            remark=f"Beside the limit of {corners():.2g} kg, what its corners feel. {apart}",
+        )
+    )
     rows += [
         shown(
-            f"hoap1, 1 ms: stands up to k = [N/m], {name}",
+            f"{words} {name}",
             firmest[name],
             firmest[name] >= firmest["(13)"],
             "no less than (13)" if name == "(14)" else None,
-            f"{SMALLER} Values of k are a factor of 1.58 apart.",
+            f"{SMALLER} {apart}",
         )
         for name in LAWS
+        if name != "(13)"
     ]
     return [*rows, below("hoap1, implicit: cells in which it does not stand", unstable, 0)]
 

@@ -29,11 +29,8 @@ def bounds() -> Result:
         for i, v in enumerate(SPEEDS):
             label = "(11)" if torque == "damping" else "(10)"
             rows.append(near(f"{label}, {v:g} m/s: f_max [N]", made.peak[i], C * v, 1e-6 * C * v))
-            low, high = impulse(float(made.virtual_mass[i]), v), impulse(INFINITE, v)
-            inside = low <= made.impulse[i] <= high
-            remark = "Between the virtual mass's and that of an infinite mass."
-            rows.append(shown(f"{label}, {v:g} m/s: f_n [N s]", float(made.impulse[i]), inside,
-                              f"{low:.3f} to {high:.3f}", remark))  # fmt: skip
+            name, mass = f"{label}, {v:g} m/s: f_n [N s]", float(made.virtual_mass[i])
+            rows.append(between(name, float(made.impulse[i]), mass, v))
     count = sum(
         impulse(TABLE[name][0], v) - 0.05 <= f_n <= impulse(INFINITE, v) + 0.05
         for name, entries in TABLE_2.items()
@@ -47,3 +44,13 @@ def bounds() -> Result:
         "The maximum force errors are minor in both estimating methods.",
         tuple(rows),
     )
+
+
+def between(name: str, ours: float, mass: float, speed: float) -> Row:
+    """An impulse [N s] judged by that of a virtual mass and of an infinite one at this speed."""
+    low, high = impulse(mass, speed), impulse(INFINITE, speed)
+    remark = (
+        f"Between {low:.3f} of the virtual mass and {high:.3f} of an infinite one, "
+        f"at {speed:.3g} m/s."
+    )
+    return shown(name, ours, low <= ours <= high, remark=remark)

@@ -53,10 +53,10 @@ class Curves:
         from viser import uplot
 
         self.runs = list(runs)
-        names = runs[0].points
-        loads = runs[0].arrays.get("normal_force", np.zeros((1, len(names)))).max(axis=0)
-        self.choice = gui.add_dropdown("contact", names, initial_value=names[int(np.argmax(loads))])
-        self.titles = _titles(runs[0])
+        self.choice = gui.add_dropdown(
+            "contact", runs[0].points, initial_value=most_loaded(runs[0])
+        )
+        self.titles = titles(runs[0])
         lines = [
             uplot.Series(label=run.label or "value", stroke=colour, width=1.5)
             for run, colour in zip(runs, colours, strict=True)
@@ -89,16 +89,9 @@ class Curves:
     def redraw(self, time: float | None = None) -> None:
         """The curves anew: of another contact, or of runs that went on."""
         for title in self.titles:
-            (grid, first), *others = (self._curve(run, title) for run in self.runs)
+            (grid, first), *others = (curve(run, self.choice.value, title) for run in self.runs)
             self._kept[title] = (grid, first, *(np.interp(grid, *other) for other in others))
         self.mark(self.runs[0].time[0] if time is None else time)
-
-    def _curve(self, run: Values, title: str) -> tuple[np.ndarray, np.ndarray]:
-        """Of a run; zero where it has no such contact, or did not record it."""
-        needs, number = PLOTS[title]
-        if self.choice.value not in run.points or not set(needs) <= set(run.arrays):
-            return run.time, np.zeros(len(run.time))
-        return thinned(run.time, number(run, run.points.index(self.choice.value)))
 
     def mark(self, time: float) -> None:
         """Shades what is past: uPlot has no gaps in plain arrays, so the shade is a curve that is
@@ -111,7 +104,7 @@ class Curves:
 
 def add_curves(gui: GuiApi, runs: Sequence[Values], colours: Sequence[str]) -> Curves | None:
     """A panel of curves on the left; none where the first run has no contacts to show."""
-    if not runs[0].points or not _titles(runs[0]):
+    if not titles(runs[0]):
         return None
     panel = gui.add_panel()
     with panel.add_tab("Contact"):
@@ -121,9 +114,25 @@ def add_curves(gui: GuiApi, runs: Sequence[Values], colours: Sequence[str]) -> C
     return made
 
 
-def _titles(run: Values) -> list[str]:
-    """Of the plots that a run holds everything for."""
+def titles(run: Values) -> list[str]:
+    """Of the plots that a run holds everything for; none where it has no contacts."""
+    if not run.points:
+        return []
     return [title for title, (needs, _) in PLOTS.items() if set(needs) <= set(run.arrays)]
+
+
+def most_loaded(run: Values) -> str:
+    """The contact with the largest normal force."""
+    loads = run.arrays.get("normal_force", np.zeros((1, len(run.points)))).max(axis=0)
+    return run.points[int(np.argmax(loads))]
+
+
+def curve(run: Values, contact: str, title: str) -> tuple[np.ndarray, np.ndarray]:
+    """Times and values of a run; zero where it has no such contact, or did not record it."""
+    needs, number = PLOTS[title]
+    if contact not in run.points or not set(needs) <= set(run.arrays):
+        return run.time, np.zeros(len(run.time))
+    return thinned(run.time, number(run, run.points.index(contact)))
 
 
 def thinned(time: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

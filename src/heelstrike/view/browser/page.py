@@ -1,7 +1,7 @@
 """Recordings as one HTML file that plays without a server, and asks nothing of any.
 
 The scene's messages are recorded by viser and put into its page, with the times at which they
-hold; the page's own bar plays, pauses and seeks.
+hold; the page's own bar plays, pauses and seeks. Curves of a contact stand under it (beside.py).
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
+from heelstrike.view.browser.beside import beside
 from heelstrike.view.browser.cast import Cast
+from heelstrike.view.browser.curves import most_loaded, titles
 from heelstrike.view.browser.server import serving
 from heelstrike.view.browser.values import Values
 
@@ -26,17 +29,26 @@ RATE = 30.0
 
 
 def export(
-    runs: Sequence[Values], path: str | os.PathLike[str], marks: Sequence[str] | None = None
+    runs: Sequence[Values],
+    path: str | os.PathLike[str],
+    marks: Sequence[str] | None = None,
+    contact: str | None = None,
 ) -> Path:
     """Writes the page, whole or not at all, and returns its path; `marks` are those of
-    `marks.KINDS` that are drawn, the usual if none are named.
+    `marks.KINDS` that are drawn, the usual if none are named; `contact` is the one whose curves
+    are shown, that of the largest force if none is named.
     """
+    if contact is not None and contact not in runs[0].points:
+        known = ", ".join(runs[0].points) or "none"
+        raise HeelstrikeError(f"no contact '{contact}' in this recording; contacts: {known}")
     with serving(port=0) as server:
         cast = Cast(server, runs, max(run.strongest() for run in runs))
         for kind in cast.marks[0].shown:
             if marks is not None:
                 cast.switch(kind, kind in marks)
         text = _played(server, cast)
+    if titles(runs[0]):
+        text = beside(text, runs, contact or most_loaded(runs[0]))
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")
     return Path(path)
