@@ -59,7 +59,6 @@ def cluster(address: str) -> Iterator[Any]:
             "--ray needs Ray: pip install heelstrike[ray]; without --ray all cores of this machine "
             "work anyway"
         ) from error
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
         here = {"include_dashboard": False, "object_store_memory": ROOM}
