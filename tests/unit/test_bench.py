@@ -191,7 +191,7 @@ def test_what_is_left_out_is_said(monkeypatch):
         (("--robots", "no-such"), "no-such"),
         (("--robots", "cube"), "position actuators"),
         (("--laws", "hertz"), "no law 'hertz'"),
-        (("--html", "page.txt"), ".html file"),
+        (("--html", "page.txt"), "ends in .html"),
     ],
 )
 def test_mistakes_are_sentences(arguments, hint, capsys):

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heelstrike.cli.console import folder_of, output, progress, table
-from heelstrike.errors import HeelstrikeError
+from heelstrike.cli.console import PAGES, folder_of, output, progress, table, will_write
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,11 +38,10 @@ def bench(
     from heelstrike.files import whole_file
     from heelstrike.view.bench import page, write_page
 
-    if html is not None and html.suffix != ".html":
-        raise HeelstrikeError(f"the page is a .html file, not '{html.name}'")
-    for path, option in ((html, "--html"), (json_file, "--json")):
-        if path is not None:
-            folder_of(path, option)
+    if html is not None:
+        will_write(html, "a page", PAGES, "--html")
+    if json_file is not None:
+        folder_of(json_file, "--json")
     wanted = Wanted(_words(robots), _words(laws), quick)
     with progress() as report:
         result = measured(wanted, report)
