@@ -66,8 +66,8 @@ def robots(quick: bool) -> list[str]:
 
 def made(source: str, worlds: int, device: str, threads: int = 1, **more: Any) -> hs.Environments:
     scene = hs.Scene(hs.load(source), FLOOR)
-    options = {"hold": HOLD, "pushes": PUSHES, "device": device, "threads": threads} | more
-    return hs.Environments(scene, worlds, **options)
+    usual = {"hold": HOLD, "pushes": PUSHES, "episode": 1e4, "device": device, "threads": threads}
+    return hs.Environments(scene, worlds, **(usual | more))
 
 
 def on_cpu(source: str, sizes: tuple[int, ...], quick: bool) -> list[dict[str, Any]]:
