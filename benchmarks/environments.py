@@ -24,11 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 import heelstrike as hs
 from benchmarks.timing import best_of, machine
+from heelstrike.compile.driver import current_device
 
 HOLD, TURNS, WATCHED, CHECKED = 20, 40, 1000, 256
 SIZES = {"cpu": (256, 1024, 4096), "cuda": (4096, 65_536)}
@@ -48,10 +47,12 @@ def main() -> None:
     for name in robots(options.quick):
         rows += measure(name, SIZES[options.device][: 1 if options.quick else None], options.quick)
     result: dict[str, Any] = {"machine": machine(), "hold": HOLD, "rows": rows}
-    show(Console(), rows)
-    if options.device == "cuda":
+    if options.device == "cpu":
+        show(rows)
+    else:
+        result["machine"]["gpu"] = current_device().name
         result["copies"] = copies()
-        print(json.dumps(result["copies"]))
+        print(json.dumps(result, indent=1))
     if options.json:
         Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
     if result.get("copies", {}).get("to_host"):
@@ -186,7 +187,10 @@ def copies() -> dict[str, Any]:
     }
 
 
-def show(console: Console, rows: list[dict[str, Any]]) -> None:
+def show(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(title=f"hs.Environments, float32, {HOLD} steps an action")
     for column in ("robot", "worlds", "threads", "bare", "environment", "overhead"):
         table.add_column(column, justify="left" if column == "robot" else "right")
@@ -195,7 +199,7 @@ def show(console: Console, rows: list[dict[str, Any]]) -> None:
         sizes = row["robot"], f"{row['worlds']:,}", str(row["threads"])
         table.add_row(*sizes, *rates, f"{row['overhead']:.1%}")
     table.caption = "million world-steps a second"
-    console.print(table)
+    Console().print(table)
 
 
 if __name__ == "__main__":
