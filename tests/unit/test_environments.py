@@ -149,6 +149,24 @@ def test_what_was_handed_out_stays(worlds):
     assert (kept[1] == 0.5).all()
 
 
+def test_the_simulator_may_be_used_between():
+    """Runs that record, looks and other pushes leave the worlds' memory where it is."""
+    one, other = made(**BUSY), made(**BUSY)
+    for envs in (one, other):
+        envs.reset(seed=0)
+    for k, action in enumerate(actions(one, 12)):
+        found, expected = one.step(action), other.step(action)
+        np.testing.assert_array_equal(found[0], expected[0])
+        other.sim.step(5)
+        run = one.sim.run(steps=5, record=["q", "force"])
+        assert run.data["q"].shape == (WORLDS, 6, 8)
+        one.sim.observe("com")
+        if k == 6:
+            for envs in (one, other):
+                envs.sim.push("trunk", [1, 0, 0], duration=0.01)
+    assert "push1.force" in one.sim.parameters  # the environment's own is left alone
+
+
 def test_seeds_repeat_and_differ():
     envs = made(**BUSY)
     first, again = envs.reset(seed=3)[0], envs.reset(seed=[3, 4, 5, 6, 9])[0]

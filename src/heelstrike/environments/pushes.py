@@ -12,6 +12,9 @@ from heelstrike.environments.starts import Chance
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.simulator import Simulator
 
+LATE = 1e9
+"""A step that no world comes to."""
+
 
 @dataclass(frozen=True)
 class Pushes:
@@ -43,6 +46,7 @@ def make_room(sim: Simulator, pushes: Pushes) -> str:
     path = f"push{len(before)}"
     sim._machine.grow(pushes=(*before, body.name))
     sim.parameters[f"{path}.point"] = body.com
+    sim.parameters[f"{path}.last"] = LATE  # as the simulator knows it: not free for its own pushes
     return path
 
 
