@@ -1,12 +1,13 @@
 """Contact laws and MuJoCo on real tosses of a cube: found on 330 tosses, judged on 110 others.
 
-    HEELSTRIKE_DATA=... python -m benchmarks.cubes [LAW ...] [--json FILE]
+    HEELSTRIKE_DATA=... python -m benchmarks.cubes [LAW ...] [--nominal] [--json FILE]
 
 The numbers of each law are found by hs.identify: a search in which all training tosses with all
 sets of parameters are the worlds of one run. The loss, and which toss is trained on, stand in
 heelstrike.papers.marhefka1996.tosses, the ranges in candidates.py. MuJoCo is searched by the same
-method and loss, and shown with the numbers of others as well (cubes_mujoco.py). With --json laws
-that were not run keep what the file says of them.
+method and loss, and shown with the numbers of others as well (cubes_mujoco.py). The cube is as the
+training tosses measure it, with --nominal as its makers state it. With --json what was not run
+keeps what the file says of it.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import sem
 
 import heelstrike as hs
 from heelstrike.machine import machine
 from heelstrike.papers.marhefka1996.candidates import CANDIDATES
 from heelstrike.papers.marhefka1996.tosses import (
+    MEASURED,
+    NOMINAL,
     Errors,
     Tosses,
     data_file,
@@ -35,17 +39,19 @@ from heelstrike.papers.marhefka1996.tosses import (
 )
 
 MUJOCO = "mujoco"
+KEYS = {False: "laws", True: "nominal"}
+"""Of the results, by whether the cube is the nominal one."""
 EFFORT = {True: (20, 6), False: (48, 9)}
 """Sets and rounds of a search; of a coupled law fewer, for its step takes ten times as long."""
 
 
 def judged(made: Errors) -> dict[str, float]:
-    """Means and medians over tosses."""
+    """Means, medians and standard errors of the means over tosses."""
     values = {"width_percent": made.width, "degrees": made.degrees, "e_q": made.e_q}
     return {
         f"{kind}_{name}": float(of(value))
         for name, value in values.items()
-        for kind, of in (("mean", np.mean), ("median", np.median))
+        for kind, of in (("mean", np.mean), ("median", np.median), ("error", sem))
     }
 
 
@@ -54,7 +60,7 @@ def law(name: str, tosses: Tosses) -> dict[str, Any]:
     candidate = CANDIDATES[name]
     sets, rounds = EFFORT[candidate.law.couples]
     started = time.perf_counter()
-    sim = simulator(candidate.law)
+    sim = simulator(candidate.law, cube=tosses.cube)
     fit = hs.identify(
         tosses.training.table, sim, candidate.ranges, loss=loss, sets=sets, rounds=rounds
     )
@@ -83,15 +89,16 @@ def shown(name: str, result: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.cubes", description=__doc__.splitlines()[0])
     parser.add_argument("laws", nargs="*", help=f"of {', '.join([*CANDIDATES, MUJOCO])}")
+    parser.add_argument("--nominal", action="store_true", help="the cube as it was stated")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     path = data_file()
     if path is None:
         sys.exit("set HEELSTRIKE_DATA to the folder that holds the tosses")
-    tosses = read(path)
-    kept: dict[str, Any] = {}
+    tosses, key = read(path, NOMINAL if asked.nominal else MEASURED), KEYS[asked.nominal]
+    kept: dict[str, Any] = {"laws": {}, "nominal": {}}
     if asked.json and asked.json.exists():
-        kept = json.loads(asked.json.read_text())["laws"]
+        kept |= json.loads(asked.json.read_text())
     for name in asked.laws or [*CANDIDATES, MUJOCO]:
         if name == MUJOCO:
             from benchmarks.cubes_mujoco import compared
@@ -99,12 +106,11 @@ def main() -> None:
             made = compared(tosses)
         else:
             made = {name: law(name, tosses)}
-        kept |= made
+        kept[key] |= made
         for one, result in made.items():
             print(shown(one, result), flush=True)
         if asked.json:
-            text = json.dumps({"machine": machine(), "laws": kept}, indent=1)
-            asked.json.write_text(text + "\n")
+            asked.json.write_text(json.dumps(kept | {"machine": machine()}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -20,25 +20,17 @@ from heelstrike.fit.motions import Off
 from heelstrike.fit.search import search
 from heelstrike.fit.space import Space
 from heelstrike.papers.marhefka1996.tosses import (
-    GRAVITY,
-    HALF,
     RATE,
     SUBSTEPS,
+    Cube,
     Errors,
     Tosses,
     errors,
     loss,
 )
 
-MASS, INERTIA = 0.37, 8.1e-4
-"""Of the bundled cube [kg], [kg m^2]."""
-WORLD = f"""<mujoco><option timestep="{1 / (RATE * SUBSTEPS)}" cone="elliptic"
-  gravity="0 0 -{GRAVITY}"/><worldbody>
-  <geom type="plane" size="0 0 0.05" condim="3"/>
-  <body><freejoint/>
-    <inertial pos="0 0 0" mass="{MASS}" diaginertia="{INERTIA} {INERTIA} {INERTIA}"/>
-    <geom type="box" size="{HALF} {HALF} {HALF}" condim="3"/></body>
-  </worldbody></mujoco>"""
+MASS = 0.37
+"""Of the bundled cube [kg]."""
 GIVEN = {
     "mujoco, as Acosta 2022": (3294.0, 45.1, 0.218),
     "mujoco, found on 80 tosses": (18489.0, 116.0, 0.208),
@@ -48,9 +40,23 @@ SETS, ROUNDS, SHARE = 12, 6, 3
 """Of the search, on every third training toss: a set takes seconds here."""
 
 
+def world(cube: Cube) -> mujoco.MjModel:
+    """A box above a plane."""
+    inertia, size = (" ".join([repr(x)] * 3) for x in (cube.inertia, cube.half))
+    return mujoco.MjModel.from_xml_string(
+        f"""<mujoco><option timestep="{1 / (RATE * SUBSTEPS)}" cone="elliptic"
+        gravity="0 0 -{cube.gravity}"/><worldbody>
+        <geom type="plane" size="0 0 0.05" condim="3"/>
+        <body><freejoint/>
+          <inertial pos="0 0 0" mass="{MASS}" diaginertia="{inertia}"/>
+          <geom type="box" size="{size}" condim="3"/></body>
+        </worldbody></mujoco>"""
+    )
+
+
 def poses(tosses: Tosses, k: float, b: float, mu: float) -> np.ndarray:
     """(toss, frame, 7), quaternions xyzw."""
-    model = mujoco.MjModel.from_xml_string(WORLD)
+    model = world(tosses.cube)
     model.geom_solref[:] = (-k, -b)
     model.geom_friction[:] = (mu, 0, 0)
     start = tosses.poses[:, 0]

@@ -21,17 +21,19 @@ PANELS = (
 AIMS = {"width_percent": AIM_WIDTH, "degrees": AIM_DEGREES}
 
 
-def table(laws: dict[str, Any]) -> str:
-    """Markdown: what was found, means and medians."""
+def table(laws: dict[str, Any], nominal: dict[str, Any]) -> str:
+    """Markdown: what was found, means and medians, and the means with the nominal cube."""
     lines = [
-        "| law | found | position, mean / median [% of width] | rotation, mean / median [deg] |",
-        "| --- | --- | --- | --- |",
+        "| law | found | position, mean / median [% of width] | rotation, mean / median [deg] | "
+        "nominal cube: means |",
+        "| --- | --- | --- | --- | --- |",
     ]
     for name, result in laws.items():
         numbers = ", ".join(_number(path, result) for path in result["found"])
-        made = result["held_out"]
+        made, before = result["held_out"], nominal[name]["held_out"]
         pairs = [f"{made[f'mean_{x}']:.1f} / {made[f'median_{x}']:.1f}" for x in AIMS]
-        lines.append(f"| {name} | {numbers} | {' | '.join(pairs)} |")
+        other = f"{before['mean_width_percent']:.1f} %, {before['mean_degrees']:.1f} deg"
+        lines.append(f"| {name} | {numbers} | {' | '.join(pairs)} | {other} |")
     return "\n".join(lines)
 
 
@@ -68,6 +70,7 @@ def picture(laws: dict[str, Any], path: Path) -> None:
 if __name__ == "__main__":
     given = [Path(one) for one in sys.argv[1:]]
     source, target = (given + [RESULTS, PICTURE][len(given) :])[:2]
-    found = json.loads(source.read_text())["laws"]
-    picture(found, target)
-    print(table(found))
+    results = json.loads(source.read_text())
+    order = {name: results["laws"][name] for name in results["nominal"] if name in results["laws"]}
+    picture(order, target)
+    print(table(order, results["nominal"]))

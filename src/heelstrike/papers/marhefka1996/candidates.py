@@ -57,32 +57,36 @@ CANDIDATES = {
     "hunt-crossley": Candidate(
         hs.Elastic(hs.HuntCrossley(), hs.Kinetic()),
         {"ground.normal.k": STIFF, "ground.normal.alpha": (0.05, 20.0), **SLIDING},
-        {"ground.normal.k": 3839.0, "ground.normal.alpha": 3.685, "ground.friction.mu": 0.1751},
+        {"ground.normal.k": 25110.0, "ground.normal.alpha": 2.814, "ground.friction.mu": 0.1774},
     ),
     "linear, in and out": Candidate(
         _springy(hs.LinearSpring(damping="both")),
         SPRING | SLIDING,
-        {"ground.normal.k": 8203.0, "ground.normal.c": 57.38, "ground.friction.mu": 0.1755},
+        {"ground.normal.k": 22000.0, "ground.normal.c": 89.23, "ground.friction.mu": 0.1773},
     ),
     "linear, in only": Candidate(
         _springy(hs.LinearSpring()),
         SPRING | SLIDING,
-        {"ground.normal.k": 2305.0, "ground.normal.c": 101.2, "ground.friction.mu": 0.1759},
+        {"ground.normal.k": 6198.0, "ground.normal.c": 104.3, "ground.friction.mu": 0.1773},
     ),
     "poisson spring": Candidate(
         hs.Elastic(hs.PoissonSpring(), hs.Kinetic()),
         {"ground.normal.k": STIFF, "ground.normal.e": BOUNCY, **SLIDING},
-        {"ground.normal.k": 15250.0, "ground.normal.e": 0.1147, "ground.friction.mu": 0.1741},
+        {"ground.normal.k": 33160.0, "ground.normal.e": 0.2303, "ground.friction.mu": 0.1773},
     ),
     "timestep damper": Candidate(
         hs.Elastic(hs.TimestepDamper(hs.LinearSpring()), hs.Kinetic()),
         {"ground.normal.law.k": STIFF, "ground.normal.law.c": DAMPED, **SLIDING},
-        {"ground.normal.law.k": 2640.0, "ground.normal.law.c": 111.6, "ground.friction.mu": 0.1766},
+        {
+            "ground.normal.law.k": 12360.0,
+            "ground.normal.law.c": 112.0,
+            "ground.friction.mu": 0.1784,
+        },
     ),
     "implicit, linear": Candidate(
         hs.Elastic(hs.LinearSpring(damping="both"), hs.Coulomb(), implicit=True),
         {**SPRING, MU: ROUGH},
-        {"ground.normal.k": 13270.0, "ground.normal.c": 74.51, "ground.friction.mu_s": 0.1744},
+        {"ground.normal.k": 7746.0, "ground.normal.c": 47.65, "ground.friction.mu_s": 0.1768},
     ),
     "micro-macro": Candidate(
         hs.MicroMacro(hs.Elastic(hs.LinearSpring(), hs.Kinetic())),
@@ -94,26 +98,26 @@ CANDIDATES = {
             THIN_MU: ROUGH,
         },
         {
-            "ground.membrane.normal.k": 1695.0,
-            "ground.membrane.normal.c": 98.5,
-            "ground.thickness": 0.003195,
-            "ground.rigid.restitution": 0.1901,
-            "ground.membrane.friction.mu": 0.1761,
+            "ground.membrane.normal.k": 2304.0,
+            "ground.membrane.normal.c": 47.74,
+            "ground.thickness": 0.002555,
+            "ground.rigid.restitution": 0.1692,
+            "ground.membrane.friction.mu": 0.1784,
         },
     ),
     "rigid": Candidate(
         hs.Rigid(),
         {"ground.restitution": BOUNCY, MU: ROUGH},
-        {"ground.restitution": 0.01303, "ground.friction.mu_s": 0.1746},
+        {"ground.restitution": 0.1389, "ground.friction.mu_s": 0.1789},
     ),
     "signorini": Candidate(
         hs.Signorini(),
         {"ground.restitution": BOUNCY, MU: ROUGH},
-        {"ground.restitution": 0.0115, "ground.friction.mu_s": 0.1739},
+        {"ground.restitution": 0.1389, "ground.friction.mu_s": 0.1789},
     ),
     "feedback-linearized": Candidate(
         hs.FeedbackLinearized(),
         {"ground.kp": (100.0, 1e5), "ground.kv": (5.0, 1e3), MU: ROUGH},
-        {"ground.kp": 3471.0, "ground.kv": 371.3, "ground.friction.mu_s": 0.1762},
+        {"ground.kp": 15820.0, "ground.kv": 337.8, "ground.friction.mu_s": 0.1796},
     ),
 }
