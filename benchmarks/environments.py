@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 
 import heelstrike as hs
-from benchmarks.timing import best_of, machine
+from heelstrike.bench.timing import best_of
 from heelstrike.compile.driver import current_device
+from heelstrike.machine import machine
 
 HOLD, TURNS, WATCHED, CHECKED = 20, 40, 1000, 256
 SIZES = {"cpu": (256, 1024, 4096), "cuda": (4096, 65_536)}

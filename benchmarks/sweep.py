@@ -37,9 +37,9 @@ from rich.table import Table
 
 import heelstrike as hs
 from benchmarks.processes import command_of, descendants
-from benchmarks.standing import Peer, simulator
 from benchmarks.step import sources
-from benchmarks.timing import machine
+from heelstrike.bench.standing import Peer, simulator
+from heelstrike.machine import machine
 from heelstrike.sweeps.job import STATE, Worker, kernel_here
 from heelstrike.sweeps.plan import Plan
 from heelstrike.sweeps.study import study_of
