@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES, DOCS = ROOT / "examples", ROOT / "docs"
 PRINTED = {
     "aim": r"misses by [\d.]+e-0[6-9] mm\n$",
-    "balance": r"servo +8\d% +1\d% .*\npolicy +(9\d|100)% +[5-9]\d% ",
+    "balance": r"servo +8\d% +1\d% .*\npolicy +(9\d|100)% +([5-9]\d|100)% ",
     "compare_laws": r"creep along",
     "export_step": r"agree to the last bit",
     "friction_sweep": r"holds from mu = 0\.36[3-5] .*\n.* 0\.295 m/s; Coulomb: 0\.295",

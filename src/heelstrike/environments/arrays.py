@@ -40,11 +40,8 @@ class Arrays:
 
     def rows(self, *parts: Any) -> Any:
         """A copy with a row a world, (worlds, size), of tiles side by side."""
-        rows, end = self.empty(*self.shape, sum(part.shape[1] for part in parts)), 0
-        for part in parts:
-            begin, end = end, end + part.shape[1]
-            rows[:, :, begin:end] = part.swapaxes(1, 2)
-        return rows.reshape(-1, end)[: self.worlds]
+        tiles = self.xp.concatenate(parts, 1)
+        return tiles.swapaxes(1, 2).reshape(-1, tiles.shape[1])[: self.worlds]
 
     def column(self, tiles: Any, i: int) -> Any:
         """A copy of one column, (worlds,)."""
@@ -84,9 +81,6 @@ class Arrays:
 
     def nothing(self, *shape: int) -> Any:
         return np.zeros(shape, dtype=self.real)
-
-    def empty(self, *shape: int) -> Any:
-        return np.empty(shape, dtype=self.real)
 
     def mask(self, values: Any) -> Any:
         return np.asarray(values, dtype=bool)

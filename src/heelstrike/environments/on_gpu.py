@@ -57,9 +57,6 @@ class GpuArrays(Arrays):
     def nothing(self, *shape: int) -> Any:
         return self.xp.zeros(shape, dtype=self.real, device=self.device)
 
-    def empty(self, *shape: int) -> Any:
-        return self.xp.empty(shape, dtype=self.real, device=self.device)
-
     def some(self, mask: Any) -> Some:
         return Masked(self, mask)
 
