@@ -98,7 +98,7 @@ def _laws(found: Mapping[str, Any]) -> tuple[Block, ...]:
         cells = [_us(one), _ratio(times.get(PEER_ONE), one)]
         cells += [_us(many), _ratio(times.get(PEER_BATCH), many)]
         rows.append(Line((name, *cells, f"{law['cold_s']:.2f}", f"{law['cached_s']:.3f}")))
-    names = ("law", "one world, us", "x", "batch, us", "x ", "compiled, s", "cached, s")
+    names = ("law", "one world, us", "x", "batch, us", "x ", "cold, s", "cached, s")
     fallen = [f"{name}: {law['said']}." for name, law in found["laws"].items() if law["said"]]
     return Table(names, tuple(rows), names[1:]), *map(Paragraph, fallen)
 
