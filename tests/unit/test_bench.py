@@ -220,7 +220,7 @@ def test_figures_as_json(quick):
     found, _ = quick
     assert set(found) == {
         "machine", "date", "took_s", "load_before", "quiet", "quick", "worlds", "notes", "robots",
-        "growth", "gpu",
+        "growth", "gpu", "command",
     }  # fmt: skip
     robot = found["robots"]["hoap1"]
     assert set(robot["ways"]) == set(steps.WAYS)
