@@ -15,12 +15,11 @@ from heelstrike.view.bench import page
 from heelstrike.view.markdown import write_markdown
 
 ROOT = Path(__file__).parent.parent
-COMMAND = "heelstrike bench --json benchmarks/results/bench.json"
 
 
 def main() -> None:
     result = json.loads((ROOT / "benchmarks/results/bench.json").read_text())
-    write_markdown(page(result, COMMAND), ROOT / "docs/bench-figures.md")
+    write_markdown(page(result), ROOT / "docs/bench-figures.md")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ GRID = 0.02
 """Times at which paths are compared are its multiples [s]."""
 PARTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 32, 64)
 """Steps that fit into GRID, of those that are tried."""
-FINEST = 1024
+FINEST = 512
 TOLERANCE = 1e-3
 """Of the base's height [m]."""
 

@@ -45,13 +45,13 @@ def bench(
     wanted = Wanted(_words(robots), _words(laws), quick)
     with progress() as report:
         result = measured(wanted, report)
-    command = shlex.join(["heelstrike", *sys.argv[1:]])
+    result["command"] = shlex.join(["heelstrike", *sys.argv[1:]])
     if json_file is not None:
         with whole_file(json_file) as part:
             part.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
     if html is not None:
-        write_page(result, command, html)
-    shown = page(result, command)
+        write_page(result, html)
+    shown = page(result)
     console = output()
     for block in shown.blocks:
         _print_block(console, block)

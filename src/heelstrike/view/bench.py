@@ -40,15 +40,15 @@ LIMITS = (
 )
 
 
-def write_page(result: Mapping[str, Any], command: str, path: str | os.PathLike[str]) -> None:
+def write_page(result: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
     """Writes it as one HTML file, whole or not at all."""
     with tempfile.TemporaryDirectory() as folder:
         curves = plot.save(_curves(result["growth"]), Path(folder, "growth.png"), few_colours=True)
         picture = Picture(curves, "Microseconds per world and step over the count, logarithmic.")
-        write_html(page(result, command, (picture,)), path)
+        write_html(page(result, (picture,)), path)
 
 
-def page(result: Mapping[str, Any], command: str, pictures: tuple[Block, ...] = ()) -> Page:
+def page(result: Mapping[str, Any], pictures: tuple[Block, ...] = ()) -> Page:
     """The page; what is measured of a robot has a section of its own."""
     cores = int(result["machine"]["cores"])
     how = HOW.format(worlds=result["worlds"], cores=cores)
@@ -59,7 +59,7 @@ def page(result: Mapping[str, Any], command: str, pictures: tuple[Block, ...] = 
     return Page(
         "heelstrike bench",
         (Paragraph(how), *map(Paragraph, result["notes"])),
-        (*robots, grown, *gpu, _machine(result, command), limits),
+        (*robots, grown, *gpu, _machine(result), limits),
     )
 
 
@@ -98,7 +98,7 @@ def _laws(found: Mapping[str, Any]) -> tuple[Block, ...]:
         cells = [_us(one), _ratio(times.get(PEER_ONE), one)]
         cells += [_us(many), _ratio(times.get(PEER_BATCH), many)]
         rows.append(Line((name, *cells, f"{law['cold_s']:.2f}", f"{law['cached_s']:.3f}")))
-    names = ("law", "one world, us", "x", "batch, us", "x ", "compiled, s", "cached, s")
+    names = ("law", "one world, us", "x", "batch, us", "x ", "cold, s", "cached, s")
     fallen = [f"{name}: {law['said']}." for name, law in found["laws"].items() if law["said"]]
     return Table(names, tuple(rows), names[1:]), *map(Paragraph, fallen)
 
@@ -186,7 +186,7 @@ def _gpu(found: Mapping[str, Any]) -> tuple[Block, ...]:
     return (Table(names, tuple(rows), names[2:]),)
 
 
-def _machine(result: Mapping[str, Any], command: str) -> Section:
+def _machine(result: Mapping[str, Any]) -> Section:
     rows = [Line((name, value)) for name, value in result["machine"].items()]
     busy = "quiet" if result["quiet"] else "in use by others"
     rows.append(Line(("load before", f"{result['load_before']:.2f}, {busy}")))
@@ -194,7 +194,7 @@ def _machine(result: Mapping[str, Any], command: str) -> Section:
     return Section(
         "Machine, versions, command",
         "machine",
-        (Paragraph(command, code=True), Table(("what", "is"), tuple(rows))),
+        (Paragraph(result["command"], code=True), Table(("what", "is"), tuple(rows))),
     )
 
 
