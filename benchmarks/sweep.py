@@ -38,7 +38,7 @@ from rich.table import Table
 import heelstrike as hs
 from benchmarks.processes import command_of, descendants
 from benchmarks.step import sources
-from heelstrike.bench.standing import Peer, simulator
+from heelstrike.bench.standing import case, simulator
 from heelstrike.machine import machine
 from heelstrike.sweeps.job import STATE, Worker, kernel_here
 from heelstrike.sweeps.plan import Plan
@@ -160,7 +160,8 @@ def digest(folder: Path) -> str:
 
 def overhead(source: str) -> dict[str, float]:
     """CPU time of a step of a world on one thread [us]: bare, through hs.sweep; turn by turn."""
-    sim = simulator(hs.load(source), Peer(source).dt)
+    chosen = case(source)
+    sim = simulator(chosen.robot, chosen.dt)
     friction = {"ground.friction.mu_k": (0.5, 0.6)}
     duration, work = TURN_STEPS * float(sim.parameters["dt"][0]), TURN_STEPS * TURN_WORLDS
     study = study_of(sim, Plan.of(None, friction, TURN_WORLDS, 0), duration)
