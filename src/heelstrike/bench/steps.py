@@ -10,7 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
+
+import numpy as np
 
 from heelstrike.bench.standing import Case, Peer, check_stands, first_pose, simulator
 from heelstrike.bench.timing import Contender, Times, timed
@@ -20,6 +23,7 @@ from heelstrike.simulate.scene import Scene
 from heelstrike.simulate.servo import Servo
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.surface import Plane
+from heelstrike.sweeps.sweep import sweep
 
 WORLDS = 256
 """Of a batch; above 64 a run keeps the end, peaks, impulses and works by default."""
@@ -29,6 +33,11 @@ CALL, STEPS, BATCH_STEPS, PEER_STEPS = 200, 5000, 500, 50
 """Steps in one call: of one world, of a run of one world, of a run of a batch, of mujoco.rollout. A
 run has a cost of its own, a millisecond or more, which short runs would measure.
 """
+
+SWEPT = 1024, 0.5
+"""Worlds of a sweep, and how long it simulates [s]."""
+HOLD = 20
+"""Steps of an action in environments."""
 
 Way = Callable[[Case, int], tuple[Contender, Simulator]]
 """From a robot and the number of cores to what is timed, and what must still stand at the end."""
@@ -48,6 +57,27 @@ def _step(case: Case, cores: int) -> tuple[Contender, Simulator]:
     return Contender(sim.step, 1), sim
 
 
+def _sweep(case: Case, cores: int) -> tuple[Contender, Simulator]:
+    """`hs.sweep` in memory, over friction that hardly differs."""
+    sim = simulator(case.robot, case.dt)
+    worlds, duration = SWEPT
+    random = {"ground.friction.mu_k": (0.5, 0.5001)}
+    options = {"worlds": worlds, "duration": duration, "threads": cores, "progress": False}
+    call = partial(sweep, sim, None, random, **options)  # type: ignore[arg-type]
+    return Contender(call, worlds * round(duration / case.dt), time.perf_counter), sim
+
+
+def _environments(case: Case, cores: int) -> tuple[Contender, Simulator]:
+    """`hs.Environments` under its default observation and reward, in float32."""
+    from heelstrike.environments import Environments
+
+    sim = simulator(case.robot, case.dt, worlds=WORLDS, dtype="float32")
+    made = Environments(sim, hold=HOLD, threads=cores, noise=(0.0, 0.0))
+    made.reset(seed=0)
+    still = np.zeros((WORLDS, len(made.action_names)), np.float32)
+    return Contender(partial(made.step, still), WORLDS * HOLD, time.perf_counter), sim
+
+
 WAYS: dict[str, Way] = {
     "one world, run": _run,
     "one world, run, the end alone": partial(_run, record="final"),
@@ -55,8 +85,11 @@ WAYS: dict[str, Way] = {
     "batch, run, one thread": partial(_run, worlds=WORLDS, threads=1),
     "batch, run": partial(_run, worlds=WORLDS),
     "batch, run, float32": partial(_run, worlds=WORLDS, dtype="float32"),
+    "sweep": _sweep,
 }
 """By name: a world or many worlds under the default law. What else makes steps is put here."""
+if find_spec("gymnasium"):
+    WAYS["environments, float32"] = _environments
 ONE_THREAD, ALL_CORES = "batch, run, one thread", "batch, run"
 PEER_ONE, PEER_BATCH = "one world, MuJoCo", "batch, MuJoCo"
 
