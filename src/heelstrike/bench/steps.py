@@ -23,7 +23,6 @@ from heelstrike.simulate.scene import Scene
 from heelstrike.simulate.servo import Servo
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.surface import Plane
-from heelstrike.sweeps.sweep import sweep
 
 WORLDS = 256
 """Of a batch; above 64 a run keeps the end, peaks, impulses and works by default."""
@@ -34,8 +33,6 @@ CALL, STEPS, BATCH_STEPS, PEER_STEPS = 200, 5000, 500, 50
 run has a cost of its own, a millisecond or more, which short runs would measure.
 """
 
-SWEPT = 1024, 0.5
-"""Worlds of a sweep, and how long it simulates [s]."""
 HOLD = 20
 """Steps of an action in environments."""
 
@@ -57,16 +54,6 @@ def _step(case: Case, cores: int) -> tuple[Contender, Simulator]:
     return Contender(sim.step, 1), sim
 
 
-def _sweep(case: Case, cores: int) -> tuple[Contender, Simulator]:
-    """`hs.sweep` in memory, over friction that hardly differs."""
-    sim = simulator(case.robot, case.dt)
-    worlds, duration = SWEPT
-    random = {"ground.friction.mu_k": (0.5, 0.5001)}
-    options = {"worlds": worlds, "duration": duration, "threads": cores, "progress": False}
-    call = partial(sweep, sim, None, random, **options)  # type: ignore[arg-type]
-    return Contender(call, worlds * round(duration / case.dt), time.perf_counter), sim
-
-
 def _environments(case: Case, cores: int) -> tuple[Contender, Simulator]:
     """`hs.Environments` under its default observation and reward, in float32."""
     from heelstrike.environments import Environments
@@ -85,7 +72,6 @@ WAYS: dict[str, Way] = {
     "batch, run, one thread": partial(_run, worlds=WORLDS, threads=1),
     "batch, run": partial(_run, worlds=WORLDS),
     "batch, run, float32": partial(_run, worlds=WORLDS, dtype="float32"),
-    "sweep": _sweep,
 }
 """By name: a world or many worlds under the default law. What else makes steps is put here."""
 if find_spec("gymnasium"):
