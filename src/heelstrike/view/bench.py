@@ -58,9 +58,16 @@ def page(result: Mapping[str, Any], pictures: tuple[Block, ...] = ()) -> Page:
     limits = Section("Known limitations", "limits", tuple(map(Paragraph, LIMITS)))
     return Page(
         "heelstrike bench",
-        (Paragraph(how), *map(Paragraph, result["notes"])),
+        (Paragraph(how), *map(Paragraph, [*result["notes"], *_disturbed(result)])),
         (*robots, grown, *gpu, _machine(result), limits),
     )
+
+
+def _disturbed(result: Mapping[str, Any]) -> list[str]:
+    if result["quiet"]:
+        return []
+    load = f"{result['load_before']:.1f} processes"
+    return [f"Others used the machine ({load} before the run): wall times, of batches, are rough."]
 
 
 def _robot(name: str, found: Mapping[str, Any]) -> Section:
