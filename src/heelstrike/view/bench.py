@@ -58,23 +58,32 @@ def page(result: Mapping[str, Any], pictures: tuple[Block, ...] = ()) -> Page:
     limits = Section("Known limitations", "limits", tuple(map(Paragraph, LIMITS)))
     return Page(
         "heelstrike bench",
-        (Paragraph(how), *map(Paragraph, result["notes"])),
+        (Paragraph(how), *map(Paragraph, [*result["notes"], *_disturbed(result)])),
         (*robots, grown, *gpu, _machine(result), limits),
     )
 
 
+def _disturbed(result: Mapping[str, Any]) -> list[str]:
+    if result["quiet"]:
+        return []
+    load = f"{result['load_before']:.1f} processes"
+    return [f"Others used the machine ({load} before the run): wall times, of batches, are rough."]
+
+
 def _robot(name: str, found: Mapping[str, Any]) -> Section:
-    title = (
-        f"{name}: nv = {found['nv']}, {found['points']} contact points, "
-        f"steps of {1e3 * found['dt']:g} ms"
+    about = (
+        f"nv = {found['nv']}, {found['points']} contact points, steps of {1e3 * found['dt']:g} ms; "
+        "where no law is named, linear-spring."
     )
     parts = (
-        Section("Ways to step, linear-spring", f"{name}-ways", _ways(found)),
-        Section("Laws", f"{name}-laws", _laws(found)),
-        Section("Equal accuracy", f"{name}-equal", (Paragraph(EQUAL), *_equal(found))),
-        Section("Memory", f"{name}-memory", (Paragraph(memory_in_words(found["memory"])),)),
+        Section(f"{name}: ways to step", f"{name}-ways", _ways(found)),
+        Section(f"{name}: laws", f"{name}-laws", _laws(found)),
+        Section(f"{name}: equal accuracy", f"{name}-equal", (Paragraph(EQUAL), *_equal(found))),
+        Section(
+            f"{name}: memory", f"{name}-memory", (Paragraph(memory_in_words(found["memory"])),)
+        ),
     )
-    return Section(title, name, (), parts)
+    return Section(name, name, (Paragraph(about),), parts)
 
 
 def _ways(found: Mapping[str, Any]) -> tuple[Block, ...]:
