@@ -121,6 +121,18 @@ def check_exact(text, dtype):
             assert ".rn." in name, name
 
 
+@pytest.mark.parametrize("mapping", ["world", "part"])
+@pytest.mark.parametrize("math", ["exact", "fast"])
+def test_every_next_value_is_looked_at_for_nan(math, mapping):
+    """0 x is 0, or NaN: once for each value of the memory, twins' once for both."""
+    program = flight(load("biped14"))
+    ptx = make_ptx(program, math=math, mapping=mapping)
+    own = [port for port in ptx.layout.memory if port.name not in ("clock", "failed")]
+    values = sum(port.size for port in own)
+    looks = len(re.findall(r"fma\.rn(?:\.ftz)?\.f32\s+%\w+, %\w+, 0f00000000, ", ptx.text))
+    assert looks == (values if mapping == "world" else values - 14)  # joints of one leg: q and v
+
+
 def test_fast_ptx_is_another_thing():
     text = make_ptx(flight(load("hoap1")), math="fast").text
     assert ".ftz." in text

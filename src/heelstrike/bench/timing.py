@@ -14,6 +14,8 @@ SECONDS = 0.02
 """That a turn lasts at least."""
 PATIENCE = 1.5
 """That a contender whose one call lasts longer than a turn may take in all [s]; at least a turn."""
+LEAST = 3
+"""Turns of what takes longer."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def _turns(
         call()
         once = max(clock() - started, 1e-7)
         repeats[name] = max(1, round(seconds / once))
-        most[name] = turns if once < seconds else max(1, min(turns, round(PATIENCE / once)))
+        most[name] = turns if once < seconds else min(turns, max(LEAST, round(PATIENCE / once)))
     spent: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(turns):
         for name, (call, clock) in calls.items():

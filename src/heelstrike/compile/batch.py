@@ -12,7 +12,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
@@ -288,10 +287,13 @@ class Batch:
         left = deque(pairwise(self.tiles * k // pieces for k in range(pieces + 1)))
 
         def work(frame: np.ndarray) -> None:  # its own frame and tiles; nothing else is written
-            with suppress(IndexError):  # none left
-                while True:
-                    arguments = self._packed(frame, *left.popleft(), steps, every, phase)
-                    self._function(ctypes.addressof(arguments))
+            while True:
+                try:
+                    piece = left.popleft()
+                except IndexError:  # none left
+                    return
+                arguments = self._packed(frame, *piece, steps, every, phase)
+                self._function(ctypes.addressof(arguments))
 
         list(_pool(threads).map(work, self._frames[:threads]))
 

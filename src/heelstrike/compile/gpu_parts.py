@@ -163,7 +163,7 @@ class CrewEmitter:
 
     def begin_commit(self, commit: Commit) -> str:
         """Says in shared memory whether this crew's next values are sound."""
-        b = self.lanes
+        b = self.lanes.careful()
         failed = self.load(self.all(Place(FAILED, 0)))
         total = b.const(0.0)
         for _, following in self.plan.memory[self.crew]:
@@ -177,7 +177,7 @@ class CrewEmitter:
 
     def end_commit(self, failed: str) -> None:
         """Takes the next values, if every warp's are sound."""
-        b, zero = self.lanes, self.lanes.const(0.0)
+        b, zero = self.lanes.careful(), self.lanes.const(0.0)
         total = zero
         for warp in range(self.plan.warps):
             total = b.add(total, self.from_shared([len(self.plan.slots) + warp] * self.size))

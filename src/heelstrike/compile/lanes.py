@@ -296,6 +296,12 @@ class Lanes:
         other.intrinsics = self.intrinsics
         return other
 
+    def careful(self) -> Lanes:
+        """The same without fast-math flags: what looks for NaN must not be told that there is none."""
+        other = self.beside(self.width)
+        other.flags = ""
+        return other
+
     def load_scalars(self, address: str) -> str:
         """As many neighbouring scalars as there are lanes."""
         return self._new(f"load {self.values}, ptr {address}, align {self.real.bytes}")

@@ -161,12 +161,12 @@ class FunctionEmitter(Values):
         """
         sums: dict[tuple[int, int], str] = {}
         for n, places in enumerate(chunks):
-            lanes, column = self.lanes_of(len(places)), (len(places), n % SUMS)
+            lanes, column = self.lanes_of(len(places)).careful(), (len(places), n % SUMS)
             zero = lanes.const(0.0)
             sums[column] = lanes.fma(zero, self.load_all(places), sums.get(column, zero))
         masks = []
         for (size, _), total in sums.items():
-            lanes = self.lanes_of(size)
+            lanes = self.lanes_of(size).careful()
             mask = lanes.compare("une", total, lanes.const(0.0))
             masks.append(lanes.any(mask) if size > 1 else mask)
         return reduce(self.lanes.either, masks)
