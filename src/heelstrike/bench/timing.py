@@ -13,9 +13,9 @@ Times = dict[str, dict[str, float]]
 SECONDS = 0.02
 """That a turn lasts at least."""
 PATIENCE = 1.5
-"""That a contender whose one call lasts longer than a turn may take in all [s]; at least a turn."""
+"""That a contender whose one call lasts longer than a turn may take in all [s]."""
 LEAST = 3
-"""Turns of what takes longer."""
+"""Turns of one that takes longer."""
 
 
 @dataclass(frozen=True)

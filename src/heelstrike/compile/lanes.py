@@ -297,7 +297,7 @@ class Lanes:
         return other
 
     def careful(self) -> Lanes:
-        """The same without fast-math flags: what looks for NaN must not be told that there is none."""
+        """The same without fast-math flags: for what looks for NaN."""
         other = self.beside(self.width)
         other.flags = ""
         return other
