@@ -28,12 +28,14 @@ from benchmarks.processes import command_of, descendants
 from heelstrike.cli import main
 from heelstrike.compile import cpu
 from heelstrike.errors import HeelstrikeError
+from heelstrike.simulate.place import meetings
 from heelstrike.sweeps import job as jobs
 from heelstrike.sweeps import store
 from heelstrike.sweeps import sweep as sweeping
 from heelstrike.sweeps.axes import Random, grid_values
 from heelstrike.sweeps.fall import Fall
 from heelstrike.sweeps.plan import Plan
+from heelstrike.sweeps.starts import depths
 from heelstrike.sweeps.store import locked
 from heelstrike.sweeps.study import Study, study_of
 from tests import gpu
@@ -184,6 +186,36 @@ def test_a_joint_that_starts_elsewhere_is_held_there():
     assert (
         rows["servo.q_ref"][:, joint.iv].tolist() == rows["q"][:, joint.iq].tolist() == [0.1, 0.2]
     )
+
+
+def test_starts_are_checked_in_every_world_as_it_is():
+    """Lower or with a foot bent down hoap1 starts well; both together are 13.6 mm in the ground.
+    Oracle of the depths: Pinocchio, one world at a time.
+    """
+    text = '[[robot]]\nmodel = "hoap1"\ndrop = 0.01\n[servo]\n[[surface]]\ntype = "plane"\n'
+    Path("robot.toml").write_text(text)
+    both = {"start.q.root.z": [0.2963, 0.2883], "start.q.R_AFE": [-0.2414, 0.0586]}
+    study = study_of("robot.toml", Plan.of(both, None, None, 0))
+    rows = study.rows((0, 4))
+    found = depths(study.sim._machine.plan, {**study.job.base, **rows})
+    wanted = [meetings(study.sim.scene, q)[0] for q in rows["q"]]
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)  # rounding of sums of some metres
+    said = r"world 3, start\.q\.root\.z = 0\.2883, start\.q\.R_AFE = 0\.0586: .* 13\.\d mm inside"
+    with pytest.raises(HeelstrikeError, match=said):
+        study.check()
+    for path in both:
+        study_of("robot.toml", Plan.of({path: both[path]}, None, None, 0)).check()
+
+
+def test_ground_that_rises_into_a_start_is_refused():
+    """By 19 mm under a ball that starts 20 mm above it, or 1 mm: 18 mm inside."""
+    heights = {"ground.point.z": [0.0, 0.019], "start.drop": [0.02, 0.001]}
+    with pytest.raises(HeelstrikeError, match=r"world 3, .*starts 18 mm inside 'ground'"):
+        swept(grid=heights, worlds=None, random=None)
+    field = BALL.replace('type = "plane"', 'type = "height-field"\nheights = [[0, 0], [0, 0]]')
+    Path("ball.toml").write_text(field)
+    with pytest.raises(HeelstrikeError, match=r"world 3, .*starts 18 mm inside"):
+        swept(grid=heights, worlds=None, random=None)
 
 
 def test_paths_that_are_no_names_in_a_file():
@@ -342,6 +374,10 @@ def test_ten_thousand_worlds_cost_one_compile(monkeypatch):
         ({"grid": {"ground.normal.k": [1e4, -1]}}, "k = -1.0 is outside its range"),
         ({"random": {"robot.mass_scale": (-0.1, 1)}}, "is a mass above 0 kg"),
         ({"grid": {"start.drop": [0.1, -0.2]}}, r"start.drop = -0.2: point .* inside 'ground'"),
+        (
+            {"scene": "stand", "grid": {"start.drop": [0]}, "random": {"start.q.R_KN": (0, 1)}},
+            r"'start.q.R_KN' moves that point; vary the base's own height, start.q.root.z",
+        ),
         ({"grid": {"start.q.root.qw": [1]}}, "no start 'start.q.root.qw'"),
         ({"grid": {"ground.normal.k": "1e3:1e6:lag:4"}}, "is no grid; write 1e3:1e6:log:64"),
         ({"grid": {"ground.normal.k": "0:1:log:4"}}, "a logarithm needs numbers above 0"),
