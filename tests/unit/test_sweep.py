@@ -378,6 +378,14 @@ def test_ten_thousand_worlds_cost_one_compile(monkeypatch):
             {"scene": "stand", "grid": {"start.drop": [0]}, "random": {"start.q.R_KN": (0, 1)}},
             r"'start.q.R_KN' moves that point; vary the base's own height, start.q.root.z",
         ),
+        (
+            {"grid": {"start.drop": [0.02, 0.03]}, "random": {"start.q.root.z": (0.5, 0.6)}},
+            "'start.drop' and 'start.q.root.z' set the same number; keep one of them",
+        ),
+        (
+            {"scene": "stand", "grid": {"start.q.R_KN": [1], "servo.q_ref.R_KN": [1]}},
+            "'start.q.R_KN' and 'servo.q_ref.R_KN' set the same number",
+        ),
         ({"grid": {"start.q.root.qw": [1]}}, "no start 'start.q.root.qw'"),
         ({"grid": {"ground.normal.k": "1e3:1e6:lag:4"}}, "is no grid; write 1e3:1e6:log:64"),
         ({"grid": {"ground.normal.k": "0:1:log:4"}}, "a logarithm needs numbers above 0"),

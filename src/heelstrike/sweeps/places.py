@@ -97,6 +97,18 @@ def filled(
     return found
 
 
+def check_once(where: Mapping[str, Sequence[Place]]) -> None:
+    """Refuses two paths that set the same number; factors may meet it."""
+    by: dict[tuple[str, int | None], str] = {}
+    for path, those in where.items():
+        for place in (place for place in those if not place.scale):
+            other = by.setdefault((place.port, place.entry), path)
+            if other != path:
+                raise HeelstrikeError(
+                    f"'{other}' and '{path}' set the same number; keep one of them"
+                )
+
+
 def check_drop(sim: Simulator, paths: Sequence[str]) -> None:
     """Refuses a height of the lowest point beside coordinates that decide which one is lowest."""
     names = labels(sim.robot)["coordinate"][:2]

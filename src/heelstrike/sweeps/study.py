@@ -22,7 +22,7 @@ from heelstrike.simulate.start import check_depths
 from heelstrike.simulate.variables import AXES, dataset
 from heelstrike.sweeps.fall import fall_of
 from heelstrike.sweeps.job import STATE, Job, job_of
-from heelstrike.sweeps.places import MASS, check_drop, filled, places, unit_of
+from heelstrike.sweeps.places import MASS, check_drop, check_once, filled, places, unit_of
 from heelstrike.sweeps.plan import Plan, variable
 from heelstrike.sweeps.starts import depths, placed_by
 from heelstrike.sweeps.store import FORMAT, VERSION
@@ -51,6 +51,7 @@ class Study:
         self.dt = float(sim.parameters["dt"].ravel()[0])
         self.steps = max(1, round(duration / self.dt))
         self.where = {path: places(sim, path) for path in plan.paths}
+        check_once(self.where)
         check_drop(sim, plan.paths)
         self.fall = fall_of(sim)
 
