@@ -391,6 +391,10 @@ def test_ten_thousand_worlds_cost_one_compile(monkeypatch):
         ({"grid": {"ground.normal.k": "0:1:log:4"}}, "a logarithm needs numbers above 0"),
         ({"grid": {"ground.normal.k": "1:2:1"}}, "2 to 1000000 values, not 1"),
         ({"random": {"ground.normal.k": "2:1"}}, "2:1 goes downward; write 1:2"),
+        (
+            {"random": {"ground.normal.alpha": 0.5}},
+            "random .ground.normal.alpha. = 0.5: write 0.9:1.1",
+        ),
         ({"random": {"ground.normal.k": "1:2:3"}}, "no distribution '3'"),
         ({"random": {"ground.normal.k": "1e4:2e4"}}, "is on the grid and random"),
         ({"worlds": 20}, "no multiple of the grid's 7 = 7 points; take 21"),
