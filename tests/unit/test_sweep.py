@@ -316,7 +316,7 @@ def test_resumed_sweep_has_the_same_bytes(whole, monkeypatch):
     files[1].write_bytes(damaged)
     files[2].write_bytes(files[2].read_bytes()[:100])
     files[3].unlink()
-    Path("made/.sweep.0123.nc").write_bytes(b"half")
+    Path("made/.sweep.0123456789ab.nc").write_bytes(b"half")
     found = swept(resume=True)
     assert found.meter.made == (WORLDS - 3 * 5) * 100
     assert content() == whole
@@ -426,6 +426,30 @@ def test_a_folder_of_another_sweep_is_refused():
     Path("other/notes.txt").write_text("mine")
     with pytest.raises(HeelstrikeError, match=r"holds other files \(notes.txt\)"):
         swept("other", resume=True)
+
+
+def test_files_that_are_not_ours_stay():
+    """Hidden ones with names like those of our own, where there is a sweep and where there is none."""
+    names = [".sweep.mine", ".sweep.0123456789ab.txt", ".sweep.nc"]
+    Path("other").mkdir()
+    swept("made")
+    mine = [Path(folder, name) for folder in ("other", "made") for name in names]
+    for path in mine:
+        path.write_text("mine")
+    half = Path("other/.sweep.0123456789ab.json")
+    half.write_text("{")
+    with pytest.raises(HeelstrikeError, match=r"holds other files \(.sweep.0123456789ab.txt"):
+        swept("other")
+    assert half.exists()  # a folder that is not known as ours
+    swept(resume=True)
+    assert all(path.read_text() == "mine" for path in mine)
+
+
+def test_a_kill_before_the_manifest_leaves_a_folder_that_may_be_used(whole):
+    Path("made").mkdir()
+    Path("made/.sweep.0123456789ab.json").write_text("{")
+    swept()
+    assert content() == whole
 
 
 def test_half_a_sweep_is_refused_without_resume(monkeypatch):

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.files import whole_file
+from heelstrike.files import left_behind, whole_file
 
 MANIFEST, CHUNKS, LOCK, RESULT, PICTURE = (
     "sweep.json",
@@ -33,6 +33,7 @@ MANIFEST, CHUNKS, LOCK, RESULT, PICTURE = (
     "sweep.nc",
     "sweep.png",
 )
+FILES = (MANIFEST, RESULT, PICTURE)
 FORMAT = "heelstrike_sweep"
 VERSION = 1
 FREE = ("chunk", "scene")
@@ -109,14 +110,15 @@ def open_store(folder: Path, manifest: Mapping[str, Any], chunk: int | None, res
     `chunk` is what the user said, None where a store that goes on may keep its own.
     """
     found = _read_manifest(folder)
-    for unfinished in folder.glob(".sweep.*"):  # of a process that was killed
-        unfinished.unlink(missing_ok=True)
+    unfinished = [part for name in FILES for part in left_behind(folder / name)]
     if found is None:
-        if others := [path.name for path in folder.glob("*") if path.name != LOCK]:
+        ours = {folder / LOCK, *unfinished}
+        if others := [path.name for path in folder.iterdir() if path not in ours]:
             raise HeelstrikeError(
                 f"'{folder}' holds other files ({', '.join(sorted(others)[:3])}); name a folder "
                 "that is empty or not there"
             )
+        _remove(unfinished)
         with whole_file(folder / MANIFEST) as part:
             part.write_text(json.dumps(manifest, indent=1) + "\n")
         return Store(folder, manifest)
@@ -133,6 +135,7 @@ def open_store(folder: Path, manifest: Mapping[str, Any], chunk: int | None, res
             f"the sweep in '{folder}' was begun in chunks of {store.chunk} worlds; leave out "
             "--chunk to go on"
         )
+    _remove(unfinished)
     return store
 
 
@@ -164,6 +167,11 @@ def locked(folder: Path) -> Iterator[None]:
                 (folder / LOCK).unlink()
     finally:
         os.close(handle)
+
+
+def _remove(unfinished: list[Path]) -> None:
+    for part in unfinished:
+        part.unlink(missing_ok=True)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any] | None:
