@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -429,7 +430,7 @@ def test_a_folder_of_another_sweep_is_refused():
 
 
 def test_files_that_are_not_ours_stay():
-    """Hidden ones with names like those of our own, where there is a sweep and where there is none."""
+    """Hidden ones with names like those of our own, beside a sweep and in a folder without one."""
     names = [".sweep.mine", ".sweep.0123456789ab.txt", ".sweep.nc"]
     Path("other").mkdir()
     swept("made")
@@ -489,6 +490,29 @@ def test_two_processes_are_refused_in_one_folder():
     with locked(Path("made")), pytest.raises(HeelstrikeError, match=f"process .{os.getpid()}"):
         swept()
     swept()
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_lock_that_its_holder_removes_while_it_is_taken_is_none(monkeypatch, begins):
+    """Between opening and locking the holder ends, and a third process begins or does not."""
+    path, flock = Path("made/sweep.lock"), store.fcntl.flock
+    path.parent.mkdir()
+    with ExitStack() as stack:
+
+        def late(handle, how):
+            monkeypatch.setattr(store.fcntl, "flock", flock)
+            path.unlink()
+            if begins:
+                flock(stack.enter_context(path.open("w")), how)
+            flock(handle, how)
+
+        monkeypatch.setattr(store.fcntl, "flock", late)
+        if begins:
+            with pytest.raises(HeelstrikeError, match="another process works"), locked(path.parent):
+                pass
+        else:
+            with locked(path.parent):
+                assert path.read_text() == f"{os.getpid()}\n"
 
 
 # the command line

@@ -142,31 +142,43 @@ def open_store(folder: Path, manifest: Mapping[str, Any], chunk: int | None, res
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Makes the folder and holds it: one process at a time. A lock goes with its process."""
+    handle = _taken(folder)
+    while handle is None:
+        handle = _taken(folder)
+    try:
+        os.truncate(handle, 0)
+        os.write(handle, f"{os.getpid()}\n".encode())
+        yield
+    finally:
+        with suppress(OSError):
+            (folder / LOCK).unlink()
+        os.close(handle)
+
+
+def _taken(folder: Path) -> int | None:
+    """The lock's handle; None where its last holder removed the file meanwhile: no lock then."""
+    path = folder / LOCK
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
         raise HeelstrikeError(
             f"cannot write to the folder '{folder}': {error.strerror}; name another"
         ) from error
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            who = os.read(handle, 20).decode("ascii", "replace").strip()
-            raise HeelstrikeError(
-                f"another process{f' ({who})' if who else ''} works on the sweep in '{folder}'; "
-                "wait for it, or name another folder"
-            ) from error
-        os.truncate(handle, 0)
-        os.write(handle, f"{os.getpid()}\n".encode())
-        try:
-            yield
-        finally:
-            with suppress(OSError):
-                (folder / LOCK).unlink()
-    finally:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), os.stat(path)):
+                return handle
+    except OSError as error:
+        who = os.read(handle, 20).decode("ascii", "replace").strip()
         os.close(handle)
+        raise HeelstrikeError(
+            f"another process{f' ({who})' if who else ''} works on the sweep in '{folder}'; "
+            "wait for it, or name another folder"
+        ) from error
+    os.close(handle)
+    return None
 
 
 def _remove(unfinished: list[Path]) -> None:
