@@ -34,6 +34,7 @@ from heelstrike.sweeps import job as jobs
 from heelstrike.sweeps import store
 from heelstrike.sweeps import sweep as sweeping
 from heelstrike.sweeps.axes import Random, grid_values
+from heelstrike.sweeps.cluster import work
 from heelstrike.sweeps.fall import Fall
 from heelstrike.sweeps.plan import Plan
 from heelstrike.sweeps.starts import depths
@@ -640,6 +641,22 @@ def test_chunks_of_a_cluster_in_any_order_give_the_same_bytes(whole, monkeypatch
     monkeypatch.setitem(sys.modules, "ray", PaperRay())
     swept(ray="local", chunk=4)
     assert content() == whole
+
+
+def test_a_node_that_worked_on_another_sweep_begins_anew():
+    """Of the same program: from another start, for another time, with another path that varies."""
+    ports = {"ground.normal.k": [2e4, 3e4], "ground.normal.alpha": [0.0, 0.4]}
+    rows = [{port: np.array(numbers)[:, None]} for port, numbers in ports.items()]
+    study = study_of("ball.toml", Plan.of(GRID, None, None, 0))
+    job = jobs.shipped(study.job, study.sim)
+    lower = dict(job.base) | {"q": job.base["q"] - 0.01 * np.eye(7)[2]}
+    others = replace(job, base=lower), replace(job, steps=50), job
+    todo = [*((each, rows[0]) for each in others), (job, rows[1])]
+    found = [work(each, 2, row) for each, row in todo]
+    for (each, row), end in zip(todo, found, strict=True):
+        fresh = jobs.Worker(each, each.kernel()).work(2, row)
+        np.testing.assert_array_equal(end["q"], fresh["q"])
+    assert len({end["q"].tobytes() for end in found}) == 4
 
 
 @pytest.mark.parametrize(
