@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from benchmarks.processes import command_of, descendants
+from benchmarks.processes import waited, workers_of
 from heelstrike.cli import main
 from heelstrike.compile import cpu
 from heelstrike.errors import HeelstrikeError
@@ -681,6 +681,18 @@ def test_another_version_on_a_node_is_refused():
         replace(job, version="0.0").kernel()
 
 
+def test_waiting_for_a_process_ends():
+    """With what is found, with the process, or after a while."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        finds = iter([[], [], [7]])
+        assert waited(process, lambda: next(finds), 60.0, 0.0) == [7]
+        with pytest.raises(SystemExit, match=r"nothing was found for 0\.1 s"):
+            waited(process, lambda: workers_of(process), 0.1, 0.01)
+        process.kill()
+        with pytest.raises(SystemExit, match="exit code -9"):
+            waited(process, list, 60.0, 0.01)
+
+
 @pytest.mark.nightly
 def test_ray_gives_the_same_bytes_though_a_worker_is_killed():
     """Nightly: a cluster takes seconds to start. A worker is killed while it has a chunk."""
@@ -689,14 +701,12 @@ def test_ray_gives_the_same_bytes_though_a_worker_is_killed():
     words = f"import heelstrike as hs; hs.sweep('ball.toml', {GRID}, {RANDOM}, {WORLDS}, 3, 400.0, "
     words += "folder='made', chunk=2, ray='local')"
     process = subprocess.Popen([sys.executable, "-c", words], stdout=subprocess.PIPE)
-    workers = []
-    while not workers and process.poll() is None:
-        begun = list(Path("made/chunks").glob("*.npz"))
-        family = descendants(process.pid) if begun else []
-        workers = [pid for pid in family if command_of(pid).startswith("ray::work")]
-        time.sleep(0.01)
-    os.kill(workers[0], signal.SIGKILL)
-    out, _ = process.communicate()
+    try:
+        waited(process, lambda: list(Path("made/chunks").glob("*.npz")), 300.0)
+        os.kill(waited(process, lambda: workers_of(process), 60.0, 0.01)[0], signal.SIGKILL)
+        out, _ = process.communicate(timeout=600.0)
+    finally:
+        process.kill()
     assert (process.returncode, out) == (0, b"")
     assert content() == content("whole")
 
