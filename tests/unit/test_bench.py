@@ -19,6 +19,7 @@ from heelstrike.bench.bench import Wanted, notes
 from heelstrike.bench.gpu import by_warp, on_gpu
 from heelstrike.bench.standing import DEFAULT, case, simulator
 from heelstrike.cli import main
+from heelstrike.robot import load
 
 TIMES = accuracy.GRID * np.arange(1, 51)
 
@@ -220,6 +221,30 @@ def test_mistakes_are_sentences(arguments, hint, capsys):
         main(["bench", *arguments])
     assert left.value.code == 1
     assert hint in capsys.readouterr().err
+
+
+ARM = """
+<mujoco>
+  <worldbody>
+    <body name="arm" pos="0 0 0.5">
+      <joint name="elbow" axis="0 1 0"/>
+      <geom type="sphere" size="0.05" mass="1"/>
+    </body>
+  </worldbody>
+  <actuator><position joint="elbow" kp="10"/></actuator>
+</mujoco>
+"""
+
+
+def test_a_robot_on_a_fixed_base_is_not_measured(tmp_path):
+    """It has points and an actuator, and stands nowhere."""
+    path = tmp_path / "arm.xml"
+    path.write_text(ARM)
+    robot = load(path)
+    assert robot.points
+    assert robot.kp.any()
+    with pytest.raises(standing.HeelstrikeError, match="takes an MJCF with a free base, feet and"):
+        case(str(path))
 
 
 @pytest.fixture(scope="module")
