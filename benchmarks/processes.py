@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def descendants(pid: int) -> list[int]:
@@ -18,6 +24,27 @@ def descendants(pid: int) -> list[int]:
         new = [child for child, parent in parents.items() if parent in new]
         found += new
     return found
+
+
+def waited(
+    process: subprocess.Popen[bytes], look: Callable[[], list[T]], limit: float, every: float = 0.05
+) -> list[T]:
+    """What `look` finds, as soon as it is something; a process that ends before, or in which there
+    is nothing for so long [s], is an error.
+    """
+    until = time.monotonic() + limit
+    while not (found := look()):
+        if process.poll() is not None:
+            raise SystemExit(f"the process ended before: exit code {process.returncode}")
+        if time.monotonic() > until:
+            raise SystemExit(f"nothing was found for {limit:g} s")
+        time.sleep(every)
+    return found
+
+
+def workers_of(process: subprocess.Popen[bytes]) -> list[int]:
+    """Ray's, that have work in hand."""
+    return [pid for pid in descendants(process.pid) if command_of(pid).startswith("ray::work")]
 
 
 def command_of(pid: int) -> str:

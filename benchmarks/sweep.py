@@ -8,9 +8,10 @@ hoap1 falls from 1 cm and stands (scene "stand"), over stiffness, friction and m
 
 on all cores. Three times: undisturbed; killed by SIGKILL at three random moments and resumed; and
 by --ray local, a worker a core, one of them killed while it works. All must leave the same bytes.
-Time is that of the whole command, imports, compilation and picture included; "rate" is the sweep's
-own, steps of all worlds over the time from the first chunk to the last. Memory is the most that the
-process held; of Ray's workers it is not told.
+Time is that of the whole command, imports, compilation and picture included, by the clock and, of
+the undisturbed one, of all cores together; "rate" is the sweep's own, steps of all worlds over the
+time from the first chunk to the last. Memory is the most that the process held; of Ray's workers it
+is not told.
 
 "overhead" is measured in one process, with the robots of benchmarks.step as they stand: CPU time of
 one thread, of the bare compiled step and of hs.sweep from its first chunk to its last, as many
@@ -23,12 +24,13 @@ import argparse
 import json
 import os
 import random
-import signal
+import resource
 import subprocess
 import sys
 import time
 from hashlib import sha256
 from pathlib import Path
+from signal import SIGKILL
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -36,7 +38,7 @@ from rich.console import Console
 from rich.table import Table
 
 import heelstrike as hs
-from benchmarks.processes import command_of, descendants
+from benchmarks.processes import waited, workers_of
 from benchmarks.step import sources
 from heelstrike.bench.standing import case, simulator
 from heelstrike.machine import machine
@@ -48,6 +50,8 @@ SCENE = "stand"
 GRID = {"ground.normal.k": "1e4:1e5:log:100"}
 RANDOM = {"ground.friction.mu_k": "0.3:0.6", "robot.mass_scale": "0.9:1.1"}
 KILLS = 3
+PATIENCE = 600.0
+"""With a cluster that does nothing [s]."""
 TURNS, TURN_WORLDS, TURN_STEPS = 8, 4096, 500
 RESULTS = Path(__file__).parent / "results" / "sweep.json"
 
@@ -56,7 +60,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--json", metavar="FILE", default=RESULTS, help="where the figures go")
     parser.add_argument("--worlds", type=int, default=100_000)
-    parser.add_argument("--duration", type=float, default=2.0, help="of each world [s]")
+    parser.add_argument("--duration", type=float, default=0.5, help="of each world [s]")
     parser.add_argument("--no-ray", action="store_true", help="leave the cluster out")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of the kills")
     options = parser.parse_args()
@@ -79,7 +83,7 @@ def main() -> None:
         result["killed"]["same_bytes"] = digest(Path(folder) / "killed") == wanted
         if not options.no_ray:
             status.update("by Ray, a worker killed")
-            result["ray"] = by_ray(base, Path(folder) / "ray", moments)
+            result["ray"] = by_ray(base, Path(folder) / "ray", seconds, moments)
             result["ray"]["same_bytes"] = digest(Path(folder) / "ray") == wanted
     show(console, result)
     Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
@@ -94,17 +98,24 @@ def command(worlds: int, duration: float) -> list[str]:
 
 
 def undisturbed(words: list[str]) -> dict[str, Any]:
-    started = time.perf_counter()
+    started, cpu = time.perf_counter(), cpu_of_children()
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
     summary = json.loads(done.stdout)["summary"]
     return {
         "seconds": time.perf_counter() - started,
+        "cpu_seconds": cpu_of_children() - cpu,
         "rate": summary["rate"],
         "memory": summary["memory"],
         "failed": summary["failed"]["count"],
         "fell": summary["fell"]["count"],
         "peak_force": [summary["peak_force"][end]["value"] for end in ("least", "largest")],
     }
+
+
+def cpu_of_children() -> float:
+    """Time that all cores worked for processes that have ended [s]."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def killed(base: list[str], folder: Path, seconds: float, moments: random.Random) -> dict[str, Any]:
@@ -116,7 +127,7 @@ def killed(base: list[str], folder: Path, seconds: float, moments: random.Random
         time.sleep(moments.uniform(0.2, 1.0) * seconds / KILLS)
         if process.poll() is not None:
             raise SystemExit("the sweep was over before it was killed: give it more worlds")
-        process.send_signal(signal.SIGKILL)
+        process.send_signal(SIGKILL)
         process.wait()
         chunks = len(list((folder / "chunks").glob("[0-9]*.npz")))
         found.append({"after": time.perf_counter() - started, "chunks": chunks})
@@ -124,31 +135,26 @@ def killed(base: list[str], folder: Path, seconds: float, moments: random.Random
     return {"kills": found, "seconds": time.perf_counter() - started, "last": last}
 
 
-def by_ray(base: list[str], folder: Path, moments: random.Random) -> dict[str, Any]:
+def by_ray(base: list[str], folder: Path, seconds: float, moments: random.Random) -> dict[str, Any]:
     """A worker is killed when some chunks are there, a random while later, at work."""
     started = time.perf_counter()
     words = [*base, "-o", str(folder), "--ray", "local"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    while not list((folder / "chunks").glob("[0-9]*.npz")):
-        if process.poll() is not None:
-            raise SystemExit("the sweep by Ray ended before it began")
-        time.sleep(0.05)
-    time.sleep(moments.uniform(1.0, 5.0))
-    workers: list[int] = []
-    while not workers:
-        family = descendants(process.pid)
-        workers = [pid for pid in family if command_of(pid).startswith("ray::work")]
-    os.kill(moments.choice(workers), signal.SIGKILL)
-    after = time.perf_counter() - started
-    output, _ = process.communicate()
+    try:
+        waited(process, lambda: list((folder / "chunks").glob("[0-9]*.npz")), PATIENCE)
+        time.sleep(moments.uniform(1.0, 5.0))
+        os.kill(moments.choice(waited(process, lambda: workers_of(process), PATIENCE)), SIGKILL)
+        after = time.perf_counter() - started
+        output, _ = process.communicate(timeout=PATIENCE + 10 * seconds)
+    finally:
+        process.kill()
     if process.returncode:
         raise SystemExit(f"the sweep by Ray failed: exit code {process.returncode}")
     summary = json.loads(output)["summary"]
-    seconds = time.perf_counter() - started
     return {
         "workers": os.cpu_count(),
         "worker_killed_after": after,
-        "seconds": seconds,
+        "seconds": time.perf_counter() - started,
         "rate": summary["rate"],
         "driver_memory": summary["memory"],
     }
@@ -186,15 +192,16 @@ def show(console: Console, result: dict[str, Any]) -> None:
         console.print(f"{key} {value}", end="; ", highlight=False)
     title = f"{result['worlds']:,} worlds of {SCENE}, {result['duration']:g} s each"
     table = Table(title=title, caption=f"sweep.nc: {result['bytes'] / 1e6:.0f} MB")
-    for column in ("", "seconds", "M world-steps/s", "memory, MB", "same bytes"):
+    for column in ("", "seconds", "CPU, s", "M world-steps/s", "memory, MB", "same bytes"):
         table.add_column(column, justify="right" if column else "left")
     once, kills = result["undisturbed"], result["killed"]
     rate, memory = once["rate"] / 1e6, once["memory"] / 1e6
-    table.add_row("undisturbed", f"{once['seconds']:.0f}", f"{rate:.2f}", f"{memory:.0f}", "")
+    times = [f"{once[name]:.0f}" for name in ("seconds", "cpu_seconds")]
+    table.add_row("undisturbed", *times, f"{rate:.2f}", f"{memory:.0f}", "")
     same = "yes" if kills["same_bytes"] else "NO"
-    table.add_row(f"killed {KILLS} times", f"{kills['seconds']:.0f}", "", "", same)
+    table.add_row(f"killed {KILLS} times", f"{kills['seconds']:.0f}", "", "", "", same)
     if ray := result.get("ray"):
-        cells = [f"{ray['seconds']:.0f}", f"{ray['rate'] / 1e6:.2f}"]
+        cells = [f"{ray['seconds']:.0f}", "", f"{ray['rate'] / 1e6:.2f}"]
         cells += [f"{ray['driver_memory'] / 1e6:.0f}", "yes" if ray["same_bytes"] else "NO"]
         table.add_row("by Ray, a worker killed", *cells)
     console.print()

@@ -5,12 +5,16 @@ the disk, then renamed.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from heelstrike.errors import HeelstrikeError
+
+TOKEN = 6
+"""Random bytes of a temporary name."""
 
 
 @contextmanager
@@ -25,7 +29,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise HeelstrikeError(f"cannot write '{path}': it is a folder; name a file in it")
     if not os.path.isdir(target.parent):
         raise HeelstrikeError(f"cannot write '{path}': there is no folder '{Path(path).parent}'")
-    part = target.with_name(f".{target.stem}.{secrets.token_hex(6)}{target.suffix}")
+    part = target.with_name(f".{target.stem}.{secrets.token_hex(TOKEN)}{target.suffix}")
     try:
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         yield part
@@ -39,6 +43,13 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # renamed, or never made
             part.unlink()
+
+
+def left_behind(path: Path) -> list[Path]:
+    """Temporary files of those who wrote `path` and were killed."""
+    stem, suffix = re.escape(path.stem), re.escape(path.suffix)
+    name = re.compile(rf"\.{stem}\.[0-9a-f]{{{2 * TOKEN}}}{suffix}")
+    return [other for other in path.parent.iterdir() if name.fullmatch(other.name)]
 
 
 def _to_disk(path: Path) -> None:

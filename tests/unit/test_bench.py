@@ -6,17 +6,20 @@ coordinates and points. Curves: powers that were put in. The command: what docs/
 """
 
 import json
+import subprocess
 import sys
 from functools import partial
 
 import numpy as np
 import pytest
 
+from heelstrike import machine
 from heelstrike.bench import accuracy, growth, memory, standing, steps, timing
 from heelstrike.bench.bench import Wanted, notes
 from heelstrike.bench.gpu import by_warp, on_gpu
 from heelstrike.bench.standing import DEFAULT, case, simulator
 from heelstrike.cli import main
+from heelstrike.robot import load
 
 TIMES = accuracy.GRID * np.arange(1, 51)
 
@@ -116,6 +119,25 @@ def test_memory_of_a_process_grows_with_worlds():
     assert held < grown < 4 * held
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells a process's own peak")
+def test_peak_of_a_process_is_its_own():
+    """Not that of its parent, which holds 256 MiB more; and grows by what is held for a while."""
+    ballast = np.ones(2**25)
+    code = "from heelstrike.machine import peak_memory as p; before = p(); n = 2**26; b'x' * n"
+    told = f"{code}; print(before, p())"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    before, after = map(int, done.stdout.split())
+    assert before < ballast.nbytes
+    assert after - before == pytest.approx(2**26, rel=0.1)  # less what was free before
+
+
+def test_peak_where_the_system_does_not_tell_it(monkeypatch):
+    """By ru_maxrss, which is at least it: in kB but on macOS."""
+    own = machine.peak_memory()
+    monkeypatch.setattr(machine, "STATUS", "no-such-file")
+    assert own <= 1.01 * machine.peak_memory() < 100 * own  # others of this process go on
+
+
 def test_memory_does_not_grow_with_steps(monkeypatch):
     monkeypatch.setattr(memory, "MANY", 3000)
     of = case("hoap1")
@@ -199,6 +221,30 @@ def test_mistakes_are_sentences(arguments, hint, capsys):
         main(["bench", *arguments])
     assert left.value.code == 1
     assert hint in capsys.readouterr().err
+
+
+ARM = """
+<mujoco>
+  <worldbody>
+    <body name="arm" pos="0 0 0.5">
+      <joint name="elbow" axis="0 1 0"/>
+      <geom type="sphere" size="0.05" mass="1"/>
+    </body>
+  </worldbody>
+  <actuator><position joint="elbow" kp="10"/></actuator>
+</mujoco>
+"""
+
+
+def test_a_robot_on_a_fixed_base_is_not_measured(tmp_path):
+    """It has points and an actuator, and stands nowhere."""
+    path = tmp_path / "arm.xml"
+    path.write_text(ARM)
+    robot = load(path)
+    assert robot.points
+    assert robot.kp.any()
+    with pytest.raises(standing.HeelstrikeError, match="takes an MJCF with a free base, feet and"):
+        case(str(path))
 
 
 @pytest.fixture(scope="module")

@@ -315,6 +315,29 @@ def test_wrong_arguments_get_sentences(options, said):
         made(**options)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"force": 10}, r"force of the pushes is \(least, largest\), both at least 0, not 10"),
+        ({"force": (0, "1")}, "force of the pushes"),
+        ({"wait": 1}, "wait of the pushes"),
+        ({"wait": np.array(1.0)}, "wait of the pushes"),
+        ({"duration": "x"}, "a push lasts for a time above 0 s, not 'x'"),
+    ],
+)
+def test_wrong_pushes_get_sentences(options, said):
+    with pytest.raises(HeelstrikeError, match=said):
+        hs.Pushes(**options)
+
+
+def test_seeds_may_be_numbers_of_numpy():
+    """Below 0 and of any kind of theirs, as Python's."""
+    for seeds in ([0, 1, 2, 3, 4], [-1, 7, 2**31, 0, 5]):
+        wanted, _ = made().reset(seed=seeds)
+        found, _ = made().reset(seed=np.array(seeds))
+        np.testing.assert_array_equal(found, wanted)
+
+
 def test_other_mistakes_get_sentences():
     with pytest.raises(HeelstrikeError, match="force of the pushes"):
         hs.Pushes(force=(5, 1))

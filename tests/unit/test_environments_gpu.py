@@ -7,9 +7,11 @@ NumPy's functions under the same names. That a real GPU copies nothing: benchmar
 from __future__ import annotations
 
 import ctypes
+import json
 import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -180,3 +182,17 @@ def test_without_torch_a_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(HeelstrikeError, match="pip install torch"):
         hs.Environments(sim)
+
+
+def test_docs_tell_the_figures_of_the_gpu_as_they_were_measured():
+    root = Path(__file__).parents[2]
+    measured = json.loads((root / "benchmarks/results/environments-h200.json").read_text())
+    page = (root / "docs/environments.md").read_text()
+    names = {"hoap1": "hoap1", "g1_29dof_rev_1_0": "Unitree G1"}
+    for row in measured["rows"]:
+        rates = (f"{row[kind]:.0f}" for kind in ("bare_million_steps_per_s", "million_steps_per_s"))
+        cells = [f"{names[row['robot']]}, {row['worlds']:,} worlds", *rates]
+        assert f"| {' | '.join(cells)} | {row['overhead']:.0%}".replace("%", " %") in page
+    assert measured["copies"]["to_host"] == 0
+    off = max(row.get("largest_difference", 0.0) for row in measured["rows"])
+    assert f"at most {off:.2g}".replace("e-0", "e-") in page

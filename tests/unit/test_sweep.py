@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -24,16 +25,19 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from benchmarks.processes import command_of, descendants
+from benchmarks.processes import waited, workers_of
 from heelstrike.cli import main
 from heelstrike.compile import cpu
 from heelstrike.errors import HeelstrikeError
+from heelstrike.simulate.place import meetings
 from heelstrike.sweeps import job as jobs
 from heelstrike.sweeps import store
 from heelstrike.sweeps import sweep as sweeping
 from heelstrike.sweeps.axes import Random, grid_values
+from heelstrike.sweeps.cluster import work
 from heelstrike.sweeps.fall import Fall
 from heelstrike.sweeps.plan import Plan
+from heelstrike.sweeps.starts import depths
 from heelstrike.sweeps.store import locked
 from heelstrike.sweeps.study import Study, study_of
 from tests import gpu
@@ -186,6 +190,36 @@ def test_a_joint_that_starts_elsewhere_is_held_there():
     )
 
 
+def test_starts_are_checked_in_every_world_as_it_is():
+    """Lower or with a foot bent down hoap1 starts well; both together are 13.6 mm in the ground.
+    Oracle of the depths: Pinocchio, one world at a time.
+    """
+    text = '[[robot]]\nmodel = "hoap1"\ndrop = 0.01\n[servo]\n[[surface]]\ntype = "plane"\n'
+    Path("robot.toml").write_text(text)
+    both = {"start.q.root.z": [0.2963, 0.2883], "start.q.R_AFE": [-0.2414, 0.0586]}
+    study = study_of("robot.toml", Plan.of(both, None, None, 0))
+    rows = study.rows((0, 4))
+    found = depths(study.sim._machine.plan, {**study.job.base, **rows})
+    wanted = [meetings(study.sim.scene, q)[0] for q in rows["q"]]
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)  # rounding of sums of some metres
+    said = r"world 3, start\.q\.root\.z = 0\.2883, start\.q\.R_AFE = 0\.0586: .* 13\.\d mm inside"
+    with pytest.raises(HeelstrikeError, match=said):
+        study.check()
+    for path in both:
+        study_of("robot.toml", Plan.of({path: both[path]}, None, None, 0)).check()
+
+
+def test_ground_that_rises_into_a_start_is_refused():
+    """By 19 mm under a ball that starts 20 mm above it, or 1 mm: 18 mm inside."""
+    heights = {"ground.point.z": [0.0, 0.019], "start.drop": [0.02, 0.001]}
+    with pytest.raises(HeelstrikeError, match=r"world 3, .*starts 18 mm inside 'ground'"):
+        swept(grid=heights, worlds=None, random=None)
+    field = BALL.replace('type = "plane"', 'type = "height-field"\nheights = [[0, 0], [0, 0]]')
+    Path("ball.toml").write_text(field)
+    with pytest.raises(HeelstrikeError, match=r"world 3, .*starts 18 mm inside"):
+        swept(grid=heights, worlds=None, random=None)
+
+
 def test_paths_that_are_no_names_in_a_file():
     """Bodies of parts have a slash, laws of a body on a surface have spaces."""
     law = hs.Elastic(hs.HuntCrossley(k=2e4), None)
@@ -284,7 +318,7 @@ def test_resumed_sweep_has_the_same_bytes(whole, monkeypatch):
     files[1].write_bytes(damaged)
     files[2].write_bytes(files[2].read_bytes()[:100])
     files[3].unlink()
-    Path("made/.sweep.0123.nc").write_bytes(b"half")
+    Path("made/.sweep.0123456789ab.nc").write_bytes(b"half")
     found = swept(resume=True)
     assert found.meter.made == (WORLDS - 3 * 5) * 100
     assert content() == whole
@@ -342,11 +376,27 @@ def test_ten_thousand_worlds_cost_one_compile(monkeypatch):
         ({"grid": {"ground.normal.k": [1e4, -1]}}, "k = -1.0 is outside its range"),
         ({"random": {"robot.mass_scale": (-0.1, 1)}}, "is a mass above 0 kg"),
         ({"grid": {"start.drop": [0.1, -0.2]}}, r"start.drop = -0.2: point .* inside 'ground'"),
+        (
+            {"scene": "stand", "grid": {"start.drop": [0]}, "random": {"start.q.R_KN": (0, 1)}},
+            r"'start.q.R_KN' moves that point; vary the base's own height, start.q.root.z",
+        ),
+        (
+            {"grid": {"start.drop": [0.02, 0.03]}, "random": {"start.q.root.z": (0.5, 0.6)}},
+            "'start.drop' and 'start.q.root.z' set the same number; keep one of them",
+        ),
+        (
+            {"scene": "stand", "grid": {"start.q.R_KN": [1], "servo.q_ref.R_KN": [1]}},
+            "'start.q.R_KN' and 'servo.q_ref.R_KN' set the same number",
+        ),
         ({"grid": {"start.q.root.qw": [1]}}, "no start 'start.q.root.qw'"),
         ({"grid": {"ground.normal.k": "1e3:1e6:lag:4"}}, "is no grid; write 1e3:1e6:log:64"),
         ({"grid": {"ground.normal.k": "0:1:log:4"}}, "a logarithm needs numbers above 0"),
         ({"grid": {"ground.normal.k": "1:2:1"}}, "2 to 1000000 values, not 1"),
         ({"random": {"ground.normal.k": "2:1"}}, "2:1 goes downward; write 1:2"),
+        (
+            {"random": {"ground.normal.alpha": 0.5}},
+            "random .ground.normal.alpha. = 0.5: write 0.9:1.1",
+        ),
         ({"random": {"ground.normal.k": "1:2:3"}}, "no distribution '3'"),
         ({"random": {"ground.normal.k": "1e4:2e4"}}, "is on the grid and random"),
         ({"worlds": 20}, "no multiple of the grid's 7 = 7 points; take 21"),
@@ -378,6 +428,30 @@ def test_a_folder_of_another_sweep_is_refused():
     Path("other/notes.txt").write_text("mine")
     with pytest.raises(HeelstrikeError, match=r"holds other files \(notes.txt\)"):
         swept("other", resume=True)
+
+
+def test_files_that_are_not_ours_stay():
+    """Hidden ones with names like those of our own, beside a sweep and in a folder without one."""
+    names = [".sweep.mine", ".sweep.0123456789ab.txt", ".sweep.nc"]
+    Path("other").mkdir()
+    swept("made")
+    mine = [Path(folder, name) for folder in ("other", "made") for name in names]
+    for path in mine:
+        path.write_text("mine")
+    half = Path("other/.sweep.0123456789ab.json")
+    half.write_text("{")
+    with pytest.raises(HeelstrikeError, match=r"holds other files \(.sweep.0123456789ab.txt"):
+        swept("other")
+    assert half.exists()  # a folder that is not known as ours
+    swept(resume=True)
+    assert all(path.read_text() == "mine" for path in mine)
+
+
+def test_a_kill_before_the_manifest_leaves_a_folder_that_may_be_used(whole):
+    Path("made").mkdir()
+    Path("made/.sweep.0123456789ab.json").write_text("{")
+    swept()
+    assert content() == whole
 
 
 def test_half_a_sweep_is_refused_without_resume(monkeypatch):
@@ -417,6 +491,29 @@ def test_two_processes_are_refused_in_one_folder():
     with locked(Path("made")), pytest.raises(HeelstrikeError, match=f"process .{os.getpid()}"):
         swept()
     swept()
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_lock_that_its_holder_removes_while_it_is_taken_is_none(monkeypatch, begins):
+    """Between opening and locking the holder ends, and a third process begins or does not."""
+    path, flock = Path("made/sweep.lock"), store.fcntl.flock
+    path.parent.mkdir()
+    with ExitStack() as stack:
+
+        def late(handle, how):
+            monkeypatch.setattr(store.fcntl, "flock", flock)
+            path.unlink()
+            if begins:
+                flock(stack.enter_context(path.open("w")), how)
+            flock(handle, how)
+
+        monkeypatch.setattr(store.fcntl, "flock", late)
+        if begins:
+            with pytest.raises(HeelstrikeError, match="another process works"), locked(path.parent):
+                pass
+        else:
+            with locked(path.parent):
+                assert path.read_text() == f"{os.getpid()}\n"
 
 
 # the command line
@@ -546,6 +643,22 @@ def test_chunks_of_a_cluster_in_any_order_give_the_same_bytes(whole, monkeypatch
     assert content() == whole
 
 
+def test_a_node_that_worked_on_another_sweep_begins_anew():
+    """Of the same program: from another start, for another time, with another path that varies."""
+    ports = {"ground.normal.k": [2e4, 3e4], "ground.normal.alpha": [0.0, 0.4]}
+    rows = [{port: np.array(numbers)[:, None]} for port, numbers in ports.items()]
+    study = study_of("ball.toml", Plan.of(GRID, None, None, 0))
+    job = jobs.shipped(study.job, study.sim)
+    lower = dict(job.base) | {"q": job.base["q"] - 0.01 * np.eye(7)[2]}
+    others = replace(job, base=lower), replace(job, steps=50), job
+    todo = [*((each, rows[0]) for each in others), (job, rows[1])]
+    found = [work(each, 2, row) for each, row in todo]
+    for (each, row), end in zip(todo, found, strict=True):
+        fresh = jobs.Worker(each, each.kernel()).work(2, row)
+        np.testing.assert_array_equal(end["q"], fresh["q"])
+    assert len({end["q"].tobytes() for end in found}) == 4
+
+
 @pytest.mark.parametrize(
     ("error", "said"),
     [
@@ -568,6 +681,18 @@ def test_another_version_on_a_node_is_refused():
         replace(job, version="0.0").kernel()
 
 
+def test_waiting_for_a_process_ends():
+    """With what is found, with the process, or after a while."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        finds = iter([[], [], [7]])
+        assert waited(process, lambda: next(finds), 60.0, 0.0) == [7]
+        with pytest.raises(SystemExit, match=r"nothing was found for 0\.1 s"):
+            waited(process, lambda: workers_of(process), 0.1, 0.01)
+        process.kill()
+        with pytest.raises(SystemExit, match="exit code -9"):
+            waited(process, list, 60.0, 0.01)
+
+
 @pytest.mark.nightly
 def test_ray_gives_the_same_bytes_though_a_worker_is_killed():
     """Nightly: a cluster takes seconds to start. A worker is killed while it has a chunk."""
@@ -576,14 +701,12 @@ def test_ray_gives_the_same_bytes_though_a_worker_is_killed():
     words = f"import heelstrike as hs; hs.sweep('ball.toml', {GRID}, {RANDOM}, {WORLDS}, 3, 400.0, "
     words += "folder='made', chunk=2, ray='local')"
     process = subprocess.Popen([sys.executable, "-c", words], stdout=subprocess.PIPE)
-    workers = []
-    while not workers and process.poll() is None:
-        begun = list(Path("made/chunks").glob("*.npz"))
-        family = descendants(process.pid) if begun else []
-        workers = [pid for pid in family if command_of(pid).startswith("ray::work")]
-        time.sleep(0.01)
-    os.kill(workers[0], signal.SIGKILL)
-    out, _ = process.communicate()
+    try:
+        waited(process, lambda: list(Path("made/chunks").glob("*.npz")), 300.0)
+        os.kill(waited(process, lambda: workers_of(process), 60.0, 0.01)[0], signal.SIGKILL)
+        out, _ = process.communicate(timeout=600.0)
+    finally:
+        process.kill()
     assert (process.returncode, out) == (0, b"")
     assert content() == content("whole")
 

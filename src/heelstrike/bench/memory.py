@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import gc
 import os
-import resource
 import subprocess
 import sys
 from typing import Any
 
 from heelstrike.bench.standing import Case, case, first_pose, simulator
 from heelstrike.errors import HeelstrikeError
+from heelstrike.machine import peak_memory
 from heelstrike.simulate.simulator import Simulator
 
 WORLDS = 16_384
@@ -83,21 +83,11 @@ def _resident() -> int | None:
         return None
 
 
-def _most() -> int:
-    """Bytes of this process at its largest. Linux's ru_maxrss would count its parent's, too."""
-    try:
-        with open("/proc/self/status") as file:
-            found = dict(line.split(":", 1) for line in file)
-        return 1024 * int(found["VmHWM"].split()[0])
-    except (OSError, KeyError):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
 def main(source: str, worlds: str) -> None:
     of = case(source)
     sim = simulator(of.robot, of.dt)
     sim.run(steps=2, worlds=int(worlds), q0=first_pose(of.robot), record="final", progress=False)
-    print(_most())
+    print(peak_memory())
 
 
 if __name__ == "__main__":

@@ -54,15 +54,17 @@ class Case:
 
 
 def case(name: str) -> Case:
-    """A bundled robot, one of HEELSTRIKE_DATA/robots, or a file; an MJCF with actuators."""
+    """A bundled robot, one of HEELSTRIKE_DATA/robots, or a file: an MJCF of what stands."""
     data = os.environ.get("HEELSTRIKE_DATA")
     own = Path(data, "robots", f"{name}.xml") if data else None
     source = own if own and name not in bundled() and own.exists() else _find(name)
     robot = load(name if name in bundled() else source)
     root = ElementTree.parse(source).getroot()
-    if root.tag != "mujoco" or not robot.points or not np.any(robot.kp):
+    free = [joint.kind for joint in robot.joints[:1]] == ["free"]
+    if root.tag != "mujoco" or not free or not robot.points or not np.any(robot.kp):
         raise HeelstrikeError(
-            f"'{name}' cannot be measured: bench takes an MJCF with feet and position actuators"
+            f"'{name}' cannot be measured: bench takes an MJCF with a free base, feet and position "
+            "actuators"
         )
     option = root.find("option")
     dt = 0.002 if option is None else float(option.get("timestep", 0.002))

@@ -23,7 +23,7 @@ OTHER = 0x85EBCA6B - 2**32
 
 def folded(seeds: Sequence[int]) -> np.ndarray:
     """Seeds of any size as 32 bits each; neighbours stay different."""
-    whole = np.array([seed % 2**64 for seed in seeds], dtype=np.uint64)
+    whole = np.array([int(seed) % 2**64 for seed in seeds], dtype=np.uint64)
     return (whole ^ (whole >> np.uint64(32))).astype(np.uint32).view(np.int32)
 
 

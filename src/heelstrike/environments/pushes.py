@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from heelstrike.environments.starts import Chance
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.simulator import Simulator
 
+REAL = int | float | np.integer | np.floating
 LATE = 1e9
 """A step that no world comes to."""
 
@@ -31,12 +33,22 @@ class Pushes:
 
     def __post_init__(self) -> None:
         for name, pair in (("force", self.force), ("wait", self.wait)):
-            if not (len(pair) == 2 and 0 <= pair[0] <= pair[1] < math.inf):
+            if not _is_span(pair):
                 raise HeelstrikeError(
                     f"{name} of the pushes is (least, largest), both at least 0, not {pair!r}"
                 )
-        if not 0 < self.duration < math.inf:
+        if not (isinstance(self.duration, REAL) and 0 < self.duration < math.inf):
             raise HeelstrikeError(f"a push lasts for a time above 0 s, not {self.duration!r}")
+
+
+def _is_span(pair: Iterable[float]) -> bool:
+    """Two numbers, the first at least 0 and the second not below it."""
+    try:
+        low, high = pair
+    except (TypeError, ValueError):
+        return False
+    real = isinstance(low, REAL) and isinstance(high, REAL)
+    return bool(real and 0 <= low <= high < math.inf)
 
 
 def make_room(sim: Simulator, pushes: Pushes) -> str:

@@ -32,7 +32,7 @@ class Grounds:
 
     def __init__(self, p: Program, scene: Scene, values: Mapping[str, SX]) -> None:
         self.p = p
-        self.surfaces = [_traced(p, surface, values) for surface in scene.surfaces]
+        self.surfaces = [traced(p, surface, values) for surface in scene.surfaces]
         self.laws: dict[str, SurfaceLaw] = {s.name: s.law for s in self.surfaces}
         for key, law in scene.materials.items():
             self.laws[key] = with_values(law, values, f"{key}.")
@@ -65,11 +65,12 @@ def heights_name(surface: Surface) -> str:
     return f"{surface.name}.heights"
 
 
-def _traced(p: Program, surface: Surface, values: Mapping[str, SX]) -> Surface:
-    traced = with_values(surface, values, f"{surface.name}.")
-    if isinstance(traced, HeightField):
-        traced = traced.from_table(table(p, heights_name(surface), *traced.shape))
-    return traced
+def traced(p: Program, surface: Surface, values: Mapping[str, SX]) -> Surface:
+    """With parameters as symbols, and heights as a table."""
+    found = with_values(surface, values, f"{surface.name}.")
+    if isinstance(found, HeightField):
+        found = found.from_table(table(p, heights_name(surface), *found.shape))
+    return found
 
 
 def memory_size(scene: Scene, pair: Pair) -> int:

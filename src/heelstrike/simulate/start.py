@@ -32,7 +32,11 @@ SOFTEST = 0.1
 
 def check_outside(scene: Scene, q: np.ndarray) -> None:
     """Refuses a start in which a point is deep inside a surface."""
-    depths = meetings(scene, q)[0]
+    check_depths(scene, meetings(scene, q)[0])
+
+
+def check_depths(scene: Scene, depths: np.ndarray) -> None:
+    """The same, from the depths of its pairs."""
     if not len(depths) or depths.max() <= INSIDE:
         return
     pair = scene.pairs[int(np.argmax(depths))]

@@ -168,13 +168,20 @@ def contacts(
     return Contacts(found, forces, shares, motions)
 
 
+def seat(pair: Pair, poses: Sequence[Transform]) -> tuple[Transform, Transform, SX, SX]:
+    """Poses of the point's body and of the surface's; the point from its body's origin in world
+    axes, and in the surface's frame.
+    """
+    still = Transform((), zeros())
+    pose = still if pair.point.body == WORLD else poses[pair.point.body]
+    frame = still if pair.carrier is None else poses[pair.carrier]
+    centre = pose.rotate(constant(pair.point.position))
+    return pose, frame, centre, frame.unrotate(pose.origin + centre - frame.origin)
+
+
 def _pair(p: Program, pair: Pair, now: Now, memory: SX) -> Touched:
     ground, law, radius = now.grounds[pair.surface], now.laws[pair.law], pair.point.radius
-    surface, still = ground.surface, Transform((), zeros())
-    pose = still if pair.point.body == WORLD else now.poses[pair.point.body]
-    frame = still if pair.carrier is None else now.poses[pair.carrier]
-    centre = pose.rotate(constant(pair.point.position))  # from the body's origin
-    inside = frame.unrotate(pose.origin + centre - frame.origin)
+    surface, (pose, frame, centre, inside) = ground.surface, seat(pair, now.poses)
     depth, own_axes = surface.meet(inside, radius, pair.part)
     axes = frame.rotate(own_axes.T).T
     lever = centre - radius * axes[2, :].T

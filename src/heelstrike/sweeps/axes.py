@@ -90,8 +90,8 @@ def random_of(path: str, given: RandomLike) -> Random:
     """A distribution from text, or from (low, high) or (low, high, kind)."""
     if isinstance(given, Random):
         return given
-    words = given.split(":") if isinstance(given, str) else list(given)
     try:
+        words = given.split(":") if isinstance(given, str) else list(given)
         if len(words) not in (2, 3):
             raise ValueError
         kind = str(words[2]).strip() if len(words) == 3 else "uniform"

@@ -38,15 +38,16 @@ Chunk = tuple[int, int, Mapping[str, np.ndarray]]
 """Its index, its worlds, and what varies in them."""
 
 _workers: dict[str, Worker] = {}
-"""Of this process, by the job's key: the last one."""
+"""Of this process, by the job: the last one."""
 
 
 def work(job: Job, worlds: int, rows: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """On a node: memory at the end of a chunk."""
-    if job.key not in _workers:
+    name = job.identity
+    if name not in _workers:
         _workers.clear()
-        _workers[job.key] = Worker(job, job.kernel())
-    return _workers[job.key].work(worlds, rows)
+        _workers[name] = Worker(job, job.kernel())
+    return _workers[name].work(worlds, rows)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import numpy as np
 import heelstrike
 from heelstrike.compile.cache import cached_kernel
 from heelstrike.compile.kernel import Kernel
+from heelstrike.compile.key import digest
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
@@ -51,6 +52,12 @@ class Job:
     """Memory that is kept at the end."""
     version: str = heelstrike.__version__
 
+    @property
+    def identity(self) -> str:
+        """Tells one job from another."""
+        numbers = [dict(self.base), dict(self.tables)]
+        return digest([self.key, self.dtype, self.steps, *numbers, list(self.kept), self.version])
+
     def kernel(self, width: int | None = None) -> Kernel:
         """The program, compiled for this machine or found in its cache."""
         program = self.program
@@ -77,7 +84,8 @@ class Worker:
         """Memory at the end, (worlds, size) by name; `rows` are what varies, a row a world."""
         job, batch = self.job, self._ready(worlds)
         begin = {name: rows.get(name, job.base[name]) for name in STATE}
-        batch.set(**{name: x for name, x in rows.items() if name not in begin})
+        inputs = {**job.base, **rows}  # all: another path may have varied in the last chunk
+        batch.set(**{name: x for name, x in inputs.items() if name not in begin})
         batch.reset(**begin)
         made, turn = 0, 1
         while made < job.steps:
@@ -96,8 +104,7 @@ class Worker:
         if self._batch is None or self._batch.worlds != worlds:
             self._batch = None  # what it takes is given back first
             self._batch = batch = self.kernel.batch(worlds)
-            inputs = {name: x for name, x in self.job.base.items() if name not in STATE}
-            batch.set(**inputs, **self.job.tables)
+            batch.set(**self.job.tables)
         return self._batch
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import sys
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.machine import peak_memory
 from heelstrike.simulate.recording import Recording
 from heelstrike.simulate.summary import row
 from heelstrike.sweeps.progress import Meter, clock, counted
@@ -164,12 +163,6 @@ class SweepSummary:
         return "\n".join(row(name, text) for name, text in _lines(self._values))
 
     __repr__ = __str__
-
-
-def peak_memory() -> int:
-    """Most that this process has held so far [bytes]."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else 1024 * most
 
 
 def _span(found: Columns, path: str) -> dict[str, Any]:

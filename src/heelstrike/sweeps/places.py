@@ -97,6 +97,30 @@ def filled(
     return found
 
 
+def check_once(where: Mapping[str, Sequence[Place]]) -> None:
+    """Refuses two paths that set the same number; factors may meet it."""
+    by: dict[tuple[str, int | None], str] = {}
+    for path, those in where.items():
+        for place in (place for place in those if not place.scale):
+            other = by.setdefault((place.port, place.entry), path)
+            if other != path:
+                raise HeelstrikeError(
+                    f"'{other}' and '{path}' set the same number; keep one of them"
+                )
+
+
+def check_drop(sim: Simulator, paths: Sequence[str]) -> None:
+    """Refuses a height of the lowest point beside coordinates that decide which one is lowest."""
+    names = labels(sim.robot)["coordinate"][:2]
+    level = [f"start.q.{name}" for name in names]
+    others = [path for path in paths if path.startswith("start.q.") and path not in level]
+    if DROP in paths and others:
+        raise HeelstrikeError(
+            f"'{DROP}' is the height of the lowest contact point, and '{others[0]}' moves that "
+            f"point; vary the base's own height, start.q.{labels(sim.robot)['coordinate'][2]}"
+        )
+
+
 def unit_of(sim: Simulator, path: str) -> str:
     """Of a path's numbers; empty where nothing says so."""
     of_laws: dict[str, str] = {}

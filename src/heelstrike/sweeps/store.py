@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.files import whole_file
+from heelstrike.files import left_behind, whole_file
 
 MANIFEST, CHUNKS, LOCK, RESULT, PICTURE = (
     "sweep.json",
@@ -33,6 +33,7 @@ MANIFEST, CHUNKS, LOCK, RESULT, PICTURE = (
     "sweep.nc",
     "sweep.png",
 )
+FILES = (MANIFEST, RESULT, PICTURE)
 FORMAT = "heelstrike_sweep"
 VERSION = 1
 FREE = ("chunk", "scene")
@@ -109,14 +110,15 @@ def open_store(folder: Path, manifest: Mapping[str, Any], chunk: int | None, res
     `chunk` is what the user said, None where a store that goes on may keep its own.
     """
     found = _read_manifest(folder)
-    for unfinished in folder.glob(".sweep.*"):  # of a process that was killed
-        unfinished.unlink(missing_ok=True)
+    unfinished = [part for name in FILES for part in left_behind(folder / name)]
     if found is None:
-        if others := [path.name for path in folder.glob("*") if path.name != LOCK]:
+        ours = {folder / LOCK, *unfinished}
+        if others := [path.name for path in folder.iterdir() if path not in ours]:
             raise HeelstrikeError(
                 f"'{folder}' holds other files ({', '.join(sorted(others)[:3])}); name a folder "
                 "that is empty or not there"
             )
+        _remove(unfinished)
         with whole_file(folder / MANIFEST) as part:
             part.write_text(json.dumps(manifest, indent=1) + "\n")
         return Store(folder, manifest)
@@ -133,37 +135,55 @@ def open_store(folder: Path, manifest: Mapping[str, Any], chunk: int | None, res
             f"the sweep in '{folder}' was begun in chunks of {store.chunk} worlds; leave out "
             "--chunk to go on"
         )
+    _remove(unfinished)
     return store
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Makes the folder and holds it: one process at a time. A lock goes with its process."""
+    handle = _taken(folder)
+    while handle is None:
+        handle = _taken(folder)
+    try:
+        os.truncate(handle, 0)
+        os.write(handle, f"{os.getpid()}\n".encode())
+        yield
+    finally:
+        with suppress(OSError):
+            (folder / LOCK).unlink()
+        os.close(handle)
+
+
+def _taken(folder: Path) -> int | None:
+    """The lock's handle; None where its last holder removed the file meanwhile: no lock then."""
+    path = folder / LOCK
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
         raise HeelstrikeError(
             f"cannot write to the folder '{folder}': {error.strerror}; name another"
         ) from error
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            who = os.read(handle, 20).decode("ascii", "replace").strip()
-            raise HeelstrikeError(
-                f"another process{f' ({who})' if who else ''} works on the sweep in '{folder}'; "
-                "wait for it, or name another folder"
-            ) from error
-        os.truncate(handle, 0)
-        os.write(handle, f"{os.getpid()}\n".encode())
-        try:
-            yield
-        finally:
-            with suppress(OSError):
-                (folder / LOCK).unlink()
-    finally:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), os.stat(path)):
+                return handle
+    except OSError as error:
+        who = os.read(handle, 20).decode("ascii", "replace").strip()
         os.close(handle)
+        raise HeelstrikeError(
+            f"another process{f' ({who})' if who else ''} works on the sweep in '{folder}'; "
+            "wait for it, or name another folder"
+        ) from error
+    os.close(handle)
+    return None
+
+
+def _remove(unfinished: list[Path]) -> None:
+    for part in unfinished:
+        part.unlink(missing_ok=True)
 
 
 def _read_manifest(folder: Path) -> dict[str, Any] | None:

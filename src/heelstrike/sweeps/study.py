@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,13 @@ from heelstrike.simulate.recorder import at_the_end, ends
 from heelstrike.simulate.repeat import circumstances, coordinates, described
 from heelstrike.simulate.scene import bodies_in
 from heelstrike.simulate.simulator import Simulator
-from heelstrike.simulate.start import check_outside
+from heelstrike.simulate.start import check_depths
 from heelstrike.simulate.variables import AXES, dataset
 from heelstrike.sweeps.fall import fall_of
 from heelstrike.sweeps.job import STATE, Job, job_of
-from heelstrike.sweeps.places import MASS, filled, places, unit_of
+from heelstrike.sweeps.places import MASS, check_drop, check_once, filled, places, unit_of
 from heelstrike.sweeps.plan import Plan, variable
+from heelstrike.sweeps.starts import depths, placed_by
 from heelstrike.sweeps.store import FORMAT, VERSION
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ class Study:
         self.dt = float(sim.parameters["dt"].ravel()[0])
         self.steps = max(1, round(duration / self.dt))
         self.where = {path: places(sim, path) for path in plan.paths}
+        check_once(self.where)
+        check_drop(sim, plan.paths)
         self.fall = fall_of(sim)
 
     @property
@@ -82,24 +86,28 @@ class Study:
 
     def check(self) -> None:
         """Refuses values that a law would not take, and starts inside the ground, in any world."""
-        extremes: dict[str, tuple[float, float]] = {}
+        deciding = set(placed_by(self.sim._machine.plan)) if self.sim.scene.pairs else set()
+        placing = [path for path, own in self.where.items() if {x.port for x in own} & deciding]
         for first in range(0, self.plan.worlds, BLOCK):
             span = first, min(first + BLOCK, self.plan.worlds)
             values = self.plan.values(*span)
-            for path, numbers in values.items():
-                low, high = extremes.get(path, (np.inf, -np.inf))
-                extremes[path] = min(low, float(numbers.min())), max(high, float(numbers.max()))
-            for port, rows in filled(self.job.base, self.where, values).items():
-                if port not in STATE:
-                    self._check_port(port, rows)
-        for path in (path for path in self.plan.paths if self.where[path][0].port == "q"):
-            for number in extremes[path]:
-                only = {path: np.array([number])}
-                q = filled(self.job.base, {path: self.where[path]}, only)["q"][0]
-                try:
-                    check_outside(self.sim.scene, q)
-                except HeelstrikeError as error:
-                    raise HeelstrikeError(f"{path} = {number:g}: {error}") from error
+            rows = filled(self.job.base, self.where, values)
+            for port in (port for port in rows if port not in STATE):
+                self._check_port(port, rows[port])
+            if placing:
+                self._check_starts(first, {path: values[path] for path in placing}, rows)
+
+    def _check_starts(
+        self, first: int, values: Mapping[str, np.ndarray], rows: Mapping[str, np.ndarray]
+    ) -> None:
+        """`values` are of the paths that decide over where points and surfaces are."""
+        found = depths(self.sim._machine.plan, {**self.job.base, **rows})
+        worst = int(found.max(axis=1).argmax())
+        try:
+            check_depths(self.sim.scene, found[worst])
+        except HeelstrikeError as error:
+            said = ", ".join(f"{path} = {numbers[worst]:g}" for path, numbers in values.items())
+            raise HeelstrikeError(f"world {first + worst}, {said}: {error}") from error
 
     def _check_port(self, port: str, rows: np.ndarray) -> None:
         masses = [f"{body.name}{MASS}" for body in self.sim.robot.bodies]

@@ -1,0 +1,58 @@
+"""How deep every world's points start inside the surfaces: by one compiled program for all worlds,
+with each world's own coordinates and surfaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heelstrike.compile.cache import cached_kernel
+from heelstrike.simulate.ground import heights_name
+from heelstrike.simulate.surface import HeightField
+
+if TYPE_CHECKING:
+    from heelstrike.compile.program import Program
+    from heelstrike.simulate.step import StepPlan
+
+
+def placed_by(plan: StepPlan) -> list[str]:
+    """What decides where points and surfaces are: q, and parameters of surfaces."""
+    known = plan.parameters()
+    own = [f"{s.name}.{name}" for s in plan.scene.surfaces for name in s.own_names]
+    return ["q", *(path for path in own if path in known)]
+
+
+def depths(plan: StepPlan, values: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Of every pair in every world, (worlds, pairs) [m]; `values` are rows, or the same for all."""
+    tables = {heights_name(s): s.table for s in plan.scene.surfaces if isinstance(s, HeightField)}
+    kernel = cached_kernel(("starts", plan.key()), lambda: _program(plan))
+    wanted = {name: values[name] for name in placed_by(plan)}
+    return kernel(1, **wanted, **tables)["depth"]
+
+
+def _program(plan: StepPlan) -> Program:
+    import casadi as ca
+
+    from heelstrike.compile.program import Program
+    from heelstrike.dynamics.kinematics import kinematics, poses
+    from heelstrike.simulate.ground import traced
+    from heelstrike.simulate.touch import seat
+    from heelstrike.spatial.vector import SX
+
+    p, robot, known = Program("starts"), plan.robot, plan.parameters()
+    q = p.input("q", robot.nq)
+    values = {path: p.input(path, np.size(known[path])) for path in placed_by(plan)[1:]}
+    surfaces = [traced(p, surface, values) for surface in plan.scene.surfaces]
+    placed = poses(p, robot, kinematics(p, robot, q, SX.zeros(robot.nv)))
+    found = []
+    for k, pair in enumerate(plan.scene.pairs):
+        with p.block("depth", k):
+            inside = seat(pair, placed)[-1]
+            depth, _ = surfaces[pair.surface].meet(inside, pair.point.radius, pair.part)
+            found.append(p.let("depth", depth))
+    with p.block("depths"):
+        p.output("depth", ca.vertcat(*found))
+    return p
