@@ -86,13 +86,13 @@ def test_contenders_are_judged_by_their_own_clocks():
             "slower": contender("slower", 1, lambda n: n / 8),
             "slow": contender("slow", 1, lambda n: 4.0),
         },
-        turns=3,
+        turns=5,
     )
     assert found["even"] == {"us": 1e6 / 160, "spread": 1.0}
-    # two calls before the turns; these last 3/8, 4/8 and 5/8 s
-    assert found["slower"] == {"us": 3e6 / 8, "spread": pytest.approx(4 / 3)}
+    # two calls before the turns; these last 3/8, 4/8, ... 7/8 s
+    assert found["slower"] == {"us": 3e6 / 8, "spread": pytest.approx(5 / 3)}
     assert found["slow"] == {"us": 4e6, "spread": 1.0}
-    assert calls == {"even": 5, "slower": 5, "slow": 3}  # the slow one has a single turn
+    assert calls == {"even": 7, "slower": 7, "slow": 5}  # the slow one has three turns
 
 
 def test_memory_of_a_world_is_its_coordinates_and_accounts():
