@@ -12,6 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heelstrike.cli.console import PICTURES, errors, output, print_json, say, will_write
+from heelstrike.cli.options import (
+    Drop,
+    Duration,
+    LawName,
+    RobotName,
+    SceneName,
+    Settings,
+    Step,
+)
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
@@ -27,20 +36,13 @@ DIVERGED, INTERRUPTED = 3, 130
 
 
 def run(
-    scene: Annotated[str | None, typer.Argument(help="A bundled scene, or a .toml file.")] = None,
-    robot: Annotated[
-        str | None, typer.Option(help="A robot alone on a plane: a bundled name, .urdf or .xml.")
-    ] = None,
-    law: Annotated[str | None, typer.Option(help="The law of every surface, by name.")] = None,
-    drop: Annotated[
-        float | None, typer.Option(help="Height of the lowest contact point at the start [m].")
-    ] = None,
-    duration: Annotated[float | None, typer.Option(help="Simulated time [s].")] = None,
-    dt: Annotated[float | None, typer.Option(help="Time step [s].")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A value by path: ground.normal.k=2e4. Repeatable."),
-    ] = None,
+    scene: SceneName = None,
+    robot: RobotName = None,
+    law: LawName = None,
+    drop: Drop = None,
+    duration: Duration = None,
+    dt: Step = None,
+    settings: Settings = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The recording, a .nc file.")
     ] = None,

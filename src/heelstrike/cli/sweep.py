@@ -9,15 +9,22 @@ from typing import Annotated
 import typer
 
 from heelstrike.cli.console import output, print_json, say
+from heelstrike.cli.options import (
+    Drop,
+    Duration,
+    LawName,
+    RobotName,
+    SceneName,
+    Settings,
+    Step,
+)
 from heelstrike.cli.run import FOLDER, INTERRUPTED, chosen_scene
 from heelstrike.errors import HeelstrikeError
 
 
 def sweep(
-    scene: Annotated[str | None, typer.Argument(help="A bundled scene, or a .toml file.")] = None,
-    robot: Annotated[
-        str | None, typer.Option(help="A robot alone on a plane: a bundled name, .urdf or .xml.")
-    ] = None,
+    scene: SceneName = None,
+    robot: RobotName = None,
     grid: Annotated[
         list[str] | None,
         typer.Option(help="PATH=1e3:1e6:log:64, =0:1:11 or =0.2,0.4. Repeatable: they multiply."),
@@ -36,16 +43,11 @@ def sweep(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with what is missing in the folder.")
     ] = False,
-    law: Annotated[str | None, typer.Option(help="The law of every surface, by name.")] = None,
-    drop: Annotated[
-        float | None, typer.Option(help="Height of the lowest contact point at the start [m].")
-    ] = None,
-    duration: Annotated[float | None, typer.Option(help="Simulated time [s].")] = None,
-    dt: Annotated[float | None, typer.Option(help="Time step [s].")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A value by path: ground.normal.k=2e4. Repeatable."),
-    ] = None,
+    law: LawName = None,
+    drop: Drop = None,
+    duration: Duration = None,
+    dt: Step = None,
+    settings: Settings = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     math: Annotated[str, typer.Option(help="exact or, on a GPU, fast.")] = "exact",
     dtype: Annotated[str | None, typer.Option(help="float64 or float32.")] = None,
