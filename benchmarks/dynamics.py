@@ -30,8 +30,8 @@ from heelstrike.bench.growth import chain
 from heelstrike.bench.timing import best_of
 from heelstrike.compile.batch import Batch
 from heelstrike.compile.cpu import Kernel, compile_program, widest
-from heelstrike.compile.lanes import REALS
 from heelstrike.compile.program import Program
+from heelstrike.compile.real import REALS
 from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.machine import machine
