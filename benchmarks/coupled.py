@@ -9,12 +9,9 @@ with the number of points of a foot.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 import warnings
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 import heelstrike as hs
+from benchmarks.command import keep, parser
 from benchmarks.step import compiled, sources
 from heelstrike.bench.growth import with_points
 from heelstrike.bench.standing import Peer, case, check_stands, simulator
@@ -41,10 +39,7 @@ LAWS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
-    parser.add_argument("--quick", action="store_true", help="hoap1, few turns")
-    options = parser.parse_args()
+    options = parser(__doc__, "hoap1, few turns").parse_args()
     warnings.simplefilter("ignore")
     turns = 3 if options.quick else TURNS
     name, source = next(iter(sources(options.quick).items()))
@@ -56,8 +51,7 @@ def main() -> None:
         result["float32"] = {law: precision(source, LAWS[law]) for law in LAWS}
         result["points"] = {count: grown(source, count, turns) for count in POINTS}
     show(console, result)
-    if options.json:
-        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+    keep(result, options.json)
 
 
 def times(name: str, source: str, turns: int) -> dict[str, Any]:

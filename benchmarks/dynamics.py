@@ -8,8 +8,6 @@ turns. Robots of example-robot-data and of HEELSTRIKE_DATA are left out where th
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import time
 import warnings
@@ -26,12 +24,13 @@ import pinocchio as pin
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.command import keep, parser
 from heelstrike.bench.growth import chain
 from heelstrike.bench.timing import best_of
 from heelstrike.compile.batch import Batch
 from heelstrike.compile.cpu import Kernel, compile_program, widest
-from heelstrike.compile.lanes import REALS
 from heelstrike.compile.program import Program
+from heelstrike.compile.real import REALS
 from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.machine import machine
@@ -65,10 +64,7 @@ class Row:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
-    parser.add_argument("--quick", action="store_true", help="hoap1 and short chains only")
-    options = parser.parse_args()
+    options = parser(__doc__, "hoap1 and short chains only").parse_args()
     warnings.simplefilter("ignore")
     console = Console()
     rows = []
@@ -78,9 +74,8 @@ def main() -> None:
             rows.append(measure(name, path, base))
     growth = growths([row for row in rows if row.robot.startswith("chain")])
     show(console, rows, growth)
-    if options.json:
-        result = {"machine": machine(), "rows": [asdict(row) for row in rows], "growth": growth}
-        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+    result = {"machine": machine(), "rows": [asdict(row) for row in rows], "growth": growth}
+    keep(result, options.json)
 
 
 def robots(folder: Path, quick: bool) -> Iterator[tuple[str, str, str]]:

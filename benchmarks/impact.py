@@ -11,8 +11,6 @@ speeds, errors (24) of [Tsujita2009] beside the paper's 3 % and 6 %, and what pr
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import time
 import warnings
@@ -27,6 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 import heelstrike as hs
+from benchmarks.command import keep, parser
 from heelstrike.impact import compare, estimate
 from heelstrike.impact.full import simulate_full
 from heelstrike.machine import machine
@@ -39,11 +38,9 @@ HITS = 200
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
-    parser.add_argument("--quick", action="store_true", help="fewer hits, few turns")
-    parser.add_argument("--only", choices=("speed", "accuracy"), help="half of it")
-    options = parser.parse_args()
+    command = parser(__doc__, "fewer hits, few turns")
+    command.add_argument("--only", choices=("speed", "accuracy"), help="half of it")
+    options = command.parse_args()
     warnings.simplefilter("ignore")
     robot, console = hs.load("hrp2"), Console()
     result: dict[str, Any] = {"machine": machine()}
@@ -53,8 +50,7 @@ def main() -> None:
     if options.only != "speed":
         result["accuracy"] = accuracy(robot, 24 if options.quick else HITS)
         show(console, "accuracy", result["accuracy"])
-    if options.json:
-        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+    keep(result, options.json)
 
 
 def speed(robot: hs.Robot, turns: int) -> dict[str, Any]:

@@ -12,12 +12,9 @@ defaults but the elliptic cone and this mu, is held to the same yardsticks (mode
 
 from __future__ import annotations
 
-import argparse
-import json
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 import heelstrike as hs
+from benchmarks.command import keep, parser
 from heelstrike.machine import machine
 
 G, DT, MU, MASS, SPEED = 9.81, 1e-3, 0.5, 2.0, 1.0
@@ -236,25 +234,13 @@ def show(console: Console, models: dict[str, Any]) -> None:
         console.print(table)
 
 
-def plain(value: Any) -> Any:
-    """None for NaN: JSON has none."""
-    if isinstance(value, dict):
-        return {name: plain(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [plain(part) for part in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
-    options = parser.parse_args()
+    options = parser(__doc__).parse_args()
     warnings.simplefilter("ignore")
     models = measured()
     show(Console(), models)
-    if options.json:
-        result = {"machine": machine(), "models": plain(models)}
-        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+    result = {"machine": machine(), "models": models}
+    keep(result, options.json)
 
 
 if __name__ == "__main__":

@@ -9,19 +9,17 @@ benchmarks/motion_cases.py. Prints Markdown tables.
 
 from __future__ import annotations
 
-import argparse
-import json
-import math
 import warnings
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import heelstrike as hs
+from benchmarks.command import keep, parser
 from benchmarks.motion_cases import Case, Ground, hoap1, sr1
 from benchmarks.motion_peer import ways
+from heelstrike.finite import finite
 from heelstrike.machine import machine
 from heelstrike.measure.yardsticks import yardsticks
 from heelstrike.motion import Humanoid, Motion, outcome
@@ -59,12 +57,10 @@ COLUMNS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
-    parser.add_argument("--figure", metavar="FILE", help="draw them to FILE")
-    parser.add_argument("--film", metavar="FILE", help="film one walk on some laws, no tables")
-    parser.add_argument("--quick", action="store_true", help="two laws, hoap1 alone")
-    options = parser.parse_args()
+    command = parser(__doc__, "two laws, hoap1 alone")
+    command.add_argument("--figure", metavar="FILE", help="draw them to FILE")
+    command.add_argument("--film", metavar="FILE", help="film one walk on some laws, no tables")
+    options = command.parse_args()
     if options.film:
         film(options.film)
         return
@@ -72,8 +68,7 @@ def main() -> None:
     print(summary(result), end="\n\n")
     for motion in dict.fromkeys(row["motion"] for row in result["rows"]):
         print(markdown(result, motion), end="\n\n")
-    if options.json:
-        Path(options.json).write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
+    keep(result, options.json)
     if options.figure:
         from heelstrike.view import plot
 
@@ -103,7 +98,7 @@ def one(case: Case, human: Humanoid, motion: Motion, law: Any) -> dict[str, Any]
     found = asdict(outcome(motion, run, human))
     measures = yardsticks(run).as_dict()
     found |= {name: measures[name] for name in KEPT}
-    return {name: _plain(value) for name, value in found.items()}
+    return finite(found)
 
 
 def followed(case: Case, motion: Motion, law: Any) -> hs.Recording:
@@ -194,12 +189,6 @@ def _told(value: Any, factor: float) -> str:
     if isinstance(value, bool):
         return "yes" if value else "**no**"
     return f"{factor * value:.2g}" if abs(factor * value) < 100 else f"{factor * value:.0f}"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 if __name__ == "__main__":

@@ -13,20 +13,18 @@ for later.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 import heelstrike as hs
+from benchmarks.command import keep, parser
 from heelstrike.bench.standing import Peer, case, check_stands, simulator, unlimited
 from heelstrike.bench.steps import BATCH_STEPS, CALL, STEPS, WORLDS
 from heelstrike.bench.timing import Contender, Times, timed
@@ -42,10 +40,7 @@ PAPER_US = 1500.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
-    parser.add_argument("--quick", action="store_true", help="hoap1 alone, few turns")
-    options = parser.parse_args()
+    options = parser(__doc__, "hoap1 alone, few turns").parse_args()
     warnings.simplefilter("ignore")
     console = Console()
     turns = 3 if options.quick else TURNS
@@ -58,8 +53,7 @@ def main() -> None:
         source = next(iter(sources(options.quick).values()))
         result["joints"] = joints(source, turns)
     show(console, result)
-    if options.json:
-        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+    keep(result, options.json)
 
 
 def sources(quick: bool) -> dict[str, str]:

@@ -10,13 +10,10 @@ bare compiled step, one thread.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 import warnings
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 import heelstrike as hs
+from benchmarks.command import keep, parser
 from benchmarks.step import compiled, sources
 from heelstrike.bench.standing import check_stands, empty_cache, simulator
 from heelstrike.bench.steps import WORLDS
@@ -54,10 +52,7 @@ def floors() -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
-    parser.add_argument("--quick", action="store_true", help="hoap1 alone, few turns")
-    options = parser.parse_args()
+    options = parser(__doc__, "hoap1 alone, few turns").parse_args()
     warnings.simplefilter("ignore")
     console = Console()
     turns = 50 if options.quick else TURNS
@@ -66,8 +61,7 @@ def main() -> None:
         with console.status(f"measuring {name}"):
             result[name] = measured(hs.load(source), turns, 1 if options.quick else COMPILED)
         console.print(_shown(name, result[name]))
-    if options.json:
-        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+    keep(result, options.json)
 
 
 def measured(robot: hs.Robot, turns: int, rounds: int) -> dict[str, dict[str, float]]:

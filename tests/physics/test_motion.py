@@ -196,3 +196,14 @@ def test_what_the_motors_cannot_do_is_a_sentence(hoap1):
         walk(hs.load("ball"))
     with pytest.raises(hs.HeelstrikeError, match="has its pose already"):
         punch(Humanoid.of(hoap1), pose=hoap1.pose("crouch"))
+
+
+def test_poses_at_the_end_of_a_range(hoap1):
+    """A pose a little outside is moved inside, one far outside is a sentence of ours."""
+    q = hoap1.pose("stance")
+    elbow = next(joint.iq for joint in hoap1.joints if joint.name == "R_EB")
+    q[elbow] = hoap1.upper[elbow] + 1e-4
+    assert stance(Humanoid.of(hoap1, pose=q))[elbow] <= hoap1.upper[elbow]
+    q[elbow] = hoap1.upper[elbow] + 0.01
+    with pytest.raises(hs.HeelstrikeError, match=r"joint 'R_EB' .* outside its range"):
+        stance(Humanoid.of(hoap1, pose=q))

@@ -22,7 +22,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from heelstrike.compile import functions
-from heelstrike.compile.lanes import REALS, Lanes, Real
+from heelstrike.compile.lanes import Lanes
+from heelstrike.compile.real import REALS, Real
 
 Arrays = list[NDArray]
 ROOT = Path(__file__).parents[2]

@@ -234,6 +234,22 @@ def test_file_gives_back_every_bit(made, tmp_path):
     assert str(again.summary()) == str(run.summary())
 
 
+@pytest.mark.filterwarnings("error")
+def test_paths_that_are_no_names_in_a_file_come_back(tmp_path):
+    """Bodies of parts have a slash, laws of a body on a surface have spaces."""
+    k, points = np.linspace(1, 2, 3), np.ones((3, 3))
+    varied = {"a/foot on ground.normal.k": k, "a/foot_on ground.normal.k": 2 * k}
+    run = over_time(varied=varied | {"the mat.point": points})
+    before = run.data.copy(deep=True)
+    run.save(tmp_path / "run.nc")
+    assert run.data.identical(before)
+    again = Recording.load(tmp_path / "run.nc")
+    assert again.data.identical(run.data)
+    assert again.info["varied"]["a/foot on ground.normal.k"].tolist() == k.tolist()
+    with xr.open_dataset(tmp_path / "run.nc", engine="h5netcdf") as data:
+        assert data["a:foot_on_ground.normal.k"].attrs["path"] == "a/foot on ground.normal.k"
+
+
 def test_a_loaded_recording_is_saved_again(tmp_path):
     over_time().save(tmp_path / "a.nc")
     Recording.load(tmp_path / "a.nc").save(tmp_path / "a.nc")

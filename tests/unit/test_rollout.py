@@ -12,9 +12,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.compile.batch import LEAST, PIECES
 from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.lanes import FLOAT64
 from heelstrike.compile.llvm import emit
 from heelstrike.compile.loop import (
     array,
@@ -27,6 +25,8 @@ from heelstrike.compile.loop import (
     table,
 )
 from heelstrike.compile.program import Program
+from heelstrike.compile.real import FLOAT64
+from heelstrike.compile.threads import LEAST, PIECES
 from heelstrike.errors import ProgramError
 
 SX = ca.SX
@@ -161,7 +161,7 @@ def test_stopped_saved_loaded_in_a_new_process_and_continued(tmp_path):
     np.savez(tmp_path / "half.npz", k=k, **half.state())
     code = f"""
 import numpy as np
-from heelstrike.compile.batch import LEAST, PIECES
+from heelstrike.compile.threads import LEAST, PIECES
 from heelstrike.compile.cpu import compile_program
 from tests.unit.test_rollout import oscillator
 saved = dict(np.load(r"{tmp_path / "half.npz"}"))

@@ -12,6 +12,7 @@ import pytest
 import heelstrike as hs
 from heelstrike.simulate import rollout
 from heelstrike.simulate.derive import standard
+from heelstrike.simulate.target import Target
 
 BALL = hs.load("ball")
 HOAP = hs.load("hoap1")
@@ -126,6 +127,13 @@ def test_worlds_resizes_and_starts_anew():
     sim.run(steps=1, worlds=1)
     assert sim.parameters["ground.normal.k"] == 1e4
     assert sim.state["q"].shape == (7,)
+
+
+def test_another_number_of_worlds_is_compiled_once(monkeypatch):
+    made, kernel = [], Target.kernel
+    monkeypatch.setattr(Target, "kernel", lambda *of: made.append(of) or kernel(*of))
+    ball().run(steps=2, worlds=8, record=["q"])
+    assert len(made) == 1
 
 
 def test_varied_worlds_are_bit_for_bit_those_run_alone():

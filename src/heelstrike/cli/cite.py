@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from heelstrike.cli.console import print_json
+from heelstrike.cli.options import Json
 from heelstrike.errors import HeelstrikeError
 
 OURS = "Heelstrike"
@@ -18,7 +19,7 @@ def cite(
         str | None, typer.Argument(help="A law, a paper or a citation key; all, if not given.")
     ] = None,
     plain: Annotated[bool, typer.Option("--plain", help="Print lines instead of BibTeX.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of BibTeX.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Print the sources of a law or a paper as BibTeX."""
     references = _references()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heelstrike.cli.console import PAGES, output, print_json, progress, table, will_write
+from heelstrike.cli.options import Depth, Json, Restitution, Scene
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    scene: Annotated[str, typer.Argument(help="A bundled scene, or a .toml file.")],
+    scene: Scene,
     laws: Annotated[
         str, typer.Option(help="Names of laws with commas between, scene for its own, or all.")
     ] = "scene,hunt-crossley,implicit,rigid",
@@ -28,13 +29,13 @@ def compare(
     mujoco: Annotated[
         bool, typer.Option("--mujoco", help="MuJoCo's own contact as a reference.")
     ] = False,
-    depth: Annotated[float, typer.Option(help="Of a point at rest, for named laws [m].")] = 1e-3,
-    restitution: Annotated[float, typer.Option(help="Wanted of named laws.")] = 0.3,
+    depth: Depth = 1e-3,
+    restitution: Restitution = 0.3,
     settle: Annotated[
         float | None, typer.Option(help="Left out at the start [s]; half, if not given.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="A page with pictures: FILE.html.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Run a scene under several laws and steps, and judge all by one yardstick."""
     from heelstrike.measure.laws import compare_laws

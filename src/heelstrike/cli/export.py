@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from heelstrike.cli.console import folder_of, output, print_json, table
+from heelstrike.cli.options import Json, Scene
 
 
 def export(
-    scene: Annotated[str, typer.Argument(help="A bundled scene, or a .toml file.")],
+    scene: Scene,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A .hs file; SCENE.hs, if not given.")
     ] = None,
@@ -19,7 +20,7 @@ def export(
         Path | None, typer.Option("--c", help="A folder for C instead: header, object, library.")
     ] = None,
     width: Annotated[int, typer.Option(min=1, help="Worlds that step together.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Write the compiled step of a scene: machine code for this kind of CPU, or C."""
     from heelstrike.compile.cpu import compile_program

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heelstrike.cli.console import output, print_json, table
+from heelstrike.cli.options import Json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +40,7 @@ def impact(
     out: Annotated[
         Path | None, typer.Option(help="Picture of the forces, such as hit.png.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Force, impulse and ZMP of a hit: virtual mass, simplified computation, full simulation."""
     from rich.text import Text

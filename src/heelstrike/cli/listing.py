@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heelstrike.cli.console import output, print_json, table
+from heelstrike.cli.options import Json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,7 +28,7 @@ class Kind(StrEnum):
 
 def list_things(
     kind: Annotated[Kind | None, typer.Argument(help="What to list; all, if not given.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List bundled scenes and robots, surfaces, contact laws and papers."""
     kinds = [kind] if kind else list(Kind)

@@ -1,4 +1,4 @@
-"""Options by which several verbs choose and change a scene."""
+"""Options that several verbs share: by which they choose and change a scene, and print."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from typing import Annotated
 
 import typer
 
-SceneName = Annotated[str | None, typer.Argument(help="A bundled scene, or a .toml file.")]
+SCENE = typer.Argument(help="A bundled scene, or a .toml file.")
+Scene = Annotated[str, SCENE]
+SceneName = Annotated[str | None, SCENE]
+"""Of a verb that also takes a robot alone."""
 RobotName = Annotated[
     str | None, typer.Option(help="A robot alone on a plane: a bundled name, .urdf or .xml.")
 ]
@@ -20,3 +23,6 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", help="A value by path: ground.normal.k=2e4. Repeatable."),
 ]
+Depth = Annotated[float, typer.Option(help="Of a point at rest, for named laws [m].")]
+Restitution = Annotated[float, typer.Option(help="Wanted of named laws.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heelstrike.cli.console import errors, folder_of, output, print_json
+from heelstrike.cli.options import Json
 from heelstrike.cli.paper_table import head, line, shown, verdict
 from heelstrike.errors import HeelstrikeError
 from heelstrike.papers import NAMES
@@ -43,7 +44,7 @@ def paper(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; one a core, at most 4, if not given.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Make the figures of a paper again, theirs beside ours. Without a name, list the papers."""
     if name is None:

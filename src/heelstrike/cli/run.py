@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from heelstrike.cli.console import PICTURES, errors, output, print_json, say, wi
 from heelstrike.cli.options import (
     Drop,
     Duration,
+    Json,
     LawName,
     RobotName,
     SceneName,
@@ -22,6 +22,7 @@ from heelstrike.cli.options import (
     Step,
 )
 from heelstrike.errors import HeelstrikeError
+from heelstrike.finite import finite
 
 if TYPE_CHECKING:
     from heelstrike.scene_files import SceneFile
@@ -54,7 +55,7 @@ def run(
     show: Annotated[
         bool, typer.Option("--print", help="Print the scene with all defaults; run nothing.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Simulate a scene, or a robot alone; leaves a recording and a picture."""
     flags = {"--law": law, "--drop": drop, "--duration": duration, "--dt": dt}
@@ -158,7 +159,7 @@ def _report(
     if as_json:
         paths = {name: str(path) if path else None for name, path in files.items()}
         head = {"scene": made.name, "about": made.content.about}
-        print_json(_finite({**head, "summary": found, "interrupted": not whole, **paths}))
+        print_json(finite({**head, "summary": found, "interrupted": not whole, **paths}))
     else:
         console = output()
         console.print(made.content.about or made.name, style="bold", markup=False)
@@ -170,12 +171,3 @@ def _report(
         say(f"interrupted after {found['steps']} steps; what was computed is kept", "yellow")
     if code:
         sys.exit(code)
-
-
-def _finite(value: Any) -> Any:
-    """The same with null for what is not finite: JSON has neither NaN nor infinity."""
-    if isinstance(value, dict):
-        return {name: _finite(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -9,23 +9,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heelstrike.cli.console import PICTURES, errors, output, print_json, will_write
+from heelstrike.cli.options import Depth, Json, Restitution, Scene
 from heelstrike.cli.run import FOLDER
 from heelstrike.errors import HeelstrikeError
+from heelstrike.finite import finite
 
 if TYPE_CHECKING:
     from heelstrike.measure.stability import StabilityMap
 
 
 def stability(
-    scene: Annotated[str, typer.Argument(help="A bundled scene, or a .toml file.")],
+    scene: Scene,
     law: Annotated[
         str, typer.Option(help="By name, with numbers for this robot; scene: its own.")
     ] = "scene",
     dt: Annotated[float | None, typer.Option(help="Time step that is judged [s].")] = None,
-    depth: Annotated[float, typer.Option(help="Of a point at rest, for a named law [m].")] = 1e-3,
-    restitution: Annotated[float, typer.Option(help="Wanted of a named law.")] = 0.3,
+    depth: Depth = 1e-3,
+    restitution: Restitution = 0.3,
     picture: Annotated[Path | None, typer.Option(help="The map, a .png file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Find the largest step in which a scene rests, and draw it over stiffness and step."""
     from heelstrike.measure.laws import SCENE, law_names, under
@@ -62,8 +64,8 @@ def _values(found: StabilityMap, own: int, dt: float) -> dict[str, Any]:
         "k": float(found.k[own]) if len(found.k) else None,
         "mass": found.mass,
         "largest_dt": found.largest(own),
-        "largest_dt_closed_form": closed if math.isfinite(closed) else None,
-        "friction_dt_closed_form": found.bristle if math.isfinite(found.bristle) else None,
+        "largest_dt_closed_form": finite(closed),
+        "friction_dt_closed_form": finite(found.bristle),
         "largest_k": found.stiffest(found.row(dt)) if len(found.k) else None,
         "largest_k_closed_form": stiffest if math.isfinite(closed) else None,
         "searched_dt": float(found.dt[-1]),
@@ -72,12 +74,11 @@ def _values(found: StabilityMap, own: int, dt: float) -> dict[str, Any]:
 
 
 def _cells(found: StabilityMap) -> dict[str, Any]:
-    closed = [x if math.isfinite(x) else None for x in found.closed.tolist()]
     return {
         "dt": found.dt.tolist(),
         "k": found.k.tolist(),
         "unstable": found.unstable.tolist(),
-        "closed": closed,
+        "closed": finite(found.closed.tolist()),
     }
 
 

@@ -12,6 +12,7 @@ from heelstrike.cli.console import output, print_json, say
 from heelstrike.cli.options import (
     Drop,
     Duration,
+    Json,
     LawName,
     RobotName,
     SceneName,
@@ -56,7 +57,7 @@ def sweep(
         int | None, typer.Option(min=1, help="Worlds that are computed and kept together.")
     ] = None,
     ray: Annotated[str | None, typer.Option(help="local, or HOST:PORT of a Ray cluster.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Simulate a scene in many worlds over parameters; a sweep that was killed goes on."""
     from heelstrike.sweeps.sweep import sweep as run

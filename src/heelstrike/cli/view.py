@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heelstrike.cli.console import PAGES, output, print_json, will_write
+from heelstrike.cli.options import Json
 from heelstrike.cli.run import chosen_scene, compiling
 from heelstrike.errors import HeelstrikeError
 
@@ -57,7 +58,7 @@ def view(
     no_open: Annotated[
         bool, typer.Option("--no-open", help="Print the address; open no browser.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Look at recordings, or at a scene while it is simulated, in the browser."""
     names = things or []

@@ -8,82 +8,19 @@ of the last world. Tables are plain arrays, the same for all worlds.
 from __future__ import annotations
 
 import ctypes
-import os
-from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache, partial
-from itertools import pairwise
+from functools import partial
 from threading import Lock
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.code import Port, Traced
-from heelstrike.compile.lanes import REALS, Real
+from heelstrike.compile.checks import as_numbers, check_counts
+from heelstrike.compile.code import Port
+from heelstrike.compile.layout import Layout
+from heelstrike.compile.threads import share_out
+from heelstrike.compile.tiles import aligned, fill
 from heelstrike.errors import ProgramError
-
-ALIGNMENT = 64
-PIECES, LEAST = 4, 8
-"""Of the tiles for each thread, and tiles in a piece: cores differ, and others use them."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What a caller must know of compiled code: ports in the order of its arguments, lanes, scratch
-    memory.
-    """
-
-    name: str
-    inputs: tuple[Port, ...]
-    tables: tuple[Port, ...]
-    memory: tuple[Port, ...]
-    outputs: tuple[Port, ...]
-    initial: Mapping[str, np.ndarray]
-    """Of the memory."""
-    width: int
-    real: Real
-    frame_size: int
-
-    @classmethod
-    def of(cls, program: Traced, width: int, real: Real, frame_size: int) -> Layout:
-        """Of a program that was compiled for tiles of `width` worlds."""
-        ports = program.inputs, program.tables, program.memory, program.outputs
-        return cls(program.name, *ports, program.initial, width, real, frame_size)
-
-    @property
-    def ports(self) -> tuple[Port, ...]:
-        return (*self.inputs, *self.tables, *self.memory, *self.outputs)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The same in JSON's types."""
-        kinds = ("inputs", "tables", "memory", "outputs")
-        ports = {kind: {p.name: list(p.shape) for p in getattr(self, kind)} for kind in kinds}
-        initial = {name: values.tolist() for name, values in self.initial.items()}
-        dtype = next(name for name, real in REALS.items() if real == self.real)
-        sizes = {"width": self.width, "frame_size": self.frame_size}
-        return {"name": self.name, **ports, "initial": initial, "dtype": dtype, **sizes}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Layout:
-        """The layout that `as_dict` described."""
-
-        def ports(kind: str) -> tuple[Port, ...]:
-            return tuple(Port(name, tuple(shape)) for name, shape in values[kind].items())
-
-        return cls(
-            name=values["name"],
-            inputs=ports("inputs"),
-            tables=ports("tables"),
-            memory=ports("memory"),
-            outputs=ports("outputs"),
-            initial={name: np.array(x, dtype=float) for name, x in values["initial"].items()},
-            width=values["width"],
-            real=REALS[values["dtype"]],
-            frame_size=values["frame_size"],
-        )
 
 
 class Batch:
@@ -110,7 +47,7 @@ class Batch:
         for port in layout.inputs + layout.memory:
             self._attach(port.name, self._tiles(port, self.tiles))
         for port in layout.tables:
-            self._attach_table(port.name, _aligned(port.shape, layout.real))
+            self._attach_table(port.name, aligned(port.shape, layout.real))
         for port in layout.outputs:
             self._attach_records(port, 1)
         self._room = 1  # records that the outputs have room for
@@ -148,14 +85,8 @@ class Batch:
             tiles = 1 if shared else self.tiles
             if len(self.arrays[name]) != tiles:
                 self._attach(name, self._tiles(settable[name], tiles))
-            rows = (
-                array
-                if array.ndim == 2
-                else array[None]
-                if shared
-                else np.tile(array, (self.worlds, 1))
-            )
-            _fill(self.arrays[name], rows)
+            rows = 1 if shared else self.worlds
+            fill(self.arrays[name], np.broadcast_to(array, (rows, size)))
 
     def get(self, name: str) -> np.ndarray:
         """A copy of a port's values: (worlds, *shape); an output of a program with memory
@@ -283,19 +214,12 @@ class Batch:
     def _run_threads(self, threads: int, steps: int, every: int, phase: int) -> None:
         while len(self._frames) < threads:
             self._frames.append(self._new_frame())
-        pieces = threads * max(1, min(PIECES, self.tiles // threads // LEAST))
-        left = deque(pairwise(self.tiles * k // pieces for k in range(pieces + 1)))
 
-        def work(frame: np.ndarray) -> None:  # its own frame and tiles; nothing else is written
-            while True:
-                try:
-                    piece = left.popleft()
-                except IndexError:  # none left
-                    return
-                arguments = self._packed(frame, *piece, steps, every, phase)
-                self._function(ctypes.addressof(arguments))
+        def work(frame: np.ndarray, first: int, end: int) -> None:  # writes to nothing else
+            arguments = self._packed(frame, first, end, steps, every, phase)
+            self._function(ctypes.addressof(arguments))
 
-        list(_pool(threads).map(work, self._frames[:threads]))
+        share_out(self.tiles, self._frames[:threads], work)
 
     # layout
 
@@ -305,10 +229,10 @@ class Batch:
         return (ctypes.c_int64 * 9)(*tables, frame.ctypes.data, *counts)
 
     def _tiles(self, port: Port, tiles: int) -> np.ndarray:
-        return _aligned((tiles, port.size, self.layout.width), self.layout.real)
+        return aligned((tiles, port.size, self.layout.width), self.layout.real)
 
     def _new_frame(self) -> np.ndarray:
-        return _aligned((max(self.layout.frame_size, 1), self.layout.width), self.layout.real)
+        return aligned((max(self.layout.frame_size, 1), self.layout.width), self.layout.real)
 
     def _attach(self, name: str, array: np.ndarray) -> None:
         self.arrays[name] = array
@@ -318,7 +242,7 @@ class Batch:
 
     def _attach_records(self, port: Port, records: int) -> None:
         shape = (self.tiles, records, port.size, self.layout.width)
-        self._attach(port.name, _aligned(shape, self.layout.real))
+        self._attach(port.name, aligned(shape, self.layout.real))
         self._records[self._index[port.name]] = (
             port.size * self.layout.width * self.layout.real.bytes
         )
@@ -333,52 +257,3 @@ class Batch:
                 f"table '{port.name}' has shape {array.shape}; it takes {port.shape}"
             )
         self.arrays[port.name][...] = array
-
-
-def as_numbers(name: str, value: ArrayLike, real: Real) -> np.ndarray:
-    """The value as an array of at least one dimension."""
-    try:
-        array = np.atleast_1d(np.asarray(value))
-        if array.dtype.kind not in "fiub":
-            raise TypeError
-        return array.astype(real.dtype)
-    except (TypeError, ValueError) as error:
-        raise ProgramError(
-            f"'{name}' must be numbers in a rectangular array, not {value!r:.60}"
-        ) from error
-
-
-def check_counts(**counts: int) -> None:
-    for name, value in counts.items():
-        if not isinstance(value, int | np.integer) or value < (0 if name == "steps" else 1):
-            least = "a whole number" if name == "steps" else "a whole number above 0"
-            raise ProgramError(f"{name} must be {least}, not {value!r}")
-
-
-def _fill(tiles: np.ndarray, rows: np.ndarray) -> None:
-    """Rows (worlds, size) into tiles (tiles, size, W); the rest of the last tile repeats the last
-    world.
-    """
-    n, size, width = tiles.shape
-    full = len(rows) // width
-    tiles[:full] = rows[: full * width].reshape(full, width, size).transpose(0, 2, 1)
-    if full < n:
-        rest = rows[full * width :]
-        tiles[full, :, : len(rest)] = rest.T
-        tiles[full, :, len(rest) :] = rest[-1][:, None]
-
-
-def _aligned(shape: tuple[int, ...], real: Real) -> np.ndarray:
-    size = int(np.prod(shape)) * real.bytes
-    raw = np.zeros(size + ALIGNMENT, dtype=np.uint8)
-    start = -raw.ctypes.data % ALIGNMENT
-    return raw[start : start + size].view(real.dtype).reshape(shape)
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads)
-
-
-if hasattr(os, "register_at_fork"):  # a forked child has none of the pool's threads
-    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -26,11 +26,11 @@ import llvmlite
 import llvmlite.binding as llvm
 
 import heelstrike
-from heelstrike.compile.batch import Layout
 from heelstrike.compile.container import TEMPORARY, Packed, Target, here, pack, unpack, write
 from heelstrike.compile.cuda import Ptx
 from heelstrike.compile.kernel import Kernel
 from heelstrike.compile.key import digest
+from heelstrike.compile.layout import Layout
 from heelstrike.errors import ProgramError
 
 if TYPE_CHECKING:

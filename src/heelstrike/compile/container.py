@@ -19,8 +19,8 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from heelstrike.compile.batch import Layout
 from heelstrike.compile.kernel import host
+from heelstrike.compile.layout import Layout
 from heelstrike.errors import ProgramError
 
 MAGIC = "heelstrike-kernel 1"

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import llvmlite.binding as llvm
 
-from heelstrike.compile.batch import Layout
 from heelstrike.compile.code import Traced
 from heelstrike.compile.kernel import Kernel, host, target_machine
-from heelstrike.compile.lanes import REALS, Real
+from heelstrike.compile.layout import Layout
 from heelstrike.compile.llvm import Module, emit
 from heelstrike.compile.program import Program
+from heelstrike.compile.real import REALS, Real
 from heelstrike.errors import ProgramError
 
 __all__ = ["Kernel", "compile_program", "host", "object_code", "widest"]

@@ -10,9 +10,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from heelstrike.compile.batch import Layout
 from heelstrike.compile.cuda_batch import CudaBatch
 from heelstrike.compile.driver import cuda_core, current_device
+from heelstrike.compile.layout import Layout
 from heelstrike.errors import ProgramError
 
 WARP = 32

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.batch import Batch, check_counts
+from heelstrike.compile.batch import Batch
+from heelstrike.compile.checks import check_counts
 from heelstrike.compile.dlpack import CUDA, capsule
 from heelstrike.compile.driver import copy_in, copy_out, copy_over, cuda_core, free_memory
 from heelstrike.errors import ProgramError

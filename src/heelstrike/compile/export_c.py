@@ -14,9 +14,10 @@ from math import isinf, isnan
 from pathlib import Path
 
 import heelstrike
-from heelstrike.compile.batch import ALIGNMENT, Layout
 from heelstrike.compile.container import here
 from heelstrike.compile.kernel import Kernel
+from heelstrike.compile.layout import Layout
+from heelstrike.compile.tiles import ALIGNMENT
 from heelstrike.errors import ProgramError
 
 TAKEN = (

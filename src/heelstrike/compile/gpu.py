@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from heelstrike.compile.cuda import WARP
 from heelstrike.compile.entry import Entry, Plan
-from heelstrike.compile.lanes import Real
+from heelstrike.compile.real import Real
 
 WORLD_BLOCK = 64
 """Threads of a block with a thread a world: they share nothing, any small number does."""

@@ -17,8 +17,9 @@ from heelstrike.compile.cuda import WARP
 from heelstrike.compile.gpu_crews import Places
 from heelstrike.compile.gpu_schedule import Schedule, Segment
 from heelstrike.compile.graph import INPUT
-from heelstrike.compile.lanes import Lanes, Real
+from heelstrike.compile.lanes import Lanes
 from heelstrike.compile.operations import BlockEmitter
+from heelstrike.compile.real import Real
 
 BARRIER = "  call void @llvm.nvvm.barrier0()"
 

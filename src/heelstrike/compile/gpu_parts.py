@@ -6,7 +6,7 @@ from heelstrike.compile.code import Code, Traced
 from heelstrike.compile.cuda import WARP
 from heelstrike.compile.gpu_crew import BARRIER, CrewEmitter, CrewLanes
 from heelstrike.compile.gpu_schedule import Schedule
-from heelstrike.compile.lanes import Real
+from heelstrike.compile.real import Real
 from heelstrike.compile.twins import joined
 
 

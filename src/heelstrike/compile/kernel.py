@@ -9,7 +9,9 @@ import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.batch import Batch, Layout, as_numbers
+from heelstrike.compile.batch import Batch
+from heelstrike.compile.checks import as_numbers
+from heelstrike.compile.layout import Layout
 from heelstrike.errors import ProgramError
 
 SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

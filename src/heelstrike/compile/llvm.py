@@ -16,7 +16,8 @@ from heelstrike.compile.cuda import WARP
 from heelstrike.compile.entry import Call, Cycle, Entry, Plan
 from heelstrike.compile.frame import Frame, Group, layout
 from heelstrike.compile.gpu import GpuEntry, gpu_attributes
-from heelstrike.compile.lanes import Lanes, Real
+from heelstrike.compile.lanes import Lanes
+from heelstrike.compile.real import Real
 from heelstrike.compile.straight import FunctionEmitter
 from heelstrike.compile.twins import MOST, twinned
 

@@ -11,14 +11,14 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
-from heelstrike.compile.batch import Layout
 from heelstrike.compile.cuda import WARP, Ptx
 from heelstrike.compile.gpu import PART_REGISTERS, WORLD_BLOCK, gpu_attributes
 from heelstrike.compile.gpu_parts import emit_parts
 from heelstrike.compile.gpu_schedule import schedule
-from heelstrike.compile.lanes import REALS
+from heelstrike.compile.layout import Layout
 from heelstrike.compile.llvm import emit
 from heelstrike.compile.program import Program
+from heelstrike.compile.real import REALS
 from heelstrike.errors import ProgramError
 
 

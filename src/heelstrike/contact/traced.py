@@ -18,9 +18,9 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.compile.graph import CONST, Graph, graph
-from heelstrike.compile.lanes import FLOAT64
 from heelstrike.compile.llvm import emit
 from heelstrike.compile.program import Program
+from heelstrike.compile.real import FLOAT64
 from heelstrike.contact.contact import SX, Answer, Contact, FrictionLaw, Law
 from heelstrike.contact.parameters import parameters, with_values
 from heelstrike.errors import HeelstrikeError, TraceError

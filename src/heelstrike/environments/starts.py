@@ -11,6 +11,7 @@ from heelstrike.environments import draws
 from heelstrike.environments.arrays import Arrays, Some, columns
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
+from heelstrike.simulate.room import make_room
 from heelstrike.simulate.simulator import Simulator
 
 Range: TypeAlias = tuple[Any, Any] | Callable[[Any], Any]
@@ -149,6 +150,6 @@ def check_varied(sim: Simulator, ranges: Mapping[str, Range]) -> None:
             raise HeelstrikeError(
                 f"vary['{path}'] is (low, high), or a function of numbers in [0, 1), not {given!r}"
             )
-        sim._make_room(None, {path: ends[0]})
+        make_room(sim._machine, None, {path: ends[0]})
         for end in ends:
             sim.parameters[path] = end

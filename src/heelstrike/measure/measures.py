@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 from typing import Any
 
+from heelstrike.finite import finite
 from heelstrike.simulate.recording import Recording
 from heelstrike.simulate.scene import Scene
 
@@ -30,7 +30,7 @@ class Measures:
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON: None stands for NaN."""
         values = {f.name: float(getattr(self, f.name)) for f in fields(self)}
-        return {name: x if math.isfinite(x) else None for name, x in values.items()}
+        return finite(values)
 
 
 def measured(run: Recording, scene: Scene, stable_dt: float, step_time: float) -> Measures:

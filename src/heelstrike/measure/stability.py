@@ -98,7 +98,7 @@ def last_stable(steps: np.ndarray, stable: np.ndarray) -> float:
 def stability_map(made: SceneFile, scales: np.ndarray | None = None) -> StabilityMap:
     """Of a scene under its laws; `scales` are those of the stiffness, one where it has none."""
     made = still(made)
-    sim, law = made.unchecked(), made.scene.surfaces[0].law
+    sim, law = made.simulator(bare=True), made.scene.surfaces[0].law
     stiff = [float(x.ravel()[0]) for path, x in sim.parameters.items() if STIFF.fullmatch(path)]
     scales = (SCALE if scales is None else scales) if stiff else np.ones(1)
     dt, scale = (x.ravel() for x in np.meshgrid(STEP_SIZES, scales, indexing="ij"))

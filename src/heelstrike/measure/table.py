@@ -16,10 +16,8 @@ NONE = "-"
 
 @dataclass(frozen=True)
 class Entry:
-    """One number of a run."""
+    """One number of a run, of its yardsticks or measures."""
 
-    source: str
-    """yardsticks or measures."""
     key: str
     label: str
     """Short, for the head of a column."""
@@ -30,34 +28,34 @@ class Entry:
 
 GROUPS: dict[str, tuple[Entry, ...]] = {
     "How it carries": (
-        Entry("yardsticks", "deepest", "deepest", "mm", 1e3, "largest depth of a point"),
-        Entry("yardsticks", "mean_depth", "mean depth", "mm", 1e3, "of the points that carry"),
-        Entry("yardsticks", "creep_normal", "sinks", "um/s", 1, "slope of the depth over time"),
-        Entry("yardsticks", "creep_tangential", "creeps", "um/s", 1, "slope of the way along"),
-        Entry("yardsticks", "chatter", "chatter", "1/s", 1, "changes of the total force"),
-        Entry("yardsticks", "spread", "spread", "1", 1, "of the forces of a body's points"),
+        Entry("deepest", "deepest", "mm", 1e3, "largest depth of a point"),
+        Entry("mean_depth", "mean depth", "mm", 1e3, "of the points that carry"),
+        Entry("creep_normal", "sinks", "um/s", 1, "slope of the depth over time"),
+        Entry("creep_tangential", "creeps", "um/s", 1, "slope of the way along"),
+        Entry("chatter", "chatter", "1/s", 1, "changes of the total force"),
+        Entry("spread", "spread", "1", 1, "of the forces of a body's points"),
     ),
     "How far from rigid contact": (
-        Entry("yardsticks", "cone_violation", "cone", "N", 1, "friction beyond its cone"),
-        Entry("yardsticks", "approach", "goes in", "mm/s", 1e3, "speed into the surface"),
-        Entry("yardsticks", "complementarity", "compl.", "W", 1, "|f_n u_n|"),
-        Entry("yardsticks", "dissipation_gap", "dissip.", "W", 1, "|f_t . u_t + mu f_n |u_t||"),
-        Entry("yardsticks", "ncp_dual", "c + Gamma", "m/s^2", 1, "dual residual"),
-        Entry("yardsticks", "energy_residual", "energy", "J", 1, "from nothing"),
+        Entry("cone_violation", "cone", "N", 1, "friction beyond its cone"),
+        Entry("approach", "goes in", "mm/s", 1e3, "speed into the surface"),
+        Entry("complementarity", "compl.", "W", 1, "|f_n u_n|"),
+        Entry("dissipation_gap", "dissip.", "W", 1, "|f_t . u_t + mu f_n |u_t||"),
+        Entry("ncp_dual", "c + Gamma", "m/s^2", 1, "dual residual"),
+        Entry("energy_residual", "energy", "J", 1, "from nothing"),
     ),
     "Force and cost": (
-        Entry("measures", "peak_force", "peak", "N", 1, "largest normal force, whole run"),
-        Entry("measures", "impulse", "impulse", "N s", 1, "of normal forces, whole run"),
-        Entry("measures", "ground_work", "work", "J", 1, "of normal forces, whole run"),
-        Entry("measures", "stable_dt", "stable dt", "ms", 1e3, "largest step in which it rests"),
-        Entry("measures", "step_time", "a step", "us", 1e6, "CPU time of one world's step"),
+        Entry("peak_force", "peak", "N", 1, "largest normal force, whole run"),
+        Entry("impulse", "impulse", "N s", 1, "of normal forces, whole run"),
+        Entry("ground_work", "work", "J", 1, "of normal forces, whole run"),
+        Entry("stable_dt", "stable dt", "ms", 1e3, "largest step in which it rests"),
+        Entry("step_time", "a step", "us", 1e6, "CPU time of one world's step"),
     ),
 }
 
 
 def cell(column: Mapping[str, Any], entry: Entry) -> str:
     """The number of a run as text."""
-    value = column[entry.source][entry.key]
+    value = {**column["yardsticks"], **column["measures"]}[entry.key]
     if value is None:
         return NONE
     if entry.key == "stable_dt":

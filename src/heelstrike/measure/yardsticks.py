@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from heelstrike.finite import finite
 from heelstrike.measure.residuals import residuals
 from heelstrike.measure.stance import chatter, creep, penetration, spread
 from heelstrike.measure.window import start, window
@@ -57,7 +58,7 @@ class Yardsticks:
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for JSON: None stands for NaN."""
-        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        return finite({f.name: getattr(self, f.name) for f in fields(self)})
 
     def __str__(self) -> str:
         if self.failed >= 0:
@@ -117,9 +118,3 @@ def told(value: float) -> str:
 def _farthest(values: Iterable[float]) -> float:
     """The value farthest from 0, with its sign; NaN is left out."""
     return max((v for v in values if not math.isnan(v)), key=abs, default=NAN)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value

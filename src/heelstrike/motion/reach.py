@@ -14,6 +14,7 @@ import pinocchio as pin
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.motion.humanoid import SIDES, Humanoid
+from heelstrike.robot.robot import Robot
 
 ROUNDS = 60
 """Steps of a pose at most."""
@@ -21,6 +22,8 @@ CLOSE = 1e-7
 """Error of soles, centre of mass and hand at which a pose is taken [m, rad]."""
 MISSED = 1e-3
 """Error that is not accepted [m, rad]."""
+SLACK = 1e-3
+"""By which a pose may begin outside a joint's range, and is moved inside [m, rad]."""
 
 
 class Reach:
@@ -51,7 +54,8 @@ class Reach:
         if self.hand is not None:
             self.tasks.append(self.hand)
         self.limits = [ConfigurationLimit(model)]
-        self.configuration = pink.Configuration(model, model.createData(), human.pose)
+        begin = within(human.robot, human.pose)
+        self.configuration = pink.Configuration(model, model.createData(), begin)
 
     def pose(
         self,
@@ -74,7 +78,8 @@ class Reach:
             self.hand.set_target(pin.SE3(np.eye(3), hand))
         for _ in range(ROUNDS):
             step = solve_ik(self.configuration, self.tasks, 1.0, "daqp", limits=self.limits)
-            self.configuration.integrate_inplace(step, 1.0)
+            q = self.configuration.integrate(step, 1.0)
+            self.configuration.update(within(self.human.robot, q))  # the step is solved to 1e-6
             if self.error() < CLOSE or np.abs(step).max() < CLOSE:
                 break
         if (error := self.error()) > MISSED:
@@ -91,6 +96,19 @@ class Reach:
         if self.hand is not None:
             errors += [self.hand.compute_error(self.configuration)[:3]]
         return max(float(np.abs(error).max()) for error in errors)
+
+
+def within(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """The same with every joint in its range; one that is far outside is an error."""
+    found = np.clip(q, robot.lower, robot.upper)
+    worst = int(np.argmax(np.abs(found - q)))
+    if abs(found[worst] - q[worst]) > SLACK:
+        joint = next(j for j in robot.joints if j.iq <= worst < j.iq + j.nq)
+        raise HeelstrikeError(
+            f"joint '{joint.name}' of {robot.name} stands at {q[worst]:.4g}, outside its range, "
+            f"{robot.lower[worst]:.4g} to {robot.upper[worst]:.4g}; give a pose within the ranges"
+        )
+    return found
 
 
 def _add_frame(model: pin.Model, name: str, body: int, place: pin.SE3) -> None:

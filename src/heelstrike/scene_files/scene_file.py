@@ -99,25 +99,12 @@ class SceneFile:
         device: str = "cpu",
         math: str = "exact",
         dtype: str | None = None,
+        bare: bool = False,
     ) -> Simulator:
-        """A simulator with the pushes; the start and the step are checked. On a CPU its numbers
-        are of the file's type, on a GPU float32, unless `dtype` is given.
+        """A simulator with the pushes; the start and the step are checked. A `bare` one has no
+        pushes, and takes any start and step. On a CPU its numbers are of the file's type, on a GPU
+        float32, unless `dtype` is given.
         """
-        sim = self.unchecked(worlds, device, math, dtype)
-        self._check_start(sim)
-        for i, push in enumerate(self.content.push):
-            with self._blaming(("push", i)):
-                sim.push(push.body, push.force, push.duration, at=push.start, point=push.point)
-        return sim
-
-    def unchecked(
-        self,
-        worlds: int = 1,
-        device: str = "cpu",
-        math: str = "exact",
-        dtype: str | None = None,
-    ) -> Simulator:
-        """A simulator without pushes, whatever the start and the step are."""
         how = self.content.simulation
         own = how.dtype if device == "cpu" else None
         with self._blaming(("simulation",), word="sensors"):
@@ -125,7 +112,7 @@ class SceneFile:
                 sensor_frame(self.robot, name)
         control, scene = self.control, self.scene
         with self._blaming(("simulation",), ("servo",), ("stops",)):
-            return Simulator(
+            sim = Simulator(
                 scene,
                 how.dt,
                 control,
@@ -137,6 +124,12 @@ class SceneFile:
                 stops=self.content.stops,
                 sensors=how.sensors,
             )
+        if not bare:
+            self._check_start(sim)
+            for i, push in enumerate(self.content.push):
+                with self._blaming(("push", i)):
+                    sim.push(push.body, push.force, push.duration, at=push.start, point=push.point)
+        return sim
 
     def changed(self, **values: Any) -> SceneFile:
         """A copy with other values of its content; the robot is not read again."""

@@ -17,6 +17,7 @@ from heelstrike.compile.loop import Table, table
 from heelstrike.compile.program import Program
 from heelstrike.contact.parameters import structure, with_values
 from heelstrike.dynamics.flight import servo_error
+from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.controller import Controller, Sensed
 from heelstrike.simulate.joints import clamped, servo_torque
@@ -43,6 +44,15 @@ def prefix(control: Control) -> str:
     if isinstance(control, Direct):
         return ""
     return "servo." if isinstance(control, ServoPlan) else "controller."
+
+
+def torque_path(control: Control) -> str:
+    """Of what is added to its torque."""
+    if isinstance(control, Controller):
+        raise HeelstrikeError(
+            "a controller makes the torque by itself; give it a parameter for what you add"
+        )
+    return f"{prefix(control)}torque"
 
 
 def key(control: Control, robot: Robot) -> object:

@@ -48,6 +48,11 @@ class Machine:
         self._kernels: dict[tuple[object, ...], Kernel | CudaKernel] = {}
 
     @property
+    def dt(self) -> np.ndarray:
+        """Of each world [s]."""
+        return np.broadcast_to(self.parameters["dt"].reshape(-1, 1)[:, 0], (self.worlds,))
+
+    @property
     def clock(self) -> np.ndarray:
         """Steps that each world has made since its start; compiles nothing."""
         return np.zeros(self.worlds) if self._batch is None else self._batch.get("clock")[:, 0]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
 from heelstrike.simulate.attributes import FORMAT, VERSION, decoded
+from heelstrike.simulate.file_names import with_file_names, with_paths
 from heelstrike.simulate.summary import Summary
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Recording:
 
     def save(self, path: PathLike) -> Path:
         """Writes a NetCDF4 file, whole or not at all; returns its path."""
-        plain = self.data.copy()
+        plain = with_file_names(self.data.copy())
         for variable in plain.variables.values():
             # NaN stands for itself; what a former file decided is forgotten
             variable.encoding = {"_FillValue": None} if variable.dtype.kind == "f" else {}
@@ -96,7 +97,7 @@ class Recording:
                 f"'{path}' is no NetCDF4 file, or a damaged one; Recording.save writes them"
             ) from error
         _check(path, data)
-        return cls(data)
+        return cls(with_paths(data))
 
     def summary(self) -> Summary:
         """Speed, failures, peaks, energy balance and where it ended; prints itself."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.batch import Layout
 from heelstrike.compile.cache import cached_kernel, cached_ptx
 from heelstrike.compile.cuda import CudaKernel
 from heelstrike.compile.driver import architecture, current_device
 from heelstrike.compile.kernel import Kernel
+from heelstrike.compile.layout import Layout
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.attributes import encoded
+from heelstrike.simulate.file_names import ENTRY
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -229,5 +230,5 @@ def _varied(path: str, values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray,
     values = np.asarray(values)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
-    dims = ("world",) if values.ndim == 1 else ("world", f"{path}.entry")
+    dims = ("world",) if values.ndim == 1 else ("world", f"{path}{ENTRY}")
     return dims, values, {"long_name": f"varied: {path}", "varied": "yes"}

@@ -88,8 +88,3 @@ class Plan:
             "worlds": self.worlds,
             "seed": self.seed,
         }
-
-
-def variable(path: str) -> str:
-    """A path as a name in a file, where a slash would make a group and a space end the name."""
-    return path.replace("/", ":").replace(" ", "_")

@@ -14,6 +14,7 @@ from heelstrike.compile.cache import environment
 from heelstrike.compile.key import digest
 from heelstrike.errors import HeelstrikeError
 from heelstrike.scene_files import SceneFile, load_scene
+from heelstrike.simulate.file_names import file_name
 from heelstrike.simulate.recorder import at_the_end, ends
 from heelstrike.simulate.repeat import circumstances, coordinates, described
 from heelstrike.simulate.scene import bodies_in
@@ -23,7 +24,7 @@ from heelstrike.simulate.variables import AXES, dataset
 from heelstrike.sweeps.fall import fall_of
 from heelstrike.sweeps.job import STATE, Job, job_of
 from heelstrike.sweeps.places import MASS, check_drop, check_once, filled, places, unit_of
-from heelstrike.sweeps.plan import Plan, variable
+from heelstrike.sweeps.plan import Plan
 from heelstrike.sweeps.starts import depths, placed_by
 from heelstrike.sweeps.store import FORMAT, VERSION
 
@@ -146,12 +147,12 @@ class Study:
         if self.fall is not None:
             found["fell"] = self.fall.judged(memory["q"])
         values = self.plan.values(*span)
-        return found | {variable(path): numbers for path, numbers in values.items()}
+        return found | {file_name(path): numbers for path, numbers in values.items()}
 
     def template(self, chunk: dict[str, np.ndarray]) -> xr.Dataset:
         """The dataset of the first world, without a time of day."""
         first = {name: array[:1] for name, array in chunk.items()}
-        varied = {variable(path): first.pop(variable(path)) for path in self.plan.paths}
+        varied = {file_name(path): first.pop(file_name(path)) for path in self.plan.paths}
         fell = first.pop("fell", None)
         machine, plan = self.sim._machine, self.plan
         rest = {path: x for path, x in self.job.base.items() if path not in STATE}
@@ -168,8 +169,8 @@ class Study:
             "wall_time": None,
             "varied": varied,
             "sweep": {
-                "grid": {variable(path): len(values) for path, values in plan.grid.items()},
-                "random": {variable(path): x.as_list() for path, x in plan.random.items()},
+                "grid": {file_name(path): len(values) for path, values in plan.grid.items()},
+                "random": {file_name(path): x.as_list() for path, x in plan.random.items()},
                 "q0": self.job.base["q"],
                 "v0": self.job.base["v"],
                 "scene": self.scene,
@@ -180,7 +181,7 @@ class Study:
             made["fell"] = ("world", fell, FELL)
         for path in plan.paths:
             if unit := unit_of(self.sim, path):
-                made[variable(path)].attrs["units"] = unit
+                made[file_name(path)].attrs["units"] = unit
         return made
 
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 
-from heelstrike.compile.lanes import FLOAT32, Lanes
+from heelstrike.compile.lanes import Lanes
+from heelstrike.compile.real import FLOAT32
 
 EXPONENT_SHIFT = 52
 Pair = tuple[str, str]

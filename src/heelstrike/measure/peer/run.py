@@ -76,7 +76,7 @@ def _labelled(made: SceneFile, trace: Trace, like: xr.Dataset, dt: float) -> xr.
 def _seen(made: SceneFile, trace: Trace) -> dict[str, np.ndarray]:
     """Our own program on MuJoCo's states, a world each."""
     count = len(trace.q)
-    sim = made.unchecked(worlds=min(count, CHUNK))
+    sim = made.simulator(worlds=min(count, CHUNK), bare=True)
     parts: list[dict[str, np.ndarray]] = []
     for first in range(0, count, sim.worlds):
         at = np.minimum(np.arange(first, first + sim.worlds), count - 1)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def largest_stable_step(made: SceneFile) -> float:
     """The last of STEP_SIZES in which the scene rests [s]."""
     held = still(made)
-    pose = rest_pose(held, held.unchecked())
+    pose = rest_pose(held, held.simulator(bare=True))
     traces = [traced(held, STEPS, float(dt), pose) for dt in STEP_SIZES]
     stable = [t.failed < 0 and bool(steady(held, t.normal[None])[0]) for t in traces]
     return last_stable(STEP_SIZES, np.array(stable))

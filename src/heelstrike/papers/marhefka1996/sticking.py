@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import heelstrike as hs
 from heelstrike.papers.marhefka1996 import closed_form
-from heelstrike.papers.marhefka1996.impact import impacts, scene, time_scale
-from heelstrike.papers.report import Result, below, finished, near, shown
+from heelstrike.papers.marhefka1996.impact import impacts, time_scale
+from heelstrike.papers.pulled import ALPHA, STIFFNESS, pulled_off
+from heelstrike.papers.report import Result, below, near, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MASS, STIFFNESS, ALPHA = 50.0, 50e3, 0.4
-"""[kg], [N/m], [s/m], fig 2."""
 PULLS = np.geomspace(1e3, 1e5, 48)
 """External forces that lift the mass [N], ours."""
-DEPTH = 0.01
-"""Where the mass rests when the pull begins [m], ours."""
-LIFT_DT, LIFT_STEPS = 5e-6, 6000
-"""[s]"""
-
-
-@hs.controller
-def pull(s: Any, force: float = 1e3) -> Any:
-    """A constant force upward."""
-    return force + 0 * s.q
+STEPS, EVERY = 6000, 10
 
 
 def lifted(law: hs.HuntCrossley) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Depth, depth rate and force of a mass that is pulled off the ground, (pull, time)."""
-    sim = hs.Simulator(scene(law), dt=LIFT_DT, control=pull, integrator="rk4")
-    run = sim.run(
-        steps=LIFT_STEPS,
-        q0=[-DEPTH],
-        v0=[0.0],
-        worlds=len(PULLS),
-        vary={"controller.force": PULLS, "foot.mass": np.full(len(PULLS), MASS)},
-        record=("depth", "depth_rate", "normal_force"),
-        every=10,
-        progress=False,
-    )
-    data = finished(run, LIFT_STEPS)
+    data = pulled_off(hs.Elastic(law, friction=None), PULLS, STEPS, EVERY)
     series = (data.depth, data.depth_rate, data.normal_force)
     depth, rate, force = (x.values[..., 0] for x in series)
     return depth, rate, force

@@ -15,7 +15,8 @@ import numpy as np
 import heelstrike as hs
 from heelstrike.papers.marhefka1996 import closed_form
 from heelstrike.papers.marhefka1996.impact import impacts, time_scale
-from heelstrike.papers.marhefka1996.sticking import ALPHA, STIFFNESS, lifted
+from heelstrike.papers.marhefka1996.sticking import lifted
+from heelstrike.papers.pulled import ALPHA, STIFFNESS
 from heelstrike.papers.report import Result, Row, below, near, shown
 
 if TYPE_CHECKING:

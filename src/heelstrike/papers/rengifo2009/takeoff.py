@@ -8,32 +8,23 @@ and under the imposed acceleration.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.papers.report import Result, Row, finished, shown
+from heelstrike.papers.pulled import ALPHA, DEPTH, MASS, STIFFNESS, pulled_off
+from heelstrike.papers.report import Result, Row, shown
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-MASS, STIFFNESS, ALPHA = 50.0, 50e3, 0.4
-"""[kg], [N/m], [s/m], of [Marhefka1996] fig 2."""
 PULLS = np.geomspace(1e3, 1e5, 24)
 """[N], ours."""
-DT, STEPS = 5e-6, 8000
+STEPS, EVERY = 8000, 5
 LIMIT = -2 / (3 * ALPHA)
 """Depth rate below which (6) of [Marhefka1996] pulls [m/s]."""
-DEPTH = 0.01
-"""[m], ours: where the pull begins."""
-
-
-@hs.controller  # type: ignore[untyped-decorator]
-def pull(s: Any, force: float = 1e3) -> Any:
-    """A constant force upward."""
-    return force + 0 * s.q
 
 
 def laws() -> dict[str, hs.Elastic | hs.FeedbackLinearized]:
@@ -48,26 +39,9 @@ def laws() -> dict[str, hs.Elastic | hs.FeedbackLinearized]:
     }
 
 
-def lifted(law: hs.Elastic | hs.FeedbackLinearized) -> xr.Dataset:
-    """One world a pull."""
-    scene = hs.Scene(hs.load("foot"), hs.Plane(law=law), gravity=0.0)
-    sim = hs.Simulator(scene, dt=DT, control=pull, integrator="rk4")
-    run = sim.run(
-        steps=STEPS,
-        q0=[-DEPTH],
-        v0=[0.0],
-        worlds=len(PULLS),
-        vary={"controller.force": PULLS, "foot.mass": np.full(len(PULLS), MASS)},
-        record=("depth", "depth_rate", "normal_force"),
-        every=5,
-        progress=False,
-    )
-    return finished(run, STEPS)
-
-
 def takeoff() -> Result:
     """The least force under each law, and how fast the foot leaves."""
-    made = {name: lifted(law) for name, law in laws().items()}
+    made = {name: pulled_off(law, PULLS, STEPS, EVERY) for name, law in laws().items()}
     rows: list[Row] = []
     for name, data in made.items():
         force, rate = data.normal_force.values[..., 0], data.depth_rate.values[..., 0]

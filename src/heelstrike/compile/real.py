@@ -1,0 +1,27 @@
+"""Floating-point types that programs are compiled for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Real:
+    """A floating-point type: its names in LLVM, numpy and C, and the integer of its size."""
+
+    name: str
+    suffix: str
+    integer: str
+    bytes: int
+    dtype: type
+
+    @property
+    def bits(self) -> int:
+        return 8 * self.bytes
+
+
+FLOAT64 = Real("double", "f64", "i64", 8, np.float64)
+FLOAT32 = Real("float", "f32", "i32", 4, np.float32)
+REALS = {"float64": FLOAT64, "float32": FLOAT32}
