@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from heelstrike.compile.number import number
 from heelstrike.contact.parameters import check_numbers
 from heelstrike.dynamics.flight import holds_position, servo_error
 from heelstrike.errors import HeelstrikeError
@@ -111,9 +112,9 @@ def stop_torque(robot: Robot, stops: StopsPlan, q: SX, v: SX, ahead: SX | float)
         reached = q[joint.iq] + ahead * v[i]
         beyond = SX(0)
         if high < LARGE:
-            beyond = ca.fmax(reached - high, 0)
+            beyond = ca.fmax(reached - number(high), 0)
         if low > -LARGE:
-            beyond = beyond + ca.fmin(reached - low, 0)
+            beyond = beyond + ca.fmin(reached - number(low), 0)
         drag = ca.if_else(beyond * v[i] > 0, stops.c[i], 0)
         now[i] = -stops.k[i] * beyond - drag * v[i]
         slope[i] = ca.if_else(beyond != 0, ahead * (drag + ahead * stops.k[i]), 0)
