@@ -79,10 +79,11 @@ def servo_torque(
     robot: Robot, servo: ServoPlan, q: SX, v: SX, q_ref: SX, v_ref: SX, ahead: SX | float
 ) -> Torque:
     """Of a servo whose parameters are symbols; `ahead` is dt where it is implicit, else 0."""
-    stiff = servo.kp * SX(holds_position(robot))
+    moves = SX(driven(robot))
+    stiff, damping = servo.kp * SX(holds_position(robot)), servo.kd * moves
     lag = servo_error(robot, q, q_ref)
-    now = stiff * (lag - ahead * v) + servo.kd * (v_ref - v) + servo.torque * SX(driven(robot))
-    slope = ahead * (servo.kd + ahead * stiff)
+    now = stiff * (lag - ahead * v) + damping * (v_ref - v) + servo.torque * moves
+    slope = ahead * (damping + ahead * stiff)
     if servo.implicit:
         return Torque(now, slope, servo.limit, servo.limited, plain=("slope",))
     return Torque(clamped(now, servo.limit, servo.limited), zeros(robot.nv))
