@@ -42,7 +42,7 @@ from benchmarks.processes import waited, workers_of
 from benchmarks.step import sources
 from heelstrike.bench.standing import case, simulator
 from heelstrike.machine import machine
-from heelstrike.sweeps.job import STATE, Worker, kernel_here
+from heelstrike.sweeps.job import STATE, Worker
 from heelstrike.sweeps.plan import Plan
 from heelstrike.sweeps.study import study_of
 
@@ -171,7 +171,7 @@ def overhead(source: str) -> dict[str, float]:
     friction = {"ground.friction.mu_k": (0.5, 0.6)}
     duration, work = TURN_STEPS * float(sim.parameters["dt"][0]), TURN_STEPS * TURN_WORLDS
     study = study_of(sim, Plan.of(None, friction, TURN_WORLDS, 0), duration)
-    worker = Worker(study.job, kernel_here(study.sim))
+    worker = Worker(study.job, study.kernel)
     worker.work(TURN_WORLDS, study.rows((0, TURN_WORLDS)))
     batch = worker._ready(TURN_WORLDS)
     bare, swept = [], []

@@ -1,24 +1,41 @@
 """A GPU of paper: what cuda-core and the driver offer, played by this CPU.
 
-A launch runs the same program compiled for 32 lanes, which has the layout of a GPU's tiles. So
-all that surrounds a launch is tested: what is copied, shared, kept and recorded. That a real GPU
-computes the same bits was measured (benchmarks/gpu.md).
+A launch runs the same program compiled for 32 lanes, which has the layout of a GPU's tiles; PTX
+that was written by hand is run as it stands (ptx_machine.py). So all that surrounds a launch is
+tested: what is copied, shared, kept and recorded. That a real GPU computes the same bits was
+measured (benchmarks/gpu.md).
 """
 
 from __future__ import annotations
 
 import ctypes
 import sys
+from collections import ChainMap
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
-from heelstrike.compile import ptx
+from heelstrike.compile import chosen, ptx
 from heelstrike.compile.cpu import compile_program
+from heelstrike.compile.driver import current_device
+from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate import target
+from tests import ptx_machine
 
 FREE = 2**30
 """Bytes of memory that it says it has."""
+
+
+def found() -> bool:
+    """Whether this machine has a real one."""
+    try:
+        current_device()
+    except HeelstrikeError:
+        return False
+    return True
+
+
+REAL = found()
 STREAM = 7
 """Handle of any stream."""
 
@@ -36,9 +53,11 @@ class Driver(ModuleType):
     def __init__(self) -> None:
         super().__init__("cuda.bindings.driver")
         self.copied = {"in": 0, "out": 0, "over": 0}
+        self.waits = 0
+        self.free = FREE
 
     def cuMemGetInfo(self):
-        return 0, FREE, FREE
+        return 0, self.free, FREE
 
     def cuMemcpyHtoD(self, to, source, size):
         return self._move("in", to, source, size)
@@ -48,6 +67,11 @@ class Driver(ModuleType):
 
     def cuMemcpyDtoD(self, to, source, size):
         return self._move("over", to, source, size)
+
+    def cuStreamSynchronize(self, stream):
+        assert stream == 0  # that of the copies
+        self.waits += 1
+        return (0,)
 
     def _move(self, way, to, source, size):
         self.copied[way] += size
@@ -77,17 +101,23 @@ def install(monkeypatch) -> Driver:
         compiled[made.text.encode()] = compile_program(program, outputs, 32, dtype)
         return made
 
-    def launch(stream, config, kernel, pointers, strides, records, tiles, *counts):
+    def launch(stream, config, kernel, *arguments):
+        if isinstance(kernel, str):
+            ptx_machine.run(kernel, config.grid, config.block, [*map(int, arguments)])
+            return
+        pointers, strides, records, tiles, *counts = arguments
         layout = kernel.layout
         frame = np.zeros(max(layout.frame_size, 1) * 32 * layout.real.bytes + 64, np.uint8)
         start = -(-frame.ctypes.data // 64) * 64
         values = (pointers, strides, records, start, 0, tiles, *counts)
-        arguments = (ctypes.c_int64 * 9)(*(int(x) for x in values))
-        kernel.function(ctypes.addressof(arguments))
+        packed = (ctypes.c_int64 * 9)(*(int(x) for x in values))
+        kernel.function(ctypes.addressof(packed))
 
     real, driver, core = ptx.make_ptx, Driver(), ModuleType("cuda.core")
     core.Device, core.launch, core.LaunchConfig = Device, launch, SimpleNamespace
-    load = staticmethod(lambda text: SimpleNamespace(get_kernel=lambda name: compiled[text]))
+    own = {chosen.ptx(width).encode(): chosen.ptx(width) for width in (4, 8)}
+    known = ChainMap(compiled, own)
+    load = staticmethod(lambda text: SimpleNamespace(get_kernel=lambda name: known[text]))
     core.ObjectCode = SimpleNamespace(from_ptx=load)
     bindings, cuda = ModuleType("cuda.bindings"), ModuleType("cuda")
     bindings.driver, cuda.core, cuda.bindings = driver, core, bindings

@@ -8,7 +8,10 @@ coordinates and points. Curves: powers that were put in. The command: what docs/
 import json
 import subprocess
 import sys
+from contextlib import nullcontext
+from enum import IntFlag
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,10 +19,11 @@ import pytest
 from heelstrike import machine
 from heelstrike.bench import accuracy, growth, memory, standing, steps, timing
 from heelstrike.bench.bench import Wanted, notes
-from heelstrike.bench.gpu import by_warp, on_gpu
+from heelstrike.bench.gpu import by_warp, check_warp, fallen, on_gpu
 from heelstrike.bench.standing import DEFAULT, case, simulator
 from heelstrike.cli import main
 from heelstrike.robot import load
+from heelstrike.view import bench as view
 
 TIMES = accuracy.GRID * np.arange(1, 51)
 
@@ -189,8 +193,52 @@ def test_mujoco_stands_where_ours_does():
 
 def test_the_load_of_a_gpu_on_this_machine():
     """The same code, on the CPU and with few worlds."""
-    found = on_gpu(case("hoap1"), {"linear-spring": DEFAULT}, worlds=65, device="cpu")
-    assert found["linear-spring, float32, exact"]["steps_per_s"] > 1e4
+    found = on_gpu(case("hoap1"), {"linear-spring": DEFAULT}, worlds=65, device="cpu", steps=50)
+    row = found["linear-spring, float32, exact"]
+    assert row["steps_per_s"] > 1e4
+    assert row["fell"] == 0
+
+
+def test_worlds_that_fall_on_a_gpu_are_counted():
+    sim = simulator(case("hoap1").robot, 1e-3, worlds=4)
+    assert fallen(sim) == 0
+    q = sim.state["q"]
+    q[:, 2] *= [1.0, 0.94, np.nan, 1.04]
+    sim.state["q"] = q
+    assert fallen(sim) == 2
+
+
+class Flags(IntFlag):
+    """Of mujoco_warp."""
+
+    NEFC = 1
+    NJMAX_NNZ = 2
+    BROADPHASE = 4
+    NARROWPHASE = 8
+    CCD = 16
+    ITERATIONS = 512
+
+
+@pytest.mark.parametrize(
+    ("contacts", "overflow", "height", "said"),
+    [
+        (16, [0, 512], 0.5, None),
+        (16, [0, 8], 0.5, "too little room in 1 worlds"),
+        (15, [0, 0], 0.5, "does not stand: 7.5 contacts a world"),
+        (16, [0, 0], np.nan, "does not stand"),
+    ],
+)
+def test_warp_whose_worlds_lost_contacts_is_refused(contacts, overflow, height, said):
+    """Two worlds on eight contacts each; a solver at its limit is no loss."""
+
+    def there(values):
+        return SimpleNamespace(numpy=lambda: np.array(values))
+
+    data = SimpleNamespace(nworld=2, nacon=there([contacts]), overflow=there(overflow))
+    data.qpos = there([[0, 0, 0.5], [0, 0, height]])
+    peer = SimpleNamespace(height=0.5, contacts=8)
+    with nullcontext() if said is None else pytest.raises(standing.HeelstrikeError, match=said):
+        check_warp("robot", peer, SimpleNamespace(OverflowType=Flags), data)
 
 
 def test_warp_that_is_not_installed_is_left_out(monkeypatch):
@@ -306,3 +354,17 @@ def test_laws_and_mujoco(capsys, tmp_path, monkeypatch):
     text = capsys.readouterr().out
     assert "times MuJoCo" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_gpu_s_part_of_the_page():
+    """Figures, what could not be measured and why, and nothing of what is not installed."""
+    made = {
+        "rigid, float32, exact": {"steps_per_s": 4.7e7, "built_s": 3.0, "fell": 2},
+        "rigid, float32, fast": {"said": "700 of 65536 worlds do not stand"},
+        "mujoco_warp": None,
+    }
+    (table,) = view._gpu({"hoap1": made})
+    assert [line.cells[1:] for line in table.rows] == [
+        ("rigid, float32, exact", "47.0", "3.0"),
+        ("rigid, float32, fast", "700 of 65536 worlds do not stand", ""),
+    ]

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile.driver import current_device
 from heelstrike.errors import HeelstrikeError
 from tests import gpu
 
@@ -22,28 +21,17 @@ LAWS = {
 }
 
 
-def found() -> bool:
-    try:
-        current_device()
-    except HeelstrikeError:
-        return False
-    return True
-
-
-REAL = found()
-
-
 @pytest.fixture
 def driver(monkeypatch):
     """Of the paper GPU; None where there is a real one."""
-    return None if REAL else gpu.install(monkeypatch)
+    return None if gpu.REAL else gpu.install(monkeypatch)
 
 
 def box(device, law="elastic", **more):
     """A box on two corners: small, so that its programs are compiled soon."""
     edge = [("box", (0.1, y, -0.05)) for y in (-0.05, 0.05)]
     scene = hs.Scene(hs.load("box", points=edge), hs.Plane(law=LAWS[law]))
-    return hs.Simulator(scene, dt=1e-3, dtype="float32", device=device, **more)
+    return hs.Simulator(scene, dt=1e-3, device=device, **({"dtype": "float32"} | more))
 
 
 def starts(sim, worlds=WORLDS):
@@ -121,6 +109,47 @@ def test_a_torque_of_one_world_is_set_not_written_in_place():
     np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.usefixtures("driver")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_some_worlds_begin_anew(dtype):
+    """Each where it is told to; the others stay as they are, also one that diverged."""
+    mask = np.arange(WORLDS) % 3 > 0
+    mask[-1] = True  # whose copies fill the last tile
+
+    def work(sim):
+        sim.run(steps=20, q0=starts(sim))
+        sim.state["q"] = np.where(np.arange(WORLDS)[:, None] == 3, np.nan, sim.state["q"])
+        sim.step()
+        before = sim.state.copy()
+        sim.reset(worlds=mask, q0=starts(sim) + 1e-3, v0=np.full(sim.robot.nv, 0.1))
+        return before, sim.state.copy()
+
+    sims = [box(device, worlds=WORLDS, dtype=dtype) for device in ("cpu", "cuda")]
+    (_, ours), (before, theirs) = map(work, sims)
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+        np.testing.assert_array_equal(before[name][~mask], theirs[name][~mask], err_msg=name)
+    assert before["failed"][3] >= 0
+    assert (theirs["v"][mask] == np.dtype(dtype).type(0.1)).all()
+
+
+def test_a_reset_copies_nothing_back(driver):
+    if driver is None:
+        pytest.skip("only the paper GPU counts what is copied")
+    sim = box("cuda", worlds=WORLDS)
+    sim.step(3)
+    driver.copied.update({"in": 0, "out": 0})
+    sim.reset(worlds=np.arange(WORLDS) < 5)
+    assert driver.copied["out"] == 0
+    numbers = sum(np.size(sim.state.initial(name)) for name in sim.state)
+    # a byte a lane that says who, and one tile of every number
+    assert driver.copied["in"] == 64 + numbers * 32 * 4
+    with pytest.raises(HeelstrikeError, match=r"the mask has shape \(3,\)"):
+        sim._machine.ready().reset(np.ones(3, bool))
+    with pytest.raises(HeelstrikeError, match="no memory speed"):
+        sim._machine.ready().reset(speed=[1.0])
+
+
 def test_what_is_not_looked_at_is_not_copied(driver):
     """A thousand steps copy only who failed and the work of the ground, which a warning needs."""
     if driver is None:
@@ -143,7 +172,7 @@ def test_too_many_worlds_are_refused_with_how_many_fit():
 
 
 def test_without_a_gpu_a_sentence():
-    if REAL:
+    if gpu.REAL:
         pytest.skip("there is a GPU")
     with pytest.raises(HeelstrikeError, match=r"heelstrike\[cuda\]|no usable GPU"):
         box("cuda")
@@ -157,3 +186,15 @@ def test_choices():
         hs.Simulator(scene, math="fast")
     with pytest.raises(HeelstrikeError, match="no device 'tpu'; device: cpu, cuda"):
         hs.Simulator(scene, device="tpu")
+
+
+def test_what_is_copied_has_arrived_before_a_launch(driver):
+    """The driver's copies are in a stream for which those of batches do not wait."""
+    if driver is None:
+        pytest.skip("only the paper GPU counts")
+    sim = box("cuda", worlds=WORLDS)
+    sim.step()
+    driver.waits = 0
+    sim.state["v"] = np.zeros(sim.robot.nv)
+    sim._machine.ready().keep("q")
+    assert driver.waits == 2

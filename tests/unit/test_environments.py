@@ -268,7 +268,8 @@ def test_draws_are_those_of_whole_numbers():
         a = mix((s + golden * episode) % 2**32)
         b = mix((mix(s ^ other) + episode) % 2**32)
         expected = mix(mix((a + golden * k) % 2**32) ^ b) >> 8
-        found = draws.stream(draws.folded([seed]), np.array([episode], np.int32))
+        own = draws.folded([seed])
+        found = draws.stream(own, draws.other(own), np.array([episode], np.int32))
         assert draws.bits(*found, np.array([k], np.int32)).tolist() == [expected]
 
 
@@ -280,7 +281,8 @@ def test_draws_are_spread_evenly():
     k = np.arange(n, dtype=np.int32)
     found = []
     for episode in (0, 1):
-        a, b = draws.stream(draws.folded(range(worlds)), np.full(worlds, episode, np.int32))
+        own = draws.folded(range(worlds))
+        a, b = draws.stream(own, draws.other(own), np.full(worlds, episode, np.int32))
         found.append(draws.bits(a[:, None], b[:, None], k) * 2.0**-24)
     u = found[0]
     assert u.min() >= 0

@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -19,6 +20,7 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.compile import cuda_batch, dlpack
+from heelstrike.environments import settings
 from heelstrike.environments.on_gpu import GpuArrays
 from heelstrike.errors import HeelstrikeError
 from tests import gpu
@@ -42,6 +44,7 @@ assert len(dlpack._alive) == 1
 WORLDS = 37
 """One tile and a part of another."""
 BUSY = {"vary": {"ground.friction.mu_k": (0.6, 0.9)}, "episode": 0.2, "noise": (0.05, 1.0)}
+PUSHES = {"pushes": hs.Pushes(force=(5, 40), wait=(0.05, 0.2))}
 PUSHED = {"pushes": hs.Pushes(force=(5, 40), wait=(0.05, 0.2)), "episode": 0.3}
 
 
@@ -70,6 +73,63 @@ class Cuda:
         self.said.append(("leave", stream.name))
 
 
+def where(mask, one, other, out=None):
+    """PyTorch's: NumPy's has no `out`."""
+    found = np.where(mask, one, other)
+    if out is not None:
+        out[...] = found
+    return found
+
+
+class Graph:
+    """A CUDA graph of paper: the operations of PyTorch and our launches, done again on the same
+    memory. What is captured is done as well, which stands for the first replay.
+    """
+
+    open = None
+    made = 0
+
+    def __init__(self):
+        self.tape, self.replays = [], 0
+        Graph.made += 1
+
+    def note(self, work, arguments, options, found):
+        self.tape.append((work, arguments, options, found))
+
+    def replay(self):
+        self.replays += 1
+        for work, arguments, options, found in self.tape if self.replays > 1 else ():
+            new = work(*arguments, **options)
+            if hasattr(found, "copy_") and new.data_ptr() != found.data_ptr():
+                found.copy_(new)
+
+
+@contextmanager
+def capture(graph, stream, capture_error_mode):
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, work, types, arguments=(), options=None):
+            found = work(*arguments, **(options or {}))
+            graph.note(work, arguments, options or {}, found)
+            return found
+
+    assert stream == gpu.STREAM
+    Graph.open = graph
+    try:
+        with Watch():
+            yield
+    finally:
+        Graph.open = None
+
+
+def noted(launch, *arguments):
+    """A launch, which a graph that is being captured holds on to."""
+    launch(*arguments)
+    if Graph.open is not None:
+        Graph.open.note(launch, arguments, {}, None)
+
+
 def lying(array):
     """Where a device's array lies, as NumPy's."""
     size = int(np.prod(array.shape)) * array.dtype.itemsize
@@ -91,11 +151,17 @@ def torch(request, driver, monkeypatch):
         monkeypatch.setattr(dlpack, "CUDA", 1)  # DLPack's number of a CPU
         monkeypatch.setattr(cuda_batch, "CUDA", 1)
         monkeypatch.setattr(GpuArrays, "stream", lambda self: nullcontext())
+        for name, stands in (("CUDAGraph", Graph), ("graph", capture), ("ExternalStream", int)):
+            monkeypatch.setattr(real.cuda, name, stands)
+        launch = sys.modules["cuda.core"].launch
+        monkeypatch.setattr(sys.modules["cuda.core"], "launch", partial(noted, launch))
         return real
     module = ModuleType("torch")
     vars(module).update({name: getattr(np, name) for name in np.__all__})
+    module.where = where
     module.from_dlpack, module.cuda, module.Tensor = lying, Cuda(), Cuda  # SciPy looks for one
     monkeypatch.setitem(sys.modules, "torch", module)
+    monkeypatch.setattr(settings, "replay", lambda *_: None)  # NumPy has no graphs
     return module
 
 
@@ -144,6 +210,108 @@ def test_a_thousand_actions_copy_nothing(torch, driver):
     assert type(seen) is type(action)
 
 
+@pytest.fixture
+def real_torch(torch):
+    if isinstance(torch.cuda, Cuda):
+        pytest.skip("only PyTorch has graphs")
+    Graph.made = 0
+    return torch
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+def test_a_graph_has_the_bits_of_what_it_captured(real_torch, mode):
+    """Resets of all and of some worlds between, and a parameter that is set anew."""
+
+    def work(graph):
+        envs = hs.Environments(
+            scene(), WORLDS, device="cuda", autoreset=mode, graph=graph, **BUSY, **PUSHES
+        )
+        found, state = played(envs, 12)
+        found.append(np.asarray(envs.reset(options={"reset_mask": np.arange(WORLDS) % 2 == 0})[0]))
+        envs.sim.parameters["ground.normal.k"] = 9e3
+        for k in range(12):
+            action = np.full(envs.action_space.shape, 0.1 * k - 0.5, np.float32)
+            *answer, info = envs.step(action)
+            found += [np.asarray(each) for each in (*answer, *info.values()) if each != {}]
+        return found, state, envs.sim.state.copy()
+
+    plain, graphs = work(False), None
+    assert Graph.made == 0
+    graphs = work(True)
+    assert Graph.made == 2  # with pushes and without; a value that is set anew moves nothing
+    for one, other in zip(plain[0], graphs[0], strict=True):
+        np.testing.assert_array_equal(one, other)
+    for one, other in zip(plain[1:], graphs[1:], strict=True):
+        assert all(np.array_equal(one[name], other[name], equal_nan=True) for name in one)
+
+
+def test_arrays_that_a_graph_gave_stay_as_they_are(real_torch):
+    envs = hs.Environments(scene(), WORLDS, device="cuda", **BUSY)
+    envs.reset(seed=0)
+    still = real_torch.zeros(envs.action_space.shape)
+    given = [envs.step(still) for _ in range(6)]
+    kept = [[np.asarray(each).copy() for each in step[:4]] for step in given]
+    envs.step(still + 1)
+    for now, then in zip(given, kept, strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(now[:4], then, strict=True))
+    assert Graph.made == 1
+
+
+def test_functions_of_ones_own_are_asked_every_time(real_torch):
+    """A graph would not ask them again; who knows better says so."""
+    asked = []
+
+    def reward(s):
+        asked.append(1)
+        return s.height
+
+    envs = hs.Environments(scene(), WORLDS, device="cuda", reward=reward)
+    still = real_torch.zeros(envs.action_space.shape)
+    asked.clear()
+    for _ in range(5):
+        envs.step(still)
+    assert (len(asked), Graph.made) == (5, 0)
+    envs = hs.Environments(scene(), WORLDS, device="cuda", reward=reward, graph=True)
+    asked.clear()
+    for _ in range(5):
+        envs.step(still)
+    assert (len(asked), Graph.made) == (2, 1)
+    with pytest.raises(HeelstrikeError, match='graph=True is for device="cuda"'):
+        hs.Environments(scene(), WORLDS, graph=True)
+
+
+def test_worlds_that_moved_are_captured_anew(real_torch):
+    """A recorded run of the simulator in between: another program, another stream."""
+    envs = hs.Environments(scene(), WORLDS, device="cuda")
+    still = real_torch.zeros(envs.action_space.shape)
+    for _ in range(3):
+        envs.step(still)
+    envs.sim.parameters["ground.normal.alpha"] = np.linspace(0.4, 0.5, WORLDS)
+    for _ in range(3):
+        envs.step(still)
+    assert Graph.made == 2
+
+
+def test_what_cannot_be_captured_runs_without(real_torch, monkeypatch):
+    @contextmanager
+    def refuse(graph, **_):
+        raise RuntimeError("not while capturing\nmore")
+        yield
+
+    monkeypatch.setattr(real_torch.cuda, "graph", refuse)
+    envs = hs.Environments(scene(), WORLDS, device="cuda")
+    still = real_torch.zeros(envs.action_space.shape)
+    envs.step(still)
+    with pytest.warns(hs.HeelstrikeWarning, match="graph: not while capturing; it runs without"):
+        envs.step(still)
+    envs.step(still)
+    assert not envs._replay.captures
+    envs = hs.Environments(scene(), WORLDS, device="cuda", graph=True)
+    envs.step(still)
+    with pytest.raises(HeelstrikeError, match="leave graph=True out"):
+        envs.step(still)
+
+
 def test_the_callers_stream_waits_and_is_waited_for(torch):
     if not isinstance(torch.cuda, Cuda):
         pytest.skip("only the stand-in writes down who waits")
@@ -152,6 +320,30 @@ def test_the_callers_stream_waits_and_is_waited_for(torch):
     envs.step(np.zeros(envs.action_space.shape))
     s = gpu.STREAM
     assert torch.cuda.said == [(s, "caller"), ("enter", s), ("leave", s), ("caller", s)]
+
+
+@pytest.mark.skipif(not gpu.REAL, reason="there is no GPU")
+@pytest.mark.parametrize("mode", ["next_step", "same_step"])
+def test_a_real_graph_has_the_bits_of_what_it_captured(mode):
+    """Pushed, felled and begun anew; what is captured is replayed, not done again by Python."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+
+    def work(graph):
+        options = {"autoreset": mode, "graph": graph, **BUSY, **PUSHES}
+        envs = hs.Environments(scene(), 1000, device="cuda", **options)
+        found = [envs.reset(seed=5)[0]]
+        for k in range(60):
+            action = torch.full(envs.action_space.shape, 0.03 * k - 0.9, device="cuda")
+            found += envs.step(action)[:4]
+        return envs, [each.cpu().numpy() for each in found], envs.sim.state.copy()
+
+    (_, plain, state), (envs, ours, its_state) = work(False), work(True)
+    assert [known.graph is not None for known in envs._replay._known.values()] == [True, True]
+    for one, other in zip(plain, ours, strict=True):
+        np.testing.assert_array_equal(one, other)
+    for name, value in state.items():
+        np.testing.assert_array_equal(value, its_state[name], err_msg=name)
+    assert sum(late.sum() for late in ours[4::4]) >= 1000
 
 
 def test_arrays_of_a_simulator_where_they_lie(torch):

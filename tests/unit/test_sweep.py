@@ -28,6 +28,7 @@ import heelstrike as hs
 from benchmarks.processes import waited, workers_of
 from heelstrike.cli import main
 from heelstrike.compile import cpu
+from heelstrike.compile.cpu import compile_program
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.place import meetings
 from heelstrike.sweeps import job as jobs
@@ -40,7 +41,7 @@ from heelstrike.sweeps.plan import Plan
 from heelstrike.sweeps.starts import depths
 from heelstrike.sweeps.store import locked
 from heelstrike.sweeps.study import Study, study_of
-from tests import gpu
+from tests import gpu, toppler
 
 BALL = """
 about = "a ball falls"
@@ -248,7 +249,7 @@ def test_who_fell():
             [0, 0, 0.4, 0, 0, np.sin(turn), np.cos(turn)],
         ]
     )
-    assert judge.judged(q).tolist() == [False, True, True, False]
+    assert compile_program(judge.program(7))(q=q)["fell"].ravel().tolist() == [0, 1, 1, 0]
 
 
 def test_a_robot_whose_servo_is_weak_falls():
@@ -278,7 +279,6 @@ def test_bytes_do_not_depend_on_the_lanes(whole, monkeypatch):
             return super().work(*arguments)
 
     monkeypatch.setattr(sweeping, "Worker", Mixed)
-    monkeypatch.setattr(sweeping, "kernel_here", lambda sim: None)
     job = Study.job
     shipped = property(lambda study: jobs.shipped(job.func(study), study.sim))
     monkeypatch.setattr(Study, "job", shipped)
@@ -349,6 +349,61 @@ def test_gpu_has_the_bits_of_the_cpu(monkeypatch):
     theirs = swept("gpu", device="cuda").data
     assert theirs.attrs["device"] == '"cuda"'
     assert ours.equals(theirs)
+
+
+# what is kept
+
+
+def test_only_what_is_asked_for_is_kept():
+    """It has the same numbers, and a world takes less."""
+    every, some = swept("all").data, swept(keep=["peak_force", "impulse"]).data
+    assert set(some.data_vars) == {"failed", "steps", "peak_force", "impulse"}
+    assert all(some[name].equals(every[name]) for name in some.data_vars)
+    assert "peak force" in str(hs.Recording.load("made/sweep.nc").summary())
+    plan = Plan.of(GRID, RANDOM, WORLDS, 3)
+    values = sum(x.nbytes for x in some.variables.values() if "world" in x.dims)
+    size = study_of("ball.toml", plan, keep=["peak_force", "impulse"]).bytes * WORLDS
+    assert values <= size < 1.5 * values
+    bare = swept("bare", keep=[])
+    assert set(bare.data.data_vars) == {"failed", "steps"}
+    assert "failed        none" in str(bare.summary())
+    bare.plot("bare.png")
+    with pytest.raises(HeelstrikeError, match=r"another keep|keep \[.*\], not"):
+        swept(keep=["q"], resume=True)
+    with pytest.raises(HeelstrikeError, match="no variable to keep 'fell'; variable to keep: peak"):
+        swept("no", keep=["fell"])
+
+
+def test_who_fell_is_judged_on_the_gpu_and_little_is_copied_back(monkeypatch):
+    """Beside the CPU's judgement; a number a world for each of failed, steps and fell."""
+    driver = gpu.install(monkeypatch)
+    axes = {"random": {"start.v.root.wy": (0.0, 8.0)}, "worlds": 70, "duration": 0.4}
+    sims = [
+        hs.Simulator(toppler.scene(), control=hs.Servo(), dtype="float32", device=device)
+        for device in ("cpu", "cuda")
+    ]
+    ours = hs.sweep(sims[0], **axes).data
+    driver.copied["out"] = 0
+    theirs = hs.sweep(sims[1], **axes, keep=["fell"]).data
+    assert driver.copied["out"] == 3 * 96 * 4  # 70 worlds in three tiles
+    np.testing.assert_array_equal(ours["fell"], theirs["fell"])
+    assert 0 < int(ours["fell"].sum()) < 70
+
+
+def test_chunks_fit_into_the_gpu(monkeypatch):
+    """Half of what is free is for the worlds of a chunk; what a user says is taken or refused."""
+    driver = gpu.install(monkeypatch)
+    plan = Plan.of(None, RANDOM, 3000, 3)
+    study = study_of("ball.toml", plan, device="cuda")
+    assert sweeping._chunk(study, shared=False) == 3000
+    driver.free = 2 * 300 * study.kernel.world_bytes
+    assert study.kernel.fitting == 600
+    assert sweeping._chunk(study, shared=False) == 256  # a multiple of 128
+    options = {"grid": None, "worlds": 3000, "duration": 0.002, "device": "cuda"}
+    swept("fits", **options)
+    assert json.loads(Path("fits/sweep.json").read_text())["chunk"] == 256
+    with pytest.raises(HeelstrikeError, match="GB are free; 600 worlds fit"):
+        swept("large", chunk=700, **options)
 
 
 def test_ten_thousand_worlds_cost_one_compile(monkeypatch):
@@ -608,9 +663,10 @@ class PaperRay(ModuleType):
         class RayTaskError(RayError):
             cause = HeelstrikeError("install the same version on all nodes")
 
-    def __init__(self, fails=None):
+    def __init__(self, fails=None, **gpus):
         super().__init__("ray")
-        self.fails, self.put = fails, pickle.dumps
+        self.fails, self.put, self.asked = fails, pickle.dumps, []
+        self.resources = {"CPU": 2.0} | gpus
 
     def init(self, **options):
         pass
@@ -618,9 +674,11 @@ class PaperRay(ModuleType):
     shutdown = init
 
     def cluster_resources(self):
-        return {"CPU": 2.0}
+        return self.resources
 
     def remote(self, **options):
+        self.asked.append(options)
+
         def given(work):
             return SimpleNamespace(remote=lambda job, *rest: (work, job, pickle.dumps(rest)))
 
@@ -641,6 +699,19 @@ def test_chunks_of_a_cluster_in_any_order_give_the_same_bytes(whole, monkeypatch
     monkeypatch.setitem(sys.modules, "ray", PaperRay())
     swept(ray="local", chunk=4)
     assert content() == whole
+
+
+def test_gpus_of_a_cluster(monkeypatch):
+    """Each worker has one; where there is none, a sentence."""
+    gpu.install(monkeypatch)
+    ray = PaperRay(GPU=1.0)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    theirs = swept("there", ray="local", device="cuda", chunk=32).data
+    assert ray.asked == [{"num_gpus": 1, "max_retries": 5}]
+    assert theirs.equals(swept("here", dtype="float32").data)
+    monkeypatch.setitem(sys.modules, "ray", PaperRay())
+    with pytest.raises(HeelstrikeError, match="no node of this Ray cluster has a GPU"):
+        swept("none", ray="local", device="cuda")
 
 
 def test_a_node_that_worked_on_another_sweep_begins_anew():

@@ -53,6 +53,9 @@ def sweep(
     math: Annotated[str, typer.Option(help="exact or, on a GPU, fast.")] = "exact",
     dtype: Annotated[str | None, typer.Option(help="float64 or float32.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="One a core, if not given.")] = None,
+    keep: Annotated[
+        str | None, typer.Option(help="fell,peak_force: what is kept. All, if not given.")
+    ] = None,
     chunk: Annotated[
         int | None, typer.Option(min=1, help="Worlds that are computed and kept together.")
     ] = None,
@@ -77,6 +80,7 @@ def sweep(
             math=math,
             dtype=dtype,
             threads=threads,
+            keep=None if keep is None else [name.strip() for name in keep.split(",")],
             chunk=chunk,
             ray=ray,
             resume=resume,

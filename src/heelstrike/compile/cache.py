@@ -75,7 +75,7 @@ def cached_kernel(
 
 def cached_ptx(
     key: object,
-    build: Callable[[], Program],
+    build: Callable[[], Program | Traced],
     outputs: Sequence[str],
     dtype: str,
     arch: str,

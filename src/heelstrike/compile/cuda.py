@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from heelstrike.compile import chosen
 from heelstrike.compile.cuda_batch import CudaBatch
-from heelstrike.compile.driver import allow_shared, cuda_core, current_device
+from heelstrike.compile.driver import allow_shared, cuda_core, current_device, free_memory
 from heelstrike.compile.layout import Layout
 from heelstrike.errors import ProgramError
 
@@ -86,6 +89,24 @@ class CudaKernel:
     def local_bytes(self) -> int:
         """Local memory a thread: frame and spills."""
         return int(self.kernel.attributes.local_size_bytes)
+
+    @property
+    def world_bytes(self) -> int:
+        """Memory of the GPU that a world takes."""
+        layout = self.layout
+        ports = layout.inputs + layout.memory + layout.outputs
+        return sum(port.size for port in ports) * layout.real.bytes
+
+    @property
+    def fitting(self) -> int:
+        """Worlds that fit into what the GPU has left."""
+        return free_memory() // self.world_bytes
+
+    @cached_property
+    def chosen(self) -> Any:
+        """The kernel that writes where a mask holds."""
+        text = chosen.ptx(self.layout.real.bytes)
+        return cuda_core().ObjectCode.from_ptx(text.encode()).get_kernel(chosen.NAME)
 
     def batch(self, worlds: int) -> CudaBatch:
         return CudaBatch(self, worlds)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from heelstrike.compile.batch import Batch
 from heelstrike.compile.checks import check_counts
+from heelstrike.compile.chosen import LANES, Chosen
 from heelstrike.compile.dlpack import CUDA, capsule
 from heelstrike.compile.driver import copy_in, copy_out, copy_over, cuda_core, free_memory
 from heelstrike.errors import ProgramError
@@ -31,13 +32,16 @@ class CudaBatch:
         self.layout = kernel.layout
         self.worlds = worlds
         self._check_room(worlds)
-        self.host = Batch(kernel.layout, _never, worlds)
+        self.host = Host(kernel.layout, _never, worlds)
         """Where values are laid out before they go and after they come."""
         self.stream = kernel.device.create_stream()
         self.buffers: dict[str, Any] = {}
         self._records = 1  # that the outputs have room for
         self._addresses: list[int] = []
-        self._upload(port.name for port in self.layout.ports)
+        for port in self.layout.memory + self.layout.outputs:
+            self._fit(port.name)
+        self._upload(port.name for port in self.layout.inputs + self.layout.tables)
+        self.reset()
 
     # values
 
@@ -51,12 +55,25 @@ class CudaBatch:
         return self.host.get(name)
 
     def reset(self, worlds: np.ndarray | None = None, **values: ArrayLike) -> None:
-        memory = [port.name for port in self.layout.memory]
-        if worlds is not None:
-            for name in memory:
-                self._download(name)
-        self.host.reset(worlds, **values)
-        self._upload(memory)
+        """Nothing comes from the GPU: what stays is not touched."""
+        mask = np.ones(self.worlds, bool) if worlds is None else np.asarray(worlds, dtype=bool)
+        if mask.shape != (self.worlds,):
+            raise ProgramError(f"the mask has shape {mask.shape}; it takes ({self.worlds},)")
+        names = [port.name for port in self.layout.memory]
+        if unknown := [name for name in values if name not in names]:
+            raise ProgramError(f"no memory {', '.join(unknown)}; memories: {', '.join(names)}")
+        chosen = Chosen(self, mask)
+        for port in self.layout.memory:
+            given = np.asarray(values.get(port.name, self.layout.initial[port.name]))
+            if given.ndim == 2:
+                rows = np.broadcast_to(given, (self.worlds, port.size))
+                self.host.set(**{port.name: rows})
+                tiles = self.host.arrays[port.name]
+            else:
+                row: np.ndarray = np.broadcast_to(given, port.size).astype(self.layout.real.dtype)
+                tiles = np.repeat(row[None, :, None], LANES, axis=2)
+            chosen.write(self.buffers[port.name], tiles)
+        self.sync()
 
     def share(self, other: CudaBatch) -> None:
         """Takes over another batch's inputs and memory where they fit, without a copy."""
@@ -87,6 +104,13 @@ class CudaBatch:
         return DeviceArray(self.buffers[name], array.shape, array.dtype)
 
     # work
+
+    @property
+    def table(self) -> int:
+        """Where on the GPU a launch finds the addresses of all ports; another one once any of them
+        has moved.
+        """
+        return int(self._table.handle)
 
     @property
     def steps_made(self) -> int:
@@ -122,7 +146,7 @@ class CudaBatch:
 
     def _make_room(self, records: int) -> None:
         """For the outputs; what they held is lost."""
-        if records == self._records:
+        if records == self._records or not self.layout.outputs:
             return
         self.sync()
         for port in self.layout.outputs:
@@ -167,16 +191,29 @@ class CudaBatch:
         self.sync()
         return buffer
 
+    def put(self, array: np.ndarray) -> Any:
+        """A copy of an array in memory of the GPU."""
+        buffer = self.allocate(array.nbytes)
+        copy_in(buffer, np.ascontiguousarray(array))
+        return buffer
+
     def _check_room(self, worlds: int) -> None:
         """Refuses more worlds than fit, before anything is allocated."""
-        ports = self.layout.inputs + self.layout.memory + self.layout.outputs
-        each = sum(port.size for port in ports) * self.layout.real.bytes
-        free = free_memory()
-        if worlds * each > free:
+        each, fitting = self.kernel.world_bytes, self.kernel.fitting
+        if worlds > fitting:
             raise ProgramError(
                 f"{worlds} worlds of {each / 1e3:.3g} kB each need {worlds * each / 1e9:.3g} GB of "
-                f"the GPU's memory, and {free / 1e9:.3g} GB are free; {free // each} worlds fit"
+                f"the GPU's memory, and {free_memory() / 1e9:.3g} GB are free; {fitting} worlds fit"
             )
+
+
+class Host(Batch):
+    """Arrays of the same layout, which need not hold what the GPU's do: no page of them is touched
+    before values travel through it.
+    """
+
+    def reset(self, worlds: np.ndarray | None = None, **values: ArrayLike) -> None:
+        """The GPU's memory is reset there."""
 
 
 class Kept(Mapping[str, np.ndarray]):

@@ -53,8 +53,9 @@ def free_memory() -> int:
 
 
 def copy_in(buffer: Any, array: np.ndarray) -> None:
-    """From the host."""
+    """From the host; it is there when this returns."""
     _checked(_driver().cuMemcpyHtoD(int(buffer.handle), array.ctypes.data, array.nbytes))
+    _wait()
 
 
 def copy_out(array: np.ndarray, buffer: Any) -> None:
@@ -63,8 +64,16 @@ def copy_out(array: np.ndarray, buffer: Any) -> None:
 
 
 def copy_over(buffer: Any, other: Any, size: int) -> None:
-    """From one buffer of the GPU to another."""
+    """From one buffer of the GPU to another; done when this returns."""
     _checked(_driver().cuMemcpyDtoD(int(buffer.handle), int(other.handle), size))
+    _wait()
+
+
+def _wait() -> None:
+    """For the stream of the copies: the driver returns from some before they have arrived, and the
+    streams of batches do not wait for it.
+    """
+    _checked(_driver().cuStreamSynchronize(0))
 
 
 def _checked(answer: Any) -> Any:

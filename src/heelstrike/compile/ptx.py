@@ -11,6 +11,7 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
+from heelstrike.compile.code import Traced
 from heelstrike.compile.cuda import WARP, Ptx
 from heelstrike.compile.gpu import (
     WORLD_BLOCK,
@@ -29,14 +30,14 @@ from heelstrike.errors import ProgramError
 
 
 def make_ptx(
-    program: Program,
+    program: Program | Traced,
     outputs: Sequence[str] | None = None,
     dtype: str = "float32",
     arch: str = "sm_90",
     math: str = "exact",
     mapping: str = "auto",
 ) -> Ptx:
-    """PTX for the named outputs (default: all).
+    """PTX for the named outputs (default: all); a program that was traced elsewhere has its own.
 
     mapping: "world", a thread a world; "part", a warp a limb; "auto", a warp a limb where the
     program has limbs and neither tables, arrays nor loops within loops.
@@ -47,7 +48,8 @@ def make_ptx(
         raise ProgramError(f"math is 'exact' or 'fast', not '{math}'")
     if mapping not in ("auto", "world", "part"):
         raise ProgramError(f"mapping is 'auto', 'world' or 'part', not '{mapping}'")
-    traced, fast = program.trace(outputs), math == "fast"
+    traced = program if isinstance(program, Traced) else program.trace(outputs)
+    fast = math == "fast"
     plan = None if mapping == "world" else schedule(traced, REALS[dtype].bytes)
     if plan is None and mapping == "part":
         raise ProgramError(

@@ -40,14 +40,18 @@ class Actions:
         usual = SCALE if kind == "position" else robot.torque_limit[joints]
         self._scale = arrays.alike(_scale(usual if scale is None else scale, self.names))
 
-    def take(self, actions: Any) -> Any:
-        """The actions as they are taken, (worlds, joints)."""
+    def given(self, actions: Any) -> Any:
+        """What a user hands in, (worlds, joints), on this device."""
         action = self.arrays.given(actions)
         if tuple(action.shape) != (self.arrays.worlds, self.size):
             raise HeelstrikeError(
                 f"actions have the shape ({self.arrays.worlds}, {self.size}), a row a world, not "
                 f"{tuple(action.shape)}"
             )
+        return action
+
+    def take(self, action: Any) -> Any:
+        """The actions as they are taken, within -1 and 1."""
         action = action.clip(-1.0, 1.0)
         self.arrays.fill(self._tiles, self._base + self._scale * action, self._columns)
         return action

@@ -27,9 +27,14 @@ def folded(seeds: Sequence[int]) -> np.ndarray:
     return (whole ^ (whole >> np.uint64(32))).astype(np.uint32).view(np.int32)
 
 
-def stream(seed: Any, episode: Any) -> tuple[Any, Any]:
+def other(seed: Any) -> Any:
+    """m(s ^ H), which all episodes of a seed share."""
+    return mixed(seed ^ OTHER)
+
+
+def stream(seed: Any, other: Any, episode: Any) -> tuple[Any, Any]:
     """(a, b) of arrays of int32, one entry a world."""
-    return mixed(seed + GOLDEN * episode), mixed(mixed(seed ^ OTHER) + episode)
+    return mixed(seed + GOLDEN * episode), mixed(other + episode)
 
 
 def bits(a: Any, b: Any, k: Any) -> Any:

@@ -57,10 +57,11 @@ class Environments(VectorEnv[Any, Any, Any]):
         dtype: str | None = None,
         device: str | None = None,
         threads: int | None = None,
+        graph: bool | None = None,
     ) -> None:
         """See docs/environments.md. `hold` is the number of steps that an action holds, `episode`
         a time [s]; `observation`, `reward` and `terminated` are functions of a `Seen`, `start` of a
-        `Draw`.
+        `Draw`. `graph` says whether a GPU replays an action as a CUDA graph.
         """
         self.sim, q0, v0 = settings.simulator(scene, worlds, dtype, device)
         sim = self.sim
@@ -99,6 +100,13 @@ class Environments(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._sown = False
+        own = [observation, reward, terminated, start, *(vary or {}).values()]
+        self._replay = settings.replay(arrays, graph, own, self._advance, self._held)
+
+    @property
+    def graph(self) -> bool:
+        """Whether actions are replayed as CUDA graphs."""
+        return self._replay is not None and self._replay.captures
 
     # Gymnasium's own
 
@@ -121,30 +129,44 @@ class Environments(VectorEnv[Any, Any, Any]):
         with self._arrays.stream():
             chosen = self._all if mask is None else self._mask(mask)
             self._begin(chosen, settings.seeds(seed, self.num_envs))
-            self._done = self._done & ~chosen
+            self._done[...] = self._done & ~chosen
             return self._hooks[0](self._look()), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Takes an action in each world, for `hold` steps."""
         with self._arrays.stream():
-            self._action = self._actions.take(actions)
-            if self._pushing is not None:
-                self._pushing.renew()
-            self._impulse = 1 * self._layout.impulse
-            self.sim.step(self.hold, self.threads)
-            if self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP:
-                return self._next_step()
-            observation, reward, ended, cut = self._judge()
-            info: dict[str, Any] = {}
-            if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
-                over = ended | cut
-                if self._begin(over):
-                    info = {"final_obs": observation, "_final_obs": over}
-                    info |= {"final_info": {}, "_final_info": over}
-                    observation = self._hooks[0](self._look())
-            return observation, reward, ended, cut, info
+            action = self._actions.given(actions)
+            pushes = self._pushing is not None and self._pushing.due()
+            return (self._replay or self._advance)(action, pushes)
 
     # inside
+
+    def _advance(self, action: Any, pushes: bool) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """An action, and what comes of it. On a GPU all of it is work for the device alone, so that
+        it may be captured: what it leaves for the next action is written in place.
+        """
+        self._action = self._actions.take(action)
+        if self._pushing is not None and pushes:
+            self._pushing.renew()
+        self._impulse = 1 * self._layout.impulse
+        self.sim.step(self.hold, self.threads)
+        if self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP:
+            return self._next_step()
+        observation, reward, ended, cut = self._judge()
+        info: dict[str, Any] = {}
+        if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
+            over = ended | cut
+            if self._begin(over):
+                info = {"final_obs": observation, "_final_obs": over}
+                info |= {"final_info": {}, "_final_info": over}
+                observation = self._hooks[0](self._look())
+        return observation, reward, ended, cut, info
+
+    def _held(self, values: tuple[Any, Any] | None = None) -> tuple[Any, Any]:
+        """What a look after an action is made of: action and impulses; other ones, if given."""
+        if values is not None:
+            self._action, self._impulse = values
+        return self._action, self._impulse
 
     def _next_step(self) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Worlds that were done begin anew instead of taking their action."""
@@ -154,7 +176,7 @@ class Environments(VectorEnv[Any, Any, Any]):
         if begun:
             reward = self._arrays.xp.where(again, 0 * reward, reward)
             ended, cut = ended & ~again, cut & ~again
-        self._done = ended | cut
+        self._done[...] = ended | cut
         return observation, reward, ended, cut, {}
 
     def _judge(self) -> tuple[Any, Any, Any, Any]:

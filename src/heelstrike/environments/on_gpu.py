@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from heelstrike.compile.cuda_batch import CudaBatch
 from heelstrike.environments.arrays import Arrays, Some
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.simulator import Simulator
@@ -41,6 +42,13 @@ class GpuArrays(Arrays):
         with cuda.stream(ours):
             yield
         caller.wait_stream(ours)
+
+    @property
+    def launched(self) -> tuple[int, int]:
+        """What a captured launch of steps holds on to: the stream, and where the kernel reads."""
+        batch = self.sim._machine.ready(())
+        assert isinstance(batch, CudaBatch)
+        return int(batch.stream.handle), batch.table
 
     def given(self, values: Any) -> Any:
         return self.xp.asarray(values, dtype=self.real, device=self.device)
@@ -75,13 +83,12 @@ class Masked(Some):
 
     def put(self, rows: Any, values: Any) -> None:
         mask = self.mask.reshape(-1, *[1] * (rows.ndim - 1))
-        rows[...] = self.arrays.xp.where(mask, values, rows)
+        self.arrays.xp.where(mask, values, rows, out=rows)
 
     def write(self, tiles: Any, values: Any) -> None:
-        where = self.arrays.xp.where
         if values.ndim == 1:
-            tiles[...] = where(self._tiles, values[None, :, None], tiles)
-            return
-        new = values[self.arrays.world] if self.arrays.spare else values
-        new = new.reshape(*self.arrays.shape, -1).swapaxes(1, 2)
-        tiles[...] = where(self._tiles, new, tiles)
+            new = values[None, :, None]
+        else:
+            new = values[self.arrays.world] if self.arrays.spare else values
+            new = new.reshape(*self.arrays.shape, -1).swapaxes(1, 2)
+        self.arrays.xp.where(self._tiles, new, tiles, out=tiles)

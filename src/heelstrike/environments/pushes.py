@@ -90,12 +90,16 @@ class Pushing:
         some.write(self.first, never)
         some.write(self.last, never)
 
-    def renew(self) -> None:
-        """Before an action: the next push of worlds whose last one is over."""
+    def due(self) -> bool:
+        """Before an action: whether it is time to look for pushes that are over."""
         self._until -= 1
         if self._until > 0:
-            return
+            return False
         self._until = self.pause
+        return True
+
+    def renew(self) -> None:
+        """The next push of worlds whose last one is over."""
         clock, last = (self.arrays.column(tiles, 0) for tiles in (self.clock, self.last))
         some = self.arrays.some(clock >= last)
         if some is None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from heelstrike.environments import task
 from heelstrike.environments.arrays import Arrays
 from heelstrike.environments.seen import Seen
 from heelstrike.errors import HeelstrikeError
@@ -17,6 +18,9 @@ from heelstrike.simulate.scene import Scene
 from heelstrike.simulate.servo import Servo
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.target import check_choice
+
+if TYPE_CHECKING:
+    from heelstrike.environments.graph import Replay
 
 Source: TypeAlias = str | os.PathLike[str] | SceneFile | Scene | Simulator
 Hook: TypeAlias = Callable[[Seen], Any]
@@ -54,6 +58,25 @@ def arrays(sim: Simulator) -> Arrays:
     from heelstrike.environments.on_gpu import GpuArrays
 
     return GpuArrays(sim)
+
+
+def replay(
+    arrays: Arrays, asked: bool | None, own: Sequence[Any], work: Any, held: Any
+) -> Replay | None:
+    """Who replays actions: on a GPU, if the user asks for it or has no functions of `own` there."""
+    if arrays.sim.device == "cpu":
+        if asked:
+            raise HeelstrikeError('graph=True is for device="cuda": a CPU launches nothing')
+        return None
+    ours = (task.observation, task.reward, task.fell)
+    wanted = all(x in ours for x in own if callable(x)) if asked is None else asked
+    if not wanted:
+        return None
+    from heelstrike.environments.graph import Replay
+    from heelstrike.environments.on_gpu import GpuArrays
+
+    assert isinstance(arrays, GpuArrays)
+    return Replay(arrays, work, held, bool(asked))
 
 
 def mode(given: str | AutoresetMode) -> AutoresetMode:

@@ -28,9 +28,10 @@ class Chance:
         self.usual = 0
         """Numbers that a start took the last time."""
         self._counters: dict[tuple[int, int], Any] = {}
-        self.seed, self.episode, self.a, self.b = (
-            arrays.whole(np.zeros(arrays.worlds, np.int32)) for _ in range(4)
+        self.seed, self.other, self.episode, self.a, self.b = (
+            arrays.whole(np.zeros(arrays.worlds, np.int32)) for _ in range(5)
         )
+        self.other[...] = draws.other(self.seed)
 
     def begin(self, some: Some, seeds: Sequence[int] | None) -> None:
         """The next episode, or the first one of these seeds, one a world."""
@@ -39,8 +40,9 @@ class Chance:
         else:
             given = self.arrays.whole(draws.folded(seeds))
             some.put(self.seed, some.pick(given))
+            some.put(self.other, draws.other(some.pick(given)))
             some.put(self.episode, 0 * some.pick(given))
-        a, b = draws.stream(some.pick(self.seed), some.pick(self.episode))
+        a, b = draws.stream(*(some.pick(x) for x in (self.seed, self.other, self.episode)))
         some.put(self.a, a)
         some.put(self.b, b)
 

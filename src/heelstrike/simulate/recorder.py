@@ -76,6 +76,6 @@ def ends(
         "q0": before["q"],
         "v0": before["v"],
     } | {name: value for name, value in after.items() if name not in ("failed", "clock")}
-    if scene.pairs:
+    if "impulse" in found:
         found["impulse"] = found["impulse"].reshape(-1, len(bodies_in(scene.pairs)), 3)
     return found

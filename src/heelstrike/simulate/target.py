@@ -17,6 +17,7 @@ from heelstrike.compile.layout import Layout
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
+    from heelstrike.compile.code import Traced
     from heelstrike.compile.cuda_batch import DeviceArray
     from heelstrike.compile.program import Program
 
@@ -70,7 +71,11 @@ class Target:
         return cls(device, dtype, math)
 
     def kernel(
-        self, key: object, build: Callable[[], Program], outputs: Sequence[str], width: int | None
+        self,
+        key: object,
+        build: Callable[[], Program | Traced],
+        outputs: Sequence[str],
+        width: int | None,
     ) -> Kernel | CudaKernel:
         """The program, compiled; `width` lanes on a CPU (None: its widest)."""
         if self.device == "cpu":

@@ -1,9 +1,9 @@
 """Workers on a Ray cluster (extra heelstrike[ray]).
 
 The job goes to Ray's store once, its program as a traced graph of some 100 kB. A worker compiles it
-for its own CPU, once a process and through the cache once a node. It gets the rows of a chunk and
-returns memory at the end; the driver alone writes, so nodes need no common disk. What a killed
-worker had in hand is given to another.
+for its own CPU or GPU, once a process and through the cache once a node. It gets the rows of a
+chunk and returns memory at the end; the driver alone writes, so nodes need no common disk. What a
+killed worker had in hand is given to another.
 """
 
 from __future__ import annotations
@@ -100,9 +100,15 @@ def on_cluster(
     ray: Any, job: Job, chunks: Iterator[Chunk], look: Callable[[], None]
 ) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
     """Chunks as they are done; `look` may raise."""
-    remote = ray.remote(num_cpus=1, max_retries=RETRIES)(work)
+    kind = "CPU" if job.target.device == "cpu" else "GPU"
+    there = int(ray.cluster_resources().get(kind, 0))
+    if kind == "GPU" and not there:
+        raise HeelstrikeError(
+            "no node of this Ray cluster has a GPU; leave out --device, and its CPUs work"
+        )
+    remote = ray.remote(**{f"num_{kind.lower()}s": 1}, max_retries=RETRIES)(work)
     shared = ray.put(job)
-    most = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
+    most = AHEAD * max(1, there)
     running: dict[Any, int] = {}
     while True:
         for index, worlds, rows in islice(chunks, most - len(running)):

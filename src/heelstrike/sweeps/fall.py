@@ -7,15 +7,18 @@ more than 60 degrees from its start:
     z < z_ground + h / 2    or    up . R u_0 < 1/2
 
 h is the height of the base above the lowest contact point at the start, z_ground the level to which
-that point would fall straight down, u_0 the axis of the base that pointed up.
+that point would fall straight down, u_0 the axis of the base that pointed up. It is a program of
+its own that reads the state where it lies: of a sweep on a GPU one number a world comes back.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
 
+from heelstrike.compile.program import Program
 from heelstrike.robot.points import lowest
 from heelstrike.simulate.place import meetings
 from heelstrike.simulate.simulator import Simulator
@@ -37,13 +40,16 @@ class Fall:
     up: tuple[float, float, float]
     """The axis of the base that pointed up."""
 
-    def judged(self, q: np.ndarray) -> np.ndarray:
-        """Of each world, from its last coordinates (worlds, nq)."""
-        z = q[:, self.base + 2]
-        x, y, u, w = (q[:, self.base + 3 + k] for k in range(4))
-        row = (2 * (x * u - y * w), 2 * (y * u + x * w), 1 - 2 * (x * x + y * y))
-        upright = sum(entry * part for entry, part in zip(row, self.up, strict=True))
-        return (z < self.least) | (upright < TILT)
+    def program(self, nq: int) -> Program:
+        """Input q, of which there are nq; output "fell", 1 or 0."""
+        p = Program("fall")
+        q = p.input("q", nq)
+        z, x, y, u, w = (q[self.base + k] for k in range(2, 7))
+        row = ca.vertcat(2 * (x * u - y * w), 2 * (y * u + x * w), 1 - 2 * (x * x + y * y))
+        with p.block("judge"):
+            upright = p.let("upright", ca.dot(row, ca.DM(self.up)))
+            p.output("fell", ca.logic_or(z < self.least, upright < TILT))
+        return p
 
 
 def fall_of(sim: Simulator) -> Fall | None:

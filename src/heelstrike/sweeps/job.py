@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import heelstrike
-from heelstrike.compile.cache import cached_kernel
 from heelstrike.compile.kernel import Kernel
 from heelstrike.compile.key import digest
 from heelstrike.errors import HeelstrikeError
+from heelstrike.simulate.target import Target
+from heelstrike.sweeps.fall import Fall
 
 if TYPE_CHECKING:
     from heelstrike.compile.code import Traced
@@ -43,22 +44,28 @@ class Job:
     """Tells one program from another."""
     program: Traced | None
     """None where it stays in this process, with its kernel."""
-    dtype: str
+    target: Target
     steps: int
     base: Mapping[str, np.ndarray]
     """Parameters, and q and v at time 0: the same in all worlds unless a chunk says otherwise."""
     tables: Mapping[str, np.ndarray]
     kept: tuple[str, ...]
     """Memory that is kept at the end."""
+    fall: Fall | None = None
+    """Who judges whether a world fell, where that is kept."""
     version: str = heelstrike.__version__
 
     @property
     def identity(self) -> str:
         """Tells one job from another."""
-        numbers = [dict(self.base), dict(self.tables)]
-        return digest([self.key, self.dtype, self.steps, *numbers, list(self.kept), self.version])
+        numbers = [dict(self.base), dict(self.tables), list(self.kept), self._fall]
+        return digest([self.key, astuple(self.target), self.steps, *numbers, self.version])
 
-    def kernel(self, width: int | None = None) -> Kernel:
+    @property
+    def _fall(self) -> tuple[object, ...]:
+        return () if self.fall is None else astuple(self.fall)
+
+    def kernel(self, width: int | None = None) -> Kernel | CudaKernel:
         """The program, compiled for this machine or found in its cache."""
         program = self.program
         if program is None:
@@ -68,7 +75,15 @@ class Job:
                 f"this sweep is of Heelstrike {self.version}, and this machine has "
                 f"{heelstrike.__version__}; install the same version on all nodes"
             )
-        return cached_kernel(("job", self.key), lambda: program, None, width, self.dtype)
+        return self.target.kernel(("job", self.key), lambda: program, [], width)
+
+    def judge(self, width: int) -> Kernel | CudaKernel | None:
+        """The program that judges who fell, for as many lanes as the other has."""
+        fall, nq = self.fall, len(self.base["q"])
+        if fall is None:
+            return None
+        key = ("fall", nq, *self._fall)
+        return self.target.kernel(key, lambda: fall.program(nq), ["fell"], width)
 
 
 class Worker:
@@ -76,7 +91,9 @@ class Worker:
 
     def __init__(self, job: Job, kernel: Kernel | CudaKernel, threads: int = 1) -> None:
         self.job, self.kernel, self.threads = job, kernel, threads
+        self.judge = job.judge(kernel.layout.width)
         self._batch: Worlds | None = None
+        self._judging: Worlds | None = None
 
     def work(
         self, worlds: int, rows: Mapping[str, np.ndarray], report: Report | None = None
@@ -98,22 +115,31 @@ class Worker:
             if report is not None:
                 report(turn * worlds)
             turn = max(1, min(4 * turn, int(turn * TURN / spent)))
-        return {name: batch.get(name) for name in job.kept}
+        found = {name: batch.get(name) for name in job.kept}
+        if self._judging is not None:
+            self._judging.run()
+            found["fell"] = self._judging.get("fell")[:, 0] != 0
+        return found
 
     def _ready(self, worlds: int) -> Worlds:
         if self._batch is None or self._batch.worlds != worlds:
-            self._batch = None  # what it takes is given back first
-            self._batch = batch = self.kernel.batch(worlds)
+            self._batch = self._judging = None  # what they take is given back first
+            batch: Worlds = self.kernel.batch(worlds)
             batch.set(**self.job.tables)
+            if self.judge is not None:
+                judging: Worlds = self.judge.batch(worlds)
+                judging.share(batch)
+                self._judging = judging
+            self._batch = batch
         return self._batch
 
 
-def job_of(sim: Simulator, steps: int, kept: tuple[str, ...], key: str) -> Job:
+def job_of(sim: Simulator, steps: int, kept: tuple[str, ...], key: str, fall: Fall | None) -> Job:
     """Of a simulator's worlds as they are now; where they differ, of the first."""
     machine = sim._machine
     base = {path: np.atleast_2d(value)[0] for path, value in sim.parameters.items()}
     base |= {name: np.atleast_2d(value)[0] for name, value in machine.begin.items()}
-    return Job(key, None, machine.target.dtype, steps, base, machine.tables(), kept)
+    return Job(key, None, machine.target, steps, base, machine.tables(), kept, fall)
 
 
 def shipped(job: Job, sim: Simulator) -> Job:

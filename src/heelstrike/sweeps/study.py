@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 import heelstrike
 from heelstrike.compile.cache import environment
+from heelstrike.compile.cuda import CudaKernel
 from heelstrike.compile.key import digest
 from heelstrike.errors import HeelstrikeError
 from heelstrike.scene_files import SceneFile, load_scene
@@ -20,21 +21,26 @@ from heelstrike.simulate.repeat import circumstances, coordinates, described
 from heelstrike.simulate.scene import bodies_in
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.start import check_depths
+from heelstrike.simulate.target import check_choice
 from heelstrike.simulate.variables import AXES, dataset
 from heelstrike.sweeps.fall import fall_of
-from heelstrike.sweeps.job import STATE, Job, job_of
+from heelstrike.sweeps.job import STATE, Job, job_of, kernel_here
 from heelstrike.sweeps.places import MASS, check_drop, check_once, filled, places, unit_of
-from heelstrike.sweeps.plan import Plan
+from heelstrike.sweeps.plan import MOST, Plan
 from heelstrike.sweeps.starts import depths, placed_by
 from heelstrike.sweeps.store import FORMAT, VERSION
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from heelstrike.compile.kernel import Kernel
+
 Source = str | os.PathLike[str] | SceneFile | Simulator
 """A bundled scene or a .toml file, either of them loaded, or a simulator."""
 BLOCK = 2**15
 """Worlds that are checked at a time."""
+BESIDE = 0.5
+"""Of a GPU's memory is left to the worlds of a chunk."""
 FELL = {
     "long_name": "whether the base ended low or tilted by more than 60 degrees",
     "units": "1",
@@ -44,7 +50,14 @@ FELL = {
 class Study:
     """What is swept, and how."""
 
-    def __init__(self, sim: Simulator, plan: Plan, duration: float, scene: str | None) -> None:
+    def __init__(
+        self,
+        sim: Simulator,
+        plan: Plan,
+        duration: float,
+        scene: str | None,
+        keep: Sequence[str] | None = None,
+    ) -> None:
         """`scene` is the text of a scene file, where there is one."""
         if not (isinstance(duration, int | float) and 0 < duration < 1e6):
             raise HeelstrikeError(f"a duration is a time above 0 s, not {duration!r}")
@@ -54,7 +67,12 @@ class Study:
         self.where = {path: places(sim, path) for path in plan.paths}
         check_once(self.where)
         check_drop(sim, plan.paths)
-        self.fall = fall_of(sim)
+        fall, ends = fall_of(sim), at_the_end(sim.scene, with_state=True)
+        self.keep = _kept(keep, [*ends[2:], *(["fell"] if fall is not None else [])])
+        """Variables beside `failed` and `steps`."""
+        self.kept = (*ends[:2], *(name for name in ends[2:] if name in self.keep))
+        """Memory, for which `failed` and `clock` are always needed."""
+        self.fall = fall if "fell" in self.keep else None
 
     @property
     def device(self) -> str:
@@ -64,10 +82,11 @@ class Study:
     def bytes(self) -> int:
         """That a world takes in a file."""
         robot, pairs = self.sim.robot, self.sim.scene.pairs
-        contacts = 2 * len(pairs) + len(AXES) * len(bodies_in(pairs))
+        sizes = {"q": robot.nq, "v": robot.nv, "peak_force": len(pairs), "peak_depth": len(pairs)}
+        sizes["impulse"] = len(AXES) * len(bodies_in(pairs))
         whole = 4 + len(self.plan.paths)  # world, failed, steps, fell
         width = np.dtype(self.sim._machine.target.dtype).itemsize
-        return width * (robot.nq + robot.nv + contacts) + 8 * whole
+        return width * sum(sizes.get(name, 0) for name in self.keep) + 8 * whole
 
     @cached_property
     def key(self) -> str:
@@ -78,8 +97,17 @@ class Study:
 
     @cached_property
     def job(self) -> Job:
-        kept = tuple(at_the_end(self.sim.scene, with_state=True))
-        return job_of(self.sim, self.steps, kept, self.key)
+        return job_of(self.sim, self.steps, self.kept, self.key, self.fall)
+
+    @cached_property
+    def kernel(self) -> Kernel | CudaKernel:
+        """The step, compiled for this machine."""
+        return kernel_here(self.sim)
+
+    @property
+    def fitting(self) -> int:
+        """Worlds that fit into the memory of the GPU, with what travels beside them."""
+        return int(BESIDE * self.kernel.fitting) if isinstance(self.kernel, CudaKernel) else MOST
 
     def rows(self, span: tuple[int, int]) -> dict[str, np.ndarray]:
         """What varies in the worlds of a span, a row a world."""
@@ -133,19 +161,18 @@ class Study:
             "math": target.math,
             "parameters": {path: x.tolist() for path, x in base.items() if path not in STATE},
             "start": {name: base[name].tolist() for name in STATE},
+            "keep": list(self.keep),
             "key": self.key,
             "chunk": chunk,
             "scene": self.scene,
         }
 
     def finals(self, span: tuple[int, int], memory: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The variables of a chunk, from its worlds' memory at the end."""
+        """The variables of a chunk, from what is kept of its worlds at the end."""
         start = {name: np.zeros((1, 1)) for name in ("clock", "q", "v")}
         found = ends(self.sim.scene, start, memory)
         del found["q0"], found["v0"]  # the same in all worlds, or among what varies
         found |= {name: found[name].astype(np.int64) for name in ("failed", "steps")}
-        if self.fall is not None:
-            found["fell"] = self.fall.judged(memory["q"])
         values = self.plan.values(*span)
         return found | {file_name(path): numbers for path, numbers in values.items()}
 
@@ -192,6 +219,7 @@ def study_of(
     device: str | None = None,
     math: str | None = None,
     dtype: str | None = None,
+    keep: Sequence[str] | None = None,
 ) -> Study:
     """Of what a user names: a scene, or a simulator from its start, which is not changed."""
     if isinstance(source, Simulator):
@@ -199,9 +227,16 @@ def study_of(
             raise HeelstrikeError("a simulator has its device, math and dtype already")
         if duration is None:
             raise HeelstrikeError("of a simulator say how long: duration=2.0 [s]")
-        return Study(source.twin(), plan, duration, None)
+        return Study(source.twin(), plan, duration, None, keep)
     made = source if isinstance(source, SceneFile) else load_scene(source)
     sim = made.simulator(device=device or "cpu", math=math or "exact", dtype=dtype)
     sim.begin_at(*made.start)
     lasting = made.content.simulation.duration if duration is None else duration
-    return Study(sim, plan, lasting, made.text())
+    return Study(sim, plan, lasting, made.text(), keep)
+
+
+def _kept(asked: Sequence[str] | None, there: Sequence[str]) -> tuple[str, ...]:
+    """What a user wants to keep, all if nothing is said; in one order."""
+    for name in asked or ():
+        check_choice("variable to keep", name, there)
+    return tuple(name for name in there if asked is None or name in asked)

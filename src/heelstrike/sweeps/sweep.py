@@ -19,7 +19,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.rollout import interruptible
 from heelstrike.sweeps.axes import GridLike, RandomLike
 from heelstrike.sweeps.cluster import cluster, on_cluster
-from heelstrike.sweeps.job import Worker, kernel_here, shipped
+from heelstrike.sweeps.job import Worker, shipped
 from heelstrike.sweeps.join import join
 from heelstrike.sweeps.outcome import Sweep
 from heelstrike.sweeps.plan import Plan
@@ -28,7 +28,7 @@ from heelstrike.sweeps.store import Store, locked, open_store
 from heelstrike.sweeps.study import Source, Study, study_of
 
 ON_GPU = 65536
-"""Worlds of a chunk on a GPU."""
+"""Worlds of a chunk on a GPU, or fewer where they would not fit."""
 LEAST, MOST, WORK = 128, 4096, 2**24
 """Worlds of a chunk on a CPU, and steps of all its worlds that are enough: some seconds."""
 SHARES = 64
@@ -51,6 +51,7 @@ def sweep(
     math: str | None = None,
     dtype: str | None = None,
     threads: int | None = None,
+    keep: Sequence[str] | None = None,
     chunk: int | None = None,
     ray: str | None = None,
     resume: bool = False,
@@ -61,16 +62,15 @@ def sweep(
     `source` is a bundled scene, a .toml file, a SceneFile, or a Simulator from its start. `grid`
     multiplies: {path: "1e3:1e6:log:64", or numbers}; `random` is drawn for each world: {path:
     (low, high), (low, high, "log"), (mean, sigma, "normal")}. With a folder a sweep that was killed
-    goes on by resume=True; without one nothing is left on disk. `ray` is "local" or the address of
-    a cluster. docs/sweeps.md tells the paths.
+    goes on by resume=True; without one nothing is left on disk. `keep` names what is kept of each
+    world beside `failed` and `steps`, such as ("fell", "peak_force"); all, if not given. `ray` is
+    "local" or the address of a cluster. docs/sweeps.md tells the paths.
     """
     for word, value in (("threads", threads), ("chunk", chunk)):
         if value is not None and not (isinstance(value, int | np.integer) and value > 0):
             raise HeelstrikeError(f"{word} is a whole number above 0, not {value!r}")
     plan = Plan.of(grid, random, worlds, seed)
-    study = study_of(source, plan, duration, device, math, dtype)
-    if ray is not None and study.device != "cpu":
-        raise HeelstrikeError("--ray works on the CPUs of a cluster; leave out --device, or --ray")
+    study = study_of(source, plan, duration, device, math, dtype, keep)
     study.check()
     threads = threads or os.cpu_count() or 1
     manifest = study.manifest(chunk or _chunk(study, ray is not None))
@@ -88,10 +88,12 @@ def _chunk(study: Study, shared: bool) -> int:
     little, and that several workers have their share.
     """
     worlds = study.plan.worlds
-    if study.device != "cpu":
-        return min(worlds, ON_GPU)
-    most = min(MOST, worlds // SHARES) if shared else MOST
-    size = max(LEAST, min(most, WORK // study.steps))
+    if study.device == "cpu":
+        most = min(MOST, worlds // SHARES) if shared else MOST
+        size = max(LEAST, min(most, WORK // study.steps))
+    else:
+        most = min(ON_GPU, worlds // SHARES) if shared else ON_GPU
+        size = max(LEAST, min(most, study.fitting))
     return min(worlds, size - size % LEAST)
 
 
@@ -128,7 +130,7 @@ Begin = Callable[[Store, Sequence[int], Callable[[int], None]], Done]
 
 def _here(study: Study, threads: int) -> Begin:
     """On the lanes and threads of this CPU, or on its GPU."""
-    worker = Worker(study.job, kernel_here(study.sim), threads)
+    worker = Worker(study.job, study.kernel, threads)
 
     def begin(store: Store, missing: Sequence[int], look: Callable[[int], None]) -> Done:
         for index in missing:
