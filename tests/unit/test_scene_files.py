@@ -8,6 +8,8 @@ equality; Pinocchio's kinematics; statics and free fall for the scenes that are 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
@@ -403,3 +405,13 @@ def test_the_foot_rests_where_forces_balance():
 def test_every_bundled_scene_runs(name):
     run = hs.load_scene(name).run()
     assert run.data["failed"].item() == -1
+
+
+def test_reading_a_scene_imports_no_more_than_it_needs():
+    """In a process of its own: SciPy's optimizers alone take a third of a second."""
+    script = (
+        "import sys, heelstrike as hs\n"
+        "hs.load_scene('stand')\n"
+        "sys.exit('scipy.optimize' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
