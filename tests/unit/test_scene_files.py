@@ -25,10 +25,10 @@ from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.scene_files.change import changed, with_drop, with_law, with_values
 from heelstrike.scene_files.content import Content, Keep, Shove, Simulation
 from heelstrike.scene_files.document import key_lines, parse_document, read_document
+from heelstrike.scene_files.find import read_scene
 from heelstrike.scene_files.kinds import kinds_of, surface_kinds
 from heelstrike.scene_files.motion import Motion
 from heelstrike.scene_files.part import Part
-from heelstrike.scene_files.scene_file import read_scene
 from heelstrike.scene_files.text import written
 
 G = 9.81
