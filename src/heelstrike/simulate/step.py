@@ -32,7 +32,7 @@ from heelstrike.simulate.joints import StopsPlan
 from heelstrike.simulate.push import Push, push_power, pushed
 from heelstrike.simulate.record import Evaluated, record
 from heelstrike.simulate.scene import Scene, bodies_in
-from heelstrike.simulate.torque import drive
+from heelstrike.simulate.torque import drive, each
 from heelstrike.simulate.touch import contact_power, contacts
 from heelstrike.simulate.variables import WORKS
 from heelstrike.spatial.motion import Force
@@ -213,15 +213,17 @@ class _Step:
         half = 0.0 if self.plan.integrator == "rk4" else 0.5 * dt
         normal, tangent = contact_power(p, touched, placed, felt, self.gravity, half)
         middle, applied = v + half * a, [t.now - t.slope * a for t in driven.held]
+        works = []
+        for name, i in each(self.parts):
+            with p.block(f"{name}: work", i):
+                for torque in applied:
+                    torque[i] = p.let("torque", torque[i])
+                own = [torque[i] * middle[i] for torque in applied]
+                works.append(p.let("work", ca.vertcat(*own)))
         shares = []
-        for name, own in self.parts:
+        for name, of_limb in self.parts:
             with p.block(f"{name}: power"):
-                for i in own:
-                    middle[i] = p.let("middle", middle[i])
-                    for torque in applied:
-                        torque[i] = p.let("torque", torque[i])
-                share = [ca.dot(torque[own], middle[own]) for torque in applied]
-                shares.append(p.let("work", ca.vertcat(*share)))
+                shares.append(p.let("work", sum((works[i] for i in of_limb), SX(0))))
         with p.block("power"):
             work = ca.vertsplit(sum(shares, SX(0)))
             stops = work[3] if self.stops is not None else SX(0)
@@ -248,9 +250,10 @@ class _Step:
                 for speed in ca.vertsplit(self.v[own]):
                     most = ca.fmax(most, ca.fabs(speed))
                 speeds.append(p.let("speed", most))
-                for k, i in enumerate(self.rubbing):
-                    if i in own:
-                        self.expect(found[0], k, i)
+        for name, i in each(self.parts):
+            if i in self.rubbing:
+                with p.block(f"{name}: friction", i):
+                    self.expect(found[0], self.rubbing.index(i), i)
         with p.block("account"):
             power = sum((s * e.power for s, e in zip(shares, found, strict=True)), SX(0))
             p.update("work", self.work + dt * power)

@@ -60,7 +60,7 @@ class Driven:
 
 
 def drive(p: Program, parts: Parts, torques: Sequence[Torque], solve: Solve) -> Driven:
-    """Accelerations and applied torques. What is done joint by joint stands in a block a part."""
+    """Accelerations and applied torques. Each joint has blocks of its own, all alike."""
     if not any(torque.limited for torque in torques):
         a = solve(*_sum(torques))
         return Driven(a, list(torques), [], SX(0))
@@ -70,21 +70,20 @@ def drive(p: Program, parts: Parts, torques: Sequence[Torque], solve: Solve) -> 
         a = loop.carry("a", zeros(torques[0].now.numel()))
         left = loop.carry("left", SX(ROUNDS))
         now, slope = _sum([_held(t, s) for t, s in zip(torques, states, strict=True)])
-        for name, own in parts:
-            with p.block(f"{name}: torque"):
-                for i in own:
-                    now[i], slope[i] = p.let("now", now[i]), p.let("slope", slope[i])
+        for name, i in each(parts):
+            with p.block(f"{name}: torque", i):
+                now[i], slope[i] = p.let("now", now[i]), p.let("slope", slope[i])
         solved = solve(now, slope)
         first, last = left == ROUNDS, left == 1
         following = [_following(t, s, solved, first) for t, s in zip(torques, states, strict=True)]
         changes = []
-        for name, own in parts:
-            with p.block(f"{name}: joint limits"):
+        for name, i in each(parts):
+            with p.block(f"{name}: joint limits", i):
                 changed = SX(0)
-                for i in own:
-                    loop.next(a[i], solved[i])
+                loop.next(a[i], solved[i])
                 for t, state, new in zip(torques, states, following, strict=True):
-                    for k in (k for k, i in enumerate(t.limited) if i in own):
+                    if i in t.limited:
+                        k = t.limited.index(i)
                         loop.next(state[k], ca.if_else(last, state[k], new[k]))
                         changed = ca.logic_or(changed, new[k] != state[k])
                 changes.append(p.let("changed", changed))
@@ -102,18 +101,22 @@ def _let(p: Program, parts: Parts, torques: Sequence[Torque]) -> list[Torque]:
         replace(t, now=SX(t.now), slope=SX(t.slope), start=None if t.start is None else SX(t.start))
         for t in torques
     ]
-    for name, indices in parts:
-        with p.block(f"{name}: torques"):
+    for name, i in each(parts):
+        with p.block(f"{name}: torques", i):
             for torque in own:
-                for i in indices:
-                    if "now" not in torque.plain:
-                        torque.now[i] = p.let("now", torque.now[i])
-                    if "slope" not in torque.plain:
-                        torque.slope[i] = p.let("slope", torque.slope[i])
-                    if torque.start is not None and i in torque.limited:
-                        k = torque.limited.index(i)
-                        torque.start[k] = p.let("start", torque.start[k])
+                if "now" not in torque.plain:
+                    torque.now[i] = p.let("now", torque.now[i])
+                if "slope" not in torque.plain:
+                    torque.slope[i] = p.let("slope", torque.slope[i])
+                if torque.start is not None and i in torque.limited:
+                    k = torque.limited.index(i)
+                    torque.start[k] = p.let("start", torque.start[k])
     return own
+
+
+def each(parts: Parts) -> list[tuple[str, int]]:
+    """Each velocity index with the name of its limb."""
+    return [(name, i) for name, own in parts for i in own]
 
 
 def _sum(torques: Sequence[Torque]) -> tuple[SX, SX]:
