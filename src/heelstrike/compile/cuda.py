@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heelstrike.compile.cuda_batch import CudaBatch
-from heelstrike.compile.driver import cuda_core, current_device
+from heelstrike.compile.driver import allow_shared, cuda_core, current_device
 from heelstrike.compile.layout import Layout
 from heelstrike.errors import ProgramError
 
@@ -30,10 +30,13 @@ class Ptx:
     """Of a block."""
     tiles: int
     """That a block works on."""
+    shared: int = 0
+    """Bytes of shared memory of a block."""
 
     def as_bytes(self) -> bytes:
         """PTX that carries its layout in a comment."""
-        head = {"layout": self.layout.as_dict(), "threads": self.threads, "tiles": self.tiles}
+        numbers = {"threads": self.threads, "tiles": self.tiles, "shared": self.shared}
+        head = {"layout": self.layout.as_dict(), **numbers}
         return f"{MARK}{json.dumps(head)}\n{self.text}".encode()
 
     @classmethod
@@ -44,7 +47,7 @@ class Ptx:
             raise ProgramError("it is no PTX of Heelstrike: its first line has no layout")
         values = json.loads(head.removeprefix(MARK))
         layout = Layout.from_dict(values["layout"])
-        return cls(layout, text, values["threads"], values["tiles"])
+        return cls(layout, text, values["threads"], values["tiles"], values["shared"])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a PTX file, whole or not at all."""
@@ -71,6 +74,8 @@ class CudaKernel:
         core = cuda_core()
         code = core.ObjectCode.from_ptx(ptx.text.encode())
         self.kernel = code.get_kernel(ptx.layout.name)
+        if ptx.shared:
+            allow_shared(self.kernel, ptx.shared, self.device)
 
     @property
     def registers(self) -> int:

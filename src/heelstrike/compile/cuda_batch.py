@@ -108,7 +108,8 @@ class CudaBatch:
             self._make_room(len(range(-phase % every, steps, every)))
             self.steps_made += steps
         ptx = self.kernel.ptx
-        config = core.LaunchConfig(grid=-(-self.host.tiles // ptx.tiles), block=ptx.threads)
+        grid = -(-self.host.tiles // ptx.tiles)
+        config = core.LaunchConfig(grid=grid, block=ptx.threads, shmem_size=ptx.shared)
         counts = (self.host.tiles, steps, every, phase)
         arguments = [*self._tables, *(np.int64(x) for x in counts)]
         core.launch(self.stream, config, self.kernel.kernel, *arguments)

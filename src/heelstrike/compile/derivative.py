@@ -18,6 +18,7 @@ import casadi as ca
 from heelstrike.compile.code import CLOCK, FAILED, Advance, Lookup, Place, Port, next_of
 from heelstrike.compile.loop import LoopBlock
 from heelstrike.compile.needed import resolved
+from heelstrike.compile.number import parted
 from heelstrike.compile.program import SX, Block, Program
 from heelstrike.errors import ProgramError
 
@@ -103,7 +104,7 @@ class Derivative:
         return Block(block.name, results)
 
     def _rates(self, values: SX) -> SX:
-        symbols = ca.symvar(values)
+        symbols, _ = parted(ca.symvar(values))
         moves = [self._tangent(self.program.place_of(s, "derivative")) for s in symbols]
         if all(move.is_zero() for move in moves):
             return SX.zeros(values.numel())

@@ -39,6 +39,13 @@ def architecture(device: Any) -> str:
     return f"sm_{device.arch}"
 
 
+def allow_shared(kernel: Any, size: int, device: Any) -> None:
+    """Lets a kernel's blocks take so many bytes of shared memory."""
+    driver = _driver()
+    what = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    _checked(driver.cuKernelSetAttribute(what, size, int(kernel.handle), device.device_id))
+
+
 def free_memory() -> int:
     """Bytes that the current GPU has left."""
     free, _ = _checked(_driver().cuMemGetInfo())

@@ -18,6 +18,7 @@ from heelstrike.compile.code import Place, Port
 from heelstrike.compile.container import pack, write
 from heelstrike.compile.cpu import Kernel, compile_program
 from heelstrike.compile.export_c import CFiles, export_c
+from heelstrike.compile.number import parted, value_of
 from heelstrike.compile.program import SX, Block, Program
 from heelstrike.errors import ProgramError
 
@@ -67,8 +68,10 @@ def export_casadi(program: Program, outputs: Sequence[str] | None = None) -> ca.
     if lets := [pair for block in blocks for pair in block.lets]:
         symbols, meanings = (list(x) for x in zip(*lets, strict=True))
         results = ca.substitute_inplace(symbols, meanings, results)[1]
-    for symbol in ca.symvar(ca.vertcat(*results)):
+    symbols, numbers = parted(ca.symvar(ca.vertcat(*results)))
+    for symbol in symbols:
         program.place_of(symbol, "outputs")  # an error if it is not of this program
+    results = ca.substitute(results, numbers, [SX(value_of(x)) for x in numbers])
     sources = {place: symbol for place, symbol in program._places.values()}
     arguments = [_column(port, sources) for port in program.inputs.values()]
     ports = [program.outputs[name] for name in wanted]

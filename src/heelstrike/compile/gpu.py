@@ -14,8 +14,28 @@ WORLD_BLOCK = 64
 """Threads of a block with a thread a world: they share nothing, any small number does."""
 WORLD_REGISTERS = 128
 """Of a thread in float32: 16 warps a multiprocessor. Measured: benchmarks/gpu.md."""
-PART_REGISTERS = 168
-"""With a warp a limb."""
+SMALL, LARGE = 4000, 9000
+"""Operations of a step: what a multiprocessor's cache for instructions holds thrice, and hardly."""
+
+
+def residents(size: int) -> int:
+    """Teams of warps, each with 32 worlds, that a multiprocessor should hold: with few operations
+    more of them, with many more registers for each.
+    """
+    return 3 if size < SMALL else 2
+
+
+def in_step(size: int, loops: bool) -> int:
+    """Teams that a block keeps in step. Where their rounds differ they drift apart, each reading
+    instructions of its own; if all of those do not fit, they had better wait for one another.
+    """
+    return 2 if loops and size > LARGE else 1
+
+
+def part_registers(warps: int, teams: int) -> int:
+    """Of a thread, so that a multiprocessor holds the teams. A quarter of it has 16,384."""
+    each = -(-warps * teams // 4)
+    return min(255, 16384 // (WARP * each) // 8 * 8)
 
 
 def gpu_attributes(real: Real, fast: bool, registers: int = WORLD_REGISTERS) -> str:

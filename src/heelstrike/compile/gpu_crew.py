@@ -1,70 +1,43 @@
 """A crew's code on a GPU with a warp a limb: a block holds 32 worlds, each warp works on one limb.
 
-gpu_schedule.py says which warp does what. A value stays in its warp's registers; one that another
-warp reads goes through shared memory, and a barrier stands between. All warps of a block see the
-same worlds, so all make the same rounds of a loop. Limbs that do the same run the same code: of
-what differs, constants and places, a warp takes its own. The operations are those of a thread a
-world, so are the bits.
+gpu_schedule.py says which warp does what, and when a barrier stands between. All warps of a block
+see the same worlds, so all make the same rounds of a loop. The members of a swarm are shared out
+among all warps: each crew has the swarm's code, in a loop over the members that are its warp's. The
+hub is worked on by the first warp of one crew. What hub and swarms make goes through shared memory
+from phase to phase.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable
+from functools import partial
 
 from heelstrike.compile.code import CLOCK, FAILED, Advance, Commit, Place, Twins
-from heelstrike.compile.cuda import WARP
 from heelstrike.compile.gpu_crews import Places
-from heelstrike.compile.gpu_schedule import Schedule, Segment
-from heelstrike.compile.graph import INPUT
-from heelstrike.compile.lanes import Lanes
-from heelstrike.compile.operations import BlockEmitter
-from heelstrike.compile.real import Real
+from heelstrike.compile.gpu_member import Member, MemberLanes, Tables
+from heelstrike.compile.gpu_plan import Schedule, Segment
 
 BARRIER = "  call void @llvm.nvvm.barrier0()"
 
 
-class CrewLanes(Lanes):
-    """A crew's code: constants that differ from warp to warp come from a table."""
+class Crew(Member):
+    """The code of one crew, and of its share of the swarms."""
 
-    def __init__(self, real: Real, fast: bool, crew: int) -> None:
-        super().__init__(1, real, None, WARP, "fast " if fast else "", prefix=f"w{crew}v")
-        self.crew = crew
-        self.table: dict[tuple[str, ...], int] = {}
-
-    def const(self, x: float | tuple[float, ...]) -> str:
-        if not isinstance(x, tuple):
-            return super().const(x)
-        values = tuple(self._literal(y) for y in x)
-        if len(set(values)) == 1:
-            return values[0]
-        row = self.table.setdefault(values, len(self.table))
-        index = self.line(f"add i64 %twin{self.crew}, {row * len(x)}")
-        space = "ptr addrspace(4)"
-        where = f'{space} @"constants{self.crew}", i64 {index}'
-        where = self.line(f"getelementptr {self.real.name}, {where}")
-        return self.line(f"load {self.real.name}, {space} {where}, align {self.real.bytes}")
-
-    def text(self) -> str:
-        """The table."""
-        values = [value for row in self.table for value in row] or [self._literal(0.0)]
-        listed = ", ".join(f"{self.real.name} {value}" for value in values)
-        kind = f"[{len(values)} x {self.real.name}]"
-        return f'@"constants{self.crew}" = private addrspace(4) constant {kind} [{listed}]'
-
-
-class CrewEmitter:
-    """The code of one crew: values in registers, those that cross in shared memory."""
-
-    def __init__(self, lanes: CrewLanes, plan: Schedule, ports: dict[str, str], crew: int) -> None:
-        self.lanes = lanes
-        self.plan = plan
-        self.ports = ports
-        self.crew = crew
-        self.size = plan.sizes[crew]
-        self.is_hub = crew == len(plan.sizes) - 1
-        self.here: dict[Places, str] = {}
+    def __init__(
+        self,
+        lanes: MemberLanes,
+        plan: Schedule,
+        ports: dict[str, str],
+        crew: int,
+        tables: list[Tables],
+    ) -> None:
+        super().__init__(lanes, plan, ports, crew)
+        self.tables = tables
+        self.hub = len(plan.sizes)
+        self.is_host = crew == plan.host
         self.label = f"crew{crew}"
+        self.over: str | None = None
+        """In a loop: whether a world was done before this round."""
 
     def begin(self, label: str) -> None:
         """A stretch of code that may be jumped to."""
@@ -80,7 +53,8 @@ class CrewEmitter:
             return
         end = segment.loop.body[-1]
         assert isinstance(end, Advance)
-        b, head, before = self.lanes, f"w{self.crew}round{number}", self.label
+        assert end.done is not None
+        b, head, before = self.lanes, f"w{self.group}round{number}", self.label
         kept = self.kept(end)
         starts = [self.load(places) for places in kept]
         b.lines.append(f"  br label %{head}")
@@ -88,8 +62,10 @@ class CrewEmitter:
         first = len(b.lines)
         b.lines += [""] * (1 + len(kept))
         self.here = {places: f"%{head}.c{k}" for k, places in enumerate(kept)}
+        self.over = b.compare("une", self.here[self.all(end.done[0])], b.const(0.0))
         self.phases(segment)
-        goes_on = self.advance(end)
+        goes_on = self.advance(end, self.over)
+        self.over = None
         b.lines.append(f"  br label %{head}.end")
         self.begin(f"{head}.end")
         b.lines += [
@@ -108,150 +84,138 @@ class CrewEmitter:
     def kept(self, end: Advance) -> list[Places]:
         """What this crew carries itself: its own values, and whether a world is done."""
         assert end.done is not None
-        rounds = [(end.rounds,)] if end.rounds and self.is_hub else []
-        return [*(old for old, _ in self.plan.carried[self.crew]), *rounds, self.all(end.done[0])]
+        rounds = [self.all(end.rounds)] if end.rounds and self.is_host else []
+        return [*(old for old, _ in self.plan.carried[self.group]), *rounds, self.all(end.done[0])]
 
     def phases(self, segment: Segment) -> None:
-        for phase in segment.phases:
-            for unit in phase[self.crew]:
+        for row in segment.phases:
+            for unit in row[self.group]:
                 self.unit(unit)
+            for group in range(self.hub, len(row)):
+                if units := row[group]:
+                    self.guest(group, partial(self.shared, units))
             self.lanes.lines.append(BARRIER)
             self.forget()
 
-    def forget(self) -> None:
-        """Frees the registers of what can be read again."""
-        self.here = {
-            places: value
-            for places, value in self.here.items()
-            if places[0].array not in self.ports and places[0] not in self.plan.slots
-        }
+    def guest(self, group: int, work: Callable[[Member], None]) -> None:
+        """Work of a group that has no warps: the hub's, if this crew is its host, or a swarm's."""
+        b, head, hub = self.lanes, f"{self.lanes.prefix}each{len(self.lanes.lines)}", self.hub
+        if group == hub and not self.is_host:
+            return
+        before = self.label
+        b.lines.append(f"  br label %{head}")
+        self.begin(head)
+        if group == hub:
+            goes, number, ends = b.line(f"icmp eq i64 {b.number}, 0"), "0", []
+            back = f"  br label %{head}.over"
+        else:  # every n-th member, from the warp's number on
+            again = f"[ %{head}.up, %{head}.work ]"
+            b.lines.append(f"  %{head}.k = phi i64 [ %warp64, %{before} ], {again}")
+            goes = b.line(f"icmp slt i64 %{head}.k, {self.plan.members[group - hub]}")
+            # opaque, or LLVM keeps a pointer for every place
+            number = b.line(f'call i64 asm "mov.u64 $0, $1;", "=l,l"(i64 %{head}.k)')
+            ends = [f"  %{head}.up = add i64 %{head}.k, {self.plan.warps}"]
+            back = f"  br label %{head}, !llvm.loop !0"
+        b.lines.append(f"  br i1 {goes}, label %{head}.work, label %{head}.over")
+        self.begin(f"{head}.work")
+        lanes = MemberLanes(b.real, b.flags, b.prefix, self.tables[group], number, b.lines)
+        lanes.intrinsics = b.intrinsics
+        work(Member(lanes, self.plan, self.ports, group))
+        b.lines += [*ends, back]
+        self.begin(f"{head}.over")
 
-    def unit(self, unit: Twins) -> None:
-        block = BlockEmitter(self.lanes, unit.graph, unit.read, self.load)
-        block.run()
-        copies = []
-        for places, i in zip(unit.written, unit.graph.outputs, strict=True):
-            if unit.graph.operations[i].code == INPUT:
-                copies.append((places, block.value(i)))
-            else:
-                self.store(block.value(i), places)
-        for places, value in copies:
-            self.store(value, places)
+    def shared(self, units: list[Twins], member: Member) -> None:
+        """A member's blocks of a phase. What it carries through a loop takes its next value at
+        once: nobody else reads it there.
+        """
+        for unit in units:
+            member.unit(unit)
+        if self.over is not None:
+            for old, new in self.plan.carried[member.group]:
+                if new in member.here:
+                    value = member.lanes.select(self.over, member.load(old), member.here[new])
+                    member.store(value, old)
 
-    def advance(self, end: Advance) -> str:
+    def advance(self, end: Advance, over: str) -> str:
         """Ends a round: takes over this crew's carried values; whether a world goes on."""
         b, zero = self.lanes, self.lanes.const(0.0)
         assert end.done is not None
-        done, finishes = (self.load(self.all(place)) for place in end.done)
-        over = b.compare("une", done, zero)
+        finishes = self.load(self.all(end.done[1]))
         ends = b.either(over, b.compare("une", finishes, zero))
         new = [
             (old, b.select(over, self.load(old), self.load(following)))
-            for old, following in self.plan.carried[self.crew]
+            for old, following in self.plan.carried[self.group]
         ]
-        if end.rounds is not None and self.is_hub:
-            rounds = self.load((end.rounds,))
-            new.append(((end.rounds,), b.select(over, rounds, b.add(rounds, b.const(1.0)))))
-        b.intrinsics.add("declare i1 @llvm.nvvm.vote.any.sync(i32, i1)")
-        goes_on = b.line(f"call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 {b.invert(ends)})")
-        b.lines.append(BARRIER)  # the others have read the old ones
+        if end.rounds is not None and self.is_host:
+            rounds = self.load(self.all(end.rounds))
+            more = b.add(rounds, b.const(1.0))
+            new.append((self.all(end.rounds), b.select(over, rounds, more)))
+        b.intrinsics.add("declare i32 @llvm.nvvm.barrier0.or(i32)")
+        left = b.line(f"zext i1 {b.invert(ends)} to i32")
+        any_left = b.line(f"call i32 @llvm.nvvm.barrier0.or(i32 {left})")
+        goes_on = b.line(f"icmp ne i32 {any_left}, 0")  # and the others have read the old ones
         for places, value in new:
             self.store(value, places)
-        self.here[self.all(end.done[0])] = b.select(ends, b.const(1.0), zero)
+        self.store(b.select(ends, b.const(1.0), zero), self.all(end.done[0]))
         b.lines.append(BARRIER)
         return goes_on
 
-    def begin_commit(self, commit: Commit) -> str:
-        """Says in shared memory whether this crew's next values are sound."""
+    def begin_commit(self, commit: Commit) -> tuple[str, str]:
+        """Says in shared memory whether this crew's next values are sound; returns when the world
+        failed, and its clock.
+        """
         b = self.lanes.careful()
         failed = self.load(self.all(Place(FAILED, 0)))
         total = b.const(0.0)
-        for _, following in self.plan.memory[self.crew]:
+        for _, following in self.plan.memory[self.group]:
             total = b.fma(b.const(0.0), self.load(following), total)
-        if commit.failure is not None and self.is_hub:
-            fails = b.compare("une", self.load((commit.failure,)), b.const(0.0))
+        if commit.failure is not None and self.is_host:
+            fails = b.compare("une", self.load(self.all(commit.failure)), b.const(0.0))
             total = b.select(fails, b.const(float("nan")), total)
-        first = len(self.plan.slots) + sum(self.plan.sizes[: self.crew])
-        self.to_shared(total, [first + k for k in range(self.size)])
-        return failed
+        first = self.plan.sound + sum(self.plan.sizes[: self.group])
+        slots = [first + k for k in range(self.size)]
+        self.to_shared(total, slots)
+        for group in self.remembering():
+            self.guest(group, partial(self.look, slots))
+        clock = self.load(self.all(Place(CLOCK, 0)))
+        return failed, clock
 
-    def end_commit(self, failed: str) -> None:
+    def remembering(self) -> list[int]:
+        """Groups without warps that have memory."""
+        return [k for k, own in enumerate(self.plan.memory) if own and k >= self.hub]
+
+    def look(self, slots: list[int], member: Member) -> None:
+        """Whether a member's next values are sound, too."""
+        b, total = member.lanes.careful(), self.from_shared(slots)
+        for _, following in self.plan.memory[member.group]:
+            total = b.fma(b.const(0.0), member.load(following), total)
+        self.to_shared(total, slots)
+
+    def end_commit(self, failed: str, clock: str) -> None:
         """Takes the next values, if every warp's are sound."""
         b, zero = self.lanes.careful(), self.lanes.const(0.0)
         total = zero
         for warp in range(self.plan.warps):
-            total = b.add(total, self.from_shared([len(self.plan.slots) + warp] * self.size))
+            total = b.add(total, self.from_shared([self.plan.sound + warp] * self.size))
         sound = b.compare("oeq", total, zero)
         alive = b.compare("olt", failed, zero)
         keeps = b.both(alive, sound)
-        values = [(old, self.load(new)) for old, new in self.plan.memory[self.crew]]
-        if self.is_hub:
-            clock = self.load((Place(CLOCK, 0),))
+        values = [(old, self.load(new)) for old, new in self.plan.memory[self.group]]
+        if self.is_host:
             fails = b.both(alive, b.invert(sound))
-            self.store(b.select(fails, clock, failed), (Place(FAILED, 0),))
-            values.append(((Place(CLOCK, 0),), b.add(clock, b.const(1.0))))
-        kept = f"w{self.crew}kept"
-        b.lines += [f"  br i1 {keeps}, label %{kept}, label %{kept}.over", f"{kept}:"]
+            self.store(b.select(fails, clock, failed), self.all(Place(FAILED, 0)))
+            values.append((self.all(Place(CLOCK, 0)), b.add(clock, b.const(1.0))))
+        kept = f"w{self.group}kept"
+        b.lines.append(f"  br i1 {keeps}, label %{kept}, label %{kept}.over")
+        self.begin(kept)
         for places, value in values:
             self.store(value, places)
-        b.lines += [f"  br label %{kept}.over", f"{kept}.over:"]
+        for group in self.remembering():
+            self.guest(group, self.remember)
+        b.lines.append(f"  br label %{kept}.over")
+        self.begin(f"{kept}.over")
 
-    # values
-
-    def all(self, place: Place) -> Places:
-        """The same place for each warp."""
-        return (place,) * self.size
-
-    def load(self, places: Places) -> str:
-        if places not in self.here:
-            slots = self.plan.slots
-            if places[0] in slots:
-                self.here[places] = self.from_shared([slots[place] for place in places])
-            else:
-                self.here[places] = self.lanes.load(self._address(places))
-        return self.here[places]
-
-    def store(self, value: str, places: Places) -> None:
-        self.here[places] = value
-        if places[0] in self.plan.slots:
-            self.to_shared(value, [self.plan.slots[place] for place in places])
-        if places[0].array in self.ports:
-            self.lanes.store(value, self._address(places))
-
-    def from_shared(self, slots: Sequence[int]) -> str:
-        real = self.lanes.real
-        return self.lanes.line(
-            f"load {real.name}, ptr addrspace(3) {self._shared(slots)}, align {real.bytes}"
-        )
-
-    def to_shared(self, value: str, slots: Sequence[int]) -> None:
-        real = self.lanes.real
-        where = self._shared(slots)
-        self.lanes.lines.append(
-            f"  store {real.name} {value}, ptr addrspace(3) {where}, align {real.bytes}"
-        )
-
-    def _shared(self, slots: Sequence[int]) -> str:
-        line = self.lanes.line
-        own = line(f"add i64 %lane, {self._own([slot * WARP for slot in slots])}")
-        return line(f"getelementptr {self.lanes.real.name}, ptr addrspace(3) @shared, i64 {own}")
-
-    def _address(self, places: Places) -> str:
-        """Of an element of a port."""
-        base = self.ports[str(places[0].array)]
-        own = self._own([place.index * WARP for place in places])
-        return self.lanes.line(f"getelementptr {self.lanes.real.name}, ptr {base}, i64 {own}")
-
-    def _own(self, values: Sequence[int]) -> str:
-        """The warp's own of these."""
-        line, twin = self.lanes.line, f"%twin{self.crew}"
-        steps = {b - a for a, b in pairwise(values)}
-        if steps <= {0}:
-            return str(values[0])
-        if len(steps) == 1:
-            return line(f"add i64 {line(f'mul i64 {twin}, {steps.pop()}')}, {values[0]}")
-        own = str(values[0])
-        for k, value in enumerate(values[1:], start=1):
-            is_it = line(f"icmp eq i64 {twin}, {k}")
-            own = line(f"select i1 {is_it}, i64 {value}, i64 {own}")
-        return own
+    def remember(self, member: Member) -> None:
+        """A member's memory takes its next values."""
+        for old, new in self.plan.memory[member.group]:
+            member.store(member.load(new), old)

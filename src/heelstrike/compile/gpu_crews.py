@@ -1,16 +1,17 @@
 """Which limbs of a robot there are in a program, and which of them do the same.
 
-Blocks are named "PART: what". Parts that exchange values with only one other are limbs and get a
-warp each; what is between them is the hub. Blocks of no part, or numbered ones
-("contact: 006"), go to the limb that they exchange values with, if it is one alone, else to the
-hub. Limbs whose blocks are twins, such as a left and a right arm, form a crew: its warps run one
-code, so that the GPU fetches half the instructions; where constants and places differ, each warp
-has its own.
+Blocks are named "PART: what". Parts that exchange values with only one other, or with some that
+exchange values among themselves, are limbs and get a warp each; what is between them is the hub.
+Blocks of no part, or numbered ones ("contact: 006"), go to the limb that they exchange values with,
+if it is one alone, else to the hub. Limbs whose blocks are twins, such as a left and a right arm,
+form a crew: its warps run one code, so that the GPU fetches half the instructions; where constants
+and places differ, each warp has its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 
 from heelstrike.compile.code import Code, Place, Twins, next_of
 from heelstrike.compile.twins import joined
@@ -102,7 +103,9 @@ def _part(code: Code) -> str:
 
 
 def _parts(codes: Iterable[Code]) -> dict[str, int]:
-    """The number of each part that exchanges values with only one other; HUB for the rest."""
+    """The number of each part that is a limb; HUB for the rest. What a joint leaves as it is, such
+    as the direction of its axis, the next part reads from the one before.
+    """
     codes = list(codes)
     writer = {place: _part(code) for code in codes for place in code.writes}
     neighbours: dict[str, set[str]] = {_part(code): set() for code in codes}
@@ -112,5 +115,9 @@ def _parts(codes: Iterable[Code]) -> dict[str, int]:
             if other != _part(code):
                 neighbours[_part(code)].add(other)
                 neighbours[other].add(_part(code))
-    limbs = [part for part, others in neighbours.items() if len(others) == 1]
+    limbs = [
+        part
+        for part, others in neighbours.items()
+        if others and all(b in neighbours[a] for a, b in combinations(others, 2))
+    ]
     return {part: limbs.index(part) if part in limbs else HUB for part in neighbours}

@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from heelstrike.compile.code import Code, Traced
 from heelstrike.compile.cuda import WARP
-from heelstrike.compile.gpu_crew import BARRIER, CrewEmitter, CrewLanes
-from heelstrike.compile.gpu_schedule import Schedule
+from heelstrike.compile.gpu_crew import BARRIER, Crew
+from heelstrike.compile.gpu_crews import Places
+from heelstrike.compile.gpu_member import Member, MemberLanes, Tables
+from heelstrike.compile.gpu_plan import Schedule
 from heelstrike.compile.real import Real
 from heelstrike.compile.twins import joined
 
 
-def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool) -> str:
-    """The kernel, with the arguments of GpuEntry's; a block of 32 * warps threads is a tile."""
+def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool, teams: int = 1) -> str:
+    """The kernel, with the arguments of GpuEntry's. A team of warps works on a tile; those of a
+    block keep in step, so that they share the instructions that are fetched.
+    """
     names = [p.name for p in (*program.inputs, *program.tables, *program.memory, *program.outputs)]
     outputs = {port.name for port in program.outputs}
     pointers = {name: f"%port{k}" for k, name in enumerate(names)}
+    flags = "fast " if fast else ""
+    tables = [Tables(k, real) for k in range(len(plan.sizes) + len(plan.members))]
     intrinsics: set[str] = set()
-    bodies, tables = [], []
-    for crew in range(len(plan.sizes)):
-        lanes = CrewLanes(real, fast, crew)
-        emitter = CrewEmitter(lanes, plan, pointers, crew)
-        emitter.begin(f"crew{crew}")
-        for number, segment in enumerate(plan.segments):
-            emitter.segment(segment, number)
-        if emitter.is_hub and program.record:
-            lanes.lines += ["  br i1 %hit, label %recording, label %recorded", "recording:"]
-            now = {name: f"{pointers[name]}.now" for name in outputs}
-            shown = CrewEmitter(lanes, plan, pointers | now, crew)
-            shown.here = dict(emitter.here)
-            for item in program.record:
-                assert isinstance(item, Code)
-                if (unit := joined([item])) is not None:
-                    shown.unit(unit)
-            lanes.lines += ["  br label %recorded", "recorded:"]
-        assert program.commit is not None
-        failed = emitter.begin_commit(program.commit)
-        lanes.lines.append(BARRIER)
-        emitter.end_commit(failed)
-        lanes.lines += [BARRIER, "  br label %step.end"]
+    bodies: list[str] = []
+    for k in range(len(plan.sizes)):
+        lanes = MemberLanes(real, flags, f"w{k}v", tables[k], f"%twin{k}", [])
+        crew = Crew(lanes, plan, pointers, k, tables)
+        _step(program, crew, outputs)
         intrinsics |= lanes.intrinsics
         bodies += lanes.lines
-        tables.append(lanes.text())
-    head = _head(program.name, names, outputs, plan, real)
+    before = _inputs(plan, pointers, tables, real)
+    head = _head(program.name, names, outputs, plan, real, before, teams)
     tail = [
         "step.end:",
         "  %s.next = add i64 %s, 1",
@@ -51,26 +42,96 @@ def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool) -> str:
         "done:",
         "  ret void",
         "}",
+        '!0 = distinct !{!0, !{!"llvm.loop.unroll.disable"}}',
     ]
-    return "\n".join([*sorted(intrinsics), *tables, *head, *bodies, *tail])
+    constants = [line for own in tables for line in own.text()]
+    return "\n".join([*sorted(intrinsics), *constants, *head, *bodies, *tail])
 
 
-def _head(name: str, ports: list[str], outputs: set[str], plan: Schedule, real: Real) -> list[str]:
-    """Shared memory, this thread's pointers, and the loop over steps."""
+def _step(program: Traced, crew: Crew, outputs: set[str]) -> None:
+    """One step of a crew, and the record by the hub's host."""
+    lines, pointers = crew.lanes.lines, crew.ports
+    crew.begin(crew.label)
+    for number, segment in enumerate(crew.plan.segments):
+        crew.segment(segment, number)
+    if crew.is_host and program.record:
+        lines.append("  br i1 %hit, label %recording, label %recorded")
+        crew.begin("recording")
+        crew.ports = pointers | {name: f"{pointers[name]}.now" for name in outputs}
+        crew.guest(crew.hub, partial(_record, program))
+        crew.ports = pointers
+        lines.append("  br label %recorded")
+        crew.begin("recorded")
+    assert program.commit is not None
+    failed, clock = crew.begin_commit(program.commit)
+    lines.append(BARRIER)
+    crew.end_commit(failed, clock)
+    lines += [BARRIER, "  br label %step.end"]
+
+
+def _record(program: Traced, hub: Member) -> None:
+    """What only the outputs need."""
+    for item in program.record:
+        assert isinstance(item, Code)
+        if (unit := joined([item])) is not None:
+            hub.unit(unit)
+
+
+def _inputs(
+    plan: Schedule, pointers: dict[str, str], tables: list[Tables], real: Real
+) -> tuple[list[str], str]:
+    """Copies what swarms read of the inputs into shared memory, once for all steps; and the label
+    at which this ends.
+    """
+    lanes = MemberLanes(real, "", "copy", tables[0], "0", [])
+    emitter = Crew(lanes, plan, pointers, 0, tables)
+    emitter.label = "entry"
+    for group, own in enumerate(plan.inputs):
+        if own:
+            emitter.guest(group, partial(_copy, own))
+    return [*lanes.lines, BARRIER], emitter.label
+
+
+def _copy(inputs: list[Places], member: Member) -> None:
+    for places in inputs:
+        member.to_shared(member.fetch(places), [member.plan.slots[place] for place in places])
+
+
+def _head(
+    name: str,
+    ports: list[str],
+    outputs: set[str],
+    plan: Schedule,
+    real: Real,
+    before: tuple[list[str], str],
+    teams: int,
+) -> list[str]:
+    """Shared memory, this thread's pointers, what comes before the steps, and their loop."""
     lines = [
         "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
         "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
         "declare void @llvm.nvvm.barrier0()",
-        f"@shared = internal addrspace(3) global [{plan.values * WARP} x {real.name}] undef,",
-        "  align 16",
+        f"@shared = external addrspace(3) global [0 x {real.name}], align 16",
         f'define ptx_kernel void @"{name}"(ptr %ports, ptr %strides, ptr %records,',
         "  i64 %tiles, i64 %steps, i64 %every, i64 %phase) #1 {",
+        "entry:",
         "  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
         "  %ctaid = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
-        f"  %warp = udiv i32 %tid, {WARP}",
+        f"  %warps = udiv i32 %tid, {WARP}",
+        f"  %team = udiv i32 %warps, {plan.warps}",
+        f"  %warp = urem i32 %warps, {plan.warps}",
         f"  %lane32 = urem i32 %tid, {WARP}",
         "  %lane = zext i32 %lane32 to i64",
-        "  %tile = zext i32 %ctaid to i64",
+        "  %warp64 = zext i32 %warp to i64",
+        f"  %team.first = mul i32 %team, {plan.values * WARP}",
+        "  %team.lane = add i32 %team.first, %lane32",
+        f"  %shared.lane = getelementptr {real.name}, ptr addrspace(3) @shared, i32 %team.lane",
+        f"  %tile.first = mul i32 %ctaid, {teams}",
+        "  %tile32 = add i32 %tile.first, %team",
+        "  %tile.any = zext i32 %tile32 to i64",
+        "  %tile.last = sub i64 %tiles, 1",
+        "  %tile.over = icmp sgt i64 %tile.any, %tile.last",
+        "  %tile = select i1 %tile.over, i64 %tile.last, i64 %tile.any",  # the last one again
         f"  %lane.bytes = mul i64 %lane, {real.bytes}",
     ]
     for k in range(len(ports)):
@@ -94,10 +155,11 @@ def _head(name: str, ports: list[str], outputs: set[str], plan: Schedule, real: 
             f"  %twin{crew} = zext i32 %twin32.{crew} to i64",
         ]
     lines += [
+        *before[0],
         "  br label %stepping",
         "stepping:",
-        "  %s = phi i64 [ 0, %0 ], [ %s.next, %step.end ]",
-        "  %record = phi i64 [ 0, %0 ], [ %record.next, %step.end ]",
+        f"  %s = phi i64 [ 0, %{before[1]} ], [ %s.next, %step.end ]",
+        f"  %record = phi i64 [ 0, %{before[1]} ], [ %record.next, %step.end ]",
         "  %goes = icmp slt i64 %s, %steps",
         "  br i1 %goes, label %step, label %done",
         "step:",

@@ -1,24 +1,37 @@
 """A block's expressions as a list of operations, each distinct one once.
 
 CasADi orders the scalar operations behind a set of expressions; here equal ones (same operation,
-same operands) become one. Nothing is reordered inside a sum or a product, so what an operation
-computes does not depend on which other expressions were asked for.
+same operands) become one, and what is done to constants alone is done now, as CasADi does it.
+Nothing is reordered inside a sum or a product, so what an operation computes does not depend on
+which other expressions were asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import NamedTuple
 
 import casadi as ca
 
+from heelstrike.compile.number import value_of
+
 CONST, INPUT = "CONST", "INPUT"
 ADDITIONS = {"ADD", "SUB", "TWICE"}
 MULTIPLICATIONS = {"MUL", "SQ", "DIV"}
 COMPARISONS = {"LT", "LE", "EQ", "NE", "NOT", "AND", "OR", "FMIN", "FMAX"}
 CHOICES = COMPARISONS | {"IF_ELSE_ZERO", "NEG", "FABS", "SIGN", "COPYSIGN"}
+
+FOLDED: dict[str, Callable[..., float]] = {
+    "ADD": lambda x, y: x + y,
+    "SUB": lambda x, y: x - y,
+    "MUL": lambda x, y: x * y,
+    "SQ": lambda x: x * x,
+    "NEG": lambda x: -x,
+    "TWICE": lambda x: x + x,
+}
+"""What numbers (number.py) may meet one another in."""
 
 
 class Operation(NamedTuple):
@@ -64,9 +77,11 @@ class Counts:
         return self.additions + self.multiplications + self.divisions
 
 
-def graph(inputs: ca.SX, outputs: ca.SX) -> Graph:
-    """The operations from a column of symbols to a column of expressions."""
-    function = ca.Function("block", [inputs], [outputs])
+def graph(inputs: ca.SX, outputs: ca.SX, numbers: Sequence[ca.SX] = ()) -> Graph:
+    """The operations from a column of symbols to a column of expressions; `numbers` are those of
+    number.py in them.
+    """
+    function = ca.Function("block", [inputs, column(numbers)], [outputs])
     names = _operation_names()
     operations: list[Operation] = []
     known: dict[Operation, int] = {}
@@ -81,15 +96,25 @@ def graph(inputs: ca.SX, outputs: ca.SX) -> Graph:
             continue
         if code == CONST:
             operation = Operation(CONST, (), function.instruction_constant(k))
+        elif code == INPUT and operands[0] == 1:
+            operation = Operation(CONST, (), value_of(numbers[operands[1]]))
         elif code == INPUT:
             operation = Operation(INPUT, (operands[1],))
         else:
-            operation = Operation(code, tuple(register[i] for i in operands))
+            operation = _folded(operations, code, tuple(register[i] for i in operands))
         if operation not in known:
             known[operation] = len(operations)
             operations.append(operation)
         register[target[0]] = known[operation]
     return Graph(tuple(operations), tuple(results))
+
+
+def _folded(operations: Sequence[Operation], code: str, operands: tuple[int, ...]) -> Operation:
+    """The operation, or the constant that comes of constants."""
+    given = [operations[i] for i in operands]
+    if code not in FOLDED or any(operand.code != CONST for operand in given):
+        return Operation(code, operands)
+    return Operation(CONST, (), FOLDED[code](*(operand.value for operand in given)))
 
 
 def chosen(operations: Sequence[Operation], a: int, b: int) -> int | None:
@@ -123,6 +148,11 @@ def count(operations: tuple[Operation, ...]) -> Counts:
         elif operation.code not in (CONST, INPUT, "INV"):
             tally["functions"] += 1
     return Counts(**tally)
+
+
+def column(symbols: Sequence[ca.SX]) -> ca.SX:
+    """One below the other."""
+    return ca.vertcat(*symbols) if symbols else ca.SX(0, 1)
 
 
 @cache

@@ -31,6 +31,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.compile.code import Advance, Lookup, Place, Port, next_of
+from heelstrike.compile.number import is_number
 from heelstrike.compile.program import SX, Block, Program
 from heelstrike.errors import ProgramError
 
@@ -86,8 +87,10 @@ class Loop:
 
     def _own_place(self, entry: SX) -> Place | None:
         """Where a value already is, if it is a let."""
-        place = self.p.place_of(entry, self.name) if entry.is_symbolic() else None
-        return place if place is not None and place.array is None else None
+        if not entry.is_symbolic() or is_number(entry):
+            return None
+        place = self.p.place_of(entry, self.name)
+        return place if place.array is None else None
 
     def until(self, condition: SX) -> None:
         """A lane is done after the round in which the condition holds; inside a block."""

@@ -19,8 +19,9 @@ from heelstrike.compile.code import (
     Traced,
     next_of,
 )
-from heelstrike.compile.graph import graph
+from heelstrike.compile.graph import column, graph
 from heelstrike.compile.loop import LoopBlock
+from heelstrike.compile.number import parted
 from heelstrike.compile.program import SX, Block, Program
 from heelstrike.errors import ProgramError
 
@@ -105,10 +106,10 @@ def _code(p: Program, block: Block, needs: Needs, computed: set[Place]) -> Code 
     if not results:
         return None
     expressions = resolved(block, ca.vertcat(*(e for _, e in results)))
-    symbols = ca.symvar(expressions)
+    symbols, numbers = parted(ca.symvar(expressions))
     reads = tuple(p.place_of(symbol, block.name) for symbol in symbols)
     needs.add(reads)
-    operations = graph(ca.vertcat(*symbols) if symbols else SX(0, 1), expressions)
+    operations = graph(column(symbols), expressions, numbers)
     return Code(block.name, operations, reads, tuple(place for place, _ in results))
 
 

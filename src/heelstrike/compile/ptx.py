@@ -12,7 +12,13 @@ from functools import cache
 import llvmlite.binding as llvm
 
 from heelstrike.compile.cuda import WARP, Ptx
-from heelstrike.compile.gpu import PART_REGISTERS, WORLD_BLOCK, gpu_attributes
+from heelstrike.compile.gpu import (
+    WORLD_BLOCK,
+    gpu_attributes,
+    in_step,
+    part_registers,
+    residents,
+)
 from heelstrike.compile.gpu_parts import emit_parts
 from heelstrike.compile.gpu_schedule import schedule
 from heelstrike.compile.layout import Layout
@@ -48,20 +54,23 @@ def make_ptx(
             f"program '{program.name}' has no limbs, or has tables, arrays or loops in loops; "
             "use mapping='world'"
         )
+    real = REALS[dtype]
     if plan is None:
-        text = emit(traced, 1, REALS[dtype], gpu=True, fast=fast).text
+        text = emit(traced, 1, real, gpu=True, fast=fast).text
+        threads, tiles, shared = WORLD_BLOCK, WORLD_BLOCK // WARP, 0
     else:
-        text = emit_parts(traced, plan, REALS[dtype], fast)
-        text += "\n" + gpu_attributes(REALS[dtype], fast, PART_REGISTERS)
+        tiles = in_step(plan.size, plan.loops)
+        text = emit_parts(traced, plan, real, fast, tiles)
+        registers = part_registers(plan.warps, residents(plan.size))
+        text += "\n" + gpu_attributes(real, fast, registers)
+        threads, shared = WARP * plan.warps * tiles, plan.values * WARP * real.bytes * tiles
     machine = _target(arch)
     parsed = llvm.parse_assembly(text)
     parsed.triple = "nvptx64-nvidia-cuda"
     parsed.data_layout = str(machine.target_data)
     parsed.verify()
-    layout = Layout.of(traced, WARP, REALS[dtype], frame_size=0)
-    threads = WORLD_BLOCK if plan is None else WARP * plan.warps
-    tiles = WORLD_BLOCK // WARP if plan is None else 1
-    return Ptx(layout, machine.emit_assembly(parsed), threads, tiles)
+    layout = Layout.of(traced, WARP, real, frame_size=0)
+    return Ptx(layout, machine.emit_assembly(parsed), threads, tiles, shared)
 
 
 @cache

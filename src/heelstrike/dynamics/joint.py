@@ -26,28 +26,33 @@ def turned(joint: Joint, q: SX) -> SX:
 def transform(joint: Joint, q: SX) -> Transform:
     """Where the moving frame is in the parent's, for the joint's own coordinates, `turned`."""
     turn, shift = _motion_of(joint, q)
-    fixed = constant_rotation(joint.rotation)
-    origin = constant(joint.translation)
+    fixed = constant_rotation(joint.rotation, joint.mirrored.get("rotation"))
+    origin = constant(joint.translation, joint.mirrored.get("translation"))
     if shift is not None:
-        origin = origin + (shift if fixed is None else fixed.apply(shift))
+        origin = origin + Transform(fixed, zeros()).rotate(shift)
+    if turn is None:
+        return Transform(fixed, origin)
+    first = fixed[0] if fixed else None
     if (
         isinstance(turn, AxisRotation)
-        and isinstance(fixed, AxisRotation)
-        and turn.axis == fixed.axis
+        and isinstance(first, AxisRotation)
+        and turn.axis == first.axis
     ):
-        cos = turn.cos * fixed.cos - turn.sin * fixed.sin  # two turns about one axis are one
-        sin = turn.sin * fixed.cos + turn.cos * fixed.sin
-        return Transform((AxisRotation(turn.axis, cos, sin),), origin)
-    return Transform(tuple(r for r in (fixed, turn) if r is not None), origin)
+        rest = fixed[1:]  # half a turn about another axis: it reverses this one
+        own = rest[0].matrix[turn.axis, turn.axis] * turn.sin if rest else turn.sin
+        cos = turn.cos * first.cos - own * first.sin  # two turns about one axis are one
+        sin = own * first.cos + turn.cos * first.sin
+        return Transform((AxisRotation(turn.axis, cos, sin), *rest), origin)
+    return Transform((*fixed, turn), origin)
 
 
 def _motion_of(joint: Joint, q: SX) -> tuple[Rotation | None, SX | None]:
     """Turn and shift of the moving frame in the joint frame."""
     match joint.kind:
         case "revolute" | "continuous":
-            return about_axis(joint.axis, q[0], q[1]), None
+            return about_axis(joint.axis, q[0], q[1], joint.mirrored.get("axis")), None
         case "prismatic":
-            return None, constant(joint.axis) * q
+            return None, _axis(joint) * q
         case "spherical":
             return from_quaternion(q), None
         case "planar":
@@ -59,17 +64,23 @@ def _motion_of(joint: Joint, q: SX) -> tuple[Rotation | None, SX | None]:
 
 def subspace(joint: Joint) -> tuple[SX, SX]:
     """Free directions S in the moving frame: linear and angular part, (3, nv) each."""
-    none, axis = np.zeros((3, 1)), joint.axis.reshape(3, 1)
     eye = np.eye(3)
-    linear, angular = {
-        "revolute": (none, axis),
-        "continuous": (none, axis),
-        "prismatic": (axis, none),
-        "spherical": (np.zeros((3, 3)), eye),
-        "planar": (np.diag([1.0, 1.0, 0.0]), np.diag([0.0, 0.0, 1.0])),
-        "free": (np.hstack([eye, 0 * eye]), np.hstack([0 * eye, eye])),
-    }[joint.kind]
-    return constant(linear), constant(angular)
+    match joint.kind:
+        case "revolute" | "continuous":
+            return zeros(), _axis(joint)
+        case "prismatic":
+            return _axis(joint), zeros()
+        case "spherical":
+            return zeros(3, 3), constant(eye)
+        case "planar":
+            return constant(np.diag([1.0, 1.0, 0.0])), constant(np.diag([0.0, 0.0, 1.0]))
+        case "free":
+            return constant(np.hstack([eye, 0 * eye])), constant(np.hstack([0 * eye, eye]))
+    raise AssertionError(joint.kind)
+
+
+def _axis(joint: Joint) -> SX:
+    return constant(joint.axis, joint.mirrored.get("axis"))
 
 
 def velocity(joint: Joint, v: SX) -> Motion:

@@ -117,8 +117,7 @@ class Workspace:
         """The body that carries a link or joint, and where the link is on it."""
         if name in self.robot.frames and self.robot.frames[name].body != WORLD:
             frame = self.robot.frames[name]
-            rotation = constant_rotation(frame.rotation)
-            turns = () if rotation is None else (rotation,)
+            turns = constant_rotation(frame.rotation)
             return frame.body, Transform(turns, constant(frame.translation))
         return self.robot.body(name), Transform((), constant(np.zeros(3)))
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.mirror import with_mirrored
 from heelstrike.robot.robot import WORLD, Body, Frame, Joint, Point, Robot, Shape, repeated
 
 VECTORS = (
@@ -67,7 +68,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         source=_source(parts),
         **{key: np.concatenate([getattr(p, key) for p in parts.values()]) for key in VECTORS},
     )
-    return replace(whole, model=to_pinocchio(whole))
+    return with_mirrored(replace(whole, model=to_pinocchio(whole)))
 
 
 def _shifted(body: int, first: int) -> int:

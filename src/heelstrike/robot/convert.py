@@ -13,6 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from heelstrike.errors import LoadError
+from heelstrike.robot.mirror import with_mirrored
 from heelstrike.robot.robot import WORLD, Body, Frame, Joint, Robot
 
 KINDS = {
@@ -81,7 +82,7 @@ def from_pinocchio(model: pin.Model) -> Robot:
         carried[i] = parent
 
     lower, upper = _position_limits(model, joints)
-    return Robot(
+    robot = Robot(
         name=model.name,
         joints=tuple(joints),
         bodies=tuple(bodies),
@@ -98,6 +99,7 @@ def from_pinocchio(model: pin.Model) -> Robot:
         gravity=float(-model.gravity.linear[2]),
         model=model,
     )
+    return with_mirrored(robot)
 
 
 def to_pinocchio(robot: Robot) -> pin.Model:

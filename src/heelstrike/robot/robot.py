@@ -57,6 +57,9 @@ class Joint:
     """Where its coordinates start in q."""
     iv: int
     """Where its velocities start in v."""
+    mirrored: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """Of rotation, translation and axis, where there are such: entries that are 1 here and -1 in a
+    mirror image of this limb, or the other way round (mirror.py)."""
 
     @property
     def nq(self) -> int:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from heelstrike.compile.number import number
 from heelstrike.contact.parameters import check_numbers
 from heelstrike.dynamics.flight import holds_position, servo_error
 from heelstrike.errors import HeelstrikeError
@@ -78,10 +79,11 @@ def servo_torque(
     robot: Robot, servo: ServoPlan, q: SX, v: SX, q_ref: SX, v_ref: SX, ahead: SX | float
 ) -> Torque:
     """Of a servo whose parameters are symbols; `ahead` is dt where it is implicit, else 0."""
-    stiff = servo.kp * SX(holds_position(robot))
+    moves = SX(driven(robot))
+    stiff, damping = servo.kp * SX(holds_position(robot)), servo.kd * moves
     lag = servo_error(robot, q, q_ref)
-    now = stiff * (lag - ahead * v) + servo.kd * (v_ref - v) + servo.torque * SX(driven(robot))
-    slope = ahead * (servo.kd + ahead * stiff)
+    now = stiff * (lag - ahead * v) + damping * (v_ref - v) + servo.torque * moves
+    slope = ahead * (damping + ahead * stiff)
     if servo.implicit:
         return Torque(now, slope, servo.limit, servo.limited, plain=("slope",))
     return Torque(clamped(now, servo.limit, servo.limited), zeros(robot.nv))
@@ -111,9 +113,9 @@ def stop_torque(robot: Robot, stops: StopsPlan, q: SX, v: SX, ahead: SX | float)
         reached = q[joint.iq] + ahead * v[i]
         beyond = SX(0)
         if high < LARGE:
-            beyond = ca.fmax(reached - high, 0)
+            beyond = ca.fmax(reached - number(high), 0)
         if low > -LARGE:
-            beyond = beyond + ca.fmin(reached - low, 0)
+            beyond = beyond + ca.fmin(reached - number(low), 0)
         drag = ca.if_else(beyond * v[i] > 0, stops.c[i], 0)
         now[i] = -stops.k[i] * beyond - drag * v[i]
         slope[i] = ca.if_else(beyond != 0, ahead * (drag + ahead * stops.k[i]), 0)

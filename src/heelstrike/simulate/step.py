@@ -218,17 +218,18 @@ class _Step:
             with p.block(f"{name}: work", i):
                 for torque in applied:
                     torque[i] = p.let("torque", torque[i])
-                own = [torque[i] * middle[i] for torque in applied]
-                works.append(p.let("work", ca.vertcat(*own)))
+                control, damping, friction, *stops = (torque[i] for torque in applied)
+                own = ca.vertcat(control, damping + friction, *stops) * middle[i]
+                works.append(p.let("work", own))
         shares = []
         for name, of_limb in self.parts:
             with p.block(f"{name}: power"):
                 shares.append(p.let("work", sum((works[i] for i in of_limb), SX(0))))
         with p.block("power"):
             work = ca.vertsplit(sum(shares, SX(0)))
-            stops = work[3] if self.stops is not None else SX(0)
+            stops = work[2] if self.stops is not None else SX(0)
             shoved = push_power(self.pushes, shoves, kin, placed, felt, self.gravity, half)
-            power = ca.vertcat(normal, tangent, work[0], stops, work[1] + work[2], shoved)
+            power = ca.vertcat(normal, tangent, work[0], stops, work[1], shoved)
             power = p.let("power", power)
         rubs = driven.states[2] if driven.states else SX(0, 1), applied[2]
         return Evaluated(kin, placed, touched, a, applied[0], rubs, felt, coupled, power)

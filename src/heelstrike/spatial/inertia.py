@@ -15,7 +15,16 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.spatial.motion import Force, Motion
-from heelstrike.spatial.vector import SX, add_cross, cross, mac, skew, symmetric
+from heelstrike.spatial.vector import (
+    ROUND_OFF,
+    SX,
+    add_cross,
+    constant,
+    cross,
+    mac,
+    skew,
+    symmetric,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +109,10 @@ class Inertia:
 
 
 def rigid(mass: float, com: np.ndarray, central: np.ndarray) -> RigidInertia:
-    return RigidInertia(SX(mass), SX(com), SX(0.5 * (central + central.T)))
+    """Of constants; what is round-off beside the largest moment is removed."""
+    moments = 0.5 * (central + central.T)
+    moments[np.abs(moments) < ROUND_OFF * np.abs(moments).max()] = 0.0
+    return RigidInertia(SX(mass), constant(com), SX(moments))
 
 
 def spatial(body: RigidInertia) -> Inertia:

@@ -91,25 +91,35 @@ class MatrixRotation:
 Rotation = AxisRotation | MatrixRotation
 
 
-def constant_rotation(matrix: np.ndarray) -> Rotation | None:
-    """The cheapest form of a constant rotation; None for the identity."""
-    if np.abs(matrix - np.eye(3)).max() < ROUND_OFF:
-        return None
-    for axis in range(3):
+def constant_rotation(matrix: np.ndarray, kept: np.ndarray | None = None) -> tuple[Rotation, ...]:
+    """The cheapest form of a constant rotation, outermost first; nothing for the identity.
+
+    Where the sign s of an axis' own entry is kept, it is a turn about that axis and, for s = -1,
+    half a turn about the next.
+    """
+    signs = np.zeros(3, bool) if kept is None else np.diag(kept)
+    if kept is None and np.abs(matrix - np.eye(3)).max() < ROUND_OFF:
+        return ()
+    entries = constant(matrix, kept)
+    for axis in sorted(range(3), key=lambda i: bool(signs[i])):
         j, k = NEXT[axis], NEXT[NEXT[axis]]
         # off-diagonal entries: 1 - cos of a small tilt is only its square
         if np.abs([*matrix[axis, [j, k]], *matrix[[j, k], axis]]).max() < ROUND_OFF:
-            if matrix[axis, axis] < 0:
-                continue
-            return AxisRotation(axis, constant(matrix[j, j]), constant(matrix[k, j]))
-    return MatrixRotation(constant(matrix))
+            turn = AxisRotation(axis, entries[j, j], entries[k, j])
+            if signs[axis]:
+                half = np.eye(3)
+                half[axis, axis] = half[k, k] = matrix[axis, axis]
+                return turn, MatrixRotation(constant(half, np.diag(np.arange(3) != j)))
+            if matrix[axis, axis] > 0:
+                return (turn,)
+    return (MatrixRotation(entries),)
 
 
-def about_axis(axis: np.ndarray, cos: SX, sin: SX) -> Rotation:
+def about_axis(axis: np.ndarray, cos: SX, sin: SX, kept: np.ndarray | None = None) -> Rotation:
     """By an angle, given by its cosine and sine, about any unit axis."""
     for i in range(3):
         if np.abs(np.delete(axis, i)).max() < ROUND_OFF:
-            return AxisRotation(i, cos, sin if axis[i] > 0 else -sin)
+            return AxisRotation(i, cos, constant(axis, kept)[i] * sin)
     a = SX(axis)
     # Rodrigues: R = cos 1 + sin [a] + (1 - cos) a a^T
     return MatrixRotation(ca.densify(cos * ca.DM.eye(3) + sin * ca.skew(a) + (1 - cos) * (a @ a.T)))

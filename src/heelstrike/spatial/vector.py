@@ -11,19 +11,25 @@ from typing import TypeAlias, cast
 import casadi as ca
 import numpy as np
 
+from heelstrike.compile.number import number
+
 SX: TypeAlias = ca.SX
 ROUND_OFF = 1e-12
 """Entries of a constant rotation or offset this close to 0 or +-1 are taken to be it."""
 
 
-def constant(matrix: np.ndarray) -> SX:
+def constant(matrix: np.ndarray, kept: np.ndarray | None = None) -> SX:
     """A constant matrix whose round-off about 0 and +-1 is removed, so that structural zeros and
-    ones vanish from products.
+    ones vanish from products; those that are `kept` stay (compile/number.py).
     """
     clean = np.array(matrix, dtype=float)
     for target in (0.0, 1.0, -1.0):
         clean[np.abs(clean - target) < ROUND_OFF] = target
-    return SX(clean)
+    result = SX(clean)
+    for place in () if kept is None else np.argwhere(kept):
+        where = tuple(int(i) for i in place)
+        result[where] = number(clean[where])
+    return result
 
 
 def zeros(rows: int = 3, columns: int = 1) -> SX:

@@ -1,0 +1,137 @@
+"""A GPU's kernel with a warp a limb, run by threads of the CPU: the very IR that becomes PTX.
+
+What only a GPU has is replaced: a thread's number, barriers and votes are Python's, shared memory
+is an array, address spaces are one. Two lanes of each warp are there, so a batch is two worlds. A
+second team of a block works on the same tile once more.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import threading
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from heelstrike.compile.batch import Batch
+from heelstrike.compile.cpu import compile_program
+from heelstrike.compile.cuda import WARP
+from heelstrike.compile.gpu import gpu_attributes
+from heelstrike.compile.gpu_parts import emit_parts
+from heelstrike.compile.gpu_schedule import schedule
+from heelstrike.compile.layout import Layout
+from heelstrike.compile.program import Program
+from heelstrike.compile.real import REALS
+
+LANES = 2
+"""Of each warp."""
+
+
+class ThreadBatch(Batch):
+    """Two worlds that step as on a GPU."""
+
+    def __init__(
+        self, program: Program, outputs: list[str], dtype: str = "float64", teams: int = 1
+    ) -> None:
+        traced, real = program.trace(outputs), REALS[dtype]
+        self.plan = schedule(traced, real.bytes)
+        assert self.plan is not None
+        super().__init__(Layout.of(traced, WARP, real, 0), _never, LANES)
+        text = (
+            emit_parts(traced, self.plan, real, False, teams) + "\n" + gpu_attributes(real, False)
+        )
+        warps = range(self.plan.warps * teams)
+        self.threads = [WARP * warp + lane for warp in warps for lane in range(LANES)]
+        self._here = threading.local()
+        self._barrier = threading.Barrier(len(self.threads))
+        self._cast: dict[int, int] = {}
+        self._engine, self._kernel = self._compile(_for_cpu(text, self.plan.values * WARP * teams))
+
+    def run(self, steps: int = 1, every: int = 1, threads: int = 1) -> None:
+        phase = self.steps_made % every
+        self._make_room(steps, every, phase)
+        self.steps_made += steps
+        workers = [
+            threading.Thread(target=self._thread, args=(tid, steps, every, phase))
+            for tid in self.threads
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+
+    def _thread(self, tid: int, steps: int, every: int, phase: int) -> None:
+        self._here.tid = tid
+        tables = (ctypes.addressof(x) for x in (self._pointers, self._strides, self._records))
+        self._kernel(*tables, self.tiles, steps, every, phase)
+
+    def _vote(self, holds: int) -> int:
+        self._cast[self._here.tid] = holds
+        self._barrier.wait()
+        found = int(any(self._cast.values()))
+        self._barrier.wait()
+        return found
+
+    def _compile(self, text: str) -> tuple[llvm.ExecutionEngine, object]:
+        self._calls = {
+            "heelstrike_thread": ctypes.CFUNCTYPE(ctypes.c_int)(lambda: self._here.tid),
+            "heelstrike_block": ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 0),
+            "heelstrike_barrier": ctypes.CFUNCTYPE(None)(lambda: self._barrier.wait() and None),
+            "heelstrike_vote": ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(self._vote),
+        }
+        for name, call in self._calls.items():
+            llvm.add_symbol(name, ctypes.cast(call, ctypes.c_void_p).value)
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        machine = llvm.Target.from_default_triple().create_target_machine(
+            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=1
+        )
+        module = llvm.parse_assembly(text)
+        module.verify()
+        engine = llvm.create_mcjit_compiler(module, machine)
+        engine.finalize_object()
+        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 4)
+        return engine, kind(engine.get_function_address(self.layout.name))
+
+
+def _for_cpu(text: str, values: int) -> str:
+    """The IR without what only a GPU has."""
+    kind = re.search(r"@shared = .* \[0 x (\w+)\]", text)[1]
+    for pattern, new in (
+        (r"@shared = .*", f"@shared = internal global [{values} x {kind}] zeroinitializer"),
+        (r" addrspace\(\d\)", ""),
+        (r"addrspacecast ptr (%\w+) to ptr", r"getelementptr i8, ptr \1, i64 0"),
+        (r'call i64 asm "[^"]*", "[^"]*"\(i64 (%[\w.]+)\)', r"add i64 \1, 0"),
+        (r"llvm\.nvvm\.read\.ptx\.sreg\.tid\.x", "heelstrike_thread"),
+        (r"llvm\.nvvm\.read\.ptx\.sreg\.ctaid\.x", "heelstrike_block"),
+        (r"llvm\.nvvm\.barrier0\.or", "heelstrike_vote"),
+        (r"llvm\.nvvm\.barrier0", "heelstrike_barrier"),
+        (r"ptx_kernel ", ""),
+        (r'"nvvm\.maxnreg"="\d+"', ""),
+    ):
+        text = re.sub(pattern, new, text)
+    return text
+
+
+def _never(*_: object) -> None:
+    raise AssertionError("threads run this batch")
+
+
+def same_bits(
+    program: Program,
+    outputs: list[str],
+    steps: int,
+    dtype: str = "float64",
+    teams: int = 1,
+    **values: object,
+) -> tuple[ThreadBatch, Batch]:
+    """Compares the threads' results with a CPU batch's, after steps from the same start."""
+    ours = ThreadBatch(program, outputs, dtype, teams)
+    peer = compile_program(program, outputs, dtype=dtype).batch(LANES)
+    for batch in (ours, peer):
+        batch.set(**values)
+        batch.run(steps, 2)
+    for port in (*ours.layout.memory, *ours.layout.outputs):
+        np.testing.assert_array_equal(ours.get(port.name), peer.get(port.name), err_msg=port.name)
+    return ours, peer

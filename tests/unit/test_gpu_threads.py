@@ -1,0 +1,71 @@
+"""A warp a limb has the CPU's bits: the kernel's own IR, run by threads, beside the CPU's batch.
+
+What a GPU itself adds, PTX and the hardware, is measured there (benchmarks/gpu.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import heelstrike as hs
+from heelstrike.compile.program import Program
+from heelstrike.dynamics.flight import flight
+from heelstrike.simulate.record import output_name
+from heelstrike.simulate.step import step_program
+from tests.gpu_threads import LANES, same_bits
+
+LAW = hs.Elastic(hs.LinearSpring(), hs.Bristle())
+
+
+def rough(name: str) -> hs.Robot:
+    """With dry friction, and torque limits that are reached."""
+    robot = hs.load(name)
+    friction = np.where(np.arange(robot.nv) < 6, 0.0, 0.05)
+    return replace(robot, friction=friction, torque_limit=np.minimum(robot.torque_limit, 2.0))
+
+
+def moving(robot: hs.Robot, record: list[str]) -> tuple[Program, list[str], dict[str, np.ndarray]]:
+    """A servo on a floor with joints that move: the step, its outputs, and values."""
+    scene = hs.Scene(robot, hs.Plane(law=LAW))
+    sim = hs.Simulator(scene, dt=1e-3, control=hs.Servo(), worlds=LANES)
+    batch = sim._machine.ready(())
+    ports = (*batch.layout.inputs, *batch.layout.memory)
+    values = {port.name: batch.get(port.name) for port in ports}
+    values["v"] = np.random.default_rng(0).normal(size=values["v"].shape)
+    program = step_program(sim._machine.plan, record)
+    return program, [output_name(name) for name in record], values
+
+
+def test_limbs_and_hub_of_a_flight():
+    robot = hs.load("hoap1")
+    v = np.random.default_rng(1).normal(size=(LANES, robot.nv))
+    given = {"dt": [1e-3], "gravity": [9.81], "kp": np.full(robot.nv, 50.0)}
+    ours, _ = same_bits(flight(robot), [], 3, v=v, **given)
+    assert ours.plan.sizes == [2, 2]
+    assert ours.plan.members[0] == 1
+    assert np.abs(ours.get("v") - v).max() > 0.05
+
+
+@pytest.mark.parametrize("teams", [1, 2])
+def test_rounds_of_a_robot_that_rubs_and_is_at_its_limits(teams):
+    """Joints are swarms; worlds make different numbers of rounds; the record is the hub's."""
+    program, outputs, values = moving(rough("hoap1"), ["q", "normal", "torque"])
+    ours, _ = same_bits(program, outputs, 6, "float32", teams, **values)
+    assert ours.plan.members == [1, 20, 20]
+    assert any(ours.plan.inputs)
+    assert (np.abs(ours.get("record torque")) == 2).mean() > 0.2
+    assert ours.get("record q").shape[:2] == (LANES, 3)
+    assert len(np.unique(ours.get("joint friction, expected"))) == 3  # slides, sticks, slides
+
+
+def test_a_world_that_fails_stays_as_it_was():
+    """One world has a joint faster than any robot's; it is frozen, the other goes on."""
+    program, _, values = moving(rough("hoap1"), [])
+    values["v"][1, 8] = 1e6
+    ours, _ = same_bits(program, [], 3, "float32", **values)
+    assert ours.get("failed")[:, 0].tolist() == [-1, 0]
+    np.testing.assert_array_equal(ours.get("q")[1], values["q"][1].astype(np.float32))
+    assert not np.array_equal(ours.get("q")[0], values["q"][0].astype(np.float32))
