@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from matplotlib.ticker import MultipleLocator
+
 from heelstrike.papers.marhefka1996.tosses import AIM_DEGREES, AIM_WIDTH
 from heelstrike.view import plot
 
@@ -53,17 +55,24 @@ def _three(value: float) -> str:
 
 
 def picture(laws: dict[str, Any], path: Path) -> None:
-    """Means and medians of every law, a row each."""
+    """Means with their standard errors, and medians, of every law, a row each."""
     figure, axes = plot.figure(1, 2, size=(9.6, 4.6))
     rows = list(laws)[::-1]
     for ax, (key, title, label) in zip(axes, PANELS, strict=True):
-        for k, kind in enumerate(("mean", "median")):
-            values = [laws[name]["held_out"][f"{kind}_{key}"] for name in rows]
-            ax.plot(values, range(len(rows)), **plot.dots(k), label=kind)
-        ax.axvline(AIMS[key], color=plot.GREY, linewidth=1, label="aim, of the mean")
+        means, medians, errors = (
+            [laws[name]["held_out"][f"{kind}_{key}"] for name in rows]
+            for kind in ("mean", "median", "error")
+        )
+        ax.axvline(AIMS[key], color=plot.INK, linewidth=1, label="aim, of the mean", zorder=1)
+        ax.errorbar(
+            means, range(len(rows)), xerr=errors, **plot.dots(0), label="mean and its error"
+        )
+        ax.plot(medians, range(len(rows)), **plot.dots(1), label="median")
         ax.set_yticks(range(len(rows)), rows if ax is axes[0] else [])
-        ax.set_xlim(left=0)
+        ax.set_xlim(0, 1.1 * max(means))
+        ax.xaxis.set_major_locator(MultipleLocator(5))
         plot.label(ax, title, label, "")
+    axes[1].get_legend().remove()  # the same
     plot.save(figure, path, few_colours=True)
 
 

@@ -10,6 +10,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from heelstrike.robot import Robot
+from heelstrike.robot.convert import joint_model
+
 
 def data_file(name: str) -> Path:
     """A file below HEELSTRIKE_DATA; skips where that is not set."""
@@ -102,3 +105,16 @@ def random_states(model: pin.Model, n: int, speed: float, seed: int = 0) -> tupl
     q = np.array([pin.randomConfiguration(model, -bound, bound) for _ in range(n)])
     v, a, tau = (rng.normal(size=(3, n, model.nv)).T * [speed, 1.0, 10.0]).T
     return q, v, a, tau
+
+
+def rebuilt(robot: Robot) -> pin.Model:
+    """A Pinocchio model from nothing but a Robot's joints and bodies."""
+    model = pin.Model()
+    for joint_, body in zip(robot.joints, robot.bodies, strict=True):
+        placement = pin.SE3(joint_.rotation, joint_.translation)
+        kind = joint_model(joint_.kind, joint_.axis)
+        new = model.addJoint(joint_.parent + 1, kind, placement, joint_.name)
+        inertia = pin.Inertia(body.mass, body.com, body.inertia)
+        model.appendBodyToJoint(new, inertia, pin.SE3.Identity())
+    model.armature[:] = robot.armature
+    return model

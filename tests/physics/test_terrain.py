@@ -6,18 +6,23 @@ must equal; the number of operations of a step; a bowl's curvature, by which a r
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import heelstrike as hs
+from benchmarks.terrain import LIMIT
 
 LAWS = {
     "explicit": hs.Elastic(hs.LinearSpring(k=2e3, c=8, damping="both"), hs.Bristle(k_t=2e3, c_t=8)),
     "rigid": hs.Rigid(friction=hs.Coulomb(mu_s=0.5, mu_k=0.4)),
 }
 SLOPE = 0.25
+FIELDS = ("field, 8 x 8", "field, 256 x 256")
+ROOT = Path(__file__).parents[2]
 
 
 def field(law, heights, **more):
@@ -125,6 +130,21 @@ def test_a_large_field_costs_no_more_than_a_small_one():
     assert small.counts() == large.counts()
     plane = program(hs.Plane(law))
     assert operations(plane) < operations(large) < 1.25 * operations(plane)
+
+
+def test_the_measured_steps_keep_the_promise():
+    """The committed run of benchmarks.terrain: what its limit says, and the docs' figures."""
+    results = json.loads((ROOT / "benchmarks/results/terrain.json").read_text())
+    page = (ROOT / "docs/surfaces.md").read_text()
+    said = {"g1": (1.2, 1.3, 1.1, 1.1), "hoap1": (1.3, 1.4, 1.3, 1.3)}
+    assert "G1 takes 1.2 to 1.3 times" in page
+    assert "1.3 to 1.4 times; among 256 worlds 1.1 and 1.3 times" in page
+    for robot, ends in said.items():
+        plane, *fields = (results[robot][name] for name in ("plane", *FIELDS))
+        for kind, low, high in (("one", *ends[:2]), ("batch", *ends[2:])):
+            ratios = [field[kind] / plane[kind] for field in fields]
+            assert max(ratios) < LIMIT
+            assert [round(min(ratios), 1), round(max(ratios), 1)] == [low, high]
 
 
 @cache

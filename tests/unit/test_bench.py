@@ -11,6 +11,7 @@ import sys
 from contextlib import nullcontext
 from enum import IntFlag
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,6 +25,10 @@ from heelstrike.bench.standing import DEFAULT, case, simulator
 from heelstrike.cli import main
 from heelstrike.robot import load
 from heelstrike.view import bench as view
+from heelstrike.view.bench import ratios, write_page
+from heelstrike.view.bench_pictures import against_peer
+
+ROOT = Path(__file__).parents[2]
 
 TIMES = accuracy.GRID * np.arange(1, 51)
 
@@ -341,6 +346,20 @@ def test_the_page_names_machine_and_command(quick):
     found, page = quick
     for word in (found["machine"]["cpu"], found["machine"]["casadi"], "heelstrike ", "data:image"):
         assert word in page
+
+
+def test_ways_are_drawn_beside_mujoco(tmp_path):
+    """The committed run: two pictures, and every way of ours at MuJoCo's time over its own."""
+    result = json.loads((ROOT / "benchmarks/results/bench.json").read_text())
+    write_page(result, tmp_path / "b.html")
+    assert (tmp_path / "b.html").read_text().count("data:image") == 2
+    ways = result["robots"]["g1"]["ways"]
+    (ax,) = against_peer({"g1": {"batch, run": 40.0, "one world, run": 8.0}}).axes
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["one world, run", "batch, run"]
+    assert ax.lines[1].get_xdata().tolist() == [40.0, 8.0]
+    expected = ways["one world, MuJoCo"]["us"] / ways["one world, run"]["us"]
+    assert ratios(ways)["one world, run"] == expected
+    assert set(ratios(ways)) == {name for name in ways if "MuJoCo" not in name}
 
 
 @pytest.mark.nightly

@@ -1,122 +1,28 @@
-"""Recordings: labels, files, summary, plots, memory.
+"""Recordings: labels, attributes, summary, memory.
 
-The oracle is a run made of closed forms, a robot that hops on two feet: what the labels, the file
-and the summary must say is known beforehand.
+The oracle is a run made of closed forms (tests/hopper.py): what the labels and the summary must say
+is known beforehand.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import heelstrike as hs
 from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.hunt_crossley import HuntCrossley
 from heelstrike.contact.kinetic import Kinetic
 from heelstrike.errors import HeelstrikeError
-from heelstrike.files import whole_file
-from heelstrike.simulate.attributes import ATTRIBUTES, FORMAT
+from heelstrike.simulate.attributes import ATTRIBUTES
 from heelstrike.simulate.labels import labels
 from heelstrike.simulate.memory import check_memory, estimate, free_memory
 from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.variables import COORDINATES, VARIABLES, WORKS, dataset
-from heelstrike.view import plot
-
-RESIDUAL = 0.0125
-"""Energy that the made-up run gains out of nothing, from its start to its end [J]."""
-MASS = 4.0
-COORDS = {
-    "coordinate": ["root.x", "root.y", "root.z", "root.qx", "root.qy", "root.qz", "root.qw", "hip"],
-    "coordinate_unit": ["m", "m", "m", "1", "1", "1", "1", "rad"],
-    "joint": ["root.vx", "root.vy", "root.vz", "root.wx", "root.wy", "root.wz", "hip"],
-    "joint_unit": ["m", "m", "m", "rad", "rad", "rad", "rad"],
-    "point": [f"{side}_{i}" for side in ("left", "right") for i in range(4)],
-    "surface": ["ground"] * 8,
-    "point_body": ["left_foot"] * 4 + ["right_foot"] * 4,
-    "body": ["left_foot", "right_foot"],
-    "sensor": ["torso"],
-}
-
-
-def attributes(**changes: object) -> dict[str, object]:
-    law = Elastic(HuntCrossley(k=5e4, alpha=0.4), Kinetic(mu=0.6))
-    return {
-        "robot": "hopper",
-        "scene": {"surfaces": ["ground"], "gravity": [0.0, 0.0, -9.81]},
-        "laws": {"ground": law},
-        "parameters": {"ground.normal.k": np.array([5e4]), "dt": 1e-3},
-        "control": None,
-        "dt": 1e-3,
-        "integrator": "symplectic",
-        "dtype": "float64",
-        "device": "cpu",
-        "duration": 2.0,
-        "steps": 2000,
-        "every": 10,
-        "seed": 7,
-        "wall_time": 0.05,
-        "created": "2026-11-15T12:00:00Z",
-        "versions": {"heelstrike": "0.1.0", "numpy": "2.0"},
-        **changes,
-    }
-
-
-def hop(worlds: int, records: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Series and finals of a robot that hops once a second; each world a little harder."""
-    t = np.linspace(0.0, 2.0, records)[None, :]
-    harder = 1.0 + 0.1 * np.arange(worlds)[:, None]
-    high = 0.05 * np.cos(2 * np.pi * t) * harder  # above the ground while positive
-    shape = {dim: len(COORDS[dim]) for dim in ("coordinate", "joint", "point", "body", "sensor")}
-    shape["axis"] = 3
-    series = {
-        name: np.zeros((worlds, records, *(shape[dim] for dim in variable.dims)))
-        for name, variable in VARIABLES.items()
-        if not variable.final
-    }
-    depth = -high[..., None] * 0.02 - 1e-5 * np.arange(8)
-    series["depth"] += depth
-    series["touching"] = depth > 0
-    series["normal_force"] += 5e5 * np.maximum(depth, 0.0)
-    series["force"][..., 2] = series["normal_force"]
-    series["slip"][..., 0] = 0.01 * np.sin(9 * t)[..., None]
-    series["body_force"][..., 2] = series["normal_force"].reshape(worlds, records, 2, 4).sum(-1)
-    series["cop"][~series["touching"].reshape(worlds, records, 2, 4).any(-1)] = np.nan
-    series["com"][..., 2] = 0.5 + high
-    series["q"][..., 2], series["q"][..., 6] = 0.45 + high, 1.0
-    series["v"][..., 2] = -0.1 * np.pi * np.sin(2 * np.pi * t) * harder
-    series["torque"][..., 6] = 3.0 * np.sin(2 * np.pi * t)
-    series["kinetic"] += 0.5 * MASS * series["v"][..., 2] ** 2
-    series["work_contact"] -= 0.8 * t
-    series["work_control"] += 0.3 * np.sin(t)
-    work = sum(series[name] for name in WORKS)
-    series["potential"] += 9.0 + work - series["kinetic"] + RESIDUAL * t / 2.0
-    finals = {
-        "peak_force": series["normal_force"].max(1),
-        "peak_depth": series["depth"].max(1),
-        "impulse": np.trapezoid(series["body_force"], t[0], axis=1),
-        "failed": np.full(worlds, -1),
-        "steps": np.full(worlds, 2000),
-    }
-    return series, finals
-
-
-def over_time(worlds: int = 3, records: int = 201, **changes: object) -> Recording:
-    series, finals = hop(worlds, records)
-    coords = {**COORDS, "time": np.linspace(0.0, 2.0, records)}
-    return Recording(dataset(series, finals, coords, attributes(**changes)))
-
-
-def at_end(worlds: int = 100, **changes: object) -> Recording:
-    series, finals = hop(worlds, 21)
-    ends = {name: series[name][:, -1] for name in ("q", "v")}
-    return Recording(dataset({}, ends | finals, COORDS, attributes(**changes)))
+from heelstrike.simulate.variables import COORDINATES, VARIABLES, dataset
+from tests.hopper import COORDS, RESIDUAL, at_end, attributes, hop, over_time
 
 
 def test_every_variable_has_dimensions_units_and_a_name():
@@ -218,151 +124,6 @@ def test_worlds_with_steps_of_their_own_have_clocks_of_their_own(tmp_path):
     assert np.array_equal(ax.get_lines()[0].get_xdata(), time[1])
 
 
-@pytest.mark.parametrize("made", [over_time, at_end])
-def test_file_gives_back_every_bit(made, tmp_path):
-    worlds = made().data.sizes["world"]
-    run = made(varied={"ground.normal.k": np.linspace(1, 2, worlds) / 3})
-    run.data["com" if "com" in run.data else "v"][0, 0] = np.nan
-    assert run.save(tmp_path / "run.nc") == tmp_path / "run.nc"
-    assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
-    again = Recording.load(tmp_path / "run.nc")
-    assert again.data.identical(run.data)  # names, labels, values, attributes
-    for name, values in run.data.variables.items():
-        found = again.data.variables[name]
-        assert (found.dtype, found.shape) == (values.dtype, values.shape)
-    assert again.info.keys() == run.info.keys()
-    assert str(again.summary()) == str(run.summary())
-
-
-@pytest.mark.filterwarnings("error")
-def test_paths_that_are_no_names_in_a_file_come_back(tmp_path):
-    """Bodies of parts have a slash, laws of a body on a surface have spaces."""
-    k, points = np.linspace(1, 2, 3), np.ones((3, 3))
-    varied = {"a/foot on ground.normal.k": k, "a/foot_on ground.normal.k": 2 * k}
-    run = over_time(varied=varied | {"the mat.point": points})
-    before = run.data.copy(deep=True)
-    run.save(tmp_path / "run.nc")
-    assert run.data.identical(before)
-    again = Recording.load(tmp_path / "run.nc")
-    assert again.data.identical(run.data)
-    assert again.info["varied"]["a/foot on ground.normal.k"].tolist() == k.tolist()
-    with xr.open_dataset(tmp_path / "run.nc", engine="h5netcdf") as data:
-        assert data["a:foot_on_ground.normal.k"].attrs["path"] == "a/foot on ground.normal.k"
-
-
-def test_a_loaded_recording_is_saved_again(tmp_path):
-    over_time().save(tmp_path / "a.nc")
-    Recording.load(tmp_path / "a.nc").save(tmp_path / "a.nc")
-    assert Recording.load(tmp_path / "a.nc").data.identical(over_time().data)
-
-
-def test_file_is_plain_netcdf(tmp_path):
-    """What anybody's xarray reads: booleans, labels, units."""
-    run = over_time()
-    run.save(tmp_path / "run.nc")
-    with xr.open_dataset(tmp_path / "run.nc", engine="h5netcdf") as data:
-        assert data.attrs[FORMAT] == 1
-        assert json.loads(data.attrs["integrator"]) == "symplectic"
-        assert data["touching"].dtype == bool
-        assert data["force"].attrs["units"] == "N"
-        assert list(data["surface"].values) == ["ground"] * 8
-        assert data["time"].attrs["units"] == "s"
-
-
-def test_large_attributes_and_empty_dimensions_survive(tmp_path):
-    """HDF5 keeps short attributes in a header of 64 kB; a big scene is longer."""
-    coords = {**COORDS, "sensor": []}
-    finals = {"steps": np.ones(1)}
-    series = {"gyro": np.zeros((1, 2, 0, 3))}
-    long = attributes(scene=["x" * 100] * 5000)
-    run = Recording(dataset(series, finals, {**coords, "time": [0.0, 1.0]}, long))
-    run.save(tmp_path / "run.nc")
-    assert Recording.load(tmp_path / "run.nc").data.identical(run.data)
-
-
-def test_failed_save_leaves_what_was_there(tmp_path, monkeypatch):
-    place = tmp_path / "run.nc"
-    place.write_text("precious")
-    run = over_time()
-
-    def broken(self, path, **_):
-        Path(path).write_bytes(b"half a file")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", broken)
-    with pytest.raises(HeelstrikeError, match=r"cannot write .*No space left on device"):
-        run.save(place)
-    assert place.read_text() == "precious"
-    assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
-
-
-def test_interrupted_save_leaves_nothing(tmp_path, monkeypatch):
-    def interrupted(self, path, **_):
-        Path(path).write_bytes(b"half a file")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        over_time().save(tmp_path / "run.nc")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_file_has_the_permissions_of_any_other(tmp_path):
-    (tmp_path / "plain").write_text("")
-    with whole_file(tmp_path / "whole") as part:
-        part.write_text("")
-    assert (tmp_path / "whole").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
-def test_a_link_stays_a_link(tmp_path):
-    (tmp_path / "target").write_text("old")
-    (tmp_path / "link").symlink_to(tmp_path / "target")
-    with whole_file(tmp_path / "link") as part:
-        part.write_text("new")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "target").read_text() == "new"
-
-
-def test_places_that_cannot_be_written_are_named(tmp_path, monkeypatch):
-    run = over_time()
-    with pytest.raises(HeelstrikeError, match="there is no folder"):
-        run.save(tmp_path / "nowhere" / "run.nc")
-    with pytest.raises(HeelstrikeError, match="it is a folder"):
-        run.save(tmp_path)
-
-    def refused(*_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(os, "open", refused)
-    with pytest.raises(HeelstrikeError, match="Permission denied; choose a folder"):
-        run.save(tmp_path / "run.nc")
-
-
-def test_files_that_are_no_recordings_are_named(tmp_path):
-    (tmp_path / "text.nc").write_text("hello")
-    xr.Dataset({"x": 1.0}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
-    over_time().save(tmp_path / "cut.nc")
-    whole = (tmp_path / "cut.nc").read_bytes()
-    (tmp_path / "cut.nc").write_bytes(whole[: len(whole) // 2])
-    for name, says in [
-        ("none.nc", "there is no file .*recordings in that folder: cut.nc, other.nc"),
-        ("text.nc", "is no NetCDF4 file"),
-        ("cut.nc", "is no NetCDF4 file, or a damaged one"),
-        ("other.nc", "but no Heelstrike recording"),
-        ("", "is a folder"),
-    ]:
-        with pytest.raises(HeelstrikeError, match=says):
-            Recording.load(tmp_path / name)
-
-
-def test_recording_of_the_future_is_refused(tmp_path):
-    run = over_time()
-    run.data.attrs[FORMAT] = 99
-    run.save(tmp_path / "run.nc")
-    with pytest.raises(HeelstrikeError, match=r"has format 99, .* up to 1"):
-        Recording.load(tmp_path / "run.nc")
-
-
 def test_summary_says_what_the_run_was():
     run = over_time()
     found = run.summary().as_dict()
@@ -414,106 +175,6 @@ def test_summary_of_a_run_without_contact():
     finals["peak_force"][:] = 0.0
     data = dataset({}, {"peak_force": finals["peak_force"]}, COORDS, attributes())
     assert "nothing touched" in str(Recording(data).summary())
-
-
-def lines(ax) -> dict[str, np.ndarray]:
-    return {line.get_label(): line.get_ydata() for line in ax.get_lines()}
-
-
-def panels(figure) -> dict[str, object]:
-    return {ax.get_title(loc="left"): ax for ax in figure.axes if ax.get_visible()}
-
-
-def test_usual_panels_show_the_values(tmp_path):
-    run = over_time()
-    drawn = panels(run.plot(world=1, path=tmp_path / "run.png"))
-    assert list(drawn) == [
-        "Height",
-        "Normal force",
-        "Penetration",
-        "Slip",
-        "Energy and work",
-        "Torque of the control",
-    ]
-    force = run.data["normal_force"].isel(world=1, point=slice(0, 4)).sum("point").values
-    assert np.array_equal(lines(drawn["Normal force"])["left_foot"], force)
-    (deepest,) = lines(drawn["Penetration"]).values()
-    assert np.max(deepest) == pytest.approx(1e3 * float(run.data["peak_depth"][1].max()))
-    residual = next(y for name, y in lines(drawn["Energy and work"]).items() if "resid" in name)
-    assert residual[-1] == pytest.approx(RESIDUAL, abs=1e-13)
-    assert [path.name for path in tmp_path.iterdir()] == ["run.png"]
-    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_named_variables_get_a_panel_each(tmp_path):
-    run = over_time()
-    figure = run.plot(["com", "force", "touching", "peak_force"], path=tmp_path / "run.svg")
-    com, force, touching, peak = panels(figure).values()
-    assert np.array_equal(lines(com)["z"], run.data["com"][0, :, 2])
-    assert len(force.get_lines()) == 24
-    assert len(force.get_legend().get_texts()) == 8  # y and x never move
-    assert "the 8 of 24 that move most" in force.get_xlabel()
-    assert [text.get_text() for text in touching.get_yticklabels()] == COORDS["point"]
-    assert "Peak" in peak.get_title(loc="left")
-    assert "[N]" in force.get_ylabel()
-
-
-def test_the_end_is_drawn_against_what_was_varied(tmp_path):
-    k = np.geomspace(1e3, 1e5, 100)
-    run = at_end(100, varied={"ground.normal.k": k})
-    run.data["failed"][3] = 5
-    figure = run.plot(path=tmp_path / "end.pdf")
-    ax = panels(figure)["Peak normal force of any point"]
-    assert ax.get_xlabel() == "ground.normal.k"
-    good, bad = ax.get_lines()
-    assert np.array_equal(good.get_xdata(), np.delete(k, 3))
-    assert np.array_equal(good.get_ydata(), np.delete(run.data["peak_force"].max("point"), 3))
-    assert bad.get_label() == "1 failed"
-
-
-def test_the_end_of_alike_worlds_is_a_distribution(tmp_path):
-    run = at_end(300)
-    run.data["failed"][3] = 5
-    (ax,) = run.plot("peak_depth", path=tmp_path / "end.png").axes
-    assert sum(bar.get_height() for bar in ax.patches) == 299
-    assert "1 failed" in ax.get_xlabel()
-
-
-def test_wrong_plots_are_refused(tmp_path):
-    run = over_time()
-    for arguments, says in [
-        ({"variables": "forse"}, "no variable 'forse'; did you mean 'force'"),
-        ({"world": 3}, "no world 3; worlds: 0 to 2"),
-        ({"path": tmp_path / "run.xyz"}, "no format 'xyz'; endings: .*png"),
-        ({"path": tmp_path / "no" / "run.png"}, "there is no folder"),
-    ]:
-        with pytest.raises(HeelstrikeError, match=says):
-            run.plot(**{"path": tmp_path / "run.png", **arguments})
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_plots_need_no_display(tmp_path):
-    """Nor pyplot, when they go to a file."""
-    over_time().save(tmp_path / "run.nc")
-    code = f"""
-import sys
-from heelstrike.simulate.recording import Recording
-run = Recording.load({str(tmp_path / "run.nc")!r})
-assert "matplotlib" not in sys.modules
-run.plot(path={str(tmp_path / "run.png")!r})
-assert "matplotlib.pyplot" not in sys.modules
-run.plot()
-"""
-    environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "MPLBACKEND")}
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
-
-
-def test_house_figures_have_axes_in_reading_order():
-    figure, axes = plot.figure(2, 3)
-    assert len(axes) == 6
-    assert axes[1].get_subplotspec().colspan.start == 1
-    assert not axes[0].spines["top"].get_visible()
-    assert figure.get_size_inches()[0] > figure.get_size_inches()[1]
 
 
 def test_estimate_is_what_the_arrays_take():

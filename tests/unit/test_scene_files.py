@@ -8,6 +8,8 @@ equality; Pinocchio's kinematics; statics and free fall for the scenes that are 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
@@ -23,10 +25,10 @@ from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.scene_files.change import changed, with_drop, with_law, with_values
 from heelstrike.scene_files.content import Content, Keep, Shove, Simulation
 from heelstrike.scene_files.document import key_lines, parse_document, read_document
+from heelstrike.scene_files.find import read_scene
 from heelstrike.scene_files.kinds import kinds_of, surface_kinds
 from heelstrike.scene_files.motion import Motion
 from heelstrike.scene_files.part import Part
-from heelstrike.scene_files.scene_file import read_scene
 from heelstrike.scene_files.text import written
 
 G = 9.81
@@ -403,3 +405,13 @@ def test_the_foot_rests_where_forces_balance():
 def test_every_bundled_scene_runs(name):
     run = hs.load_scene(name).run()
     assert run.data["failed"].item() == -1
+
+
+def test_reading_a_scene_imports_no_more_than_it_needs():
+    """In a process of its own: SciPy's optimizers alone take a third of a second."""
+    script = (
+        "import sys, heelstrike as hs\n"
+        "hs.load_scene('stand')\n"
+        "sys.exit('scipy.optimize' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

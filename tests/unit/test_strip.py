@@ -19,7 +19,7 @@ import pytest
 import heelstrike as hs
 from heelstrike.robot.load import reload
 from heelstrike.robot.mesh import volume_inertia
-from heelstrike.robot.robot import Shape
+from heelstrike.robot.robot import WORLD, Shape
 from heelstrike.view import plot, scenery
 from heelstrike.view.camera import Camera, fitted
 from heelstrike.view.dress import dress, placed
@@ -115,6 +115,40 @@ def test_a_recording_from_a_file_draws_the_same(ball, tmp_path):
         run.film_strip(tmp_path / f"{k}.png", frames=2, width=WIDTH)
     first, second = (matplotlib.image.imread(tmp_path / f"{k}.png") for k in range(2))
     np.testing.assert_array_equal(first, second)
+
+
+STAND = {
+    "urdf": """<robot name="stand"><link name="post">
+  <visual><origin xyz="0 0 0.5"/><geometry><box size="0.2 0.2 1"/></geometry></visual>
+  <collision><origin xyz="0 0 0.5"/><geometry><box size="0.2 0.2 1"/></geometry></collision>
+</link><link name="arm"><inertial><origin xyz="0.2 0 0"/><mass value="1"/>
+  <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial>
+  <collision><geometry><sphere radius="0.1"/></geometry></collision>
+</link><joint name="j" type="revolute"><origin xyz="0 0 1"/><axis xyz="0 1 0"/>
+  <limit lower="-1" upper="1" effort="1" velocity="1"/><parent link="post"/><child link="arm"/>
+</joint></robot>""",
+    "xml": """<mujoco model="stand"><worldbody><body name="post"><freejoint/>
+  <geom type="box" pos="0 0 0.5" size="0.1 0.1 0.5"/>
+  <body name="arm" pos="0 0 1"><joint name="j" axis="0 1 0"/><geom size="0.1"/></body>
+</body></worldbody></mujoco>""",
+}
+"""A ball on a post of 0.2 x 0.2 x 1 m."""
+
+
+@pytest.mark.parametrize("ending", STAND)
+def test_a_fixed_base_is_drawn_and_nothing_touches_it(ending, tmp_path):
+    """Where it stands, by itself and as a part; the points are those of the ball."""
+    path = tmp_path / f"stand.{ending}"
+    path.write_text(STAND[ending])
+    robot = hs.load(path, base="fixed", points="all")
+    assert {point.body for point in robot.points} == {0}
+    for whole in (robot, hs.combine({"ball": hs.load("ball"), "stand": robot})):
+        post = [s for body, s in dress(whole) if body == WORLD]
+        corners = np.vstack([s.vertices for s in post])
+        assert corners.min(axis=0) == pytest.approx([-0.1, -0.1, 0])
+        assert corners.max(axis=0) == pytest.approx([0.1, 0.1, 1])
+        shown = placed(whole, dress(whole), whole.neutral)
+        assert np.vstack([s.vertices for s in shown])[:, 2].max() == pytest.approx(1.1, abs=2e-3)
 
 
 def test_parts_that_were_combined_are_found_again():

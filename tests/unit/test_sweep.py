@@ -26,7 +26,6 @@ import pytest
 
 import heelstrike as hs
 from benchmarks.processes import waited, workers_of
-from heelstrike.cli import main
 from heelstrike.compile import cpu
 from heelstrike.compile.cpu import compile_program
 from heelstrike.errors import HeelstrikeError
@@ -42,6 +41,7 @@ from heelstrike.sweeps.starts import depths
 from heelstrike.sweeps.store import locked
 from heelstrike.sweeps.study import Study, study_of
 from tests import gpu, toppler
+from tests.cli import call
 
 BALL = """
 about = "a ball falls"
@@ -572,14 +572,6 @@ def test_a_lock_that_its_holder_removes_while_it_is_taken_is_none(monkeypatch, b
 
 
 # the command line
-
-
-def call(capsys, *arguments):
-    """Exit code, standard output, standard error."""
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return left.value.code or 0, out, err
 
 
 def test_command_leaves_data_and_a_picture(capsys):

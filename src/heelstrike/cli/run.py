@@ -98,7 +98,7 @@ def chosen_scene(
     """The scene that the command line means."""
     from heelstrike.scene_files import SceneFile
     from heelstrike.scene_files.change import changed, with_drop, with_law, with_values
-    from heelstrike.scene_files.scene_file import read_scene
+    from heelstrike.scene_files.find import read_scene
     from heelstrike.scene_files.single import alone
 
     if (scene is None) == (robot is None):

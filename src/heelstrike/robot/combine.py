@@ -45,15 +45,16 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
     for key, part in parts.items():
         first = len(joints)
         for joint in part.joints:
-            parent = joint.parent if joint.parent == WORLD else joint.parent + first
+            parent = _shifted(joint.parent, first)
             moved = replace(joint, parent=parent, iq=joint.iq + iq, iv=joint.iv + iv)
             joints.append(replace(moved, name=f"{key}/{joint.name}"))
         bodies += [replace(b, name=f"{key}/{b.name}") for b in part.bodies]
         points += [replace(p, name=f"{key}/{p.name}", body=p.body + first) for p in part.points]
-        shapes += [replace(s, name=f"{key}/{s.name}", body=s.body + first) for s in part.shapes]
+        shapes += [
+            replace(s, name=f"{key}/{s.name}", body=_shifted(s.body, first)) for s in part.shapes
+        ]
         for link, frame in part.frames.items():
-            body = frame.body if frame.body == WORLD else frame.body + first
-            frames[f"{key}/{link}"] = replace(frame, body=body)
+            frames[f"{key}/{link}"] = replace(frame, body=_shifted(frame.body, first))
         iq, iv = iq + part.nq, iv + part.nv
     whole = Robot(
         name=name,
@@ -68,6 +69,10 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         **{key: np.concatenate([getattr(p, key) for p in parts.values()]) for key in VECTORS},
     )
     return with_mirrored(replace(whole, model=to_pinocchio(whole)))
+
+
+def _shifted(body: int, first: int) -> int:
+    return body if body == WORLD else body + first
 
 
 def _source(parts: Mapping[str, Robot]) -> dict[str, Any] | None:

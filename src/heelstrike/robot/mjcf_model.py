@@ -131,14 +131,14 @@ def _explicit(tree: Tree, body: MjBody) -> tuple[float, np.ndarray, np.ndarray]:
 def shapes_of(
     tree: Tree, meshes: Meshes, carriers: Carriers, materials: dict[str, tuple[float, ...] | None]
 ) -> tuple[Shape, ...]:
-    """The shapes of bodies that move; those that cannot be had are named if they would touch."""
+    """The shapes of all bodies; those that cannot be had are named if they would touch."""
     shapes, missing = [], []
     for body, (carrier, place) in zip(tree.bodies, carriers, strict=True):
-        for geom in body.geoms if carrier else ():
+        for geom in body.geoms:
             name = geom.name or body.name
             vertices, file = _mesh_of(geom, meshes)
             if isinstance(vertices, str) or (geom.kind != "mesh" and not len(geom.size)):
-                if geom.collides:
+                if geom.collides and carrier:
                     missing.append(f"{name} ({vertices or f'a {geom.kind}'})")
                 continue
             here = place * pin.SE3(geom.rotation, geom.pos)

@@ -39,7 +39,7 @@ def with_contact_points(robot: Robot, points: str | Sequence[Named], edge_points
             raise HeelstrikeError(
                 f"points='{points}' is unknown; give 'feet', 'all' or a list of (link, position)"
             )
-        shapes = [shape for shape in robot.shapes if shape.collides]
+        shapes = [shape for shape in robot.shapes if shape.collides and shape.body != WORLD]
         if points == "feet":
             plain = [shape for shape in shapes if shape.meets_floor]
             chosen = feet(robot, plain or shapes, edge_points)

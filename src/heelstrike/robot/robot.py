@@ -112,7 +112,7 @@ class Shape:
     name: str
     """Of the shape, or of the link that it belongs to."""
     body: int
-    """Index of the body that carries it."""
+    """Index of the body that carries it, or WORLD: of a fixed base, to be seen alone."""
     kind: str
     """box, sphere, capsule, cylinder, ellipsoid or mesh; axes along z."""
     rotation: np.ndarray

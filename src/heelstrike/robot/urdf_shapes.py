@@ -18,19 +18,17 @@ from heelstrike.robot.xml import Reading
 def shapes_of(
     reading: Reading, robot: Robot, root: Element, package_dirs: Sequence[Path]
 ) -> tuple[Shape, ...]:
-    """The shapes of links that move; those that would touch and cannot be had are named."""
+    """The shapes of all links; those that would touch and cannot be had are named."""
     shapes, missing = [], []
     links = {link.get("name", ""): link for link in root.findall("link")}
     painted = [e for e in root.iter("material") if e.find("color") is not None]
     colours = {e.get("name", ""): _colour(reading, e) for e in painted}
     for name, link in links.items():
         frame = robot.frames[name]
-        if frame.body == WORLD:
-            continue
         for element in (e for e in link if e.tag in ("collision", "visual")):
             collides = element.tag == "collision"
             kind, size, vertices, file = _geometry(reading, element, name, package_dirs)
-            if kind == "missing":
+            if kind == "missing" and frame.body != WORLD:
                 missing.append(f"{name} ({vertices})")
             if kind in ("missing", "skipped"):
                 continue

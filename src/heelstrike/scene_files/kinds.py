@@ -5,23 +5,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from functools import cache
-from inspect import isabstract, isclass
 
 from heelstrike.contact.catalog import LAWS, kebab
-from heelstrike.simulate.surface import Surface
-
-_HOME = "heelstrike.simulate"
+from heelstrike.simulate import surface
 
 
 @cache
-def surface_kinds() -> dict[str, type[Surface]]:
+def surface_kinds() -> dict[str, type[surface.Surface]]:
     """Every public surface of Heelstrike."""
     import heelstrike
 
-    near = [name for name, home in heelstrike._HOMES.items() if home.startswith(_HOME)]
-    found = [getattr(heelstrike, name) for name in near]
-    shapes = [c for c in found if isclass(c) and issubclass(c, Surface) and not isabstract(c)]
-    return {kebab(shape.__name__): shape for shape in shapes}
+    homes = heelstrike._HOMES.items()
+    found = [getattr(surface, name) for name, home in homes if home == surface.__name__]
+    return {kebab(shape.__name__): shape for shape in found}
 
 
 def kinds_of(base: type) -> dict[str, type]:

@@ -14,18 +14,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError, SceneError
-from heelstrike.robot import Robot, bundled, combine
+from heelstrike.robot import Robot, combine
 from heelstrike.robot.robot import repeated
 from heelstrike.scene_files.build import blame, build
 from heelstrike.scene_files.content import Content
-from heelstrike.scene_files.document import Document, Key, read_document
+from heelstrike.scene_files.document import Document, Key
+from heelstrike.scene_files.find import read_scene
 from heelstrike.scene_files.kinds import hint
 from heelstrike.scene_files.part import Part
 from heelstrike.simulate.record import sensor_frame
@@ -33,8 +33,6 @@ from heelstrike.simulate.recording import Recording
 from heelstrike.simulate.scene import Scene
 from heelstrike.simulate.servo import Servo
 from heelstrike.simulate.simulator import Simulator
-
-SUFFIX = ".toml"
 
 
 class SceneFile:
@@ -235,30 +233,3 @@ def load_scene(source: str | os.PathLike[str]) -> SceneFile:
     Raises SceneError, with file, line and key, where it cannot be used.
     """
     return SceneFile(read_scene(source))
-
-
-def read_scene(source: str | os.PathLike[str]) -> Document:
-    """The document of a bundled name or of a path."""
-    text = str(source)
-    if text in scenes():
-        place = resources.files("heelstrike") / "scenes" / f"{text}{SUFFIX}"
-        return replace(read_document(Path(str(place))), name=f"{text}{SUFFIX}")
-    path = Path(text).expanduser()
-    if path.exists():
-        return read_document(path)
-    if path.suffix == SUFFIX or os.sep in text:
-        raise SceneError(f"{text}: no such file; check the path (relative to {Path.cwd()})")
-    if text in bundled():
-        raise SceneError(
-            f"'{text}' is a robot, not a scene; run it alone: heelstrike run --robot {text}"
-        )
-    raise SceneError(f"no scene '{text}'; {hint(text, scenes(), 'scenes')}")
-
-
-def scenes() -> list[str]:
-    """Names of the scenes that come with Heelstrike."""
-    folder = resources.files("heelstrike") / "scenes"
-    if not folder.is_dir():
-        return []
-    names = [file.name for file in folder.iterdir()]
-    return sorted(name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))

@@ -9,6 +9,7 @@ closes to the integrator's order; of several worlds the worst is told.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,20 +28,29 @@ AT_REST = 1e-3
 """Largest |v| of a robot that rests [rad/s, m/s]."""
 
 
-class Summary:
+class Shown:
     """Shows itself at a prompt and by print(); `as_dict()` holds the same as plain values."""
 
-    def __init__(self, data: xr.Dataset) -> None:
-        self._values = _run(data) | _worst(data) | _end(data)
+    def __init__(self, values: dict[str, Any], lines: Iterable[tuple[str, str]]) -> None:
+        self._values = values
+        self._text = "\n".join(row(name, text) for name, text in lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Numbers, strings, lists and dicts, ready for JSON; what was not recorded is left out."""
         return dict(self._values)
 
     def __str__(self) -> str:
-        return "\n".join(row(name, text) for name, text in _lines(self._values))
+        return self._text
 
     __repr__ = __str__
+
+
+class Summary(Shown):
+    """Of a recording."""
+
+    def __init__(self, data: xr.Dataset) -> None:
+        values = _run(data) | _worst(data) | _end(data)
+        super().__init__(values, _lines(values))
 
 
 def _run(data: xr.Dataset) -> dict[str, Any]:

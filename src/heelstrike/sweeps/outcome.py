@@ -13,7 +13,7 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError
 from heelstrike.machine import peak_memory
 from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.summary import row
+from heelstrike.simulate.summary import Shown
 from heelstrike.sweeps.progress import Meter, clock, counted
 
 if TYPE_CHECKING:
@@ -123,12 +123,12 @@ def columns(source: Path | xr.Dataset) -> Columns:
 KEPT = ("varied", "sweep", "steps", "dt", "duration", "robot", "device", "dtype", "seed")
 
 
-class SweepSummary:
-    """Shows itself at a prompt and by print(); `as_dict()` holds the same as plain values."""
+class SweepSummary(Shown):
+    """Of a sweep."""
 
     def __init__(self, found: Columns, meter: Meter) -> None:
         info, failed = found.info, found["failed"]
-        self._values: dict[str, Any] = {
+        values: dict[str, Any] = {
             "robot": info["robot"],
             "worlds": found.worlds,
             "steps": info["steps"],
@@ -141,28 +141,20 @@ class SweepSummary:
             "failed": _some(failed >= 0, found),
             "fell": _some(found["fell"], found) if "fell" in found else None,
         }
-        if self._values["failed"]["count"]:
-            first = self._values["failed"]["first"]["world"]
-            self._values["failed"]["first"]["step"] = int(failed[first])
+        if values["failed"]["count"]:
+            first = values["failed"]["first"]["world"]
+            values["failed"]["first"]["step"] = int(failed[first])
         good = np.flatnonzero(failed < 0)
         for name in PEAKS:
             if name in found:
-                self._values[name] = _extremes(found, name, good)
-        self._values |= {
+                values[name] = _extremes(found, name, good)
+        values |= {
             "computed": meter.made // meter.steps,
             "wall_time": meter.spent if meter.made else None,
             "rate": meter.rate if meter.made else None,
             "memory": peak_memory(),
         }
-
-    def as_dict(self) -> dict[str, Any]:
-        """Numbers, strings, lists and dicts, ready for JSON."""
-        return dict(self._values)
-
-    def __str__(self) -> str:
-        return "\n".join(row(name, text) for name, text in _lines(self._values))
-
-    __repr__ = __str__
+        super().__init__(values, _lines(values))
 
 
 def _span(found: Columns, path: str) -> dict[str, Any]:

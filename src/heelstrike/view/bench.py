@@ -6,13 +6,17 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heelstrike.bench.accuracy import FINEST, GRID, PARTS, TOLERANCE
 from heelstrike.bench.steps import PEER_BATCH, PEER_ONE
 from heelstrike.view import plot
+from heelstrike.view.bench_pictures import against_peer, growth
 from heelstrike.view.html import write_html
 from heelstrike.view.report import Block, Line, Page, Paragraph, Picture, Section, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 HOW = (
     "A robot stands at rest on its feet; every contender makes steps of the file's own size. "
@@ -30,6 +34,8 @@ GROWN = (
     "Joints: chains in the air. Points: on hoap1's soles. Both in a batch on one thread, with "
     "seconds to compile. Worlds: hoap1 on all cores."
 )
+STEPPED = "Ways to step a robot that stands on its feet; 1 is MuJoCo's."
+GROWTH = "Microseconds per world and step over the count, logarithmic."
 LIMITS = (
     "Laws have their default numbers; stiffer ground needs smaller steps. The largest step is one "
     "of 14, 20 ms / n, and holds for this drop alone.",
@@ -42,23 +48,34 @@ LIMITS = (
 
 def write_page(result: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
     """Writes it as one HTML file, whole or not at all."""
+    faster = {name: ratios(found["ways"]) for name, found in result["robots"].items()}
     with tempfile.TemporaryDirectory() as folder:
-        curves = plot.save(_curves(result["growth"]), Path(folder, "growth.png"), few_colours=True)
-        picture = Picture(curves, "Microseconds per world and step over the count, logarithmic.")
-        write_html(page(result, (picture,)), path)
+
+        def picture(name: str, drawn: Figure, caption: str) -> Picture:
+            return Picture(plot.save(drawn, Path(folder, name), few_colours=True), caption)
+
+        first: tuple[Block, ...] = ()
+        if any(faster.values()):
+            first = (picture("ways.png", against_peer(faster), STEPPED),)
+        curves = (picture("growth.png", growth(result["growth"]), GROWTH),)
+        write_html(page(result, first, curves), path)
 
 
-def page(result: Mapping[str, Any], pictures: tuple[Block, ...] = ()) -> Page:
-    """The page; what is measured of a robot has a section of its own."""
+def page(
+    result: Mapping[str, Any], first: tuple[Block, ...] = (), curves: tuple[Block, ...] = ()
+) -> Page:
+    """The page; what is measured of a robot has a section of its own. Pictures come `first`, and
+    as `curves` of growth.
+    """
     cores = int(result["machine"]["cores"])
     how = HOW.format(worlds=result["worlds"], cores=cores)
     robots = [_robot(name, found) for name, found in result["robots"].items()]
-    grown = Section("Growth", "growth", (Paragraph(GROWN), _growth(result["growth"]), *pictures))
+    grown = Section("Growth", "growth", (Paragraph(GROWN), _growth(result["growth"]), *curves))
     gpu = (Section("GPU", "gpu", _gpu(result["gpu"])),) if result["gpu"] else ()
     limits = Section("Known limitations", "limits", tuple(map(Paragraph, LIMITS)))
     return Page(
         "heelstrike bench",
-        (Paragraph(how), *map(Paragraph, [*result["notes"], *_disturbed(result)])),
+        (Paragraph(how), *map(Paragraph, [*result["notes"], *_disturbed(result)]), *first),
         (*robots, grown, *gpu, _machine(result), limits),
     )
 
@@ -177,7 +194,7 @@ def _growth(found: Mapping[str, Any]) -> Table:
             powers = [f"{each['us_exponent']:.2f}"] if first else [""]
             powers += [f"{each['cold_s_exponent']:.2f}"] if first and cold else [""]
             label = name if first else ""
-            rows.append(Line((label, f"{point['count']:.0f}", f"{point['us']:.3g}", cold, *powers)))
+            rows.append(Line((label, f"{point['count']:.0f}", _three(point["us"]), cold, *powers)))
     names = ("with", "count", "us a step", "compiled, s", "us ~ count^", "s ~ count^")
     return Table(names, tuple(rows), names[1:])
 
@@ -207,33 +224,16 @@ def _machine(result: Mapping[str, Any]) -> Section:
     )
 
 
-def _curves(found: Mapping[str, Any]) -> Any:
-    from matplotlib.ticker import LogLocator
-
-    drawn, axes = plot.figure(1, 2, size=(9.2, 3.2))
-    for ax, names, title in (
-        (axes[0], ("joints", "points", "points, rigid"), "Joints and contact points"),
-        (axes[1], ("worlds",), "Worlds, all cores"),
-    ):
-        counts: set[float] = set()
-        for k, name in enumerate(n for n in names if n in found):
-            x, y = ([point[key] for point in found[name]["curve"]] for key in ("count", "us"))
-            ax.plot(x, y, label=name, marker=plot.MARKS[k], markersize=4, **plot.line(k))
-            counts.update(x)
-        ax.set(xscale="log", yscale="log")
-        ax.set_xticks(sorted(counts), [f"{count:g}" for count in sorted(counts)])
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        ax.yaxis.set_major_formatter("{x:g}")
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_minor_formatter("")
-        plot.label(ax, title, "count", "us per world and step")
-    return drawn
-
-
 def _peer(times: Mapping[str, Any], name: str) -> Mapping[str, float] | None:
     """MuJoCo's time on as many threads as a way takes."""
     alone = name.startswith("one world") or name.endswith("one thread")
     return times.get(PEER_ONE if alone else PEER_BATCH)
+
+
+def ratios(times: Mapping[str, Any]) -> dict[str, float]:
+    """Of our ways to MuJoCo's, where it was measured."""
+    peers = {name: _peer(times, name) for name in times if name not in (PEER_ONE, PEER_BATCH)}
+    return {name: peer["us"] / times[name]["us"] for name, peer in peers.items() if peer}
 
 
 def _ratio(theirs: Mapping[str, float] | None, ours: Mapping[str, float]) -> str:
@@ -241,11 +241,16 @@ def _ratio(theirs: Mapping[str, float] | None, ours: Mapping[str, float]) -> str
 
 
 def _us(spent: Mapping[str, float]) -> str:
-    return f"{spent['us']:.3g}"
+    return _three(spent["us"])
 
 
 def _rate(value: float) -> str:
     for size, unit in ((1e6, "M"), (1e3, "k")):
         if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value:.3g}"
+            return f"{_three(value / size)} {unit}"
+    return _three(value)
+
+
+def _three(value: float) -> str:
+    """Three digits, zeros too: 21.0, 0.280, 212."""
+    return f"{value:.0f}" if value >= 1000 else f"{value:#.3g}".rstrip(".")

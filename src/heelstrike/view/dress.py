@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from heelstrike.robot.points import placements
-from heelstrike.robot.robot import Robot, Shape
+from heelstrike.robot.robot import WORLD, Robot, Shape
 from heelstrike.robot.rotations import turn_z_to
 from heelstrike.view.solid import Solid, of_shape
 
@@ -15,19 +15,22 @@ ROD = 0.012
 """Radius of a rod over the robot's size."""
 
 Dress = list[tuple[int, Solid]]
-"""(body, what it shows in its own frame)"""
+"""(body or WORLD, what it shows in its own frame)"""
 
 
 def dress(robot: Robot) -> Dress:
-    """What is to be seen of every body; where nothing is, what touches, held together by rods."""
+    """What is to be seen of every body, and of a fixed base; where nothing is, what touches, held
+    together by rods.
+    """
     rod = ROD * float(np.ptp([p for _, p in placements(robot, robot.neutral)], axis=0).max())
     worn: Dress = []
-    for body in range(len(robot.bodies)):
+    for body in range(WORLD, len(robot.bodies)):
         own = [shape for shape in robot.shapes if shape.body == body]
         solids = _solids([shape for shape in own if shape.seen])
         if not solids:
             touching = [shape for shape in own if shape.collides]
-            solids = _solids(touching + _rods(robot, body, touching, rod))
+            rods = [] if body == WORLD else _rods(robot, body, touching, rod)
+            solids = _solids(touching + rods)
         worn += [(body, solid) for solid in solids]
     return worn
 
@@ -35,7 +38,7 @@ def dress(robot: Robot) -> Dress:
 def placed(robot: Robot, worn: Dress, q: np.ndarray) -> list[Solid]:
     """The dress in the world at q."""
     poses = placements(robot, q)
-    return [solid.moved(*poses[body]) for body, solid in worn]
+    return [s if body == WORLD else s.moved(*poses[body]) for body, s in worn]
 
 
 def _solids(shapes: list[Shape]) -> list[Solid]:

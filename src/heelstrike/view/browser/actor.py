@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from heelstrike.robot.points import placements
+from heelstrike.robot.robot import WORLD
 from heelstrike.view.browser.instances import Colour
 from heelstrike.view.browser.values import Values
 from heelstrike.view.scenery import INSIDE, origin, pieces, surfaces
@@ -39,9 +40,8 @@ class Actor:
         for k, ((body, colour), solids) in enumerate(_by_colour(run).items()):
             vertices, triangles = _joined([split(solid) for solid in solids])
             shade = ghost or tuple(round(255 * part) for part in colour)
-            mesh = scene.add_mesh_simple(
-                f"{names[body]}/{k}", vertices, triangles, color=shade, **looks
-            )
+            node = f"{name if body == WORLD else names[body]}/{k}"
+            mesh = scene.add_mesh_simple(node, vertices, triangles, color=shade, **looks)
             self.meshes.append(mesh)
 
     def fade(self, opacity: float) -> None:

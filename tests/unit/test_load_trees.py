@@ -1,0 +1,201 @@
+"""Loading: trees, bases and names.
+
+Oracles: for URDF trees Pinocchio's own reader; for composite joints Pinocchio's inertia matrix of
+the original.
+"""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from heelstrike.errors import HeelstrikeError, HeelstrikeWarning, LoadError
+from heelstrike.robot import bundled, load
+from heelstrike.robot.convert import from_pinocchio
+from tests.models import example_file, rebuilt
+from tests.robot_files import (
+    HINGE,
+    LINK_MASS,
+    MASS,
+    joint,
+    mjcf,
+    urdf,
+)
+
+
+def test_massless_body_with_armature_is_fine(tmp_path):
+    """A rotor inertia is an inertia."""
+    path = tmp_path / "robot.xml"
+    path.write_text(mjcf("<joint name='j' armature='.1'/>"))
+    assert load(path).armature == pytest.approx([0.1])
+
+
+def test_base_of_an_mjcf(tmp_path):
+    """Freed and fixed: keyframes follow, and a freed base stands where the file draws it."""
+    path = tmp_path / "robot.xml"
+    child = "<body name='b'><joint name='k'/>" + MASS + "</body>"
+    keys = "<keyframe><key name='home' qpos='{}'/></keyframe>"
+    free = mjcf(f"<freejoint name='root'/>{MASS}{child}", keys.format("1 2 3 0 1 0 0 .5"))
+    path.write_text(free)
+    assert load(path).pose("home").tolist() == [1, 2, 3, 1, 0, 0, 0, 0.5]
+    fixed = load(path, base="fixed")
+    assert fixed.pose("home").tolist() == [0.5]
+    assert fixed.mass == 1.0  # the base became part of the world
+
+    path.write_text(mjcf(f"{MASS}{child}", keys.format(".5")).replace("'a'", "'a' pos='0 0 2'"))
+    path.write_text(path.read_text().replace('name="a"', 'name="a" pos="0 0 2"'))
+    assert load(path).nq == 1
+    freed = load(path, base="floating")
+    assert freed.joints[0].kind == "free"
+    assert freed.pose("home").tolist() == [0, 0, 2, 0, 0, 0, 1, 0.5]
+    assert freed.pose("zero").tolist() == [0, 0, 2, 0, 0, 0, 1, 0]
+
+
+def test_urdf_joint_and_base(tmp_path):
+    """Axis of any length, limits, and a base that floats unless the root is called world."""
+    path = tmp_path / "robot.urdf"
+    path.write_text(urdf())
+    robot = load(path)
+    assert [j.kind for j in robot.joints] == ["free", "revolute"]
+    assert robot.joints[1].axis.tolist() == [0, 0, 1]
+    assert (robot.lower[7], robot.upper[7]) == (-1, 2)
+    assert np.isinf(robot.lower[:7]).all()
+    assert (robot.torque_limit[6], robot.velocity_limit[6]) == (3, 4)
+    assert np.isinf(robot.torque_limit[:6]).all()
+    assert load(path, base="fixed").nq == 1
+    path.write_text(urdf().replace('"a"', '"world"'))
+    assert load(path).nq == 1
+    assert load(path, base="floating").nq == 8
+
+
+def test_urdf_products_of_inertia_may_be_left_out(tmp_path):
+    """urdfdom would drop all six moments; here only the missing ones are zero."""
+    path = tmp_path / "robot.urdf"
+    path.write_text(urdf(inertial=LINK_MASS.replace(' ixy="0" ixz="0" iyz="0"', "")))
+    for body in load(path).bodies:
+        np.testing.assert_array_equal(body.inertia, np.eye(3))
+
+
+def test_urdf_joint_elements_that_urdfdom_refuses(tmp_path):
+    """What a simulation does not need is not handed on; a missing effort is no limit."""
+    path = tmp_path / "robot.urdf"
+    more = (
+        "<safety_controller/><calibration rising='x'/><dynamics/>"
+        "<limit lower='-1' upper='1' velocity='inf'/>"
+    )
+    path.write_text(urdf(joint("j", "a", "b", "revolute", more)))
+    with pytest.warns(HeelstrikeWarning, match="has no effort limit"):
+        robot = load(path)
+    assert (robot.lower[7], robot.upper[7]) == (-1, 1)
+    assert np.isinf(robot.torque_limit).all()
+    assert np.isinf(robot.velocity_limit).all()
+
+
+def test_urdf_joint_called_as_pinocchios_root(tmp_path):
+    """Pinocchio would give both joints one name and lose the second one's inertia."""
+    path = tmp_path / "robot.urdf"
+    path.write_text(urdf().replace('"j"', '"root_joint"'))
+    robot = load(path)
+    assert [j.name for j in robot.joints] == ["root_joint_free", "root_joint"]
+    assert [body.mass for body in robot.bodies] == [1, 1]
+
+
+def test_a_file_is_included_once(tmp_path):
+    """As MuJoCo has it, from wherever the second <include> comes."""
+    (tmp_path / "part.xml").write_text("<mujoco><option gravity='0 0 -1'/></mujoco>")
+    (tmp_path / "other.xml").write_text("<mujoco><include file='part.xml'/></mujoco>")
+    path = tmp_path / "robot.xml"
+    path.write_text(mjcf(HINGE, "<include file='part.xml'/>"))
+    assert load(path).gravity == 1
+    path.write_text(mjcf(HINGE, "<include file='other.xml'/><include file='part.xml'/>"))
+    with pytest.raises(LoadError, match=r"includes 'part\.xml' twice"):
+        load(path)
+
+
+def test_names_of_bodies(tmp_path):
+    """A link, a joint, and a link that no joint moves."""
+    path = tmp_path / "robot.urdf"
+    path.write_text(urdf())
+    robot = load(path, base="fixed")
+    assert robot.body("b") == robot.body("j") == 0
+    with pytest.raises(HeelstrikeError, match="'a' of r is fixed to the world"):
+        robot.body("a")
+    with pytest.raises(HeelstrikeError, match="r has no body 'c'"):
+        robot.body("c")
+
+
+def test_slices_cover_q_and_v():
+    """One joint after another."""
+    robot = load("hoap1")
+    assert [k for j in robot.joints for k in range(robot.nq)[j.q_slice]] == list(range(robot.nq))
+    assert [k for j in robot.joints for k in range(robot.nv)[j.v_slice]] == list(range(robot.nv))
+
+
+EXAMPLES = [
+    "talos_data/robots/talos_reduced.urdf",
+    "solo_description/robots/solo12.urdf",
+    "anymal_b_simple_description/robots/anymal.urdf",
+    "double_pendulum_description/urdf/double_pendulum_continuous.urdf",
+]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_urdf_tree_is_pinocchios(name):
+    """The same inertia matrix as Pinocchio's own reading of the untouched file."""
+    path = example_file(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HeelstrikeWarning)
+        robot = load(path)
+    theirs = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
+    assert [j.name for j in robot.joints] == list(theirs.names)[1:]
+    q = pin.randomConfiguration(theirs, -np.ones(theirs.nq), np.ones(theirs.nq))
+    ours = pin.crba(robot.model, robot.model.createData(), q)
+    np.testing.assert_allclose(ours, pin.crba(theirs, theirs.createData(), q), atol=1e-12)
+
+
+def test_composite_joint_becomes_a_chain():
+    """Three joints of one body, placed apart: the same inertia matrix and the same limits."""
+    rng = np.random.default_rng(2)
+    composite = pin.JointModelComposite()
+    composite.addJoint(pin.JointModelRX(), pin.SE3.Random())
+    composite.addJoint(
+        pin.JointModelPrismaticUnaligned(np.array([0.6, 0.0, 0.8])), pin.SE3.Random()
+    )
+    composite.addJoint(pin.JointModelSpherical(), pin.SE3.Random())
+    model = pin.Model()
+    first = model.addJoint(0, pin.JointModelRY(), pin.SE3.Random(), "first")
+    many = model.addJoint(first, composite, pin.SE3.Random(), "many")
+    last = model.addJoint(many, pin.JointModelRZ(), pin.SE3.Random(), "last")
+    for i in (first, many, last):
+        model.appendBodyToJoint(i, pin.Inertia.Random(), pin.SE3.Random())
+    model.armature[:] = rng.uniform(0.1, 1, model.nv)
+    model.damping[:] = rng.uniform(0.1, 1, model.nv)
+    model.lowerPositionLimit = -np.arange(1.0, model.nq + 1)
+    robot = from_pinocchio(model)
+    assert [j.name for j in robot.joints] == ["first", "many.0", "many.1", "many.2", "last"]
+    assert [j.iv for j in robot.joints] == [0, 1, 2, 3, 6]
+    np.testing.assert_array_equal(robot.damping, model.damping)
+    assert (robot.lower[1], robot.lower[2], robot.lower[7]) == (-2, -3, -8)
+    q = pin.integrate(model, pin.neutral(model), rng.uniform(-1, 1, model.nv))
+    chain = rebuilt(robot)
+    ours = np.triu(pin.crba(chain, chain.createData(), q))
+    theirs = np.triu(pin.crba(model, model.createData(), q))
+    np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+def test_every_bundled_name_loads():
+    """Without a warning: they are ours."""
+    assert bundled()
+    for name in bundled():
+        robot = load(name)
+        assert robot.points, name
+        assert "zero" in robot.poses
+
+
+def test_robot_does_not_import_pinocchio():
+    """Dataclasses alone are cheap to import."""
+    code = "import sys, heelstrike.robot.robot; sys.exit('pinocchio' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
