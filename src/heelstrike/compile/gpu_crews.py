@@ -25,8 +25,8 @@ Places = tuple[Place, ...]
 
 def limbs(codes: Sequence[Code], carried: Mapping[Place, Place], nexts: set[str]) -> dict[int, int]:
     """The limb of each block, by its identity."""
-    known = _parts([code for code in codes if _part(code)])
-    limb_of = {id(code): known[part] for code in codes if (part := _part(code))}
+    known = _parts([code for code in codes if code.part])
+    limb_of = {id(code): known[part] for code in codes if (part := code.part)}
     made = {place for code in codes for place in code.writes}
 
     def touched(code: Code) -> set[Place]:
@@ -96,25 +96,19 @@ def _together(limbs: Sequence[Sequence[Code]]) -> list[Twins] | None:
     return units
 
 
-def _part(code: Code) -> str:
-    """Of a block "PART: what"; none of one that is only numbered, or has no colon."""
-    part, _, what = code.name.partition(": ")
-    return "" if not what or what.isdigit() or what == "start" else part
-
-
 def _parts(codes: Iterable[Code]) -> dict[str, int]:
     """The number of each part that is a limb; HUB for the rest. What a joint leaves as it is, such
     as the direction of its axis, the next part reads from the one before.
     """
     codes = list(codes)
-    writer = {place: _part(code) for code in codes for place in code.writes}
-    neighbours: dict[str, set[str]] = {_part(code): set() for code in codes}
+    writer = {place: code.part for code in codes for place in code.writes}
+    neighbours: dict[str, set[str]] = {code.part: set() for code in codes}
     for code in codes:
         for place in code.reads:
-            other = writer.get(place, _part(code))
-            if other != _part(code):
-                neighbours[_part(code)].add(other)
-                neighbours[other].add(_part(code))
+            other = writer.get(place, code.part)
+            if other != code.part:
+                neighbours[code.part].add(other)
+                neighbours[other].add(code.part)
     limbs = [
         part
         for part, others in neighbours.items()
