@@ -245,3 +245,22 @@ def test_a_robot_alone_and_beside_others():
     assert max(joined_blocks) == MOST
     for name, variable in runs[0].data_vars.items():
         assert np.array_equal(variable[0], runs[1][name][0], equal_nan=variable.dtype.kind == "f")
+
+
+@pytest.mark.parametrize(("limbs", "expected"), [(4, [4, 4, 4]), (3, [4, 2, 2])])
+def test_joints_of_four_limbs_are_joined_with_their_like(limbs, expected, monkeypatch):
+    """Where limbs are four, what goes from joint to limb is one vector; else joints are joined as
+    they come: of six four, then two.
+    """
+    p = Program("limbs")
+    x = p.input("x", 2 * limbs)
+    made = [SX(0)] * (2 * limbs)
+    for k in range(limbs):
+        for i in (2 * k, 2 * k + 1):
+            with p.block(f"limb {k}: joint", i):
+                made[i] = p.let("made", ca.sin(x[i]) * (1.5 + i) + 0.25)
+    for k in range(limbs):
+        with p.block(f"limb {k}: sum"):
+            p.output(f"y{k}", made[2 * k] + made[2 * k + 1] * ca.exp(made[2 * k]))
+    assert sorted(widths(p)) == sorted(expected)
+    assert_same_bits(p, monkeypatch, x=np.linspace(-1, 2, 2 * limbs))

@@ -51,6 +51,12 @@ class Code:
     def size(self) -> int:
         return len(self.graph.operations)
 
+    @property
+    def part(self) -> str:
+        """Of a block "PART: what"; none of one that is only numbered, or has no colon."""
+        part, _, what = self.name.partition(": ")
+        return "" if not what or what.isdigit() or what == "start" else part
+
 
 @dataclass(frozen=True)
 class Twins:

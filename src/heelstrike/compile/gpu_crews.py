@@ -1,15 +1,16 @@
 """Which limbs of a robot there are in a program, and which of them do the same.
 
 Blocks are named "PART: what". Parts that exchange values with only one other, or with some that
-exchange values among themselves, are limbs and get a warp each; what is between them is the hub.
-Blocks of no part, or numbered ones ("contact: 006"), go to the limb that they exchange values with,
-if it is one alone, else to the hub. Limbs whose blocks are twins, such as a left and a right arm,
-form a crew: its warps run one code, so that the GPU fetches half the instructions; where constants
-and places differ, each warp has its own.
+exchange values among themselves, are limbs and get a warp each, a hand with its fingers one; what
+is between them is the hub. Blocks of no part, or numbered ones ("contact: 006"), go to the limb
+that they exchange values with, if it is one alone, else to the hub. Limbs whose blocks are twins,
+such as a left and a right arm, form a crew: its warps run one code, so that the GPU fetches half
+the instructions; where constants and places differ, each warp has its own.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
@@ -25,8 +26,8 @@ Places = tuple[Place, ...]
 
 def limbs(codes: Sequence[Code], carried: Mapping[Place, Place], nexts: set[str]) -> dict[int, int]:
     """The limb of each block, by its identity."""
-    known = _parts([code for code in codes if _part(code)])
-    limb_of = {id(code): known[part] for code in codes if (part := _part(code))}
+    known = _parts([code for code in codes if code.part])
+    limb_of = {id(code): known[part] for code in codes if (part := code.part)}
     made = {place for code in codes for place in code.writes}
 
     def touched(code: Code) -> set[Place]:
@@ -96,28 +97,55 @@ def _together(limbs: Sequence[Sequence[Code]]) -> list[Twins] | None:
     return units
 
 
-def _part(code: Code) -> str:
-    """Of a block "PART: what"; none of one that is only numbered, or has no colon."""
-    part, _, what = code.name.partition(": ")
-    return "" if not what or what.isdigit() or what == "start" else part
-
-
 def _parts(codes: Iterable[Code]) -> dict[str, int]:
     """The number of each part that is a limb; HUB for the rest. What a joint leaves as it is, such
     as the direction of its axis, the next part reads from the one before.
     """
     codes = list(codes)
-    writer = {place: _part(code) for code in codes for place in code.writes}
-    neighbours: dict[str, set[str]] = {_part(code): set() for code in codes}
+    writer = {place: code.part for code in codes for place in code.writes}
+    neighbours: dict[str, set[str]] = {code.part: set() for code in codes}
     for code in codes:
         for place in code.reads:
-            other = writer.get(place, _part(code))
-            if other != _part(code):
-                neighbours[_part(code)].add(other)
-                neighbours[other].add(_part(code))
-    limbs = [
-        part
-        for part, others in neighbours.items()
-        if others and all(b in neighbours[a] for a, b in combinations(others, 2))
-    ]
-    return {part: limbs.index(part) if part in limbs else HUB for part in neighbours}
+            other = writer.get(place, code.part)
+            if other != code.part:
+                neighbours[code.part].add(other)
+                neighbours[other].add(code.part)
+    sizes = Counter[str]()
+    for code in codes:
+        sizes[code.part] += code.size
+    home = _gathered(neighbours, sizes)
+    limbs = _ends(neighbours)
+    return {part: limbs.index(home[part]) if home[part] in limbs else HUB for part in home}
+
+
+def _gathered(neighbours: dict[str, set[str]], sizes: Mapping[str, int]) -> dict[str, str]:
+    """Parts with those that hang on them alone and are smaller, as a hand with its fingers: by part
+    the one that stands for them, which has their neighbours. Something is left between limbs.
+    """
+    home = {part: part for part in neighbours}
+    while True:
+        ends = _ends(neighbours)
+        between = [part for part in neighbours if part not in ends]
+        for part in between if len(between) > 1 else ():
+            own = [end for end in ends if end in neighbours[part]]
+            rest = neighbours[part].difference(own)
+            if own and _is_end(rest, neighbours) and sizes[part] > max(sizes[x] for x in own):
+                break
+        else:
+            return home
+        for end in own:
+            for other in neighbours.pop(end):
+                neighbours[other].discard(end)
+                if other != part:
+                    neighbours[other].add(part)
+                    neighbours[part].add(other)
+        home = {x: part if at in own else at for x, at in home.items()}
+
+
+def _ends(neighbours: Mapping[str, set[str]]) -> list[str]:
+    return [part for part, others in neighbours.items() if _is_end(others, neighbours)]
+
+
+def _is_end(others: set[str], neighbours: Mapping[str, set[str]]) -> bool:
+    """Whether all that a part exchanges values with exchange values among themselves."""
+    return bool(others) and all(b in neighbours[a] for a, b in combinations(others, 2))

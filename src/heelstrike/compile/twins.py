@@ -5,12 +5,15 @@ twins if walking their graphs from their outputs side by side meets the same ope
 constants and inputs may differ. K twins of which none reads what another writes become one block
 whose operations work on vectors of K. Each element gets the operations that its own block
 prescribes, so its bits are those that it would have alone.
+
+Where four limbs or more are twins, so are their joints, each joint with its like in the others:
+what a joint's block and a limb's hand on to one another are then the same vectors.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from heelstrike.compile.code import Code, Item, Place, Repeat, Twins, inner
 from heelstrike.compile.graph import CONST, INPUT, Graph, Operation, chosen
@@ -19,22 +22,32 @@ MOST = 8
 """Twins in a block at most."""
 REACH = 100
 """Items among which a block's twins are sought."""
+TEAM = 4
+"""Limbs at least whose joints are not joined with one another."""
 SLACK = 1.1
 """Operations of twins over those of one alone, at most: a value that two operations of one block
 share, but not of the other, is computed twice.
 """
 
 
+Teams = Mapping[str, int]
+"""Parts that are limbs of a team, and its number."""
+
+
 def twinned(items: Sequence[Item]) -> tuple[Item, ...]:
     """The items with twins joined, where the first of them stood."""
+    return _twinned(items, _teams(items))
+
+
+def _twinned(items: Sequence[Item], teams: Teams) -> tuple[Item, ...]:
     left = list(items)
     result: list[Item] = []
     while left:
         item = left.pop(0)
         if isinstance(item, Repeat):
-            result.append(Repeat(item.name, twinned(item.body), item.limit, item.until))
+            result.append(Repeat(item.name, _twinned(item.body, teams), item.limit, item.until))
             continue
-        found = _twins_of(item, left) if isinstance(item, Code) else None
+        found = _twins_of(item, left, teams) if isinstance(item, Code) else None
         if found is None:
             result.append(item)
             continue
@@ -44,9 +57,28 @@ def twinned(items: Sequence[Item]) -> tuple[Item, ...]:
     return tuple(result)
 
 
-def _twins_of(code: Code, others: Sequence[Item]) -> tuple[Twins, list[int]] | None:
+def _teams(items: Sequence[Item]) -> Teams:
+    """Judged by the first block of each limb that is there only once."""
+    groups: list[list[Code]] = []
+    known: set[str] = set()
+    for code in (x for item in items for x in inner(item) if isinstance(x, Code)):
+        if code.part in known or code.name.count(": ") != 1 or not code.part:
+            continue
+        known.add(code.part)
+        for group in groups:
+            if _similar(group[0], code) and joined([group[0], code]) is not None:
+                group.append(code)
+                break
+        else:
+            groups.append([code])
+    teams = [group for group in groups if len(group) >= TEAM]
+    return {code.part: k for k, team in enumerate(teams) for code in team}
+
+
+def _twins_of(code: Code, others: Sequence[Item], teams: Teams) -> tuple[Twins, list[int]] | None:
     """The code joined with twins among those that follow, and where those are."""
     codes, places = [code], []
+    team, limbs = teams.get(code.part), {code.part}
     passed = _Touched()
     passed.add(code)
     for k, other in enumerate(others[:REACH]):
@@ -55,11 +87,14 @@ def _twins_of(code: Code, others: Sequence[Item]) -> tuple[Twins, list[int]] | N
         if (
             isinstance(other, Code)
             and _similar(code, other)
+            and teams.get(other.part) == team
+            and (team is None or other.part not in limbs)
             and not passed.meets(other)
             and joined([code, other]) is not None
         ):
             codes.append(other)
             places.append(k)
+            limbs.add(other.part)
         passed.add(other)
     while len(codes) > 1:
         count = 1 << (len(codes).bit_length() - 1)

@@ -1,0 +1,98 @@
+"""Which parts of a program are limbs: trees of blocks drawn by hand."""
+
+from __future__ import annotations
+
+import casadi as ca
+import pytest
+
+import heelstrike as hs
+from heelstrike.compile.gpu_crews import HUB, crews, limbs
+from heelstrike.compile.gpu_schedule import schedule
+from heelstrike.compile.program import Program
+from tests.models import data_file
+
+SX = ca.SX
+
+
+def tree(parents, sizes, past=()):
+    """Parts that read from their parents; those of `past` from their parents' parents as well."""
+    p = Program("tree")
+    x = p.input("x", 1)
+    made = {}
+    for part, parent in parents.items():
+        with p.block(f"{part}: outward"):
+            value = made.get(parent, x)
+            if part in past:
+                value = value * made[parents[parent]]
+            for _ in range(sizes.get(part, 1)):
+                value = ca.sin(value)
+            made[part] = p.let("made", value)
+    with p.block("all"):
+        p.output("y", sum(made.values(), SX(0)))
+    return p.trace().record
+
+
+def found(codes):
+    """The limbs as sets of parts, and the hub's."""
+    limb_of = limbs(codes, {}, set())
+    by_limb = {}
+    for code in codes:
+        if code.part:
+            by_limb.setdefault(limb_of[id(code)], set()).add(code.part)
+    return by_limb.pop(HUB, set()), sorted(by_limb.values(), key=sorted)
+
+
+BODY = {"trunk": None, "left leg": "trunk", "right leg": "trunk", "waist": "trunk"}
+ARMS = {"left arm": "waist", "right arm": "waist"}
+LARGE = {"left leg": 6, "right leg": 6, "left arm": 7, "right arm": 7}
+
+
+def test_what_lies_between_is_the_hub():
+    hub, ends = found(tree(BODY | ARMS, LARGE))
+    assert hub == {"trunk", "waist"}
+    assert ends == [{"left arm"}, {"left leg"}, {"right arm"}, {"right leg"}]
+
+
+def test_a_limb_may_read_past_the_part_that_carries_it():
+    """A waist that turns about z leaves the trunk's z axis as it is: arms read it of the trunk."""
+    hub, ends = found(tree(BODY | ARMS, LARGE, past=tuple(ARMS)))
+    assert hub == {"trunk", "waist"}
+    assert len(ends) == 4
+
+
+def test_a_hand_with_its_fingers_is_one_limb():
+    fingers = {f"{side} finger {k}": f"{side} arm" for side in ("left", "right") for k in range(3)}
+    codes = tree(BODY | ARMS | fingers, LARGE | dict.fromkeys(fingers, 2))
+    hub, ends = found(codes)
+    assert hub == {"trunk", "waist"}
+    assert {"left arm", *(f"left finger {k}" for k in range(3))} in ends
+    assert len(ends) == 4
+    limb_of = limbs(codes, {}, set())
+    blocks = {k: [c for c in codes if limb_of[id(c)] == k] for k in limb_of.values()}
+    assert sorted(unit.width for crew in crews(blocks) for unit in crew) == [1] * 3 + [2] * 5
+
+
+def test_a_part_that_is_smaller_than_what_hangs_on_it_stays_between():
+    """Else a waist would take both arms."""
+    hub, _ = found(tree(BODY | ARMS, LARGE | {"waist": 6}))
+    assert hub == {"trunk", "waist"}
+    hub, ends = found(tree(BODY | ARMS, LARGE | {"waist": 20}))
+    assert hub == {"trunk"}
+    assert {"waist", *ARMS} in ends
+
+
+def test_something_is_left_between_the_ends_of_a_chain():
+    chain = {"a": None, "b": "a", "c": "b", "d": "c"}
+    hub, ends = found(tree(chain, {"a": 1, "b": 5, "c": 4, "d": 1}))
+    assert hub
+    assert len(ends) == 2
+
+
+@pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
+@pytest.mark.parametrize("name", ["jvrc1", "hrp4c", "talos"])
+def test_robots_with_hands_and_faces(name):
+    """Two legs, two arms with their hands, a head."""
+    scene = hs.Scene(hs.load(data_file(f"robots/{name}.xml")), hs.Plane())
+    plan = schedule(hs.Simulator(scene, control=hs.Servo(kp=50, kd=1)).program.trace([]))
+    assert plan is not None
+    assert [size for size in plan.sizes if size > 1] == [2, 2]
