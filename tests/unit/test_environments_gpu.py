@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile import cuda_batch, dlpack
+from heelstrike.compile import dlpack
 from heelstrike.environments import settings
 from heelstrike.environments.on_gpu import GpuArrays
 from heelstrike.errors import HeelstrikeError
@@ -30,11 +30,11 @@ AT_EXIT = """
 import builtins
 from types import SimpleNamespace
 import numpy as np
-from heelstrike.compile import cuda_batch, dlpack
-dlpack.CUDA = cuda_batch.CUDA = 1  # DLPack's number of a CPU
+from heelstrike.compile import dlpack
+dlpack.CUDA = 1  # DLPack's number of a CPU
 room = np.zeros(32, np.float32)
 buffer = SimpleNamespace(handle=room.ctypes.data, device_id=0, room=room)
-array = cuda_batch.DeviceArray(buffer, (1, 1, 32), room.dtype)
+array = dlpack.DeviceArray(buffer, (1, 1, 32), room.dtype)
 builtins.kept = np.from_dlpack(array)  # outlives all modules
 dropped = np.from_dlpack(array)
 assert len(dlpack._alive) == 2
@@ -149,7 +149,6 @@ def torch(request, driver, monkeypatch):
     if request.param == "torch":
         real = pytest.importorskip("torch", reason="torch is not installed")
         monkeypatch.setattr(dlpack, "CUDA", 1)  # DLPack's number of a CPU
-        monkeypatch.setattr(cuda_batch, "CUDA", 1)
         monkeypatch.setattr(GpuArrays, "stream", lambda self: nullcontext())
         for name, stands in (("CUDAGraph", Graph), ("graph", capture), ("ExternalStream", int)):
             monkeypatch.setattr(real.cuda, name, stands)

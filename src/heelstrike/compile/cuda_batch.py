@@ -7,7 +7,6 @@ one of these is called, and only then: memory stays on the GPU from launch to la
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike
 from heelstrike.compile.batch import Batch
 from heelstrike.compile.checks import check_counts
 from heelstrike.compile.chosen import LANES, Chosen
-from heelstrike.compile.dlpack import CUDA, capsule
+from heelstrike.compile.dlpack import DeviceArray
 from heelstrike.compile.driver import copy_in, copy_out, copy_over, cuda_core, free_memory
 from heelstrike.errors import ProgramError
 
@@ -242,27 +241,6 @@ class Kept(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self._copies) + len(self._values)
-
-
-@dataclass(frozen=True)
-class DeviceArray:
-    """An array on the GPU, by the CUDA array interface and DLPack."""
-
-    buffer: Any
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        data = (int(self.buffer.handle), False)
-        return {"shape": self.shape, "typestr": self.dtype.str, "data": data, "version": 3}
-
-    def __dlpack__(self, **_: Any) -> Any:
-        pointer = int(self.buffer.handle)
-        return capsule(pointer, self.shape, self.dtype, self.buffer.device_id, self.buffer)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return CUDA, self.buffer.device_id
 
 
 def _never(*_: object) -> None:

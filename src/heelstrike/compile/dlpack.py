@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -69,3 +70,24 @@ def capsule(
     new.restype = ctypes.py_object
     new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
     return new(ctypes.addressof(tensor), b"dltensor", None)
+
+
+@dataclass(frozen=True)
+class DeviceArray:
+    """An array on the GPU, by the CUDA array interface and DLPack."""
+
+    buffer: Any
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        data = (int(self.buffer.handle), False)
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": data, "version": 3}
+
+    def __dlpack__(self, **_: Any) -> Any:
+        pointer = int(self.buffer.handle)
+        return capsule(pointer, self.shape, self.dtype, self.buffer.device_id, self.buffer)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CUDA, self.buffer.device_id

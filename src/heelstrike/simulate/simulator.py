@@ -37,7 +37,7 @@ from heelstrike.simulate.step import step_program
 from heelstrike.simulate.target import Target
 
 if TYPE_CHECKING:
-    from heelstrike.compile.cuda_batch import DeviceArray
+    from heelstrike.compile.dlpack import DeviceArray
     from heelstrike.compile.program import Program
     from heelstrike.dynamics.linearize import Slopes
     from heelstrike.simulate.slopes import StepSlopes

@@ -18,7 +18,7 @@ from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
     from heelstrike.compile.code import Traced
-    from heelstrike.compile.cuda_batch import DeviceArray
+    from heelstrike.compile.dlpack import DeviceArray
     from heelstrike.compile.program import Program
 
 DEVICES = ("cpu", "cuda")
