@@ -280,7 +280,7 @@ def test_functions_of_ones_own_are_asked_every_time(real_torch):
 
 
 def test_worlds_that_moved_are_captured_anew(real_torch):
-    """A recorded run of the simulator in between: another program, another stream."""
+    """By a parameter that gets a value a world, and by a run that records: other arrays."""
     envs = hs.Environments(scene(), WORLDS, device="cuda")
     still = real_torch.zeros(envs.action_space.shape)
     for _ in range(3):
@@ -289,6 +289,18 @@ def test_worlds_that_moved_are_captured_anew(real_torch):
     for _ in range(3):
         envs.step(still)
     assert Graph.made == 2
+    envs.sim.run(steps=2, record=["q"])
+    clock = np.asarray(envs.sim.state["clock"])
+    for _ in range(3):
+        envs.step(still)
+    assert Graph.made == 3
+    assert (envs.sim.state["clock"] == clock + 3 * envs.hold).all()
+    for _ in range(2):
+        envs.sim.push("trunk", [1, 0, 0], 0.5)  # another program each time
+    for _ in range(3):
+        envs.step(still)
+    assert Graph.made == 4
+    assert np.abs(envs.sim.state["v"][:, 0]).min() > 0.01
 
 
 def test_what_cannot_be_captured_runs_without(real_torch, monkeypatch):

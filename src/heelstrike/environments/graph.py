@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from heelstrike.compile.cuda_batch import CudaBatch
 from heelstrike.environments.on_gpu import GpuArrays
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 
@@ -40,7 +41,7 @@ class Replay:
         self.captures = True
         """Whether it is done by graphs: not once a capture has failed."""
         self._known: dict[bool, Captured | None] = {}
-        self._launched: tuple[int, int] | None = None
+        self._launched: tuple[CudaBatch, int] | None = None
 
     def __call__(self, action: Any, pushes: bool) -> Any:
         if self._launched != self.arrays.launched:  # worlds, parameters or program have moved

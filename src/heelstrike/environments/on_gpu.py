@@ -44,11 +44,11 @@ class GpuArrays(Arrays):
         caller.wait_stream(ours)
 
     @property
-    def launched(self) -> tuple[int, int]:
-        """What a captured launch of steps holds on to: the stream, and where the kernel reads."""
+    def launched(self) -> tuple[CudaBatch, int]:
+        """What a captured launch of steps holds on to: whose it is, and where the kernel reads."""
         batch = self.sim._machine.ready(())
         assert isinstance(batch, CudaBatch)
-        return int(batch.stream.handle), batch.table
+        return batch, batch.table
 
     def given(self, values: Any) -> Any:
         return self.xp.asarray(values, dtype=self.real, device=self.device)
