@@ -82,6 +82,8 @@ class Driver(ModuleType):
 class Device:
     name, arch = "paper", "90"
 
+    properties = SimpleNamespace(multiprocessor_count=2)
+
     def set_current(self) -> None:
         pass
 

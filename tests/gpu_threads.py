@@ -39,10 +39,11 @@ class ThreadBatch(Batch):
         assert self.plan is not None
         super().__init__(Layout.of(traced, WARP, real, 0), _never, LANES)
         text = (
-            emit_parts(traced, self.plan, real, False, teams) + "\n" + gpu_attributes(real, False)
+            emit_parts(traced, self.plan, real, False) + "\n" + gpu_attributes(real, False)
         )
         warps = range(self.plan.warps * teams)
         self.threads = [WARP * warp + lane for warp in warps for lane in range(LANES)]
+        self.block = WARP * self.plan.warps * teams
         self._here = threading.local()
         self._barrier = threading.Barrier(len(self.threads))
         self._cast: dict[int, int] = {}
@@ -77,6 +78,7 @@ class ThreadBatch(Batch):
         self._calls = {
             "heelstrike_thread": ctypes.CFUNCTYPE(ctypes.c_int)(lambda: self._here.tid),
             "heelstrike_block": ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 0),
+            "heelstrike_size": ctypes.CFUNCTYPE(ctypes.c_int)(lambda: self.block),
             "heelstrike_barrier": ctypes.CFUNCTYPE(None)(lambda: self._barrier.wait() and None),
             "heelstrike_vote": ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(self._vote),
         }
@@ -105,6 +107,7 @@ def _for_cpu(text: str, values: int) -> str:
         (r'call i64 asm "[^"]*", "[^"]*"\(i64 (%[\w.]+)\)', r"add i64 \1, 0"),
         (r"llvm\.nvvm\.read\.ptx\.sreg\.tid\.x", "heelstrike_thread"),
         (r"llvm\.nvvm\.read\.ptx\.sreg\.ctaid\.x", "heelstrike_block"),
+        (r"llvm\.nvvm\.read\.ptx\.sreg\.ntid\.x", "heelstrike_size"),
         (r"llvm\.nvvm\.barrier0\.or", "heelstrike_vote"),
         (r"llvm\.nvvm\.barrier0", "heelstrike_barrier"),
         (r"ptx_kernel ", ""),

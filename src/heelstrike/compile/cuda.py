@@ -30,11 +30,11 @@ class Ptx:
     layout: Layout
     text: str
     threads: int
-    """Of a block."""
+    """That work on a tile."""
     tiles: int
-    """That a block works on."""
+    """Of a block, where there are more than multiprocessors."""
     shared: int = 0
-    """Bytes of shared memory of a block."""
+    """Bytes of shared memory for a tile."""
 
     def as_bytes(self) -> bytes:
         """PTX that carries its layout in a comment."""
@@ -78,7 +78,7 @@ class CudaKernel:
         code = core.ObjectCode.from_ptx(ptx.text.encode())
         self.kernel = code.get_kernel(ptx.layout.name)
         if ptx.shared:
-            allow_shared(self.kernel, ptx.shared, self.device)
+            allow_shared(self.kernel, ptx.shared * ptx.tiles, self.device)
 
     @property
     def registers(self) -> int:

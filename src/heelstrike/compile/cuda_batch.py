@@ -131,8 +131,10 @@ class CudaBatch:
             self._make_room(len(range(-phase % every, steps, every)))
             self.steps_made += steps
         ptx = self.kernel.ptx
-        grid = -(-self.host.tiles // ptx.tiles)
-        config = core.LaunchConfig(grid=grid, block=ptx.threads, shmem_size=ptx.shared)
+        processors = self.kernel.device.properties.multiprocessor_count
+        each = min(ptx.tiles, -(-self.host.tiles // processors))
+        grid, block, shared = -(-self.host.tiles // each), each * ptx.threads, each * ptx.shared
+        config = core.LaunchConfig(grid=grid, block=block, shmem_size=shared)
         counts = (self.host.tiles, steps, every, phase)
         arguments = [*self._tables, *(np.int64(x) for x in counts)]
         core.launch(self.stream, config, self.kernel.kernel, *arguments)

@@ -14,7 +14,7 @@ from heelstrike.compile.real import Real
 from heelstrike.compile.twins import joined
 
 
-def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool, teams: int = 1) -> str:
+def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool) -> str:
     """The kernel, with the arguments of GpuEntry's. A team of warps works on a tile; those of a
     block keep in step, so that they share the instructions that are fetched.
     """
@@ -32,7 +32,7 @@ def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool, teams: i
         intrinsics |= lanes.intrinsics
         bodies += lanes.lines
     before = _inputs(plan, pointers, tables, real)
-    head = _head(program.name, names, outputs, plan, real, before, teams)
+    head = _head(program.name, names, outputs, plan, real, before)
     tail = [
         "step.end:",
         "  %s.next = add i64 %s, 1",
@@ -104,12 +104,12 @@ def _head(
     plan: Schedule,
     real: Real,
     before: tuple[list[str], str],
-    teams: int,
 ) -> list[str]:
     """Shared memory, this thread's pointers, what comes before the steps, and their loop."""
     lines = [
         "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
         "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
+        "declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
         "declare void @llvm.nvvm.barrier0()",
         f"@shared = external addrspace(3) global [0 x {real.name}], align 16",
         f'define ptx_kernel void @"{name}"(ptr %ports, ptr %strides, ptr %records,',
@@ -117,6 +117,7 @@ def _head(
         "entry:",
         "  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
         "  %ctaid = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
+        "  %ntid = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
         f"  %warps = udiv i32 %tid, {WARP}",
         f"  %team = udiv i32 %warps, {plan.warps}",
         f"  %warp = urem i32 %warps, {plan.warps}",
@@ -126,7 +127,8 @@ def _head(
         f"  %team.first = mul i32 %team, {plan.values * WARP}",
         "  %team.lane = add i32 %team.first, %lane32",
         f"  %shared.lane = getelementptr {real.name}, ptr addrspace(3) @shared, i32 %team.lane",
-        f"  %tile.first = mul i32 %ctaid, {teams}",
+        f"  %teams = udiv i32 %ntid, {WARP * plan.warps}",
+        "  %tile.first = mul i32 %ctaid, %teams",
         "  %tile32 = add i32 %tile.first, %team",
         "  %tile.any = zext i32 %tile32 to i64",
         "  %tile.last = sub i64 %tiles, 1",

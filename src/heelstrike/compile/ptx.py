@@ -59,13 +59,13 @@ def make_ptx(
     real = REALS[dtype]
     if plan is None:
         text = emit(traced, 1, real, gpu=True, fast=fast).text
-        threads, tiles, shared = WORLD_BLOCK, WORLD_BLOCK // WARP, 0
+        threads, tiles, shared = WARP, WORLD_BLOCK // WARP, 0
     else:
-        tiles = in_step(plan.size, plan.loops)
-        text = emit_parts(traced, plan, real, fast, tiles)
+        text = emit_parts(traced, plan, real, fast)
         registers = part_registers(plan.warps, residents(plan.size))
         text += "\n" + gpu_attributes(real, fast, registers)
-        threads, shared = WARP * plan.warps * tiles, plan.values * WARP * real.bytes * tiles
+        threads, tiles = WARP * plan.warps, in_step(plan.size, plan.loops)
+        shared = plan.values * WARP * real.bytes
     machine = _target(arch)
     parsed = llvm.parse_assembly(text)
     parsed.triple = "nvptx64-nvidia-cuda"
