@@ -21,6 +21,7 @@ import pytest
 import heelstrike as hs
 from heelstrike.compile import dlpack
 from heelstrike.environments import settings
+from heelstrike.environments.graph import Replay
 from heelstrike.environments.on_gpu import GpuArrays
 from heelstrike.errors import HeelstrikeError
 from tests import gpu
@@ -207,6 +208,43 @@ def test_a_thousand_actions_copy_nothing(torch, driver):
         seen, *_ = envs.step(action)
     assert driver.copied == {"in": 0, "out": 0, "over": 0}
     assert type(seen) is type(action)
+
+
+class Tensor(np.ndarray):
+    def clone(self):
+        return self.copy()
+
+
+def test_work_is_done_once_captured_once_and_then_replayed():
+    """By a graph that doubles whatever lies where the action lay when it was captured."""
+    done, replayed, out = [], [], np.zeros(3).view(Tensor)
+    moved, places = {}, iter([[1], [2]])
+
+    def work(action, pushes):
+        done.append(pushes)
+        moved["action"] = action
+        out[...] = 2 * action
+        return out, {"final": out}
+
+    def replay():
+        replayed.append(1)
+        out[...] = 2 * moved["action"]
+
+    graph = SimpleNamespace(replay=replay)
+    cuda = SimpleNamespace(CUDAGraph=lambda: graph, ExternalStream=int)
+    cuda.graph = lambda graph, stream, capture_error_mode: nullcontext()
+    arrays = SimpleNamespace(sim=SimpleNamespace(stream=7), xp=SimpleNamespace(cuda=cuda))
+    arrays.launched, held = next(places), []
+    act = Replay(arrays, work, lambda *given: held.append(given), asked=False)
+    found = [act(np.full(3, float(k)), False) for k in range(4)]
+    assert (len(done), len(replayed)) == (2, 3)
+    assert [seen.tolist() for seen, _ in found[1:]] == [[2.0 * k] * 3 for k in (1, 2, 3)]
+    assert [info["final"][0] for _, info in found[1:]] == [2.0, 4.0, 6.0]
+    act(np.zeros(3), True)  # pushes are other work
+    assert done == [False, False, True]
+    arrays.launched = next(places)
+    act(np.zeros(3), False)
+    assert (len(done), len(replayed)) == (4, 3)
 
 
 @pytest.fixture
