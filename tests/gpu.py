@@ -104,6 +104,7 @@ def install(monkeypatch) -> Driver:
         return made
 
     def launch(stream, config, kernel, *arguments):
+        driver.config = config
         if isinstance(kernel, str):
             ptx_machine.run(kernel, config.grid, config.block, [*map(int, arguments)])
             return

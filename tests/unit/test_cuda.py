@@ -188,6 +188,18 @@ def test_choices():
         hs.Simulator(scene, device="tpu")
 
 
+@pytest.mark.parametrize(
+    ("worlds", "grid", "block"),
+    [(20, 1, 32), (64, 2, 32), (65, 2, 64), (256, 4, 64)],
+)
+def test_few_worlds_are_spread_over_the_multiprocessors(driver, worlds, grid, block):
+    """The paper GPU has two; a block has two tiles of 32 worlds only if there are more tiles."""
+    sim = hs.Simulator(hs.Scene(hs.load("cube"), hs.Plane()), device="cuda", worlds=worlds)
+    sim.step()
+    assert (driver.config.grid, driver.config.block) == (grid, block)
+    assert driver.config.shmem_size == 0
+
+
 def test_what_is_copied_has_arrived_before_a_launch(driver):
     """The driver's copies are in a stream for which those of batches do not wait."""
     if driver is None:
