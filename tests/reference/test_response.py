@@ -18,7 +18,7 @@ from heelstrike.compile.cpu import compile_program
 from heelstrike.compile.program import Program
 from heelstrike.dynamics.aba import accelerated
 from heelstrike.dynamics.kinematics import kinematics, poses
-from heelstrike.dynamics.response import force_rows, inverse_inertia, respond
+from heelstrike.dynamics.response import force_rows, half_inertia, inverse_inertia, respond
 from heelstrike.robot.convert import from_pinocchio
 from tests.models import data_file, random_states, random_tree
 
@@ -63,8 +63,10 @@ def response_program(robot, bodies):
     inverse = inverse_inertia(p, robot, found.pivots, rows)
     forces = [w[6 * k : 6 * k + 6] for k in range(len(bodies))]
     more = respond(p, robot, kin, found.pivots, rows, forces)
+    half = half_inertia(p, robot, found.pivots, rows)
     with p.block("out"):
         p.output("inverse", inverse)
+        p.output("half", half)
         p.output("a", more.a)
         moved = [more.bodies[b] for b in bodies]
         turned = [
@@ -100,6 +102,8 @@ def test_response(name):
         inverse = j @ columns
         assert near(out["inverse"][i], inverse)
         assert (out["inverse"][i] == out["inverse"][i].T).all()
+        half = out["half"][i].reshape(6 * len(bodies), -1)  # of one joint it is a vector
+        assert near(half @ half.T, inverse)
         assert near(out["a"][i], columns @ w[i])
         assert near(out["bodies"][i], inverse @ w[i])
 

@@ -146,7 +146,8 @@ def judged(p, out):
     return {name: np.broadcast_to(x, active.shape) for name, x in shares.items()}
 
 
-SHAPES = [(1, 1), (1, 4), (1, 16), (2, 8), (3, 6)]
+SHAPES = [(1, 1), (1, 4), (1, 16), (2, 8), (3, 6), (4, 4), (2, 3)]
+"""Bodies and points; a body with one has three coordinates, else six."""
 
 
 @pytest.mark.parametrize(("bodies", "points"), SHAPES)

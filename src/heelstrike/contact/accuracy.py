@@ -23,6 +23,8 @@ class Accuracy:
     """Share of a sliding point's friction that may still turn; the next step goes on from there."""
     rubbing: float = 1e-6
     """Share of it that may still grow."""
+    plain: int = 6
+    """Passes that change impulses by no more than they find (passes.py)."""
     judged: int = 20
     """Passes after which a slip counts even if impulses still change."""
     long: int = 30
@@ -34,5 +36,5 @@ class Accuracy:
 
 
 USUAL = Accuracy()
-EXACT = Accuracy(3000, 1e-9, settled=1e-10, resting=1.0, turning=1e-9, rubbing=1e-11, long=100)
+EXACT = Accuracy(3000, 1e-9, settled=1e-10, resting=1.0, turning=1e-9, rubbing=1e-11)
 """Signorini's condition and Coulomb's law to 1e-8."""

@@ -25,7 +25,8 @@ import casadi as ca
 
 from heelstrike.compile.program import Program
 from heelstrike.contact.contact import SX, where
-from heelstrike.contact.coupled import Row, Solution, map_of
+from heelstrike.contact.coordinates import map_of
+from heelstrike.contact.coupled import Row, Solution
 from heelstrike.contact.missed import worst_missed
 from heelstrike.contact.newton import root_of
 from heelstrike.contact.semidefinite import next_row, solve_lower, solve_upper, triangular

@@ -28,7 +28,8 @@ import casadi as ca
 from heelstrike.compile.loop import repeated
 from heelstrike.compile.program import Program
 from heelstrike.contact.contact import SX, where
-from heelstrike.contact.coupled import Row, Solution, map_of
+from heelstrike.contact.coordinates import map_of
+from heelstrike.contact.coupled import Row, Solution
 from heelstrike.contact.missed import worst_missed
 from heelstrike.contact.newton import Search, root_of
 from heelstrike.contact.semidefinite import solve_lower, triangular

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 
 from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
@@ -89,6 +90,22 @@ def inverse_inertia(
                     blocks[a][b] = p.let("inverse inertia", total)
                     blocks[b][a] = blocks[a][b].T
     return ca.vertcat(*(ca.horzcat(*row) for row in blocks))
+
+
+def half_inertia(p: Program, robot: Robot, pivots: Mapping[int, Pivot], rows: Sequence[Rows]) -> SX:
+    """Z with Z Z^T = Lambda^-1, a column for each velocity of the joints on the way, which has more
+    digits than a root taken of Lambda^-1 where these joints are few.
+    """
+    joints_on_the_way = sorted({i for own in rows for i in own})
+    ends = np.cumsum([0, *(robot.joints[i].nv for i in joints_on_the_way)])
+    half = SX(6 * len(rows), int(ends[-1]))
+    for k, own in enumerate(rows):
+        with p.block(f"body {k}: half rows"):
+            for i, start, end in zip(joints_on_the_way, ends, ends[1:], strict=False):
+                if i in own:
+                    part = p.let("half", pivots[i].d.half_solve(own[i]))
+                    half[6 * k : 6 * k + 6, int(start) : int(end)] = part.T
+    return half
 
 
 def respond(

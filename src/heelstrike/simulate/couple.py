@@ -27,7 +27,7 @@ from heelstrike.contact.rigid import FAST
 from heelstrike.contact.surface_law import Literal
 from heelstrike.dynamics.aba import Accelerated
 from heelstrike.dynamics.kinematics import Kinematics, accelerations
-from heelstrike.dynamics.response import force_rows, inverse_inertia, respond
+from heelstrike.dynamics.response import force_rows, half_inertia, inverse_inertia, respond
 from heelstrike.dynamics.swing import swing
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
@@ -139,7 +139,8 @@ class Coupling:
         elif self.least_norm:
             solution = solve_least_norm(p, self.rows, *problem)
         else:
-            solution = solve(p, self.rows, *problem, self.accuracy)
+            half = half_inertia(p, robot, found.pivots, reach)
+            solution = solve(p, self.rows, *problem, self.accuracy, half)
         with p.block("coupled: change"):
             change = p.let("change", solution.wrenches / dt - self.last)
         forces = [change[6 * n : 6 * n + 6] for n in range(len(self.bodies))]

@@ -33,6 +33,15 @@ class SmallFactor:
                 rows[i] = rows[i] - self.lower[k, i] * rows[k]
         return cast(SX, ca.vertcat(*rows))
 
+    def half_solve(self, right: SX) -> SX:
+        """X with X^T X = right^T A^-1 right."""
+        rows = list(ca.vertsplit(right))
+        for i in range(len(rows)):
+            for k in range(i):
+                rows[i] = rows[i] - self.lower[i, k] * rows[k]
+        halves = [row * ca.sqrt(d) for row, d in zip(rows, self.inverse, strict=True)]
+        return cast(SX, ca.vertcat(*halves))
+
     def renamed(self, rename: Callable[[SX], SX]) -> SmallFactor:
         return SmallFactor(
             {key: rename(value) for key, value in self.lower.items()},

@@ -1,0 +1,189 @@
+"""From pass to pass of the coupled problem (coupled.py): who slides, what the next one starts from.
+
+A pass turns the impulses a that it is given into f. The next is given
+
+    a+ = a + w (f - a)
+
+and a sliding point the bound mu_k a_n+. With w = 1 that crawls where load hardly resists moving
+from point to point, and swings where a bound and the normal impulse that it makes drive one
+another. So w follows what the last passes changed of the normal impulses, c = f_n - a_n: Aitken's
+process for vectors (Irons and Tuck, Int. J. Num. Meth. Eng. 1, 1969),
+
+    w+ = -w c_last . (c - c_last) / |c - c_last|^2
+
+within limits; it grows where changes go on in one direction and falls where they turn back. At
+first it is at most 1: normal impulses then come from below, and nothing hops off. Points
+that share a sole may want velocities that no rigid motion has, by squares of its turning: their
+impulses then grow with every pass. Passes end there once no velocity but such a slip is left.
+After many passes the compliance halves with each, so that all load has moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from heelstrike.compile.loop import Loop
+from heelstrike.compile.program import Program
+from heelstrike.contact.accuracy import Accuracy
+from heelstrike.contact.contact import SX, where
+from heelstrike.spatial.vector import zeros
+
+if TYPE_CHECKING:
+    from heelstrike.contact.coupled import Row
+
+FURTHEST, NEAREST = 20.0, 0.1
+"""Limits of w."""
+GROWS, FALLS = 2.0, 0.125
+"""Limits of what one pass makes of it."""
+SLOW = 0.8
+"""What is left from pass to pass where they no longer help."""
+
+
+@dataclass(frozen=True)
+class Scales:
+    """What is little, as symbols."""
+
+    own: Sequence[SX]
+    """Velocity per impulse of each contact itself [1/kg]."""
+    rho: Sequence[SX]
+    """Compliance of each contact in a pass [1/kg]."""
+    settled: SX
+    """Velocity that may still change [m/s]."""
+    sticks: SX
+    """Slip of a point that sticks [m/s]."""
+    later: SX
+    """Times both, after a few passes."""
+    firmest: SX
+    """Share of a compliance that many passes come down to."""
+
+
+class Passes:
+    """The passes of a loop."""
+
+    def __init__(
+        self,
+        p: Program,
+        loop: Loop,
+        rows: Sequence[Row],
+        scales: Scales,
+        accuracy: Accuracy,
+        thorough: bool,
+    ) -> None:
+        """`thorough` keeps w to numbers that do not depend on anything, for derivatives."""
+        self.p, self.loop, self.rows, self.scales = p, loop, rows, scales
+        self.accuracy, self.thorough = accuracy, thorough
+        self.count = loop.carry("passes", SX(0))
+        self.a = loop.carry("a", ca.horzcat(*(row.past for row in rows)))
+        self.slides = loop.carry("slides", ca.vertcat(*(row.slid for row in rows)))
+        self.firm = loop.carry("firm", SX(1))
+        """Share of their first compliance that contacts have."""
+        self.further = loop.carry("further", SX(1))
+        """w."""
+        self.changes = loop.carry("changes", zeros(len(rows)))
+        self.moved = loop.carry("moved", SX(1e30))
+
+    def bound(self, j: int, normal: SX | None = None, slides: SX | None = None) -> SX:
+        """Of a row's friction in the tube; a rigid contact that sticks is in its cone instead."""
+        row = self.rows[j]
+        normal = self.a[2, j] if normal is None else normal
+        slides = self.slides[j] if slides is None else slides
+        held = 0 if row.compliance is None else ca.fmax(row.mu_s, row.mu_k)
+        return where(slides, row.mu_k, held) * normal
+
+    def end(self, ends: SX, found: Sequence[SX], slips: Sequence[SX]) -> None:
+        """Who slides, how far impulses go, and whether anything still changes."""
+        p, loop, accuracy = self.p, self.loop, self.accuracy
+        moved, rubbed = self._moved(found)
+        with p.block("coupled: settled"):
+            patience = p.let(
+                "patience", where(self.count >= accuracy.patient, self.scales.later, 1)
+            )
+            little = patience * self.scales.settled
+            stuck = ca.logic_and(moved < patience * self.scales.sticks, moved > SLOW * self.moved)
+            only_creeps = ca.logic_and(rubbed < little, stuck)
+            settled = p.let("settled", ca.logic_or(moved < little, only_creeps))
+            judged = p.let("judged", ca.logic_or(settled, self.count >= accuracy.judged))
+        news = self._slide(ends, judged, patience, found, slips)
+        self._go_on(ends, news, found)
+        with p.block("coupled: pass"):
+            loop.next(self.count, self.count + ends)
+            loop.next(self.moved, where(ends, moved, self.moved))
+            firmer = ca.fmax(0.5 * self.firm, self.scales.firmest)
+            slow = ca.logic_and(ends, self.count >= accuracy.long)
+            loop.next(self.firm, where(slow, firmer, self.firm))
+            done = settled
+            if self.thorough:
+                enough = self.count >= accuracy.thorough
+                done = ca.logic_and(done, ca.logic_or(enough, ca.logic_not(ca.mmax(self.slides))))
+            loop.until(ca.logic_and(ends, ca.logic_and(done, ca.logic_not(news))))
+
+    def _moved(self, found: Sequence[SX]) -> tuple[SX, SX]:
+        """The largest velocity that a pass changed, and that of points that slide alone."""
+        p, moved, rubbed = self.p, SX(0), SX(0)
+        for j, row in enumerate(self.rows):
+            with p.block("coupled: change"):
+                change = ca.fabs(found[j] - self.a[:, j])
+                turned, radius = ca.fmax(change[0], change[1]), self.bound(j)
+                turning = ca.fmax(turned - self.accuracy.turning * radius, 0)
+                turned = where(self.slides[j], turning, turned)
+                if row.compliance is None:  # an elastic normal force is no pass's
+                    turned = ca.fmax(turned, change[2])
+                bound = self.bound(j, found[j][2])
+                grown = ca.fabs(bound - radius) - self.accuracy.rubbing * bound
+                worst = ca.fmax(self.firm * self.scales.rho[j] * turned, self.scales.own[j] * grown)
+                moved = p.let("moved", ca.fmax(moved, worst))
+                rubbed = p.let("rubbed", ca.fmax(rubbed, where(self.slides[j], worst, 0)))
+        return moved, rubbed
+
+    def _slide(
+        self, ends: SX, judged: SX, patience: SX, found: Sequence[SX], slips: Sequence[SX]
+    ) -> SX:
+        """Lets points slide that the passes leave a slip; whether there are such."""
+        p, news = self.p, SX(0)
+        for j, slip in enumerate(slips):
+            with p.block("coupled: slides"):
+                slips_now = ca.logic_and(slip > patience * self.scales.sticks, found[j][2] > 0)
+                starts = ca.logic_and(ca.logic_and(judged, slips_now), self.slides[j] == 0)
+                news = p.let("news", ca.logic_or(news, starts))
+                flag = ca.logic_or(self.slides[j], starts)
+                self.loop.next(self.slides[j], where(ends, flag, self.slides[j]))
+        return news
+
+    def _go_on(self, ends: SX, news: SX, found: Sequence[SX]) -> None:
+        """The impulses that the next pass is given."""
+        p, loop = self.p, self.loop
+        onward, back, apart = SX(0), SX(0), SX(0)
+        for j, rho in enumerate(self.scales.rho):
+            with p.block("coupled: turns"):
+                change, last = found[j][2] - self.a[2, j], self.changes[j]
+                turn, weighed = change - last, rho * last
+                onward = p.let("onward", onward + weighed * change)
+                back = p.let("back", back - weighed * turn)
+                apart = p.let("apart", apart + rho * turn * turn)
+        with p.block("coupled: further"):
+            further = p.let("further", self._further(news, onward, back, apart))
+            loop.next(self.further, where(ends, further, self.further))
+        for j, impulse in enumerate(found):
+            with p.block("coupled: next"):
+                a = self.a[:, j]
+                change = impulse - a
+                reached = a + further * change
+                reached = ca.vertcat(reached[:2], ca.fmax(reached[2], 0))
+                loop.next(a, where(ends, reached, a))
+                kept = where(news, 0, change[2])
+                loop.next(self.changes[j], where(ends, kept, self.changes[j]))
+
+    def _further(self, news: SX, onward: SX, back: SX, apart: SX) -> SX:
+        """w of the next pass; 1 after one that let points slide, whose change is forgotten."""
+        if self.thorough:
+            return where(ca.logic_and(onward < 0, ca.logic_not(news)), 0.5, 1)
+        w = self.further
+        aitken = w * back / where(apart > 0, apart, 1)
+        aitken = ca.fmax(FALLS * w, ca.fmin(aitken, GROWS * w))
+        w = where(back > 0, aitken, where(onward > 0, GROWS * w, 1))
+        most = where(self.count >= self.accuracy.plain, FURTHEST, 1)
+        return where(news, 1, ca.fmax(NEAREST, ca.fmin(w, most)))
