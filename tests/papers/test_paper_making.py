@@ -180,10 +180,8 @@ def test_all_is_of_every_paper(capsys, tmp_path, monkeypatch):
 
 
 def test_interrupted(tmp_path):
-    """Ctrl-C, once two processes are at work on the longest paper, ends all of them and leaves no
-    report.
-    """
-    arguments = ("paper", "sugihara2006", "--jobs", "2", "--report", str(tmp_path / "r"))
+    """Ctrl-C, once two processes are at work, ends all of them and leaves no report."""
+    arguments = ("paper", "marhefka1996", "--jobs", "2", "--report", str(tmp_path / "r"))
     process = subprocess.Popen(
         [sys.executable, "-m", "heelstrike", *arguments],
         stdout=subprocess.DEVNULL,
