@@ -15,6 +15,7 @@ import pytest
 from scipy.optimize import fsolve
 
 import heelstrike as hs
+from heelstrike.bench.standing import first_pose
 from tests.models import data_file
 
 G = 9.81
@@ -134,3 +135,21 @@ def test_hoap1_stands_in_single_precision():
     data = standing("hoap1", "rigid", "float32").run(4.0, **start, **run).data
     # positions of some 0.1 m are good to 1e-8, the servo's torques of some N m to 1e-7
     check_rest(data, robot, gravity, points=8, duration=4, creeps=1e-5, lacks=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_start_whose_passes_crawl_throws_nothing_up(dtype):
+    """Joints a little off their pose. Found among 65,536 such starts: passes that were relaxed
+    without looking whether they overshoot gave a joint 2,000 rad/s in step 23.
+    """
+    robot = hs.load("hoap1")
+    pose = first_pose(robot)
+    scene = hs.Scene(robot, hs.Plane(law=hs.Rigid(friction=hs.Coulomb(0.8, 0.6))))
+    sim = hs.Simulator(scene, dt=1e-3, control=hs.Servo(reference=pose), dtype=dtype)
+    q0 = pose.copy()
+    q0[7:] += 0.01 * np.random.default_rng(0).normal(size=(65_536, robot.nq - 7))[63_964]
+    data = sim.run(0.05, q0=q0, record=("v", "solver_residual"), progress=False).data
+    assert data.failed == -1
+    assert np.abs(data.v.values).max() < 1  # it is 0.46: the servo's own
+    # what counts as sticking: 1e-5 of the largest free velocity, in float32 1e-3
+    assert data.solver_residual.values.max() < (1e-5 if dtype == "float64" else 1e-3)

@@ -12,7 +12,9 @@ process for vectors (Irons and Tuck, Int. J. Num. Meth. Eng. 1, 1969),
     w+ = -w c_last . (c - c_last) / |c - c_last|^2
 
 within limits; it grows where changes go on in one direction and falls where they turn back. At
-first it is at most 1: normal impulses then come from below, and nothing hops off. Points
+first it is at most 1: normal impulses then come from below, and nothing hops off. A w above 1 may
+overshoot: where changes become larger it is 1 again, and from then on at most half of what it might
+have been, so that in the end passes are plain ones. Points
 that share a sole may want velocities that no rigid motion has, by squares of its turning: their
 impulses then grow with every pass. Passes end there once no velocity but such a slip is left.
 After many passes the compliance halves with each, so that all load has moved.
@@ -83,6 +85,8 @@ class Passes:
         """Share of their first compliance that contacts have."""
         self.further = loop.carry("further", SX(1))
         """w."""
+        self.most = loop.carry("most", SX(FURTHEST))
+        """Of w, after the first passes."""
         self.changes = loop.carry("changes", zeros(len(rows)))
         self.moved = loop.carry("moved", SX(1e30))
 
@@ -156,7 +160,7 @@ class Passes:
     def _go_on(self, ends: SX, news: SX, found: Sequence[SX]) -> None:
         """The impulses that the next pass is given."""
         p, loop = self.p, self.loop
-        onward, back, apart = SX(0), SX(0), SX(0)
+        onward, back, apart, grown = SX(0), SX(0), SX(0), SX(0)
         for j, rho in enumerate(self.scales.rho):
             with p.block("coupled: turns"):
                 change, last = found[j][2] - self.a[2, j], self.changes[j]
@@ -164,8 +168,13 @@ class Passes:
                 onward = p.let("onward", onward + weighed * change)
                 back = p.let("back", back - weighed * turn)
                 apart = p.let("apart", apart + rho * turn * turn)
+                grown = p.let("grown", grown + rho * (change * change - last * last))
         with p.block("coupled: further"):
-            further = p.let("further", self._further(news, onward, back, apart))
+            overshot = ca.logic_and(grown > 0, self.further > 1)
+            most = p.let("most", where(overshot, ca.fmax(0.5 * self.most, 1), self.most))
+            loop.next(self.most, where(ends, most, self.most))
+            plain = ca.logic_or(news, overshot)
+            further = p.let("further", self._further(plain, onward, back, apart, most))
             loop.next(self.further, where(ends, further, self.further))
         for j, impulse in enumerate(found):
             with p.block("coupled: next"):
@@ -177,13 +186,15 @@ class Passes:
                 kept = where(news, 0, change[2])
                 loop.next(self.changes[j], where(ends, kept, self.changes[j]))
 
-    def _further(self, news: SX, onward: SX, back: SX, apart: SX) -> SX:
-        """w of the next pass; 1 after one that let points slide, whose change is forgotten."""
+    def _further(self, plain: SX, onward: SX, back: SX, apart: SX, most: SX) -> SX:
+        """w of the next pass; 1 after one that let points slide, whose change is forgotten, or
+        that overshot.
+        """
         if self.thorough:
-            return where(ca.logic_and(onward < 0, ca.logic_not(news)), 0.5, 1)
+            return where(ca.logic_and(onward < 0, ca.logic_not(plain)), 0.5, 1)
         w = self.further
         aitken = w * back / where(apart > 0, apart, 1)
         aitken = ca.fmax(FALLS * w, ca.fmin(aitken, GROWS * w))
         w = where(back > 0, aitken, where(onward > 0, GROWS * w, 1))
-        most = where(self.count >= self.accuracy.plain, FURTHEST, 1)
-        return where(news, 1, ca.fmax(NEAREST, ca.fmin(w, most)))
+        most = where(self.count >= self.accuracy.plain, most, 1)
+        return where(plain, 1, ca.fmax(NEAREST, ca.fmin(w, most)))
