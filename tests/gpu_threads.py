@@ -38,7 +38,7 @@ class ThreadBatch(Batch):
         self.plan = schedule(traced, real.bytes)
         assert self.plan is not None
         super().__init__(Layout.of(traced, WARP, real, 0), _never, LANES)
-        text = emit_parts(traced, self.plan, real, False) + "\n" + gpu_attributes(real, False)
+        text = emit_parts(traced, self.plan, real, False) + "\n" + gpu_attributes(False, None)
         warps = range(self.plan.warps * teams)
         self.threads = [WARP * warp + lane for warp in warps for lane in range(LANES)]
         self.block = WARP * self.plan.warps * teams

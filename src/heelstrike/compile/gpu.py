@@ -33,15 +33,18 @@ def in_step(size: int, loops: bool) -> int:
 
 
 def part_registers(warps: int, teams: int) -> int:
-    """Of a thread, so that a multiprocessor holds the teams. A quarter of it has 16,384."""
+    """Of a thread, so that a multiprocessor holds the teams, at least those of a block. A quarter
+    of it has 16,384.
+    """
     each = -(-warps * teams // 4)
     return min(255, 16384 // (WARP * each) // 8 * 8)
 
 
-def gpu_attributes(real: Real, fast: bool, registers: int = WORLD_REGISTERS) -> str:
+def gpu_attributes(fast: bool, registers: int | None) -> str:
+    """Of functions; of the kernel also how many registers a thread may have."""
     loose = '"unsafe-fp-math"="true" "denormal-fp-math-f32"="preserve-sign,preserve-sign"'
     common = f"noinline nounwind {loose if fast else ''}"
-    limit = f'"nvvm.maxnreg"="{registers}"' if real.bytes == 4 else ""
+    limit = f'"nvvm.maxnreg"="{registers}"' if registers else ""
     return f"attributes #0 = {{ {common} }}\nattributes #1 = {{ {common} {limit} }}"
 
 

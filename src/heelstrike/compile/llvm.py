@@ -15,7 +15,7 @@ from heelstrike.compile.code import Item, Repeat, Traced
 from heelstrike.compile.cuda import WARP
 from heelstrike.compile.entry import Call, Cycle, Entry, Plan
 from heelstrike.compile.frame import Frame, Group, layout
-from heelstrike.compile.gpu import GpuEntry, gpu_attributes
+from heelstrike.compile.gpu import WORLD_REGISTERS, GpuEntry, gpu_attributes
 from heelstrike.compile.lanes import Lanes
 from heelstrike.compile.real import Real
 from heelstrike.compile.straight import FunctionEmitter
@@ -88,7 +88,9 @@ def emit(program: Traced, width: int, real: Real, gpu: bool = False, fast: bool 
         entry = Entry(program.name, names, recorded, frame_bytes, tiles).text(*plans)
     constants = [_constant(name, table, real) for name, table in program.constants.items()]
     parts = [*constants, *sorted(emitter.intrinsics), *emitter.texts, entry]
-    text = "\n".join([*parts, gpu_attributes(real, fast) if gpu else _attributes(width, real)])
+    registers = WORLD_REGISTERS if real.bytes == 4 else None
+    attributes = gpu_attributes(fast, registers) if gpu else _attributes(width, real)
+    text = "\n".join([*parts, attributes])
     return Module(text, frame.size * tiles, width)
 
 

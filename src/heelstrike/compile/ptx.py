@@ -62,9 +62,10 @@ def make_ptx(
         threads, tiles, shared = WARP, WORLD_BLOCK // WARP, 0
     else:
         text = emit_parts(traced, plan, real, fast)
-        registers = part_registers(plan.warps, residents(plan.size))
-        text += "\n" + gpu_attributes(real, fast, registers)
-        threads, tiles = WARP * plan.warps, in_step(plan.size, plan.loops)
+        single = real.bytes == 4  # float64 has one team in a block, and all registers it can use
+        registers = part_registers(plan.warps, residents(plan.size) if single else 1)
+        text += "\n" + gpu_attributes(fast, registers)
+        threads, tiles = WARP * plan.warps, in_step(plan.size, plan.loops) if single else 1
         shared = plan.values * WARP * real.bytes
     machine = _target(arch)
     parsed = llvm.parse_assembly(text)
