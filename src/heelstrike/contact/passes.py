@@ -12,7 +12,8 @@ process for vectors (Irons and Tuck, Int. J. Num. Meth. Eng. 1, 1969),
     w+ = -w c_last . (c - c_last) / |c - c_last|^2
 
 within limits; it grows where changes go on in one direction and falls where they turn back. At
-first it is at most 1: normal impulses then come from below, and nothing hops off. A w above 1 may
+first it is at most 1: normal impulses then come from below, and nothing hops off. Where changes
+become small quickly by themselves it is at least 1. A w above 1 may
 overshoot: where changes become larger it is 1 again, and from then on at most half of what it might
 have been, so that in the end passes are plain ones. Points
 that share a sole may want velocities that no rigid motion has, by squares of its turning: their
@@ -43,6 +44,8 @@ GROWS, FALLS = 2.0, 0.125
 """Limits of what one pass makes of it."""
 SLOW = 0.8
 """What is left from pass to pass where they no longer help."""
+QUICK = 0.1
+"""Square of what is left where plain passes do well: w is not below 1 there."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,7 @@ class Passes:
     def _go_on(self, ends: SX, news: SX, found: Sequence[SX]) -> None:
         """The impulses that the next pass is given."""
         p, loop = self.p, self.loop
-        onward, back, apart, grown = SX(0), SX(0), SX(0), SX(0)
+        onward, back, apart, size, before = SX(0), SX(0), SX(0), SX(0), SX(0)
         for j, rho in enumerate(self.scales.rho):
             with p.block("coupled: turns"):
                 change, last = found[j][2] - self.a[2, j], self.changes[j]
@@ -168,13 +171,15 @@ class Passes:
                 onward = p.let("onward", onward + weighed * change)
                 back = p.let("back", back - weighed * turn)
                 apart = p.let("apart", apart + rho * turn * turn)
-                grown = p.let("grown", grown + rho * (change * change - last * last))
+                size = p.let("size", size + rho * change * change)
+                before = p.let("before", before + weighed * last)
         with p.block("coupled: further"):
-            overshot = ca.logic_and(grown > 0, self.further > 1)
+            overshot = ca.logic_and(size > before, self.further > 1)
             most = p.let("most", where(overshot, ca.fmax(0.5 * self.most, 1), self.most))
             loop.next(self.most, where(ends, most, self.most))
             plain = ca.logic_or(news, overshot)
-            further = p.let("further", self._further(plain, onward, back, apart, most))
+            least = where(size < QUICK * before, 1, NEAREST)
+            further = p.let("further", self._further(plain, onward, back, apart, least, most))
             loop.next(self.further, where(ends, further, self.further))
         for j, impulse in enumerate(found):
             with p.block("coupled: next"):
@@ -186,7 +191,7 @@ class Passes:
                 kept = where(news, 0, change[2])
                 loop.next(self.changes[j], where(ends, kept, self.changes[j]))
 
-    def _further(self, plain: SX, onward: SX, back: SX, apart: SX, most: SX) -> SX:
+    def _further(self, plain: SX, onward: SX, back: SX, apart: SX, least: SX, most: SX) -> SX:
         """w of the next pass; 1 after one that let points slide, whose change is forgotten, or
         that overshot.
         """
@@ -197,4 +202,4 @@ class Passes:
         aitken = ca.fmax(FALLS * w, ca.fmin(aitken, GROWS * w))
         w = where(back > 0, aitken, where(onward > 0, GROWS * w, 1))
         most = where(self.count >= self.accuracy.plain, most, 1)
-        return where(plain, 1, ca.fmax(NEAREST, ca.fmin(w, most)))
+        return where(plain, 1, ca.fmax(least, ca.fmin(w, most)))
