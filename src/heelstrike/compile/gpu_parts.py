@@ -136,20 +136,7 @@ def _head(
         "  %tile = select i1 %tile.over, i64 %tile.last, i64 %tile.any",  # the last one again
         f"  %lane.bytes = mul i64 %lane, {real.bytes}",
     ]
-    for k in range(len(ports)):
-        lines += [
-            f"  %a{k} = getelementptr ptr, ptr %ports, i64 {k}",
-            f"  %b{k} = load ptr, ptr %a{k}",
-            f"  %c{k} = getelementptr i64, ptr %strides, i64 {k}",
-            f"  %d{k} = load i64, ptr %c{k}",
-            f"  %e{k} = mul i64 %tile, %d{k}",
-            f"  %f{k} = add i64 %e{k}, %lane.bytes",
-            f"  %i{k} = getelementptr i8, ptr %b{k}, i64 %f{k}",
-            f"  %j{k} = addrspacecast ptr %i{k} to ptr addrspace(1)",  # not shared, not local
-            f"  %port{k} = addrspacecast ptr addrspace(1) %j{k} to ptr",
-            f"  %g{k} = getelementptr i64, ptr %records, i64 {k}",
-            f"  %h{k} = load i64, ptr %g{k}",
-        ]
+    lines += _pointers(len(ports))
     firsts = [sum(plan.sizes[:crew]) for crew in range(len(plan.sizes))]
     for crew, first in enumerate(firsts):
         lines += [
@@ -182,4 +169,24 @@ def _head(
         if first + k
     )
     lines.append(f"  switch i32 %warp, label %crew0 [ {targets} ]")
+    return lines
+
+
+def _pointers(count: int) -> list[str]:
+    """Of each port where this lane's values begin, and how far apart records are."""
+    lines = []
+    for k in range(count):
+        lines += [
+            f"  %a{k} = getelementptr ptr, ptr %ports, i64 {k}",
+            f"  %b{k} = load ptr, ptr %a{k}",
+            f"  %c{k} = getelementptr i64, ptr %strides, i64 {k}",
+            f"  %d{k} = load i64, ptr %c{k}",
+            f"  %e{k} = mul i64 %tile, %d{k}",
+            f"  %f{k} = add i64 %e{k}, %lane.bytes",
+            f"  %i{k} = getelementptr i8, ptr %b{k}, i64 %f{k}",
+            f"  %j{k} = addrspacecast ptr %i{k} to ptr addrspace(1)",  # not shared, not local
+            f"  %port{k} = addrspacecast ptr addrspace(1) %j{k} to ptr",
+            f"  %g{k} = getelementptr i64, ptr %records, i64 {k}",
+            f"  %h{k} = load i64, ptr %g{k}",
+        ]
     return lines
