@@ -201,11 +201,8 @@ def test_what_the_paper_says_has_rows(name, item):
     for row in rows:
         assert row.why != UNEXPLAINED, row.quantity
         if row.status is Status.reproduced and isinstance(row.theirs, int | float):
-            ours, theirs = row.ours, row.theirs
-            if row.closed_form == 0:  # an error of either sign, within a limit
-                ours, theirs = abs(ours), abs(theirs)
             # one digit of the papers' tables: 3 % of 1.7
-            assert abs(ours - theirs) <= 0.03 * abs(theirs) + (row.tolerance or 0)
+            assert abs(row.ours - row.theirs) <= 0.03 * abs(row.theirs) + (row.tolerance or 0)
     page = (PAGES / f"{name}-rows.md").read_text()
     missing = [row.quantity for row in rows if f"| {plain(row.quantity)} |" not in page]
     assert not missing, "python tools/paper_pages.py writes the pages anew"

@@ -107,7 +107,7 @@ def table3_errors() -> Result:
     for i, (name, (peak, impulse)) in enumerate(TABLE_3.items()):
         full = motions.simulated(name, "rigid")
         own = error(full.peak, float(alone.peak[i])), error(full.impulse, float(alone.impulse[i]))
-        rows.append(below(f"{name}: f_err [%]", own[0], PEAK, peak))
+        rows.append(_judged(f"{name}: f_err [%]", own[0], PEAK, peak))
         rows.append(near(f"{name}: f_nerr [%]", own[1], None, POINTS, impulse))
     return Result(
         "table3-errors",
@@ -152,12 +152,21 @@ def _full(name: str, floor: str) -> list[Row]:
 
 
 def _errors(name: str, peak: float, impulse: float, floor: str = "rigid") -> list[Row]:
-    """(24)."""
+    """Of peak and impulse."""
     run, theirs = motions.simulated(name, floor), TABLE_2[name]
+    remark = ""
+    if (name, floor) == ("A-1", "elastic"):
+        remark = "OpenHRP3's peak is 2 % above c v_c; ours loses 0.9 % in RK4's first step."
     return [
-        below(f"{name}: f_err [%]", error(run.peak, peak), PEAK, theirs[3]),
-        below(f"{name}: f_nerr [%]", error(run.impulse, impulse), IMPULSE, theirs[5]),
+        _judged(f"{name}: f_err [%]", error(run.peak, peak), PEAK, theirs[3], remark),
+        _judged(f"{name}: f_nerr [%]", error(run.impulse, impulse), IMPULSE, theirs[5]),
     ]
+
+
+def _judged(quantity: str, ours: float, most: float, theirs: float, remark: str = "") -> Row:
+    """(24): at most what the paper reports, and no farther than that from theirs, sign and all."""
+    holds = max(abs(ours), abs(ours - theirs)) <= most
+    return Row(quantity, ours, holds, theirs, 0.0, most, remark)
 
 
 def _curves(name: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
