@@ -268,6 +268,28 @@ def test_loop_until_every_lane_is_done(width):
             assert np.array_equal(out[name][i], alone[name]), name
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_only_an_output_reads_of_a_loop(width):
+    """A step's loop makes it in its last round, though no step needs it."""
+    p = Program("root")
+    a, x = p.input("a", 1), p.memory("x", 1, 1.0)
+    with repeated(p, "newton", limit=50) as loop:
+        y = loop.carry("y", x + a)
+        with p.block("newton"):
+            slope = p.let("slope", 3 * y**2)
+            new = p.let("y", y - (y**3 - a) / slope)
+            loop.next(y, new)
+            loop.until(ca.fabs(new - y) <= 1e-12 * ca.fabs(new))
+    with p.block("end"):
+        p.update("x", y)
+        p.output("slope", slope)
+    batch = compile_program(p, width=width).batch(5)
+    values = RNG.uniform(1, 8, size=(5, 1))
+    batch.set(a=values)
+    batch.run(2)
+    assert np.allclose(batch.get("slope")[:, -1], 3 * np.cbrt(values) ** 2, rtol=1e-10)
+
+
 LEVERS = RNG.normal(size=(6, 3))
 
 

@@ -17,6 +17,7 @@ from heelstrike.compile.code import (
     Place,
     Repeat,
     Traced,
+    inner,
     next_of,
 )
 from heelstrike.compile.graph import column, graph
@@ -60,14 +61,13 @@ def traced(p: Program, outputs: Sequence[str] | None) -> Traced:
     own = tuple(port for name, port in p.memories.items() if name not in (CLOCK, FAILED))
     updated = tuple(port for port in own if _is_updated(p, port))
     commit = Commit((p.memories[CLOCK], p.memories[FAILED], *updated), p.failure) if own else None
-    step: tuple[Item, ...] = ()
-    computed: set[Place] = set()
-    if commit:
-        needs = Needs(next_of(port.name) for port in updated)
-        needs.add([p.failure] if p.failure else [])
-        step = tuple(_items(p, p.items, needs, set()))
-        computed = _written(step)
-    record = tuple(_items(p, p.items, Needs(wanted), computed))
+    inside: set[Place] = set()
+    while True:
+        step, record = _step_and_record(p, wanted, commit, inside)
+        lacking = _lacking(step, record)
+        if not lacking:
+            break
+        inside |= lacking
     arrays = [*p.arrays.values(), *(_next_port(port) for port in updated)]
     return Traced(
         name=p.name,
@@ -82,6 +82,28 @@ def traced(p: Program, outputs: Sequence[str] | None) -> Traced:
         constants=dict(p.constants),
         initial=dict(p.initial),
     )
+
+
+def _step_and_record(
+    p: Program, wanted: Sequence[str], commit: Commit | None, inside: set[Place]
+) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+    """`inside`: what the record needs of the step's loops."""
+    step: tuple[Item, ...] = ()
+    if commit is not None:
+        needs = Needs(next_of(port.name) for port in commit.memory)
+        needs.add([commit.failure] if commit.failure else [])
+        needs.add(inside)
+        step = tuple(_items(p, p.items, needs, set()))
+    return step, tuple(_items(p, p.items, Needs(wanted), _written(step)))
+
+
+def _lacking(step: Sequence[Item], record: Sequence[Item]) -> set[Place]:
+    """Values that the record reads and nobody makes: those that a loop of the step, which the
+    record does not repeat, should make as well.
+    """
+    made = _written(step) | _written(record)
+    read = {place for item in record for part in inner(item) for place in part.reads}
+    return {place for place in read - made if place.array is None}
 
 
 def _items(p: Program, items: Sequence[object], needs: Needs, computed: set[Place]) -> list[Item]:
