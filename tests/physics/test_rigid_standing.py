@@ -7,6 +7,7 @@ carries the weight. Slopes are made by turning gravity, one world each.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -114,6 +115,39 @@ def test_hoap1_stands_on_one_foot(law):
     data = standing("hoap1", law).run(6.0, **start, **run).data
     check_rest(data, robot, gravity, points=3, duration=6)
     assert not data.touching.values[:, :, :4].any()
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_dry_friction_of_joints_keeps_to_its_limit(law):
+    """Servos work against it, from a pose a little off. In a leg that stands a joint moves the
+    whole robot: what friction can do is judged by that. Oracle: what Pinocchio's inverse dynamics
+    finds missing at each joint.
+    """
+    limit, dt = 0.03, 1e-3
+    robot = loaded("hoap1")
+    robot = replace(robot, friction=np.where(np.arange(robot.nv) < 6, 0.0, limit))
+    pose = robot.pose("stance")
+    scene = hs.Scene(robot, hs.Plane(law=LAWS[law]))
+    sim = hs.Simulator(scene, dt=dt, control=hs.Servo(reference=pose))
+    q0 = pose.copy()
+    q0[7:] += 0.01 * np.random.default_rng(0).normal(size=robot.nq - 7)
+    names = ("q", "v", "torque", "force", "contact_position")
+    data = sim.run(0.5, q0=q0, record=names, progress=False).data
+    q, v, torque, force, place = (data[name].values[0] for name in names)
+    model, found = robot.model, robot.model.createData()
+    missing = []
+    for k in range(1, len(q) - 1):
+        a = (v[k + 1] - v[k]) / dt
+        tau = pin.rnea(model, found, q[k], v[k], a) + robot.damping * v[k + 1] - torque[k]
+        pin.computeJointJacobians(model, found, q[k])
+        for n, point in enumerate(robot.points):
+            frame = pin.getJointJacobian(model, found, point.body + 1, pin.LOCAL_WORLD_ALIGNED)
+            lever = place[k, n] - found.oMi[point.body + 1].translation
+            tau -= frame[:3].T @ force[k, n] + frame[3:].T @ np.cross(lever, force[k, n])
+        missing.append(tau)
+    joints = np.abs(missing)[:, 6:]
+    assert 0.99 * limit < joints.max() < 1.05 * limit
+    assert (joints > 0.99 * limit).any(axis=1).mean() > 0.2
 
 
 @pytest.mark.nightly

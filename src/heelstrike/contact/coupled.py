@@ -158,10 +158,10 @@ class _Problem:
         self.size = basis.shape[0]
         self.inverse, self.free = inverse, free
         if not basis.is_eye():
-            with p.block("coupled: coordinates"):
+            with p.block("coupled coordinates"):
                 self.inverse = p.let_symmetric("inverse", basis @ inverse @ basis.T)
                 self.free = p.let("free", basis @ free)
-        with p.block("coupled: root"):
+        with p.block("coupled root"):
             self.root = p.let("root", self._root(None if half is None else basis @ half))
         self.scales, self.begin, self.noise = self._scales()
 
@@ -172,21 +172,24 @@ class _Problem:
         p, tolerance, accuracy = self.p, self.tolerance, self.accuracy
         rho: list[SX] = []
         own: list[SX] = []
-        scale, past, moves, noise = SX(1e-9), zeros(self.size), SX(0), SX(0)
-        for row, g in zip(self.rows, self.maps, strict=True):  # a block each: none grows with them
-            with p.block("coupled: scale"):
+        speeds, blurs, pasts, moving = [], [], [], []
+        for j, (row, g) in enumerate(zip(self.rows, self.maps, strict=True)):
+            with p.block("coupled: scale", j):
                 mean = p.let("own", ca.trace(g @ self.inverse @ g.T) / 3)
                 own.append(mean)
                 rho.append(p.let("rho", row.smoothing * mean))
                 speed = ca.fmax(ca.mmax(ca.fabs(g @ self.free)), ca.mmax(ca.fabs(row.target)))
-                scale = p.let("scale", ca.fmax(scale, where(row.active, speed, 0)))
+                speeds.append(p.let("speed", where(row.active, speed, 0)))
                 rounds_off = ca.logic_and(row.active, tolerance > SINGLE)
                 blur = where(rounds_off, BLUR * speed / ca.sqrt(ca.fmax(mean, 1e-12)), 0)
-                noise = p.let("noise", ca.fmax(noise, blur))
-                past = p.let("past", past + g.T @ row.past)
-                moves = p.let("moves", ca.logic_or(moves, ca.logic_and(row.active, row.moves)))
-        with p.block("coupled: begin"):
-            begin = p.let("begin", self.root.T @ past)
+                blurs.append(p.let("noise", blur))
+                pasts.append(p.let("past", g.T @ row.past))
+                moving.append(p.let("moves", ca.logic_and(row.active, row.moves)))
+        with p.block("coupled begin"):
+            scale = p.let("scale", ca.fmax(ca.mmax(ca.vertcat(*speeds)), 1e-9))
+            noise = p.let("noise", ca.mmax(ca.vertcat(*blurs)))
+            begin = p.let("begin", self.root.T @ ca.densify(sum(pasts, SX(self.size, 1))))
+            moves = ca.mmax(ca.vertcat(*moving))
             later = p.let("later", where(moves, 1, accuracy.resting))
             # what the numbers can resolve: in float32 less
             settled = p.let("settled", ca.fmax(accuracy.settled, 10 * tolerance) * scale)
@@ -215,8 +218,11 @@ class _Problem:
         impulses = [f[:, j] for j in range(n)]
         flags = [passes.slides[j] for j in range(n)]
         inverse, free = self.whole
-        wrenches = self.wrench(self.full, impulses)
-        with p.block("coupled: end"):
+        with p.block("coupled end"):
+            total = sum(
+                (g.T @ x for g, x in zip(self.full, impulses, strict=True)), zeros(free.numel())
+            )
+            wrenches = p.let("wrench", ca.densify(total))
             twists = p.let("twist", free + inverse @ wrenches)
         left = [g @ twists - row.target for row, g in zip(self.rows, self.full, strict=True)]
         residual = worst_missed(p, self.rows, self.scales.own, left, impulses, flags)
@@ -226,24 +232,26 @@ class _Problem:
         """One evaluation: accepted or not, it says where the next one is; a pass may end."""
         p = self.p
         trial = search.trial()
-        with p.block("coupled: twists"):
+        with p.block("coupled twists"):
             twists = p.let("twist", self.free + self.root @ trial)
-        found, slips, stiffness = [], [], SX(self.size, self.size)
+        found, wrenches, weights, each = [], [], [], []
         for j, (row, g) in enumerate(zip(self.rows, self.maps, strict=True)):
-            with p.block("coupled: point"):
+            with p.block("coupled: point", j):
                 left = g @ twists - row.target
-                near = self.nearest(row, j, passes, left)
-                found.append(p.let("f", near[0]))
-                slips.append(p.let("slip", ca.sqrt(ca.dot(left[:2], left[:2]))))
-                weight = p.let("weight", ca.triu(near[1]))
-            with p.block("coupled: stiffness"):
-                full = g.T @ ca.triu2symm(weight) @ g
-                stiffness = p.let("stiffness", ca.triu(stiffness + full))
-        judged = search.advance(trial, self.root, self.wrench(self.maps, found), stiffness)
+                impulse, weight = self.nearest(row, j, passes, left)
+                found.append(p.let("f", impulse))
+                wrenches.append(p.let("wrench", g.T @ found[j]))
+                weights.append(p.let("stiffness", ca.triu(g.T @ weight @ g)))
+                slip = ca.sqrt(ca.dot(left[:2], left[:2]))
+                each.append(passes.measured(j, found[j], slip).let(p))
+        with p.block("coupled gathered"):
+            wrench = p.let("wrench", ca.densify(sum(wrenches, SX(self.size, 1))))
+            stiffness = p.let("stiffness", sum(weights, SX(self.size, self.size)))
+        judged = search.advance(trial, self.root, wrench, stiffness)
         for j, impulse in enumerate(found):
-            with p.block("coupled: accepted"):
+            with p.block("coupled: accepted", j):
                 loop.next(f[:, j], where(judged.accepted, impulse, f[:, j]))
-        passes.end(judged.ends, found, slips)
+        passes.end(judged.ends, found, each)
 
     def nearest(self, row: Row, j: int, passes: Passes, left: SX) -> tuple[SX, SX]:
         """Impulse, and how it falls with the velocity: its slope over the compliances."""
@@ -258,11 +266,3 @@ class _Problem:
             near = Nearest(where(slides, near.f, cone.f), where(slides, near.slope, cone.slope))
         weight = ca.diag(ca.vertcat(1 / rho, 1 / rho, 1 / normal)) @ near.slope
         return where(row.active, near.f, 0), where(row.active, weight, 0)
-
-    def wrench(self, maps: Sequence[SX], impulses: Sequence[SX]) -> SX:
-        """Of all rows together."""
-        total = zeros(maps[0].shape[1])
-        for g, impulse in zip(maps, impulses, strict=True):
-            with self.p.block("coupled: wrench"):
-                total = self.p.let("wrench", ca.densify(total + g.T @ impulse))
-        return total

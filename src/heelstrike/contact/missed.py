@@ -32,14 +32,16 @@ def worst_missed(
     slides: Sequence[SX],
 ) -> SX:
     """The largest of what the rows miss [m/s]."""
-    worst = SX(0)
-    for row, a, u, f, slid in zip(rows, own, left, impulses, slides, strict=True):
-        with p.block("coupled: missed"):
+    each = []
+    parts = zip(rows, own, left, impulses, slides, strict=True)
+    for j, (row, a, u, f, slid) in enumerate(parts):
+        with p.block("coupled: missed", j):
             mu = where(slid, row.mu_k, ca.fmax(row.mu_s, row.mu_k))
             push = None if row.compliance is None else row.soft(u[2])[0]
             found = missed(f, u, a, mu, push)
-            worst = p.let("missed", ca.fmax(worst, where(row.active, found, 0)))
-    return worst
+            each.append(p.let("missed", where(row.active, found, 0)))
+    with p.block("coupled worst"):
+        return p.let("missed", ca.mmax(ca.vertcat(*each)))
 
 
 def missed(f: SX, left: SX, own: SX, mu: SX, push: SX | None = None) -> SX:

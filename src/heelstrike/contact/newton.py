@@ -62,13 +62,13 @@ class Search:
 
     def trial(self) -> SX:
         """Where to evaluate in this round."""
-        with self.p.block("newton: trial"):
+        with self.p.block("newton trial"):
             return self.p.let("x", self.x + self.line[0] * self.direction)
 
     def advance(self, trial: SX, root: SX, wrench: SX, stiffness: SX) -> Judged:
         """Judges a trial; `wrench` is w there, `stiffness` the upper triangle of K."""
         p, loop = self.p, self.loop
-        with p.block("newton: gradient"):
+        with p.block("newton gradient"):
             whole = trial + self.apart
             gradient = p.let("gradient", trial + (self.apart - root.T @ wrench))
             size = ca.mmax(ca.fabs(gradient))
@@ -78,10 +78,10 @@ class Search:
             ends = p.let("ends", small)
             slope = p.let("slope", ca.dot(gradient, self.direction))
             accepted = p.let("accepted", ca.logic_or(ends, _fits(self.line, slope)))
-        with p.block("newton: matrix"):
+        with p.block("newton matrix"):
             full = root.T @ ca.triu2symm(stiffness) @ root
             matrix = p.let("matrix", ca.triu(full) + ca.DM.eye(trial.numel()))
-        with p.block("newton: direction"):
+        with p.block("newton direction"):
             step = factor(ca.triu2symm(matrix)).solve(-gradient)
             fall = ca.dot(gradient, step)
             again = where(ends, SX(LINE), ca.vertcat(1, 0, fall, 1, 0, fall))

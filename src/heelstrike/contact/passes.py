@@ -24,7 +24,8 @@ After many passes the compliance halves with each, so that all load has moved.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -66,6 +67,39 @@ class Scales:
     """Share of a compliance that many passes come down to."""
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What a pass makes of a row, or of all."""
+
+    moved: SX
+    """The largest velocity that it changes [m/s]."""
+    held: SX
+    """The same but for slips of points that stick."""
+    slipping: SX
+    """The fastest that is taken to stick [m/s]."""
+    onward: SX
+    """Of Aitken's process, weighed with compliances: change . last change,"""
+    back: SX
+    """-last change . (change - last change),"""
+    apart: SX
+    """|change - last change|^2,"""
+    size: SX
+    """|change|^2,"""
+    before: SX
+    """|last change|^2."""
+
+    def let(self, p: Program) -> Measured:
+        """The same as symbols of the program."""
+        return Measured(*(p.let(field.name, getattr(self, field.name)) for field in fields(self)))
+
+
+def together(each: Sequence[Measured]) -> Measured:
+    """Of all rows: the largest of what is a velocity, the sums of the rest."""
+    columns = {field.name: [getattr(x, field.name) for x in each] for field in fields(Measured)}
+    largest = {name: reduce(ca.fmax, columns.pop(name)) for name in ("moved", "held", "slipping")}
+    return Measured(**largest, **{name: sum(x, SX(0)) for name, x in columns.items()})
+
+
 class Passes:
     """The passes of a loop."""
 
@@ -101,24 +135,50 @@ class Passes:
         held = 0 if row.compliance is None else ca.fmax(row.mu_s, row.mu_k)
         return where(slides, row.mu_k, held) * normal
 
-    def end(self, ends: SX, found: Sequence[SX], slips: Sequence[SX]) -> None:
+    def measured(self, j: int, impulse: SX, slip: SX) -> Measured:
+        """What this pass makes of a row."""
+        row, slides = self.rows[j], self.slides[j]
+        rho, own, last = self.scales.rho[j], self.scales.own[j], self.changes[j]
+        change = impulse - self.a[:, j]
+        sizes = ca.fabs(change)
+        turned, radius = ca.fmax(sizes[0], sizes[1]), self.bound(j)
+        turning = ca.fmax(turned - self.accuracy.turning * radius, 0)
+        turned = where(slides, turning, turned)
+        # an elastic normal force is no pass's
+        pressed = self.firm * rho * (sizes[2] if row.compliance is None else SX(0))
+        bound = self.bound(j, impulse[2])
+        grown = ca.fabs(bound - radius) - self.accuracy.rubbing * bound
+        moved = ca.fmax(ca.fmax(self.firm * rho * turned, pressed), own * grown)
+        turn, weighed = change[2] - last, rho * last
+        sticks = ca.logic_and(impulse[2] > 0, slides == 0)
+        return Measured(
+            moved=moved,
+            held=where(slides, moved, pressed),
+            slipping=where(sticks, slip, 0),
+            onward=weighed * change[2],
+            back=-weighed * turn,
+            apart=rho * turn * turn,
+            size=rho * change[2] * change[2],
+            before=weighed * last,
+        )
+
+    def end(self, ends: SX, found: Sequence[SX], each: Sequence[Measured]) -> None:
         """Who slides, how far impulses go, and whether anything still changes."""
         p, loop, accuracy = self.p, self.loop, self.accuracy
-        moved, rubbed = self._moved(found)
-        with p.block("coupled: settled"):
-            patience = p.let(
-                "patience", where(self.count >= accuracy.patient, self.scales.later, 1)
-            )
+        with p.block("coupled settled"):
+            whole = together(each).let(p)
+            patience = where(self.count >= accuracy.patient, self.scales.later, 1)
             little = patience * self.scales.settled
-            stuck = ca.logic_and(moved < patience * self.scales.sticks, moved > SLOW * self.moved)
-            only_creeps = ca.logic_and(rubbed < little, stuck)
-            settled = p.let("settled", ca.logic_or(moved < little, only_creeps))
+            slip = p.let("slip", patience * self.scales.sticks)
+            stuck = ca.logic_and(whole.moved < slip, whole.moved > SLOW * self.moved)
+            only_creeps = ca.logic_and(whole.held < little, stuck)
+            settled = p.let("settled", ca.logic_or(whole.moved < little, only_creeps))
             judged = p.let("judged", ca.logic_or(settled, self.count >= accuracy.judged))
-        news = self._slide(ends, judged, patience, found, slips)
-        self._go_on(ends, news, found)
-        with p.block("coupled: pass"):
+            news = p.let("news", ca.logic_and(judged, whole.slipping > slip))
+        further = self._go_on(ends, news, whole)
+        with p.block("coupled pass"):
             loop.next(self.count, self.count + ends)
-            loop.next(self.moved, where(ends, moved, self.moved))
+            loop.next(self.moved, where(ends, whole.moved, self.moved))
             firmer = ca.fmax(0.5 * self.firm, self.scales.firmest)
             slow = ca.logic_and(ends, self.count >= accuracy.long)
             loop.next(self.firm, where(slow, firmer, self.firm))
@@ -127,62 +187,11 @@ class Passes:
                 enough = self.count >= accuracy.thorough
                 done = ca.logic_and(done, ca.logic_or(enough, ca.logic_not(ca.mmax(self.slides))))
             loop.until(ca.logic_and(ends, ca.logic_and(done, ca.logic_not(news))))
-
-    def _moved(self, found: Sequence[SX]) -> tuple[SX, SX]:
-        """The largest velocity that a pass changed, and that of points that slide alone."""
-        p, moved, rubbed = self.p, SX(0), SX(0)
-        for j, row in enumerate(self.rows):
-            with p.block("coupled: change"):
-                change = ca.fabs(found[j] - self.a[:, j])
-                turned, radius = ca.fmax(change[0], change[1]), self.bound(j)
-                turning = ca.fmax(turned - self.accuracy.turning * radius, 0)
-                turned = where(self.slides[j], turning, turned)
-                if row.compliance is None:  # an elastic normal force is no pass's
-                    turned = ca.fmax(turned, change[2])
-                bound = self.bound(j, found[j][2])
-                grown = ca.fabs(bound - radius) - self.accuracy.rubbing * bound
-                worst = ca.fmax(self.firm * self.scales.rho[j] * turned, self.scales.own[j] * grown)
-                moved = p.let("moved", ca.fmax(moved, worst))
-                rubbed = p.let("rubbed", ca.fmax(rubbed, where(self.slides[j], worst, 0)))
-        return moved, rubbed
-
-    def _slide(
-        self, ends: SX, judged: SX, patience: SX, found: Sequence[SX], slips: Sequence[SX]
-    ) -> SX:
-        """Lets points slide that the passes leave a slip; whether there are such."""
-        p, news = self.p, SX(0)
-        for j, slip in enumerate(slips):
-            with p.block("coupled: slides"):
-                slips_now = ca.logic_and(slip > patience * self.scales.sticks, found[j][2] > 0)
-                starts = ca.logic_and(ca.logic_and(judged, slips_now), self.slides[j] == 0)
-                news = p.let("news", ca.logic_or(news, starts))
+        for j, (impulse, own) in enumerate(zip(found, each, strict=True)):
+            with p.block("coupled: next", j):
+                starts = ca.logic_and(judged, own.slipping > slip)
                 flag = ca.logic_or(self.slides[j], starts)
-                self.loop.next(self.slides[j], where(ends, flag, self.slides[j]))
-        return news
-
-    def _go_on(self, ends: SX, news: SX, found: Sequence[SX]) -> None:
-        """The impulses that the next pass is given."""
-        p, loop = self.p, self.loop
-        onward, back, apart, size, before = SX(0), SX(0), SX(0), SX(0), SX(0)
-        for j, rho in enumerate(self.scales.rho):
-            with p.block("coupled: turns"):
-                change, last = found[j][2] - self.a[2, j], self.changes[j]
-                turn, weighed = change - last, rho * last
-                onward = p.let("onward", onward + weighed * change)
-                back = p.let("back", back - weighed * turn)
-                apart = p.let("apart", apart + rho * turn * turn)
-                size = p.let("size", size + rho * change * change)
-                before = p.let("before", before + weighed * last)
-        with p.block("coupled: further"):
-            overshot = ca.logic_and(size > before, self.further > 1)
-            most = p.let("most", where(overshot, ca.fmax(0.5 * self.most, 1), self.most))
-            loop.next(self.most, where(ends, most, self.most))
-            plain = ca.logic_or(news, overshot)
-            least = where(size < QUICK * before, 1, NEAREST)
-            further = p.let("further", self._further(plain, onward, back, apart, least, most))
-            loop.next(self.further, where(ends, further, self.further))
-        for j, impulse in enumerate(found):
-            with p.block("coupled: next"):
+                loop.next(self.slides[j], where(ends, flag, self.slides[j]))
                 a = self.a[:, j]
                 change = impulse - a
                 reached = a + further * change
@@ -191,12 +200,26 @@ class Passes:
                 kept = where(news, 0, change[2])
                 loop.next(self.changes[j], where(ends, kept, self.changes[j]))
 
-    def _further(self, plain: SX, onward: SX, back: SX, apart: SX, least: SX, most: SX) -> SX:
+    def _go_on(self, ends: SX, news: SX, whole: Measured) -> SX:
+        """How far the next pass goes."""
+        p, loop = self.p, self.loop
+        with p.block("coupled further"):
+            overshot = ca.logic_and(whole.size > whole.before, self.further > 1)
+            most = p.let("most", where(overshot, ca.fmax(0.5 * self.most, 1), self.most))
+            loop.next(self.most, where(ends, most, self.most))
+            plain = ca.logic_or(news, overshot)
+            further = p.let("further", self._further(plain, whole, most))
+            loop.next(self.further, where(ends, further, self.further))
+        return further
+
+    def _further(self, plain: SX, whole: Measured, most: SX) -> SX:
         """w of the next pass; 1 after one that let points slide, whose change is forgotten, or
         that overshot.
         """
+        onward, back, apart = whole.onward, whole.back, whole.apart
         if self.thorough:
             return where(ca.logic_and(onward < 0, ca.logic_not(plain)), 0.5, 1)
+        least = where(whole.size < QUICK * whole.before, 1, NEAREST)
         w = self.further
         aitken = w * back / where(apart > 0, apart, 1)
         aitken = ca.fmax(FALLS * w, ca.fmin(aitken, GROWS * w))

@@ -50,7 +50,7 @@ def force_rows(
 ) -> Rows:
     """For forces and moments along the world's axes at a body's origin."""
     rows: Rows = {}
-    with p.block(f"{robot.bodies[body].name}: force rows"):
+    with p.block(f"{_limb(robot, body)}: force rows"):
         eye, none = SX(ca.DM.eye(3)), SX(ca.DM.zeros(3, 3))
         turned = pose.unrotate(eye)
         force = Force(ca.horzcat(turned, none), ca.horzcat(none, turned))
@@ -74,8 +74,8 @@ def inverse_inertia(
 ) -> SX:
     """Lambda^-1, (6 n, 6 n) for n bodies: velocity change per impulse, in world axes."""
     weighted: list[Rows] = []
-    for k, own in enumerate(rows):
-        with p.block(f"body {k}: weighted rows"):
+    for own in rows:
+        with p.block(f"{_limb(robot, max(own))}: weighted rows"):
             weighted.append({i: p.let("w", pivots[i].d.solve(u)) for i, u in own.items()})
     blocks: list[list[SX]] = [[SX()] * len(rows) for _ in rows]
     for a, left in enumerate(rows):
@@ -100,7 +100,7 @@ def half_inertia(p: Program, robot: Robot, pivots: Mapping[int, Pivot], rows: Se
     ends = np.cumsum([0, *(robot.joints[i].nv for i in joints_on_the_way)])
     half = SX(6 * len(rows), int(ends[-1]))
     for k, own in enumerate(rows):
-        with p.block(f"body {k}: half rows"):
+        with p.block(f"{_limb(robot, max(own))}: half rows"):
             for i, start, end in zip(joints_on_the_way, ends, ends[1:], strict=False):
                 if i in own:
                     part = p.let("half", pivots[i].d.half_solve(own[i]))
@@ -140,3 +140,8 @@ def respond(
                 result[joint.v_slice] = p.let("a", own_a)
                 moved[i] = Motion(p.let("moved", inner[i].linear), p.let("moved", inner[i].angular))
     return Response(ca.densify(result), [moved[i] for i in range(len(moved))])
+
+
+def _limb(robot: Robot, joint: int) -> str:
+    """The name of the limb that a joint, or the body that it moves, is of."""
+    return next(limb.name for limb in limbs(robot) if joint in limb.joints)

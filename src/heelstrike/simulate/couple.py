@@ -1,14 +1,16 @@
 """Steps 5 to 7 of [Sugihara2006], Fig. 4: forces that depend on one another.
 
-The step's acceleration is first found with the last step's impulses (so joint limits are judged
-with them); the coupled problem then says what the impulses really are, and the robot's response to
-the difference is added:
+The step's acceleration is first found with the last step's impulses; the coupled problem then says
+what the impulses really are, and the robot's response to the difference is added:
 
     V_free = V + dt (acceleration of the bodies) - Lambda^-1 w_last
     a      = a_last + H^-1 J^T (w - w_last) / dt
 
 A point's velocity after the step counts with the turning of its lever, dt w x (w x r), of a sphere
 that to its centre: the term that [Sugihara2006] (19) drops.
+
+Whether a joint reaches its torque limit, or dry friction holds it, is judged by the result
+(torque.py): a foot that stands makes a joint feel the whole robot's inertia.
 """
 
 from __future__ import annotations
@@ -83,25 +85,26 @@ class Coupling:
     ) -> None:
         """Makes the rows, and lets the last step's forces act on the bodies."""
         p = self.p
-        totals = [Force(zeros(), zeros()) for _ in self.bodies]
+        pushes: list[list[Force]] = [[] for _ in self.bodies]
         for n, k in enumerate(self.pairs):
-            with p.block("coupled: row"):
+            with p.block("coupled: row", n):
                 row = self._row(n, contacts.pairs[k], contacts.motions, gravity, dt)
                 self.rows.append(row)
                 force = row.axes.T @ row.past / dt
                 for arm in row.arms:
-                    own = arm.sign * force
-                    total = totals[arm.body] + Force(own, cross(arm.lever, own))
-                    totals[arm.body] = Force(
-                        p.let("last", total.linear), p.let("last", total.angular)
-                    )
-        self.last = ca.vertcat(*(total.column for total in totals))
-        with p.block("coupled: last forces"):
-            for n, body in enumerate(self.bodies):
-                force = self.last[6 * n : 6 * n + 6]
+                    own = p.let("last", arm.sign * force)
+                    moment = p.let("last", cross(arm.lever, own))
+                    pushes[arm.body].append(Force(own, moment))
+        totals = []
+        for n, body in enumerate(self.bodies):
+            with p.block("last forces", n):
+                total = sum(pushes[n], Force(zeros(), zeros()))
+                totals.append(p.let("last", total.column))
+                force = totals[n]
                 own = Force(poses[body].unrotate(force[:3]), poses[body].unrotate(force[3:]))
                 total = own + external[body] if external[body] is not None else own  # type: ignore[operator]
                 external[body] = Force(p.let("last", total.linear), p.let("last", total.angular))
+        self.last = ca.vertcat(*totals)
 
     def solve(
         self,
@@ -121,7 +124,7 @@ class Coupling:
         inverse = inverse_inertia(p, robot, found.pivots, reach)
         biases = accelerations(p, robot, kin, v, None, base=-gravity) if self.drops else None
         swung = swing(p, robot, kin, v, diagonal) if self.forgets else None
-        with p.block("coupled: free"):
+        with p.block("coupled free"):
             ahead = []
             for b in self.bodies:
                 motion, felt = contacts.motions[b], found.bodies[b]
@@ -141,7 +144,7 @@ class Coupling:
         else:
             half = half_inertia(p, robot, found.pivots, reach)
             solution = solve(p, self.rows, *problem, self.accuracy, half)
-        with p.block("coupled: change"):
+        with p.block("coupled change"):
             change = p.let("change", solution.wrenches / dt - self.last)
         forces = [change[6 * n : 6 * n + 6] for n in range(len(self.bodies))]
         more = respond(p, robot, kin, found.pivots, reach, forces)
@@ -214,25 +217,30 @@ class Coupling:
         self, contacts: Contacts, impulses: Sequence[SX], slides: Sequence[SX], dt: SX
     ) -> tuple[Contacts, SX]:
         """Contacts with the coupled forces added, and what to remember."""
-        p, pairs, shares = self.p, list(contacts.pairs), dict(contacts.shares)
-        remembered = []
-        for row, k, impulse, slid in zip(self.rows, self.pairs, impulses, slides, strict=True):
+        p, pairs = self.p, list(contacts.pairs)
+        remembered, forces = [], {}
+        for n, (row, k) in enumerate(zip(self.rows, self.pairs, strict=True)):
             touched = pairs[k]
-            with p.block("coupled: force"):
-                force = p.let("force", impulse / dt)
+            with p.block("coupled: force", n):
+                force = forces[k] = p.let("force", impulses[n] / dt)
                 pairs[k] = replace(
                     touched,
                     normal=p.let("normal", touched.normal + force[2]),
                     tangent=p.let("tangent", touched.tangent + force[:2]),
                 )
-                add_shares(shares, touched, contacts.motions, force[2], force[:2])
-                for side in touched.sides:
-                    normal, tangent = shares[side.body]
-                    shares[side.body] = normal.let(p), tangent.let(p)
                 rubs = ca.dot(force[:2], force[:2]) >= (SLIDING * row.mu_k * force[2]) ** 2
-                state = ca.if_else(row.active, ca.if_else(ca.logic_and(slid, rubs), 2, 1), 0)
+                state = ca.if_else(row.active, ca.if_else(ca.logic_and(slides[n], rubs), 2, 1), 0)
                 kept = ca.vertcat(ca.if_else(row.active, force, 0), state)
                 remembered.append(p.let("memory", kept))
+        shares = dict(contacts.shares)
+        for n, body in enumerate(self.bodies):
+            with p.block("coupled shares", n):
+                for k, force in forces.items():
+                    own = [side for side in pairs[k].sides if side.body == body]
+                    touched = replace(pairs[k], sides=tuple(own))
+                    add_shares(shares, touched, contacts.motions, force[2], force[:2])
+                normal, tangent = shares[body]
+                shares[body] = normal.let(p), tangent.let(p)
         return replace(contacts, pairs=pairs, shares=shares), ca.vertcat(*remembered)
 
 

@@ -34,6 +34,10 @@ PLAIN = 1e3
 """A stop's stiffness at a joint without a torque limit [N m/rad or N/m]."""
 STUCK = 1e9
 """Dry friction holds a joint as a damper would that stops it within the inverse of this [1/s]."""
+SLACK, STILL = 1e-3, 3e-3
+"""Where contacts are coupled, whose forces have errors of their own: share of its limit by which
+dry friction that holds a joint may exceed it, and acceleration [rad/s^2, m/s^2] that is no motion.
+No joint should slide and stick in turn for those errors."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,12 @@ def rubbing_joints(robot: Robot) -> tuple[int, ...]:
 
 
 def friction_torque(
-    robot: Robot, pose: np.ndarray, v: SX, dt: SX, guess: SX | None = None
+    robot: Robot,
+    pose: np.ndarray,
+    v: SX,
+    dt: SX,
+    guess: SX | None = None,
+    coupled: bool = False,
 ) -> Torque:
     """Dry friction of the joints that have some.
 
@@ -152,10 +161,15 @@ def friction_torque(
             now[i] = -force * v[i] / ca.fmax(ca.fabs(v[i]), stopped_in_a_step)
     if guess is None:
         return Torque(now, slope)
-    return Torque(now, slope, SX(robot.friction), rubbing, start, plain=BOTH)
+    limit = SX(robot.friction)
+    if not coupled:
+        return Torque(now, slope, limit, rubbing, start, plain=BOTH)
+    return Torque(now, slope, limit, rubbing, start, SLACK, -STILL * slope, plain=BOTH)
 
 
-def friction_ahead(state: SX, share: SX, before: SX, v: SX, a: SX, dt: SX) -> tuple[SX, SX]:
+def friction_ahead(
+    state: SX, share: SX, before: SX, v: SX, a: SX, dt: SX, coupled: bool
+) -> tuple[SX, SX]:
     """What to expect of a joint's dry friction in the next step, -1, 0 or 1 as `state` is in this
     one, and what to remember: the share of its limit, `before` in the last step.
 
@@ -163,8 +177,9 @@ def friction_ahead(state: SX, share: SX, before: SX, v: SX, a: SX, dt: SX) -> tu
     one that slid sticks where its velocity, going on as it did, changes its sign. A wrong guess
     costs another round.
     """
+    slack, still = (SLACK, STILL) if coupled else (0.0, 0.0)
     share = ca.if_else(state == 0, share, state)
     ahead = share + ca.if_else(ca.fabs(before) < 1, share - before, 0)
-    slips = ca.if_else(ca.fabs(ahead) > 1, ca.sign(ahead), 0)
-    goes_on = ca.if_else(state * (v + 2 * dt * a) < 0, state, 0)
+    slips = ca.if_else(ca.fabs(ahead) > 1 + slack, ca.sign(ahead), 0)
+    goes_on = ca.if_else(state * (v + 2 * dt * a) < still * dt, state, 0)
     return ca.if_else(state == 0, slips, goes_on), share

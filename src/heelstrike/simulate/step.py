@@ -9,7 +9,7 @@ Steps 5 to 7, coupled forces, are not needed where every law is elastic.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import casadi as ca
@@ -26,7 +26,7 @@ from heelstrike.dynamics.tree import parts
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate import joints
 from heelstrike.simulate.control import Control, Hands, key, prefix
-from heelstrike.simulate.couple import REMEMBERED, Coupling, coupled_pairs
+from heelstrike.simulate.couple import REMEMBERED, Coupled, Coupling, coupled_pairs
 from heelstrike.simulate.ground import Grounds, memory_size
 from heelstrike.simulate.joints import StopsPlan
 from heelstrike.simulate.push import Push, push_power, pushed
@@ -184,32 +184,35 @@ class _Step:
         external: list[Force | None] = [touched.forces.get(i) for i in range(len(robot.joints))]
         shoves = pushed(p, self.pushes, placed, external)
         ahead = dt if implicit else 0.0
+        guess = self.friction[0] if self.friction else None
+        coupling = self.coupling()
         torques = [
             self.hands.torque(q, v, when),
             joints.damping_torque(robot, v, ahead),
-            joints.friction_torque(robot, self.plan.pose, v, dt, *self.friction[:1]),
+            joints.friction_torque(robot, self.plan.pose, v, dt, guess, coupling is not None),
         ]
         if self.stops is not None:
             torques.append(joints.stop_torque(robot, self.stops, q, v, ahead))
 
-        coupling = self.coupling()
         if coupling is not None:
             coupling.prepare(touched, placed, external, self.gravity, dt)
         solved: list[Accelerated] = []
+        answers: list[Coupled] = []
 
         def solve(tau: SX, slope: SX) -> SX:
             diagonal = SX(robot.armature) + slope
             solved.append(accelerated(p, robot, kin, v, tau, self.gravity, diagonal, external))
-            return solved[0].a
+            if coupling is None:
+                return solved[0].a
+            state = kin, placed, touched, solved[0], v, self.gravity, dt
+            answers.append(coupling.solve(robot, *state, diagonal))
+            return answers[0].a
 
         driven = drive(p, self.parts, torques, solve)
-        a, felt, coupled = driven.a, solved[0].bodies, None
-        if coupling is not None:
-            found = replace(solved[0], a=a)
-            diagonal = sum((torque.slope for torque in driven.held), SX(robot.armature))
-            state = kin, placed, touched, found, v, self.gravity, dt
-            coupled = coupling.solve(robot, *state, diagonal)
-            a, felt, touched = coupled.a, coupled.felt, coupled.contacts
+        a, felt = driven.a, solved[0].bodies
+        coupled = answers[0] if answers else None
+        if coupled is not None:
+            felt, touched = coupled.felt, coupled.contacts
         half = 0.0 if self.plan.integrator == "rk4" else 0.5 * dt
         normal, tangent = contact_power(p, touched, placed, felt, self.gravity, half)
         middle, applied = v + half * a, [t.now - t.slope * a for t in driven.held]
@@ -292,6 +295,7 @@ class _Step:
         state, torque = found.friction
         share = torque[i] / float(self.robot.friction[i])
         _, before = self.friction
-        new = joints.friction_ahead(state[k], share, before[k], self.v[i], found.a[i], self.dt)
+        going = before[k], self.v[i], found.a[i], self.dt
+        new = joints.friction_ahead(state[k], share, *going, found.coupled is not None)
         for name, value in zip(FRICTION, new, strict=True):
             self.p.update_part(name, k, value)

@@ -42,6 +42,11 @@ class Torque:
     """Entries that have a limit."""
     start: SX | None = None
     """First guess for the limited entries: -1 or 1 at a limit, 0 between; a wrong one is undone."""
+    slack: float = 0.0
+    """Share of its limit by which an entry between its limits may exceed it."""
+    least: SX | None = None
+    """What an entry that is guessed to be at its limit must come to, lest that be undone; the limit
+    by default."""
     plain: Sequence[str] = ()
     """What is so simple that it is computed anew wherever it is needed."""
 
@@ -148,9 +153,11 @@ def _following(torque: Torque, state: SX, a: SX, first: SX) -> SX:
     for k, i in enumerate(torque.limited):
         assert torque.limit is not None
         found, limit = torque.now[i] - torque.slope[i] * a[i], torque.limit[i]
-        beyond = ca.if_else(found > limit, 1, ca.if_else(found < -limit, -1, 0))
+        most = limit * (1 + torque.slack)
+        beyond = ca.if_else(found > most, 1, ca.if_else(found < -most, -1, 0))
         held = state[k]
         if torque.start is not None:
-            held = ca.if_else(ca.logic_and(first, held * found < limit), 0, held)
+            least = limit if torque.least is None else torque.least[i]
+            held = ca.if_else(ca.logic_and(first, held * found < least), 0, held)
         new[k] = ca.if_else(state[k] == 0, beyond, held)
     return new
