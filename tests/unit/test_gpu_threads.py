@@ -27,10 +27,12 @@ def rough(name: str) -> hs.Robot:
     return replace(robot, friction=friction, torque_limit=np.minimum(robot.torque_limit, 2.0))
 
 
-def moving(robot: hs.Robot, record: list[str]) -> tuple[Program, list[str], dict[str, np.ndarray]]:
+def moving(
+    robot: hs.Robot, record: list[str], law: object = LAW
+) -> tuple[Program, list[str], dict[str, np.ndarray]]:
     """A servo on a floor with joints that move: the step, its outputs, and values."""
-    scene = hs.Scene(robot, hs.Plane(law=LAW))
-    sim = hs.Simulator(scene, dt=1e-3, control=hs.Servo(), worlds=LANES)
+    scene = hs.Scene(robot, hs.Plane(law=law))
+    sim = hs.Simulator(scene, dt=1e-3, control=hs.Servo(), worlds=LANES, dtype="float32")
     batch = sim._machine.ready(())
     ports = (*batch.layout.inputs, *batch.layout.memory)
     values = {port.name: batch.get(port.name) for port in ports}
@@ -69,3 +71,18 @@ def test_a_world_that_fails_stays_as_it_was():
     assert ours.get("failed")[:, 0].tolist() == [-1, 0]
     np.testing.assert_array_equal(ours.get("q")[1], values["q"][1].astype(np.float32))
     assert not np.array_equal(ours.get("q")[0], values["q"][0].astype(np.float32))
+
+
+@pytest.mark.parametrize("law", [hs.Rigid(), hs.MicroMacro()])
+def test_coupled_rounds_within_those_of_the_joints(law):
+    """One world is left far behind the other; what only the record needs of a round is there."""
+    record = ["q", "normal", "rounds", "unfinished", "residual"]
+    program, outputs, values = moving(rough("hoap1"), record, law)
+    values["v"] *= [[0.01], [0.3]]
+    ours, _ = same_bits(program, outputs, 6, "float32", **values)
+    assert ours.plan.members == [1, 20, 8, 20]
+    rounds = ours.get("record rounds")
+    assert rounds.max() > 10
+    assert (rounds[0] != rounds[1]).any()
+    assert (ours.get("record normal") > 0).any()
+    assert (ours.get("record residual") >= 0).all()

@@ -12,8 +12,9 @@ import sys
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile.code import Code, Repeat, inner
+from heelstrike.compile.code import Code, inner
 from heelstrike.compile.cuda import CudaKernel, Ptx
+from heelstrike.compile.gpu_plan import Rounds, Segment, loops, segments
 from heelstrike.compile.gpu_schedule import schedule
 from heelstrike.compile.ptx import make_ptx
 from heelstrike.dynamics.flight import flight
@@ -76,9 +77,12 @@ def test_the_rounds_of_a_servo_go_over_warps():
     traced = hs.Simulator(scene, control=hs.Servo()).program.trace([])
     plan = schedule(traced)
     assert plan is not None
-    assert [segment.loop is not None for segment in plan.segments] == [False, True, False]
+    assert [type(part) for part in plan.parts] == [Segment, Rounds, Segment]
     work = [
-        [sum(unit.size for row in s.phases for unit in row[group]) for s in plan.segments]
+        [
+            sum(unit.size for s in segments([part]) for row in s.phases for unit in row[group])
+            for part in plan.parts
+        ]
         for group in range(len(plan.sizes) + len(plan.members))
     ]
     _, leg, hub, turns, joints = work
@@ -89,13 +93,40 @@ def test_the_rounds_of_a_servo_go_over_warps():
     assert plan.members == [1, 20, 20]
     assert plan.loops
     assert plan.size == sum(map(sum, work)) + sum(turns) + sum(joints)  # two crews
-    (loop,) = (item for item in traced.step if isinstance(item, Repeat))
-    carried = {
-        pair for pairs in plan.carried for old, new in pairs for pair in zip(old, new, strict=True)
-    }
-    assert carried == set(loop.body[-1].carried)
+    check_carried(plan)
     check_order(traced.step, plan)
     assert schedule(traced, size=10**4) is None  # no shared memory is that large
+
+
+@pytest.mark.parametrize("law", [hs.Rigid(), hs.MicroMacro()])
+def test_coupled_laws_go_over_warps(law):
+    """Newton's rounds within those of joints' limits: contact points are a swarm, too, and what
+    only swarms need is out of shared memory.
+    """
+    scene = hs.Scene(load("hoap1"), hs.Plane(law=law))
+    traced = hs.Simulator(scene, control=hs.Servo()).program.trace([])
+    plan = schedule(traced)
+    assert plan is not None
+    assert plan.sizes == [2, 2]  # legs are twins, and arms
+    assert plan.members == [1, 20, 8, 20]
+    assert [part.loop.name for part, _, _ in loops(plan.parts)] == ["joint limits", "coupled"]
+    assert sum(map(len, plan.own)) > 10
+    assert not any(plan.inputs)
+    check_carried(plan)
+    check_order(traced.step, plan)
+
+
+def check_carried(plan):
+    """All that loops carry, each by one group."""
+    for rounds, _, _ in loops(plan.parts):
+        pairs = [
+            pair
+            for own in rounds.carried
+            for old, new in own
+            for pair in zip(old, new, strict=True)
+        ]
+        assert len(pairs) == len(set(pairs))
+        assert set(pairs) == set(rounds.end.carried)
 
 
 def check_order(step, plan):
@@ -103,7 +134,7 @@ def check_order(step, plan):
     own, and then in shared memory.
     """
     done = set()
-    for segment in plan.segments:
+    for segment in segments(plan.parts):
         for row in segment.phases:
             own = [set() for _ in row]
             for crew, units in enumerate(row):
@@ -125,24 +156,31 @@ def check_order(step, plan):
 
 
 def check_slots(plan):
-    """A slot holds what its reader wants, in two rounds of the loop."""
+    """A slot holds what its reader wants, in two rounds of each loop."""
     held = {}
-    carried = {place for pairs in plan.carried for old, _ in pairs for place in old}
-    for segment in plan.segments:
-        for _ in range(2 if segment.loop else 1):
-            for row in segment.phases:
-                new = {}
-                for unit in (unit for units in row for unit in units):
-                    for place in plan.slots.keys() & set(unit.reads):
-                        given = place.array is not None  # an input, there from the beginning
-                        slot = plan.slots[place]
-                        assert given or place in (held.get(slot), new.get(slot))
-                    for place in plan.slots.keys() & set(unit.writes):
-                        assert new.setdefault(plan.slots[place], place) == place
-                held |= new
-            held |= {plan.slots[place]: place for place in plan.slots.keys() & carried}
+    walk(plan, plan.parts, held)
     inputs = [plan.slots[p] for own in plan.inputs for places in own for p in set(places)]
     assert not set(inputs) & held.keys()
+
+
+def walk(plan, parts, held):
+    for part in parts:
+        if isinstance(part, Rounds):
+            carried = {place for own in part.carried for old, _ in own for place in old}
+            for _ in range(2):
+                walk(plan, part.parts, held)
+                held |= {plan.slots[place]: place for place in plan.slots.keys() & carried}
+            continue
+        for row in part.phases:
+            new = {}
+            for unit in (unit for units in row for unit in units):
+                for place in plan.slots.keys() & set(unit.reads):
+                    given = place.array is not None  # an input, there from the beginning
+                    slot = plan.slots[place]
+                    assert given or place in (held.get(slot), new.get(slot))
+                for place in plan.slots.keys() & set(unit.writes):
+                    assert new.setdefault(plan.slots[place], place) == place
+            held |= new
 
 
 def test_programs_without_limbs_take_a_thread_a_world():

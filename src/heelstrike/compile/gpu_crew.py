@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from heelstrike.compile.code import CLOCK, FAILED, Advance, Commit, Place, Twins
+from heelstrike.compile.code import CLOCK, FAILED, Commit, Place, Twins
 from heelstrike.compile.gpu_crews import Places
 from heelstrike.compile.gpu_member import Member, MemberLanes, Tables
-from heelstrike.compile.gpu_plan import Schedule, Segment
+from heelstrike.compile.gpu_plan import Part, Rounds, Schedule, Segment
 
 BARRIER = "  call void @llvm.nvvm.barrier0()"
 
@@ -36,8 +36,8 @@ class Crew(Member):
         self.hub = len(plan.sizes)
         self.is_host = crew == plan.host
         self.label = f"crew{crew}"
-        self.over: str | None = None
-        """In a loop: whether a world was done before this round."""
+        self.inside: tuple[Rounds, str] | None = None
+        """The loop that is open, and whether a world was done before this round."""
 
     def begin(self, label: str) -> None:
         """A stretch of code that may be jumped to."""
@@ -46,31 +46,32 @@ class Crew(Member):
 
     # work
 
-    def segment(self, segment: Segment, number: int) -> None:
+    def part(self, part: Part) -> None:
         """Its phases, once or round by round."""
-        if segment.loop is None:
-            self.phases(segment)
+        if isinstance(part, Segment):
+            self.phases(part)
             return
-        end = segment.loop.body[-1]
-        assert isinstance(end, Advance)
+        end = part.end
         assert end.done is not None
-        b, head, before = self.lanes, f"w{self.group}round{number}", self.label
-        kept = self.kept(end)
+        b, head, before = self.lanes, f"w{self.group}round{len(self.lanes.lines)}", self.label
+        kept = self.kept(part)
         starts = [self.load(places) for places in kept]
         b.lines.append(f"  br label %{head}")
         self.begin(head)
         first = len(b.lines)
         b.lines += [""] * (1 + len(kept))
-        self.here = {places: f"%{head}.c{k}" for k, places in enumerate(kept)}
-        self.over = b.compare("une", self.here[self.all(end.done[0])], b.const(0.0))
-        self.phases(segment)
-        goes_on = self.advance(end, self.over)
-        self.over = None
+        self.here |= {places: f"%{head}.c{k}" for k, places in enumerate(kept)}
+        over = b.compare("une", self.here[self.all(end.done[0])], b.const(0.0))
+        outer, self.inside = self.inside, (part, over)
+        for inner in part.parts:
+            self.part(inner)
+        self.inside = outer
+        goes_on = self.advance(part, over)
         b.lines.append(f"  br label %{head}.end")
         self.begin(f"{head}.end")
         b.lines += [
             f"  %{head}.up = add i64 %{head}.k, 1",
-            f"  %{head}.in = icmp slt i64 %{head}.up, {segment.loop.limit}",
+            f"  %{head}.in = icmp slt i64 %{head}.up, {part.loop.limit}",
             f"  %{head}.on = and i1 %{head}.in, {goes_on}",
             f"  br i1 %{head}.on, label %{head}, label %{head}.over",
         ]
@@ -81,11 +82,12 @@ class Crew(Member):
             b.lines[first + 1 + k] = f"  %{head}.c{k} = phi {b.values} {pair}"
         self.begin(f"{head}.over")
 
-    def kept(self, end: Advance) -> list[Places]:
+    def kept(self, rounds: Rounds) -> list[Places]:
         """What this crew carries itself: its own values, and whether a world is done."""
+        end = rounds.end
         assert end.done is not None
-        rounds = [self.all(end.rounds)] if end.rounds and self.is_host else []
-        return [*(old for old, _ in self.plan.carried[self.group]), *rounds, self.all(end.done[0])]
+        count = [self.all(end.rounds)] if end.rounds and self.is_host else []
+        return [*(old for old, _ in rounds.carried[self.group]), *count, self.all(end.done[0])]
 
     def phases(self, segment: Segment) -> None:
         for row in segment.phases:
@@ -125,26 +127,23 @@ class Crew(Member):
         self.begin(f"{head}.over")
 
     def shared(self, units: list[Twins], member: Member) -> None:
-        """A member's blocks of a phase. What it carries through a loop takes its next value at
-        once: nobody else reads it there.
-        """
+        """A member's blocks of a phase."""
         for unit in units:
             member.unit(unit)
-        if self.over is not None:
-            for old, new in self.plan.carried[member.group]:
-                if new in member.here:
-                    value = member.lanes.select(self.over, member.load(old), member.here[new])
-                    member.store(value, old)
+        if self.inside is not None:
+            rounds, over = self.inside
+            made = [pair for pair in rounds.carried[member.group] if pair[1] in member.here]
+            self.take([pair for pair in made if pair[1] in self.plan.soon], over, member)
 
-    def advance(self, end: Advance, over: str) -> str:
-        """Ends a round: takes over this crew's carried values; whether a world goes on."""
-        b, zero = self.lanes, self.lanes.const(0.0)
+    def advance(self, part: Rounds, over: str) -> str:
+        """Ends a round: carried values take their next ones; whether a world goes on."""
+        b, zero, end = self.lanes, self.lanes.const(0.0), part.end
         assert end.done is not None
         finishes = self.load(self.all(end.done[1]))
         ends = b.either(over, b.compare("une", finishes, zero))
         new = [
             (old, b.select(over, self.load(old), self.load(following)))
-            for old, following in self.plan.carried[self.group]
+            for old, following in part.carried[self.group]
         ]
         if end.rounds is not None and self.is_host:
             rounds = self.load(self.all(end.rounds))
@@ -156,9 +155,19 @@ class Crew(Member):
         goes_on = b.line(f"icmp ne i32 {any_left}, 0")  # and the others have read the old ones
         for places, value in new:
             self.store(value, places)
+        for group, pairs in enumerate(part.carried):
+            late = [pair for pair in pairs if pair[1] not in self.plan.soon]
+            if late and group >= self.hub:
+                self.guest(group, partial(self.take, late, over))
         self.store(b.select(ends, b.const(1.0), zero), self.all(end.done[0]))
         b.lines.append(BARRIER)
         return goes_on
+
+    def take(self, pairs: list[tuple[Places, Places]], over: str, member: Member) -> None:
+        """A member's carried values take their next ones."""
+        for old, new in pairs:
+            value = member.lanes.select(over, member.load(old), member.load(new))
+            member.store(value, old)
 
     def begin_commit(self, commit: Commit) -> tuple[str, str]:
         """Says in shared memory whether this crew's next values are sound; returns when the world

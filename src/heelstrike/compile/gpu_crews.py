@@ -87,6 +87,8 @@ def _together(limbs: Sequence[Sequence[Code]]) -> list[Twins] | None:
     for codes in zip(*limbs, strict=True):
         if len({len(code.writes) for code in codes}) > 1 or (unit := joined(codes)) is None:
             return None
+        if len(codes) > 1 and not set(unit.reads).isdisjoint(unit.writes):
+            return None
         units.append(unit)
     own = {places for unit in units for places in unit.written}
     members = [{place for code in codes for place in code.writes} for codes in limbs]

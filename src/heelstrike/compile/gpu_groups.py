@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heelstrike.compile.code import Advance, Place, Traced, Twins, next_of
+from heelstrike.compile.gpu_crews import Places
 
 
 class Groups:
@@ -15,10 +16,10 @@ class Groups:
         program: Traced,
         crews: Sequence[Sequence[Twins]],
         swarms: Sequence[Sequence[Twins]],
-        end: Advance | None,
+        ends: Sequence[Advance],
     ) -> None:
-        """The last of the crews is the hub; `end` is that of the program's loop."""
-        self.program, self.end = program, end
+        """The last of the crews is the hub; `ends` are those of the program's loops."""
+        self.program, self.ends = program, ends
         self.units = [*crews, *swarms]
         self.crews = self.hub = len(crews) - 1
         loads = [sum(unit.size for unit in crew) for crew in crews[:-1]]
@@ -26,16 +27,6 @@ class Groups:
         self.sizes = [group[0].width for group in self.units]
         self.group = {id(unit): k for k, group in enumerate(self.units) for unit in group}
         self.written = [{w for unit in group for w in unit.written} for group in self.units]
-        before = {new: old for old, new in end.carried} if end else {}
-        self.carried = [
-            [
-                (tuple(before[place] for place in w), w)
-                for unit in group
-                for w in unit.written
-                if before.keys() >= set(w)
-            ]
-            for group in self.units
-        ]
         ports = {port.name for port in program.inputs}
         self.inputs = [
             [
@@ -55,6 +46,19 @@ class Groups:
                 for unit in group
                 for w in unit.written
                 if w[0].array in nexts
+            ]
+            for group in self.units
+        ]
+
+    def carried(self, end: Advance) -> list[list[tuple[Places, Places]]]:
+        """By group: what it carries through a loop, and its next values."""
+        before = {new: old for old, new in end.carried}
+        return [
+            [
+                (tuple(before[place] for place in w), w)
+                for unit in group
+                for w in unit.written
+                if before.keys() >= set(w)
             ]
             for group in self.units
         ]

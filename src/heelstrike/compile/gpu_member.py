@@ -1,6 +1,7 @@
 """The code of one member of a crew or a swarm: all members run it, each with its own values.
 
-A value stays in registers; one that another warp reads goes through shared memory. Of what differs
+A value stays in registers; one that another warp reads goes through shared memory, one that a
+swarm's member needs in a later phase through its thread's. Of what differs
 from member to member, constants and places, each takes its own by its number. The operations are
 those of a thread a world, so are the bits.
 """
@@ -113,6 +114,8 @@ class Member:
         if places not in self.here:
             if places[0] in self.plan.slots:
                 self.here[places] = self.from_shared([self.plan.slots[place] for place in places])
+            elif places in self.plan.own[self.group]:
+                self.here[places] = self.lanes.load(self._own(places))
             else:
                 self.here[places] = self.fetch(places)
         return self.here[places]
@@ -125,6 +128,8 @@ class Member:
         self.here[places] = value
         if places[0] in self.plan.slots:
             self.to_shared(value, [self.plan.slots[place] for place in places])
+        if places in self.plan.own[self.group]:
+            self.lanes.store(value, self._own(places))
         if places[0].array in self.ports:
             self.lanes.store(value, self._address(places))
 
@@ -137,6 +142,17 @@ class Member:
         real = self.lanes.real
         where = f"ptr addrspace(3) {self._shared(slots)}"
         self.lanes.lines.append(f"  store {real.name} {value}, {where}, align {real.bytes}")
+
+    def _own(self, places: Places) -> str:
+        """Where the thread keeps a member's value."""
+        line, real = self.lanes.line, self.lanes.real.name
+        key = ("own",)
+        if key not in self.bases:
+            row = line(f"udiv i64 {self.lanes.number}, {self.plan.warps}")
+            start = line(f"mul i64 {row}, {self.plan.width(self.group)}")
+            self.bases[key] = line(f"getelementptr {real}, ptr %own{self.group}, i64 {start}")
+        where = self.plan.own[self.group][places]
+        return line(f"getelementptr {real}, ptr {self.bases[key]}, i64 {where}")
 
     def _shared(self, slots: Sequence[int]) -> str:
         return self._at("ptr addrspace(3) %shared.lane", slots)

@@ -52,8 +52,8 @@ def _step(program: Traced, crew: Crew, outputs: set[str]) -> None:
     """One step of a crew, and the record by the hub's host."""
     lines, pointers = crew.lanes.lines, crew.ports
     crew.begin(crew.label)
-    for number, segment in enumerate(crew.plan.segments):
-        crew.segment(segment, number)
+    for part in crew.plan.parts:
+        crew.part(part)
     if crew.is_host and program.record:
         lines.append("  br i1 %hit, label %recording, label %recorded")
         crew.begin("recording")
@@ -120,7 +120,9 @@ def _head(
         "  %ntid = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
         f"  %warps = udiv i32 %tid, {WARP}",
         f"  %team = udiv i32 %warps, {plan.warps}",
-        f"  %warp = urem i32 %warps, {plan.warps}",
+        f"  %own = urem i32 %warps, {plan.warps}",
+        "  %turned = add i32 %own, %team",  # the hubs of a block's teams are on different quarters
+        f"  %warp = urem i32 %turned, {plan.warps}",
         f"  %lane32 = urem i32 %tid, {WARP}",
         "  %lane = zext i32 %lane32 to i64",
         "  %warp64 = zext i32 %warp to i64",
@@ -136,6 +138,10 @@ def _head(
         "  %tile = select i1 %tile.over, i64 %tile.last, i64 %tile.any",  # the last one again
         f"  %lane.bytes = mul i64 %lane, {real.bytes}",
     ]
+    for group, own in enumerate(plan.own):
+        if own:
+            count = plan.rows(group) * plan.width(group)
+            lines.append(f"  %own{group} = alloca [{count} x {real.name}], align 16")
     lines += _pointers(len(ports))
     firsts = [sum(plan.sizes[:crew]) for crew in range(len(plan.sizes))]
     for crew, first in enumerate(firsts):

@@ -28,6 +28,9 @@ class Life:
         return Life(min(self.first, other.first), max(self.last, other.last))
 
 
+ALWAYS = Life(0, 2**31)
+
+
 def slots(lives: dict[Place, Life], groups: Sequence[Places]) -> dict[Place, int]:
     """The slot of each value; `groups` are those that lie side by side if they can, the first ones
     before others.

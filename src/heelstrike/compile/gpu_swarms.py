@@ -16,6 +16,9 @@ from heelstrike.compile.twins import joined
 
 LEAST = 12
 """Members of a swarm; fewer are left to their limbs."""
+WORTH = 20
+"""Operations of a member from which on two members are enough, of what is all in one part: one warp
+would have it all."""
 NUMBERED = re.compile(r"(?:.*: )?(.+): (\d+)")
 
 
@@ -41,7 +44,9 @@ def _alike(codes: Sequence[Code]) -> Iterator[tuple[list[Code], Twins]]:
         own = [code for code in left if _are_twins(left[0], code)]
         taken = {id(code) for code in own}
         left = [code for code in left if id(code) not in taken]
-        if len(own) >= LEAST and (unit := joined(own)) is not None and _is_swarm(unit):
+        of_one = len({code.part for code in own}) == 1 and own[0].part
+        least = 2 if of_one and own[0].size >= WORTH else LEAST
+        if len(own) >= least and (unit := joined(own)) is not None and _is_swarm(unit):
             yield own, unit
 
 

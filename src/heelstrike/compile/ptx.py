@@ -40,7 +40,7 @@ def make_ptx(
     """PTX for the named outputs (default: all); a program that was traced elsewhere has its own.
 
     mapping: "world", a thread a world; "part", a warp a limb; "auto", a warp a limb where the
-    program has limbs and neither tables, arrays nor loops within loops.
+    program has limbs and neither tables, arrays nor counted loops.
     """
     if dtype not in REALS:
         raise ProgramError(f"no number type '{dtype}'; types: {', '.join(REALS)}")
@@ -53,7 +53,7 @@ def make_ptx(
     plan = None if mapping == "world" else schedule(traced, REALS[dtype].bytes)
     if plan is None and mapping == "part":
         raise ProgramError(
-            f"program '{program.name}' has no limbs, or has tables, arrays or loops in loops; "
+            f"program '{program.name}' has no limbs, or has tables, arrays or counted loops; "
             "use mapping='world'"
         )
     real = REALS[dtype]
