@@ -15,11 +15,12 @@ import heelstrike as hs
 from heelstrike.compile.code import Code, inner
 from heelstrike.compile.cuda import CudaKernel, Ptx
 from heelstrike.compile.gpu_plan import Rounds, Segment, loops, segments
-from heelstrike.compile.gpu_schedule import schedule
+from heelstrike.compile.gpu_schedule import MOST, SHARED, schedule
 from heelstrike.compile.ptx import make_ptx
 from heelstrike.dynamics.flight import flight
 from heelstrike.errors import ProgramError
 from heelstrike.robot import load
+from tests.models import data_file
 from tests.unit.test_rollout import oscillator, points, roots, runaway
 
 
@@ -55,18 +56,31 @@ def test_every_limb_gets_a_warp(name, crews):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("law", [hs.Elastic(), hs.Rigid()])
 @pytest.mark.parametrize("name", ["hrp2", "hoap1"])
-def test_a_block_finds_its_registers_and_shared_memory(name, dtype):
+def test_a_block_finds_its_registers_and_shared_memory(name, law, dtype):
     """A multiprocessor of Hopper: 65,536 registers, 16,384 a quarter, and 227 kB of shared memory.
     hrp2 has five warps, which do not go over four quarters alike.
     """
-    sim = hs.Simulator(hs.Scene(load(name), hs.Plane()), control=hs.Servo())
-    ptx = make_ptx(sim.program, [], dtype)
+    sim = hs.Simulator(hs.Scene(load(name), hs.Plane(law=law)), control=hs.Servo())
+    check_room(make_ptx(sim.program, [], dtype))
+
+
+def test_a_team_that_takes_most_of_the_shared_memory_is_alone():
+    scene = hs.Scene(load(data_file("robots/op3.xml")), hs.Plane(law=hs.Rigid()))
+    program = hs.Simulator(scene, control=hs.Servo()).program
+    ptx = make_ptx(program, [])
+    assert ptx.shared > SHARED
+    check_room(ptx)
+    assert make_ptx(program, [], arch="sm_80").shared == 0  # has less: a thread a world
+
+
+def check_room(ptx):
     (registers,) = map(int, re.findall(r"\.maxnreg (\d+)", ptx.text))
     warps = ptx.threads * ptx.tiles // 32
     assert warps > 1
     assert -(-warps // 4) * 32 * registers <= 16_384
-    assert ptx.shared * ptx.tiles <= 227 * 1024
+    assert ptx.shared * ptx.tiles <= MOST
 
 
 def test_the_rounds_of_a_servo_go_over_warps():

@@ -290,6 +290,29 @@ def test_what_only_an_output_reads_of_a_loop(width):
     assert np.allclose(batch.get("slope")[:, -1], 3 * np.cbrt(values) ** 2, rtol=1e-10)
 
 
+@pytest.mark.parametrize("remembers", [False, True])
+def test_what_only_an_output_reads_of_a_loop_that_is_its_own(remembers):
+    """Nobody reads what the loop carries: the record makes the loop for what is let in it."""
+    p = Program("halving")
+    a = p.input("a", 1)
+    if remembers:
+        x = p.memory("x", 1)
+    with repeated(p, "halving", limit=60) as loop:
+        y = loop.carry("y", a)
+        with p.block("halve"):
+            half = p.let("half", 1 + (y - 1) / 2)
+            loop.next(y, half)
+            loop.until(half == y)
+    with p.block("end"):
+        if remembers:
+            p.update("x", x + 1)
+        p.output("last", half)
+    batch = compile_program(p).batch(2)
+    batch.set(a=[[3.0], [1.0]])
+    batch.run(1)
+    assert np.ravel(batch.get("last")).tolist() == [1.0, 1.0]
+
+
 LEVERS = RNG.normal(size=(6, 3))
 
 

@@ -3,8 +3,8 @@
 gpu_schedule.py says which warp does what, and when a barrier stands between. All warps of a block
 see the same worlds, so all make the same rounds of a loop. The members of a swarm are shared out
 among all warps: each crew has the swarm's code, in a loop over the members that are its warp's. The
-hub is worked on by the first warp of one crew. What hub and swarms make goes through shared memory
-from phase to phase.
+hub is worked on by the first warp of one crew. What hub and swarms make goes through memory from
+phase to phase, shared or, of what only a member itself reads, its thread's.
 """
 
 from __future__ import annotations

@@ -56,10 +56,12 @@ def taken_soon(groups: Groups, parts: Sequence[Part]) -> set[Places]:
                 for place in places:
                     readers.setdefault(place, []).append((phase, group, places))
         made = {w: phase for phase, _, unit in done for w in unit.written}
+        inner = [Life(a, b) for _, a, b in loops(rounds.parts, first)]
         for group, pairs in enumerate(rounds.carried):
             for old, new in pairs if group >= groups.crews else ():
                 reads = [read for place in old for read in readers.get(place, ())]
-                if all(
+                when = Life(made[new], made[new])
+                if not any(span.meets(when) for span in inner) and all(
                     phase < made[new] or (phase, reader, places) == (made[new], group, old)
                     for phase, reader, places in reads
                 ):

@@ -120,8 +120,8 @@ def _head(
         "  %ntid = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
         f"  %warps = udiv i32 %tid, {WARP}",
         f"  %team = udiv i32 %warps, {plan.warps}",
-        f"  %own = urem i32 %warps, {plan.warps}",
-        "  %turned = add i32 %own, %team",  # the hubs of a block's teams are on different quarters
+        f"  %place = urem i32 %warps, {plan.warps}",
+        "  %turned = add i32 %place, %team",  # hubs of a block's teams on different quarters
         f"  %warp = urem i32 %turned, {plan.warps}",
         f"  %lane32 = urem i32 %tid, {WARP}",
         "  %lane = zext i32 %lane32 to i64",

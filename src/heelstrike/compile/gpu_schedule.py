@@ -27,15 +27,15 @@ from heelstrike.compile.twins import joined
 
 FEW = 3
 """Rounds at most, of a loop that hardly ever makes a second one."""
-SHARED, MOST = 113 * 1024, 227 * 1024
+SHARED, MOST, HOPPER = 113 * 1024, 227 * 1024, 90
 """Bytes of shared memory for 32 worlds, of which a multiprocessor has room for twice as many; and
-all that it has.
+all that it has, from Hopper's architecture on.
 """
 
 
-def schedule(program: Traced, size: int = 4) -> Schedule | None:
+def schedule(program: Traced, size: int = 4, most: int = MOST) -> Schedule | None:
     """Which warp does what; None for programs with tables, arrays or counted loops, for those
-    without limbs, and where numbers of `size` bytes would be too much.
+    without limbs, and where numbers of `size` bytes would be too much for `most`.
     """
     level = _level(program.step)
     nexts = {next_of(port.name) for port in program.memory}
@@ -52,7 +52,7 @@ def schedule(program: Traced, size: int = 4) -> Schedule | None:
         (found, False, SHARED),
         (found, True, SHARED),
         ([], True, SHARED),
-        (found, True, MOST),
+        (found, True, most),
     ):
         taken = {place for swarm in shared for unit in swarm for place in unit.writes}
         own = [code for code in codes if taken.isdisjoint(code.writes)]

@@ -1,4 +1,5 @@
-"""Where in shared memory the values are that one warp makes and another reads.
+"""Where in memory values are: those that one warp makes and another reads in shared memory, those
+that a swarm's member keeps for itself in its row.
 
 A value has a slot from the phase in which it is written to the last one in which it is read; then
 another may have it. Values of a crew's or a swarm's members lie side by side, so that a member

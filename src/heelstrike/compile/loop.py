@@ -1,7 +1,8 @@
 """Loops, arrays and tables of a program.
 
-A loop's body is traced once. A finished lane keeps its values by select, so its bits do not depend
-on how long its neighbours go on.
+A loop's body is traced once. A finished lane keeps what it carries by select, so its bits do not
+depend on how long its neighbours go on. What is let in a round can be read after the loop, too, if
+one round more would not change it: a finished lane makes it again while others go on.
 
     with counted(p, "points", 8) as loop:                       # eight contact points, one body
         lever = loop.constants(levers)                          # row of a constant table, (8, 3)

@@ -67,6 +67,7 @@ def traced(p: Program, outputs: Sequence[str] | None) -> Traced:
         lacking = _lacking(step, record)
         if not lacking:
             break
+        assert not lacking <= inside, lacking
         inside |= lacking
     arrays = [*p.arrays.values(), *(_next_port(port) for port in updated)]
     return Traced(
@@ -153,9 +154,10 @@ def _lookup(item: Lookup, needs: Needs, computed: set[Place]) -> Lookup | None:
 
 def _repeat(p: Program, loop: LoopBlock, needs: Needs, computed: set[Place]) -> Repeat | None:
     """A loop is kept whole as to what it carries, and only what is needed as to what it puts."""
-    ends = loop.advance.writes
-    puts = {place for place in _results(loop.items) if place.array is not None}
-    if not any(place in needs and place not in computed for place in (*ends, *puts)):
+    ends, made = loop.advance.writes, _results(loop.items)
+    if computed.issuperset(ends):  # the step makes this loop
+        made = [place for place in made if place.array is not None]
+    if not any(place in needs and place not in computed for place in (*ends, *made)):
         return None
     needs.add(loop.advance.reads)
     computed.difference_update(_results(loop.items), ends)  # it starts anew

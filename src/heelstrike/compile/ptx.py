@@ -21,7 +21,7 @@ from heelstrike.compile.gpu import (
     residents,
 )
 from heelstrike.compile.gpu_parts import emit_parts
-from heelstrike.compile.gpu_schedule import schedule
+from heelstrike.compile.gpu_schedule import HOPPER, MOST, SHARED, schedule
 from heelstrike.compile.layout import Layout
 from heelstrike.compile.llvm import emit
 from heelstrike.compile.program import Program
@@ -50,7 +50,8 @@ def make_ptx(
         raise ProgramError(f"mapping is 'auto', 'world' or 'part', not '{mapping}'")
     traced = program if isinstance(program, Traced) else program.trace(outputs)
     fast = math == "fast"
-    plan = None if mapping == "world" else schedule(traced, REALS[dtype].bytes)
+    room = MOST if int(arch.removeprefix("sm_").rstrip("af")) >= HOPPER else SHARED
+    plan = None if mapping == "world" else schedule(traced, REALS[dtype].bytes, room)
     if plan is None and mapping == "part":
         raise ProgramError(
             f"program '{program.name}' has no limbs, or has tables, arrays or counted loops; "
@@ -62,11 +63,11 @@ def make_ptx(
         threads, tiles, shared = WARP, WORLD_BLOCK // WARP, 0
     else:
         text = emit_parts(traced, plan, real, fast)
-        single = real.bytes == 4  # float64 has one team in a block, and all registers it can use
-        registers = part_registers(plan.warps, residents(plan.size) if single else 1)
-        text += "\n" + gpu_attributes(fast, registers)
-        threads, tiles = WARP * plan.warps, in_step(plan.size, plan.loops) if single else 1
         shared = plan.values * WARP * real.bytes
+        several = real.bytes == 4 and 2 * shared <= MOST  # else one team, with all registers
+        registers = part_registers(plan.warps, residents(plan.size) if several else 1)
+        text += "\n" + gpu_attributes(fast, registers)
+        threads, tiles = WARP * plan.warps, in_step(plan.size, plan.loops) if several else 1
     machine = _target(arch)
     parsed = llvm.parse_assembly(text)
     parsed.triple = "nvptx64-nvidia-cuda"

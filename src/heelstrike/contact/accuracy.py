@@ -10,7 +10,7 @@ class Accuracy:
     """Limits; velocities are shares of the largest free velocity."""
 
     rounds: int = 300
-    """Evaluations in a step, over all passes; at the limit the last accepted impulses are taken."""
+    """Evaluations, over all passes; at the limit the last accepted impulses are taken."""
     sticks: float = 1e-5
     """Slip left to a sticking point above which it slides."""
     settled: float = 1e-6

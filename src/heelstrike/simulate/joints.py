@@ -36,8 +36,8 @@ STUCK = 1e9
 """Dry friction holds a joint as a damper would that stops it within the inverse of this [1/s]."""
 SLACK, STILL = 1e-3, 3e-3
 """Where contacts are coupled, whose forces have errors of their own: share of its limit by which
-dry friction that holds a joint may exceed it, and acceleration [rad/s^2, m/s^2] that is no motion.
-No joint should slide and stick in turn for those errors."""
+dry friction that holds a joint may exceed it, and acceleration [rad/s^2, m/s^2] by which a joint
+that slid may move back within a step before it sticks. No joint should do so for those errors."""
 
 
 @dataclass(frozen=True)
@@ -173,9 +173,9 @@ def friction_ahead(
     """What to expect of a joint's dry friction in the next step, -1, 0 or 1 as `state` is in this
     one, and what to remember: the share of its limit, `before` in the last step.
 
-    A joint that stuck for two steps slides where its torque, going on as it did, passes the limit;
-    one that slid sticks where its velocity, going on as it did, changes its sign. A wrong guess
-    costs another round.
+    A joint that stuck for two steps slides where its torque, going on as it did, passes the limit
+    with its slack; one that slid sticks where its velocity, going on as it did, turns back by more
+    than STILL. A wrong guess costs another round.
     """
     slack, still = (SLACK, STILL) if coupled else (0.0, 0.0)
     share = ca.if_else(state == 0, share, state)

@@ -9,7 +9,7 @@ Steps 5 to 7, coupled forces, are not needed where every law is elastic.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import casadi as ca
@@ -199,19 +199,21 @@ class _Step:
         solved: list[Accelerated] = []
         answers: list[Coupled] = []
 
-        def solve(tau: SX, slope: SX) -> SX:
+        def solve(tau: SX, slope: SX) -> tuple[SX, SX]:
             diagonal = SX(robot.armature) + slope
             solved.append(accelerated(p, robot, kin, v, tau, self.gravity, diagonal, external))
             if coupling is None:
-                return solved[0].a
+                return solved[0].a, SX(0, 1)
             state = kin, placed, touched, solved[0], v, self.gravity, dt
             answers.append(coupling.solve(robot, *state, diagonal))
-            return answers[0].a
+            return answers[0].a, ca.vertcat(answers[0].rounds, answers[0].unfinished)
 
-        driven = drive(p, self.parts, torques, solve)
+        driven = drive(p, self.parts, torques, solve, 0 if coupling is None else 2)
         a, felt = driven.a, solved[0].bodies
-        coupled = answers[0] if answers else None
-        if coupled is not None:
+        coupled = None
+        if answers:
+            rounds, unfinished = ca.vertsplit(driven.counted)
+            coupled = replace(answers[0], rounds=rounds, unfinished=ca.fmin(unfinished, 1))
             felt, touched = coupled.felt, coupled.contacts
         half = 0.0 if self.plan.integrator == "rk4" else 0.5 * dt
         normal, tangent = contact_power(p, touched, placed, felt, self.gravity, half)

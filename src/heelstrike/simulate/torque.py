@@ -25,8 +25,8 @@ ROUNDS = 3
 BOTH = ("now", "slope")
 Parts = Sequence[tuple[str, Sequence[int]]]
 """Names of limbs, and the velocity indices of each."""
-Solve = Callable[[SX, SX], SX]
-"""(torque, what joins the diagonal of H) -> joint accelerations"""
+Solve = Callable[[SX, SX], tuple[SX, SX]]
+"""(torque, what joins the diagonal of H) -> joint accelerations, and numbers to be counted"""
 
 
 @dataclass(frozen=True)
@@ -60,25 +60,30 @@ class Driven:
     """As they acted, in the order given: with their limits in place of what reached them."""
     states: list[SX]
     """Of the limited entries of each: -1 or 1 at a limit, 0 between."""
-    unfinished: SX
-    """1 where the last round still found a joint beyond its limit."""
+    counted: SX
+    """What solving counted, over all rounds."""
 
 
-def drive(p: Program, parts: Parts, torques: Sequence[Torque], solve: Solve) -> Driven:
-    """Accelerations and applied torques. Each joint has blocks of its own, all alike."""
+def drive(
+    p: Program, parts: Parts, torques: Sequence[Torque], solve: Solve, counts: int = 0
+) -> Driven:
+    """Accelerations and applied torques. Each joint has blocks of its own, all alike; `counts` is
+    how many numbers solving counts.
+    """
     if not any(torque.limited for torque in torques):
-        a = solve(*_sum(torques))
-        return Driven(a, list(torques), [], SX(0))
+        a, counted = solve(*_sum(torques))
+        return Driven(a, list(torques), [], counted)
     torques = _let(p, parts, torques)
     with repeated(p, "joint limits", limit=ROUNDS) as loop:
         states = [loop.carry("held", _start(torque)) for torque in torques]
         a = loop.carry("a", zeros(torques[0].now.numel()))
         left = loop.carry("left", SX(ROUNDS))
+        total = loop.carry("counted", zeros(counts))
         now, slope = _sum([_held(t, s) for t, s in zip(torques, states, strict=True)])
         for name, i in each(parts):
             with p.block(f"{name}: torque", i):
                 now[i], slope[i] = p.let("now", now[i]), p.let("slope", slope[i])
-        solved = solve(now, slope)
+        solved, counted = solve(now, slope)
         first, last = left == ROUNDS, left == 1
         following = [_following(t, s, solved, first) for t, s in zip(torques, states, strict=True)]
         changes = []
@@ -94,10 +99,10 @@ def drive(p: Program, parts: Parts, torques: Sequence[Torque], solve: Solve) -> 
                 changes.append(p.let("changed", changed))
         with p.block("joint limits"):
             loop.next(left, left - 1)
+            loop.next(total, total + counted)
             loop.until(sum(changes, SX(0)) == 0)
-    assert loop.unfinished is not None
     held = [_held(torque, state) for torque, state in zip(torques, states, strict=True)]
-    return Driven(a, held, states, loop.unfinished)
+    return Driven(a, held, states, total)
 
 
 def _let(p: Program, parts: Parts, torques: Sequence[Torque]) -> list[Torque]:
