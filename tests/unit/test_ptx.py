@@ -241,6 +241,8 @@ def test_misuse_is_a_sentence():
         make_ptx(oscillator(), math="wild")
     with pytest.raises(ProgramError, match="no number type 'float16'"):
         make_ptx(oscillator(), dtype="float16")
+    with pytest.raises(ProgramError, match="such as 'sm_90', not 'hopper'"):
+        make_ptx(oscillator(), arch="hopper")
 
 
 def test_saved_ptx_carries_its_layout(tmp_path):

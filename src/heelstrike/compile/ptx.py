@@ -6,6 +6,7 @@ did not fuse, so a world has the bits of the CPU's float32 or float64. `math="fa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -48,9 +49,12 @@ def make_ptx(
         raise ProgramError(f"math is 'exact' or 'fast', not '{math}'")
     if mapping not in ("auto", "world", "part"):
         raise ProgramError(f"mapping is 'auto', 'world' or 'part', not '{mapping}'")
+    number = re.fullmatch(r"sm_(\d+)[af]?", arch)
+    if number is None:
+        raise ProgramError(f"arch is 'sm_' and a number, such as 'sm_90', not '{arch}'")
     traced = program if isinstance(program, Traced) else program.trace(outputs)
     fast = math == "fast"
-    room = MOST if int(arch.removeprefix("sm_").rstrip("af")) >= HOPPER else SHARED
+    room = MOST if int(number[1]) >= HOPPER else SHARED
     plan = None if mapping == "world" else schedule(traced, REALS[dtype].bytes, room)
     if plan is None and mapping == "part":
         raise ProgramError(
