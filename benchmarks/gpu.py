@@ -45,7 +45,7 @@ def main() -> None:
 
 def prepare(folder: Path) -> None:
     from benchmarks.ground import inputs, standing
-    from heelstrike.compile.ptx import make_ptx
+    from heelstrike.compile.gpu.ptx import make_ptx
     from heelstrike.robot import load
     from tests.unit.test_rollout import oscillator, points, roots, runaway, tables
 

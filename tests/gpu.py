@@ -15,9 +15,10 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
-from heelstrike.compile import chosen, ptx
+from heelstrike.compile import chosen
 from heelstrike.compile.cpu import compile_program
 from heelstrike.compile.driver import current_device
+from heelstrike.compile.gpu import ptx
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate import target
 from tests import ptx_machine

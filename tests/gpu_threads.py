@@ -17,9 +17,9 @@ import numpy as np
 from heelstrike.compile.batch import Batch
 from heelstrike.compile.cpu import compile_program
 from heelstrike.compile.cuda import WARP
-from heelstrike.compile.gpu import gpu_attributes
-from heelstrike.compile.gpu_parts import emit_parts
-from heelstrike.compile.gpu_schedule import schedule
+from heelstrike.compile.gpu.entry import gpu_attributes
+from heelstrike.compile.gpu.parts import emit_parts
+from heelstrike.compile.gpu.schedule import schedule
 from heelstrike.compile.layout import Layout
 from heelstrike.compile.program import Program
 from heelstrike.compile.real import REALS

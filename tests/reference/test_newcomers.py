@@ -31,7 +31,9 @@ def run(capsys, *arguments):
 
 
 @pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
-@pytest.mark.parametrize("name", STANDING)
+@pytest.mark.parametrize(
+    "name", ["solo12.urdf", pytest.param("talos_reduced.urdf", marks=pytest.mark.nightly)]
+)
 def test_a_robot_of_ones_own_stands(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = run(capsys, str(example(name)), "--law", STANDING[name], "--duration", "0.6")

@@ -40,6 +40,12 @@ URDFS = {  # file: whether the base is free
     "tiago.urdf": False,
 }
 MJCFS = ["g1", "talos", "anymal_c", "mighty", "op3", "sr1", "hrp4c", "jvrc1", "hoap3_20dof", "t1"]
+LARGE = {"talos_full_v2.urdf", "icub_reduced.urdf", "tiago.urdf", "talos", "hrp4c", "jvrc1", "t1"}
+
+
+def each(names):
+    """Robots; the large ones, which take long to compile, at night."""
+    return [pytest.param(n, marks=pytest.mark.nightly if n in LARGE else ()) for n in names]
 
 
 @pytest.mark.parametrize("name", bundled())
@@ -48,14 +54,14 @@ def test_bundled_robots(name):
 
 
 @pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
-@pytest.mark.parametrize("name", URDFS)
+@pytest.mark.parametrize("name", each(URDFS))
 def test_example_robots(name):
     base = "floating" if URDFS[name] else "fixed"
     check_against_pinocchio(load(example_file(name), base=base))
 
 
 @pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
-@pytest.mark.parametrize("name", MJCFS)
+@pytest.mark.parametrize("name", each(MJCFS))
 def test_mjcf_robots(name):
     check_against_pinocchio(load(data_file(f"robots/{name}.xml")))
 

@@ -24,9 +24,9 @@ from heelstrike.compile import cache, container, cpu
 from heelstrike.compile.cache import cached_kernel, cached_ptx, clear_cache, trim
 from heelstrike.compile.container import Target
 from heelstrike.compile.cpu import compile_program
+from heelstrike.compile.gpu.ptx import make_ptx
 from heelstrike.compile.key import digest
 from heelstrike.compile.program import Program
-from heelstrike.compile.ptx import make_ptx
 from heelstrike.dynamics.cached import flight_kernel
 from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.errors import ProgramError

@@ -6,8 +6,8 @@ import casadi as ca
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile.gpu_crews import HUB, crews, limbs
-from heelstrike.compile.gpu_schedule import schedule
+from heelstrike.compile.gpu.crews import HUB, crews, limbs
+from heelstrike.compile.gpu.schedule import schedule
 from heelstrike.compile.program import Program
 from tests.models import data_file
 

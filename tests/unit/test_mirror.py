@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
 from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.gpu_schedule import schedule
+from heelstrike.compile.gpu.schedule import schedule
 from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.robot.mirror import with_mirrored

@@ -14,9 +14,9 @@ import pytest
 import heelstrike as hs
 from heelstrike.compile.code import Code, inner
 from heelstrike.compile.cuda import CudaKernel, Ptx
-from heelstrike.compile.gpu_plan import Rounds, Segment, loops, segments
-from heelstrike.compile.gpu_schedule import MOST, SHARED, schedule
-from heelstrike.compile.ptx import make_ptx
+from heelstrike.compile.gpu.plan import Rounds, Segment, loops, segments
+from heelstrike.compile.gpu.ptx import make_ptx
+from heelstrike.compile.gpu.schedule import MOST, SHARED, schedule
 from heelstrike.dynamics.flight import flight
 from heelstrike.errors import ProgramError
 from heelstrike.robot import load

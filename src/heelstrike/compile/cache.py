@@ -85,7 +85,7 @@ def cached_ptx(
     """`make_ptx(build(), outputs, dtype, arch, math)`, or the same from the cache."""
 
     def make() -> tuple[Layout, bytes]:
-        from heelstrike.compile import ptx
+        from heelstrike.compile.gpu import ptx
 
         made = ptx.make_ptx(build(), outputs, dtype, arch, math)
         return made.layout, made.as_bytes()

@@ -1,6 +1,6 @@
 """Programs on a GPU: PTX loaded and launched by cuda-core, a thread a world.
 
-Needs the extra heelstrike[cuda] and a GPU; `ptx.make_ptx` makes what it loads.
+Needs the extra heelstrike[cuda] and a GPU; `gpu/ptx.py` makes what it loads.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from heelstrike.compile.code import Item, Repeat, Traced
 from heelstrike.compile.cuda import WARP
 from heelstrike.compile.entry import Call, Cycle, Entry, Plan
 from heelstrike.compile.frame import Frame, Group, layout
-from heelstrike.compile.gpu import WORLD_REGISTERS, GpuEntry, gpu_attributes
+from heelstrike.compile.gpu.entry import WORLD_REGISTERS, GpuEntry, gpu_attributes
 from heelstrike.compile.lanes import Lanes
 from heelstrike.compile.real import Real
 from heelstrike.compile.straight import FunctionEmitter

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-PIECES, LEAST = 4, 8
+PIECES, LEAST = 8, 4
 """Of the tiles for each thread, and tiles in a piece: cores differ, and others use them."""
 
 

@@ -1,6 +1,6 @@
 """A crew's code on a GPU with a warp a limb: a block holds 32 worlds, each warp works on one limb.
 
-gpu_schedule.py says which warp does what, and when a barrier stands between. All warps of a block
+schedule.py says which warp does what, and when a barrier stands between. All warps of a block
 see the same worlds, so all make the same rounds of a loop. The members of a swarm are shared out
 among all warps: each crew has the swarm's code, in a loop over the members that are its warp's. The
 hub is worked on by the first warp of one crew. What hub and swarms make goes through memory from
@@ -13,9 +13,9 @@ from collections.abc import Callable
 from functools import partial
 
 from heelstrike.compile.code import CLOCK, FAILED, Commit, Place, Twins
-from heelstrike.compile.gpu_crews import Places
-from heelstrike.compile.gpu_member import Member, MemberLanes, Tables
-from heelstrike.compile.gpu_plan import Part, Rounds, Schedule, Segment
+from heelstrike.compile.gpu.crews import Places
+from heelstrike.compile.gpu.member import Member, MemberLanes, Tables
+from heelstrike.compile.gpu.plan import Part, Rounds, Schedule, Segment
 
 BARRIER = "  call void @llvm.nvvm.barrier0()"
 

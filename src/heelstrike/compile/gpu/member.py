@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from heelstrike.compile.code import Place, Twins
 from heelstrike.compile.cuda import WARP
-from heelstrike.compile.gpu_crews import Places
-from heelstrike.compile.gpu_plan import Schedule
+from heelstrike.compile.gpu.crews import Places
+from heelstrike.compile.gpu.plan import Schedule
 from heelstrike.compile.graph import INPUT
 from heelstrike.compile.lanes import Lanes
 from heelstrike.compile.operations import BlockEmitter

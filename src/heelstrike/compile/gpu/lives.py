@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from heelstrike.compile.code import Code, Place, Twins
-from heelstrike.compile.gpu_crews import Places
-from heelstrike.compile.gpu_groups import Groups
-from heelstrike.compile.gpu_plan import Part, loops, work
-from heelstrike.compile.gpu_slots import Life
+from heelstrike.compile.gpu.crews import Places
+from heelstrike.compile.gpu.groups import Groups
+from heelstrike.compile.gpu.plan import Part, loops, work
+from heelstrike.compile.gpu.slots import Life
 
 
 def lives(groups: Groups, parts: Sequence[Part], soon: set[Places]) -> dict[Place, Life]:

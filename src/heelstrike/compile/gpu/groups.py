@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heelstrike.compile.code import Advance, Place, Traced, Twins, next_of
-from heelstrike.compile.gpu_crews import Places
+from heelstrike.compile.gpu.crews import Places
 
 
 class Groups:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heelstrike.compile.code import Place
-from heelstrike.compile.gpu_crews import Places
+from heelstrike.compile.gpu.crews import Places
 
 
 @dataclass(frozen=True)

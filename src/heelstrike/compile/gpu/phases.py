@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from graphlib import TopologicalSorter
 
 from heelstrike.compile.code import Twins
-from heelstrike.compile.gpu_groups import Groups
+from heelstrike.compile.gpu.groups import Groups
 
 
 def phases(groups: Groups, units: Sequence[Twins]) -> list[list[list[Twins]]]:

@@ -14,15 +14,15 @@ import llvmlite.binding as llvm
 
 from heelstrike.compile.code import Traced
 from heelstrike.compile.cuda import WARP, Ptx
-from heelstrike.compile.gpu import (
+from heelstrike.compile.gpu.entry import (
     WORLD_BLOCK,
     gpu_attributes,
     in_step,
     part_registers,
     residents,
 )
-from heelstrike.compile.gpu_parts import emit_parts
-from heelstrike.compile.gpu_schedule import HOPPER, MOST, SHARED, schedule
+from heelstrike.compile.gpu.parts import emit_parts
+from heelstrike.compile.gpu.schedule import HOPPER, MOST, SHARED, schedule
 from heelstrike.compile.layout import Layout
 from heelstrike.compile.llvm import emit
 from heelstrike.compile.program import Program

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from heelstrike.compile.code import Advance, Place, Repeat, Twins
-from heelstrike.compile.gpu_crews import Places
+from heelstrike.compile.gpu.crews import Places
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from graphlib import CycleError
 
 from heelstrike.compile.code import Advance, Code, Item, Repeat, Traced, Twins, next_of
 from heelstrike.compile.cuda import WARP
-from heelstrike.compile.gpu_crews import HUB, Places, crews, limbs
-from heelstrike.compile.gpu_groups import Groups
-from heelstrike.compile.gpu_lives import Own, lives, private, taken_soon
-from heelstrike.compile.gpu_phases import ordered, phases
-from heelstrike.compile.gpu_plan import Part, Rounds, Schedule, Segment
-from heelstrike.compile.gpu_slots import ALWAYS, slots
-from heelstrike.compile.gpu_swarms import swarms
+from heelstrike.compile.gpu.crews import HUB, Places, crews, limbs
+from heelstrike.compile.gpu.groups import Groups
+from heelstrike.compile.gpu.lives import Own, lives, private, taken_soon
+from heelstrike.compile.gpu.phases import ordered, phases
+from heelstrike.compile.gpu.plan import Part, Rounds, Schedule, Segment
+from heelstrike.compile.gpu.slots import ALWAYS, slots
+from heelstrike.compile.gpu.swarms import swarms
 from heelstrike.compile.graph import Graph
 from heelstrike.compile.twins import joined
 

@@ -6,10 +6,10 @@ from functools import partial
 
 from heelstrike.compile.code import Code, Traced
 from heelstrike.compile.cuda import WARP
-from heelstrike.compile.gpu_crew import BARRIER, Crew
-from heelstrike.compile.gpu_crews import Places
-from heelstrike.compile.gpu_member import Member, MemberLanes, Tables
-from heelstrike.compile.gpu_plan import Schedule
+from heelstrike.compile.gpu.crew import BARRIER, Crew
+from heelstrike.compile.gpu.crews import Places
+from heelstrike.compile.gpu.member import Member, MemberLanes, Tables
+from heelstrike.compile.gpu.plan import Schedule
 from heelstrike.compile.real import Real
 from heelstrike.compile.twins import joined
 
