@@ -37,6 +37,8 @@ SCENE, ALL, MUJOCO = "scene", "all", "mujoco"
 """The scene's own law; all that hs.suggest knows; the column of MuJoCo."""
 TURNS = 7
 """Runs of which the fastest tells the time of a step."""
+CLEAR = 5e-3
+"""By which a run must take longer than a single step does, to tell that time [s]."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +233,9 @@ def _stable(largest: Callable[[], float]) -> tuple[float, tuple[str, ...]]:
 
 
 def _step_time(made: SceneFile, sim: Simulator, steps: int) -> float:
-    """CPU time of a recorded step [s]: what a run takes more than one of a single step."""
+    """CPU time of a recorded step [s]: what a run takes more than one of a single step. A run that
+    takes hardly more goes on for longer.
+    """
     q0, v0 = made.start
 
     def taken(count: int) -> float:
@@ -239,8 +243,13 @@ def _step_time(made: SceneFile, sim: Simulator, steps: int) -> float:
         sim.run(steps=count, q0=q0, v0=v0, record="standard", progress=False)
         return time.process_time() - began
 
-    whole, one = (min(taken(count) for _ in range(TURNS)) for count in (steps, 1))
-    return max(whole - one, 0.0) / max(steps - 1, 1)
+    def least(count: int) -> float:
+        return min(taken(count) for _ in range(TURNS))
+
+    one, steps = least(1), max(steps, 2)
+    while (more := least(steps) - one) < CLEAR:
+        steps *= 4
+    return more / (steps - 1)
 
 
 def _mujoco_column(

@@ -34,10 +34,11 @@ PLAIN = 1e3
 """A stop's stiffness at a joint without a torque limit [N m/rad or N/m]."""
 STUCK = 1e9
 """Dry friction holds a joint as a damper would that stops it within the inverse of this [1/s]."""
-SLACK, STILL = 1e-3, 3e-3
-"""Where contacts are coupled, whose forces have errors of their own: share of its limit by which
-dry friction that holds a joint may exceed it, and acceleration [rad/s^2, m/s^2] by which a joint
-that slid may move back within a step before it sticks. No joint should do so for those errors."""
+SLACK, STILL = 1e-2, 3e-2
+"""Share of its limit by which dry friction that holds a joint may exceed it in a step, and
+acceleration [rad/s^2, m/s^2] by which a joint that slid may move back within a step before it
+sticks. A step that is guessed to be in the middle of these need not be solved again for a guess
+that was a little wrong, nor for the errors of coupled contact forces."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,6 @@ def friction_torque(
     v: SX,
     dt: SX,
     guess: SX | None = None,
-    coupled: bool = False,
 ) -> Torque:
     """Dry friction of the joints that have some.
 
@@ -162,24 +162,19 @@ def friction_torque(
     if guess is None:
         return Torque(now, slope)
     limit = SX(robot.friction)
-    if not coupled:
-        return Torque(now, slope, limit, rubbing, start, plain=BOTH)
     return Torque(now, slope, limit, rubbing, start, SLACK, -STILL * slope, plain=BOTH)
 
 
-def friction_ahead(
-    state: SX, share: SX, before: SX, v: SX, a: SX, dt: SX, coupled: bool
-) -> tuple[SX, SX]:
+def friction_ahead(state: SX, share: SX, before: SX, v: SX, a: SX, dt: SX) -> tuple[SX, SX]:
     """What to expect of a joint's dry friction in the next step, -1, 0 or 1 as `state` is in this
     one, and what to remember: the share of its limit, `before` in the last step.
 
     A joint that stuck for two steps slides where its torque, going on as it did, passes the limit
-    with its slack; one that slid sticks where its velocity, going on as it did, turns back by more
-    than STILL. A wrong guess costs another round.
+    with half its slack; one that slid sticks where its velocity, going on as it did, turns back by
+    more than half of STILL. A wrong guess costs another round.
     """
-    slack, still = (SLACK, STILL) if coupled else (0.0, 0.0)
     share = ca.if_else(state == 0, share, state)
     ahead = share + ca.if_else(ca.fabs(before) < 1, share - before, 0)
-    slips = ca.if_else(ca.fabs(ahead) > 1 + slack, ca.sign(ahead), 0)
-    goes_on = ca.if_else(state * (v + 2 * dt * a) < still * dt, state, 0)
+    slips = ca.if_else(ca.fabs(ahead) > 1 + SLACK / 2, ca.sign(ahead), 0)
+    goes_on = ca.if_else(state * (v + 2 * dt * a) < STILL / 2 * dt, state, 0)
     return ca.if_else(state == 0, slips, goes_on), share

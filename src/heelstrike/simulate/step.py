@@ -189,7 +189,7 @@ class _Step:
         torques = [
             self.hands.torque(q, v, when),
             joints.damping_torque(robot, v, ahead),
-            joints.friction_torque(robot, self.plan.pose, v, dt, guess, coupling is not None),
+            joints.friction_torque(robot, self.plan.pose, v, dt, guess),
         ]
         if self.stops is not None:
             torques.append(joints.stop_torque(robot, self.stops, q, v, ahead))
@@ -298,6 +298,6 @@ class _Step:
         share = torque[i] / float(self.robot.friction[i])
         _, before = self.friction
         going = before[k], self.v[i], found.a[i], self.dt
-        new = joints.friction_ahead(state[k], share, *going, found.coupled is not None)
+        new = joints.friction_ahead(state[k], share, *going)
         for name, value in zip(FRICTION, new, strict=True):
             self.p.update_part(name, k, value)

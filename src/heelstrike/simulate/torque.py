@@ -19,7 +19,7 @@ from heelstrike.compile.loop import repeated
 from heelstrike.compile.program import Program
 from heelstrike.spatial.vector import SX, zeros
 
-ROUNDS = 3
+ROUNDS = 6
 """Solves in a step; a joint that exceeds its limit only in the last one does so for this step."""
 
 BOTH = ("now", "slope")

@@ -112,11 +112,12 @@ class Crew(Member):
             back = f"  br label %{head}.over"
         else:  # every n-th member, from the warp's number on
             again = f"[ %{head}.up, %{head}.work ]"
-            b.lines.append(f"  %{head}.k = phi i64 [ %warp64, %{before} ], {again}")
-            goes = b.line(f"icmp slt i64 %{head}.k, {self.plan.members[group - hub]}")
+            b.lines.append(f"  %{head}.k = phi i32 [ %warp, %{before} ], {again}")
+            goes = b.line(f"icmp slt i32 %{head}.k, {self.plan.members[group - hub]}")
             # opaque, or LLVM keeps a pointer for every place
-            number = b.line(f'call i64 asm "mov.u64 $0, $1;", "=l,l"(i64 %{head}.k)')
-            ends = [f"  %{head}.up = add i64 %{head}.k, {self.plan.warps}"]
+            own = b.line(f'call i32 asm "mov.u32 $0, $1;", "=r,r"(i32 %{head}.k)')
+            number = b.line(f"zext i32 {own} to i64")
+            ends = [f"  %{head}.up = add i32 %{head}.k, {self.plan.warps}"]
             back = f"  br label %{head}, !llvm.loop !0"
         b.lines.append(f"  br i1 {goes}, label %{head}.work, label %{head}.over")
         self.begin(f"{head}.work")

@@ -125,7 +125,6 @@ def _head(
         f"  %warp = urem i32 %turned, {plan.warps}",
         f"  %lane32 = urem i32 %tid, {WARP}",
         "  %lane = zext i32 %lane32 to i64",
-        "  %warp64 = zext i32 %warp to i64",
         f"  %team.first = mul i32 %team, {plan.values * WARP}",
         "  %team.lane = add i32 %team.first, %lane32",
         f"  %shared.lane = getelementptr {real.name}, ptr addrspace(3) @shared, i32 %team.lane",
