@@ -6,6 +6,8 @@ solution; away from switches that is the derivative of the step.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -96,3 +98,33 @@ def test_by_reference(standing):
     sim.parameters["servo.q_ref"] = held
     found = (ends[0] - ends[1]) / 2e-5
     np.testing.assert_allclose(slopes.inputs["servo.q_ref"][6:, 12], found, atol=1e-6)
+
+
+def test_joints_that_slide():
+    """Dry friction of most joints is at its limit while a biped settles. Differences are those of
+    Signorini, as above.
+    """
+    robot = hs.load("biped14")
+    robot = replace(robot, friction=np.where(np.arange(robot.nv) < 6, 0.0, 0.3))
+    pose = robot.pose("stance")
+    exact, sim = (
+        hs.Simulator(hs.Scene(robot, hs.Plane(law=law())), control=hs.Servo(reference=pose))
+        for law in (hs.Signorini, hs.Rigid)
+    )
+    exact.parameters["solver.tolerance"] = 1e-12
+    off = 0.01 * np.random.default_rng(0).normal(size=robot.nq) * (np.arange(robot.nq) > 6)
+    for duration, start in ((0.04, {"q0": pose + off}), (0.06, {}), (0.08, {})):
+        exact.run(duration, **start, record="final", progress=False)
+        state = exact.state.copy()
+        assert (np.abs(state["joint friction, expected"]) == 1).sum() > 7  # of 14
+        sim.state.update(state)
+        slopes = sim.linearize().state
+        for column in range(robot.nv):
+            ends = []
+            for sign in (1, -1):
+                v = state["v"].copy()
+                v[0, column] += sign * 1e-6
+                ends.append(after(exact, state, v=v))
+            found = (ends[0] - ends[1]) / 2e-6
+            np.testing.assert_allclose(slopes[6:, robot.nv + column], found, atol=1e-4)
+        exact.state.update(state)
