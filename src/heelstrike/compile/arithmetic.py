@@ -48,14 +48,11 @@ class Arithmetic:
     def _vector(self, scalar: str) -> str:
         return scalar if self.width == 1 else f"<{self.width} x {scalar}>"
 
-    def _new(self, text: str) -> str:
+    def line(self, text: str) -> str:
+        """Any instruction of LLVM's; returns its value."""
         name = f"%{self.prefix}{len(self.lines)}"
         self.lines.append(f"  {name} = {text}")
         return name
-
-    def line(self, text: str) -> str:
-        """Any instruction of LLVM's; returns its value."""
-        return self._new(text)
 
     def _splat(self, scalar: str, literal: str) -> str:
         return literal if self.width == 1 else f"splat ({scalar} {literal})"
@@ -79,19 +76,19 @@ class Arithmetic:
     # arithmetic
 
     def add(self, a: str, b: str) -> str:
-        return self._new(f"fadd {self.flags}{self.values} {a}, {b}")
+        return self.line(f"fadd {self.flags}{self.values} {a}, {b}")
 
     def sub(self, a: str, b: str) -> str:
-        return self._new(f"fsub {self.flags}{self.values} {a}, {b}")
+        return self.line(f"fsub {self.flags}{self.values} {a}, {b}")
 
     def mul(self, a: str, b: str) -> str:
-        return self._new(f"fmul {self.flags}{self.values} {a}, {b}")
+        return self.line(f"fmul {self.flags}{self.values} {a}, {b}")
 
     def div(self, a: str, b: str) -> str:
-        return self._new(f"fdiv {self.flags}{self.values} {a}, {b}")
+        return self.line(f"fdiv {self.flags}{self.values} {a}, {b}")
 
     def neg(self, a: str) -> str:
-        return self._new(f"fneg {self.flags}{self.values} {a}")
+        return self.line(f"fneg {self.flags}{self.values} {a}")
 
     def fma(self, a: str, b: str, c: str) -> str:
         """a b + c, rounded once."""
@@ -120,7 +117,7 @@ class Arithmetic:
         function = f"{self.values} @llvm.{name}.{suffix}"
         self.intrinsics.add(f"declare {function}({', '.join([self.values] * len(operands))})")
         arguments = ", ".join(f"{self.values} {x}" for x in operands)
-        return self._new(f"call {self.flags}{function}({arguments})")
+        return self.line(f"call {self.flags}{function}({arguments})")
 
     # comparisons and choices
 
@@ -128,19 +125,19 @@ class Arithmetic:
         """A mask; predicates are LLVM's: olt, ole, oeq, une, ... (o: false for NaN, u: true for
         NaN).
         """
-        return self._new(f"fcmp {predicate} {self.values} {a}, {b}")
+        return self.line(f"fcmp {predicate} {self.values} {a}, {b}")
 
     def both(self, a: str, b: str) -> str:
-        return self._new(f"and {self.masks} {a}, {b}")
+        return self.line(f"and {self.masks} {a}, {b}")
 
     def either(self, a: str, b: str) -> str:
-        return self._new(f"or {self.masks} {a}, {b}")
+        return self.line(f"or {self.masks} {a}, {b}")
 
     def invert(self, a: str) -> str:
-        return self._new(f"xor {self.masks} {a}, {self._splat('i1', 'true')}")
+        return self.line(f"xor {self.masks} {a}, {self._splat('i1', 'true')}")
 
     def select(self, mask: str, a: str, b: str) -> str:
-        return self._new(f"select {self.masks} {mask}, {self.values} {a}, {self.values} {b}")
+        return self.line(f"select {self.masks} {mask}, {self.values} {a}, {self.values} {b}")
 
     def max(self, a: str, b: str) -> str:
         """a if a > b else b: a single instruction on x86; b where either is NaN."""
@@ -156,33 +153,33 @@ class Arithmetic:
             return mask
         function = f"i1 @llvm.vector.reduce.or.v{self.width}i1"
         self.intrinsics.add(f"declare {function}({self.masks})")
-        return self._new(f"call {function}({self.masks} {mask})")
+        return self.line(f"call {function}({self.masks} {mask})")
 
     # bits
 
     def to_bits(self, a: str) -> str:
-        return self._new(f"bitcast {self.values} {a} to {self.integers}")
+        return self.line(f"bitcast {self.values} {a} to {self.integers}")
 
     def from_bits(self, i: str) -> str:
-        return self._new(f"bitcast {self.integers} {i} to {self.values}")
+        return self.line(f"bitcast {self.integers} {i} to {self.values}")
 
     def int_op(self, operation: str, a: str, b: str) -> str:
         """LLVM's integer operation (add, sub, and, or, xor, shl, lshr, ashr) on integers."""
-        return self._new(f"{operation} {self.integers} {a}, {b}")
+        return self.line(f"{operation} {self.integers} {a}, {b}")
 
     def int_compare(self, predicate: str, a: str, b: str) -> str:
-        return self._new(f"icmp {predicate} {self.integers} {a}, {b}")
+        return self.line(f"icmp {predicate} {self.integers} {a}, {b}")
 
     # conversions
 
     def to_integer(self, a: str) -> str:
         """A whole number, known to fit, as an integer."""
-        return self._new(f"fptosi {self.values} {a} to {self.integers}")
+        return self.line(f"fptosi {self.values} {a} to {self.integers}")
 
     def extend(self, a: str) -> str:
         """A float32 value as float64."""
-        return self._new(f"fpext {self.values} {a} to {self._vector('double')}")
+        return self.line(f"fpext {self.values} {a} to {self._vector('double')}")
 
     def round(self, a: str) -> str:
         """A float64 value rounded to float32."""
-        return self._new(f"fptrunc {self._vector('double')} {a} to {self.values}")
+        return self.line(f"fptrunc {self._vector('double')} {a} to {self.values}")

@@ -18,14 +18,14 @@ class Lanes(Arithmetic):
         "port", or of an array of "scalar"s.
         """
         index *= self._step(unit)
-        return self._new(f"getelementptr {self._element(unit)}, ptr {base}, i64 {index}")
+        return self.line(f"getelementptr {self._element(unit)}, ptr {base}, i64 {index}")
 
     def moving_address(self, base: str, index: int, stride: int, unit: str = "vector") -> str:
         """Where element index + stride * %counter is."""
         index, stride = index * self._step(unit), stride * self._step(unit)
-        offset = self._new(f"mul i64 %counter, {stride}")
-        start = self._new(f"add i64 {offset}, {index}")
-        return self._new(f"getelementptr {self._element(unit)}, ptr {base}, i64 {start}")
+        offset = self.line(f"mul i64 %counter, {stride}")
+        start = self.line(f"add i64 {offset}, {index}")
+        return self.line(f"getelementptr {self._element(unit)}, ptr {base}, i64 {start}")
 
     def _element(self, unit: str) -> str:
         return self.real.name if unit == "scalar" else self.values
@@ -35,28 +35,28 @@ class Lanes(Arithmetic):
 
     def load_splat(self, address: str) -> str:
         """A scalar from memory, in every lane."""
-        scalar = self._new(f"load {self.real.name}, ptr {address}, align {self.real.bytes}")
+        scalar = self.line(f"load {self.real.name}, ptr {address}, align {self.real.bytes}")
         return scalar if self.width == 1 else self._everywhere(scalar)
 
     def gather(self, base: str, indices: str) -> str:
         """Each lane's own scalar of the array at `base`."""
         if self.width == 1:
-            where = self._new(
+            where = self.line(
                 f"getelementptr {self.real.name}, ptr {base}, {self.real.integer} {indices}"
             )
-            return self._new(f"load {self.real.name}, ptr {where}, align {self.real.bytes}")
+            return self.line(f"load {self.real.name}, ptr {where}, align {self.real.bytes}")
         pointers = self._vector("ptr")
-        where = self._new(f"getelementptr {self.real.name}, ptr {base}, {self.integers} {indices}")
+        where = self.line(f"getelementptr {self.real.name}, ptr {base}, {self.integers} {indices}")
         suffix = f"v{self.width}{self.real.suffix}.v{self.width}p0"
         function = f"{self.values} @llvm.masked.gather.{suffix}"
         self.intrinsics.add(f"declare {function}({pointers}, i32, {self.masks}, {self.values})")
-        return self._new(
+        return self.line(
             f"call {function}({pointers} {where}, i32 {self.real.bytes}, "
             f"{self.masks} {self._splat('i1', 'true')}, {self.values} zeroinitializer)"
         )
 
     def load(self, address: str) -> str:
-        return self._new(f"load {self.values}, ptr {address}, align {self.alignment}")
+        return self.line(f"load {self.values}, ptr {address}, align {self.alignment}")
 
     def store(self, value: str, address: str) -> None:
         self.lines.append(f"  store {self.values} {value}, ptr {address}, align {self.alignment}")
@@ -69,24 +69,24 @@ class Lanes(Arithmetic):
             return [self._gather_at(base, start, offset) for offset in offsets]
         n = len(self.lines)
         scalar = self.real.integer
-        first = self._new(f"extractelement {self.integers} {start}, i64 0")
-        seed = self._new(f"insertelement {self.integers} poison, {scalar} {first}, i64 0")
+        first = self.line(f"extractelement {self.integers} {start}, i64 0")
+        seed = self.line(f"insertelement {self.integers} poison, {scalar} {first}, i64 0")
         zeros = f"<{self.width} x i32> zeroinitializer"
-        everywhere = self._new(
+        everywhere = self.line(
             f"shufflevector {self.integers} {seed}, {self.integers} poison, {zeros}"
         )
         apart = self.any(self.int_compare("ne", start, everywhere))
         self.lines += [f"  br i1 {apart}, label %apart{n}, label %alike{n}", f"alike{n}:"]
         alike = []
         for offset in offsets:
-            index = self._new(f"add {scalar} {first}, {offset}")
-            where = self._new(f"getelementptr {self.real.name}, ptr {base}, {scalar} {index}")
+            index = self.line(f"add {scalar} {first}, {offset}")
+            where = self.line(f"getelementptr {self.real.name}, ptr {base}, {scalar} {index}")
             alike.append(self.load_splat(where))
         self.lines += [f"  br label %joined{n}", f"apart{n}:"]
         gathered = [self._gather_at(base, start, offset) for offset in offsets]
         self.lines += [f"  br label %joined{n}", f"joined{n}:"]
         return [
-            self._new(f"phi {self.values} [ {a}, %alike{n} ], [ {b}, %apart{n} ]")
+            self.line(f"phi {self.values} [ {a}, %alike{n} ], [ {b}, %apart{n} ]")
             for a, b in zip(alike, gathered, strict=True)
         ]
 
@@ -120,11 +120,11 @@ class Lanes(Arithmetic):
         if size == 1:
             return self.select(mask, a, b)
         values = self.beside(size).values
-        return self._new(f"select i1 {mask}, {values} {a}, {values} {b}")
+        return self.line(f"select i1 {mask}, {values} {a}, {values} {b}")
 
     def load_scalars(self, address: str) -> str:
         """As many neighbouring scalars as there are lanes."""
-        return self._new(f"load {self.values}, ptr {address}, align {self.real.bytes}")
+        return self.line(f"load {self.values}, ptr {address}, align {self.real.bytes}")
 
     def store_scalars(self, value: str, address: str) -> None:
         line = f"  store {self.values} {value}, ptr {address}, align {self.real.bytes}"
@@ -134,7 +134,7 @@ class Lanes(Arithmetic):
         """The vector of these scalars."""
         vector = "poison"
         for k, scalar in enumerate(scalars):
-            vector = self._new(
+            vector = self.line(
                 f"insertelement {self.values} {vector}, {self.real.name} {scalar}, i64 {k}"
             )
         return vector
@@ -144,18 +144,18 @@ class Lanes(Arithmetic):
         if self.width == 1:
             return self.beside(len(lanes))._everywhere(vector)
         picked = ", ".join(f"i32 {lane}" for lane in lanes)
-        return self._new(
+        return self.line(
             f"shufflevector {self.values} {vector}, {self.values} poison, "
             f"<{len(lanes)} x i32> <{picked}>"
         )
 
     def part(self, vector: str, lane: int) -> str:
         """One lane of a vector, as a scalar."""
-        return self._new(f"extractelement {self.values} {vector}, i64 {lane}")
+        return self.line(f"extractelement {self.values} {vector}, i64 {lane}")
 
     def _everywhere(self, scalar: str) -> str:
-        first = self._new(f"insertelement {self.values} poison, {self.real.name} {scalar}, i64 0")
-        return self._new(
+        first = self.line(f"insertelement {self.values} poison, {self.real.name} {scalar}, i64 0")
+        return self.line(
             f"shufflevector {self.values} {first}, {self.values} poison, "
             f"<{self.width} x i32> zeroinitializer"
         )
