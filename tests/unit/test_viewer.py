@@ -442,10 +442,10 @@ def test_it_serves_until_ctrl_c(tmp_path):
         said = b""
         while b"}" not in said:
             said += process.stdout.readline()
-        with urllib.request.urlopen(json.loads(said)["url"], timeout=20) as answer:
+        with urllib.request.urlopen(json.loads(said)["url"], timeout=60) as answer:
             assert b"<html" in answer.read()[:200].lower()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (0, b"", b"")
 
 
