@@ -34,11 +34,12 @@ PLAIN = 1e3
 """A stop's stiffness at a joint without a torque limit [N m/rad or N/m]."""
 STUCK = 1e9
 """Dry friction holds a joint as a damper would that stops it within the inverse of this [1/s]."""
-SLACK, STILL = 1e-2, 3e-2
+SLACK, STILL = 1e-2, 3e-3
 """Share of its limit by which dry friction that holds a joint may exceed it in a step, and
 acceleration [rad/s^2, m/s^2] by which a joint that slid may move back within a step before it
-sticks. A step that is guessed to be in the middle of these need not be solved again for a guess
-that was a little wrong, nor for the errors of coupled contact forces."""
+sticks. What is guessed is in the middle of these, so that a guess that was a little wrong need not
+be solved again, nor one for the errors of coupled contact forces. With ten times STILL the legs of
+a robot at rest stick and slide in turn."""
 
 
 @dataclass(frozen=True)
