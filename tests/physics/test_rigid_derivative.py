@@ -126,5 +126,5 @@ def test_joints_that_slide():
                 v[0, column] += sign * 1e-6
                 ends.append(after(exact, state, v=v))
             found = (ends[0] - ends[1]) / 2e-6
-            np.testing.assert_allclose(slopes[6:, robot.nv + column], found, atol=1e-4)
+            np.testing.assert_allclose(slopes[6:, robot.nv + column], found, atol=1e-6)
         exact.state.update(state)

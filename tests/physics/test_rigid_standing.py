@@ -148,6 +148,8 @@ def test_dry_friction_of_joints_keeps_to_its_limit(law):
     joints = np.abs(missing)[:, 6:]
     assert 0.99 * limit < joints.max() < 1.015 * limit
     assert (joints > 0.99 * limit).any(axis=1).mean() > 0.2
+    power = np.array(missing)[:, 6:] * v[2:, 6:]
+    assert power[joints > 0.99 * limit].max() < 1e-4 * limit  # at its limit it does not drive
 
 
 @pytest.mark.nightly

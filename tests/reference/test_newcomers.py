@@ -21,6 +21,7 @@ from heelstrike.scene_files.single import alone
 from tests.models import example_file as example
 
 STANDING = {"solo12.urdf": "elastic", "talos_reduced.urdf": "rigid"}
+LARGE = "talos_reduced.urdf"  # half a minute on a busy machine: nightly
 
 
 def run(capsys, *arguments):
@@ -32,7 +33,7 @@ def run(capsys, *arguments):
 
 @pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
 @pytest.mark.parametrize(
-    "name", ["solo12.urdf", pytest.param("talos_reduced.urdf", marks=pytest.mark.nightly)]
+    "name", [pytest.param(n, marks=pytest.mark.nightly if n == LARGE else ()) for n in STANDING]
 )
 def test_a_robot_of_ones_own_stands(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

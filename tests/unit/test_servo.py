@@ -140,7 +140,7 @@ def test_a_run_without_a_reference_holds_the_pose_it_starts_in(wheel):
 @pytest.mark.parametrize("implicit", [True, False])
 def test_limits_of_several_joints_together(implicit):
     """hoap1 in the air, far from its reference: what is applied is what moves it, and each torque
-    is the servo's law or exactly the limit.
+    is the servo's law, or exactly the limit where the law asks for more.
     """
     robot = hs.load("hoap1")
     model = to_pinocchio(robot)
@@ -167,6 +167,7 @@ def test_limits_of_several_joints_together(implicit):
         # kp 300 times an angle's rounding, through a solve
         assert np.allclose(np.where(full, 0, tau - law), 0, atol=1e-9)
         assert (np.sign(tau) == np.sign(law))[full].all()
+        assert (np.abs(law)[full] > (1 - 1e-9) * limit[full]).all()  # none is there without need
         a = pin.aba(model, model.createData(), q, v, tau.values)
         # a free joint's linear velocity is stepped in world axes
         turn, turned = (pin.Quaternion(x[3:7]).matrix() for x in (q, after_q))

@@ -441,7 +441,9 @@ def test_it_serves_until_ctrl_c(tmp_path):
     ) as process:
         said = b""
         while b"}" not in said:
-            said += process.stdout.readline()
+            line = process.stdout.readline()
+            assert line, process.stderr.read()
+            said += line
         with urllib.request.urlopen(json.loads(said)["url"], timeout=60) as answer:
             assert b"<html" in answer.read()[:200].lower()
         process.send_signal(signal.SIGINT)

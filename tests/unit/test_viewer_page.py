@@ -114,19 +114,24 @@ def test_a_recording_is_seen_and_the_slider_moves_it(page, falling):
         field(page, "time [s]").wait_for(timeout=1e3 * PATIENCE)
         until(lambda: opened.get_clients(), page)
 
-        def hidden(hide: bool) -> np.ndarray:
-            player.cast.hide(0, hide)
-            return drawn(page)
+        def shown() -> list[np.ndarray]:
+            """The robot, its absence, and the robot again."""
+            pictures = []
+            for hide in (False, True, False):
+                player.cast.hide(0, hide)
+                pictures.append(drawn(page))
+            return pictures
 
         def seen() -> bool:
-            return differs(hidden(False), hidden(True)) > 0.03
+            first, empty, again = pictures[:] = shown()
+            return differs(first, empty) > 0.03 and differs(first, again) < 0.005
 
+        pictures: list[np.ndarray] = []
         until(seen, page)
-        first = hidden(False)
+        before = pictures[0]
         write(page, "time [s]", 0.2)
         until(lambda: abs(player.time - 0.2) < 1e-3, page)
-        until(lambda: differs(first, drawn(page)) > 0.02, page)
-        until(seen, page)
+        until(lambda: seen() and differs(before, pictures[0]) > 0.02, page)
 
 
 def test_a_slider_of_a_live_scene_changes_the_depth(page):

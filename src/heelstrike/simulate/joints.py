@@ -175,7 +175,7 @@ def friction_ahead(state: SX, share: SX, before: SX, v: SX, a: SX, dt: SX) -> tu
     more than half of STILL. A wrong guess costs another round.
     """
     share = ca.if_else(state == 0, share, state)
-    ahead = share + ca.if_else(ca.fabs(before) < 1, share - before, 0)
+    ahead = share + ca.if_else(ca.fabs(before) != 1, share - before, 0)
     slips = ca.if_else(ca.fabs(ahead) > 1 + SLACK / 2, ca.sign(ahead), 0)
     goes_on = ca.if_else(state * (v + 2 * dt * a) < STILL / 2 * dt, state, 0)
     return ca.if_else(state == 0, slips, goes_on), share

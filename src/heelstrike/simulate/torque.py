@@ -4,8 +4,9 @@
 
 A servo, joint damping, a stop and dry friction all have this form; the slope joins the diagonal of
 H, so that stiff servos and light joints stay stable at any step. The clamp is an active set: solve
-with none at its limit; a joint that exceeds it gets the limit and no slope, and the solve repeats,
-`ROUNDS` times at most and only if a lane needs it.
+with none at its limit, or with a guess; a joint that exceeds it gets the limit and no slope, one
+that does not reach it leaves it, and the solve repeats, `ROUNDS` times at most and only if a lane
+needs it.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from heelstrike.compile.loop import repeated
 from heelstrike.compile.program import Program
 from heelstrike.spatial.vector import SX, zeros
 
-ROUNDS = 6
-"""Solves in a step; a joint that exceeds its limit only in the last one does so for this step."""
+ROUNDS, SETTLED = 10, 5
+"""Solves in a step, and those after which what reached its limit stays there, so that all come to
+an end; a joint that exceeds its limit only in the last one does so for this step."""
 
 BOTH = ("now", "slope")
 Parts = Sequence[tuple[str, Sequence[int]]]
@@ -45,8 +47,7 @@ class Torque:
     slack: float = 0.0
     """Share of its limit by which an entry between its limits may exceed it."""
     least: SX | None = None
-    """What an entry that is guessed to be at its limit must come to, lest that be undone; the limit
-    by default."""
+    """What an entry that is at its limit must come to, lest it leave it; the limit by default."""
     plain: Sequence[str] = ()
     """What is so simple that it is computed anew wherever it is needed."""
 
@@ -84,8 +85,8 @@ def drive(
             with p.block(f"{name}: torque", i):
                 now[i], slope[i] = p.let("now", now[i]), p.let("slope", slope[i])
         solved, counted = solve(now, slope)
-        first, last = left == ROUNDS, left == 1
-        following = [_following(t, s, solved, first) for t, s in zip(torques, states, strict=True)]
+        loose, last = left > ROUNDS - SETTLED, left == 1
+        following = [_following(t, s, solved, loose) for t, s in zip(torques, states, strict=True)]
         changes = []
         for name, i in each(parts):
             with p.block(f"{name}: joint limits", i):
@@ -149,10 +150,9 @@ def _held(torque: Torque, state: SX) -> Torque:
     return Torque(now, slope)
 
 
-def _following(torque: Torque, state: SX, a: SX, first: SX) -> SX:
+def _following(torque: Torque, state: SX, a: SX, loose: SX) -> SX:
     """The state of the limited entries in the next round. One between its limits goes to the limit
-    that it is beyond; one at a limit stays there, but for a guess, undone in the first round, that
-    holds it at a limit which it does not reach.
+    that it is beyond; one at a limit that it does not reach leaves it while it is loose.
     """
     new = zeros(len(torque.limited))
     for k, i in enumerate(torque.limited):
@@ -160,9 +160,7 @@ def _following(torque: Torque, state: SX, a: SX, first: SX) -> SX:
         found, limit = torque.now[i] - torque.slope[i] * a[i], torque.limit[i]
         most = limit * (1 + torque.slack)
         beyond = ca.if_else(found > most, 1, ca.if_else(found < -most, -1, 0))
-        held = state[k]
-        if torque.start is not None:
-            least = limit if torque.least is None else torque.least[i]
-            held = ca.if_else(ca.logic_and(first, held * found < least), 0, held)
-        new[k] = ca.if_else(state[k] == 0, beyond, held)
+        least = limit if torque.least is None else torque.least[i]
+        stays = ca.if_else(ca.logic_and(loose, state[k] * found < least), 0, state[k])
+        new[k] = ca.if_else(state[k] == 0, beyond, stays)
     return new

@@ -25,7 +25,7 @@ from heelstrike.compile.gpu.swarms import swarms
 from heelstrike.compile.graph import Graph
 from heelstrike.compile.twins import joined
 
-FEW = 6
+FEW = 10
 """Rounds at most, of a loop that hardly ever makes a second one."""
 SHARED, MOST, HOPPER = 113 * 1024, 227 * 1024, 90
 """Bytes of shared memory for 32 worlds, of which a multiprocessor has room for twice as many; and

@@ -76,17 +76,16 @@ class Drive:
             )
         self._layout, self._plan, self._dt, self._model = layout, plan, dt, model
         robot = layout.robot
-        self._slope = np.zeros(robot.nv) if plan is None else dt * (plan.kd + dt * plan.kp)
+        self.slope = np.zeros(robot.nv) if plan is None else dt * (plan.kd + dt * plan.kp)
         self._own = model.dof_armature[layout.dofs].copy()
         self.limit = np.full(robot.nv, np.inf) if plan is None else plan.limit
 
-    def free(self, held: np.ndarray) -> np.ndarray:
-        """What the servo adds to the inertia, but at joints that are held at their limit; MuJoCo's
-        armature is set accordingly.
+    def free(self, held: np.ndarray) -> None:
+        """Adds to MuJoCo's armature what the servo adds to the inertia, but at joints that are held
+        at their limit.
         """
-        slope = np.where(held, 0.0, self._slope)
+        slope = np.where(held, 0.0, self.slope)
         self._model.dof_armature[self._layout.dofs] = self._own + slope
-        return slope
 
     def torque(self, q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
         """tau0 by our velocity index."""

@@ -11,13 +11,10 @@ import numpy as np
 from heelstrike.measure.peer.model import body_ids, handed_over, module, pair_geoms, positions_of
 from heelstrike.measure.peer.motion import Drive, Layout
 from heelstrike.simulate.step import FASTEST
+from heelstrike.simulate.torque import ROUNDS, SETTLED
 
 if TYPE_CHECKING:
     from heelstrike.scene_files import SceneFile
-
-
-TURNS = 4
-"""In which a step finds the joints that are at their torque limits, as ours does."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +78,14 @@ def _step(
     wanted: np.ndarray,
     step: int,
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """One step; the torque that the servo gave, the pushes' force, and MuJoCo's time [s]."""
+    """One step; the torque that the servo gave, the pushes' force, and MuJoCo's time [s]. Joints at
+    their torque limits are found in rounds, as ours are (simulate/torque.py).
+    """
     start = data.qpos.copy(), data.qvel.copy(), data.qacc_warmstart.copy(), data.time
     side, took = np.zeros(len(wanted)), 0.0
-    for turn in range(TURNS):
+    for turn in range(ROUNDS):
         held = side != 0
-        slope = drive.free(held)
+        drive.free(held)
         torque = np.where(held, side * np.where(held, drive.limit, 0.0), wanted)
         began = time.thread_time()
         mj.mj_step1(model, data)
@@ -96,12 +95,15 @@ def _step(
         began = time.thread_time()
         mj.mj_step2(model, data)
         took += time.thread_time() - began if turn == 0 else 0.0
-        before = start[1][layout.dofs]
-        torque = torque - slope * (data.qvel[layout.dofs] - before) / model.opt.timestep
-        over = ~held & (np.abs(torque) > drive.limit * (1 + 1e-12))
-        if not over.any() or turn == TURNS - 1:
+        gained = data.qvel[layout.dofs] - start[1][layout.dofs]
+        asked = wanted - drive.slope * gained / model.opt.timestep
+        torque = np.where(held, torque, asked)
+        beyond = np.abs(asked) > drive.limit * (1 + 1e-12)
+        stays = np.where((side * asked < drive.limit) & (turn < SETTLED), 0.0, side)
+        following = np.where(held, stays, np.where(beyond, np.sign(asked), 0.0))
+        if (following == side).all() or turn == ROUNDS - 1:
             break
-        side = np.where(over, np.sign(torque), side)
+        side = following
         data.qpos[:], data.qvel[:], data.qacc_warmstart[:], data.time = start
     return torque, pushed[layout.dofs], took
 
