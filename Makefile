@@ -12,7 +12,7 @@ test: .venv/installed-dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not nightly"
+	$(BIN)/python -m pytest -n 2 -m "not nightly"
 
 lint: .venv/installed-dev
 	$(BIN)/python -m ruff check --fix .

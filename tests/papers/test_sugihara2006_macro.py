@@ -65,6 +65,7 @@ def test_terms_are_those_of_a_minimum():
     assert made.support == pytest.approx(1 / (1 + lam * (M / N) ** 2), abs=0.02)
 
 
+@pytest.mark.nightly
 def test_peak_and_spread_fall_with_lambda_as_it_stands_up():
     """Figs 7 and 8 by the reading that stands: with the membrane pressing on."""
     made = stances("paper", "both")

@@ -80,7 +80,7 @@ def test_number_of_points_at_which_the_damper_alone_is_unstable():
 
 
 LONG = [
-    pytest.param(name, marks=[pytest.mark.nightly] if name == "maps" else [])
+    pytest.param(name, marks=[pytest.mark.nightly] if name in ("maps", "points") else [])
     for name in NOT_AS_STATED
 ]
 

@@ -30,6 +30,7 @@ def test_the_printed_errors_follow_from_the_printed_values():
         assert least - ROUNDED < missed < most + ROUNDED
 
 
+@pytest.mark.nightly
 def test_a_row_of_tables_1_and_2_by_the_simplified_computation():
     """B-2: 6 kg at 0.7 m/s; 4.7 N s."""
     made = motions.motion("B-2")

@@ -100,6 +100,7 @@ def test_by_reference(standing):
     np.testing.assert_allclose(slopes.inputs["servo.q_ref"][6:, 12], found, atol=1e-6)
 
 
+@pytest.mark.nightly
 def test_joints_that_slide():
     """Dry friction of most joints is at its limit while a biped settles. Differences are those of
     Signorini, as above.

@@ -95,6 +95,7 @@ def test_anymal_stands_in_float32():
     check_agree(loaded(data_file("robots/anymal_c.xml")))
 
 
+@pytest.mark.nightly
 def test_soles_on_few_joints_in_float32(tmp_path):
     """The inverse inertia of the feet has rank 14 of 24."""
     check_agree(quadruped(tmp_path, "soles", 2))

@@ -40,7 +40,8 @@ URDFS = {  # file: whether the base is free
     "tiago.urdf": False,
 }
 MJCFS = ["g1", "talos", "anymal_c", "mighty", "op3", "sr1", "hrp4c", "jvrc1", "hoap3_20dof", "t1"]
-LARGE = {"talos_full_v2.urdf", "icub_reduced.urdf", "tiago.urdf", "talos", "hrp4c", "jvrc1", "t1"}
+LARGE = {"g1_29dof_rev_1_0.urdf", "talos_reduced.urdf", "talos_full_v2.urdf", "icub_reduced.urdf"}
+LARGE |= {"tiago.urdf", "talos", "hrp4c", "jvrc1", "t1"}
 
 
 def each(names):

@@ -51,7 +51,12 @@ def test_none_is_forgotten_or_long():
         assert len(path.read_text().splitlines()) < 60, path.name
 
 
-@pytest.mark.parametrize("name", PRINTED)
+SLOW = ("balance", "pushes")  # the second is what `make demo` runs
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.nightly if n in SLOW else ()) for n in PRINTED]
+)
 def test_example_runs(name, tmp_path):
     assert re.search(PRINTED[name], run(name, tmp_path))
     if name == "stand":

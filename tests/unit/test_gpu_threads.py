@@ -73,7 +73,9 @@ def test_a_world_that_fails_stays_as_it_was():
     assert not np.array_equal(ours.get("q")[0], values["q"][0].astype(np.float32))
 
 
-@pytest.mark.parametrize("law", [hs.Rigid(), hs.MicroMacro()])
+@pytest.mark.parametrize(
+    "law", [hs.Rigid(), pytest.param(hs.MicroMacro(), marks=pytest.mark.nightly)]
+)
 def test_coupled_rounds_within_those_of_the_joints(law):
     """One world is left far behind the other; what only the record needs of a round is there."""
     record = ["q", "normal", "rounds", "unfinished", "residual"]

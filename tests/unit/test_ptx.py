@@ -57,7 +57,7 @@ def test_every_limb_gets_a_warp(name, crews):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("law", [hs.Elastic(), hs.Rigid()])
-@pytest.mark.parametrize("name", ["hrp2", "hoap1"])
+@pytest.mark.parametrize("name", [pytest.param("hrp2", marks=pytest.mark.nightly), "hoap1"])
 def test_a_block_finds_its_registers_and_shared_memory(name, law, dtype):
     """A multiprocessor of Hopper: 65,536 registers, 16,384 a quarter, and 227 kB of shared memory.
     hrp2 has five warps, which do not go over four quarters alike.
@@ -66,6 +66,7 @@ def test_a_block_finds_its_registers_and_shared_memory(name, law, dtype):
     check_room(make_ptx(sim.program, [], dtype))
 
 
+@pytest.mark.nightly
 def test_a_team_that_takes_most_of_the_shared_memory_is_alone():
     scene = hs.Scene(load(data_file("robots/op3.xml")), hs.Plane(law=hs.Rigid()))
     program = hs.Simulator(scene, control=hs.Servo()).program

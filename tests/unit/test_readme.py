@@ -76,7 +76,17 @@ def follow(page: str, desk: Path) -> None:
             call(step.text.replace("python -m heelstrike", "heelstrike"))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if any(step.now for step in steps(page))])
+SLOW = ("docs/motions.md", "docs/viewer.md")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.nightly if page in SLOW else ())
+        for page in PAGES
+        if any(step.now for step in steps(page))
+    ],
+)
 def test_page_runs(page, desk):
     follow(page, desk)
 
