@@ -11,6 +11,7 @@ import warnings
 from functools import cache
 
 import numpy as np
+import pytest
 
 import heelstrike as hs
 from heelstrike.bench.standing import first_pose
