@@ -146,10 +146,11 @@ def test_dry_friction_of_joints_keeps_to_its_limit(law):
             tau -= frame[:3].T @ force[k, n] + frame[3:].T @ np.cross(lever, force[k, n])
         missing.append(tau)
     joints = np.abs(missing)[:, 6:]
+    # a hundredth is the tolerance of a step, the rest that of the contact forces
     assert 0.99 * limit < joints.max() < 1.015 * limit
     assert (joints > 0.99 * limit).any(axis=1).mean() > 0.2
     power = np.array(missing)[:, 6:] * v[2:, 6:]
-    assert power[joints > 0.99 * limit].max() < 1e-4 * limit  # at its limit it does not drive
+    assert power[joints > 0.99 * limit].max() < 1e-4 * limit  # it does not drive: 3e-6 rad/s may be
 
 
 @pytest.mark.nightly
