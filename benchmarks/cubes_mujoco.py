@@ -16,9 +16,9 @@ import numpy as np
 from mujoco import rollout
 from scipy.spatial.transform import Rotation
 
-from heelstrike.fit.motions import Off
-from heelstrike.fit.search import search
-from heelstrike.fit.space import Space
+from heelstrike.identification.motions import Off
+from heelstrike.identification.search import search
+from heelstrike.identification.space import Space
 from heelstrike.papers.marhefka1996.tosses import (
     RATE,
     SUBSTEPS,

@@ -27,14 +27,15 @@ from rich.table import Table
 from benchmarks.command import keep, parser
 from heelstrike.bench.growth import chain
 from heelstrike.bench.timing import best_of
-from heelstrike.compile.batch import Batch
-from heelstrike.compile.cpu import Kernel, compile_program, widest
-from heelstrike.compile.program import Program
-from heelstrike.compile.real import REALS
+from heelstrike.codegen.real import REALS
 from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import quantities
+from heelstrike.ir.program import Program
 from heelstrike.machine import machine
 from heelstrike.robot import Robot, load
+from heelstrike.runtime.batch import Batch
+from heelstrike.runtime.compiler import compile_program
+from heelstrike.runtime.kernel import Kernel, widest
 
 WORLDS = 256
 """In lanes on one thread: a batch that stays in the second-level cache."""

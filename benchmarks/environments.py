@@ -28,8 +28,8 @@ import numpy as np
 
 import heelstrike as hs
 from heelstrike.bench.timing import best_of
-from heelstrike.compile.driver import current_device
 from heelstrike.machine import machine
+from heelstrike.runtime.cuda.driver import current_device
 
 HOLD, TURNS, WATCHED, CHECKED = 20, 40, 1000, 256
 SIZES = {"cpu": (256, 1024, 4096), "cuda": (4096, 65_536)}

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from heelstrike.compile.cuda import CudaBatch, CudaKernel, Ptx
+from heelstrike.runtime.cuda.kernel import CudaBatch, CudaKernel, Ptx
 
 WORLDS = 65_536
 CHECKED = 256
@@ -45,7 +45,7 @@ def main() -> None:
 
 def prepare(folder: Path) -> None:
     from benchmarks.ground import inputs, standing
-    from heelstrike.compile.gpu.ptx import make_ptx
+    from heelstrike.codegen.cuda.ptx import make_ptx
     from heelstrike.robot import load
     from tests.unit.test_rollout import oscillator, points, roots, runaway, tables
 
@@ -79,7 +79,7 @@ def prepare(folder: Path) -> None:
 def write_case(
     path: Path, ptx: Ptx, program: Any, values: dict[str, np.ndarray], steps: int
 ) -> None:
-    from heelstrike.compile.cpu import compile_program
+    from heelstrike.runtime.compiler import compile_program
 
     dtype = "float32" if ptx.layout.real.bytes == 4 else "float64"
     batch = compile_program(program, dtype=dtype).batch(CHECKED)

@@ -21,8 +21,8 @@ import numpy as np
 
 import heelstrike as hs
 from heelstrike.bench.standing import simulator
-from heelstrike.compile.driver import current_device
 from heelstrike.machine import machine
+from heelstrike.runtime.cuda.driver import current_device
 
 WORLDS, STEPS, CHECKED, TURNS = 65_536, 1000, 256, 3
 LAWS: dict[str, Any] = {

@@ -29,10 +29,10 @@ from benchmarks.command import keep, parser
 from benchmarks.sweep import RANDOM, SCENE
 from heelstrike.bench.bench import GPU_LAWS, gpu_part
 from heelstrike.bench.standing import case
-from heelstrike.compile import cuda_batch
-from heelstrike.compile.driver import current_device, free_memory
 from heelstrike.errors import HeelstrikeError
 from heelstrike.machine import machine
+from heelstrike.runtime.cuda import batch as cuda_batch
+from heelstrike.runtime.cuda.driver import current_device, free_memory
 from heelstrike.sweeps.fall import Fall, fall_of
 
 WORLDS, DURATION, CHECKED = 1_000_000, 0.5, 4096

@@ -11,11 +11,11 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from heelstrike.compile.program import SX, Program
 from heelstrike.dynamics.aba import aba
 from heelstrike.dynamics.integrate import euler
 from heelstrike.dynamics.kinematics import kinematics, point_velocity, poses
 from heelstrike.dynamics.tree import limbs
+from heelstrike.ir.program import SX, Program
 from heelstrike.robot import Robot
 from heelstrike.spatial.motion import Force, force_at
 

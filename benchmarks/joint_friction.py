@@ -6,7 +6,7 @@ G1 and ANYmal C of HEELSTRIKE_DATA/robots start with their joints about 0.01 rad
 settle on an elastic and on a rigid floor: 32 worlds, 1 s in steps of 1 ms. Of all steps: those with
 a joint that is held by more than its limit and a hundredth, and the worst; those with one that its
 friction drives, faster than it may move back; of the rigid floor, the mean of the evaluations of
-the contact problem in a step. Tolerances are those of simulate/joints.py.
+the contact problem in a step. Tolerances are those of step/joints.py.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ import heelstrike as hs
 from benchmarks.command import keep, parser
 from heelstrike.bench.standing import first_pose
 from heelstrike.machine import machine
-from heelstrike.simulate.joints import SLACK, STILL, rubbing_joints
-from heelstrike.simulate.step import FRICTION
+from heelstrike.step.joints import SLACK, STILL, rubbing_joints
+from heelstrike.step.step import FRICTION
 
 ROBOTS = ("g1", "anymal_c")
 LAWS = {

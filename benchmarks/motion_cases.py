@@ -5,7 +5,7 @@ Ground is chosen by a wanted static depth: a robot that stands on eight points s
     k = m g / (8 DEPTH)        c_n = sqrt(k m_n),  c_t = sqrt(k m_t): half of the critical damping
 
 m_n and m_t are what the points feel together, along the normal and along the ground: 1 / lambda_max
-of J H^-1 J^T, with armature and implicit servo in H (simulate/inertia.py). HuntCrossley has a
+of J H^-1 J^T, with armature and implicit servo in H (dynamics/effective_mass). HuntCrossley has a
 material's alpha, 1 s/m; MicroMacro's membrane has k / 10 and c / 10, so that the floor below it
 carries the robot, as in [Sugihara2006]; rigid laws have no such number. Two more show what goes
 wrong: ground that is three times as soft, and friction that is damped too much for the step.
@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 import heelstrike as hs
+from heelstrike.dynamics.effective_mass import Touching, contact_mass
 from heelstrike.motion import Motion, jump, play, punch, stand_up, walk
-from heelstrike.simulate.inertia import Touching, contact_mass
-from heelstrike.simulate.servo import gains
+from heelstrike.scene.servo import gains
 
 DEPTH = 1e-4
 """[m]"""

@@ -2,7 +2,7 @@
 
     python -m benchmarks.unrolled
 
-One evaluation of the points of two feet, what contact/coupled.py does in every round: velocity,
+One evaluation of the points of two feet, what contact/solver/coupled.py does in a round: velocity,
 nearest impulse in cone or tube, wrench and stiffness of each body. The same operations both ways;
 processor time of one thread, best of the turns.
 """
@@ -18,11 +18,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.loop import Array, counted
-from heelstrike.compile.program import Program
-from heelstrike.contact.cone import in_cone, in_tube
-from heelstrike.contact.contact import SX, where
+from heelstrike.contact.law import SX, where
+from heelstrike.contact.solver.cone import in_cone, in_tube
+from heelstrike.ir.loop import Array, counted
+from heelstrike.ir.program import Program
+from heelstrike.runtime.compiler import compile_program
 from heelstrike.spatial.vector import skew, zeros
 
 FEET, COUNTS, ROUNDS, WORLDS, TURNS = 2, (8, 32, 128), 10, 512, 25

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.compile.export import export
-from heelstrike.compile.exported import load_exported
+from heelstrike.runtime.export import export
+from heelstrike.runtime.exported import load_exported
 
 START = [0, 0, 0.15, 0, 0, 0, 1]
 

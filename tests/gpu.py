@@ -15,11 +15,11 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
-from heelstrike.compile import chosen
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.driver import current_device
-from heelstrike.compile.gpu import ptx
+from heelstrike.codegen.cuda import ptx
 from heelstrike.errors import HeelstrikeError
+from heelstrike.runtime.compiler import compile_program
+from heelstrike.runtime.cuda import masked_write as chosen
+from heelstrike.runtime.cuda.driver import current_device
 from heelstrike.simulate import target
 from tests import ptx_machine
 

@@ -14,15 +14,15 @@ import threading
 import llvmlite.binding as llvm
 import numpy as np
 
-from heelstrike.compile.batch import Batch
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.cuda import WARP
-from heelstrike.compile.gpu.entry import gpu_attributes
-from heelstrike.compile.gpu.parts import emit_parts
-from heelstrike.compile.gpu.schedule import schedule
-from heelstrike.compile.layout import Layout
-from heelstrike.compile.program import Program
-from heelstrike.compile.real import REALS
+from heelstrike.codegen.cuda.entry import gpu_attributes
+from heelstrike.codegen.cuda.module import WARP
+from heelstrike.codegen.cuda.parts import emit_parts
+from heelstrike.codegen.cuda.schedule import schedule
+from heelstrike.codegen.layout import Layout
+from heelstrike.codegen.real import REALS
+from heelstrike.ir.program import Program
+from heelstrike.runtime.batch import Batch
+from heelstrike.runtime.compiler import compile_program
 
 LANES = 2
 """Of each warp."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.hunt_crossley import HuntCrossley
-from heelstrike.contact.kinetic import Kinetic
-from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.variables import VARIABLES, WORKS, dataset
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.hunt_crossley import HuntCrossley
+from heelstrike.contact.laws.kinetic import Kinetic
+from heelstrike.record.recording import Recording
+from heelstrike.record.variables import VARIABLES, WORKS, dataset
 
 RESIDUAL = 0.0125
 """Energy that the made-up run gains out of nothing, from its start to its end [J]."""

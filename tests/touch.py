@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from heelstrike.contact.contact import Contact, answered
+from heelstrike.contact.law import Contact, answered
 from heelstrike.contact.surface_law import Meeting
 
 

@@ -75,7 +75,8 @@ def start(sim: hs.Simulator) -> tuple[np.ndarray, np.ndarray]:
     """A pose a little above the ground, and scattered velocities."""
     robot = sim.robot
     q = np.array(next(iter(robot.poses.values()), robot.neutral), dtype=float)
-    q[2] += 1e-3
+    if robot.nq > robot.nv:  # a free base
+        q[2] += 1e-3
     v = 0.1 * np.random.default_rng(3).standard_normal((WORLDS, robot.nv))
     return q, v
 
@@ -90,7 +91,7 @@ def ran(sim: hs.Simulator) -> str:
 
 
 def ptx(robot: str, law: str, dtype: str) -> str:
-    from heelstrike.compile.gpu.ptx import make_ptx
+    from heelstrike.codegen.cuda.ptx import make_ptx
 
     return sha256(make_ptx(simulator(robot, law).program, [], dtype).text.encode()).hexdigest()[:16]
 
@@ -103,7 +104,7 @@ def surfaces(name: str) -> str:
         "sphere": lambda: hs.Sphere(law, radius=3.0, point=(0, 0, -3.0)),
         "capsule": lambda: hs.Capsule(law, point=(0, 0, -0.1), radius=0.1),
         "height-field": lambda: hs.HeightField(
-            law, heights=0.01 * rng.standard_normal((9, 9)), spacing=0.1
+            law, heights=0.01 * rng.standard_normal((9, 9)), size=(2.0, 2.0)
         ),
         "stairs": lambda: hs.Stairs(law),
         "treadmill": lambda: hs.Treadmill(law, speed=0.5),

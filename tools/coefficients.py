@@ -1,6 +1,6 @@
-"""Prints src/heelstrike/compile/functions/coefficients.py: every constant, made from mpmath alone.
+"""Prints src/heelstrike/codegen/functions/coefficients.py: every constant, made from mpmath alone.
 
-    python tools/coefficients.py > src/heelstrike/compile/functions/coefficients.py
+    python tools/coefficients.py > src/heelstrike/codegen/functions/coefficients.py
 
 A polynomial p of n coefficients minimises max |w (p - g)| over an interval: at the optimum the
 weighted error takes its largest value, with alternating sign, at n + 1 points. Remez's exchange

@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from heelstrike import impact, motion
-    from heelstrike.compile.cpu import compile_program
-    from heelstrike.compile.program import Program
-    from heelstrike.contact.bristle import Bristle
-    from heelstrike.contact.contact import where
-    from heelstrike.contact.coulomb import Coulomb
-    from heelstrike.contact.custom import friction_law, normal_law
-    from heelstrike.contact.elastic import Elastic
-    from heelstrike.contact.feedback_linearized import FeedbackLinearized
-    from heelstrike.contact.hunt_crossley import HuntCrossley
-    from heelstrike.contact.kinetic import Kinetic
-    from heelstrike.contact.linear_spring import LinearSpring
-    from heelstrike.contact.micro_macro import MicroMacro
-    from heelstrike.contact.poisson_spring import PoissonSpring
-    from heelstrike.contact.rigid import Rigid
-    from heelstrike.contact.signorini import Signorini
-    from heelstrike.contact.timestep_damper import TimestepDamper
+    from heelstrike.contact.law import where
+    from heelstrike.contact.laws.bristle import Bristle
+    from heelstrike.contact.laws.coulomb import Coulomb
+    from heelstrike.contact.laws.custom import friction_law, normal_law
+    from heelstrike.contact.laws.elastic import Elastic
+    from heelstrike.contact.laws.feedback_linearized import FeedbackLinearized
+    from heelstrike.contact.laws.hunt_crossley import HuntCrossley
+    from heelstrike.contact.laws.kinetic import Kinetic
+    from heelstrike.contact.laws.linear_spring import LinearSpring
+    from heelstrike.contact.laws.micro_macro import MicroMacro
+    from heelstrike.contact.laws.poisson_spring import PoissonSpring
+    from heelstrike.contact.laws.rigid import Rigid
+    from heelstrike.contact.laws.signorini import Signorini
+    from heelstrike.contact.laws.timestep_damper import TimestepDamper
     from heelstrike.environments import Environments, Pushes
     from heelstrike.errors import (
         HeelstrikeError,
@@ -32,23 +30,23 @@ if TYPE_CHECKING:
         SceneError,
         TraceError,
     )
-    from heelstrike.fit.identify import identify
+    from heelstrike.identification.identify import identify
     from heelstrike.impact.base import VirtualBase
     from heelstrike.impact.mass import virtual_mass
     from heelstrike.impact.target import Target
+    from heelstrike.ir.program import Program
     from heelstrike.measure.compare import compare
     from heelstrike.measure.laws import compare_laws
     from heelstrike.measure.yardsticks import yardsticks
+    from heelstrike.record.recording import Recording
     from heelstrike.robot import Point, Robot, bundled, combine, load
-    from heelstrike.scene_files import SceneFile, load_scene, scenes
-    from heelstrike.simulate.controller import controller
-    from heelstrike.simulate.joints import Stops
-    from heelstrike.simulate.recording import Recording
-    from heelstrike.simulate.scene import Scene
-    from heelstrike.simulate.servo import Servo, Trajectory
-    from heelstrike.simulate.simulator import Simulator
-    from heelstrike.simulate.suggest import suggest
-    from heelstrike.simulate.surface import (
+    from heelstrike.runtime.compiler import compile_program
+    from heelstrike.scene.controller import controller
+    from heelstrike.scene.files import scenes
+    from heelstrike.scene.scene import Scene
+    from heelstrike.scene.servo import Servo, Trajectory
+    from heelstrike.scene.stops import Stops
+    from heelstrike.scene.surfaces import (
         Box,
         Capsule,
         HeightField,
@@ -57,66 +55,69 @@ if TYPE_CHECKING:
         Stairs,
         Treadmill,
     )
+    from heelstrike.simulate.scene_file import SceneFile, load_scene
+    from heelstrike.simulate.simulator import Simulator
+    from heelstrike.simulate.suggest import suggest
     from heelstrike.sweeps.sweep import sweep
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Box": "heelstrike.simulate.surface",
-    "Bristle": "heelstrike.contact.bristle",
-    "Capsule": "heelstrike.simulate.surface",
-    "Coulomb": "heelstrike.contact.coulomb",
-    "Elastic": "heelstrike.contact.elastic",
+    "Box": "heelstrike.scene.surfaces",
+    "Bristle": "heelstrike.contact.laws.bristle",
+    "Capsule": "heelstrike.scene.surfaces",
+    "Coulomb": "heelstrike.contact.laws.coulomb",
+    "Elastic": "heelstrike.contact.laws.elastic",
     "Environments": "heelstrike.environments",
-    "FeedbackLinearized": "heelstrike.contact.feedback_linearized",
+    "FeedbackLinearized": "heelstrike.contact.laws.feedback_linearized",
     "HeelstrikeError": "heelstrike.errors",
     "HeelstrikeWarning": "heelstrike.errors",
-    "HeightField": "heelstrike.simulate.surface",
-    "HuntCrossley": "heelstrike.contact.hunt_crossley",
-    "Kinetic": "heelstrike.contact.kinetic",
-    "LinearSpring": "heelstrike.contact.linear_spring",
+    "HeightField": "heelstrike.scene.surfaces",
+    "HuntCrossley": "heelstrike.contact.laws.hunt_crossley",
+    "Kinetic": "heelstrike.contact.laws.kinetic",
+    "LinearSpring": "heelstrike.contact.laws.linear_spring",
     "LoadError": "heelstrike.errors",
-    "MicroMacro": "heelstrike.contact.micro_macro",
-    "Plane": "heelstrike.simulate.surface",
+    "MicroMacro": "heelstrike.contact.laws.micro_macro",
+    "Plane": "heelstrike.scene.surfaces",
     "Point": "heelstrike.robot",
-    "PoissonSpring": "heelstrike.contact.poisson_spring",
-    "Program": "heelstrike.compile.program",
+    "PoissonSpring": "heelstrike.contact.laws.poisson_spring",
+    "Program": "heelstrike.ir.program",
     "ProgramError": "heelstrike.errors",
     "Pushes": "heelstrike.environments",
-    "Recording": "heelstrike.simulate.recording",
-    "Rigid": "heelstrike.contact.rigid",
+    "Recording": "heelstrike.record.recording",
+    "Rigid": "heelstrike.contact.laws.rigid",
     "Robot": "heelstrike.robot",
-    "Scene": "heelstrike.simulate.scene",
+    "Scene": "heelstrike.scene.scene",
     "SceneError": "heelstrike.errors",
-    "SceneFile": "heelstrike.scene_files",
-    "Servo": "heelstrike.simulate.servo",
-    "Signorini": "heelstrike.contact.signorini",
+    "SceneFile": "heelstrike.simulate.scene_file",
+    "Servo": "heelstrike.scene.servo",
+    "Signorini": "heelstrike.contact.laws.signorini",
     "Simulator": "heelstrike.simulate.simulator",
-    "Sphere": "heelstrike.simulate.surface",
-    "Stairs": "heelstrike.simulate.surface",
-    "Stops": "heelstrike.simulate.joints",
+    "Sphere": "heelstrike.scene.surfaces",
+    "Stairs": "heelstrike.scene.surfaces",
+    "Stops": "heelstrike.scene.stops",
     "Target": "heelstrike.impact.target",
-    "TimestepDamper": "heelstrike.contact.timestep_damper",
+    "TimestepDamper": "heelstrike.contact.laws.timestep_damper",
     "TraceError": "heelstrike.errors",
-    "Trajectory": "heelstrike.simulate.servo",
-    "Treadmill": "heelstrike.simulate.surface",
+    "Trajectory": "heelstrike.scene.servo",
+    "Treadmill": "heelstrike.scene.surfaces",
     "VirtualBase": "heelstrike.impact.base",
     "bundled": "heelstrike.robot",
     "combine": "heelstrike.robot",
     "compare": "heelstrike.measure.compare",
     "compare_laws": "heelstrike.measure.laws",
-    "compile_program": "heelstrike.compile.cpu",
-    "controller": "heelstrike.simulate.controller",
-    "friction_law": "heelstrike.contact.custom",
-    "identify": "heelstrike.fit.identify",
+    "compile_program": "heelstrike.runtime.compiler",
+    "controller": "heelstrike.scene.controller",
+    "friction_law": "heelstrike.contact.laws.custom",
+    "identify": "heelstrike.identification.identify",
     "load": "heelstrike.robot",
-    "load_scene": "heelstrike.scene_files",
-    "normal_law": "heelstrike.contact.custom",
-    "scenes": "heelstrike.scene_files",
+    "load_scene": "heelstrike.simulate.scene_file",
+    "normal_law": "heelstrike.contact.laws.custom",
+    "scenes": "heelstrike.scene.files",
     "suggest": "heelstrike.simulate.suggest",
     "sweep": "heelstrike.sweeps.sweep",
     "virtual_mass": "heelstrike.impact.mass",
-    "where": "heelstrike.contact.contact",
+    "where": "heelstrike.contact.law",
     "yardsticks": "heelstrike.measure.yardsticks",
 }
 

@@ -19,7 +19,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
-from heelstrike.simulate.surface import FACES
+from heelstrike.scene.surfaces import FACES
 
 G = 9.81
 WIDTH, MASS, INERTIA = 0.1048, 0.37, 8.1e-4

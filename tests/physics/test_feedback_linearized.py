@@ -15,8 +15,8 @@ import pinocchio as pin
 import pytest
 
 import heelstrike as hs
+from heelstrike.dynamics.effective_mass import inertia_matrix
 from heelstrike.robot.convert import to_pinocchio
-from heelstrike.simulate.inertia import inertia_matrix
 from heelstrike.simulate.place import meetings
 
 G = 9.81

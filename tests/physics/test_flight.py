@@ -11,11 +11,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from heelstrike.compile.cpu import compile_program
 from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot import load
+from heelstrike.runtime.compiler import compile_program
 from tests.models import example_file
 
 GRAVITY = 9.81

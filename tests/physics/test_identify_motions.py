@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
 from heelstrike.errors import HeelstrikeError
-from heelstrike.fit.motions import differences, motions, off
+from heelstrike.identification.motions import differences, motions, off
 
 BALL = hs.load("ball")
 NOISE = 1e-3, 2e-2  # [m], [rad]

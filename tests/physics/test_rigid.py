@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.contact.accuracy import USUAL
+from heelstrike.contact.solver.criteria import USUAL
 
 G, DT = 9.81, 1e-3
 MU = 0.5

@@ -14,7 +14,7 @@ import pinocchio as pin
 import pytest
 
 import heelstrike as hs
-from heelstrike.contact.accuracy import EXACT, Accuracy
+from heelstrike.contact.solver.criteria import EXACT, Accuracy
 from tests.unit.test_coupled import feet, solved, stacked
 
 EXACTLY = 1e-8

@@ -16,8 +16,8 @@ from matplotlib.image import imread
 import heelstrike as hs
 from heelstrike.cli import main
 from heelstrike.robot.convert import to_pinocchio
-from heelstrike.scene_files.guess import gains, into_range
-from heelstrike.scene_files.single import alone
+from heelstrike.scene.files.guess import gains, into_range
+from heelstrike.scene.files.single import alone
 from tests.models import example_file as example
 
 STANDING = {"solo12.urdf": "elastic", "talos_reduced.urdf": "rigid"}

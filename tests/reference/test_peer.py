@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
+from heelstrike.dynamics.effective_mass import inertia_matrix
 from heelstrike.measure.peer.model import handed_over, positions_of
 from heelstrike.measure.peer.motion import Layout
 from heelstrike.measure.peer.run import run_mujoco
 from heelstrike.measure.peer.trace import traced
-from heelstrike.simulate.inertia import inertia_matrix
 from tests.models import data_file
 
 mujoco = pytest.importorskip("mujoco", reason="the peer of these tests is MuJoCo")

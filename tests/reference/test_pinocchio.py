@@ -12,13 +12,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from heelstrike.compile.cpu import compile_program
 from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import WHOLE, quantities
 from heelstrike.dynamics.tree import supports
 from heelstrike.robot import bundled, load
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.runtime.compiler import compile_program
 from tests.models import data_file, example_file, random_states, random_tree
 
 GRAVITY = 9.81

@@ -10,8 +10,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.aba import aba
 from heelstrike.dynamics.jacobian import body_bias, body_jacobian, point_jacobian
 from heelstrike.dynamics.kinematics import (
@@ -23,8 +21,10 @@ from heelstrike.dynamics.kinematics import (
 )
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.dynamics.rnea import rnea
+from heelstrike.ir.program import Program
 from heelstrike.robot import load
 from heelstrike.robot.convert import from_pinocchio
+from heelstrike.runtime.compiler import compile_program
 from heelstrike.spatial.motion import Force, force_at
 from tests.models import random_states, random_tree
 

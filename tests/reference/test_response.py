@@ -14,12 +14,12 @@ import pinocchio as pin
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.aba import accelerated
 from heelstrike.dynamics.kinematics import kinematics, poses
 from heelstrike.dynamics.response import force_rows, half_inertia, inverse_inertia, respond
+from heelstrike.ir.program import Program
 from heelstrike.robot.convert import from_pinocchio
+from heelstrike.runtime.compiler import compile_program
 from tests.models import data_file, random_states, random_tree
 
 WORLDS = 5

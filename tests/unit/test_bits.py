@@ -10,12 +10,12 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.compile import llvm
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.program import Program
+from heelstrike.codegen import llvm
 from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import quantities
+from heelstrike.ir.program import Program
 from heelstrike.robot import load
+from heelstrike.runtime.compiler import compile_program
 
 WORLDS = 1000
 NAMES = ["forward_dynamics", "mass_matrix", "com", "kinetic_energy", "mass_solve"]

@@ -16,7 +16,7 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.cli import main
-from heelstrike.scene_files.document import Document
+from heelstrike.scene.files.document import Document
 
 BROKEN = Path(__file__).parents[1] / "broken"
 ANSWERS = tomllib.loads((BROKEN / "answers.toml").read_text())

@@ -20,16 +20,17 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile import cache, container, cpu
-from heelstrike.compile.cache import cached_kernel, cached_ptx, clear_cache, trim
-from heelstrike.compile.container import Target
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.gpu.ptx import make_ptx
-from heelstrike.compile.key import digest
-from heelstrike.compile.program import Program
+from heelstrike.codegen import cpu
+from heelstrike.codegen.cuda.ptx import make_ptx
 from heelstrike.dynamics.cached import flight_kernel
 from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.errors import ProgramError
+from heelstrike.ir.program import Program
+from heelstrike.runtime import cache, container
+from heelstrike.runtime.cache import cached_kernel, cached_ptx, clear_cache, trim
+from heelstrike.runtime.compiler import compile_program
+from heelstrike.runtime.container import Target
+from heelstrike.runtime.key import digest
 from tests.models import data_file
 
 KEY = ("growth", 1)
@@ -114,7 +115,7 @@ def test_a_hit_imports_no_casadi(folder):
     cached_kernel(KEY, growth)
     script = (
         "import sys\n"
-        "from heelstrike.compile.cache import cached_kernel\n"
+        "from heelstrike.runtime.cache import cached_kernel\n"
         "def never(): raise AssertionError\n"
         f"kernel = cached_kernel({KEY!r}, never)\n"
         "assert kernel.layout.name == 'growth'\n"
@@ -128,7 +129,7 @@ def test_a_changed_parameter_compiles_nothing(folder, monkeypatch):
     start = time.perf_counter()
     batch = flight_kernel(robot).batch(4)
     cold = time.perf_counter() - start
-    for name in ("compile_program", "object_code"):
+    for name in ("compile_object", "object_code"):
         monkeypatch.setattr(cpu, name, never)
     start = time.perf_counter()
     for gain in (10.0, 20.0, 30.0):

@@ -20,8 +20,8 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.cli.cite import bibtex
-from heelstrike.compile.exported import load_exported
 from heelstrike.contact.catalog import REFERENCES
+from heelstrike.runtime.exported import load_exported
 from heelstrike.simulate import simulator
 from tests.cli import call
 

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, nnls
 
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.program import Program
-from heelstrike.contact.accuracy import USUAL, Accuracy
-from heelstrike.contact.coupled import Arm, Row, solve
+from heelstrike.contact.solver.coupled import Arm, Row, solve
+from heelstrike.contact.solver.criteria import USUAL, Accuracy
+from heelstrike.ir.program import Program
+from heelstrike.runtime.compiler import compile_program
 
 RUBBING, SETTLED, STICKS, TURNING = USUAL.rubbing, USUAL.settled, USUAL.sticks, USUAL.turning
 SINGLE = ("active", "slid", "mu_s", "mu_k", "smoothing")

@@ -6,9 +6,9 @@ import casadi as ca
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile.gpu.crews import HUB, crews, limbs
-from heelstrike.compile.gpu.schedule import schedule
-from heelstrike.compile.program import Program
+from heelstrike.codegen.cuda.crews import HUB, crews, limbs
+from heelstrike.codegen.cuda.schedule import schedule
+from heelstrike.ir.program import Program
 from tests.models import data_file
 
 SX = ca.SX

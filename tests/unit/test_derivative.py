@@ -10,9 +10,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.derivative import Derivative
-from heelstrike.compile.loop import (
+from heelstrike.dynamics.flight import flight
+from heelstrike.errors import ProgramError
+from heelstrike.ir.derivative import Derivative
+from heelstrike.ir.loop import (
     array,
     counted,
     memory_rows,
@@ -21,12 +22,11 @@ from heelstrike.compile.loop import (
     rows_of,
     table,
 )
-from heelstrike.compile.program import Program
-from heelstrike.dynamics.flight import flight
-from heelstrike.dynamics.linearize import Linearizer
-from heelstrike.errors import ProgramError
+from heelstrike.ir.program import Program
 from heelstrike.robot import load
 from heelstrike.robot.convert import from_pinocchio
+from heelstrike.runtime.compiler import compile_program
+from heelstrike.simulate.linearize import Linearizer
 from tests.models import random_tree
 
 SX = ca.SX

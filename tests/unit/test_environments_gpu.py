@@ -19,11 +19,11 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile import dlpack
 from heelstrike.environments import settings
 from heelstrike.environments.graph import Replay
 from heelstrike.environments.on_gpu import GpuArrays
 from heelstrike.errors import HeelstrikeError
+from heelstrike.runtime.cuda import dlpack
 from tests import gpu
 from tests.toppler import scene
 
@@ -31,7 +31,7 @@ AT_EXIT = """
 import builtins
 from types import SimpleNamespace
 import numpy as np
-from heelstrike.compile import dlpack
+from heelstrike.runtime.cuda import dlpack
 dlpack.CUDA = 1  # DLPack's number of a CPU
 room = np.zeros(32, np.float32)
 buffer = SimpleNamespace(handle=room.ctypes.data, device_id=0, room=room)

@@ -16,16 +16,16 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile import container, export_c
-from heelstrike.compile.container import Target
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.export import export, export_casadi
-from heelstrike.compile.exported import load_exported
-from heelstrike.compile.loop import counted, table
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.errors import ProgramError
+from heelstrike.ir.loop import counted, table
+from heelstrike.ir.program import Program
+from heelstrike.runtime import container, export_c
+from heelstrike.runtime.compiler import compile_program
+from heelstrike.runtime.container import Target
+from heelstrike.runtime.export import export, export_casadi
+from heelstrike.runtime.exported import load_exported
 
 RNG = np.random.default_rng(0)
 
@@ -93,7 +93,7 @@ def test_a_robot_flies_in_a_process_without_casadi_and_pinocchio(tmp_path):
     script = (
         "import sys\n"
         "import numpy as np\n"
-        "from heelstrike.compile.exported import load_exported\n"
+        "from heelstrike.runtime.exported import load_exported\n"
         f"batch = load_exported({str(path)!r}).batch(3)\n"
         f"ones = np.ones({robot.nv})\n"
         "batch.set(dt=[1e-3], gravity=[9.81], kp=60 * ones, q_ref=0.1 * ones)\n"

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile import cache
-from heelstrike.simulate import machine
+from heelstrike.runtime import cache
+from heelstrike.simulate import compiled_scene as machine
 
 BALL = hs.load("ball")
 HOAP = hs.load("hoap1")

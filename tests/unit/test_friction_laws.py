@@ -11,10 +11,10 @@ from math import pi
 import numpy as np
 import pytest
 
-from heelstrike.contact.bristle import Bristle
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.kinetic import Kinetic
-from heelstrike.contact.linear_spring import LinearSpring
+from heelstrike.contact.laws.bristle import Bristle
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.kinetic import Kinetic
+from heelstrike.contact.laws.linear_spring import LinearSpring
 from tests.touch import surface, tangent
 
 

@@ -21,9 +21,9 @@ from mpmath import MPContext
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from heelstrike.compile import functions
-from heelstrike.compile.lanes import Lanes
-from heelstrike.compile.real import REALS, Real
+from heelstrike.codegen import functions
+from heelstrike.codegen.lanes import Lanes
+from heelstrike.codegen.real import REALS, Real
 
 Arrays = list[NDArray]
 ROOT = Path(__file__).parents[2]

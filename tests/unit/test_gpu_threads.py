@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.flight import flight
-from heelstrike.simulate.record import output_name
-from heelstrike.simulate.step import step_program
+from heelstrike.ir.program import Program
+from heelstrike.step.record import output_name
+from heelstrike.step.step import step_program
 from tests.gpu_threads import LANES, same_bits
 
 LAW = hs.Elastic(hs.LinearSpring(), hs.Bristle())

@@ -12,10 +12,10 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.errors import HeelstrikeError
-from heelstrike.fit.apart import groups
-from heelstrike.fit.search import search
-from heelstrike.fit.slopes import least_squares
-from heelstrike.fit.space import Space
+from heelstrike.identification.apart import groups
+from heelstrike.identification.search import search
+from heelstrike.identification.slopes import least_squares
+from heelstrike.identification.space import Space
 
 SPEEDS = np.linspace(0.3, 4, 8)  # [m/s]
 ALPHA = {"alpha": (0.02, 10.0)}

@@ -14,7 +14,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import heelstrike as hs
-from heelstrike.contact.imposed import Imposed, speed_after, speed_at_once
+from heelstrike.contact.laws.imposed import Imposed, speed_after, speed_at_once
 
 
 @cache

@@ -10,12 +10,12 @@ from __future__ import annotations
 import casadi as ca
 import pytest
 
-from heelstrike.compile.graph import Counts, count, graph
-from heelstrike.contact.hunt_crossley import HuntCrossley
-from heelstrike.contact.linear_spring import LinearSpring
-from heelstrike.contact.poisson_spring import PoissonSpring
-from heelstrike.contact.timestep_damper import TimestepDamper
-from heelstrike.contact.traced import trace_law
+from heelstrike.contact.laws.hunt_crossley import HuntCrossley
+from heelstrike.contact.laws.linear_spring import LinearSpring
+from heelstrike.contact.laws.poisson_spring import PoissonSpring
+from heelstrike.contact.laws.timestep_damper import TimestepDamper
+from heelstrike.contact.tracing import trace_law
+from heelstrike.ir.graph import Counts, count, graph
 
 X, V, K, B, LAMBDA = (ca.SX.sym(name) for name in ("x", "v", "k", "b", "lambda"))
 

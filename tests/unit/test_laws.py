@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 from scipy.special import lambertw
 
-from heelstrike.contact.bristle import Bristle
 from heelstrike.contact.catalog import REFERENCES, law_by_name, laws
-from heelstrike.contact.contact import NormalLaw, where
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.hunt_crossley import HuntCrossley
-from heelstrike.contact.kinetic import Kinetic
-from heelstrike.contact.linear_spring import LinearSpring
-from heelstrike.contact.poisson_spring import PoissonSpring
-from heelstrike.contact.timestep_damper import TimestepDamper
+from heelstrike.contact.law import NormalLaw, where
+from heelstrike.contact.laws.bristle import Bristle
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.hunt_crossley import HuntCrossley
+from heelstrike.contact.laws.kinetic import Kinetic
+from heelstrike.contact.laws.linear_spring import LinearSpring
+from heelstrike.contact.laws.poisson_spring import PoissonSpring
+from heelstrike.contact.laws.timestep_damper import TimestepDamper
 from heelstrike.errors import HeelstrikeError
 from tests.touch import normal, surface
 

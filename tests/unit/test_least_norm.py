@@ -15,10 +15,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.program import Program
-from heelstrike.contact.coupled import Arm, Row
-from heelstrike.contact.least_norm import solve_least_norm
+from heelstrike.contact.solver.coupled import Arm, Row
+from heelstrike.contact.solver.least_norm import solve_least_norm
+from heelstrike.ir.program import Program
+from heelstrike.runtime.compiler import compile_program
 
 INPUTS = {"levers": 3, "axes": 9, "active": 1, "target": 3, "mu_k": 1}
 CASES = {"1 body": (1, 8, False), "2 bodies": (2, 8, False), "3 bodies": (3, 9, False)}

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.contact.parameters import parameters
 from heelstrike.measure.compare import Comparison, compare
 from heelstrike.measure.residuals import outside
 from heelstrike.measure.window import window
 from heelstrike.measure.yardsticks import Yardsticks, yardsticks
-from heelstrike.simulate.attributes import ATTRIBUTES
-from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.variables import VARIABLES, WORKS, dataset
+from heelstrike.parameters import parameters
+from heelstrike.record.attributes import ATTRIBUTES
+from heelstrike.record.recording import Recording
+from heelstrike.record.variables import VARIABLES, WORKS, dataset
 
 DT, RECORDS, G = 1e-3, 11, 9.81
 DRY = hs.Elastic(hs.HuntCrossley(), hs.Kinetic(mu=0.5))

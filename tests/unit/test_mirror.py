@@ -13,11 +13,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.gpu.schedule import schedule
+from heelstrike.codegen.cuda.schedule import schedule
 from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.robot.mirror import with_mirrored
+from heelstrike.runtime.compiler import compile_program
 from heelstrike.spatial.rotation import constant_rotation
 from tests.models import data_file, random_states
 from tests.reference.test_pinocchio import check_against_pinocchio

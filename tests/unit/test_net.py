@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.simulate.scene import bodies_in
+from heelstrike.scene.scene import bodies_in
 
 TOLERANCE = {"rtol": 1e-12, "atol": 1e-12}
 

@@ -10,12 +10,12 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.derivative import Derivative
-from heelstrike.compile.export import export_casadi
-from heelstrike.compile.loop import repeated
-from heelstrike.compile.number import number
-from heelstrike.compile.program import Program
+from heelstrike.ir.derivative import Derivative
+from heelstrike.ir.loop import repeated
+from heelstrike.ir.number import number
+from heelstrike.ir.program import Program
+from heelstrike.runtime.compiler import compile_program
+from heelstrike.runtime.export import export_casadi
 
 X = np.array([1.5, -2.25, 0.0, -0.0, 1e-310, np.inf, np.pi])
 

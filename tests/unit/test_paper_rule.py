@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.program import Program
-from heelstrike.contact.coupled import Arm, Row
-from heelstrike.contact.paper_rule import solve_paper
+from heelstrike.contact.solver.coupled import Arm, Row
+from heelstrike.contact.solver.paper_rule import solve_paper
 from heelstrike.contact.surface_law import Literal
+from heelstrike.ir.program import Program
+from heelstrike.runtime.compiler import compile_program
 
 OF_A_POINT = {"levers": 3, "axes": 9, "active": 1, "target": 3, "mu_s": 1, "mu_k": 1}
 INPUTS = OF_A_POINT | {"kinetic": 1, "sigma": 2, "lam": 1}

@@ -12,23 +12,23 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.compile.key import digest
-from heelstrike.contact.bristle import Bristle
-from heelstrike.contact.contact import NormalLaw
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.hunt_crossley import HuntCrossley
-from heelstrike.contact.kinetic import Kinetic
-from heelstrike.contact.linear_spring import LinearSpring
-from heelstrike.contact.parameters import (
+from heelstrike.contact.law import NormalLaw
+from heelstrike.contact.laws.bristle import Bristle
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.hunt_crossley import HuntCrossley
+from heelstrike.contact.laws.kinetic import Kinetic
+from heelstrike.contact.laws.linear_spring import LinearSpring
+from heelstrike.contact.laws.poisson_spring import PoissonSpring
+from heelstrike.contact.laws.timestep_damper import TimestepDamper
+from heelstrike.errors import HeelstrikeError
+from heelstrike.parameters import (
     check_numbers,
     parameters,
     static,
     structure,
     with_values,
 )
-from heelstrike.contact.poisson_spring import PoissonSpring
-from heelstrike.contact.timestep_damper import TimestepDamper
-from heelstrike.errors import HeelstrikeError
+from heelstrike.runtime.key import digest
 
 SURFACE = Elastic(TimestepDamper(LinearSpring(k=5512, c=158)), Kinetic(mu=0.4))
 

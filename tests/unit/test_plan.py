@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile.cpu import compile_program
 from heelstrike.impact import Target, VirtualBase, estimate, plan, simulate_full
 from heelstrike.impact.course import Wish
 from heelstrike.impact.given import servo_of
@@ -21,6 +20,7 @@ from heelstrike.impact.hit import hit, square
 from heelstrike.impact.motion import motion_program
 from heelstrike.impact.problem import Problem
 from heelstrike.impact.soles import soles_program
+from heelstrike.runtime.compiler import compile_program
 
 LAW = hs.LinearSpring(k=1e3, c=30.0)
 BALL = Target(mass=0.5)

@@ -12,10 +12,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.graph import Counts
-from heelstrike.compile.program import Program
 from heelstrike.errors import ProgramError, TraceError
+from heelstrike.ir.graph import Counts
+from heelstrike.ir.program import Program
+from heelstrike.runtime.compiler import compile_program
 
 
 def two_blocks() -> Program:

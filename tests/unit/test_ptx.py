@@ -12,14 +12,15 @@ import sys
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile.code import Code, inner
-from heelstrike.compile.cuda import CudaKernel, Ptx
-from heelstrike.compile.gpu.plan import Rounds, Segment, loops, segments
-from heelstrike.compile.gpu.ptx import make_ptx
-from heelstrike.compile.gpu.schedule import MOST, SHARED, schedule
+from heelstrike.codegen.cuda.module import Ptx
+from heelstrike.codegen.cuda.plan import Rounds, Segment, loops, segments
+from heelstrike.codegen.cuda.ptx import make_ptx
+from heelstrike.codegen.cuda.schedule import MOST, SHARED, schedule
 from heelstrike.dynamics.flight import flight
 from heelstrike.errors import ProgramError
+from heelstrike.ir.code import Code, inner
 from heelstrike.robot import load
+from heelstrike.runtime.cuda.kernel import CudaKernel
 from tests.models import data_file
 from tests.unit.test_rollout import oscillator, points, roots, runaway
 
@@ -260,7 +261,7 @@ def test_saved_ptx_carries_its_layout(tmp_path):
 
 
 def test_the_gpu_side_imports_no_tracer():
-    code = "import heelstrike.compile.cuda, sys; sys.exit('casadi' in sys.modules)"
+    code = "import heelstrike.runtime.cuda.kernel, sys; sys.exit('casadi' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

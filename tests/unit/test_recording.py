@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.kinetic import Kinetic
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.kinetic import Kinetic
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.attributes import ATTRIBUTES
-from heelstrike.simulate.labels import labels
-from heelstrike.simulate.memory import check_memory, estimate, free_memory
-from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.variables import COORDINATES, VARIABLES, dataset
+from heelstrike.record.attributes import ATTRIBUTES
+from heelstrike.record.labels import labels
+from heelstrike.record.memory import check_memory, estimate, free_memory
+from heelstrike.record.recording import Recording
+from heelstrike.record.variables import COORDINATES, VARIABLES, dataset
 from tests.hopper import COORDS, RESIDUAL, at_end, attributes, hop, over_time
 
 

@@ -14,9 +14,9 @@ import xarray as xr
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
-from heelstrike.simulate.attributes import FORMAT
-from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.variables import dataset
+from heelstrike.record.attributes import FORMAT
+from heelstrike.record.recording import Recording
+from heelstrike.record.variables import dataset
 from tests.hopper import COORDS, at_end, attributes, over_time
 
 

@@ -95,7 +95,7 @@ def test_plots_need_no_display(tmp_path):
     over_time().save(tmp_path / "run.nc")
     code = f"""
 import sys
-from heelstrike.simulate.recording import Recording
+from heelstrike.record.recording import Recording
 run = Recording.load({str(tmp_path / "run.nc")!r})
 assert "matplotlib" not in sys.modules
 run.plot(path={str(tmp_path / "run.png")!r})

@@ -12,9 +12,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.llvm import emit
-from heelstrike.compile.loop import (
+from heelstrike.codegen.llvm import emit
+from heelstrike.codegen.real import FLOAT64
+from heelstrike.errors import ProgramError
+from heelstrike.ir.loop import (
     array,
     counted,
     memory_rows,
@@ -24,10 +25,9 @@ from heelstrike.compile.loop import (
     rows_of,
     table,
 )
-from heelstrike.compile.program import Program
-from heelstrike.compile.real import FLOAT64
-from heelstrike.compile.threads import LEAST, PIECES
-from heelstrike.errors import ProgramError
+from heelstrike.ir.program import Program
+from heelstrike.runtime.compiler import compile_program
+from heelstrike.runtime.threads import LEAST, PIECES
 
 SX = ca.SX
 WIDTHS = [1, 2, 4, 8]
@@ -161,8 +161,8 @@ def test_stopped_saved_loaded_in_a_new_process_and_continued(tmp_path):
     np.savez(tmp_path / "half.npz", k=k, **half.state())
     code = f"""
 import numpy as np
-from heelstrike.compile.threads import LEAST, PIECES
-from heelstrike.compile.cpu import compile_program
+from heelstrike.runtime.threads import LEAST, PIECES
+from heelstrike.runtime.compiler import compile_program
 from tests.unit.test_rollout import oscillator
 saved = dict(np.load(r"{tmp_path / "half.npz"}"))
 batch = compile_program(oscillator(), width=2).batch(9)

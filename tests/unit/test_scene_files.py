@@ -19,17 +19,17 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.contact.catalog import LAWS
-from heelstrike.contact.contact import FrictionLaw, NormalLaw
-from heelstrike.contact.parameters import STATIC, structure
+from heelstrike.contact.law import FrictionLaw, NormalLaw
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.scene_files.change import changed, with_drop, with_law, with_values
-from heelstrike.scene_files.content import Content, Keep, Shove, Simulation
-from heelstrike.scene_files.document import key_lines, parse_document, read_document
-from heelstrike.scene_files.find import read_scene
-from heelstrike.scene_files.kinds import kinds_of, surface_kinds
-from heelstrike.scene_files.motion import Motion
-from heelstrike.scene_files.part import Part
-from heelstrike.scene_files.text import written
+from heelstrike.parameters import STATIC, structure
+from heelstrike.scene.files.change import changed, with_drop, with_law, with_values
+from heelstrike.scene.files.content import Content, Keep, Shove, Simulation
+from heelstrike.scene.files.document import key_lines, parse_document, read_document
+from heelstrike.scene.files.find import read_scene
+from heelstrike.scene.files.kinds import kinds_of, surface_kinds
+from heelstrike.scene.files.motion import Motion
+from heelstrike.scene.files.part import Part
+from heelstrike.scene.files.text import written
 
 G = 9.81
 

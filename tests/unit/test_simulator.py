@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
+from heelstrike.record.derived import standard
 from heelstrike.simulate import rollout
-from heelstrike.simulate.derive import standard
 from heelstrike.simulate.target import Target
 
 BALL = hs.load("ball")

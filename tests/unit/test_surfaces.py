@@ -14,9 +14,9 @@ import pytest
 from scipy.interpolate import RegularGridInterpolator
 
 import heelstrike as hs
-from heelstrike.simulate.inertia import contact_mass
+from heelstrike.dynamics.effective_mass import contact_mass
 from heelstrike.simulate.place import meetings
-from heelstrike.simulate.step import StepPlan
+from heelstrike.step.step import StepPlan
 
 SHAPES = (hs.Plane, hs.Box, hs.Sphere, hs.Capsule, hs.Stairs, hs.HeightField, hs.Treadmill)
 

@@ -26,9 +26,9 @@ import pytest
 
 import heelstrike as hs
 from benchmarks.processes import waited, workers_of
-from heelstrike.compile import cpu
-from heelstrike.compile.cpu import compile_program
 from heelstrike.errors import HeelstrikeError
+from heelstrike.runtime import compiler
+from heelstrike.runtime.compiler import compile_program
 from heelstrike.simulate.place import meetings
 from heelstrike.sweeps import job as jobs
 from heelstrike.sweeps import store
@@ -409,9 +409,9 @@ def test_chunks_fit_into_the_gpu(monkeypatch):
 def test_ten_thousand_worlds_cost_one_compile(monkeypatch):
     """And few chunks: 4096 worlds each."""
     monkeypatch.setenv("HEELSTRIKE_CACHE", "off")
-    made, compiled = [], cpu.compile_program
+    made, compiled = [], compiler.compile_program
     monkeypatch.setattr(
-        cpu, "compile_program", lambda p, *rest: made.append(p.name) or compiled(p, *rest)
+        compiler, "compile_program", lambda p, *rest: made.append(p.name) or compiled(p, *rest)
     )
     found = hs.sweep("ball.toml", None, RANDOM, 10_000, duration=0.01)
     assert made == ["step"]

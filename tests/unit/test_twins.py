@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.compile import llvm
-from heelstrike.compile.code import Code, Place, Repeat, Twins, inner
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.graph import graph
-from heelstrike.compile.loop import repeated
-from heelstrike.compile.program import Program
-from heelstrike.compile.twins import MOST, joined, twinned
-from heelstrike.simulate.step import step_program
+from heelstrike.codegen import llvm
+from heelstrike.codegen.passes.packing import MOST, joined, twinned
+from heelstrike.ir.code import Code, Place, Repeat, Twins, inner
+from heelstrike.ir.graph import graph
+from heelstrike.ir.loop import repeated
+from heelstrike.ir.program import Program
+from heelstrike.runtime.compiler import compile_program
+from heelstrike.step.step import step_program
 
 SX = ca.SX
 

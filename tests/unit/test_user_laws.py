@@ -14,18 +14,18 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.key import digest
-from heelstrike.compile.program import Program
-from heelstrike.contact.contact import FrictionLaw, NormalLaw, where
-from heelstrike.contact.custom import friction_law, normal_law
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.hunt_crossley import HuntCrossley
-from heelstrike.contact.kinetic import Kinetic
-from heelstrike.contact.parameters import parameters, structure, with_values
+from heelstrike.contact.law import FrictionLaw, NormalLaw, where
+from heelstrike.contact.laws.custom import friction_law, normal_law
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.hunt_crossley import HuntCrossley
+from heelstrike.contact.laws.kinetic import Kinetic
+from heelstrike.contact.laws.timestep_damper import TimestepDamper
 from heelstrike.contact.surface_law import Meeting
-from heelstrike.contact.timestep_damper import TimestepDamper
 from heelstrike.errors import HeelstrikeError, TraceError
+from heelstrike.ir.program import Program
+from heelstrike.parameters import parameters, structure, with_values
+from heelstrike.runtime.compiler import compile_program
+from heelstrike.runtime.key import digest
 from tests.touch import surface
 
 

@@ -19,10 +19,10 @@ from heelstrike.bench.standing import Case, Peer, first_pose
 from heelstrike.bench.steps import batch_size
 from heelstrike.bench.timing import Contender, timed
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.servo import Servo
+from heelstrike.scene.scene import Scene
+from heelstrike.scene.servo import Servo
+from heelstrike.scene.surfaces import Plane
 from heelstrike.simulate.simulator import Simulator
-from heelstrike.simulate.surface import Plane
 
 HEIGHT, DURATION = 0.01, 1.0
 """[m], [s]"""

@@ -18,9 +18,9 @@ import numpy as np
 
 from heelstrike.bench.standing import Case, Peer, first_pose, simulator
 from heelstrike.bench.timing import best_of
-from heelstrike.compile.driver import current_device
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
+from heelstrike.runtime.cuda.driver import current_device
 from heelstrike.simulate.simulator import Simulator
 
 WORLDS, STEPS, WARP_STEPS, TURNS = 65_536, 1000, 50, 3

@@ -21,13 +21,13 @@ import numpy as np
 from heelstrike.bench.standing import DEFAULT, Case, first_pose, simulator
 from heelstrike.bench.steps import WORLDS
 from heelstrike.bench.timing import Contender, timed
-from heelstrike.contact.rigid import Rigid
+from heelstrike.contact.laws.rigid import Rigid
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.robot import Point, Robot, load
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.servo import Servo
+from heelstrike.scene.scene import Scene
+from heelstrike.scene.servo import Servo
+from heelstrike.scene.surfaces import Plane
 from heelstrike.simulate.simulator import Simulator
-from heelstrike.simulate.surface import Plane
 
 JOINTS, POINTS, MANY = (5, 10, 20, 50), (8, 32, 128), (1, 8, 64, 512, 4096, 32768)
 STEPS = 20

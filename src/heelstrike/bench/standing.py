@@ -20,19 +20,19 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from heelstrike.contact.bristle import Bristle
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.linear_spring import LinearSpring
+from heelstrike.contact.laws.bristle import Bristle
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
 from heelstrike.measure.peer.model import module, positions_of
 from heelstrike.robot import Robot, load
 from heelstrike.robot.load import _find, bundled
 from heelstrike.robot.points import lowest
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.servo import Servo
+from heelstrike.scene.scene import Scene
+from heelstrike.scene.servo import Servo
+from heelstrike.scene.surfaces import Plane, Surface
 from heelstrike.simulate.simulator import Simulator
-from heelstrike.simulate.surface import Plane, Surface
 
 ROBOTS = ("hoap1", "g1", "anymal_c")
 """The last two where HEELSTRIKE_DATA leads to them."""

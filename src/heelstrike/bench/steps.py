@@ -19,10 +19,10 @@ from heelstrike.bench.standing import Case, Peer, check_stands, first_pose, simu
 from heelstrike.bench.timing import Contender, Times, timed
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.servo import Servo
+from heelstrike.scene.scene import Scene
+from heelstrike.scene.servo import Servo
+from heelstrike.scene.surfaces import Plane
 from heelstrike.simulate.simulator import Simulator
-from heelstrike.simulate.surface import Plane
 
 WORLDS = 256
 """Of a batch; above 64 a run keeps the end, peaks, impulses and works by default."""

@@ -61,7 +61,7 @@ def _references() -> dict[str, str]:
 def _keys(name: str | None, references: dict[str, str]) -> list[str]:
     """The citation keys that a name means."""
     from heelstrike.contact.catalog import laws
-    from heelstrike.scene_files.kinds import hint
+    from heelstrike.scene.files.kinds import hint
 
     if name is None:
         return list(references)

@@ -23,10 +23,10 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write the compiled step of a scene: machine code for this kind of CPU, or C."""
-    from heelstrike.compile.cpu import compile_program
-    from heelstrike.compile.export import export as write
-    from heelstrike.compile.export import export_c
-    from heelstrike.scene_files import load_scene
+    from heelstrike.runtime.compiler import compile_program
+    from heelstrike.runtime.export import export as write
+    from heelstrike.runtime.export import export_c
+    from heelstrike.simulate.scene_file import load_scene
 
     made = load_scene(scene)
     kernel = compile_program(

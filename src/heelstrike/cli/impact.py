@@ -45,7 +45,7 @@ def impact(
     """Force, impulse and ZMP of a hit: virtual mass, simplified computation, full simulation."""
     from rich.text import Text
 
-    from heelstrike.contact.linear_spring import LinearSpring
+    from heelstrike.contact.laws.linear_spring import LinearSpring
     from heelstrike.impact.comparison import compare
     from heelstrike.impact.planning import plan
     from heelstrike.impact.target import Target

@@ -54,8 +54,8 @@ def _show_scenes(found: list[dict[str, Any]]) -> Table:
 
 
 def _surfaces() -> list[dict[str, Any]]:
-    from heelstrike.scene_files.describe import notes, what
-    from heelstrike.scene_files.kinds import surface_kinds
+    from heelstrike.scene.files.describe import notes, what
+    from heelstrike.scene.files.kinds import surface_kinds
 
     return [
         {

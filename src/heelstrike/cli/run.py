@@ -25,9 +25,9 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.finite import finite
 
 if TYPE_CHECKING:
-    from heelstrike.scene_files import SceneFile
-    from heelstrike.scene_files.document import Document
-    from heelstrike.simulate.recording import Recording
+    from heelstrike.record.recording import Recording
+    from heelstrike.scene.files.document import Document
+    from heelstrike.simulate.scene_file import SceneFile
     from heelstrike.simulate.simulator import Simulator
 
 FOLDER = Path("heelstrike-runs")
@@ -96,10 +96,10 @@ def chosen_scene(
     scene: str | None, robot: str | None, flags: dict[str, Any], settings: list[str]
 ) -> SceneFile:
     """The scene that the command line means."""
-    from heelstrike.scene_files import SceneFile
-    from heelstrike.scene_files.change import changed, with_drop, with_law, with_values
-    from heelstrike.scene_files.find import read_scene
-    from heelstrike.scene_files.single import alone
+    from heelstrike.scene.files.change import changed, with_drop, with_law, with_values
+    from heelstrike.scene.files.find import read_scene
+    from heelstrike.scene.files.single import alone
+    from heelstrike.simulate.scene_file import SceneFile
 
     if (scene is None) == (robot is None):
         raise HeelstrikeError(

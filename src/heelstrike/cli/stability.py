@@ -32,7 +32,7 @@ def stability(
     """Find the largest step in which a scene rests, and draw it over stiffness and step."""
     from heelstrike.measure.laws import SCENE, law_names, under
     from heelstrike.measure.stability import stability_map
-    from heelstrike.scene_files import load_scene
+    from heelstrike.simulate.scene_file import load_scene
     from heelstrike.view import plot
     from heelstrike.view.stability_map import draw
 
@@ -83,7 +83,7 @@ def _cells(found: StabilityMap) -> dict[str, Any]:
 
 
 def _show(about: str, values: dict[str, Any]) -> None:
-    from heelstrike.simulate.summary import row
+    from heelstrike.record.summary import row
 
     console = output()
     console.print(about, style="bold", markup=False)

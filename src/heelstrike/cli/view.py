@@ -16,7 +16,7 @@ from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
     from heelstrike.robot.robot import Robot
-    from heelstrike.scene_files import SceneFile
+    from heelstrike.simulate.scene_file import SceneFile
     from heelstrike.view.browser.values import Values
 
 ENDING = ".nc"
@@ -105,8 +105,8 @@ def _is_recording(name: str) -> bool:
 
 def _recordings(names: list[str], world: int, robot: str | None) -> list[Values]:
     """All of one robot; named by their files."""
+    from heelstrike.record.recording import Recording
     from heelstrike.robot import load
-    from heelstrike.simulate.recording import Recording
     from heelstrike.view.browser import values
 
     given = load(robot) if robot is not None else None

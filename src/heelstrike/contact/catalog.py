@@ -7,22 +7,22 @@ import re
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any
 
-from heelstrike.contact.bristle import Bristle
-from heelstrike.contact.contact import FrictionLaw, Law, NormalLaw
-from heelstrike.contact.coulomb import Coulomb
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.feedback_linearized import FeedbackLinearized
-from heelstrike.contact.hunt_crossley import HuntCrossley
-from heelstrike.contact.kinetic import Kinetic
-from heelstrike.contact.linear_spring import LinearSpring
-from heelstrike.contact.micro_macro import MicroMacro
-from heelstrike.contact.parameters import MEANING, STATIC, UNIT
-from heelstrike.contact.poisson_spring import PoissonSpring
-from heelstrike.contact.rigid import Rigid
-from heelstrike.contact.signorini import Signorini
+from heelstrike.contact.law import FrictionLaw, Law, NormalLaw
+from heelstrike.contact.laws.bristle import Bristle
+from heelstrike.contact.laws.coulomb import Coulomb
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.feedback_linearized import FeedbackLinearized
+from heelstrike.contact.laws.hunt_crossley import HuntCrossley
+from heelstrike.contact.laws.kinetic import Kinetic
+from heelstrike.contact.laws.linear_spring import LinearSpring
+from heelstrike.contact.laws.micro_macro import MicroMacro
+from heelstrike.contact.laws.poisson_spring import PoissonSpring
+from heelstrike.contact.laws.rigid import Rigid
+from heelstrike.contact.laws.signorini import Signorini
+from heelstrike.contact.laws.timestep_damper import TimestepDamper
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.contact.timestep_damper import TimestepDamper
 from heelstrike.errors import HeelstrikeError
+from heelstrike.parameters import MEANING, STATIC, UNIT
 
 LAWS: tuple[type[Law | Coulomb | SurfaceLaw], ...] = (
     LinearSpring,

@@ -17,8 +17,8 @@ from typing import TypeAlias
 import casadi as ca
 import numpy as np
 
-from heelstrike.contact.contact import SX, Contact, NormalLaw, answered
-from heelstrike.contact.parameters import with_values
+from heelstrike.contact.law import SX, Contact, NormalLaw, answered
+from heelstrike.parameters import with_values
 
 Slopes: TypeAlias = Callable[[float], tuple[float, float]]
 """Of a law for a step dt: (stiffness, damping)."""

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import casadi as ca
 
-from heelstrike.contact.contact import SX
+from heelstrike.contact.law import SX
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.kinematics import Kinematics, let_motion
 from heelstrike.dynamics.tree import limbs
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Joint, Robot
 from heelstrike.spatial.inertia import Inertia, spatial
 from heelstrike.spatial.motion import Force, Motion

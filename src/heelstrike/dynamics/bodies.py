@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heelstrike.compile.program import Program
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
 from heelstrike.spatial.inertia import RigidInertia, rigid
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from heelstrike.compile.cache import cached_kernel
-from heelstrike.compile.kernel import Kernel
 from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.robot.robot import Robot
+from heelstrike.runtime.cache import cached_kernel
+from heelstrike.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
-    from heelstrike.compile.program import Program
+    from heelstrike.ir.program import Program
 
 
 def flight_kernel(

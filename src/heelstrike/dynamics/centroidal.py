@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.motion import Force, Motion
 from heelstrike.spatial.transform import Transform

@@ -9,10 +9,10 @@ from typing import cast
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.inertia import Inertia, spatial
 from heelstrike.spatial.motion import Force

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.factor import TreeFactor
+from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.tree import limbs, supports
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
 from heelstrike.spatial.vector import SX, zeros
 

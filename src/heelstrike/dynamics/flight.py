@@ -13,12 +13,12 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.aba import aba
 from heelstrike.dynamics.bodies import varied
 from heelstrike.dynamics.integrate import euler, rk4
 from heelstrike.dynamics.kinematics import kinematics
 from heelstrike.errors import HeelstrikeError
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
 from heelstrike.spatial.vector import SX, zeros
 

@@ -17,9 +17,9 @@ from typing import cast
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.tree import limbs
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Joint, Robot
 from heelstrike.spatial.rotation import from_quaternion, quaternion_product
 from heelstrike.spatial.vector import SX, add_cross, zeros

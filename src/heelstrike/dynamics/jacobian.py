@@ -9,10 +9,10 @@ from typing import cast
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.kinematics import Kinematics, accelerations
 from heelstrike.dynamics.tree import supports
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
 from heelstrike.spatial.motion import Motion
 from heelstrike.spatial.transform import Transform

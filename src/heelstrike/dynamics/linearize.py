@@ -8,59 +8,17 @@ read back from the change of the coordinates (a quaternion's by 2 Im(q* dq)).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import casadi as ca
-import numpy as np
-from numpy.typing import ArrayLike
 
-from heelstrike.compile.cpu import compile_program
-from heelstrike.compile.derivative import Derivative
-from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.integrate import coordinate_rates
+from heelstrike.ir.derivative import Derivative
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
 from heelstrike.spatial.rotation import from_quaternion, quaternion_product
 from heelstrike.spatial.vector import SX, zeros
-
-
-@dataclass(frozen=True)
-class Slopes:
-    """Derivatives of one step."""
-
-    state: np.ndarray
-    """A, (2 nv, 2 nv)."""
-    inputs: Mapping[str, np.ndarray]
-    """By input: (2 nv, size)."""
-
-
-class Linearizer:
-    """Compiled derivative of a step program with memory q and v (flight, ...)."""
-
-    def __init__(self, robot: Robot, step: Program, inputs: Sequence[str] = ()) -> None:
-        self.robot = robot
-        self.inputs = {name: step.inputs[name].size for name in inputs}
-        self.kernel = compile_program(directional(robot, step, inputs))
-        sizes = [2 * robot.nv, *self.inputs.values()]
-        self.directions = np.eye(sum(sizes))
-        self.batch = self.kernel.batch(sum(sizes))
-        parts = np.split(self.directions, np.cumsum(sizes)[:-1], axis=1)
-        names = ["direction", *(f"direction of {name}" for name in self.inputs)]
-        self.batch.set(**dict(zip(names, parts, strict=True)))
-
-    def __call__(self, **values: ArrayLike) -> Slopes:
-        """The derivatives at a state q, v and inputs, each of one world; unset ones stay."""
-        self.batch.set(**values)
-        self.batch.run()
-        tiles = self.batch.arrays["change"][:, 0]  # (tiles, 2 nv, W), a direction a lane
-        columns = tiles.transpose(1, 0, 2).reshape(tiles.shape[1], -1)
-        end = 2 * self.robot.nv
-        state, slopes = columns[:, :end], {}
-        for name, size in self.inputs.items():
-            slopes[name] = columns[:, end : end + size]
-            end += size
-        return Slopes(state, slopes)
 
 
 def directional(robot: Robot, step: Program, inputs: Sequence[str] = ()) -> Program:

@@ -13,7 +13,6 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.aba import aba
 from heelstrike.dynamics.centroidal import (
     Centroidal,
@@ -30,6 +29,7 @@ from heelstrike.dynamics.jacobian import body_bias, body_jacobian
 from heelstrike.dynamics.kinematics import Kinematics, accelerations, kinematics, poses
 from heelstrike.dynamics.rnea import gravity_torque, rnea
 from heelstrike.errors import HeelstrikeError
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.motion import Force, Motion
 from heelstrike.spatial.rotation import constant_rotation

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.aba import Pivot
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs, supports
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.motion import Force, Motion
 from heelstrike.spatial.transform import Transform

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.kinematics import Kinematics, accelerations, resting
 from heelstrike.dynamics.tree import limbs
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.motion import Force
 from heelstrike.spatial.vector import SX, zeros

@@ -7,10 +7,10 @@ Armature and servo are in H.
 
 from __future__ import annotations
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.aba import accelerated
 from heelstrike.dynamics.kinematics import Kinematics, resting
 from heelstrike.dynamics.rnea import rnea
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
 from heelstrike.spatial.motion import Motion
 from heelstrike.spatial.vector import SX, zeros

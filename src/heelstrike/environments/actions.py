@@ -14,7 +14,7 @@ import numpy as np
 
 from heelstrike.environments.arrays import Arrays, columns
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.servo import LARGE, driven, positions
+from heelstrike.scene.servo import LARGE, driven, positions
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.target import check_choice
 

@@ -31,7 +31,7 @@ from heelstrike.environments.starts import (
     noisy,
 )
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.asked import MANY, whole
+from heelstrike.simulate.run_options import MANY, whole
 
 
 class Environments(VectorEnv[Any, Any, Any]):

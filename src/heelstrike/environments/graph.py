@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from heelstrike.compile.cuda_batch import CudaBatch
 from heelstrike.environments.on_gpu import GpuArrays
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
+from heelstrike.runtime.cuda.batch import CudaBatch
 
 Work = Callable[[Any, bool], Any]
 """Of an action, and whether pushes are looked after; returns arrays in tuples and dicts."""

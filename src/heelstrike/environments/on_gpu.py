@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from heelstrike.compile.cuda_batch import CudaBatch
 from heelstrike.environments.arrays import Arrays, Some
 from heelstrike.errors import HeelstrikeError
+from heelstrike.runtime.cuda.batch import CudaBatch
 from heelstrike.simulate.simulator import Simulator
 
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from heelstrike.environments.arrays import Arrays, columns
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.scene import bodies_in
-from heelstrike.simulate.servo import positions
+from heelstrike.scene.scene import bodies_in
+from heelstrike.scene.servo import positions
 from heelstrike.simulate.target import check_choice
 
 

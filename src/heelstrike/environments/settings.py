@@ -13,9 +13,9 @@ from heelstrike.environments import task
 from heelstrike.environments.arrays import Arrays
 from heelstrike.environments.seen import Seen
 from heelstrike.errors import HeelstrikeError
-from heelstrike.scene_files import SceneFile, load_scene
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.servo import Servo
+from heelstrike.scene.scene import Scene
+from heelstrike.scene.servo import Servo
+from heelstrike.simulate.scene_file import SceneFile, load_scene
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.target import check_choice
 

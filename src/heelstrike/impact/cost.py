@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from heelstrike.compile.program import Program
-from heelstrike.contact.linear_spring import LinearSpring
+from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.impact.anew import anew_program
 from heelstrike.impact.base import VirtualBase
 from heelstrike.impact.hit import Hit, hit
 from heelstrike.impact.krylov import krylov_program
 from heelstrike.impact.simplified import Plan, simplified_program
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
 
 KEPT = ("m_a", "j", "inverse", "base_yield")

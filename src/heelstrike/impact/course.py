@@ -18,8 +18,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
-from heelstrike.compile.export import export_casadi
-from heelstrike.contact.contact import NormalLaw
+from heelstrike.contact.law import NormalLaw
 from heelstrike.impact.given import servo_of
 from heelstrike.impact.hit import Hit
 from heelstrike.impact.motion import motion_program
@@ -27,6 +26,7 @@ from heelstrike.impact.smooth import smooth_hit
 from heelstrike.impact.soles import soles_program
 from heelstrike.impact.support import edges, support
 from heelstrike.impact.target import Target
+from heelstrike.runtime.export import export_casadi
 
 MODES = 10
 """Vectors of the faster form: with six the force is as good, but the ZMP 16 mm off; with ten 4 mm

@@ -15,11 +15,11 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.contact.bristle import Bristle
-from heelstrike.contact.coulomb import Coulomb
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.linear_spring import LinearSpring
-from heelstrike.contact.rigid import Rigid
+from heelstrike.contact.laws.bristle import Bristle
+from heelstrike.contact.laws.coulomb import Coulomb
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.linear_spring import LinearSpring
+from heelstrike.contact.laws.rigid import Rigid
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import floats
@@ -28,13 +28,13 @@ from heelstrike.impact.hit import Hit
 from heelstrike.impact.job import Job
 from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre, soles, struck
 from heelstrike.impact.support import margin, support
+from heelstrike.record.recording import Recording
 from heelstrike.robot.robot import Robot
-from heelstrike.simulate.controller import Sensed, controller
-from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.servo import positions
+from heelstrike.scene.controller import Sensed, controller
+from heelstrike.scene.scene import Scene
+from heelstrike.scene.servo import positions
+from heelstrike.scene.surfaces import Plane
 from heelstrike.simulate.simulator import Simulator
-from heelstrike.simulate.surface import Plane
 
 MU = 5.0
 """Static and dynamic friction of soles and floor, section III."""

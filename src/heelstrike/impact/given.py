@@ -8,15 +8,15 @@ from typing import TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.contact.contact import NormalLaw
-from heelstrike.contact.linear_spring import LinearSpring
+from heelstrike.contact.law import NormalLaw
+from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase
 from heelstrike.impact.hit import Hit, hit
 from heelstrike.impact.job import Job, Settings
 from heelstrike.impact.target import Target, check_law, law_inputs
 from heelstrike.robot.robot import Robot
-from heelstrike.simulate.servo import LARGE, Gain, gains
+from heelstrike.scene.servo import LARGE, Gain, gains
 
 
 class Options(TypedDict, total=False):

@@ -15,9 +15,6 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.cache import cached_kernel
-from heelstrike.compile.kernel import Kernel
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.dynamics.jacobian import body_jacobian, point_jacobian
 from heelstrike.dynamics.kinematics import poses
@@ -27,7 +24,10 @@ from heelstrike.impact.krylov import output_basis
 from heelstrike.impact.reach import placed
 from heelstrike.impact.reduced import grounded, reduced
 from heelstrike.impact.symmetric import packed
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
+from heelstrike.runtime.cache import cached_kernel
+from heelstrike.runtime.kernel import Kernel
 
 OWN = ("m_a", "j", "follows", "inverse", "base", "base_yield", "hand")
 """Of a hit at a posture: m_a, j = J*^T n, A j, A = H*^-1 (packed), B, y, the hand's place [m]."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from heelstrike.contact.contact import NormalLaw
+from heelstrike.contact.law import NormalLaw
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.after import history_of, neglected_of
 from heelstrike.impact.anew import anew

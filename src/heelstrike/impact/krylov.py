@@ -22,11 +22,11 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
 from heelstrike.impact.simplified import Plan
 from heelstrike.impact.stepping import Found, State, runge_kutta, symplectic
 from heelstrike.impact.symmetric import packed, unpacked
 from heelstrike.impact.target import Line
+from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX, zeros
 
 SPENT = 1e-12

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.contact.contact import NormalLaw
-from heelstrike.contact.linear_spring import LinearSpring
+from heelstrike.contact.law import NormalLaw
+from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase
 from heelstrike.impact.hit import hit

@@ -14,9 +14,6 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from heelstrike.compile.cache import cached_kernel
-from heelstrike.compile.kernel import Kernel
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.centroidal import contact_wrench
 from heelstrike.dynamics.crba import crba
 from heelstrike.dynamics.fingerprint import fingerprint
@@ -31,6 +28,9 @@ from heelstrike.dynamics.kinematics import (
 from heelstrike.dynamics.rnea import gravity_torque, rnea
 from heelstrike.impact.hit import Hit
 from heelstrike.impact.reduced import free_base, held_base
+from heelstrike.ir.program import Program
+from heelstrike.runtime.cache import cached_kernel
+from heelstrike.runtime.kernel import Kernel
 from heelstrike.spatial.small import factor
 from heelstrike.spatial.vector import SX, zeros
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.contact.contact import NormalLaw
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.linear_spring import LinearSpring
+from heelstrike.contact.law import NormalLaw
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase
 from heelstrike.impact.full import SAG, floor_law
@@ -22,12 +22,12 @@ from heelstrike.impact.hit import Hit, hit
 from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre, soles, struck
 from heelstrike.impact.support import support
 from heelstrike.impact.target import Target, check_law
+from heelstrike.record.recording import Recording
 from heelstrike.robot.robot import Robot
-from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.servo import Servo, Trajectory
+from heelstrike.scene.scene import Scene
+from heelstrike.scene.servo import Servo, Trajectory
+from heelstrike.scene.surfaces import Plane
 from heelstrike.simulate.simulator import Simulator
-from heelstrike.simulate.surface import Plane
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.export import export_casadi
-from heelstrike.contact.linear_spring import LinearSpring
+from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase, floats
@@ -36,6 +35,7 @@ from heelstrike.impact.support import edges, support
 from heelstrike.impact.support import margin as inside
 from heelstrike.impact.target import Target
 from heelstrike.robot.robot import Robot
+from heelstrike.runtime.export import export_casadi
 
 ENDS = {"least": 1.0, "most": -1.0}
 """Masses by name, and the sign with which their logarithm is made small."""

@@ -22,13 +22,13 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.bodies import inertias
 from heelstrike.dynamics.crba import crba
 from heelstrike.dynamics.factor import TreeFactor, factor_tree
 from heelstrike.dynamics.jacobian import body_jacobian
 from heelstrike.dynamics.kinematics import Kinematics, kinematics
 from heelstrike.impact.base import floats
+from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
 from heelstrike.spatial.inertia import RigidInertia
 from heelstrike.spatial.small import factor

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.cache import cached_kernel
-from heelstrike.compile.program import Program
 from heelstrike.impact.krylov import krylov_key, krylov_program
 from heelstrike.impact.simplified import Plan, simplified_program
+from heelstrike.ir.program import Program
+from heelstrike.runtime.cache import cached_kernel
 
 SPARSE = 10
 """Steps between two looks at the torques in the faster form."""

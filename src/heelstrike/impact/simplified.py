@@ -21,11 +21,11 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
-from heelstrike.contact.contact import NormalLaw
+from heelstrike.contact.law import NormalLaw
 from heelstrike.impact.stepping import Found, State, looped, symplectic
 from heelstrike.impact.symmetric import inner, product, unpacked
 from heelstrike.impact.target import Line, law_key
+from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX, zeros
 
 SLOW = 1e-3

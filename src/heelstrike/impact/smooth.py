@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import casadi as ca
 
-from heelstrike.contact.contact import NormalLaw
-from heelstrike.contact.elastic import Elastic
+from heelstrike.contact.law import NormalLaw
+from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.surface_law import Meeting
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.target import SKIN, Target, check_law

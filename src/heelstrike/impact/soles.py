@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
 from heelstrike.dynamics.crba import crba
 from heelstrike.dynamics.factor import factor_tree
 from heelstrike.dynamics.jacobian import body_bias, body_jacobian, point_jacobian
@@ -26,6 +25,7 @@ from heelstrike.dynamics.kinematics import kinematics, poses
 from heelstrike.dynamics.rnea import rnea
 from heelstrike.impact.hit import Hit
 from heelstrike.impact.reduced import held_base
+from heelstrike.ir.program import Program
 from heelstrike.spatial.motion import Force
 from heelstrike.spatial.small import factor
 from heelstrike.spatial.vector import SX, zeros

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from heelstrike.compile.loop import counted
-from heelstrike.compile.program import Program
+from heelstrike.ir.loop import counted
+from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX
 
 State: TypeAlias = tuple[SX, ...]

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from heelstrike.contact.elastic import Elastic
+from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.hit import Hit
 from heelstrike.impact.target import SKIN, Target
 from heelstrike.robot.combine import combine
 from heelstrike.robot.robot import WORLD, Body, Joint, Point, Robot
-from heelstrike.simulate.surface import Box
+from heelstrike.scene.surfaces import Box
 
 HEAVY = 1e9
 """Mass of a target that cannot be moved [kg]."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from heelstrike.compile.program import Program
+from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX
 
 TILE = 4

@@ -15,12 +15,12 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.program import Program
-from heelstrike.contact.contact import NormalLaw
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.parameters import parameters, structure, with_values
+from heelstrike.contact.law import NormalLaw
+from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.surface_law import Meeting
 from heelstrike.errors import HeelstrikeError
+from heelstrike.ir.program import Program
+from heelstrike.parameters import parameters, structure, with_values
 from heelstrike.spatial.vector import SX, zeros
 
 SKIN = 1e-12

@@ -12,7 +12,7 @@ from typing import Any
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.measure.yardsticks import Yardsticks, yardsticks
-from heelstrike.simulate.recording import Recording
+from heelstrike.record.recording import Recording
 
 WIDTH = 80
 NARROWEST, WIDEST = 10, 24

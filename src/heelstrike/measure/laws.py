@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.contact.choose import NAMES, friction_of, template
-from heelstrike.contact.coulomb import Coulomb
+from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.measure.compare import Comparison
 from heelstrike.measure.measures import Measures, measured
@@ -28,8 +28,8 @@ from heelstrike.measure.peer.stability import largest_stable_step as mujoco_step
 from heelstrike.measure.resting import NotAtRestError
 from heelstrike.measure.stability import largest_stable_step
 from heelstrike.measure.yardsticks import Yardsticks, yardsticks
-from heelstrike.scene_files import SceneFile, load_scene
-from heelstrike.simulate.recording import Recording
+from heelstrike.record.recording import Recording
+from heelstrike.simulate.scene_file import SceneFile, load_scene
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.suggest import in_words, suggest
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from heelstrike.finite import finite
-from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.scene import Scene
+from heelstrike.record.recording import Recording
+from heelstrike.scene.scene import Scene
 
 NAN = float("nan")
 

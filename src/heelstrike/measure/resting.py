@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.contact.contact import NormalLaw
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.hunt_crossley import HuntCrossley
-from heelstrike.contact.micro_macro import MicroMacro
+from heelstrike.contact.law import NormalLaw
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.hunt_crossley import HuntCrossley
+from heelstrike.contact.laws.micro_macro import MicroMacro
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.simulate.place import meetings
@@ -29,7 +29,7 @@ from heelstrike.simulate.suggest import what_is_felt
 
 if TYPE_CHECKING:
     from heelstrike.contact.choose import Felt
-    from heelstrike.scene_files import SceneFile
+    from heelstrike.simulate.scene_file import SceneFile
     from heelstrike.simulate.simulator import Simulator
 
 SETTLES, SMALL = 2.0, 1e-4

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.contact.bristle import Bristle
-from heelstrike.contact.micro_macro import MicroMacro
-from heelstrike.contact.parameters import parameters
+from heelstrike.contact.laws.bristle import Bristle
+from heelstrike.contact.laws.micro_macro import MicroMacro
 from heelstrike.contact.stability import largest_step, slopes
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeWarning
@@ -33,12 +32,13 @@ from heelstrike.measure.resting import (
     steady,
     still,
 )
+from heelstrike.parameters import parameters
 from heelstrike.simulate.advice import GOING_IN
 from heelstrike.simulate.start import rest_depth
 
 if TYPE_CHECKING:
     from heelstrike.contact.choose import Felt
-    from heelstrike.scene_files import SceneFile
+    from heelstrike.simulate.scene_file import SceneFile
     from heelstrike.simulate.simulator import Simulator
 
 STEPS = 1000

@@ -19,7 +19,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.measure.friction import coefficients
-from heelstrike.simulate.recording import Recording
+from heelstrike.record.recording import Recording
 
 NEEDED = ("depth", "depth_rate", "force", "normal_force", "slip")
 

@@ -18,8 +18,8 @@ from heelstrike.finite import finite
 from heelstrike.measure.residuals import residuals
 from heelstrike.measure.stance import chatter, creep, penetration, spread
 from heelstrike.measure.window import start, window
-from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.summary import energy
+from heelstrike.record.recording import Recording
+from heelstrike.record.summary import energy
 
 NAN = float("nan")
 

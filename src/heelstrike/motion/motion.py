@@ -19,7 +19,7 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
 from heelstrike.robot.robot import Robot
-from heelstrike.simulate.servo import Trajectory
+from heelstrike.scene.servo import Trajectory
 
 FORMAT = "heelstrike_motion"
 """Attribute of a file that holds a motion; its value is the version."""

@@ -22,7 +22,7 @@ from heelstrike.motion.motion import Motion
 if TYPE_CHECKING:
     import xarray as xr
 
-    from heelstrike.simulate.recording import Recording
+    from heelstrike.record.recording import Recording
 
 LOST = 0.1
 """Distance from where it ought to be, over the height of the centre of mass."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-    from heelstrike.simulate.recording import Recording
+    from heelstrike.record.recording import Recording
 
 
 class Status(StrEnum):

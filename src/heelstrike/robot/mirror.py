@@ -3,8 +3,8 @@
 Limbs are of one form if their joints, from the inside out, are of the same kinds, and if in where
 these sit and turn about the same numbers are 0, or 1 but for the sign. A sign that they do not have
 in common is noted in the joint: it is traced as a factor instead of being folded into the code, so
-that such limbs do the same operations to other numbers (compile/twins.py). Factors of 1 and -1 are
-exact.
+that such limbs do the same operations to other numbers (codegen/passes/packing.py). Factors of
+1 and -1 are exact.
 """
 
 from __future__ import annotations

@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from heelstrike.contact.elastic import Elastic
+from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.stability import largest_step, slopes, step_radius
-from heelstrike.errors import HeelstrikeError
-from heelstrike.robot.robot import Robot
-from heelstrike.simulate.inertia import (
+from heelstrike.dynamics.effective_mass import (
     contact_mass,
     joint_inertias,
     kinetic_energy,
 )
+from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.robot import Robot
+from heelstrike.scene.servo import ServoPlan
 from heelstrike.simulate.place import meetings
-from heelstrike.simulate.servo import ServoPlan
 
 MARGIN = 0.5
 """Of the largest stable step: what is advised. Near the limit every impact may gain."""
@@ -45,7 +45,7 @@ Felt: TypeAlias = Callable[[float], tuple[float, float, float]]
 
 if TYPE_CHECKING:
     from heelstrike.simulate.simulator import Simulator
-    from heelstrike.simulate.step import StepPlan
+    from heelstrike.step.step import StepPlan
 
 
 def check_explicit_servo(robot: Robot, q: np.ndarray, kd: np.ndarray, dt: float) -> None:

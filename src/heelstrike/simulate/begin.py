@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.machine import Machine
-from heelstrike.simulate.servo import ServoPlan, positions
+from heelstrike.scene.servo import ServoPlan, positions
+from heelstrike.simulate.compiled_scene import Machine
 
 
 def mask_of(machine: Machine, worlds: ArrayLike | None) -> np.ndarray:

@@ -6,10 +6,10 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from heelstrike.dynamics.effective_mass import Touching
 from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.robot import WORLD
-from heelstrike.simulate.inertia import Touching
-from heelstrike.simulate.scene import Scene
+from heelstrike.scene.scene import Scene
 from heelstrike.spatial.vector import SX
 
 

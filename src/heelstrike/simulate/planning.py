@@ -8,16 +8,16 @@ import numpy as np
 
 from heelstrike.dynamics.flight import INTEGRATORS
 from heelstrike.errors import HeelstrikeError
+from heelstrike.scene.controller import Controller
+from heelstrike.scene.scene import Scene
+from heelstrike.scene.servo import Servo, ServoPlan
+from heelstrike.scene.stops import Stops
 from heelstrike.simulate.advice import check_explicit_servo
-from heelstrike.simulate.control import Control, Direct
-from heelstrike.simulate.controller import Controller
-from heelstrike.simulate.couple import check_rules
-from heelstrike.simulate.joints import Stops
-from heelstrike.simulate.record import sensor_frame
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.servo import Servo, ServoPlan
-from heelstrike.simulate.step import StepPlan
 from heelstrike.simulate.target import Target, check_choice
+from heelstrike.step.control import Control, Direct
+from heelstrike.step.coupled import check_rules
+from heelstrike.step.record import sensor_frame
+from heelstrike.step.step import StepPlan
 
 
 def planned(

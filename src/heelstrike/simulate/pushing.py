@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.machine import Machine
+from heelstrike.simulate.compiled_scene import Machine
 
 
 def push(

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.simulate.derive import derived
-from heelstrike.simulate.machine import Machine
-from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.repeat import circumstances, coordinates, described
+from heelstrike.record.derived import derived
+from heelstrike.record.provenance import circumstances, coordinates, described
+from heelstrike.record.recording import Recording
+from heelstrike.record.variables import dataset
+from heelstrike.scene.scene import Scene, bodies_in
+from heelstrike.simulate.compiled_scene import Machine
 from heelstrike.simulate.rollout import Rollout
-from heelstrike.simulate.scene import Scene, bodies_in
-from heelstrike.simulate.variables import dataset
 
 if TYPE_CHECKING:
     import xarray as xr

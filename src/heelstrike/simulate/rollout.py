@@ -14,9 +14,9 @@ from math import prod
 
 import numpy as np
 
-from heelstrike.compile.batch import Batch
-from heelstrike.simulate.record import output_name
+from heelstrike.runtime.batch import Batch
 from heelstrike.simulate.target import Worlds
+from heelstrike.step.record import output_name
 
 CHUNK = 0.1
 """Wall time of a chunk [s]."""

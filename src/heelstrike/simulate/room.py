@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.asked import whole
-from heelstrike.simulate.machine import Machine
+from heelstrike.simulate.compiled_scene import Machine
+from heelstrike.simulate.run_options import whole
 
 MASS = ".mass"
 """Ends the path of a body's mass."""

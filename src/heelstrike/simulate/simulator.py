@@ -12,35 +12,34 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeWarning
+from heelstrike.record.derived import check_variables, derived, needed
+from heelstrike.record.memory import check_memory, estimate
+from heelstrike.record.provenance import coordinates
+from heelstrike.record.recording import Recording
+from heelstrike.scene.controller import Controller
+from heelstrike.scene.scene import Scene
+from heelstrike.scene.servo import Servo
+from heelstrike.scene.stops import Stops
 from heelstrike.simulate.advice import explain, explain_gain
-from heelstrike.simulate.asked import MANY, step_count, variables, whole
 from heelstrike.simulate.begin import given_state, hold_start, mask_of
-from heelstrike.simulate.control import torque_path
-from heelstrike.simulate.controller import Controller
-from heelstrike.simulate.derive import check_variables, derived, needed
-from heelstrike.simulate.joints import Stops
-from heelstrike.simulate.machine import Machine
-from heelstrike.simulate.memory import check_memory, estimate
+from heelstrike.simulate.compiled_scene import Machine
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.planning import check_scene, planned
 from heelstrike.simulate.pushing import push
 from heelstrike.simulate.recorder import recorded
-from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.repeat import coordinates
 from heelstrike.simulate.rollout import rollout
 from heelstrike.simulate.room import free_masses, make_room
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.servo import Servo
+from heelstrike.simulate.run_options import MANY, step_count, variables, whole
 from heelstrike.simulate.start import check_outside, check_step
 from heelstrike.simulate.state import State
-from heelstrike.simulate.step import step_program
 from heelstrike.simulate.target import Target
+from heelstrike.step.control import torque_path
+from heelstrike.step.step import step_program
 
 if TYPE_CHECKING:
-    from heelstrike.compile.dlpack import DeviceArray
-    from heelstrike.compile.program import Program
-    from heelstrike.dynamics.linearize import Slopes
-    from heelstrike.simulate.slopes import StepSlopes
+    from heelstrike.ir.program import Program
+    from heelstrike.runtime.cuda.dlpack import DeviceArray
+    from heelstrike.simulate.linearize import Slopes, StepSlopes
 
 
 class Simulator:
@@ -285,7 +284,7 @@ class Simulator:
 
         x = (motion of the joints, v), 2 nv numbers; the laws' memory is held. docs/derivatives.md.
         """
-        from heelstrike.simulate.slopes import StepSlopes
+        from heelstrike.simulate.linearize import StepSlopes
 
         self._slopes = self._slopes or StepSlopes(self._machine)
         return self._slopes(*inputs)

@@ -12,15 +12,15 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from heelstrike.contact.contact import SX, Contact, NormalLaw, answered
-from heelstrike.contact.elastic import Elastic
+from heelstrike.contact.law import SX, Contact, NormalLaw, answered
+from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.stability import largest_step, slopes, step_radius
+from heelstrike.dynamics.effective_mass import Touching, contact_mass
 from heelstrike.errors import HeelstrikeError
+from heelstrike.scene.scene import Scene
 from heelstrike.simulate.advice import GOING_IN, MARGIN, implicit_terms
-from heelstrike.simulate.inertia import Touching, contact_mass
 from heelstrike.simulate.place import meetings
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.step import StepPlan
+from heelstrike.step.step import StepPlan
 
 INSIDE = 0.01
 """Depth at the start that is taken for a mistake [m]."""

@@ -22,19 +22,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.contact.choose import Choice, Felt, Wish, choose, template
-from heelstrike.contact.contact import NormalLaw
-from heelstrike.contact.coulomb import Coulomb
+from heelstrike.contact.law import NormalLaw
+from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.contact.surface_law import SurfaceLaw
+from heelstrike.dynamics.effective_mass import Touching, contact_mass, struck_mass
 from heelstrike.errors import HeelstrikeError
+from heelstrike.record.attributes import plain
+from heelstrike.record.summary import describe
 from heelstrike.robot.robot import WORLD, Robot
-from heelstrike.simulate.attributes import plain
-from heelstrike.simulate.inertia import Touching, contact_mass, struck_mass
+from heelstrike.scene.scene import Scene
+from heelstrike.scene.servo import Servo
+from heelstrike.scene.surfaces import Plane
 from heelstrike.simulate.place import meetings
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.servo import Servo
 from heelstrike.simulate.start import together
-from heelstrike.simulate.summary import describe
-from heelstrike.simulate.surface import Plane
 
 WIDTH = 80
 FAR = 0.05

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.cache import cached_kernel, cached_ptx
-from heelstrike.compile.cuda import CudaKernel
-from heelstrike.compile.driver import architecture, current_device
-from heelstrike.compile.kernel import Kernel
-from heelstrike.compile.layout import Layout
+from heelstrike.codegen.layout import Layout
 from heelstrike.errors import HeelstrikeError
+from heelstrike.runtime.cache import cached_kernel, cached_ptx
+from heelstrike.runtime.cuda.driver import architecture, current_device
+from heelstrike.runtime.cuda.kernel import CudaKernel
+from heelstrike.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
-    from heelstrike.compile.code import Traced
-    from heelstrike.compile.dlpack import DeviceArray
-    from heelstrike.compile.program import Program
+    from heelstrike.ir.code import Traced
+    from heelstrike.ir.program import Program
+    from heelstrike.runtime.cuda.dlpack import DeviceArray
 
 DEVICES = ("cpu", "cuda")
 TYPES = {"cpu": "float64", "cuda": "float32"}

@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 import casadi as ca
 import numpy as np
 
-from heelstrike.compile.number import number
+from heelstrike.ir.number import number
 
 SX: TypeAlias = ca.SX
 ROUND_OFF = 1e-12
@@ -20,7 +20,7 @@ ROUND_OFF = 1e-12
 
 def constant(matrix: np.ndarray, kept: np.ndarray | None = None) -> SX:
     """A constant matrix whose round-off about 0 and +-1 is removed, so that structural zeros and
-    ones vanish from products; those that are `kept` stay (compile/number.py).
+    ones vanish from products; those that are `kept` stay (ir/number.py).
     """
     clean = np.array(matrix, dtype=float)
     for target in (0.0, 1.0, -1.0):

@@ -22,9 +22,9 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.compile.cache import cached_kernel
-from heelstrike.compile.program import Program
 from heelstrike.errors import HeelstrikeError
+from heelstrike.ir.program import Program
+from heelstrike.runtime.cache import cached_kernel
 
 BLOCK = 4
 """Numbers of one count of Philox."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from heelstrike.compile.program import Program
+from heelstrike.ir.program import Program
 from heelstrike.robot.points import lowest
 from heelstrike.simulate.place import meetings
 from heelstrike.simulate.simulator import Simulator

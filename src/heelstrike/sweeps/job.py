@@ -1,6 +1,6 @@
 """What a worker needs, and its work: a chunk of worlds from start to end.
 
-A job is plain data. Its program is the traced step, for no lanes in particular (compile/code.py):
+A job is plain data. Its program is the traced step, for no lanes in particular (ir/code.py):
 each machine emits and compiles it for its own, and a world's bits do not depend on that. Laws that
 a user wrote are in the graph like ours; their Python is not needed.
 """
@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import heelstrike
-from heelstrike.compile.kernel import Kernel
-from heelstrike.compile.key import digest
 from heelstrike.errors import HeelstrikeError
+from heelstrike.runtime.kernel import Kernel
+from heelstrike.runtime.key import digest
 from heelstrike.simulate.target import Target
 from heelstrike.sweeps.fall import Fall
 
 if TYPE_CHECKING:
-    from heelstrike.compile.code import Traced
-    from heelstrike.compile.cuda import CudaKernel
+    from heelstrike.ir.code import Traced
+    from heelstrike.runtime.cuda.kernel import CudaKernel
     from heelstrike.simulate.simulator import Simulator
     from heelstrike.simulate.target import Worlds
 
@@ -144,14 +144,14 @@ def job_of(sim: Simulator, steps: int, kept: tuple[str, ...], key: str, fall: Fa
 
 def shipped(job: Job, sim: Simulator) -> Job:
     """The same with its program, to go elsewhere."""
-    from heelstrike.simulate.step import step_program
+    from heelstrike.step.step import step_program
 
     return replace(job, program=step_program(sim._machine.plan).trace([]))
 
 
 def kernel_here(sim: Simulator) -> Kernel | CudaKernel:
     """The step of a simulator with nothing recorded, for many worlds on its own device."""
-    from heelstrike.simulate.step import step_program
+    from heelstrike.step.step import step_program
 
     machine = sim._machine
     plan = machine.plan

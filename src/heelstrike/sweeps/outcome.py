@@ -12,8 +12,8 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.machine import peak_memory
-from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.summary import Shown
+from heelstrike.record.recording import Recording
+from heelstrike.record.summary import Shown
 from heelstrike.sweeps.progress import Meter, clock, counted
 
 if TYPE_CHECKING:

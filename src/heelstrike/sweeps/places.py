@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heelstrike.contact.parameters import units
 from heelstrike.errors import HeelstrikeError
+from heelstrike.parameters import units
+from heelstrike.record.labels import labels
+from heelstrike.record.variables import AXES
 from heelstrike.robot.points import lowest
-from heelstrike.scene_files.kinds import hint
-from heelstrike.simulate.labels import labels
-from heelstrike.simulate.servo import ServoPlan
+from heelstrike.scene.files.kinds import hint
+from heelstrike.scene.servo import ServoPlan
 from heelstrike.simulate.simulator import Simulator
-from heelstrike.simulate.variables import AXES
 
 SCALE = "_scale"
 MASS = ".mass"

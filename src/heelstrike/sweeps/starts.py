@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.compile.cache import cached_kernel
-from heelstrike.simulate.ground import heights_name
-from heelstrike.simulate.surface import HeightField
+from heelstrike.runtime.cache import cached_kernel
+from heelstrike.scene.surfaces import HeightField
+from heelstrike.step.ground import heights_name
 
 if TYPE_CHECKING:
-    from heelstrike.compile.program import Program
-    from heelstrike.simulate.step import StepPlan
+    from heelstrike.ir.program import Program
+    from heelstrike.step.step import StepPlan
 
 
 def placed_by(plan: StepPlan) -> list[str]:
@@ -36,11 +36,11 @@ def depths(plan: StepPlan, values: Mapping[str, np.ndarray]) -> np.ndarray:
 def _program(plan: StepPlan) -> Program:
     import casadi as ca
 
-    from heelstrike.compile.program import Program
     from heelstrike.dynamics.kinematics import kinematics, poses
-    from heelstrike.simulate.ground import traced
-    from heelstrike.simulate.touch import seat
+    from heelstrike.ir.program import Program
     from heelstrike.spatial.vector import SX
+    from heelstrike.step.detect import seat
+    from heelstrike.step.ground import traced
 
     p, robot, known = Program("starts"), plan.robot, plan.parameters()
     q = p.input("q", robot.nq)

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import heelstrike
-from heelstrike.compile.cache import environment
-from heelstrike.compile.cuda import CudaKernel
-from heelstrike.compile.key import digest
 from heelstrike.errors import HeelstrikeError
-from heelstrike.scene_files import SceneFile, load_scene
-from heelstrike.simulate.file_names import file_name
+from heelstrike.record.file_names import file_name
+from heelstrike.record.provenance import circumstances, coordinates, described
+from heelstrike.record.variables import AXES, dataset
+from heelstrike.runtime.cache import environment
+from heelstrike.runtime.cuda.kernel import CudaKernel
+from heelstrike.runtime.key import digest
+from heelstrike.scene.scene import bodies_in
 from heelstrike.simulate.recorder import at_the_end, ends
-from heelstrike.simulate.repeat import circumstances, coordinates, described
-from heelstrike.simulate.scene import bodies_in
+from heelstrike.simulate.scene_file import SceneFile, load_scene
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.start import check_depths
 from heelstrike.simulate.target import check_choice
-from heelstrike.simulate.variables import AXES, dataset
 from heelstrike.sweeps.fall import fall_of
 from heelstrike.sweeps.job import STATE, Job, job_of, kernel_here
 from heelstrike.sweeps.places import MASS, check_drop, check_once, filled, places, unit_of
@@ -33,7 +33,7 @@ from heelstrike.sweeps.store import FORMAT, VERSION
 if TYPE_CHECKING:
     import xarray as xr
 
-    from heelstrike.compile.kernel import Kernel
+    from heelstrike.runtime.kernel import Kernel
 
 Source = str | os.PathLike[str] | SceneFile | Simulator
 """A bundled scene or a .toml file, either of them loaded, or a simulator."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.simulate.attributes import decoded
+from heelstrike.record.attributes import decoded
 from heelstrike.view import plot
 
 if TYPE_CHECKING:

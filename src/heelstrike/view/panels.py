@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.variables import WORKS, known
+from heelstrike.record.variables import known
+from heelstrike.step.work import WORKS
 from heelstrike.view import plot
 from heelstrike.view.over_worlds import END, over_worlds
 
@@ -58,7 +59,7 @@ def draw(
 
 
 def _title(data: xr.Dataset, world: int) -> str:
-    from heelstrike.simulate.attributes import decoded
+    from heelstrike.record.attributes import decoded
 
     info, worlds = decoded(data), data.sizes["world"]
     which = f", world {data['world'].values[world]} of {worlds}" if worlds > 1 else ""

@@ -19,7 +19,7 @@ from heelstrike.view.scenery import scenery, surfaces
 if TYPE_CHECKING:
     import xarray as xr
 
-    from heelstrike.simulate.recording import Recording
+    from heelstrike.record.recording import Recording
 
 FORCES = ("contact_position", "force", "touching")
 """What arrows are drawn from, where it was recorded."""

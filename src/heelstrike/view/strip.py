@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from heelstrike.simulate.recording import Recording
+    from heelstrike.record.recording import Recording
 
 WIDTH = 9.0
 """Of a strip [inch]."""

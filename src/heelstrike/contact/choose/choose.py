@@ -15,22 +15,22 @@ from dataclasses import replace
 import numpy as np
 
 from heelstrike.contact import damped
-from heelstrike.contact.bristle import Bristle
 from heelstrike.contact.catalog import law_by_name
 from heelstrike.contact.choose.felt import Choice, Felt, Wish
 from heelstrike.contact.choose.friction import rubbing
 from heelstrike.contact.choose.normal import chosen, rounded, stiffness
-from heelstrike.contact.contact import FrictionLaw, NormalLaw
-from heelstrike.contact.coulomb import Coulomb
-from heelstrike.contact.elastic import Elastic
-from heelstrike.contact.feedback_linearized import FeedbackLinearized
-from heelstrike.contact.kinetic import Kinetic
-from heelstrike.contact.linear_spring import LinearSpring
-from heelstrike.contact.micro_macro import MicroMacro
-from heelstrike.contact.rigid import Rigid
-from heelstrike.contact.signorini import Signorini
+from heelstrike.contact.law import FrictionLaw, NormalLaw
+from heelstrike.contact.laws.bristle import Bristle
+from heelstrike.contact.laws.coulomb import Coulomb
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.feedback_linearized import FeedbackLinearized
+from heelstrike.contact.laws.kinetic import Kinetic
+from heelstrike.contact.laws.linear_spring import LinearSpring
+from heelstrike.contact.laws.micro_macro import MicroMacro
+from heelstrike.contact.laws.rigid import Rigid
+from heelstrike.contact.laws.signorini import Signorini
+from heelstrike.contact.laws.timestep_damper import TimestepDamper
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.contact.timestep_damper import TimestepDamper
 from heelstrike.errors import HeelstrikeError
 
 IMPLICIT = "implicit"

@@ -14,12 +14,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from heelstrike.contact.bristle import Bristle
 from heelstrike.contact.choose.felt import Felt, Wish
 from heelstrike.contact.choose.normal import ROOM, rounded
-from heelstrike.contact.contact import FrictionLaw
-from heelstrike.contact.coulomb import Coulomb
-from heelstrike.contact.kinetic import Kinetic
+from heelstrike.contact.law import FrictionLaw
+from heelstrike.contact.laws.bristle import Bristle
+from heelstrike.contact.laws.coulomb import Coulomb
+from heelstrike.contact.laws.kinetic import Kinetic
 from heelstrike.errors import HeelstrikeError
 
 CAUGHT = 0.6

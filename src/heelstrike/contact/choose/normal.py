@@ -21,12 +21,12 @@ import numpy as np
 
 from heelstrike.contact import damped
 from heelstrike.contact.choose.felt import Felt, Wish
-from heelstrike.contact.contact import NormalLaw
-from heelstrike.contact.hunt_crossley import HuntCrossley
-from heelstrike.contact.linear_spring import LinearSpring
-from heelstrike.contact.poisson_spring import PoissonSpring
+from heelstrike.contact.law import NormalLaw
+from heelstrike.contact.laws.hunt_crossley import HuntCrossley
+from heelstrike.contact.laws.linear_spring import LinearSpring
+from heelstrike.contact.laws.poisson_spring import PoissonSpring
+from heelstrike.contact.laws.timestep_damper import TimestepDamper
 from heelstrike.contact.restitution import g, restitution
-from heelstrike.contact.timestep_damper import TimestepDamper
 from heelstrike.errors import HeelstrikeError
 
 ROOM = 0.5

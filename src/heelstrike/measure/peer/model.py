@@ -20,8 +20,8 @@ from heelstrike.contact.choose import friction_of
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.robot import WORLD, Joint, Robot
-from heelstrike.simulate.scene import Scene
-from heelstrike.simulate.surface import Box, Plane, Sphere, Surface
+from heelstrike.scene.scene import Scene
+from heelstrike.scene.surfaces import Box, Plane, Sphere, Surface
 
 if TYPE_CHECKING:
     import mujoco

@@ -1,7 +1,7 @@
 """Coordinates and servo between our q, v and MuJoCo's qpos, qvel.
 
 A free joint's linear velocity is in the world there, in the body's frame here; quaternions are wxyz
-there. The servo is the implicit one of simulate/servo.py, literally: MuJoCo's armature grows by
+there. The servo is the implicit one of scene/servo.py, literally: MuJoCo's armature grows by
 dt kd + dt^2 kp, and the torque applied is
 
     tau0 = kp (q_ref - q - dt v) + kd (v_ref - v) + torque,         references at t + dt
@@ -19,7 +19,7 @@ import pinocchio as pin
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
-from heelstrike.simulate.servo import ServoPlan, positions
+from heelstrike.scene.servo import ServoPlan, positions
 
 
 class Layout:

@@ -14,15 +14,15 @@ import numpy as np
 
 from heelstrike.contact.choose import friction_of
 from heelstrike.measure.peer.trace import Trace, traced
-from heelstrike.simulate.attributes import decoded, encoded
-from heelstrike.simulate.recording import Recording
-from heelstrike.simulate.scene import bodies_in
-from heelstrike.simulate.variables import WORKS
+from heelstrike.record.attributes import decoded, encoded
+from heelstrike.record.recording import Recording
+from heelstrike.scene.scene import bodies_in
+from heelstrike.step.work import WORKS
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from heelstrike.scene_files import SceneFile
+    from heelstrike.simulate.scene_file import SceneFile
 
 SEEN = ("depth", "depth_rate", "slip", "com", "kinetic", "potential", "contact_position")
 """What our own program says of a state."""

@@ -11,7 +11,7 @@ from heelstrike.measure.resting import rest_pose, steady, still
 from heelstrike.measure.stability import STEP_SIZES, STEPS, last_stable
 
 if TYPE_CHECKING:
-    from heelstrike.scene_files import SceneFile
+    from heelstrike.simulate.scene_file import SceneFile
 
 
 def largest_stable_step(made: SceneFile) -> float:

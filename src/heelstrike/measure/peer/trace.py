@@ -10,11 +10,11 @@ import numpy as np
 
 from heelstrike.measure.peer.model import body_ids, handed_over, module, pair_geoms, positions_of
 from heelstrike.measure.peer.motion import Drive, Layout
-from heelstrike.simulate.step import FASTEST
-from heelstrike.simulate.torque import ROUNDS, SETTLED
+from heelstrike.step.step import FASTEST
+from heelstrike.step.torque import ROUNDS, SETTLED
 
 if TYPE_CHECKING:
-    from heelstrike.scene_files import SceneFile
+    from heelstrike.simulate.scene_file import SceneFile
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _step(
     step: int,
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """One step; the torque that the servo gave, the pushes' force, and MuJoCo's time [s]. Joints at
-    their torque limits are found in rounds, as ours are (simulate/torque.py).
+    their torque limits are found in rounds, as ours are (step/torque.py).
     """
     start = data.qpos.copy(), data.qvel.copy(), data.qacc_warmstart.copy(), data.time
     side, took = np.zeros(len(wanted)), 0.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import heelstrike as hs
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.fit.space import Search
+from heelstrike.identification.space import Search
 from heelstrike.papers.marhefka1996.tosses import SUBSTEPS, simulator
 
 STIFF, DAMPED, ROUGH, BOUNCY = (300.0, 5e4), (0.5, 200.0), (0.03, 0.8), (0.01, 0.9)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from heelstrike.fit.motions import Rollouts, motions, off
+from heelstrike.identification.motions import Rollouts, motions, off
 from heelstrike.papers.data import left_out
 from heelstrike.papers.marhefka1996 import closed_form
 from heelstrike.papers.marhefka1996.candidates import CANDIDATES, Candidate

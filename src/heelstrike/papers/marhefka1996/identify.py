@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.fit.identified import Identified
+from heelstrike.identification.identified import Identified
 from heelstrike.papers.marhefka1996 import closed_form
 from heelstrike.papers.marhefka1996.closed_form import Floats
 from heelstrike.papers.marhefka1996.impact import impacts, time_scale

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import heelstrike as hs
-from heelstrike.contact.contact import NormalLaw
+from heelstrike.contact.law import NormalLaw
 from heelstrike.papers.marhefka1996.closed_form import Floats
 from heelstrike.papers.report import finished
 

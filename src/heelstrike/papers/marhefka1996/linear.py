@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import heelstrike as hs
-from heelstrike.contact.contact import NormalLaw
+from heelstrike.contact.law import NormalLaw
 from heelstrike.papers.marhefka1996 import closed_form
 from heelstrike.papers.marhefka1996.impact import Impacts, impacts
 from heelstrike.papers.report import Result, Row, below, near, shown

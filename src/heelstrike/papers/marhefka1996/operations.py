@@ -8,10 +8,10 @@ alpha in place of lambda = 3/2 alpha k.
 from __future__ import annotations
 
 import heelstrike as hs
-from heelstrike.compile.graph import Counts
-from heelstrike.contact.contact import SX, Contact, NormalLaw
-from heelstrike.contact.parameters import parameters, with_values
+from heelstrike.contact.law import SX, Contact, NormalLaw
+from heelstrike.ir.graph import Counts
 from heelstrike.papers.report import Result, near, shown
+from heelstrike.parameters import parameters, with_values
 
 
 @hs.normal_law

@@ -30,7 +30,7 @@ from scipy.spatial.transform import Rotation
 import heelstrike as hs
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
-from heelstrike.fit.motions import Off, Rollouts, motions, off
+from heelstrike.identification.motions import Off, Rollouts, motions, off
 from heelstrike.papers.data import data_file as find
 from heelstrike.papers.marhefka1996.closed_form import Floats
 

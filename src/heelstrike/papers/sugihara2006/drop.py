@@ -19,10 +19,10 @@ import numpy as np
 import pinocchio as pin
 
 import heelstrike as hs
+from heelstrike.dynamics.effective_mass import Touching, contact_mass
 from heelstrike.papers.sugihara2006.closed_form import HEIGHT, C
 from heelstrike.papers.sugihara2006.slide import EQUATIONS, law, parameter
 from heelstrike.robot.points import placements
-from heelstrike.simulate.inertia import Touching, contact_mass
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import heelstrike as hs
+from heelstrike.dynamics.effective_mass import Touching, contact_mass, joint_inertias
 from heelstrike.papers.sugihara2006.closed_form import C, K
 from heelstrike.papers.sugihara2006.closed_form import radius as of_a_step
 from heelstrike.papers.sugihara2006.drop import GAINED, UP, Drops, Variant, drops, heights
 from heelstrike.papers.sugihara2006.slide import EQUATIONS
-from heelstrike.simulate.inertia import Touching, contact_mass, joint_inertias
 
 TOUCHED, UNTIL = 0.05, 0.13
 """What is looked at [s]: 30 ms on the floor, and before, as an explicit servo shakes."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.contact.contact import NormalLaw
+from heelstrike.contact.law import NormalLaw
 from heelstrike.papers.sugihara2006.closed_form import C, K
 
 SCHEMES = ("symplectic", "euler")

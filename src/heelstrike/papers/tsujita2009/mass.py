@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.contact.linear_spring import LinearSpring
+from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.impact.mass import point_impact
 from heelstrike.impact.target import Target
 from heelstrike.papers.report import Result, Row, shown

@@ -27,7 +27,7 @@ from heelstrike.motion.state import state
 from heelstrike.papers.tsujita2009.assumptions import punch_posture
 from heelstrike.papers.tsujita2009.mass import MASS, TABLE, law
 from heelstrike.robot import Robot, load
-from heelstrike.simulate.servo import Trajectory
+from heelstrike.scene.servo import Trajectory
 
 HAND = "r_hand"
 LINE = (0.5, -0.326, 0.8)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.scene_files.describe import notes
+from heelstrike.scene.files.describe import notes
+from heelstrike.scene.scene import Scene
 from heelstrike.simulate.parameters import Parameters
-from heelstrike.simulate.scene import Scene
 from heelstrike.view.browser.cast import Cast, add_switches, colour
 from heelstrike.view.browser.curves import Curves, add_curves
 from heelstrike.view.browser.instances import Arrows

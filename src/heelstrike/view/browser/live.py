@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
-from heelstrike.simulate.derive import standard
+from heelstrike.record.derived import standard
 from heelstrike.view.browser.values import NAMES, Values, values
 
 if TYPE_CHECKING:
-    from heelstrike.scene_files import SceneFile
-    from heelstrike.simulate.recording import Recording
+    from heelstrike.record.recording import Recording
+    from heelstrike.simulate.scene_file import SceneFile
 
 FRAME = 1 / 30
 """Wall time from one picture to the next [s]."""

@@ -15,7 +15,7 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.points import placements
 from heelstrike.robot.robot import WORLD, Point
-from heelstrike.simulate import surface as shapes
+from heelstrike.scene import surfaces as shapes
 from heelstrike.spatial.vector import SX
 from heelstrike.view.browser.values import Values
 from heelstrike.view.scenery import surfaces

@@ -14,7 +14,7 @@ from heelstrike.view.dress import Dress, dress, placed
 from heelstrike.view.reel import fitting, moving
 
 if TYPE_CHECKING:
-    from heelstrike.simulate.recording import Recording
+    from heelstrike.record.recording import Recording
 
 NAMES = (
     "q",

@@ -1,0 +1,1 @@
+"""How a program becomes machine code: passes, LLVM IR, object code and PTX."""

@@ -1,0 +1,53 @@
+"""Machine code for this CPU: from a program to LLVM IR, from LLVM IR to object code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import llvmlite.binding as llvm
+
+from heelstrike.codegen.host import host, target_machine
+from heelstrike.codegen.layout import Layout
+from heelstrike.codegen.llvm import Module, emit
+from heelstrike.codegen.real import REALS, Real
+from heelstrike.errors import ProgramError
+from heelstrike.ir.code import Traced
+from heelstrike.ir.program import Program
+
+
+def compile_object(
+    program: Program | Traced,
+    outputs: Sequence[str] | None = None,
+    width: int | None = None,
+    dtype: str = "float64",
+    level: int = 2,
+) -> tuple[Layout, bytes]:
+    """Return the layout and the object code of a program for this CPU; see `compile_program`."""
+    if dtype not in list(REALS):
+        raise ProgramError(f"no number type '{dtype}'; types: {', '.join(REALS)}")
+    if level not in (1, 2, 3):
+        raise ProgramError(f"LLVM's level is 1, 2 or 3, not {level}")
+    real = REALS[dtype]
+    if width is not None and width not in (1, 2, 4, 8, 16, 32):
+        raise ProgramError(f"the width is a power of two from 1 to 32, not {width}")
+    traced = program if isinstance(program, Traced) else program.trace(outputs)
+    module = emit(traced, widest(real) if width is None else width, real)
+    layout = Layout.of(traced, module.width, real, module.frame_size)
+    return layout, object_code(module, level)
+
+
+def widest(real: Real) -> int:
+    """Lanes in this CPU's widest vector register."""
+    features = host()[1].split(",")
+    bits = 512 if "+avx512f" in features else 256 if "+avx2" in features else 128
+    return bits // real.bits
+
+
+def object_code(module: Module, level: int) -> bytes:
+    """Object code of a module for this CPU."""
+    machine = target_machine(level)
+    parsed = llvm.parse_assembly(module.text)
+    parsed.triple = machine.triple
+    parsed.data_layout = str(machine.target_data)
+    parsed.verify()
+    return machine.emit_object(parsed)

@@ -1,0 +1,185 @@
+"""The code of one member of a crew or a swarm: all members run it, each with its own values.
+
+A value stays in registers; one that another warp reads goes through shared memory, one that a
+swarm's member needs in a later phase through its thread's. Of what differs
+from member to member, constants and places, each takes its own by its number. The operations are
+those of a thread a world, so are the bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from heelstrike.codegen.cuda.crews import Places
+from heelstrike.codegen.cuda.module import WARP
+from heelstrike.codegen.cuda.plan import Schedule
+from heelstrike.codegen.lanes import Lanes
+from heelstrike.codegen.operations import BlockEmitter
+from heelstrike.codegen.real import Real
+from heelstrike.ir.code import Place, Twins
+from heelstrike.ir.graph import INPUT
+
+
+class Tables:
+    """What differs from member to member, in the GPU's constant memory."""
+
+    def __init__(self, group: int, real: Real) -> None:
+        self.group, self.real = group, real
+        self.rows: dict[str, dict[tuple[str, ...], int]] = {real.name: {}, "i32": {}}
+
+    def name(self, kind: str) -> str:
+        return f'@"{kind} of {self.group}"'
+
+    def row(self, kind: str, values: tuple[str, ...]) -> int:
+        """Where a row begins."""
+        rows = self.rows[kind]
+        return rows.setdefault(values, len(rows)) * len(values)
+
+    def text(self) -> list[str]:
+        lines = []
+        for kind, rows in self.rows.items():
+            values = [value for row in rows for value in row]
+            listed = ", ".join(f"{kind} {value}" for value in values)
+            if values:
+                whole = f"private addrspace(4) constant [{len(values)} x {kind}] [{listed}]"
+                lines.append(f"{self.name(kind)} = {whole}")
+        return lines
+
+
+class MemberLanes(Lanes):
+    """A member's code: constants that differ come from a table."""
+
+    def __init__(
+        self, real: Real, flags: str, prefix: str, tables: Tables, number: str, lines: list[str]
+    ) -> None:
+        super().__init__(1, real, lines, WARP, flags, prefix)
+        self.tables, self.number = tables, number
+
+    def const(self, x: float | tuple[float, ...]) -> str:
+        if not isinstance(x, tuple):
+            return super().const(x)
+        values = tuple(self._literal(y) for y in x)
+        return values[0] if len(set(values)) == 1 else self.own(self.real.name, values)
+
+    def own(self, kind: str, values: tuple[str, ...]) -> str:
+        """The member's own of these."""
+        space, size = "ptr addrspace(4)", 4 if kind == "i32" else self.real.bytes
+        where = f"{space} {self.tables.name(kind)}, i64 {self.number}"
+        where = f"{space} {self.line(f'getelementptr {kind}, {where}')}"
+        where = self.line(f"getelementptr {kind}, {where}, i64 {self.tables.row(kind, values)}")
+        return self.line(f"load {kind}, {space} {where}, align {size}")
+
+
+class Member:
+    """Carries out blocks for a member of a group."""
+
+    def __init__(
+        self, lanes: MemberLanes, plan: Schedule, ports: dict[str, str], group: int
+    ) -> None:
+        self.lanes = lanes
+        self.plan = plan
+        self.ports = ports
+        self.group = group
+        self.size = [*plan.sizes, *plan.members][group]
+        self.here: dict[Places, str] = {}
+        self.bases: dict[tuple[object, ...], str] = {}
+
+    def forget(self) -> None:
+        """Frees the registers of what can be read again."""
+        self.bases = {}
+        self.here = {
+            places: value
+            for places, value in self.here.items()
+            if places[0].array not in self.ports and places[0] not in self.plan.slots
+        }
+
+    def unit(self, unit: Twins) -> None:
+        block = BlockEmitter(self.lanes, unit.graph, unit.read, self.load)
+        block.run()
+        copies = []
+        for places, i in zip(unit.written, unit.graph.outputs, strict=True):
+            if unit.graph.operations[i].code == INPUT:
+                copies.append((places, block.value(i)))
+            else:
+                self.store(block.value(i), places)
+        for places, value in copies:
+            self.store(value, places)
+
+    def all(self, place: Place) -> Places:
+        """The same place for each member."""
+        return (place,) * self.size
+
+    def load(self, places: Places) -> str:
+        if places not in self.here:
+            if places[0] in self.plan.slots:
+                self.here[places] = self.from_shared([self.plan.slots[place] for place in places])
+            elif places in self.plan.own[self.group]:
+                self.here[places] = self.lanes.load(self._own(places))
+            else:
+                self.here[places] = self.fetch(places)
+        return self.here[places]
+
+    def fetch(self, places: Places) -> str:
+        """Of a port."""
+        return self.lanes.load(self._address(places))
+
+    def store(self, value: str, places: Places) -> None:
+        self.here[places] = value
+        if places[0] in self.plan.slots:
+            self.to_shared(value, [self.plan.slots[place] for place in places])
+        if places in self.plan.own[self.group]:
+            self.lanes.store(value, self._own(places))
+        if places[0].array in self.ports:
+            self.lanes.store(value, self._address(places))
+
+    def from_shared(self, slots: Sequence[int]) -> str:
+        real = self.lanes.real
+        where = self._shared(slots)
+        return self.lanes.line(f"load {real.name}, ptr addrspace(3) {where}, align {real.bytes}")
+
+    def to_shared(self, value: str, slots: Sequence[int]) -> None:
+        real = self.lanes.real
+        where = f"ptr addrspace(3) {self._shared(slots)}"
+        self.lanes.lines.append(f"  store {real.name} {value}, {where}, align {real.bytes}")
+
+    def _own(self, places: Places) -> str:
+        """Where the thread keeps a member's value."""
+        line, real = self.lanes.line, self.lanes.real.name
+        key = ("own",)
+        if key not in self.bases:
+            row = line(f"udiv i64 {self.lanes.number}, {self.plan.warps}")
+            start = line(f"mul i64 {row}, {self.plan.width(self.group)}")
+            self.bases[key] = line(f"getelementptr {real}, ptr %own{self.group}, i64 {start}")
+        where = self.plan.own[self.group][places]
+        return line(f"getelementptr {real}, ptr {self.bases[key]}, i64 {where}")
+
+    def _shared(self, slots: Sequence[int]) -> str:
+        return self._at("ptr addrspace(3) %shared.lane", slots)
+
+    def _address(self, places: Places) -> str:
+        """Of an element of a port."""
+        base = self.ports[str(places[0].array)]
+        return self._at(f"ptr {base}", [place.index for place in places])
+
+    def _at(self, base: str, values: Sequence[int]) -> str:
+        """Where the member's own of these elements is: a pointer that others share, and a number.
+        A value lies behind its neighbour by the lanes of a warp.
+        """
+        line, real = self.lanes.line, self.lanes.real.name
+        apart = tuple(value - values[0] for value in values)
+        if any(apart):
+            key = (base, *apart)
+            if key not in self.bases:
+                moved = self._distance(apart)
+                self.bases[key] = line(f"getelementptr {real}, {base}, i64 {moved}")
+            base = f"{base.rpartition(' ')[0]} {self.bases[key]}"
+        return line(f"getelementptr {real}, {base}, i64 {values[0] * WARP}")
+
+    def _distance(self, apart: tuple[int, ...]) -> str:
+        line = self.lanes.line
+        steps = {b - a for a, b in pairwise(apart)}
+        if len(steps) == 1:
+            return line(f"mul i64 {self.lanes.number}, {steps.pop() * WARP}")
+        own = self.lanes.own("i32", tuple(str(value * WARP) for value in apart))
+        return line(f"sext i32 {own} to i64")

@@ -1,0 +1,197 @@
+"""The kernel of a program with a warp a limb: what all crews share, and each crew's code in it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from heelstrike.codegen.cuda.crew import BARRIER, Crew
+from heelstrike.codegen.cuda.crews import Places
+from heelstrike.codegen.cuda.member import Member, MemberLanes, Tables
+from heelstrike.codegen.cuda.module import WARP
+from heelstrike.codegen.cuda.plan import Schedule
+from heelstrike.codegen.passes.packing import joined
+from heelstrike.codegen.real import Real
+from heelstrike.ir.code import Code, Traced
+
+
+def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool) -> str:
+    """The kernel, with the arguments of GpuEntry's. A team of warps works on a tile; those of a
+    block keep in step, so that they share the instructions that are fetched.
+    """
+    names = [p.name for p in (*program.inputs, *program.tables, *program.memory, *program.outputs)]
+    outputs = {port.name for port in program.outputs}
+    pointers = {name: f"%port{k}" for k, name in enumerate(names)}
+    flags = "fast " if fast else ""
+    tables = [Tables(k, real) for k in range(len(plan.sizes) + len(plan.members))]
+    intrinsics: set[str] = set()
+    bodies: list[str] = []
+    for k in range(len(plan.sizes)):
+        lanes = MemberLanes(real, flags, f"w{k}v", tables[k], f"%twin{k}", [])
+        crew = Crew(lanes, plan, pointers, k, tables)
+        _step(program, crew, outputs)
+        intrinsics |= lanes.intrinsics
+        bodies += lanes.lines
+    before = _inputs(plan, pointers, tables, real)
+    head = _head(program.name, names, outputs, plan, real, before)
+    tail = [
+        "step.end:",
+        "  %s.next = add i64 %s, 1",
+        "  %up = zext i1 %hit to i64",
+        "  %record.next = add i64 %record, %up",
+        "  br label %stepping",
+        "done:",
+        "  ret void",
+        "}",
+        '!0 = distinct !{!0, !{!"llvm.loop.unroll.disable"}}',
+    ]
+    constants = [line for own in tables for line in own.text()]
+    return "\n".join([*sorted(intrinsics), *constants, *head, *bodies, *tail])
+
+
+def _step(program: Traced, crew: Crew, outputs: set[str]) -> None:
+    """One step of a crew, and the record by the hub's host."""
+    lines, pointers = crew.lanes.lines, crew.ports
+    crew.begin(crew.label)
+    for part in crew.plan.parts:
+        crew.part(part)
+    if crew.is_host and program.record:
+        lines.append("  br i1 %hit, label %recording, label %recorded")
+        crew.begin("recording")
+        crew.ports = pointers | {name: f"{pointers[name]}.now" for name in outputs}
+        crew.guest(crew.hub, partial(_record, program))
+        crew.ports = pointers
+        lines.append("  br label %recorded")
+        crew.begin("recorded")
+    assert program.commit is not None
+    failed, clock = crew.begin_commit(program.commit)
+    lines.append(BARRIER)
+    crew.end_commit(failed, clock)
+    lines += [BARRIER, "  br label %step.end"]
+
+
+def _record(program: Traced, hub: Member) -> None:
+    """What only the outputs need."""
+    for item in program.record:
+        assert isinstance(item, Code)
+        if (unit := joined([item])) is not None:
+            hub.unit(unit)
+
+
+def _inputs(
+    plan: Schedule, pointers: dict[str, str], tables: list[Tables], real: Real
+) -> tuple[list[str], str]:
+    """Copies what swarms read of the inputs into shared memory, once for all steps; and the label
+    at which this ends.
+    """
+    lanes = MemberLanes(real, "", "copy", tables[0], "0", [])
+    emitter = Crew(lanes, plan, pointers, 0, tables)
+    emitter.label = "entry"
+    for group, own in enumerate(plan.inputs):
+        if own:
+            emitter.guest(group, partial(_copy, own))
+    return [*lanes.lines, BARRIER], emitter.label
+
+
+def _copy(inputs: list[Places], member: Member) -> None:
+    for places in inputs:
+        member.to_shared(member.fetch(places), [member.plan.slots[place] for place in places])
+
+
+def _head(
+    name: str,
+    ports: list[str],
+    outputs: set[str],
+    plan: Schedule,
+    real: Real,
+    before: tuple[list[str], str],
+) -> list[str]:
+    """Shared memory, this thread's pointers, what comes before the steps, and their loop."""
+    lines = [
+        "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+        "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
+        "declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
+        "declare void @llvm.nvvm.barrier0()",
+        f"@shared = external addrspace(3) global [0 x {real.name}], align 16",
+        f'define ptx_kernel void @"{name}"(ptr %ports, ptr %strides, ptr %records,',
+        "  i64 %tiles, i64 %steps, i64 %every, i64 %phase) #1 {",
+        "entry:",
+        "  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+        "  %ctaid = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
+        "  %ntid = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
+        f"  %warps = udiv i32 %tid, {WARP}",
+        f"  %team = udiv i32 %warps, {plan.warps}",
+        f"  %place = urem i32 %warps, {plan.warps}",
+        "  %turned = add i32 %place, %team",  # hubs of a block's teams on different quarters
+        f"  %warp = urem i32 %turned, {plan.warps}",
+        f"  %lane32 = urem i32 %tid, {WARP}",
+        "  %lane = zext i32 %lane32 to i64",
+        f"  %team.first = mul i32 %team, {plan.values * WARP}",
+        "  %team.lane = add i32 %team.first, %lane32",
+        f"  %shared.lane = getelementptr {real.name}, ptr addrspace(3) @shared, i32 %team.lane",
+        f"  %teams = udiv i32 %ntid, {WARP * plan.warps}",
+        "  %tile.first = mul i32 %ctaid, %teams",
+        "  %tile32 = add i32 %tile.first, %team",
+        "  %tile.any = zext i32 %tile32 to i64",
+        "  %tile.last = sub i64 %tiles, 1",
+        "  %tile.over = icmp sgt i64 %tile.any, %tile.last",
+        "  %tile = select i1 %tile.over, i64 %tile.last, i64 %tile.any",  # the last one again
+        f"  %lane.bytes = mul i64 %lane, {real.bytes}",
+    ]
+    for group, own in enumerate(plan.own):
+        if own:
+            count = plan.rows(group) * plan.width(group)
+            lines.append(f"  %own{group} = alloca [{count} x {real.name}], align 16")
+    lines += _pointers(len(ports))
+    firsts = [sum(plan.sizes[:crew]) for crew in range(len(plan.sizes))]
+    for crew, first in enumerate(firsts):
+        lines += [
+            f"  %twin32.{crew} = sub i32 %warp, {first}",
+            f"  %twin{crew} = zext i32 %twin32.{crew} to i64",
+        ]
+    lines += [
+        *before[0],
+        "  br label %stepping",
+        "stepping:",
+        f"  %s = phi i64 [ 0, %{before[1]} ], [ %s.next, %step.end ]",
+        f"  %record = phi i64 [ 0, %{before[1]} ], [ %record.next, %step.end ]",
+        "  %goes = icmp slt i64 %s, %steps",
+        "  br i1 %goes, label %step, label %done",
+        "step:",
+        "  %at = add i64 %s, %phase",
+        "  %rest = srem i64 %at, %every",
+        "  %hit = icmp eq i64 %rest, 0",
+    ]
+    for k, port in enumerate(ports):
+        if port in outputs:
+            lines += [
+                f"  %k{k} = mul i64 %record, %h{k}",
+                f"  %port{k}.now = getelementptr i8, ptr %port{k}, i64 %k{k}",
+            ]
+    targets = " ".join(
+        f"i32 {first + k}, label %crew{crew}"
+        for crew, first in enumerate(firsts)
+        for k in range(plan.sizes[crew])
+        if first + k
+    )
+    lines.append(f"  switch i32 %warp, label %crew0 [ {targets} ]")
+    return lines
+
+
+def _pointers(count: int) -> list[str]:
+    """Of each port where this lane's values begin, and how far apart records are."""
+    lines = []
+    for k in range(count):
+        lines += [
+            f"  %a{k} = getelementptr ptr, ptr %ports, i64 {k}",
+            f"  %b{k} = load ptr, ptr %a{k}",
+            f"  %c{k} = getelementptr i64, ptr %strides, i64 {k}",
+            f"  %d{k} = load i64, ptr %c{k}",
+            f"  %e{k} = mul i64 %tile, %d{k}",
+            f"  %f{k} = add i64 %e{k}, %lane.bytes",
+            f"  %i{k} = getelementptr i8, ptr %b{k}, i64 %f{k}",
+            f"  %j{k} = addrspacecast ptr %i{k} to ptr addrspace(1)",  # not shared, not local
+            f"  %port{k} = addrspacecast ptr addrspace(1) %j{k} to ptr",
+            f"  %g{k} = getelementptr i64, ptr %records, i64 {k}",
+            f"  %h{k} = load i64, ptr %g{k}",
+        ]
+    return lines

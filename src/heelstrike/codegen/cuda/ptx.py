@@ -1,0 +1,88 @@
+"""PTX of a program: the same IR through LLVM's NVPTX. Needs neither a GPU nor its packages.
+
+Division and root are rounded, nothing is flushed to zero, and no product is fused that the emitter
+did not fuse, so a world has the bits of the CPU's float32 or float64. `math="fast"` gives that up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+import llvmlite.binding as llvm
+
+from heelstrike.codegen.cuda.entry import (
+    WORLD_BLOCK,
+    gpu_attributes,
+    in_step,
+    part_registers,
+    residents,
+)
+from heelstrike.codegen.cuda.module import WARP, Ptx
+from heelstrike.codegen.cuda.parts import emit_parts
+from heelstrike.codegen.cuda.schedule import HOPPER, MOST, SHARED, schedule
+from heelstrike.codegen.layout import Layout
+from heelstrike.codegen.llvm import emit
+from heelstrike.codegen.real import REALS
+from heelstrike.errors import ProgramError
+from heelstrike.ir.code import Traced
+from heelstrike.ir.program import Program
+
+
+def make_ptx(
+    program: Program | Traced,
+    outputs: Sequence[str] | None = None,
+    dtype: str = "float32",
+    arch: str = "sm_90",
+    math: str = "exact",
+    mapping: str = "auto",
+) -> Ptx:
+    """PTX for the named outputs (default: all); a program that was traced elsewhere has its own.
+
+    mapping: "world", a thread a world; "part", a warp a limb; "auto", a warp a limb where the
+    program has limbs and neither tables, arrays nor counted loops.
+    """
+    if dtype not in REALS:
+        raise ProgramError(f"no number type '{dtype}'; types: {', '.join(REALS)}")
+    if math not in ("exact", "fast"):
+        raise ProgramError(f"math is 'exact' or 'fast', not '{math}'")
+    if mapping not in ("auto", "world", "part"):
+        raise ProgramError(f"mapping is 'auto', 'world' or 'part', not '{mapping}'")
+    number = re.fullmatch(r"sm_(\d+)[af]?", arch)
+    if number is None:
+        raise ProgramError(f"arch is 'sm_' and a number, such as 'sm_90', not '{arch}'")
+    traced = program if isinstance(program, Traced) else program.trace(outputs)
+    fast = math == "fast"
+    room = MOST if int(number[1]) >= HOPPER else SHARED
+    plan = None if mapping == "world" else schedule(traced, REALS[dtype].bytes, room)
+    if plan is None and mapping == "part":
+        raise ProgramError(
+            f"program '{program.name}' has no limbs, or has tables, arrays or counted loops; "
+            "use mapping='world'"
+        )
+    real = REALS[dtype]
+    if plan is None:
+        text = emit(traced, 1, real, gpu=True, fast=fast).text
+        threads, tiles, shared = WARP, WORLD_BLOCK // WARP, 0
+    else:
+        text = emit_parts(traced, plan, real, fast)
+        shared = plan.values * WARP * real.bytes
+        several = real.bytes == 4 and 2 * shared <= MOST  # else one team, with all registers
+        registers = part_registers(plan.warps, residents(plan.size) if several else 1)
+        text += "\n" + gpu_attributes(fast, registers)
+        threads, tiles = WARP * plan.warps, in_step(plan.size, plan.loops) if several else 1
+    machine = _target(arch)
+    parsed = llvm.parse_assembly(text)
+    parsed.triple = "nvptx64-nvidia-cuda"
+    parsed.data_layout = str(machine.target_data)
+    parsed.verify()
+    layout = Layout.of(traced, WARP, real, frame_size=0)
+    return Ptx(layout, machine.emit_assembly(parsed), threads, tiles, shared)
+
+
+@cache
+def _target(arch: str) -> llvm.TargetMachine:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple("nvptx64-nvidia-cuda").create_target_machine(cpu=arch, opt=3)

@@ -1,0 +1,106 @@
+"""Where a program's values live in the frame, a thread's scratch memory for one tile.
+
+A value that stays inside one LLVM function is never written down. One that crosses to another gets
+a slot, free again after the last part of the program that reads it; neighbours in time become
+neighbours in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heelstrike.ir.code import Place, Port, Straight, Twins
+
+Group = tuple[Straight, ...]
+"""Items that share an LLVM function."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Offsets in values of W lanes."""
+
+    slots: dict[Place, int]
+    arrays: dict[str, int]
+    size: int
+
+
+def layout(parts: Sequence[Sequence[Group]], arrays: Sequence[Port]) -> Frame:
+    """The frame of a program whose parts (a function, or all functions of a loop) follow one
+    another.
+    """
+    runs = _runs(parts, _crossing(parts))
+    slots: dict[Place, int] = {}
+    free: dict[int, list[int]] = {len(run): [] for run in runs}  # by length
+    size = 0
+    for k in range(len(parts)):
+        for run, (birth, _) in runs.items():
+            if birth == k:
+                if free[len(run)]:
+                    start = free[len(run)].pop()
+                else:
+                    start = -(-size // len(run)) * len(run)
+                    size = start + len(run)
+                slots.update(zip(run, range(start, start + len(run)), strict=True))
+        for run, (_, death) in runs.items():
+            if death == k:
+                free[len(run)].append(slots[run[0]])
+        for starts in free.values():
+            starts.sort(reverse=True)  # the lowest first
+    offsets = {}
+    for port in arrays:
+        offsets[port.name] = size
+        size += port.size
+    return Frame(slots, offsets, size)
+
+
+Lives = dict[tuple[Place, ...], tuple[int, int]]
+
+
+def _runs(parts: Sequence[Sequence[Group]], crossing: dict[Place, tuple[int, int]]) -> Lives:
+    """Places that lie side by side, and their first and last part: those that twins write as one
+    vector, any other alone.
+    """
+    vectors = {
+        places[0]: places
+        for part in parts
+        for group in part
+        for item in group
+        if isinstance(item, Twins)
+        for places in item.written
+        if all(place in crossing for place in places)
+    }
+    inside = {place for places in vectors.values() for place in places}
+    runs = {}
+    for place in crossing:
+        if place in vectors or place not in inside:
+            run = vectors.get(place, (place,))
+            births, deaths = zip(*(crossing[x] for x in run), strict=True)
+            runs[run] = min(births), max(deaths)
+    return runs
+
+
+def _crossing(parts: Sequence[Sequence[Group]]) -> dict[Place, tuple[int, int]]:
+    """First and last part of each place that more than one function touches, or that a function
+    reads before it writes it: the round before wrote it.
+    """
+    functions: dict[Place, set[int]] = {}
+    lifetimes: dict[Place, tuple[int, int]] = {}
+    kept: set[Place] = set()
+    number = 0
+    for k, part in enumerate(parts):
+        for group in part:
+            number += 1
+            written: set[Place] = set()
+            for item in group:
+                for place in item.reads:
+                    if place.array is None and place not in written:
+                        kept.add(place)
+                written.update(item.writes)
+                for place in (*item.reads, *item.writes):
+                    if place.array is None:
+                        functions.setdefault(place, set()).add(number)
+                        first, _ = lifetimes.get(place, (k, k))
+                        lifetimes[place] = first, k
+    order = lifetimes.items()
+    return {place: life for place, life in order if len(functions[place]) > 1 or place in kept}

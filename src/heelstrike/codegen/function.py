@@ -1,0 +1,172 @@
+"""One LLVM function of straight-line code: blocks, table look-ups, the ends of rounds and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+import numpy as np
+
+from heelstrike.codegen.frame import Frame, Group
+from heelstrike.codegen.lanes import Lanes
+from heelstrike.codegen.operations import BlockEmitter
+from heelstrike.codegen.values import Places, Values
+from heelstrike.ir.code import (
+    CLOCK,
+    FAILED,
+    Advance,
+    Code,
+    Commit,
+    Lookup,
+    Place,
+    Twins,
+    next_of,
+)
+from heelstrike.ir.graph import INPUT
+
+SUMS = 4
+"""Sums side by side: a multiply-add waits about as many others for its result."""
+
+
+class FunctionEmitter(Values):
+    """Writes the body of `i1 f(ptr frame, i64 counter, ptr port, ...)`.
+
+    It returns whether a lane goes on, which only the end of a loop's round asks.
+    """
+
+    def __init__(self, lanes: Lanes, frame: Frame, constants: Mapping[str, np.ndarray]) -> None:
+        super().__init__(lanes, frame, constants)
+        self.goes_on = "false"
+
+    def emit(self, group: Group) -> None:
+        for item in group:
+            match item:
+                case Code():
+                    self._code(item)
+                case Twins():
+                    self._twins(item)
+                case Lookup():
+                    self._lookup(item)
+                case Advance():
+                    self._advance(item)
+                case Commit():
+                    self._commit(item)
+
+    def _code(self, code: Code) -> None:
+        block = BlockEmitter(self.lanes, code.graph, code.reads, self.load)
+        block.run()
+        copies = []
+        for place, i in zip(code.writes, code.graph.outputs, strict=True):
+            operation = code.graph.operations[i]
+            if operation.code == INPUT:
+                copies.append((place, code.reads[operation.operands[0]]))
+            else:
+                self.store(block.value(i), place)
+        for places, sources in self.chunks(copies):
+            self.store_all(self.load_all(sources), places)
+
+    def _twins(self, item: Twins) -> None:
+        block = BlockEmitter(self.lanes.beside(item.width), item.graph, item.read, self.load_all)
+        block.run()
+        for places, operation in zip(item.written, item.graph.outputs, strict=True):
+            self.store_all(block.value(operation), places)
+
+    def _lookup(self, item: Lookup) -> None:
+        """value = a + (b - a) f between neighbours a and b; the slope is 0 where an end is held."""
+        b, (rows, columns) = self.lanes, item.table.shape
+        base = self.port(item.table.name)
+        cell, part, inside = self._cell(item.reads[0], rows)
+        if len(item.reads) == 1:
+            start = b.int_op("mul", cell, b.integer(columns))
+            pairs = b.fetch(base, start, range(2 * columns))
+            for k in range(columns):
+                low, high = pairs[k], pairs[columns + k]
+                rise = b.sub(high, low)
+                self.store(b.fma(rise, part, low), item.writes[k])
+                slope = b.select(inside, rise, b.const(0.0))
+                self.store(slope, item.writes[columns + k])
+            return
+        across, share, within = self._cell(item.reads[1], columns)
+        start = b.int_op("add", b.int_op("mul", cell, b.integer(columns)), across)
+        corners = b.fetch(base, start, (0, 1, columns, columns + 1))
+        near, far = b.sub(corners[1], corners[0]), b.sub(corners[3], corners[2])
+        left, right = b.fma(near, share, corners[0]), b.fma(far, share, corners[2])
+        rise = b.sub(right, left)
+        self.store(b.fma(rise, part, left), item.writes[0])
+        self.store(b.select(inside, rise, b.const(0.0)), item.writes[1])
+        twist = b.sub(far, near)
+        sideways = b.fma(twist, part, near)
+        self.store(b.select(within, sideways, b.const(0.0)), item.writes[2])
+        self.store(b.select(b.both(inside, within), twist, b.const(0.0)), item.writes[3])
+
+    def _cell(self, argument: Place, count: int) -> tuple[str, str, str]:
+        """Number of the cell, the part of it that is passed, and whether no end is held."""
+        b, u = self.lanes, self.load(argument)
+        last = b.const(count - 1.0)
+        held = b.min(b.max(u, b.const(0.0)), last)  # 0 for NaN
+        floor = b.min(b.floor(held), b.const(count - 2.0))
+        inside = b.both(b.compare("oge", u, b.const(0.0)), b.compare("ole", u, last))
+        return b.to_integer(floor), b.sub(held, floor), inside
+
+    def _advance(self, item: Advance) -> None:
+        b = self.lanes
+        zero = b.const(0.0)
+        if item.done is None or b.width == 1:  # a world alone is not done in a round that it makes
+            chunks = self.chunks(item.carried)
+            for places, value in [(p, self.load_all(n)) for p, n in chunks]:
+                self.store_all(value, places)
+        if item.done is None:
+            return
+        done, finishes = (self.load(place) for place in item.done)
+        over = b.compare("une", done, zero)
+        if b.width > 1:
+            values = [(p, b.select(over, self.load(p), self.load(n))) for p, n in item.carried]
+            for place, value in values:
+                self.store(value, place)
+        if item.rounds is not None:
+            rounds = self.load(item.rounds)
+            counted = b.add(rounds, b.const(1.0))
+            self.store(b.select(over, rounds, counted), item.rounds)
+        ends = b.either(over, b.compare("une", finishes, zero))
+        self.store(b.select(ends, b.const(1.0), zero), item.done[0])
+        self.goes_on = b.any(b.invert(ends))
+
+    def _commit(self, item: Commit) -> None:
+        b, zero = self.lanes, self.lanes.const(0.0)
+        clock, failed = self.load(Place(CLOCK, 0)), self.load(Place(FAILED, 0))
+        alive = b.compare("olt", failed, zero)
+        chunks = self.chunks(
+            [
+                (Place(m.name, i), Place(next_of(m.name), i))
+                for m in item.memory
+                if m.name not in (CLOCK, FAILED)
+                for i in range(m.size)
+            ]
+        )
+        sound = b.invert(self._unsound([following for _, following in chunks]))
+        if item.failure is not None:
+            sound = b.both(sound, b.compare("oeq", self.load(item.failure), zero))
+        keeps = b.both(alive, sound)
+        for places, following in chunks:
+            new, old = self.load_all(following), self.load_all(places)
+            self.store_all(b.choose(keeps, new, old, len(places)), places)
+        fails = b.both(alive, b.invert(sound))
+        self.store(b.select(fails, clock, failed), Place(FAILED, 0))
+        counted = b.add(clock, b.const(1.0))
+        self.store(b.select(keeps, counted, clock), Place(CLOCK, 0))
+
+    def _unsound(self, chunks: Sequence[Places]) -> str:
+        """Whether a value is not finite: 0 x is 0, or NaN. Sums side by side need not wait for one
+        another.
+        """
+        sums: dict[tuple[int, int], str] = {}
+        for n, places in enumerate(chunks):
+            lanes, column = self.lanes_of(len(places)).careful(), (len(places), n % SUMS)
+            zero = lanes.const(0.0)
+            sums[column] = lanes.fma(zero, self.load_all(places), sums.get(column, zero))
+        masks = []
+        for (size, _), total in sums.items():
+            lanes = self.lanes_of(size).careful()
+            mask = lanes.compare("une", total, lanes.const(0.0))
+            masks.append(lanes.any(mask) if size > 1 else mask)
+        return reduce(self.lanes.either, masks)

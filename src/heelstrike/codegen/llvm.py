@@ -1,0 +1,169 @@
+"""The emitter: a traced program as an LLVM module for W lanes.
+
+Items are gathered into LLVM functions of a size that compiles fast; the entry calls them in order,
+tile by tile, round by round and step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from heelstrike.codegen.cuda.entry import WORLD_REGISTERS, GpuEntry, gpu_attributes
+from heelstrike.codegen.cuda.module import WARP
+from heelstrike.codegen.entry import Call, Cycle, Entry, Plan
+from heelstrike.codegen.frame import Frame, Group, layout
+from heelstrike.codegen.function import FunctionEmitter
+from heelstrike.codegen.lanes import Lanes
+from heelstrike.codegen.passes.packing import MOST, twinned
+from heelstrike.codegen.real import Real
+from heelstrike.ir.code import Item, Repeat, Traced
+
+FUNCTION_SIZE = 1500
+"""Operations after which a new LLVM function begins: LLVM's time grows faster than the function."""
+
+PASS = 2
+"""Tiles that go through one function before the next is fetched: a robot's code is larger than the
+instruction cache. Fewer, if their frames would take more than PASS_BYTES; one, where all the code
+fits: then what a tile reads stays in the data cache.
+"""
+PASS_BYTES = 2**20
+SMALL = 5000
+"""Operations whose code fits into an instruction cache of 32 kB."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """LLVM IR of a program, and how it wants to be called:
+
+    void NAME(ptr ports, ptr strides, ptr records, ptr frames,
+              i64 first, i64 last, i64 steps, i64 every, i64 phase)
+
+    works through the tiles first..last-1, each for a number of steps. A tile is W worlds; element i
+    of port p of a tile is a vector of W values at ports[p] + tile * strides[p] + record *
+    records[p] + i * W * size of a value. A stride of 0 makes a port the same for all tiles; tables
+    are plain arrays. Outputs are written in steps s with (phase + s) divisible by `every`, to
+    records 0, 1, ... The frames are scratch memory of one thread, for the tiles of one pass.
+    NAME_packed(ptr arguments) takes the same nine as an array, which is a faster call from Python.
+    """
+
+    text: str
+    frame_size: int
+    """Values (of W lanes) that the frames must hold."""
+    width: int
+
+
+def emit(program: Traced, width: int, real: Real, gpu: bool = False, fast: bool = False) -> Module:
+    """LLVM IR of a program: for the lanes of a CPU, or for a GPU, a thread a world.
+
+    On a GPU a tile is the 32 worlds of a warp. `fast` lets LLVM reorder and approximate: the bits
+    then depend on the target.
+    """
+    items = [program.step, program.record]
+    if width == 1 and not gpu:
+        items = [twinned(part) for part in items]
+    phases = [_grouped(part) for part in items]
+    phases.append([(program.commit,)] if program.commit else [])
+    frame = layout([_functions(entry) for phase in phases for entry in phase], program.arrays)
+    emitter = _ModuleEmitter(
+        program,
+        frame,
+        lambda: Lanes(width, real, None, WARP if gpu else 1, "fast " if fast else ""),
+    )
+    plans = [emitter.plan(phase) for phase in phases]
+    ports = (*program.inputs, *program.tables, *program.memory, *program.outputs)
+    names = [port.name for port in ports]
+    recorded = {port.name for port in program.outputs}
+    tiles = 1
+    if gpu:
+        tables = {port.name for port in program.tables}
+        kernel = GpuEntry(program.name, names, recorded, tables, frame.size, real)
+        entry = kernel.text(*plans)
+    else:
+        frame_bytes = frame.size * width * real.bytes
+        small = sum(_size(part) for part in items) <= SMALL
+        tiles = 1 if small else max(1, min(PASS, PASS_BYTES // max(frame_bytes, 1)))
+        entry = Entry(program.name, names, recorded, frame_bytes, tiles).text(*plans)
+    constants = [_constant(name, table, real) for name, table in program.constants.items()]
+    parts = [*constants, *sorted(emitter.intrinsics), *emitter.texts, entry]
+    registers = WORLD_REGISTERS if real.bytes == 4 else None
+    attributes = gpu_attributes(fast, registers) if gpu else _attributes(width, real)
+    text = "\n".join([*parts, attributes])
+    return Module(text, frame.size * tiles, width)
+
+
+def _size(items: Sequence[Item]) -> int:
+    """Operations, those of loops once."""
+    return sum(_size(x.body) if isinstance(x, Repeat) else x.size for x in items)
+
+
+Grouped = list["Group | tuple[Repeat, Grouped]"]
+
+
+def _grouped(items: Sequence[Item]) -> Grouped:
+    """Consecutive items that share an LLVM function; loops apart, with groups of their own."""
+    entries: Grouped = []
+    size = FUNCTION_SIZE + 1
+    for item in items:
+        if isinstance(item, Repeat):
+            entries.append((item, _grouped(item.body)))
+            size = FUNCTION_SIZE + 1
+        elif size + item.size > FUNCTION_SIZE:
+            entries.append((item,))
+            size = item.size
+        else:
+            entries[-1] = (*entries[-1], item)  # type: ignore[arg-type]
+            size += item.size
+    return entries
+
+
+def _functions(entry: object) -> list[Group]:
+    """The groups of an entry: one, or all of a loop."""
+    assert isinstance(entry, tuple)
+    if isinstance(entry[0], Repeat):
+        return [group for inner in entry[1] for group in _functions(inner)]
+    return [entry]
+
+
+class _ModuleEmitter:
+    """Writes the functions and remembers in which order they are called."""
+
+    def __init__(self, program: Traced, frame: Frame, lanes: Callable[[], Lanes]) -> None:
+        self.program = program
+        self.frame = frame
+        self.lanes = lanes
+        self.texts: list[str] = []
+        self.intrinsics: set[str] = set()
+
+    def plan(self, entries: Grouped) -> Plan:
+        return tuple(self._entry(entry) for entry in entries)
+
+    def _entry(self, entry: object) -> Call | Cycle:
+        assert isinstance(entry, tuple)
+        if isinstance(entry[0], Repeat):
+            return Cycle(entry[0].limit, entry[0].until, self.plan(entry[1]))
+        lanes = self.lanes()
+        emitter = FunctionEmitter(lanes, self.frame, self.program.constants)
+        emitter.emit(entry)
+        self.intrinsics |= lanes.intrinsics
+        number = len(self.texts)
+        pointers = ", ".join(f"ptr noalias {name}" for name in ("%frame", *emitter.ports.values()))
+        body = "\n".join(lanes.lines)
+        self.texts.append(
+            f'define internal i1 @"{self.program.name}.{number}"(i64 %counter, {pointers}) #0 {{\n'
+            f"{body}\n  ret i1 {emitter.goes_on}\n}}"
+        )
+        return Call(number, tuple(emitter.ports))
+
+
+def _constant(name: str, table: np.ndarray, real: Real) -> str:
+    values = ", ".join(f"{real.name} {Lanes(1, real).const(x)}" for x in table.ravel())
+    return f'@"{name}" = private unnamed_addr constant [{table.size} x {real.name}] [{values}]'
+
+
+def _attributes(width: int, real: Real) -> str:
+    bits = max(128, (MOST if width == 1 else width) * real.bits)
+    widths = f'"prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}"'
+    return f"attributes #0 = {{ noinline nounwind {widths} }}"

@@ -1,0 +1,1 @@
+"""Contact laws, one a file."""

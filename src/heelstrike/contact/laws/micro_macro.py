@@ -1,0 +1,63 @@
+"""A thin elastic membrane over a rigid floor: [Sugihara2006], the balanced micro/macro model.
+
+    0 < d <= thickness    the membrane alone: normal law and friction
+    d > thickness         the floor carries the point
+
+Where the floor carries a point the membrane does not rub: the floor's friction holds it. The text
+leaves open whether the membrane still presses there: `below="both"` says yes, `below="rigid"` no.
+What the membrane carries there is lost to friction: a 5 kg box on k = 2e4 N/m, 0.5 mm, mu_s = 0.6
+slides away under 20 N with "both", where the cone allows 29 N, and holds with "rigid", the default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import casadi as ca
+
+from heelstrike.contact.law import SX
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.rigid import Rigid
+from heelstrike.contact.surface_law import Demand, Meeting, SurfaceLaw, Touch
+from heelstrike.errors import HeelstrikeError
+from heelstrike.parameters import MEANING, check_choice, check_numbers, parameter, static
+
+
+@dataclass(frozen=True)
+class MicroMacro(SurfaceLaw):
+    """A rigid floor under an elastic membrane."""
+
+    membrane: Elastic = field(default_factory=Elastic, metadata={MEANING: "hs.Elastic(...)"})
+    rigid: Rigid = field(default_factory=Rigid, metadata={MEANING: "hs.Rigid(...)"})
+    thickness: float = parameter(5e-4, "m", "of the membrane")
+    below: str = static("rigid", meaning='"both": the membrane presses on; "rigid": floor alone')
+
+    sources: ClassVar[tuple[str, ...]] = ("Sugihara2006",)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.membrane, Elastic) or not isinstance(self.rigid, Rigid):
+            raise HeelstrikeError(
+                "MicroMacro takes membrane=hs.Elastic(...) and rigid=hs.Rigid(...)"
+            )
+        check_numbers(self, thickness=(0, 1))
+        check_choice(self, below=("both", "rigid"))
+
+    @property
+    def memory_size(self) -> int:
+        return self.membrane.memory_size
+
+    @property
+    def couples(self) -> bool:
+        return True
+
+    def touch(self, meeting: Meeting, memory: SX) -> Touch:
+        found = self.membrane.touch(meeting, memory)
+        carried = meeting.depth > self.thickness
+        normal = found.normal
+        if self.below == "rigid":
+            normal = ca.if_else(carried, 0, normal)
+        return replace(found, normal=normal, tangent=ca.if_else(carried, 0, found.tangent))
+
+    def demand(self, meeting: Meeting) -> Demand:
+        return self.rigid.demand(replace(meeting, depth=meeting.depth - self.thickness))

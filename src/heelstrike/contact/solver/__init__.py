@@ -1,0 +1,1 @@
+"""The coupled contact problem: rows, Newton rounds, passes and criteria."""

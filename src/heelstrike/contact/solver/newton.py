@@ -1,0 +1,137 @@
+"""Newton's method for contact, inside a loop of a compiled program.
+
+Unknowns x, 6 a contacting body. Each round evaluates the gradient x - L^T w(x) at a trial, and
+either accepts it, with Newton's direction for the next, or looks nearer along the line. The matrix
+1 + L^T K L is symmetric and positive definite whatever the contacts do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from heelstrike.contact.law import SX, where
+from heelstrike.ir.loop import Loop
+from heelstrike.ir.program import Program
+from heelstrike.spatial.small import factor
+from heelstrike.spatial.vector import zeros
+
+LINE = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+"""Of a search along a direction: where to look, then the near end with its slope and the far end
+with its slope, and the slope at the start."""
+NARROW = 1e-3
+"""A stretch of the line that is not divided further."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a round came to."""
+
+    accepted: SX
+    """1 where the trial is the new best."""
+    ends: SX
+    """1 where the gradient is small."""
+
+
+class Search:
+    """Newton's method over the rounds of a loop."""
+
+    def __init__(
+        self,
+        p: Program,
+        loop: Loop,
+        begin: SX,
+        tolerance: SX,
+        apart: SX | None = None,
+        thorough: bool = False,
+        noise: SX | float = 0.0,
+    ) -> None:
+        """`apart` is a constant to add to x: where a large one nearly cancels it, f from x alone
+        keeps the digits. `thorough` ends only after a step of Newton's, whose derivative is that
+        of the solution, however good the beginning was. `noise` adds to the size of x that the
+        tolerance is a share of.
+        """
+        self.stepped = loop.carry("stepped", SX(0)) if thorough else None
+        self.p, self.loop, self.tolerance, self.noise = p, loop, tolerance, noise
+        self.apart = zeros(begin.numel()) if apart is None else apart
+        self.x = loop.carry("x", begin)
+        """The best so far."""
+        self.direction = loop.carry("direction", zeros(begin.numel()))
+        self.line = loop.carry("line", SX(LINE))
+
+    def trial(self) -> SX:
+        """Where to evaluate in this round."""
+        with self.p.block("newton trial"):
+            return self.p.let("x", self.x + self.line[0] * self.direction)
+
+    def advance(self, trial: SX, root: SX, wrench: SX, stiffness: SX) -> Judged:
+        """Judges a trial; `wrench` is w there, `stiffness` the upper triangle of K."""
+        p, loop = self.p, self.loop
+        with p.block("newton gradient"):
+            whole = trial + self.apart
+            gradient = p.let("gradient", trial + (self.apart - root.T @ wrench))
+            size = ca.mmax(ca.fabs(gradient))
+            small = size <= self.tolerance * (ca.mmax(ca.fabs(whole)) + self.noise + 1e-12)
+            if self.stepped is not None:
+                small = ca.logic_and(small, self.stepped)
+            ends = p.let("ends", small)
+            slope = p.let("slope", ca.dot(gradient, self.direction))
+            accepted = p.let("accepted", ca.logic_or(ends, _fits(self.line, slope)))
+        with p.block("newton matrix"):
+            full = root.T @ ca.triu2symm(stiffness) @ root
+            matrix = p.let("matrix", ca.triu(full) + ca.DM.eye(trial.numel()))
+        with p.block("newton direction"):
+            step = factor(ca.triu2symm(matrix)).solve(-gradient)
+            fall = ca.dot(gradient, step)
+            again = where(ends, SX(LINE), ca.vertcat(1, 0, fall, 1, 0, fall))
+            loop.next(self.x, where(accepted, trial, self.x))
+            loop.next(self.direction, where(accepted, where(ends, 0, step), self.direction))
+            loop.next(self.line, where(accepted, again, _nearer(self.line, slope)))
+            if self.stepped is not None:
+                done = ca.logic_and(accepted, ca.logic_not(ends))
+                loop.next(self.stepped, where(ends, 0, ca.logic_or(self.stepped, done)))
+        return Judged(accepted, ends)
+
+
+def root_of(matrix: SX, least: SX | float = 1e-13) -> SX:
+    """L with L L^T = a symmetric positive semidefinite matrix; a column is zero where less than a
+    share `least` is left of its diagonal.
+    """
+    n = matrix.shape[0]
+    root = SX(n, n)
+    for j in range(n):
+        left = matrix[j, j]
+        for k in range(j):
+            left = left - root[j, k] * root[j, k]
+        there = left > least * matrix[j, j]
+        inverse = where(there, 1 / ca.sqrt(ca.fmax(left, 1e-30)), 0)
+        root[j, j] = left * inverse
+        for i in range(j + 1, n):
+            entry = matrix[i, j]
+            for k in range(j):
+                entry = entry - root[i, k] * root[j, k]
+            root[i, j] = entry * inverse
+    return root
+
+
+def _fits(line: SX, slope: SX) -> SX:
+    """Whether a place on the line is near enough to its lowest point."""
+    start, near, far = ca.fabs(line[5]), line[1], line[3]
+    beyond = slope > 0.25 * start
+    short = ca.logic_and(slope < -0.75 * start, line[0] < 1)
+    return ca.logic_or(ca.logic_not(ca.logic_or(beyond, short)), far - near < NARROW)
+
+
+def _nearer(line: SX, slope: SX) -> SX:
+    """The line with the place just tried as one of its ends, and where to look next: where a
+    straight line through the ends' slopes is zero.
+    """
+    at, near, near_slope, far, far_slope, start = ca.vertsplit(line)
+    above = slope > 0
+    near, near_slope = where(above, near, at), where(above, near_slope, slope)
+    far, far_slope = where(above, at, far), where(above, slope, far_slope)
+    rise = far_slope - near_slope
+    share = -near_slope / where(rise > 0, rise, 1)
+    look = near + (far - near) * ca.fmax(0.1, ca.fmin(0.9, share))
+    return ca.vertcat(look, near, near_slope, far, far_slope, start)

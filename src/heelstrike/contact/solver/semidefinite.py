@@ -1,0 +1,63 @@
+"""Factors of small matrices that may lack rank, for the literal rules.
+
+A triangular factor has a zero column where nothing is left of its diagonal; solving with it leaves
+that unknown zero.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from heelstrike.contact.law import SX, where
+from heelstrike.spatial.vector import zeros
+
+
+def solve_lower(root: SX, b: SX) -> SX:
+    """x with root x = b, for b in the root's range; zero where the root's column is."""
+    n = b.numel()
+    x = zeros(n)
+    for j in range(n):
+        left = b[j]
+        for k in range(j):
+            left = left - root[j, k] * x[k]
+        x[j] = _over(left, root[j, j])
+    return x
+
+
+def solve_upper(root: SX, b: SX) -> SX:
+    """x with root x = b; zero where the root's row is."""
+    n = b.numel()
+    x = zeros(n)
+    for j in reversed(range(n)):
+        left = b[j]
+        for k in range(j + 1, n):
+            left = left - root[j, k] * x[k]
+        x[j] = _over(left, root[j, j])
+    return x
+
+
+def triangular(matrix: SX, least: SX | float = 1e-13) -> tuple[SX, SX]:
+    """T, O with T O = a matrix, T lower triangular, rows of O orthonormal, or zero where of a row
+    of the matrix less than a share `least` is left by those above it.
+    """
+    n = matrix.shape[0]
+    lower, turn = SX(n, n), SX(n, matrix.shape[1])
+    for i in range(n):
+        lower[i, : i + 1], turn[i, :] = next_row(matrix[i, :], turn[:i, :], least)
+    return lower, turn
+
+
+def next_row(row: SX, above: SX, least: SX | float) -> tuple[SX, SX]:
+    """The rows of T and of O that a row of the matrix adds to those above it."""
+    parts, whole = [], ca.dot(row, row)
+    for k in range(above.shape[0]):
+        parts.append(ca.dot(row, above[k, :]))
+        row = row - parts[k] * above[k, :]
+    left = ca.dot(row, row)
+    inverse = where(left > least * least * whole, 1 / ca.sqrt(ca.fmax(left, 1e-60)), 0)
+    return ca.horzcat(*parts, left * inverse), row * inverse
+
+
+def _over(left: SX, pivot: SX) -> SX:
+    there = pivot > 0
+    return where(there, left / where(there, pivot, 1), 0)

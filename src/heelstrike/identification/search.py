@@ -1,0 +1,80 @@
+"""A search without slopes, for motions that tip or bounce another way at the least change.
+
+The cross-entropy method: draw sets of parameters, judge all of them on all motions in one run,
+narrow the draw to the best so far, repeat. What is made small is the mean of a loss over motions.
+
+Intervals by the bootstrap: motions are drawn again with replacement, and the best of all sets
+tried is found again for each such draw. No motion is simulated twice. The best is one of the sets
+tried, so an interval is no finer than these lie, which near the best is dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from heelstrike.contact.restitution import Floats
+from heelstrike.errors import HeelstrikeError
+from heelstrike.identification.space import Space
+
+ELITE = 0.25
+"""Share of a round's sets that the next draw is narrowed to, of all so far."""
+WIDER = 1.2
+"""By how much the next draw is wider than these."""
+NARROWEST = 1e-3
+"""Least standard deviation of a draw, of ln p."""
+DRAWS = 400
+"""Of the bootstrap."""
+
+Losses = Callable[[Floats], Floats]
+"""Loss (sets, motions) of sets of parameters, rows of ln p; inf where a motion diverged."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """All sets that a search has judged."""
+
+    x: Floats
+    """(sets, p), ln p."""
+    losses: Floats
+    """(sets, motions)"""
+
+    @property
+    def means(self) -> Floats:
+        """Over motions, (sets,)."""
+        return self.losses.mean(axis=1)
+
+    @property
+    def best(self) -> Floats:
+        """The set with the least mean loss, (p,)."""
+        return self.x[int(np.argmin(self.means))]
+
+    def again(self, random: np.random.Generator) -> Floats:
+        """The best set of each of DRAWS draws of as many motions, (draws, p)."""
+        motions = self.losses.shape[1]
+        counts = random.multinomial(motions, np.full(motions, 1 / motions), DRAWS)
+        finite = np.isfinite(self.losses).all(axis=1)
+        chosen = np.argmin(self.losses[finite] @ counts.T, axis=0)
+        return self.x[finite][chosen]
+
+
+def search(losses: Losses, space: Space, sets: int, rounds: int, seed: int) -> Tried:
+    """Judges 2 x `sets` at random, then `sets` nearer to the best in each further round."""
+    random = np.random.default_rng(seed)
+    drawn = space.drawn(2 * sets, random)
+    tried = Tried(np.empty((0, len(space))), np.empty((0, 0)))
+    for _ in range(rounds):
+        made = losses(drawn)
+        before = tried.losses if len(tried.x) else made[:0]
+        tried = Tried(np.concatenate([tried.x, drawn]), np.concatenate([before, made]))
+        kept = max(2, round(ELITE * sets))
+        best = tried.x[np.argsort(tried.means)[:kept]]
+        spread = np.maximum(WIDER * best.std(axis=0), NARROWEST)
+        drawn = space.clipped(random.normal(best.mean(axis=0), spread, (sets, len(space))))
+    if not np.isfinite(tried.means.min()):
+        raise HeelstrikeError(
+            "every set of parameters diverges; search softer ones, or take a shorter step"
+        )
+    return tried

@@ -1,0 +1,1 @@
+"""What physics writes: programs of blocks, loops and tables, and their derivatives."""

@@ -1,0 +1,1 @@
+"""Recordings: variables, provenance, summary, and their files."""

@@ -1,0 +1,59 @@
+"""Programs on a GPU: PTX loaded and launched by cuda-core, a thread a world.
+
+Needs the extra heelstrike[cuda] and a GPU; `gpu/ptx.py` makes what it loads.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from heelstrike.codegen.cuda.module import Ptx
+from heelstrike.runtime.cuda import masked_write as chosen
+from heelstrike.runtime.cuda.batch import CudaBatch
+from heelstrike.runtime.cuda.driver import allow_shared, cuda_core, current_device, free_memory
+
+
+class CudaKernel:
+    """PTX loaded on the current GPU."""
+
+    def __init__(self, ptx: Ptx) -> None:
+        self.layout = ptx.layout
+        self.ptx = ptx
+        self.device = current_device()
+        core = cuda_core()
+        code = core.ObjectCode.from_ptx(ptx.text.encode())
+        self.kernel = code.get_kernel(ptx.layout.name)
+        if ptx.shared:
+            allow_shared(self.kernel, ptx.shared * ptx.tiles, self.device)
+
+    @property
+    def registers(self) -> int:
+        """Registers a thread."""
+        return int(self.kernel.attributes.num_regs)
+
+    @property
+    def local_bytes(self) -> int:
+        """Local memory a thread: frame and spills."""
+        return int(self.kernel.attributes.local_size_bytes)
+
+    @property
+    def world_bytes(self) -> int:
+        """Memory of the GPU that a world takes."""
+        layout = self.layout
+        ports = layout.inputs + layout.memory + layout.outputs
+        return sum(port.size for port in ports) * layout.real.bytes
+
+    @property
+    def fitting(self) -> int:
+        """Worlds that fit into what the GPU has left."""
+        return free_memory() // self.world_bytes
+
+    @cached_property
+    def chosen(self) -> Any:
+        """The kernel that writes where a mask holds."""
+        text = chosen.ptx(self.layout.real.bytes)
+        return cuda_core().ObjectCode.from_ptx(text.encode()).get_kernel(chosen.NAME)
+
+    def batch(self, worlds: int) -> CudaBatch:
+        return CudaBatch(self, worlds)

@@ -1,0 +1,1 @@
+"""A scene: surfaces with their laws, servo, controllers, and scene files."""

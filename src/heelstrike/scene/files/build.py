@@ -1,0 +1,168 @@
+"""Dataclasses from tables: a key is a field, a table in it is a dataclass again.
+
+What a field takes is its type: a number, a text, a list, a law. Of several classes the key `type`
+names one, by kebab case; a text alone, `law = "rigid"`, is the class with its defaults. TOML has no
+null: "none" stands for None. So what has fields needs no code here to be read from a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from inspect import isclass
+from types import NoneType
+from typing import Any, NoReturn, TypeVar, get_origin
+
+from heelstrike.contact.catalog import kebab
+from heelstrike.contact.surface_law import SurfaceLaw
+from heelstrike.errors import HeelstrikeError
+from heelstrike.scene.files.describe import hints
+from heelstrike.scene.files.document import Document, Key
+from heelstrike.scene.files.kinds import hint, kinds_of
+from heelstrike.scene.files.values import (
+    WORDS,
+    Mismatch,
+    choices,
+    item_of,
+    list_words,
+    plain,
+    shown,
+)
+from heelstrike.scene.surfaces import Surface
+
+T = TypeVar("T")
+
+NONE = "none"
+
+
+def build(cls: type[T], document: Document, key: Key, table: dict[str, Any]) -> T:
+    """An object of a dataclass from its table."""
+    known = {f.name: f for f in fields(cls) if f.init}  # type: ignore[arg-type]
+    for word, raw in table.items():
+        if (word not in known or isinstance(raw, dict)) and _of_law(cls, word):
+            document.fail((*key, word), f"'{word}' is a part of the law: [{_name(key)}.law]")
+        if word not in known:
+            document.fail((*key, word), f"no key '{word}'; {hint(word, known, 'keys')}")
+    types = hints(cls)  # type: ignore[arg-type]
+    values = {
+        name: _value(document, (*key, name), raw, types[name], _default_kind(known[name]))
+        for name, raw in table.items()
+    }
+    for name, f in known.items():
+        if name not in values and f.default is MISSING and f.default_factory is MISSING:
+            document.fail(key, f"needs the key '{name}'; write {name} = ...")
+    try:
+        return cls(**values)
+    except HeelstrikeError as error:
+        blame(document, error, key)
+    except (TypeError, ValueError, OverflowError) as error:
+        document.fail(key, f"cannot be read: {error}")
+
+
+def blame(document: Document, error: HeelstrikeError, *tables: Key) -> NoReturn:
+    """Raises the error with the place of the key, or else the table, that it names among these."""
+    text = str(error)
+    for key in tables:
+        found = [(re.search(rf"\b{re.escape(w)}\b(\s*=)?", text), w) for w in document.written(key)]
+        said = [(match[1] is None, match.start(), w) for match, w in found if match]
+        if said:
+            document.fail((*key, min(said)[2]), text)  # with = behind it first
+    named = [key for key in tables if key and re.search(rf"\b{key[0]}\b", text)]
+    document.fail((named or tables)[0], text)
+
+
+def _value(document: Document, key: Key, raw: Any, wanted: Any, default: type | None) -> Any:
+    """What a field takes, from what the file has."""
+    options = choices(wanted)
+    if raw == NONE and NoneType in options:
+        return None
+    for choice in options:
+        item = item_of(choice)
+        if item is not None and _kinds(item):
+            if get_origin(choice) is Mapping:
+                return _by_name(document, key, raw, item)
+            return _listed(document, key, raw, item)
+    kinds, laws = _kinds(wanted), _kinds(wanted, named=True)
+    if kinds and isinstance(raw, dict):
+        return _node(document, key, raw, kinds, laws, default)
+    if laws and isinstance(raw, str):
+        return _node(document, key, {"type": raw}, kinds, laws, default)
+    for choice in options:
+        try:
+            return plain(raw, choice, document.folder)
+        except Mismatch:
+            continue
+    words = [WORDS[c] for c in options if c in WORDS] + list_words(options)
+    if kinds:
+        words.insert(0, f"a table, [{_name(key)}]")
+    document.fail(key, f"must be {' or '.join(dict.fromkeys(words))}, not {shown(raw)}")
+
+
+def _of_law(cls: type, word: str) -> bool:
+    """Whether a key of a surface is a part of laws, not of surfaces."""
+    if not issubclass(cls, Surface) or word == "law":
+        return False
+    return any(word == f.name for law in kinds_of(SurfaceLaw).values() for f in fields(law))
+
+
+def _name(key: Key) -> str:
+    """Of a table, as its header has it."""
+    return ".".join(word for word in key if isinstance(word, str))
+
+
+def _node(
+    document: Document,
+    key: Key,
+    table: dict[str, Any],
+    kinds: Mapping[str, type],
+    laws: Mapping[str, type],
+    default: type | None,
+) -> Any:
+    """An object of the class that its table names."""
+    table = dict(table)
+    cls = default or next(iter(kinds.values()))
+    if laws:
+        name = table.pop("type", None)
+        if name is None and default is None and len(laws) > 1:
+            document.fail(key, f"needs a type; types: {', '.join(laws)}")
+        if name is not None and not (isinstance(name, str) and name in laws):
+            at = (*key, "type") if (*key, "type") in document.lines else key
+            document.fail(at, f"no type {shown(name)} here; {hint(str(name), laws, 'types')}")
+        cls = laws[name] if name is not None else cls
+    return build(cls, document, key, table)
+
+
+def _listed(document: Document, key: Key, raw: Any, item: Any) -> tuple[Any, ...]:
+    """Objects one after another, [[key]]; of one alone [key] will do."""
+    rows = [raw] if isinstance(raw, dict) else raw
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        document.fail(key, f"must be tables, [[{key[-1]}]], not {shown(raw)}")
+    return tuple(_value(document, (*key, i), row, item, None) for i, row in enumerate(rows))
+
+
+def _by_name(document: Document, key: Key, raw: Any, item: Any) -> dict[str, Any]:
+    """Objects by name."""
+    if not isinstance(raw, dict):
+        document.fail(key, f"must be a table of names, not {shown(raw)}")
+    return {name: _value(document, (*key, name), inner, item, None) for name, inner in raw.items()}
+
+
+def _kinds(wanted: Any, named: bool = False) -> dict[str, type]:
+    """Dataclasses that a type allows; `named`: only those that `type` tells apart."""
+    found: dict[str, type] = {}
+    for choice in choices(wanted):
+        if not isclass(choice) or choice is NoneType:
+            continue
+        several = kinds_of(choice)
+        if not several and not named and is_dataclass(choice):
+            several = {kebab(choice.__name__): choice}
+        found |= several
+    return found
+
+
+def _default_kind(f: Field[Any]) -> type | None:
+    if f.default_factory is not MISSING:
+        made = type(f.default_factory())
+        return made if is_dataclass(made) else None
+    return type(f.default) if is_dataclass(f.default) else None

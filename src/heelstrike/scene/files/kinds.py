@@ -1,0 +1,38 @@
+"""The surfaces and laws that a scene may name, by the kebab case of their classes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from functools import cache
+
+from heelstrike.contact.catalog import LAWS, kebab
+from heelstrike.scene import surfaces as surface
+
+
+@cache
+def surface_kinds() -> dict[str, type[surface.Surface]]:
+    """Every public surface of Heelstrike."""
+    import heelstrike
+
+    homes = heelstrike._HOMES.items()
+    found = [getattr(surface, name) for name, home in homes if home == surface.__name__]
+    return {kebab(shape.__name__): shape for shape in found}
+
+
+def kinds_of(base: type) -> dict[str, type]:
+    """Laws and surfaces that are of a class, by name; none for what is neither."""
+    if base is object:
+        return {}
+    every = {kebab(law.__name__): law for law in LAWS} | surface_kinds()
+    return {name: kind for name, kind in every.items() if issubclass(kind, base)}
+
+
+def hint(word: str, among: Iterable[str], what: str = "") -> str:
+    """The nearest name, or all of them."""
+    names = list(among)
+    small = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(word.lower(), small, n=1)
+    if near:
+        return f"did you mean '{small[near[0]]}'?"
+    return f"{what or 'there are'}: {', '.join(names)}" if names else "there is none"

@@ -1,0 +1,99 @@
+"""A motion table: columns of time and joints, as CSV or npz, to a trajectory.
+
+    time, R_KN, L_KN             joints by name [rad or m], time [s]
+    0.0,  0.40, 0.40
+    0.5,  1.20, 1.20
+
+Joints without a column keep the pose in which the scene starts. `NAME.torque` is a feed-forward
+torque [N m or N]. An npz holds each column as an array under its name.
+"""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.robot import Robot
+from heelstrike.scene.files.kinds import hint
+from heelstrike.scene.servo import Trajectory
+
+TORQUE = ".torque"
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A motion that the servo follows."""
+
+    file: Path
+    """Table of time and joints: .csv or .npz, relative to this file"""
+
+    def trajectory(self, robot: Robot, q0: np.ndarray) -> Trajectory:
+        """For a robot that starts in a pose."""
+        columns = _npz(self.file) if self.file.suffix == ".npz" else _csv(self.file)
+        if "time" not in columns:
+            raise HeelstrikeError(
+                f"{self.file}: a motion needs a column 'time' [s]; columns: {', '.join(columns)}"
+            )
+        times = columns.pop("time")
+        q = np.tile(q0, (len(times), 1))
+        torque = np.zeros((len(times), robot.nv))
+        joints = {joint.name: joint for joint in robot.joints if joint.nv == 1}
+        for name, values in columns.items():
+            joint = joints.get(name.removesuffix(TORQUE))
+            if joint is None:
+                raise HeelstrikeError(
+                    f"{self.file}: {robot.name} has no joint '{name}'; "
+                    f"{hint(name, joints, 'joints')}"
+                )
+            if name.endswith(TORQUE):
+                torque[:, joint.iv] = values
+            elif joint.kind == "continuous":
+                q[:, joint.q_slice] = np.stack([np.cos(values), np.sin(values)], axis=1)
+            else:
+                q[:, joint.iq] = values
+        found = Trajectory(times, q, torque if torque.any() else None)
+        found.table(robot)  # refuses what it would not take
+        return found
+
+
+def _csv(path: Path) -> dict[str, np.ndarray]:
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file, skipinitialspace=True) if row]
+    except OSError as error:
+        raise HeelstrikeError(f"{path}: cannot be read ({error.strerror})") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise HeelstrikeError(f"{path}: is no table of text with commas ({error})") from None
+    if len(rows) < 3:
+        raise HeelstrikeError(f"{path}: a motion has a row of names and two of numbers, at least")
+    names = [name.strip() for name in rows[0]]
+    if len(set(names)) < len(names):
+        raise HeelstrikeError(f"{path}: a column occurs twice: {', '.join(names)}")
+    numbers = []
+    for i, row in enumerate(rows[1:], start=2):
+        try:
+            numbers.append([float(word) for word in row])
+        except ValueError as error:
+            raise HeelstrikeError(f"{path}, row {i}: {error}") from None
+        if len(row) != len(names) or not np.all(np.isfinite(numbers[-1])):
+            raise HeelstrikeError(f"{path}, row {i}: {len(names)} finite numbers are expected")
+    return dict(zip(names, np.array(numbers).T, strict=True))
+
+
+def _npz(path: Path) -> dict[str, np.ndarray]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            columns = {name: np.asarray(file[name], dtype=float) for name in file}
+    except (OSError, ValueError, TypeError, zipfile.BadZipFile) as error:
+        raise HeelstrikeError(f"{path}: is no .npz of numbers ({error})") from None
+    shapes = {values.shape for values in columns.values()}
+    if len(shapes) != 1 or len(shapes.pop()) != 1:
+        raise HeelstrikeError(f"{path}: a motion's columns are arrays of one length")
+    if not all(np.all(np.isfinite(values)) for values in columns.values()):
+        raise HeelstrikeError(f"{path}: a motion's numbers are finite")
+    return columns

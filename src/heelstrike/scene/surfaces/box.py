@@ -1,0 +1,91 @@
+"""A solid box along the axes of its frame.
+
+    d = min over its faces of (how far the place is behind the face)
+
+The nearest face says the normal; a sphere whose centre is outside meets edges and corners, too,
+along the line to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.parameters import check_numbers, static
+from heelstrike.scene.surfaces.base import Surface, ends_at
+from heelstrike.spatial.vector import SX, constant, cross, zeros
+
+FACES = ("-x", "+x", "-y", "+y", "-z", "+z")
+
+
+@dataclass(frozen=True)
+class Box(Surface):
+    """A box about `point`. Between boxes that stand side by side no side must push: name the faces
+    that count.
+    """
+
+    size: Sequence[float] = (1.0, 1.0, 1.0)
+    """Whole lengths [m]."""
+    faces: Sequence[str] = static(FACES)
+    """Those that can be touched; the others are open, the box ends there."""
+
+    own_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_numbers(self, size=(1e-9, 1e6))
+        self._check_size(3, "size")
+        faces = (self.faces,) if isinstance(self.faces, str) else tuple(self.faces)
+        object.__setattr__(self, "faces", faces)
+        if not faces or not set(faces) <= set(FACES):
+            raise HeelstrikeError(
+                f"the faces of box '{self.name}' are among {', '.join(FACES)}, not {self.faces!r}"
+            )
+
+    def bends(self, radius: float, part: int = 0) -> bool:
+        return len(self.faces) > 1
+
+    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+        offset, half = place - SX(self.point), SX(self.size) / 2
+        behind = {
+            face: half["xyz".index(face[1])]
+            - (1 if face[0] == "+" else -1) * offset["xyz".index(face[1])]
+            for face in FACES
+        }
+        first, *rest = self.faces
+        depth, axes = behind[first], constant(_face_axes(first))
+        for face in rest:
+            nearer = behind[face] < depth
+            depth = ca.if_else(nearer, behind[face], depth)
+            axes = ca.if_else(nearer, constant(_face_axes(face)), axes)
+        if radius:
+            depth, axes = _rounded([(f, behind[f]) for f in self.faces], depth, axes)
+        return ends_at(depth + radius, [behind[f] for f in FACES if f not in self.faces]), axes
+
+
+def _rounded(behind: Sequence[tuple[str, SX]], depth: SX, axes: SX) -> tuple[SX, SX]:
+    """Depth and axes with the distance to edges and corners where the place is outside. The
+    nearest face's first tangent is never near the normal, so its part along the surface serves.
+    """
+    past = zeros()
+    for face, far in behind:
+        past = past + constant(_face_axes(face)[2]) * ca.fmax(-far, 0)
+    outside = depth < 0
+    distance = ca.sqrt(ca.if_else(outside, ca.dot(past, past), 1))
+    nu = ca.if_else(outside, past / distance, axes[2, :].T)
+    along = axes[0, :].T - nu * ca.dot(nu, axes[0, :].T)
+    along = along / ca.sqrt(ca.dot(along, along))
+    return ca.if_else(outside, -distance, depth), ca.horzcat(along, cross(nu, along), nu).T
+
+
+def _face_axes(face: str) -> np.ndarray:
+    """Tangents and outward normal of a face, right-handed."""
+    k = "xyz".index(face[1])
+    nu = (1.0 if face[0] == "+" else -1.0) * np.eye(3)[k]
+    first = np.eye(3)[(k + 1) % 3]
+    return np.array([first, np.cross(nu, first), nu])

@@ -1,0 +1,48 @@
+"""A rod with round ends: all within a radius of a line.
+
+    d = R + r - |p - c|,   nu = (p - c) / |p - c|      c the point of the line that is nearest to p
+
+Tangents are those of a ball about c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import casadi as ca
+
+from heelstrike.parameters import check_numbers, static
+from heelstrike.scene.surfaces.base import Surface
+from heelstrike.scene.surfaces.sphere import away
+from heelstrike.spatial.vector import SX, constant
+
+
+@dataclass(frozen=True)
+class Capsule(Surface):
+    """A rod about `point`, its middle; with `body=`, a limb."""
+
+    radius: float = 0.05
+    """[m]"""
+    length: float = 0.2
+    """Of its line, without the round ends [m]."""
+    axis: Sequence[float] = static((0.0, 0.0, 1.0))
+    """Along its line; of any length but zero."""
+
+    own_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "radius", "length")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_numbers(self, radius=(1e-9, 1e6), length=(0, 1e6))
+        self._unit("axis", 3)
+
+    def bends(self, radius: float, part: int = 0) -> bool:
+        return True
+
+    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+        axis, offset = constant(self._unit("axis", 3)), place - SX(self.point)
+        half = SX(self.length) / 2
+        along = ca.fmin(ca.fmax(ca.dot(axis, offset), -half), half)
+        distance, axes = away(offset - along * axis)
+        return self.radius + radius - distance, axes

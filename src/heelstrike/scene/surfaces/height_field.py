@@ -1,0 +1,156 @@
+"""Ground whose height is given on a grid.
+
+    h(x, y)  bilinear between the grid's heights
+    nu       = (-h_x, -h_y, 1) / |.|
+    d        = (h - z) nu_z + r           for a sphere of radius r about the place
+
+d is the distance to the plane that touches the ground below the place: exact on flat parts, and
+good to first order where |r| and depth are small against the cells. Value and slopes come from a
+table that is given to the compiled step at run time: its code knows the grid's size alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar, Self
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.ir.loop import Table
+from heelstrike.parameters import (
+    check_choice,
+    check_numbers,
+    static,
+    structure_of_fields,
+)
+from heelstrike.scene.surfaces.base import Surface, ends_at
+from heelstrike.spatial.vector import SX, cross
+
+Heights = Sequence[Sequence[float]] | np.ndarray | str | os.PathLike[str]
+
+
+@dataclass(frozen=True, eq=False)
+class HeightField(Surface):
+    """A landscape about `point`, which is the middle of the grid at height 0."""
+
+    heights: Heights | Table = ((0.0, 0.0), (0.0, 0.0))
+    """Rows along x, columns along y; or a .png, x to the right and y up, whose grey goes from 0,
+    black, to 1, white; or a .npy with an array."""
+    size: Sequence[float] = (1.0, 1.0)
+    """Whole lengths along x and y, from the first height to the last [m]."""
+    scale: float = 1.0
+    """Metres of height per unit of `heights`."""
+    outside: str = static("hold")
+    """Beyond its edges: "hold", their heights go on; "none", there is no ground."""
+
+    own_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size", "scale")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.heights, Table):
+            grid = self.table  # refuses what is none
+            if not isinstance(self.heights, str | os.PathLike):
+                object.__setattr__(self, "heights", grid)
+        super().__post_init__()
+        check_numbers(self, size=(1e-6, 1e6), scale=(-1e6, 1e6))
+        self._check_size(2, "size")
+        check_choice(self, outside=("hold", "none"))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Heights along x and along y."""
+        if isinstance(self.heights, Table):
+            return self.heights.port.shape  # type: ignore[return-value]
+        return self.table.shape  # type: ignore[return-value]
+
+    def from_table(self, table: Table) -> Self:
+        """The same as a step sees it."""
+        return replace(self, heights=table)
+
+    def structure(self) -> object:
+        """What decides over the compiled code."""
+        return structure_of_fields(self, heights=list(self.shape))
+
+    def bends(self, radius: float, part: int = 0) -> bool:
+        return True
+
+    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+        offset, size = place - SX(self.point), SX(self.size)
+        per = (SX(self.shape) - 1) / size  # cells per metre
+        u = offset[:2] * per + (SX(self.shape) - 1) / 2
+        value, slopes = self._at(u[0], u[1])
+        rise = self.scale * slopes * per
+        nu_z = 1 / ca.sqrt(1 + ca.dot(rise, rise))
+        nu = ca.vertcat(-rise * nu_z, nu_z)
+        depth = (self.scale * value - offset[2]) * nu_z + radius
+        if self.outside == "none":
+            depth = ends_at(depth, ca.vertsplit(size / 2 - ca.fabs(offset[:2])))
+        by_x, by_y = ca.vertsplit(rise)
+        flat = ca.sqrt(1 + by_y * by_y)
+        first = nu_z * ca.vertcat(flat, -by_x * by_y / flat, by_x / flat)  # x less its normal part
+        return depth, ca.horzcat(first, cross(nu, first), nu).T
+
+    def _at(self, u: SX, v: SX) -> tuple[SX, SX]:
+        """Height and its slopes at a row and a column."""
+        if isinstance(self.heights, Table):
+            return self.heights.at2(u, v)
+        grid = self.table
+        cells, parts, inside = [], [], []
+        for x, count in zip((float(u), float(v)), grid.shape, strict=True):
+            held = min(max(x, 0.0), count - 1.0)
+            cells.append(min(int(held), count - 2))
+            parts.append(held - cells[-1])
+            inside.append(0 <= x <= count - 1)
+        (i, j), (a, b) = cells, parts
+        corners = grid[i : i + 2, j : j + 2]
+        along, across = np.array([1 - a, a]), np.array([1 - b, b])
+        rises = [inside[0] * (np.diff(corners, axis=0)[0] @ across)]
+        rises.append(inside[1] * (along @ np.diff(corners, axis=1)[:, 0]))
+        return SX(along @ corners @ across), SX(rises)
+
+    @property
+    def table(self) -> np.ndarray:
+        """The grid's heights, (along x, along y)."""
+        given = self.heights
+        if isinstance(given, str | os.PathLike):
+            path = Path(given).expanduser()
+            grid = _read(path, path.stat().st_mtime_ns if path.is_file() else 0)
+        else:
+            try:
+                grid = np.asarray(given, dtype=float)
+            except (TypeError, ValueError):
+                grid = np.zeros(0)
+        if grid.ndim != 2 or min(grid.shape) < 2 or not np.isfinite(grid).all():
+            raise HeelstrikeError(
+                f"the heights of surface '{self.name}' are finite numbers in at least two rows of "
+                f"at least two, not {given!r:.60}"
+            )
+        return grid
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, changed: int) -> np.ndarray:
+    """Heights from a file that was last `changed` then."""
+    if not path.is_file():
+        raise HeelstrikeError(f"{path}: no such file; heights are an array, a .png or a .npy")
+    try:
+        if path.suffix.lower() == ".npy":
+            return np.asarray(np.load(path, allow_pickle=False), dtype=float)
+        if path.suffix.lower() == ".png":
+            from matplotlib.image import imread
+
+            pixels = np.asarray(imread(path), dtype=float)
+            if pixels.ndim == 3:  # without an alpha channel
+                pixels = pixels[..., : 3 if pixels.shape[-1] > 2 else 1].mean(axis=-1)
+            return pixels[::-1].T
+    except Exception as error:  # each reader has its own
+        raise HeelstrikeError(f"{path} cannot be read as heights: {error}") from error
+    raise HeelstrikeError(
+        f"{path}: heights are read from .png and .npy; of a mesh, sample the heights over x and y "
+        "into an array, and give that"
+    )

@@ -1,0 +1,37 @@
+"""A half-space.
+
+d = nu . (point - p) for a point p of a robot          [Sugihara2006] (4)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.parameters import static
+from heelstrike.scene.surfaces.base import Surface, axes_of
+from heelstrike.spatial.vector import SX, constant
+
+
+@dataclass(frozen=True)
+class Plane(Surface):
+    """Everything below a plane through `point` is solid."""
+
+    normal: Sequence[float] = static((0.0, 0.0, 1.0))
+    """Out of the surface; of any length but zero."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._unit("normal", 3)
+
+    @property
+    def axes(self) -> np.ndarray:
+        """Rows: two tangents and the normal."""
+        return axes_of(self._unit("normal", 3))
+
+    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+        axes = constant(self.axes)
+        return ca.dot(axes[2, :].T, SX(self.point) - place) + radius, axes

@@ -1,0 +1,103 @@
+"""A flight of stairs: treads and risers, which a point touches by a contact each.
+
+With s along `direction` and z up from `point`, the foot of the first riser, step k has its riser at
+s = k run and its tread at z = (k + 1) rise, k = 0 ... count - 1.
+
+    k = floor(s / run)                 the step whose tread is below or above the point
+    k = k - 1                          where the point is nearer to the riser of that step than to
+                                       its tread, s - k run < (k + 1) rise - z: it came from before
+    d = (k + 1) rise - z               on the treads, normal up
+    d = s - (k + 1) run                on the risers, normal against `direction`
+
+So a point near the edge of a tread, its nose, leaves by the nearer of the two faces; and in the
+inner corner, where a tread meets the next riser, it is held by both and pushed by none of the
+others. A sphere meets noses along the line to its centre; it should be smaller than a step.
+
+The flight ends at its sides, behind its last tread, and one rise below its foot: no face is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.parameters import check_numbers, static
+from heelstrike.scene.surfaces.base import Surface, axes_of, ends_at
+from heelstrike.spatial.vector import SX, constant, cross
+
+TREADS, RISERS = 0, 1
+
+
+@dataclass(frozen=True)
+class Stairs(Surface):
+    """Stairs that rise along `direction`; `point` is the middle of the first riser's foot."""
+
+    rise: float = 0.17
+    """Height of a step [m]."""
+    run: float = 0.29
+    """Length of a tread [m]."""
+    count: int = static(5)
+    """Steps."""
+    width: float = 1.0
+    """[m]"""
+    direction: Sequence[float] = static((1.0, 0.0))
+    """In which it rises, seen from above; of any length but zero."""
+    landing: float = 0.0
+    """By which the last tread is longer than the others [m]."""
+    risers: bool = static(True)
+    """False: treads alone, half the contacts; a toe goes through risers."""
+
+    own_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "rise", "run", "width", "landing")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        lengths = (1e-6, 1e6)
+        check_numbers(self, rise=lengths, run=lengths, width=lengths, landing=(0, 1e6))
+        self._unit("direction", 2)
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1:
+            raise HeelstrikeError(
+                f"the count of stairs '{self.name}' is a whole number above 0, not {self.count!r}"
+            )
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return ("treads", "risers") if self.risers else ("treads",)
+
+    def bends(self, radius: float, part: int = 0) -> bool:
+        return part == RISERS and radius > 0
+
+    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+        x, y = self._unit("direction", 2)
+        ahead, left = constant(np.array([x, y, 0])), constant(np.array([-y, x, 0]))
+        offset = place - SX(self.point)
+        s, aside, z = ca.dot(ahead, offset), ca.dot(left, offset), offset[2]
+        k = ca.fmin(ca.fmax(ca.floor(s / self.run), -1), self.count - 1)
+        before = ca.logic_and(k >= 0, s - k * self.run < (k + 1) * self.rise - z)
+        k = ca.if_else(before, k - 1, k)
+        length = self.count * self.run + self.landing
+        room = [self.width / 2 - ca.fabs(aside), length - s, self.rise + z]
+        if part == RISERS:
+            depth, axes = self._riser(s - (k + 1) * self.run, z - (k + 2) * self.rise, radius)
+            depth = ca.if_else(k + 1 < self.count, depth, -self.run)
+        else:
+            depth, axes = (k + 1) * self.rise - z + radius, constant(axes_of(np.eye(3)[2]))
+            depth = ca.if_else(k < 0, -ca.fabs(s), depth)
+        return ends_at(depth, room), axes
+
+    def _riser(self, behind: SX, above: SX, radius: float) -> tuple[SX, SX]:
+        """Of a place `behind` a riser's plane and `above` its nose."""
+        x, y = self._unit("direction", 2)
+        back, left = constant(np.array([-x, -y, 0])), constant(np.array([-y, x, 0]))
+        if not radius:
+            return behind, ca.horzcat(left, cross(back, left), back).T
+        over = ca.logic_and(above > 0, behind < 0)
+        distance = ca.sqrt(ca.if_else(over, behind * behind + above * above, 1))
+        away = (-behind * back + above * constant(np.eye(3)[2])) / distance
+        nu = ca.if_else(over, away, back)
+        depth = radius + ca.if_else(over, -distance, behind)
+        return depth, ca.horzcat(left, cross(nu, left), nu).T

@@ -1,0 +1,1 @@
+"""The simulator: worlds of a compiled scene, rollouts, parameters and state."""

@@ -1,0 +1,83 @@
+"""Derivatives of a simulator's step (dynamics/linearize.py), compiled when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from heelstrike.dynamics.linearize import directional
+from heelstrike.ir.program import Program
+from heelstrike.robot.robot import Robot
+from heelstrike.runtime.compiler import compile_program
+from heelstrike.simulate.compiled_scene import Machine
+from heelstrike.step.step import step_program
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives of one step."""
+
+    state: np.ndarray
+    """A, (2 nv, 2 nv)."""
+    inputs: Mapping[str, np.ndarray]
+    """By input: (2 nv, size)."""
+
+
+class Linearizer:
+    """Compiled derivative of a step program with memory q and v (flight, ...)."""
+
+    def __init__(self, robot: Robot, step: Program, inputs: Sequence[str] = ()) -> None:
+        self.robot = robot
+        self.inputs = {name: step.inputs[name].size for name in inputs}
+        self.kernel = compile_program(directional(robot, step, inputs))
+        sizes = [2 * robot.nv, *self.inputs.values()]
+        self.directions = np.eye(sum(sizes))
+        self.batch = self.kernel.batch(sum(sizes))
+        parts = np.split(self.directions, np.cumsum(sizes)[:-1], axis=1)
+        names = ["direction", *(f"direction of {name}" for name in self.inputs)]
+        self.batch.set(**dict(zip(names, parts, strict=True)))
+
+    def __call__(self, **values: ArrayLike) -> Slopes:
+        """The derivatives at a state q, v and inputs, each of one world; unset ones stay."""
+        self.batch.set(**values)
+        self.batch.run()
+        tiles = self.batch.arrays["change"][:, 0]  # (tiles, 2 nv, W), a direction a lane
+        columns = tiles.transpose(1, 0, 2).reshape(tiles.shape[1], -1)
+        end = 2 * self.robot.nv
+        state, slopes = columns[:, :end], {}
+        for name, size in self.inputs.items():
+            slopes[name] = columns[:, end : end + size]
+            end += size
+        return Slopes(state, slopes)
+
+
+class StepSlopes:
+    """Of the first world."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._linearizers: dict[tuple[object, ...], Linearizer] = {}
+
+    def __call__(self, *inputs: str) -> Slopes:
+        """At the present state, with respect to it and to the named parameters."""
+        machine = self._machine
+        for path in inputs:
+            machine.parameters.known(path)
+        linearizer = self._linearizer(inputs)
+        values = {path: np.atleast_2d(value)[0] for path, value in machine.parameters.items()}
+        values |= {name: value[0] for name, value in machine.ready().state().items()}
+        taken = {port.name for port in linearizer.batch.layout.inputs}
+        return linearizer(
+            **{name: value for name, value in values.items() if name in taken}, **machine.tables()
+        )
+
+    def _linearizer(self, inputs: tuple[str, ...]) -> Linearizer:
+        plan = self._machine.plan
+        wanted = (plan.pushes, plan.varied, inputs)
+        if wanted not in self._linearizers:
+            program = step_program(plan, thorough=True)
+            self._linearizers[wanted] = Linearizer(plan.robot, program, inputs)
+        return self._linearizers[wanted]
