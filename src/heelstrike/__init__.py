@@ -6,70 +6,83 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from heelstrike import impact, motion
-    from heelstrike.contact.law import where
-    from heelstrike.contact.laws.bristle import Bristle
-    from heelstrike.contact.laws.coulomb import Coulomb
-    from heelstrike.contact.laws.custom import friction_law, normal_law
-    from heelstrike.contact.laws.elastic import Elastic
-    from heelstrike.contact.laws.feedback_linearized import FeedbackLinearized
-    from heelstrike.contact.laws.hunt_crossley import HuntCrossley
-    from heelstrike.contact.laws.kinetic import Kinetic
-    from heelstrike.contact.laws.linear_spring import LinearSpring
-    from heelstrike.contact.laws.micro_macro import MicroMacro
-    from heelstrike.contact.laws.poisson_spring import PoissonSpring
-    from heelstrike.contact.laws.rigid import Rigid
-    from heelstrike.contact.laws.signorini import Signorini
-    from heelstrike.contact.laws.timestep_damper import TimestepDamper
-    from heelstrike.environments import Environments, Pushes
-    from heelstrike.errors import (
-        HeelstrikeError,
-        HeelstrikeWarning,
-        LoadError,
-        ProgramError,
-        SceneError,
-        TraceError,
-    )
-    from heelstrike.identification.identify import identify
-    from heelstrike.impact.base import VirtualBase
-    from heelstrike.impact.mass import virtual_mass
-    from heelstrike.impact.target import Target
-    from heelstrike.ir.program import Program
-    from heelstrike.measure.compare import compare
-    from heelstrike.measure.laws import compare_laws
-    from heelstrike.measure.yardsticks import yardsticks
-    from heelstrike.record.recording import Recording
-    from heelstrike.robot import Point, Robot, bundled, combine, load
-    from heelstrike.runtime.compiler import compile_program
-    from heelstrike.scene.controller import controller
-    from heelstrike.scene.files import scenes
-    from heelstrike.scene.scene import Scene
-    from heelstrike.scene.servo import Servo, Trajectory
-    from heelstrike.scene.stops import Stops
-    from heelstrike.scene.surfaces import (
-        Box,
-        Capsule,
-        HeightField,
-        Plane,
-        Sphere,
-        Stairs,
-        Treadmill,
-    )
-    from heelstrike.simulate.scene_file import SceneFile, load_scene
-    from heelstrike.simulate.simulator import Simulator
-    from heelstrike.simulate.suggest import suggest
-    from heelstrike.sweeps.sweep import sweep
+    from heelstrike import impact as impact
+    from heelstrike import motion as motion
+    from heelstrike.contact.law import Contact as Contact
+    from heelstrike.contact.law import FrictionLaw as FrictionLaw
+    from heelstrike.contact.law import NormalLaw as NormalLaw
+    from heelstrike.contact.law import where as where
+    from heelstrike.contact.laws.bristle import Bristle as Bristle
+    from heelstrike.contact.laws.coulomb import Coulomb as Coulomb
+    from heelstrike.contact.laws.custom import friction_law as friction_law
+    from heelstrike.contact.laws.custom import normal_law as normal_law
+    from heelstrike.contact.laws.elastic import Elastic as Elastic
+    from heelstrike.contact.laws.feedback_linearized import FeedbackLinearized as FeedbackLinearized
+    from heelstrike.contact.laws.hunt_crossley import HuntCrossley as HuntCrossley
+    from heelstrike.contact.laws.kinetic import Kinetic as Kinetic
+    from heelstrike.contact.laws.linear_spring import LinearSpring as LinearSpring
+    from heelstrike.contact.laws.micro_macro import MicroMacro as MicroMacro
+    from heelstrike.contact.laws.poisson_spring import PoissonSpring as PoissonSpring
+    from heelstrike.contact.laws.rigid import Rigid as Rigid
+    from heelstrike.contact.laws.signorini import Signorini as Signorini
+    from heelstrike.contact.laws.timestep_damper import TimestepDamper as TimestepDamper
+    from heelstrike.contact.surface_law import SurfaceLaw as SurfaceLaw
+    from heelstrike.environments import Environments as Environments
+    from heelstrike.environments import Pushes as Pushes
+    from heelstrike.errors import HeelstrikeError as HeelstrikeError
+    from heelstrike.errors import HeelstrikeWarning as HeelstrikeWarning
+    from heelstrike.errors import LoadError as LoadError
+    from heelstrike.errors import ParameterError as ParameterError
+    from heelstrike.errors import ProgramError as ProgramError
+    from heelstrike.errors import SceneError as SceneError
+    from heelstrike.errors import TraceError as TraceError
+    from heelstrike.errors import UnknownNameError as UnknownNameError
+    from heelstrike.identification.identify import identify as identify
+    from heelstrike.impact.base import VirtualBase as VirtualBase
+    from heelstrike.impact.mass import virtual_mass as virtual_mass
+    from heelstrike.impact.target import Target as Target
+    from heelstrike.ir.program import Program as Program
+    from heelstrike.measure.compare import compare as compare
+    from heelstrike.measure.laws import compare_laws as compare_laws
+    from heelstrike.measure.yardsticks import yardsticks as yardsticks
+    from heelstrike.record.recording import Recording as Recording
+    from heelstrike.robot import Point as Point
+    from heelstrike.robot import Robot as Robot
+    from heelstrike.robot import bundled as bundled
+    from heelstrike.robot import combine as combine
+    from heelstrike.robot import load as load
+    from heelstrike.runtime.compiler import compile_program as compile_program
+    from heelstrike.scene.controller import controller as controller
+    from heelstrike.scene.files import scenes as scenes
+    from heelstrike.scene.scene import Scene as Scene
+    from heelstrike.scene.servo import Servo as Servo
+    from heelstrike.scene.servo import Trajectory as Trajectory
+    from heelstrike.scene.stops import Stops as Stops
+    from heelstrike.scene.surfaces import Box as Box
+    from heelstrike.scene.surfaces import Capsule as Capsule
+    from heelstrike.scene.surfaces import HeightField as HeightField
+    from heelstrike.scene.surfaces import Plane as Plane
+    from heelstrike.scene.surfaces import Sphere as Sphere
+    from heelstrike.scene.surfaces import Stairs as Stairs
+    from heelstrike.scene.surfaces import Treadmill as Treadmill
+    from heelstrike.simulate.scene_file import SceneFile as SceneFile
+    from heelstrike.simulate.scene_file import load_scene as load_scene
+    from heelstrike.simulate.simulator import Simulator as Simulator
+    from heelstrike.simulate.suggest import suggest as suggest
+    from heelstrike.sweeps.sweep import sweep as sweep
 
 __version__ = "0.1.0"
 
-_HOMES = {
+HOMES = {
     "Box": "heelstrike.scene.surfaces",
     "Bristle": "heelstrike.contact.laws.bristle",
     "Capsule": "heelstrike.scene.surfaces",
+    "Contact": "heelstrike.contact.law",
     "Coulomb": "heelstrike.contact.laws.coulomb",
     "Elastic": "heelstrike.contact.laws.elastic",
     "Environments": "heelstrike.environments",
     "FeedbackLinearized": "heelstrike.contact.laws.feedback_linearized",
+    "FrictionLaw": "heelstrike.contact.law",
     "HeelstrikeError": "heelstrike.errors",
     "HeelstrikeWarning": "heelstrike.errors",
     "HeightField": "heelstrike.scene.surfaces",
@@ -78,6 +91,8 @@ _HOMES = {
     "LinearSpring": "heelstrike.contact.laws.linear_spring",
     "LoadError": "heelstrike.errors",
     "MicroMacro": "heelstrike.contact.laws.micro_macro",
+    "NormalLaw": "heelstrike.contact.law",
+    "ParameterError": "heelstrike.errors",
     "Plane": "heelstrike.scene.surfaces",
     "Point": "heelstrike.robot",
     "PoissonSpring": "heelstrike.contact.laws.poisson_spring",
@@ -96,11 +111,13 @@ _HOMES = {
     "Sphere": "heelstrike.scene.surfaces",
     "Stairs": "heelstrike.scene.surfaces",
     "Stops": "heelstrike.scene.stops",
+    "SurfaceLaw": "heelstrike.contact.surface_law",
     "Target": "heelstrike.impact.target",
     "TimestepDamper": "heelstrike.contact.laws.timestep_damper",
     "TraceError": "heelstrike.errors",
     "Trajectory": "heelstrike.scene.servo",
     "Treadmill": "heelstrike.scene.surfaces",
+    "UnknownNameError": "heelstrike.errors",
     "VirtualBase": "heelstrike.impact.base",
     "bundled": "heelstrike.robot",
     "combine": "heelstrike.robot",
@@ -120,73 +137,22 @@ _HOMES = {
     "where": "heelstrike.contact.law",
     "yardsticks": "heelstrike.measure.yardsticks",
 }
+"""Where each public name is defined. It is imported when first used: CasADi is large."""
+PACKAGES = ("impact", "motion")
+"""Public packages."""
 
-__all__ = [
-    "Box",
-    "Bristle",
-    "Capsule",
-    "Coulomb",
-    "Elastic",
-    "Environments",
-    "FeedbackLinearized",
-    "HeelstrikeError",
-    "HeelstrikeWarning",
-    "HeightField",
-    "HuntCrossley",
-    "Kinetic",
-    "LinearSpring",
-    "LoadError",
-    "MicroMacro",
-    "Plane",
-    "Point",
-    "PoissonSpring",
-    "Program",
-    "ProgramError",
-    "Pushes",
-    "Recording",
-    "Rigid",
-    "Robot",
-    "Scene",
-    "SceneError",
-    "SceneFile",
-    "Servo",
-    "Signorini",
-    "Simulator",
-    "Sphere",
-    "Stairs",
-    "Stops",
-    "Target",
-    "TimestepDamper",
-    "TraceError",
-    "Trajectory",
-    "Treadmill",
-    "VirtualBase",
-    "bundled",
-    "combine",
-    "compare",
-    "compare_laws",
-    "compile_program",
-    "controller",
-    "friction_law",
-    "identify",
-    "impact",
-    "load",
-    "load_scene",
-    "motion",
-    "normal_law",
-    "scenes",
-    "suggest",
-    "sweep",
-    "virtual_mass",
-    "where",
-    "yardsticks",
-]
+__all__ = [*HOMES, *PACKAGES]
 
 
 def __getattr__(name: str) -> Any:
-    """Public names are imported when they are first used: CasADi and Pinocchio are large."""
-    if name in ("impact", "motion"):
+    """Import a public name when it is first used."""
+    if name in PACKAGES:
         return import_module(f"heelstrike.{name}")
-    if name not in _HOMES:
+    if name not in HOMES:
         raise AttributeError(f"module 'heelstrike' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names, also those that were not imported yet."""
+    return sorted({*globals(), *__all__})

@@ -1,16 +1,89 @@
-"""What goes wrong in a user's hands, said in a sentence that names the next step."""
+"""Errors that carry data: what is wrong, what was expected and what to do next.
+
+Every sentence is made here, from the data, by `sentence`. Callers read the attributes and never
+search the text.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def sentence(problem: str, allowed: str | None = None, remedy: str | None = None) -> str:
+    """Return the text of an error: the problem, what is allowed, and what to do.
+
+    The parts are separated by semicolons: "friction.mu is -1; allowed: at least 0; ...".
+    """
+    parts = [problem, f"allowed: {allowed}" if allowed else "", remedy or ""]
+    return "; ".join(part for part in parts if part)
 
 
 class HeelstrikeError(Exception):
-    """Base of every error that Heelstrike raises on purpose."""
+    """Base of every error that Heelstrike raises on purpose.
+
+    Attributes:
+        path: parameter, key, element or file that is at fault, if one is.
+        value: the value that was given for it.
+        allowed: what is allowed instead, in words.
+        remedy: what to do, in words.
+        line: line of the file, counted from 1.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str | None = None,
+        value: object = None,
+        allowed: str | None = None,
+        remedy: str | None = None,
+        line: int | None = None,
+    ) -> None:
+        super().__init__(sentence(problem, allowed, remedy))
+        self.problem = problem
+        self.path = path
+        self.value = value
+        self.allowed = allowed
+        self.remedy = remedy
+        self.line = line
+
+
+class ParameterError(HeelstrikeError):
+    """A parameter outside its range, or of the wrong kind."""
+
+    def __init__(
+        self, path: str, value: object, allowed: str, remedy: str = "", owner: str = ""
+    ) -> None:
+        """Report that `path`, a parameter of `owner` (a law, a surface, ...), cannot be `value`."""
+        where = f"{owner}: {path}" if owner else path
+        super().__init__(
+            f"{where} is {value!r:.80}", path=path, value=value, allowed=allowed, remedy=remedy
+        )
+        self.owner = owner
+
+
+class UnknownNameError(HeelstrikeError):
+    """A name that nothing here has."""
+
+    def __init__(
+        self, kind: str, name: object, choices: Iterable[str], plural: str = "", path: str = ""
+    ) -> None:
+        """Report that there is no `kind` called `name`; the nearest of the choices is suggested."""
+        self.kind = kind
+        self.choices = tuple(choices)
+        self.nearest = nearest(str(name), self.choices)
+        listed = f"{plural or kind + 's'}: {', '.join(self.choices) or 'none'}"
+        hint = f"did you mean '{self.nearest}'?" if self.nearest else listed
+        super().__init__(f"no {kind} '{name}'", path=path or None, value=name, remedy=hint)
 
 
 class LoadError(HeelstrikeError):
-    """A robot file that cannot be used: names the file, the element and the remedy."""
+    """A robot file that cannot be used; `path` is the file or the element."""
 
 
 class SceneError(HeelstrikeError):
-    """A scene file that cannot be used: names the file, the line, the key and the remedy."""
+    """A scene file that cannot be used; `path` is the key, `line` its line."""
 
 
 class TraceError(HeelstrikeError):
@@ -22,4 +95,11 @@ class ProgramError(HeelstrikeError):
 
 
 class HeelstrikeWarning(UserWarning):
-    """Something that was understood, but left out or changed: names it and says what was done."""
+    """Something that was understood, but ignored or changed; names it and says what was done."""
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """Return the choice that is spelled most like a word, if any is close; case is ignored."""
+    small = {name.lower(): name for name in choices}
+    close = difflib.get_close_matches(word.lower(), small, n=1)
+    return small[close[0]] if close else None

@@ -13,11 +13,7 @@ from heelstrike.scene import surfaces as surface
 @cache
 def surface_kinds() -> dict[str, type[surface.Surface]]:
     """Every public surface of Heelstrike."""
-    import heelstrike
-
-    homes = heelstrike._HOMES.items()
-    found = [getattr(surface, name) for name, home in homes if home == surface.__name__]
-    return {kebab(shape.__name__): shape for shape in found}
+    return {kebab(shape.__name__): shape for shape in surface.SURFACES}
 
 
 def kinds_of(base: type) -> dict[str, type]:

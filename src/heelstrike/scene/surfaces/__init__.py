@@ -9,8 +9,20 @@ from heelstrike.scene.surfaces.sphere import Sphere
 from heelstrike.scene.surfaces.stairs import Stairs
 from heelstrike.scene.surfaces.treadmill import Treadmill
 
+SURFACES: tuple[type[Surface], ...] = (
+    Box,
+    Capsule,
+    HeightField,
+    Plane,
+    Sphere,
+    Stairs,
+    Treadmill,
+)
+"""Every kind of surface that a scene may hold."""
+
 __all__ = [
     "FACES",
+    "SURFACES",
     "Box",
     "Capsule",
     "HeightField",
