@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -264,6 +265,25 @@ def test_source_that_changed_under_a_process_is_not_cached(folder, monkeypatch):
     monkeypatch.setattr(cache, "source_digest", lambda: "edited meanwhile")
     cached_kernel(KEY, growth)
     assert list(folder.iterdir()) == []
+
+
+def test_only_source_that_decides_the_code_is_part_of_the_key(monkeypatch, tmp_path):
+    """A comment in the viewer keeps every kernel; one in a law or the emitter does not."""
+    monkeypatch.undo()  # the true digest
+    package = tmp_path / "heelstrike"
+    shutil.copytree(Path(hs.__file__).parent, package, ignore=shutil.ignore_patterns("*.xml"))
+    monkeypatch.setattr(hs, "__file__", str(package / "__init__.py"))
+    before = cache.source_digest()
+    for other in ("view/plot.py", "cli/run.py", "record/summary.py", "simulate/simulator.py"):
+        with open(package / other, "a") as file:
+            file.write("# a comment\n")
+    assert cache.source_digest() == before
+    found = {before}
+    for deciding in ("contact/laws/elastic.py", "step/step.py", "codegen/llvm.py", "parameters.py"):
+        with open(package / deciding, "a") as file:
+            file.write("# a comment\n")
+        found.add(cache.source_digest())
+    assert len(found) == 5
 
 
 def test_the_source_is_part_of_the_key(monkeypatch):

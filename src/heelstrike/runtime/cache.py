@@ -1,9 +1,10 @@
 """Compiled programs on disk, found by what they were made from.
 
 The key lies upstream of tracing: a hit neither traces nor compiles, nor imports CasADi. It also
-holds all that decides over the code: this package's source, the versions of CasADi and LLVM, the
-CPU or GPU and the options. Files that are cut short, altered, of another key or for another target
-are ignored and rewritten; a folder that cannot be used means no cache, and no error.
+holds all that decides the code: the source of the packages that trace and emit it, the versions of
+CasADi and LLVM, the CPU or GPU and the options. Files that are cut short, altered, of another key
+or for another target are ignored and rewritten; a folder that cannot be used means no cache, and no
+error.
 
 kernel = cached_kernel(("fall", options), lambda: fall(options))
 """
@@ -42,6 +43,23 @@ LARGEST = 256 * 2**20
 ABANDONED = 3600.0
 """Age of a temporary file whose writer is surely gone [s]."""
 SUFFIX = ".kernel"
+DECIDING = (
+    "parameters.py",
+    *(
+        f"{package}/**/*.py"
+        for package in (
+            "spatial",
+            "robot",
+            "dynamics",
+            "contact",
+            "scene",
+            "step",
+            "ir",
+            "codegen",
+        )
+    ),
+)
+"""Source files that decide the code of programs, as patterns below the package's folder."""
 
 
 def cached_kernel(
@@ -169,10 +187,14 @@ def environment() -> tuple[object, ...]:
 
 
 def source_digest() -> str:
-    """Of this package's own source files: a development checkout never meets code of its past."""
+    """Return the digest of the source files that decide the code of programs.
+
+    A development checkout never runs code of its past, and a change elsewhere, such as in the
+    viewer, keeps every kernel.
+    """
     root = Path(heelstrike.__file__).parent
     found = sha256()
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(file for part in DECIDING for file in root.glob(part)):
         found.update(f"{path.relative_to(root)}\n".encode())
         with contextlib.suppress(OSError):  # removed meanwhile
             found.update(sha256(path.read_bytes()).digest())
