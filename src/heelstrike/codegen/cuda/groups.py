@@ -26,7 +26,9 @@ class Groups:
         self.host = loads.index(min(loads))
         self.sizes = [group[0].width for group in self.units]
         self.group = {id(unit): k for k, group in enumerate(self.units) for unit in group}
-        self.written = [{w for unit in group for w in unit.written} for group in self.units]
+        self.written: list[dict[Places, None]] = [  # ordered: the same PTX text in every process
+            {w: None for unit in group for w in unit.written} for group in self.units
+        ]
         ports = {port.name for port in program.inputs}
         self.inputs = [
             [
@@ -66,4 +68,4 @@ class Groups:
     def add(self, unit: Twins, group: int) -> None:
         """A block more."""
         self.group[id(unit)] = group
-        self.written[group] |= set(unit.written)
+        self.written[group] |= dict.fromkeys(unit.written)

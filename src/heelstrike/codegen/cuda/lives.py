@@ -33,7 +33,7 @@ def lives(groups: Groups, parts: Sequence[Part], soon: set[Places]) -> dict[Plac
             for old, new in pairs:
                 crossing.update(old, () if new in soon else new)
     found: dict[Place, Life] = {}
-    for places in {owner[place] for place in crossing & owner.keys()}:
+    for places in dict.fromkeys(w for place, w in owner.items() if place in crossing):
         times = set().union(*(made[p] | used.get(p, set()) for p in places))
         life = Life(min(times), max(times))
         for span in spans:
