@@ -15,14 +15,13 @@ import casadi as ca
 
 from heelstrike.dynamics.aba import aba
 from heelstrike.dynamics.bodies import varied
-from heelstrike.dynamics.integrate import euler, rk4
+from heelstrike.dynamics.integrate import INTEGRATORS, euler, rk4
 from heelstrike.dynamics.kinematics import kinematics
+from heelstrike.dynamics.position_error import has_scalar_position, position_error
 from heelstrike.errors import HeelstrikeError
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
-from heelstrike.spatial.vector import SX, zeros
-
-INTEGRATORS = ("symplectic", "euler", "rk4")
+from heelstrike.spatial.vector import SX
 
 
 def flight(robot: Robot, integrator: str = "symplectic", vary: Sequence[str] = ()) -> Program:
@@ -46,9 +45,9 @@ def flight(robot: Robot, integrator: str = "symplectic", vary: Sequence[str] = (
 
     def acceleration(at_q: SX, at_v: SX, ahead: SX | float = 0.0) -> SX:
         # expressions, not lets: each joint's share is computed where its limb needs it
-        lag = servo_error(robot, at_q, q_ref)
+        lag = position_error(robot, at_q, q_ref)
         drag = kd + SX(robot.damping)
-        stiff = kp * SX(ca.DM(holds_position(robot)))
+        stiff = kp * SX(ca.DM(has_scalar_position(robot)))
         tau = stiff * (lag - ahead * at_v) + kd * (v_ref - at_v) - SX(robot.damping) * at_v
         diagonal = SX(robot.armature) + ahead * (drag + ahead * stiff)
         kin = kinematics(p, robot, at_q, at_v, bodies)
@@ -64,24 +63,3 @@ def flight(robot: Robot, integrator: str = "symplectic", vary: Sequence[str] = (
     a = acceleration(q, v, dt if symplectic else 0.0)
     euler(p, robot, q, v, a, dt, symplectic)
     return p
-
-
-def servo_error(robot: Robot, q: SX, q_ref: SX) -> SX:
-    """q_ref - q by velocity index, for continuous joints the shorter way round; zero for joints
-    whose position is not one number.
-    """
-    error = zeros(robot.nv)
-    for joint in robot.joints:
-        if joint.kind in ("revolute", "prismatic"):
-            error[joint.iv] = q_ref[joint.iv] - q[joint.iq]
-        elif joint.kind == "continuous":
-            cos, sin = ca.cos(q_ref[joint.iv]), ca.sin(q_ref[joint.iv])
-            c, s = q[joint.iq], q[joint.iq + 1]
-            error[joint.iv] = ca.atan2(sin * c - cos * s, cos * c + sin * s)
-    return error
-
-
-def holds_position(robot: Robot) -> list[float]:
-    """1 by velocity index where a joint's position is one number, else 0."""
-    one = {j.iv for j in robot.joints if j.kind in ("revolute", "prismatic", "continuous")}
-    return [float(i in one) for i in range(robot.nv)]

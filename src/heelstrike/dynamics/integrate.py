@@ -24,6 +24,9 @@ from heelstrike.robot.robot import Joint, Robot
 from heelstrike.spatial.rotation import from_quaternion, quaternion_product
 from heelstrike.spatial.vector import SX, add_cross, zeros
 
+INTEGRATORS = ("symplectic", "euler", "rk4")
+"""Names of the integrators of a step."""
+
 Derivative = Callable[[SX, SX], SX]
 """(q, v) -> joint accelerations"""
 

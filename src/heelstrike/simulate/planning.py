@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from heelstrike.dynamics.flight import INTEGRATORS
+from heelstrike.dynamics.integrate import INTEGRATORS
 from heelstrike.errors import HeelstrikeError
 from heelstrike.scene.controller import Controller
 from heelstrike.scene.scene import Scene

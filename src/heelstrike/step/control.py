@@ -13,7 +13,7 @@ from typing import TypeAlias
 import casadi as ca
 import numpy as np
 
-from heelstrike.dynamics.flight import servo_error
+from heelstrike.dynamics.position_error import position_error
 from heelstrike.errors import HeelstrikeError
 from heelstrike.ir.loop import Table, table
 from heelstrike.ir.program import Program
@@ -114,7 +114,7 @@ class Hands:
         if isinstance(control, Direct):
             tau = SX(control.torque) * SX(driven(robot))
             return Torque(clamped(tau, limits, limited), zeros(robot.nv))
-        position = -servo_error(robot, q, zeros(robot.nv))
+        position = -position_error(robot, q, zeros(robot.nv))
         time = (self.p.clock + when) * self.dt
         sensed = Sensed(position, v, time, self.dt, self.memory, q)
         tau, memory = control.torque(robot, sensed)

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.dynamics.effective_mass import joint_inertias
-from heelstrike.dynamics.flight import holds_position, servo_error
+from heelstrike.dynamics.position_error import has_scalar_position, position_error
 from heelstrike.ir.number import number
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.servo import LARGE, ServoPlan, driven
@@ -38,8 +38,8 @@ def servo_torque(
 ) -> Torque:
     """Of a servo whose parameters are symbols; `ahead` is dt where it is implicit, else 0."""
     moves = SX(driven(robot))
-    stiff, damping = servo.kp * SX(holds_position(robot)), servo.kd * moves
-    lag = servo_error(robot, q, q_ref)
+    stiff, damping = servo.kp * SX(has_scalar_position(robot)), servo.kd * moves
+    lag = position_error(robot, q, q_ref)
     now = stiff * (lag - ahead * v) + damping * (v_ref - v) + servo.torque * moves
     slope = ahead * (damping + ahead * stiff)
     if servo.implicit:
