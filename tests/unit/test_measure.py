@@ -21,7 +21,8 @@ from heelstrike.measure.yardsticks import Yardsticks, yardsticks
 from heelstrike.parameters import parameters
 from heelstrike.record.attributes import ATTRIBUTES
 from heelstrike.record.recording import Recording
-from heelstrike.record.variables import VARIABLES, WORKS, dataset
+from heelstrike.record.variables import VARIABLES, dataset
+from heelstrike.step.work import WORKS
 
 DT, RECORDS, G = 1e-3, 11, 9.81
 DRY = hs.Elastic(hs.HuntCrossley(), hs.Kinetic(mu=0.5))
