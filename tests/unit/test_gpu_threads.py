@@ -13,7 +13,7 @@ import pytest
 import heelstrike as hs
 from heelstrike.dynamics.flight import flight
 from heelstrike.ir.program import Program
-from heelstrike.step.record import output_name
+from heelstrike.step.outputs import output_name
 from heelstrike.step.step import step_program
 from tests.gpu_threads import LANES, same_bits
 

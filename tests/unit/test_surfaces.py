@@ -16,7 +16,7 @@ from scipy.interpolate import RegularGridInterpolator
 import heelstrike as hs
 from heelstrike.dynamics.effective_mass import contact_mass
 from heelstrike.simulate.place import meetings
-from heelstrike.step.step import StepPlan
+from heelstrike.step.plan import StepPlan
 
 SHAPES = (hs.Plane, hs.Box, hs.Sphere, hs.Capsule, hs.Stairs, hs.HeightField, hs.Treadmill)
 

@@ -18,7 +18,7 @@ from heelstrike.robot.robot import WORLD
 from heelstrike.scene.controller import Controller
 from heelstrike.scene.scene import bodies_in
 from heelstrike.step.control import Direct
-from heelstrike.step.step import StepPlan
+from heelstrike.step.plan import StepPlan
 
 PACKAGES = ("casadi", "llvmlite", "numpy", "pin")
 

@@ -45,7 +45,7 @@ Felt: TypeAlias = Callable[[float], tuple[float, float, float]]
 
 if TYPE_CHECKING:
     from heelstrike.simulate.simulator import Simulator
-    from heelstrike.step.step import StepPlan
+    from heelstrike.step.plan import StepPlan
 
 
 def check_explicit_servo(robot: Robot, q: np.ndarray, kd: np.ndarray, dt: float) -> None:

@@ -24,8 +24,9 @@ from heelstrike.simulate.target import Target, Worlds
 from heelstrike.spatial.vector import SX
 from heelstrike.step.control import REFERENCE
 from heelstrike.step.ground import heights_name
-from heelstrike.step.record import output_name
-from heelstrike.step.step import StepPlan, step_program
+from heelstrike.step.outputs import output_name
+from heelstrike.step.plan import StepPlan
+from heelstrike.step.step import step_program
 
 
 class Machine:

@@ -16,8 +16,8 @@ from heelstrike.simulate.advice import check_explicit_servo
 from heelstrike.simulate.target import Target, check_choice
 from heelstrike.step.control import Control, Direct
 from heelstrike.step.coupled import check_rules
-from heelstrike.step.record import sensor_frame
-from heelstrike.step.step import StepPlan
+from heelstrike.step.outputs import sensor_frame
+from heelstrike.step.plan import StepPlan
 
 
 def planned(

@@ -16,7 +16,7 @@ import numpy as np
 
 from heelstrike.runtime.batch import Batch
 from heelstrike.simulate.target import Worlds
-from heelstrike.step.record import output_name
+from heelstrike.step.outputs import output_name
 
 CHUNK = 0.1
 """Wall time of a chunk [s]."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.record.derived import check_variables, standard
-from heelstrike.step.step import StepPlan
+from heelstrike.step.plan import StepPlan
 
 MANY = 64
 """Worlds above which a run keeps only the end, unless told otherwise."""

@@ -32,7 +32,7 @@ from heelstrike.scene.files.part import Part
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
 from heelstrike.simulate.simulator import Simulator
-from heelstrike.step.record import sensor_frame
+from heelstrike.step.outputs import sensor_frame
 
 
 class SceneFile:

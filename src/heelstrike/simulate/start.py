@@ -20,7 +20,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.scene.scene import Scene
 from heelstrike.simulate.advice import GOING_IN, MARGIN, implicit_terms
 from heelstrike.simulate.place import meetings
-from heelstrike.step.step import StepPlan
+from heelstrike.step.plan import StepPlan
 
 INSIDE = 0.01
 """Depth at the start that is taken for a mistake [m]."""

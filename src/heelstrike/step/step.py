@@ -9,7 +9,7 @@ Steps 5 to 7, coupled forces, are not needed where every law is elastic.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import casadi as ca
@@ -17,84 +17,29 @@ import numpy as np
 
 from heelstrike.dynamics.aba import Accelerated, accelerated
 from heelstrike.dynamics.bodies import varied
-from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.dynamics.integrate import euler, rk4
 from heelstrike.dynamics.kinematics import kinematics, poses
 from heelstrike.dynamics.tree import parts
 from heelstrike.ir.program import Program
-from heelstrike.parameters import parameters, structure, with_values
-from heelstrike.robot.robot import Robot
-from heelstrike.scene.scene import Scene, bodies_in
-from heelstrike.scene.stops import StopsPlan
+from heelstrike.parameters import with_values
+from heelstrike.scene.scene import bodies_in
 from heelstrike.spatial.motion import Force
 from heelstrike.spatial.vector import SX
 from heelstrike.step import joints
-from heelstrike.step.control import Control, Hands, key, prefix
+from heelstrike.step.account import WORKS
+from heelstrike.step.control import Hands
 from heelstrike.step.coupled import REMEMBERED, Coupled, Coupling, coupled_pairs
 from heelstrike.step.detect import contact_power, contacts
 from heelstrike.step.ground import Grounds, memory_size
+from heelstrike.step.outputs import Evaluated, record
+from heelstrike.step.plan import StepPlan
 from heelstrike.step.push import Push, push_power, pushed
-from heelstrike.step.record import Evaluated, record
 from heelstrike.step.torque import drive, each
-from heelstrike.step.work import WORKS
 
 FRICTION = ("joint friction, expected", "joint friction, last")
 """Memory of joints that rub: see joints.friction_ahead."""
 FASTEST = 1e4
 """A world in which a joint moves faster than this [rad/s or m/s] has diverged."""
-
-
-@dataclass(frozen=True)
-class StepPlan:
-    """All that decides over the compiled step."""
-
-    scene: Scene
-    integrator: str
-    control: Control
-    stops: StopsPlan | None
-    sensors: tuple[str, ...] = ()
-    pushes: tuple[str, ...] = ()
-    """Bodies that pushes act on."""
-    varied: tuple[str, ...] = ()
-    """Bodies whose mass is a parameter."""
-    tolerance: float = 1e-9
-    """Of the coupled problem, relative."""
-    pose: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    """In which inertias are taken where a rule needs one."""
-
-    @property
-    def robot(self) -> Robot:
-        return self.scene.robot
-
-    def parameters(self) -> dict[str, np.ndarray]:
-        """Every run-time parameter by path, but dt."""
-        found = {"gravity": self.scene.gravity}
-        found |= parameters(self.control, prefix(self.control))
-        if self.stops is not None:
-            found |= parameters(self.stops, "stops.")
-        for surface in self.scene.surfaces:
-            found |= parameters(surface, f"{surface.name}.")
-        for name, law in self.scene.materials.items():
-            found |= parameters(law, f"{name}.")
-        if coupled_pairs(self.scene):
-            found["solver.tolerance"] = np.array([self.tolerance])
-        for k, _ in enumerate(self.pushes):
-            found |= parameters(Push(), f"push{k}.")
-        for name in self.varied:
-            found[f"{name}.mass"] = np.array([self.robot.bodies[self.robot.body(name)].mass])
-        return found
-
-    def key(self) -> tuple[object, ...]:
-        """What tells one compiled step from another, without tracing it."""
-        own = key(self.control, self.robot)
-        scene = self.scene
-        surfaces = [structure(surface) for surface in scene.surfaces]
-        bodies = [[name, structure(law)] for name, law in scene.materials.items()]
-        fixed = [[point.position, point.radius] for point in scene.points]
-        stops = None if self.stops is None else structure(self.stops)
-        rest = (self.integrator, list(self.sensors), list(self.pushes), list(self.varied))
-        pose = self.pose if (self.robot.friction > 0).any() else None
-        return ("step", own, surfaces, bodies, fixed, stops, *rest, pose, fingerprint(self.robot))
 
 
 def step_program(plan: StepPlan, outputs: Sequence[str] = (), thorough: bool = False) -> Program:

@@ -15,7 +15,7 @@ from heelstrike.step.ground import heights_name
 
 if TYPE_CHECKING:
     from heelstrike.ir.program import Program
-    from heelstrike.step.step import StepPlan
+    from heelstrike.step.plan import StepPlan
 
 
 def placed_by(plan: StepPlan) -> list[str]:

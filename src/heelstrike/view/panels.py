@@ -14,7 +14,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.record.variables import known
-from heelstrike.step.work import WORKS
+from heelstrike.step.account import WORKS
 from heelstrike.view import plot
 from heelstrike.view.over_worlds import END, over_worlds
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -23,9 +22,7 @@ from heelstrike.spatial.vector import SX, add_cross, constant
 from heelstrike.step.coupled import Coupled
 from heelstrike.step.detect import Contacts
 from heelstrike.step.net import net, points
-
-if TYPE_CHECKING:
-    from heelstrike.step.step import StepPlan
+from heelstrike.step.plan import StepPlan
 
 
 @dataclass(frozen=True)
