@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.robot.points import placements
+from heelstrike.robot.placement import placements
 from heelstrike.view.dress import dress, placed
 
 mujoco = pytest.importorskip("mujoco")

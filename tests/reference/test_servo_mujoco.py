@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.robot.load import _find
+from heelstrike.robot.load import find_file
 from tests.models import data_file
 
 mujoco = pytest.importorskip("mujoco", reason="the oracle of these tests is MuJoCo")
@@ -62,7 +62,7 @@ def ours(sim: hs.Simulator, pose: np.ndarray, target: np.ndarray) -> tuple[np.nd
 
 @pytest.mark.parametrize("name", ["hoap1", "g1"])
 def test_joints_move_as_in_mujoco(name):
-    path = _find(name) if name == "hoap1" else data_file("robots/g1.xml")
+    path = find_file(name) if name == "hoap1" else data_file("robots/g1.xml")
     robot = hs.load(path)
     start = next(iter(robot.poses.values()))
     sim = hs.Simulator(hs.Scene(robot), control=hs.Servo(reference=start))

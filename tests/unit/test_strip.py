@@ -314,9 +314,9 @@ def test_meshes_that_are_only_to_be_seen_are_kept_and_read_late(name, text, tmp_
     (tmp_path / "wedge.obj").write_text(WEDGE)
     robot = hs.load(tmp_path / name)
     mesh, box_ = robot.shapes
-    assert (mesh.kind, mesh.collides, mesh.seen, mesh.vertices) == ("mesh", False, True, None)
+    assert (mesh.kind, mesh.collides, mesh.visible, mesh.vertices) == ("mesh", False, True, None)
     assert mesh.colour == (1, 0.5, 0, 1)
-    assert (box_.kind, box_.collides, box_.seen) == ("box", True, False)
+    assert (box_.kind, box_.collides, box_.visible) == ("box", True, False)
     ((_, solid_),) = dress(robot)
     assert volume_inertia(solid_.vertices, solid_.triangles)[0] == pytest.approx(8 / 6)
     assert solid_.colour == (1, 0.5, 0)

@@ -27,8 +27,8 @@ from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
 from heelstrike.measure.peer.model import module, positions_of
 from heelstrike.robot import Robot, load
-from heelstrike.robot.load import _find, bundled
-from heelstrike.robot.points import lowest
+from heelstrike.robot.load import bundled, find_file
+from heelstrike.robot.placement import lowest_height
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.surfaces import Plane, Surface
@@ -57,7 +57,7 @@ def case(name: str) -> Case:
     """A bundled robot, one of HEELSTRIKE_DATA/robots, or a file: an MJCF of what stands."""
     data = os.environ.get("HEELSTRIKE_DATA")
     own = Path(data, "robots", f"{name}.xml") if data else None
-    source = own if own and name not in bundled() and own.exists() else _find(name)
+    source = own if own and name not in bundled() and own.exists() else find_file(name)
     robot = load(name if name in bundled() else source)
     root = ElementTree.parse(source).getroot()
     free = [joint.kind for joint in robot.joints[:1]] == ["free"]
@@ -81,7 +81,7 @@ def missing(names: tuple[str, ...] = ROBOTS) -> list[str]:
 def first_pose(robot: Robot, height: float = 0.0) -> np.ndarray:
     """Its lowest contact point at a height above the ground [m]."""
     pose = np.array(next(iter(robot.poses.values())), dtype=float)
-    pose[2] += height - lowest(robot, pose)
+    pose[2] += height - lowest_height(robot, pose)
     return pose
 
 
@@ -126,7 +126,7 @@ class Peer:
 
     def __init__(self, source: str | os.PathLike[str], robot: Robot) -> None:
         mj = self._mj = module()
-        spec = mj.MjSpec.from_file(str(_find(source)))
+        spec = mj.MjSpec.from_file(str(find_file(source)))
         spec.worldbody.add_geom(
             name="heelstrike floor", type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05]
         )

@@ -82,7 +82,7 @@ def floats(robot: Robot) -> bool:
 
 def standing(robot: Robot) -> tuple[int, ...]:
     """Bodies whose contact points carry the robot in its first pose."""
-    from heelstrike.robot.points import placements
+    from heelstrike.robot.placement import placements
 
     if not robot.points:
         raise HeelstrikeError(

@@ -14,7 +14,7 @@ from scipy.optimize import nnls
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.mesh import hull
-from heelstrike.robot.points import outline, radius
+from heelstrike.robot.outline import outline, point_radius
 from heelstrike.robot.robot import WORLD, Frame, Robot, Shape
 
 FAR = 2.0
@@ -69,7 +69,7 @@ def nearest(shape: Shape, place: np.ndarray) -> np.ndarray | None:
     weights, _ = nnls(sides, np.array([0.0, 0.0, 0.0, STIFF]))
     core = weights @ corners / weights.sum()
     away = float(np.linalg.norm(place - core))
-    return core + (place - core) * min(1.0, radius(shape) / max(away, 1e-12))
+    return core + (place - core) * min(1.0, point_radius(shape) / max(away, 1e-12))
 
 
 def _corners(shape: Shape) -> np.ndarray | None:

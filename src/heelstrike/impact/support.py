@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from heelstrike.impact.hit import Hit
-from heelstrike.robot.points import placements
+from heelstrike.robot.placement import placements
 
 
 def support(

@@ -10,7 +10,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.mirror import with_mirrored
-from heelstrike.robot.robot import WORLD, Body, Frame, Joint, Point, Robot, Shape, repeated
+from heelstrike.robot.robot import WORLD, Body, Frame, Joint, Point, Robot, Shape, first_duplicate
 
 VECTORS = (
     "lower", "upper", "armature", "damping", "friction", "velocity_limit", "torque_limit",
@@ -114,7 +114,7 @@ def _keyed(robots: list[Robot]) -> dict[str, Robot]:
         name if names.count(name) == 1 else f"{name}{names[: i + 1].count(name)}"
         for i, name in enumerate(names)
     ]
-    twice = repeated(keys)
+    twice = first_duplicate(keys)
     if twice is not None:
         raise HeelstrikeError(f"two parts are called '{twice}'; give a mapping with your own keys")
     return dict(zip(keys, robots, strict=True))

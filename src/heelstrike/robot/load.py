@@ -15,7 +15,7 @@ from heelstrike.errors import HeelstrikeWarning, LoadError
 from heelstrike.robot.robot import Robot
 
 if TYPE_CHECKING:
-    from heelstrike.robot.points import Named
+    from heelstrike.robot.points import PointLike
 
 SUFFIXES = (".urdf", ".xml", ".mjcf")
 
@@ -23,7 +23,7 @@ SUFFIXES = (".urdf", ".xml", ".mjcf")
 def load(
     source: str | os.PathLike[str],
     base: str = "auto",
-    points: str | Sequence[Named] = "feet",
+    points: str | Sequence[PointLike] = "feet",
     package_dirs: Sequence[str | os.PathLike[str]] = (),
     edge_points: int = 0,
 ) -> Robot:
@@ -38,7 +38,7 @@ def load(
     """
     if base not in ("auto", "floating", "fixed"):
         raise LoadError(f"base='{base}' is unknown; give 'auto', 'floating' or 'fixed'")
-    path = _find(source)
+    path = find_file(source)
 
     from heelstrike.robot.check import inertia_fault, unmoved_joint
     from heelstrike.robot.mjcf import read_mjcf
@@ -108,7 +108,7 @@ def bundled() -> list[str]:
     return sorted(f.name.removesuffix(".xml") for f in folder.iterdir() if f.name.endswith(".xml"))
 
 
-def _find(source: str | os.PathLike[str]) -> Path:
+def find_file(source: str | os.PathLike[str]) -> Path:
     """The file that a bundled name or a path means; of a Path, a file of that name comes first."""
     names = bundled()
     if not isinstance(source, str | os.PathLike) or not str(source):

@@ -144,11 +144,11 @@ def shapes_of(
             here = place * pin.SE3(geom.rotation, geom.pos)
             R, p = np.array(here.rotation), np.array(here.translation)
             colour = geom.rgba or materials.get(geom.material)
-            seen = geom.group < HIDDEN and (colour is None or colour[3] > 0)
+            visible = geom.group < HIDDEN and (colour is None or colour[3] > 0)
             shapes.append(
                 Shape(
                     name, carrier - 1, geom.kind, R, p, geom.size, vertices,
-                    collides=geom.collides, meets_floor=geom.meets_floor, seen=seen,
+                    collides=geom.collides, meets_floor=geom.meets_floor, visible=visible,
                     colour=colour, file=file,
                 )
             )  # fmt: skip

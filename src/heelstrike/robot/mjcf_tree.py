@@ -13,7 +13,7 @@ import numpy as np
 
 from heelstrike.robot.mjcf_defaults import Compiler, Defaults, orientation
 from heelstrike.robot.mjcf_geom import MjGeom, read_geom
-from heelstrike.robot.robot import repeated
+from heelstrike.robot.robot import first_duplicate
 from heelstrike.robot.xml import Reading, label
 
 REFUSED = {"composite", "flexcomp", "replicate", "attach", "plugin"}
@@ -215,6 +215,6 @@ class Tree:
         bodies = [body.name for body in self.bodies]
         joints = [joint.name for body in self.bodies for joint in body.joints]
         for what, names in (("bodies", bodies), ("joints", joints)):
-            twice = repeated(names)
+            twice = first_duplicate(names)
             if twice is not None:
                 self.reading.fail(f"two {what} are called '{twice}'; give each its own name")

@@ -126,7 +126,7 @@ class Shape:
     """False for what is only to be seen."""
     meets_floor: bool = True
     """False for shells that a plain floor passes through: points="feet" leaves them out."""
-    seen: bool = True
+    visible: bool = True
     """False for what pictures leave out, as long as the body has something else to show."""
     colour: tuple[float, ...] | None = None
     """Red, green, blue and opacity, 0 to 1, if the file says so."""
@@ -235,7 +235,7 @@ class Robot:
         return [i for i, joint in enumerate(self.joints) if joint.parent == body]
 
 
-def repeated(names: Iterable[str]) -> str | None:
+def first_duplicate(names: Iterable[str]) -> str | None:
     """The first name that occurs a second time."""
     seen: set[str] = set()
     for name in names:

@@ -19,7 +19,7 @@ import pinocchio as pin
 from heelstrike.robot.check import inertia_fault, triangle_fault
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.robot.known import URDF, note_unknown
-from heelstrike.robot.robot import Robot, repeated
+from heelstrike.robot.robot import Robot, first_duplicate
 from heelstrike.robot.urdf_shapes import shapes_of
 from heelstrike.robot.xml import Reading, label
 
@@ -75,7 +75,7 @@ def _check_tree(reading: Reading, root: Element, links: dict[str, Element]) -> s
         names = [element.get("name", "") for element in elements]
         if "" in names:
             reading.fail(f"one of its {what} has no name; give it one")
-        twice = repeated(names)
+        twice = first_duplicate(names)
         if twice is not None:
             reading.fail(f"two {what} are called '{twice}'; give each its own name")
     parent: dict[str, str] = {}

@@ -46,7 +46,7 @@ def shapes_of(
                     size=size,
                     vertices=None if isinstance(vertices, str) else vertices,
                     collides=collides,
-                    seen=not collides,
+                    visible=not collides,
                     colour=colour,
                     file=file,
                 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
-from heelstrike.robot.robot import WORLD, Point, Robot, repeated
+from heelstrike.robot.robot import WORLD, Point, Robot, first_duplicate
 from heelstrike.scene.surfaces import Surface
 
 RESERVED = {"gravity", "dt", "servo", "controller", "stops", "push", "solver", "world"}
@@ -64,7 +64,7 @@ class Scene:
                 )
             if surface.body is not None:
                 robot.body(surface.body)
-        if (twice := repeated(surface.name for surface in surfaces)) is not None:
+        if (twice := first_duplicate(surface.name for surface in surfaces)) is not None:
             raise HeelstrikeError(f"two surfaces are called '{twice}'; give each its own name=")
         if taken := RESERVED & {surface.name for surface in surfaces}:
             raise HeelstrikeError(

@@ -22,7 +22,7 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError, SceneError
 from heelstrike.record.recording import Recording
 from heelstrike.robot import Robot, combine
-from heelstrike.robot.robot import repeated
+from heelstrike.robot.robot import first_duplicate
 from heelstrike.scene.files.build import blame, build
 from heelstrike.scene.files.content import Content
 from heelstrike.scene.files.document import Document, Key
@@ -187,7 +187,7 @@ class SceneFile:
         """What tells the parts apart."""
         parts = zip(self.content.parts, self._robots, strict=True)
         names = [part.name or robot.name for part, robot in parts]
-        if (twice := repeated(names)) is not None:
+        if (twice := first_duplicate(names)) is not None:
             key = self.content.tables()[[i for i, n in enumerate(names) if n == twice][1]]
             self.document.fail(key, f"two parts are called '{twice}'; give each its own name = ...")
         return names

@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.ir.program import Program
-from heelstrike.robot.points import lowest
+from heelstrike.robot.placement import lowest_height
 from heelstrike.simulate.place import meetings
 from heelstrike.simulate.simulator import Simulator
 
@@ -59,7 +59,7 @@ def fall_of(sim: Simulator) -> Fall | None:
     if base.kind != "free" or not jointed or not sim.scene.pairs or not robot.points:
         return None
     above = -float(meetings(sim.scene, q)[0].max())
-    low, z = lowest(robot, q), float(q[base.iq + 2])
+    low, z = lowest_height(robot, q), float(q[base.iq + 2])
     x, y, u, w = (float(q[base.iq + 3 + k]) for k in range(4))
     up = (2 * (x * u - y * w), 2 * (y * u + x * w), 1 - 2 * (x * x + y * y))
     return Fall(base.iq, low - above + LOW * (z - low), up)

@@ -18,7 +18,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import units
 from heelstrike.record.labels import labels
 from heelstrike.record.variables import AXES
-from heelstrike.robot.points import lowest
+from heelstrike.robot.placement import lowest_height
 from heelstrike.scene.files.kinds import hint
 from heelstrike.scene.servo import ServoPlan
 from heelstrike.simulate.simulator import Simulator
@@ -186,7 +186,7 @@ def _start(sim: Simulator, path: str) -> list[Place]:
             )
         q = np.atleast_2d(machine.begin["q"])[0]
         at = free[0].iq + 2
-        return [Place("q", at, offset=float(q[at]) - lowest(robot, q))]
+        return [Place("q", at, offset=float(q[at]) - lowest_height(robot, q))]
     kind, _, name = path.removeprefix("start.").partition(".")
     known = start_entries(sim, kind) if kind in ("q", "v") else {}
     if name not in known:

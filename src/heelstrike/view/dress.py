@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heelstrike.robot.points import placements
+from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import WORLD, Robot, Shape
 from heelstrike.robot.rotations import turn_z_to
 from heelstrike.view.solid import Solid, of_shape
@@ -26,7 +26,7 @@ def dress(robot: Robot) -> Dress:
     worn: Dress = []
     for body in range(WORLD, len(robot.bodies)):
         own = [shape for shape in robot.shapes if shape.body == body]
-        solids = _solids([shape for shape in own if shape.seen])
+        solids = _solids([shape for shape in own if shape.visible])
         if not solids:
             touching = [shape for shape in own if shape.collides]
             rods = [] if body == WORLD else _rods(robot, body, touching, rod)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.robot.points import placements
+from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import Robot
 from heelstrike.view import plot
 from heelstrike.view.camera import Camera, View, fitted

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from heelstrike.robot.points import placements
+from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.rotations import turn_z_to
 from heelstrike.view.camera import View

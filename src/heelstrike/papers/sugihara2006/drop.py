@@ -22,7 +22,7 @@ import heelstrike as hs
 from heelstrike.dynamics.effective_mass import Touching, contact_mass
 from heelstrike.papers.sugihara2006.closed_form import HEIGHT, C
 from heelstrike.papers.sugihara2006.slide import EQUATIONS, law, parameter
-from heelstrike.robot.points import placements
+from heelstrike.robot.placement import placements
 
 if TYPE_CHECKING:
     import xarray as xr

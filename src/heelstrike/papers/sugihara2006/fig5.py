@@ -10,7 +10,8 @@ import numpy as np
 import heelstrike as hs
 from heelstrike.papers.report import Result, near
 from heelstrike.papers.sugihara2006.closed_form import MASS
-from heelstrike.robot.points import outline, placements, radius
+from heelstrike.robot.outline import outline, point_radius
+from heelstrike.robot.placement import placements
 
 ARMS, LEGS, HEIGHT = 8, 12, 480.0
 """Joints, and [mm]."""
@@ -46,5 +47,5 @@ def tall(robot: hs.Robot) -> float:
     for shape in robot.shapes:
         R, p = place[shape.body]
         heights = outline(shape) @ R[2] + p[2]
-        ends += [heights.min() - radius(shape), heights.max() + radius(shape)]
+        ends += [heights.min() - point_radius(shape), heights.max() + point_radius(shape)]
     return float(np.ptp(ends))

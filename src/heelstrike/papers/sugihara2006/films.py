@@ -20,7 +20,7 @@ from heelstrike.papers.report import Result, Row, near, shown
 from heelstrike.papers.sugihara2006.closed_form import MASS, G
 from heelstrike.papers.sugihara2006.stand import DT, POINTS, K, floor, parameter
 from heelstrike.papers.sugihara2006.walking import LAMBDA, gait
-from heelstrike.robot.points import placements
+from heelstrike.robot.placement import placements
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from heelstrike.robot import Robot
-from heelstrike.robot.points import lowest, placements
+from heelstrike.robot.placement import lowest_height, placements
 
 MARGIN = 5.0
 """Stiffness over what tips the robot [1/rad]."""
@@ -26,7 +26,7 @@ def gains(robot: Robot, q: np.ndarray) -> tuple[float, float]:
     centres = np.array(
         [R @ body.com + p for body, (R, p) in zip(robot.bodies, places, strict=True)]
     )
-    height = float(masses @ centres[:, 2] / masses.sum()) - lowest(robot, q)
+    height = float(masses @ centres[:, 2] / masses.sum()) - lowest_height(robot, q)
     kp = float(f"{MARGIN * robot.mass * robot.gravity * height:.1e}")
     return kp, float(f"{LAG * kp:.1e}")
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot import Robot, bundled, load
-from heelstrike.robot.points import lowest
+from heelstrike.robot.placement import lowest_height
 from heelstrike.scene.files.kinds import hint
 
 BASES = ("auto", "floating", "fixed")
@@ -115,7 +115,7 @@ class Part:
                 raise HeelstrikeError(
                     f"drop needs contact points, and {robot.name} has none; see points"
                 )
-            q[place.start + 2] += self.drop - lowest(robot, q)
+            q[place.start + 2] += self.drop - lowest_height(robot, q)
         return q
 
     def velocities(self, robot: Robot, q: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from heelstrike.robot.points import placements
+from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import WORLD
 from heelstrike.view.browser.instances import Colour
 from heelstrike.view.browser.values import Values

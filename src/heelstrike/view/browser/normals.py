@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.robot.points import placements
+from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import WORLD, Point
 from heelstrike.scene import surfaces as shapes
 from heelstrike.spatial.vector import SX

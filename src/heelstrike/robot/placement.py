@@ -1,0 +1,41 @@
+"""Placements of bodies in the world, by Pinocchio's forward kinematics."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.robot import Robot
+
+Placement = tuple[np.ndarray, np.ndarray]
+"""Rotation (3, 3) and translation (3,) [m] of a body's frame in the world."""
+
+
+def placements(robot: Robot, q: np.ndarray) -> list[Placement]:
+    """Return the placement of every body in the world at q."""
+    import pinocchio as pin
+
+    model = robot.model
+    if model is None or model.njoints != len(robot.joints) + 1:
+        raise HeelstrikeError(
+            f"{robot.name} has no Pinocchio model of its joints",
+            remedy="pass a robot of load() or combine()",
+        )
+    data = model.createData()
+    pin.forwardKinematics(model, data, q)
+    return [(np.array(oMi.rotation), np.array(oMi.translation)) for oMi in list(data.oMi)[1:]]
+
+
+def heights(points: np.ndarray, placement: Placement) -> np.ndarray:
+    """Return the heights [m] in the world of points (..., 3) in a body's frame."""
+    R, p = placement
+    return points @ R[2] + p[2]
+
+
+def lowest_height(robot: Robot, q: np.ndarray) -> float:
+    """Return the height of the lowest contact point at q [m]."""
+    placed = placements(robot, q)
+    return min(
+        float(heights(np.asarray(point.position, dtype=float), placed[point.body])) - point.radius
+        for point in robot.points
+    )
