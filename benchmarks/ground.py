@@ -34,7 +34,7 @@ def standing(robot: Robot) -> Program:
     normals = []
     for body in sorted({point.body for point in robot.points}):
         limb = next(limb.name for limb in limbs(robot) if body in limb.joints)
-        with p.block(f"{limb}: contact"):
+        with p.block("contact", limb=limb):
             total: Force | None = None
             for point in (x for x in robot.points if x.body == body):
                 place = SX(point.position)

@@ -20,7 +20,7 @@ def tree(parents, sizes, past=()):
     x = p.input("x", 1)
     made = {}
     for part, parent in parents.items():
-        with p.block(f"{part}: outward"):
+        with p.block("outward", limb=part):
             value = made.get(parent, x)
             if part in past:
                 value = value * made[parents[parent]]
@@ -37,8 +37,8 @@ def found(codes):
     limb_of = limbs(codes, {}, set())
     by_limb = {}
     for code in codes:
-        if code.part:
-            by_limb.setdefault(limb_of[id(code)], set()).add(code.part)
+        if code.limb:
+            by_limb.setdefault(limb_of[id(code)], set()).add(code.limb)
     return by_limb.pop(HUB, set()), sorted(by_limb.values(), key=sorted)
 
 

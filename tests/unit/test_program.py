@@ -62,7 +62,7 @@ def test_a_batch_outlives_its_kernel():
 
 def test_constants_and_symbols_are_not_handed_over():
     codes = two_blocks().trace().record
-    assert [code.name for code in codes] == ["first", "second"]
+    assert [str(code.tag) for code in codes] == ["first", "second"]
     # the length and x0 y; not 2.0, not x1
     assert len(codes[0].writes) == 2
 

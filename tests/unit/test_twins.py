@@ -13,7 +13,7 @@ import pytest
 import heelstrike as hs
 from heelstrike.codegen import llvm
 from heelstrike.codegen.passes.packing import MOST, joined, twinned
-from heelstrike.ir.code import Code, Place, Repeat, Twins, inner
+from heelstrike.ir.code import BlockTag, Code, Place, Repeat, Twins, inner
 from heelstrike.ir.graph import graph
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
@@ -73,11 +73,11 @@ def twin_program(seed, count):
     common = p.input("common", 2)
     made = []
     for k, x in enumerate(own):
-        with p.block("part", k):
+        with p.block("part", member=k):
             column = ca.vertcat(x, common)
             made.append(p.let("made", random_expressions(seed, column, rng.normal(size=3))))
     for k, x in enumerate(made):
-        with p.block("outward", k):
+        with p.block("outward", member=k):
             p.output(f"y{k}", p.let("y", x * x[0] - ca.sin(x[1])))
     with p.block("sum"):
         p.output("sum", sum(made[1:], made[0]) * made[-1][0])
@@ -98,7 +98,7 @@ def test_twins_may_share_a_constant_that_others_do_not():
     p = Program("limbs")
     x = p.input("x", 4)
     for k, (c, d) in enumerate([(0.25, 0.25), (0.25, -0.25)]):
-        with p.block("limb", k):
+        with p.block("limb", member=k):
             value = (
                 ca.sin(x[2 * k]) * c + ca.cos(x[2 * k + 1]) * d + x[2 * k] ** 2 * ca.exp(x[2 * k])
             )
@@ -112,7 +112,7 @@ def test_a_constant_zero_keeps_its_sign(monkeypatch):
     p = Program("zeros")
     x = p.input("x", 2)
     for k, zero in enumerate([0.0, -0.0]):
-        with p.block("limb", k):
+        with p.block("limb", member=k):
             p.output(f"y{k}", ca.copysign(x[k] * 3 + ca.sin(x[k]), SX(zero) + p.let("n", x[k] * 0)))
     assert_same_bits(p, monkeypatch, x=[-1.0, -2.0])
 
@@ -139,7 +139,7 @@ def test_exponents_that_differ_keep_blocks_apart():
     p = Program("powers")
     x = p.input("x", 2)
     for k, exponent in enumerate([2.25, 1.75]):
-        with p.block("power", k):
+        with p.block("power", member=k):
             p.output(f"y{k}", ca.fabs(x[k]) ** exponent)
     assert widths(p) == []
 
@@ -148,7 +148,7 @@ def test_a_block_that_reads_its_twin_stays_behind_it(monkeypatch):
     p = Program("chain")
     x = p.input("x", 1)
     for k in range(4):
-        with p.block("link", k):
+        with p.block("link", member=k):
             x = p.let("x", ca.sin(x) * 1.5 + 0.25 * k + 1)
     with p.block("end"):
         p.output("y", x)
@@ -160,13 +160,13 @@ def test_a_block_is_not_moved_before_what_it_reads(monkeypatch):
     """The second twin reads what a block between the two writes; the third reads nothing of it."""
     p = Program("between")
     x = p.input("x", 3)
-    with p.block("twin", 0):
+    with p.block("twin", member=0):
         p.output("a", ca.sin(x[0]) * 2 + 3)
     with p.block("between"):
         z = p.let("z", ca.exp(x[1]) + x[0])
-    with p.block("twin", 1):
+    with p.block("twin", member=1):
         p.output("b", ca.sin(z) * 2 + 3)
-    with p.block("twin", 2):
+    with p.block("twin", member=2):
         p.output("c", ca.sin(x[2]) * 2 + 3)
     traced = p.trace()
     first = twinned(traced.record)[0]
@@ -180,8 +180,11 @@ def test_a_block_is_not_moved_before_what_reads_its_place():
     x = SX.sym("x", 2)
     made = graph(x[:1], ca.sin(x[0]) * 2 + 3)
     a, b, c, d = (Place(None, k) for k in range(4))
-    first, second = Code("twin 0", made, (a,), (b,)), Code("twin 1", made, (a,), (c,))
-    reader = Code("reader", graph(x[:1], x[0] + 1), (c,), (d,))
+    first, second = (
+        Code(BlockTag("twin 0"), made, (a,), (b,)),
+        Code(BlockTag("twin 1"), made, (a,), (c,)),
+    )
+    reader = Code(BlockTag("reader"), graph(x[:1], x[0] + 1), (c,), (d,))
     assert [type(x) for x in twinned((first, second, reader))] == [Twins, Code]
     assert [type(x) for x in twinned((first, reader, second))] == [Code, Code, Code]
     assert joined([first, second]).written == ((b, c),)
@@ -196,7 +199,7 @@ def looping_program():
         roots = loop.carry("root", ca.vertcat(1.0, 2.0))
         rest = SX(0)
         for k in range(2):
-            with p.block("newton", k):
+            with p.block("newton", member=k):
                 r = roots[k]
                 new = p.let("new", r - (r**3 + r - target[k]) / (3 * r**2 + 1))
                 loop.next(roots[k], new)
@@ -204,7 +207,7 @@ def looping_program():
         with p.block("end"):
             loop.until(rest < 1e-14)
     for k in range(20):
-        with p.block("move", k):
+        with p.block("move", member=k):
             p.update_part("x", k, x[k] + 0.01 * ca.sin(x[k]) * roots[0])
     with p.block("rest"):
         p.update("v", v * roots[1])
@@ -257,10 +260,10 @@ def test_joints_of_four_limbs_are_joined_with_their_like(limbs, expected, monkey
     made = [SX(0)] * (2 * limbs)
     for k in range(limbs):
         for i in (2 * k, 2 * k + 1):
-            with p.block(f"limb {k}: joint", i):
+            with p.block("joint", limb=f"limb {k}", member=i):
                 made[i] = p.let("made", ca.sin(x[i]) * (1.5 + i) + 0.25)
     for k in range(limbs):
-        with p.block(f"limb {k}: sum"):
+        with p.block("sum", limb=f"limb {k}"):
             p.output(f"y{k}", made[2 * k] + made[2 * k + 1] * ca.exp(made[2 * k]))
     assert sorted(widths(p)) == sorted(expected)
     assert_same_bits(p, monkeypatch, x=np.linspace(-1, 2, 2 * limbs))

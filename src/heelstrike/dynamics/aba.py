@@ -92,7 +92,7 @@ def _inward(
     handed: dict[int, list[tuple[Inertia, Force]]] = {i: [] for i in range(len(bodies))}
     pivots: dict[int, Pivot] = {}
     for limb in reversed(limbs(robot)):
-        with p.block(f"{limb.name}: inward"):
+        with p.block("inward", limb=limb.name):
             for i in reversed(limb.joints):
                 inertia = spatial(bodies[i])
                 bias = bodies[i].bias(kin.velocities[i])
@@ -157,7 +157,7 @@ def _outward(
     moved: dict[int, Motion] = {}
     result = zeros(robot.nv)
     for limb in limbs(robot):
-        with p.block(f"{limb.name}: outward"):
+        with p.block("outward", limb=limb.name):
             inner: dict[int, Motion] = {}
             for i in limb.joints:
                 joint, pivot, placement = robot.joints[i], pivots[i], kin.placements[i]

@@ -60,7 +60,7 @@ def centroidal(p: Program, robot: Robot, kin: Kinematics) -> Centroidal:
     nothing = Share(SX(0), zeros(), Force(zeros(), zeros()))
     handed = {i: nothing for i in range(WORLD, len(robot.joints))}
     for limb in reversed(limbs(robot)):
-        with p.block(f"{limb.name}: centroidal"):
+        with p.block("centroidal", limb=limb.name):
             for i in reversed(limb.joints):
                 body, parent = kin.bodies[i], robot.joints[i].parent
                 own = Share(body.mass, body.mass * body.com, body.momentum(kin.velocities[i]))
@@ -84,7 +84,7 @@ def kinetic_energy(p: Program, robot: Robot, kin: Kinematics, v: SX) -> SX:
     """Of the bodies and, through the armature, of the rotors [J]."""
     terms = []
     for limb in limbs(robot):
-        with p.block(f"{limb.name}: kinetic energy"):
+        with p.block("kinetic energy", limb=limb.name):
             own = (kin.bodies[i].energy(kin.velocities[i]) for i in limb.joints)
             terms.append(p.let("kinetic", sum(own, SX(0))))
     with p.block("kinetic energy"):

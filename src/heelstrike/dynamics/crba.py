@@ -27,7 +27,7 @@ def crba(p: Program, robot: Robot, kin: Kinematics, diagonal: SX) -> SX:
     handed: dict[int, list[Inertia]] = {i: [] for i in range(len(bodies))}
     h = SX(robot.nv, robot.nv)
     for limb in reversed(limbs(robot)):
-        with p.block(f"{limb.name}: inertia"):
+        with p.block("inertia", limb=limb.name):
             for i in reversed(limb.joints):
                 composite = bodies[i]
                 for more in handed.pop(i):

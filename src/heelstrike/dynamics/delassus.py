@@ -37,7 +37,7 @@ def inverse_inertia(p: Program, factor: TreeFactor, jacobians: Sequence[SX]) -> 
 
 def _sparse_forward(p: Program, factor: TreeFactor, right: SX, name: str) -> dict[int, SX]:
     """Rows of L^-T right that are not structurally zero."""
-    with p.block(f"{name}: half"):
+    with p.block("half", limb=name):
         rows = {k: right[k, :] for k in range(right.shape[0]) if right[k, :].nnz()}
         for k in sorted(rows, reverse=True):
             for i in factor.carriers[k]:

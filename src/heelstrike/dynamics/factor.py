@@ -33,7 +33,7 @@ class TreeFactor:
 
     def forward(self, p: Program, right: SX, name: str = "solve") -> SX:
         """L^-T right: from the tips inward."""
-        with p.block(f"{name}: inward"):
+        with p.block("inward", limb=name):
             rows = list(ca.vertsplit(ca.densify(right)))
             for k in reversed(range(len(rows))):
                 for i in self.carriers[k]:
@@ -42,7 +42,7 @@ class TreeFactor:
 
     def scale(self, p: Program, right: SX, name: str = "solve") -> SX:
         """D^-1 right"""
-        with p.block(f"{name}: scale"):
+        with p.block("scale", limb=name):
             rows = [
                 row * inverse
                 for row, inverse in zip(ca.vertsplit(right), self.inverse, strict=True)
@@ -51,7 +51,7 @@ class TreeFactor:
 
     def backward(self, p: Program, right: SX, name: str = "solve") -> SX:
         """L^-1 right: from the root outward."""
-        with p.block(f"{name}: outward"):
+        with p.block("outward", limb=name):
             rows = list(ca.vertsplit(right))
             for k in range(len(rows)):
                 for i in self.carriers[k]:
@@ -66,7 +66,7 @@ def factor_tree(p: Program, robot: Robot, h: SX) -> TreeFactor:
     lower: dict[tuple[int, int], SX] = {}
     inverse: list[SX] = [zeros(1)] * robot.nv
     for limb in reversed(limbs(robot)):
-        with p.block(f"{limb.name}: factor"):
+        with p.block("factor", limb=limb.name):
             changed: dict[tuple[int, int], None] = {}
             for joint in (robot.joints[i] for i in reversed(limb.joints)):
                 for k in reversed(range(joint.iv, joint.iv + joint.nv)):

@@ -41,7 +41,7 @@ def euler(p: Program, robot: Robot, q: SX, v: SX, a: SX, dt: SX, symplectic: boo
     position with the old velocity; gains energy; for comparison.
     """
     for limb in limbs(robot):
-        with p.block(f"{limb.name}: integrate"):
+        with p.block("integrate", limb=limb.name):
             for joint in (robot.joints[i] for i in limb.joints):
                 own_q, own_v = _euler(joint, q, v, a, dt, symplectic)
                 p.update_part("q", joint.iq, own_q)

@@ -23,7 +23,7 @@ def body_jacobian(p: Program, robot: Robot, kin: Kinematics, body: int) -> SX:
     """(6, nv) in the body's own frame; structural zeros where a joint does not move it."""
     jacobian = SX(6, robot.nv)
     path = supports(robot, body)
-    with p.block(f"{robot.bodies[body].name}: jacobian"):
+    with p.block("jacobian", limb=robot.bodies[body].name):
         seen = Motion(SX(3, 0), SX(3, 0))  # columns so far, seen from the current body
         for i in path:
             seen = kin.placements[i].motion_columns_in(seen)

@@ -39,13 +39,13 @@ def kinematics(
     own: dict[int, SX] = {}
     for limb in limbs(robot):
         for i in limb.joints:
-            with p.block(f"{limb.name}: turn", i):
+            with p.block("turn", limb=limb.name, member=i):
                 joint = robot.joints[i]
                 own[i] = p.let("turned", joints.turned(joint, joints.coordinates(joint, q)))
     placements: dict[int, Transform] = {}
     speeds: dict[int, Motion] = {}
     for limb in limbs(robot):
-        with p.block(f"{limb.name}: kinematics"):
+        with p.block("kinematics", limb=limb.name):
             inner: dict[int, Motion] = {}
             for i in limb.joints:
                 joint = robot.joints[i]
@@ -65,7 +65,7 @@ def poses(p: Program, robot: Robot, kin: Kinematics) -> list[Transform]:
     """Placement of every body in the world: one rotation matrix and the origin."""
     result: dict[int, Transform] = {}
     for limb in limbs(robot):
-        with p.block(f"{limb.name}: poses"):
+        with p.block("poses", limb=limb.name):
             inner: dict[int, Transform] = {}
             for i in limb.joints:
                 parent = robot.joints[i].parent
@@ -85,7 +85,7 @@ def accelerations(
     """
     result: dict[int, Motion] = {}
     for limb in limbs(robot):
-        with p.block(f"{limb.name}: accelerations"):
+        with p.block("accelerations", limb=limb.name):
             inner: dict[int, Motion] = {}
             for i in limb.joints:
                 joint = robot.joints[i]

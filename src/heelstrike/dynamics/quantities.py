@@ -92,7 +92,7 @@ class Workspace:
         body, placement = self.link(link)
         columns = body_jacobian(self.program, self.robot, self.kin, body)
         moved = placement.motion_columns_in(Motion(columns[:3, :], columns[3:, :]))
-        with self.program.block(f"{link}: jacobian"):
+        with self.program.block("jacobian", limb=link):
             return self.program.let("J", moved.column)
 
     def inverse_inertia(self, links: str) -> SX:

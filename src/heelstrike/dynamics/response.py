@@ -50,7 +50,7 @@ def force_rows(
 ) -> Rows:
     """For forces and moments along the world's axes at a body's origin."""
     rows: Rows = {}
-    with p.block(f"{_limb(robot, body)}: force rows"):
+    with p.block("force rows", limb=_limb(robot, body)):
         eye, none = SX(ca.DM.eye(3)), SX(ca.DM.zeros(3, 3))
         turned = pose.unrotate(eye)
         force = Force(ca.horzcat(turned, none), ca.horzcat(none, turned))
@@ -75,7 +75,7 @@ def inverse_inertia(
     """Lambda^-1, (6 n, 6 n) for n bodies: velocity change per impulse, in world axes."""
     weighted: list[Rows] = []
     for own in rows:
-        with p.block(f"{_limb(robot, max(own))}: weighted rows"):
+        with p.block("weighted rows", limb=_limb(robot, max(own))):
             weighted.append({i: p.let("w", pivots[i].d.solve(u)) for i, u in own.items()})
     blocks: list[list[SX]] = [[SX()] * len(rows) for _ in rows]
     for a, left in enumerate(rows):
@@ -100,7 +100,7 @@ def half_inertia(p: Program, robot: Robot, pivots: Mapping[int, Pivot], rows: Se
     ends = np.cumsum([0, *(robot.joints[i].nv for i in joints_on_the_way)])
     half = SX(6 * len(rows), int(ends[-1]))
     for k, own in enumerate(rows):
-        with p.block(f"{_limb(robot, max(own))}: half rows"):
+        with p.block("half rows", limb=_limb(robot, max(own))):
             for i, start, end in zip(joints_on_the_way, ends, ends[1:], strict=False):
                 if i in own:
                     part = p.let("half", pivots[i].d.half_solve(own[i]))
@@ -120,7 +120,7 @@ def respond(
     moved: dict[int, Motion] = {}
     result = zeros(robot.nv)
     for limb in limbs(robot):
-        with p.block(f"{limb.name}: response"):
+        with p.block("response", limb=limb.name):
             inner: dict[int, Motion] = {}
             for i in limb.joints:
                 joint, pivot, placement = robot.joints[i], pivots[i], kin.placements[i]

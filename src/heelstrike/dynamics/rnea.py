@@ -48,7 +48,7 @@ def _gather(p: Program, robot: Robot, kin: Kinematics, forces: list[Force]) -> S
     handed: dict[int, Force] = {}  # from a limb to the body it grows from
     tau = zeros(robot.nv)
     for limb in reversed(limbs(robot)):
-        with p.block(f"{limb.name}: inverse dynamics"):
+        with p.block("inverse dynamics", limb=limb.name):
             carried: Force | None = None
             for i in reversed(limb.joints):
                 joint = robot.joints[i]

@@ -47,7 +47,7 @@ class Basis:
 
 def lanczos(p: Program, inverse: SX, j: SX, k: SX, m: int) -> Basis:
     """m vectors of diag(k) A from j, in the inner product of A."""
-    with p.block("lanczos: start"):
+    with p.block("lanczos start"):
         image = p.let("A j", ca.mac(inverse, j, zeros(j.numel())))
         size = p.let("|j|", ca.sqrt(ca.fmax(ca.dot(j, image), 0)))
         safe = 1 / ca.fmax(size, 1e-150)
@@ -56,10 +56,10 @@ def lanczos(p: Program, inverse: SX, j: SX, k: SX, m: int) -> Basis:
     for i in range(m - 1):
         following = k * shapes[i]
         for _ in range(2):
-            with p.block("lanczos: orthogonal"):
+            with p.block("orthogonal", limb="lanczos"):
                 for v, s in zip(vectors, shapes, strict=True):
                     following = p.let("p", following - v * ca.dot(following, s))
-        with p.block("lanczos: next"):
+        with p.block("next", limb="lanczos"):
             image = p.let("A p", ca.mac(inverse, following, zeros(j.numel())))
             left = p.let("beta", ca.sqrt(ca.fmax(ca.dot(following, image), 0)))
             there = left > SPENT * ca.fmax(largest, 1e-150)
@@ -76,7 +76,7 @@ def output_basis(p: Program, inverse: SX, j: SX, m: int, stiff: bool) -> None:
     basis = lanczos(p, inverse, j, kd + MIXED * kp if stiff else kd, m)
     shapes = basis.shapes
     for name, gain in {"damping": kd, "stiffness": kp}.items():
-        with p.block(f"basis: {name}"):
+        with p.block(f"basis {name}"):
             products = shapes.T @ (shapes * ca.repmat(gain, 1, m))
             p.output(name, packed(products))
             p.output(f"{name}_loads", ca.vec(shapes * ca.repmat(gain / limit, 1, m)))

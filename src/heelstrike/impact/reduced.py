@@ -132,7 +132,7 @@ def _half(p: Program, tree: TreeFactor, nb: int) -> list[SX]:
     eye = SX.eye(nv)[:, nb:]
     rows = [eye[k, :] for k in range(nv)]
     for k in reversed(range(nv)):
-        with p.block("inverse: half"):
+        with p.block("half", limb="inverse"):
             rows[k] = p.let("Y", rows[k])
         for i in tree.carriers[k]:
             rows[i] = rows[i] - tree.lower[k, i] * rows[k]
@@ -159,18 +159,18 @@ def _constrained(
     """The inverse with the motion of the fixed links taken out."""
     halves = tree.forward(p, ca.densify(ca.vertcat(*jacobians).T), "constraints")
     weighted = tree.scale(p, halves, "constraints")
-    with p.block("constraints: response"):
+    with p.block("response", limb="constraints"):
         x = zeros(rows[0].shape[1], halves.shape[1])
         for k, row in enumerate(rows):
             x = ca.mac(row.T, weighted[k, :], x)
         x = p.let("X", ca.densify(x))
-    with p.block("constraints: inertia"):
+    with p.block("inertia", limb="constraints"):
         gram = factor(halves.T @ weighted).renamed(lambda y: p.let("G", y))
-    with p.block("constraints: multipliers"):
+    with p.block("multipliers", limb="constraints"):
         multipliers = p.let("Z", gram.solve(x.T))
     columns = []
     for j in range(x.shape[0]):
-        with p.block("constraints: inverse"):
+        with p.block("inverse", limb="constraints"):
             columns.append(p.let("A", inverse[: j + 1, j] - x[: j + 1, :] @ multipliers[:, j]))
     upper = SX(x.shape[0], x.shape[0])
     for j, column in enumerate(columns):

@@ -39,10 +39,27 @@ class Place:
 
 
 @dataclass(frozen=True)
+class BlockTag:
+    """What a block computes and for which part of the robot; decides how code is grouped."""
+
+    kind: str
+    """What is computed, such as "torque"."""
+    limb: str | None = None
+    """The limb, or another unit whose blocks belong together, such as a solver."""
+    member: int | None = None
+    """Number of the entry of a column, where every entry has a block that does the same."""
+
+    def __str__(self) -> str:
+        """Label for messages; no code reads it."""
+        number = None if self.member is None else str(self.member)
+        return ": ".join(part for part in (self.limb, self.kind, number) if part)
+
+
+@dataclass(frozen=True)
 class Code:
     """Straight-line operations: where their inputs come from and where their outputs go."""
 
-    name: str
+    tag: BlockTag
     graph: Graph
     reads: tuple[Place, ...]
     writes: tuple[Place, ...]
@@ -52,10 +69,8 @@ class Code:
         return len(self.graph.operations)
 
     @property
-    def part(self) -> str:
-        """Of a block "PART: what"; none of one that is only numbered, or has no colon."""
-        part, _, what = self.name.partition(": ")
-        return "" if not what or what.isdigit() or what == "start" else part
+    def limb(self) -> str | None:
+        return self.tag.limb
 
 
 @dataclass(frozen=True)

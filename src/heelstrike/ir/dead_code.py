@@ -130,10 +130,10 @@ def _code(p: Program, block: Block, needs: Needs, computed: set[Place]) -> Code 
         return None
     expressions = resolved(block, ca.vertcat(*(e for _, e in results)))
     symbols, numbers = parted(ca.symvar(expressions))
-    reads = tuple(p.place_of(symbol, block.name) for symbol in symbols)
+    reads = tuple(p.place_of(symbol, block.tag) for symbol in symbols)
     needs.add(reads)
     operations = graph(column(symbols), expressions, numbers)
-    return Code(block.name, operations, reads, tuple(place for place, _ in results))
+    return Code(block.tag, operations, reads, tuple(place for place, _ in results))
 
 
 def resolved(block: Block, expressions: SX) -> SX:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.code import CLOCK, FAILED, Advance, Lookup, Place, Port, next_of
+from heelstrike.ir.code import CLOCK, FAILED, Advance, BlockTag, Lookup, Place, Port, next_of
 from heelstrike.ir.dead_code import resolved
 from heelstrike.ir.loop import LoopBlock
 from heelstrike.ir.number import parted
@@ -58,7 +58,7 @@ class Derivative:
         moved = tangent_of(name)
         self.program.arrays[moved] = Port(moved, (size,))
         results = [(Place(moved, i), entry) for i, entry in enumerate(entries)]
-        self.program.items.append(Block(f"{name}: direction", results))
+        self.program.items.append(Block(BlockTag(f"direction of {name}"), results))
 
     def trace(self) -> None:
         """Traces the step with its tangents."""
@@ -92,7 +92,7 @@ class Derivative:
         """The block's results and their tangents; outputs of the source are left out."""
         kept = [(p, e) for p, e in block.results if p.array not in self.source.outputs]
         if not kept:
-            return Block(block.name)
+            return Block(block.tag)
         values = resolved(block, ca.vertcat(*(e for _, e in kept)))
         rates = self._rates(values)
         results = [(p, values[i]) for i, (p, _) in enumerate(kept)]
@@ -101,7 +101,7 @@ class Derivative:
                 self._symbols[place] = SX(0)
                 continue
             results.append((self._tangent_place(place), rates[i]))
-        return Block(block.name, results)
+        return Block(block.tag, results)
 
     def _rates(self, values: SX) -> SX:
         symbols, _ = parted(ca.symvar(values))
@@ -129,7 +129,7 @@ class Derivative:
             results.append((self._tangent_place(along), read[twist] * dv))
             results.append((self._tangent_place(across), read[twist] * du))
             self._symbols[twist] = SX(0)
-        return Block(f"{item.table.name}: tangent", results)
+        return Block(BlockTag(f"tangent of {item.table.name}"), results)
 
     def _tangent(self, place: Place) -> SX:
         """The tangent of the value at a place: 0 where nothing moves it."""

@@ -32,7 +32,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.code import Advance, Lookup, Place, Port, next_of
+from heelstrike.ir.code import Advance, BlockTag, Lookup, Place, Port, next_of
 from heelstrike.ir.number import is_number
 from heelstrike.ir.program import SX, Block, Program
 
@@ -56,7 +56,7 @@ class Loop:
         self.p = p
         self.name = name
         self.limit = limit
-        self.start = Block(f"{name}: start")
+        self.start = Block(BlockTag(f"start of {name}"))
         self.carried: dict[Place, Place] = {}
         self.done: tuple[Place, Place] | None = None
         self._ends: tuple[Place, Place] | None = None  # of done and rounds
@@ -136,7 +136,7 @@ class Loop:
         source = self.p._symbols(array, columns, stride=columns)
         symbols, places = zip(*(self.p._slot(array) for _ in range(columns)), strict=True)
         results = list(zip(places, source.nonzeros(), strict=True))
-        self.p.items.append(Block(f"{self.name}: row", results))
+        self.p.items.append(Block(BlockTag(f"row of {self.name}"), results))
         return ca.vertcat(*symbols)
 
     def _check_innermost(self) -> None:
@@ -249,7 +249,7 @@ class Table:
             _, place = p._slot("argument")
             results.append((place, SX(x)))
             reads.append(place)
-        p.items.append(Block(f"{self.port.name}: argument", results))
+        p.items.append(Block(BlockTag(f"argument of {self.port.name}"), results))
         values, places = zip(*(p._slot(self.port.name) for _ in range(columns)), strict=True)
         rates, rate_places = zip(
             *(p._slot(f"{self.port.name} slope") for _ in range(columns * slopes)), strict=True

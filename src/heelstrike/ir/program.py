@@ -28,7 +28,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.code import CLOCK, FAILED, Code, Place, Port, Traced, inner, next_of
+from heelstrike.ir.code import CLOCK, FAILED, BlockTag, Code, Place, Port, Traced, inner, next_of
 from heelstrike.ir.graph import Counts, count
 
 SX: TypeAlias = ca.SX
@@ -38,7 +38,7 @@ SX: TypeAlias = ca.SX
 class Block:
     """Expressions that are computed together, and where their values go."""
 
-    name: str
+    tag: BlockTag
     results: list[tuple[Place, SX]] = field(default_factory=list)
     lets: list[tuple[SX, SX]] = field(default_factory=list)
     """Symbols that this block defines, and their expressions."""
@@ -95,16 +95,24 @@ class Program:
     # blocks
 
     @contextmanager
-    def block(self, name: str, number: int | None = None) -> Iterator[None]:
-        """Collects the lets, updates and outputs made inside it. Blocks that do the same to the
-        entries of a column are told apart by a number (twins.py).
+    def block(
+        self, kind: str, *, limb: str | None = None, member: int | None = None
+    ) -> Iterator[None]:
+        """Collect the lets, updates and outputs that are made inside the `with` statement.
+
+        Args:
+            kind: What is computed, such as "torque".
+            limb: The limb that the work belongs to, or another unit whose blocks belong together,
+                such as a solver. On a GPU the blocks of a limb run on one warp.
+            member: Number of the entry, where a column has a block of this kind for every entry,
+                such as one for each joint. Blocks that do the same work are packed.
         """
-        name = name if number is None else f"{name}: {number:03d}"
+        tag = BlockTag(kind, limb, member)
         if self._open is not None:
             raise ProgramError(
-                f"block '{name}' opened inside block '{self._open.name}'; close that first"
+                f"block '{tag}' opened inside block '{self._open.tag}'; close that first"
             )
-        self._open = Block(name)
+        self._open = Block(tag)
         outputs = dict(self.outputs)
         try:
             yield
@@ -214,8 +222,8 @@ class Program:
         codes = [item for item in items if isinstance(item, Code)]
         return sum((count(code.graph.operations) for code in codes), Counts())
 
-    def place_of(self, symbol: SX, block: str) -> Place:
-        """Where the value of a symbol is."""
+    def place_of(self, symbol: SX, block: object) -> Place:
+        """Return where the value of a symbol is; `block` names its reader in an error."""
         found = self._places.get(symbol.element_hash())
         if found is None:
             raise ProgramError(

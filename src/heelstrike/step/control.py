@@ -101,7 +101,7 @@ class Hands:
     def remember(self) -> None:
         """Updates of what is held."""
         if self.following:
-            with self.p.block("control: remember"):
+            with self.p.block("remember", limb="control"):
                 for name, value in self.following.items():
                     self.p.update(name, value)
 
@@ -119,7 +119,7 @@ class Hands:
         sensed = Sensed(position, v, time, self.dt, self.memory, q)
         tau, memory = control.torque(robot, sensed)
         if self.memory.numel() and when == 0:
-            with self.p.block("control: memory"):
+            with self.p.block("memory", limb="control"):
                 kept = ca.if_else(self._is_instant(), memory, self.memory)
                 self.following["controller memory"] = self.p.let("memory", kept)
         tau = ca.densify(tau * SX(driven(robot)))

@@ -87,7 +87,7 @@ class Coupling:
         p = self.p
         pushes: list[list[Force]] = [[] for _ in self.bodies]
         for n, k in enumerate(self.pairs):
-            with p.block("coupled: row", n):
+            with p.block("row", limb="coupled", member=n):
                 row = self._row(n, contacts.pairs[k], contacts.motions, gravity, dt)
                 self.rows.append(row)
                 force = row.axes.T @ row.past / dt
@@ -97,7 +97,7 @@ class Coupling:
                     pushes[arm.body].append(Force(own, moment))
         totals = []
         for n, body in enumerate(self.bodies):
-            with p.block("last forces", n):
+            with p.block("last forces", member=n):
                 total = sum(pushes[n], Force(zeros(), zeros()))
                 totals.append(p.let("last", total.column))
                 force = totals[n]
@@ -221,7 +221,7 @@ class Coupling:
         remembered, forces = [], {}
         for n, (row, k) in enumerate(zip(self.rows, self.pairs, strict=True)):
             touched = pairs[k]
-            with p.block("coupled: force", n):
+            with p.block("force", limb="coupled", member=n):
                 force = forces[k] = p.let("force", impulses[n] / dt)
                 pairs[k] = replace(
                     touched,
@@ -234,7 +234,7 @@ class Coupling:
                 remembered.append(p.let("memory", kept))
         shares = dict(contacts.shares)
         for n, body in enumerate(self.bodies):
-            with p.block("coupled shares", n):
+            with p.block("coupled shares", member=n):
                 for k, force in forces.items():
                     own = [side for side in pairs[k].sides if side.body == body]
                     touched = replace(pairs[k], sides=tuple(own))

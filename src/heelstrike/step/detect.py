@@ -139,7 +139,7 @@ def contacts(
     names = {i: limb.name for limb in limbs(scene.robot) for i in limb.joints} | {WORLD: "world"}
     motions: dict[int, Motion] = {}
     for body in bodies_in(scene.pairs):
-        with p.block(f"{names[body]}: motion"):
+        with p.block("motion", limb=names[body]):
             pose, own = poses[body], kin.velocities[body]
             motions[body] = Motion(
                 p.let("motion", pose.rotate(own.linear)), p.let("motion", pose.rotate(own.angular))
@@ -148,7 +148,7 @@ def contacts(
     shares: Shares = {}
     now = Now(grounds, laws, poses, motions, dt, ca.sqrt(ca.dot(gravity, gravity)), since)
     for k, (pair, memory) in enumerate(zip(scene.pairs, memories, strict=True)):
-        with p.block(f"{names[pair.point.body]}: contact", k):
+        with p.block("contact", limb=names[pair.point.body], member=k):
             touched = _pair(p, pair, now, memory)
             found.append(touched)
             alone: Shares = {}
@@ -158,7 +158,7 @@ def contacts(
                 shares[body] = _sum(shares[body], both) if body in shares else both
     forces = {}
     for body, (normal, tangent) in shares.items():
-        with p.block(f"{names[body]}: contact force"):
+        with p.block("contact force", limb=names[body]):
             shares[body] = normal, tangent = normal.let(p), tangent.let(p)
             total = normal.force + tangent.force
             forces[body] = Force(

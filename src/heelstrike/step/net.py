@@ -39,7 +39,7 @@ def points(p: Program, pairs: Sequence[Touched]) -> list[Seen]:
     """Each pair in a block of its own."""
     found = []
     for k, pair in enumerate(pairs):
-        with p.block("point", k):
+        with p.block("point", member=k):
             force = pair.axes.T @ ca.vertcat(pair.tangent, pair.normal)
             load = ca.fmax(pair.normal, 0)
             found.append(

@@ -165,7 +165,7 @@ class _Step:
         middle, applied = v + half * a, [t.now - t.slope * a for t in driven.held]
         works = []
         for name, i in each(self.parts):
-            with p.block(f"{name}: work", i):
+            with p.block("work", limb=name, member=i):
                 for torque in applied:
                     torque[i] = p.let("torque", torque[i])
                 control, damping, friction, *stops = (torque[i] for torque in applied)
@@ -173,7 +173,7 @@ class _Step:
                 works.append(p.let("work", own))
         shares = []
         for name, of_limb in self.parts:
-            with p.block(f"{name}: power"):
+            with p.block("power", limb=name):
                 shares.append(p.let("work", sum((works[i] for i in of_limb), SX(0))))
         with p.block("power"):
             work = ca.vertsplit(sum(shares, SX(0)))
@@ -196,14 +196,14 @@ class _Step:
         bodies = bodies_in(self.plan.scene.pairs)
         speeds = []
         for name, own in self.parts:
-            with p.block(f"{name}: account"):
+            with p.block("account", limb=name):
                 most = SX(0)
                 for speed in ca.vertsplit(self.v[own]):
                     most = ca.fmax(most, ca.fabs(speed))
                 speeds.append(p.let("speed", most))
         for name, i in each(self.parts):
             if i in self.rubbing:
-                with p.block(f"{name}: friction", i):
+                with p.block("friction", limb=name, member=i):
                     self.expect(found[0], self.rubbing.index(i), i)
         with p.block("account"):
             power = sum((s * e.power for s, e in zip(shares, found, strict=True)), SX(0))
@@ -230,7 +230,7 @@ class _Step:
         for k, (first, last) in enumerate(
             zip(found[0].contacts.pairs, found[-1].contacts.pairs, strict=True)
         ):
-            with p.block("peaks", k):
+            with p.block("peaks", member=k):
                 p.update_part("peak_force", k, ca.fmax(forces[k], first.normal))
                 p.update_part("peak_depth", k, ca.fmax(depths[k], first.depth))
                 if size := self.remembered[k].numel():

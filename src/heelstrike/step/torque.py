@@ -82,14 +82,14 @@ def drive(
         total = loop.carry("counted", zeros(counts))
         now, slope = _sum([_held(t, s) for t, s in zip(torques, states, strict=True)])
         for name, i in each(parts):
-            with p.block(f"{name}: torque", i):
+            with p.block("torque", limb=name, member=i):
                 now[i], slope[i] = p.let("now", now[i]), p.let("slope", slope[i])
         solved, counted = solve(now, slope)
         loose, last = left > ROUNDS - SETTLED, left == 1
         following = [_following(t, s, solved, loose) for t, s in zip(torques, states, strict=True)]
         changes = []
         for name, i in each(parts):
-            with p.block(f"{name}: joint limits", i):
+            with p.block("joint limits", limb=name, member=i):
                 changed = SX(0)
                 loop.next(a[i], solved[i])
                 for t, state, new in zip(torques, states, following, strict=True):
@@ -113,7 +113,7 @@ def _let(p: Program, parts: Parts, torques: Sequence[Torque]) -> list[Torque]:
         for t in torques
     ]
     for name, i in each(parts):
-        with p.block(f"{name}: torques", i):
+        with p.block("torques", limb=name, member=i):
             for torque in own:
                 if "now" not in torque.plain:
                     torque.now[i] = p.let("now", torque.now[i])

@@ -49,7 +49,7 @@ def _program(plan: StepPlan) -> Program:
     placed = poses(p, robot, kinematics(p, robot, q, SX.zeros(robot.nv)))
     found = []
     for k, pair in enumerate(plan.scene.pairs):
-        with p.block("depth", k):
+        with p.block("depth", member=k):
             inside = seat(pair, placed)[-1]
             depth, _ = surfaces[pair.surface].meet(inside, pair.point.radius, pair.part)
             found.append(p.let("depth", depth))

@@ -1,8 +1,8 @@
 """Which limbs of a robot there are in a program, and which of them do the same.
 
-Blocks are named "PART: what". Parts that exchange values with only one other, or with some that
+A block's tag names its part. Parts that exchange values with only one other, or with some that
 exchange values among themselves, are limbs and get a warp each, a hand with its fingers one; what
-is between them is the hub. Blocks of no part, or numbered ones ("contact: 006"), go to the limb
+is between them is the hub. Blocks of no part, go to the limb
 that they exchange values with, if it is one alone, else to the hub. Limbs whose blocks are twins,
 such as a left and a right arm, form a crew: its warps run one code, so that the GPU fetches half
 the instructions; where constants and places differ, each warp has its own.
@@ -26,8 +26,8 @@ Places = tuple[Place, ...]
 
 def limbs(codes: Sequence[Code], carried: Mapping[Place, Place], nexts: set[str]) -> dict[int, int]:
     """The limb of each block, by its identity."""
-    known = _parts([code for code in codes if code.part])
-    limb_of = {id(code): known[part] for code in codes if (part := code.part)}
+    known = _parts(codes)
+    limb_of = {id(code): known[code.limb] for code in codes if code.limb}
     made = {place for code in codes for place in code.writes}
 
     def touched(code: Code) -> set[Place]:
@@ -103,18 +103,18 @@ def _parts(codes: Iterable[Code]) -> dict[str, int]:
     """The number of each part that is a limb; HUB for the rest. What a joint leaves as it is, such
     as the direction of its axis, the next part reads from the one before.
     """
-    codes = list(codes)
-    writer = {place: code.part for code in codes for place in code.writes}
-    neighbours: dict[str, set[str]] = {code.part: set() for code in codes}
-    for code in codes:
+    of_parts = [(code.limb, code) for code in codes if code.limb]
+    writer = {place: part for part, code in of_parts for place in code.writes}
+    neighbours: dict[str, set[str]] = {part: set() for part, _ in of_parts}
+    for part, code in of_parts:
         for place in code.reads:
-            other = writer.get(place, code.part)
-            if other != code.part:
-                neighbours[code.part].add(other)
-                neighbours[other].add(code.part)
+            other = writer.get(place, part)
+            if other != part:
+                neighbours[part].add(other)
+                neighbours[other].add(part)
     sizes = Counter[str]()
-    for code in codes:
-        sizes[code.part] += code.size
+    for part, code in of_parts:
+        sizes[part] += code.size
     home = _gathered(neighbours, sizes)
     limbs = _ends(neighbours)
     return {part: limbs.index(home[part]) if home[part] in limbs else HUB for part in home}

@@ -216,7 +216,7 @@ class _Planner:
                 writes = tuple(old[member] for old in own)
                 outputs = tuple(start.graph.outputs[where[place]] for place in writes)
                 graph = Graph(start.graph.operations, outputs)
-                codes.append(Code(start.name, graph, start.reads, writes))
+                codes.append(Code(start.tag, graph, start.reads, writes))
             if (unit := joined(codes)) is None:
                 raise _Unfit
             found.append(unit)

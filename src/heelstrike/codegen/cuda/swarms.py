@@ -1,39 +1,37 @@
 """Work that is the same for each joint, or for each contact point: a swarm.
 
-Numbered blocks ("left leg: torque: 007") that are twins of one another form a swarm. It belongs to
+Blocks of one kind and different members that are twins of one another form a swarm. It belongs to
 no limb: all warps share its members, each making every n-th one with the same few instructions. So
 a robot's servo takes the code of one joint, not of all.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from heelstrike.codegen.passes.packing import joined
-from heelstrike.ir.code import Code, Twins
+from heelstrike.ir.code import BlockTag, Code, Twins
 
 LEAST = 12
 """Members of a swarm; fewer are left to their limbs."""
 WORTH = 20
 """Operations of a member from which on two members are enough, of what is all in one part: one warp
 would have it all."""
-NUMBERED = re.compile(r"(?:.*: )?(.+): (\d+)")
 
 
 def swarms(codes: Sequence[Code]) -> list[list[Twins]]:
     """The blocks of each swarm. Blocks of the same members are in one swarm, whatever they do."""
     groups: dict[tuple[str, int], list[Code]] = {}
-    seen: Counter[str] = Counter()
+    seen: Counter[BlockTag] = Counter()
     for code in codes:
-        if found := NUMBERED.fullmatch(code.name):
-            groups.setdefault((found[1], seen[code.name]), []).append(code)
-            seen[code.name] += 1
-    made: dict[tuple[str, ...], list[Twins]] = {}
+        if code.tag.member is not None:
+            groups.setdefault((code.tag.kind, seen[code.tag]), []).append(code)
+            seen[code.tag] += 1
+    made: dict[tuple[int | None, ...], list[Twins]] = {}
     for group in groups.values():
         for alike, unit in _alike(group):
-            members = tuple(code.name.rpartition(": ")[2] for code in alike)
+            members = tuple(code.tag.member for code in alike)
             made.setdefault(members, []).append(unit)
     return list(made.values())
 
@@ -44,7 +42,7 @@ def _alike(codes: Sequence[Code]) -> Iterator[tuple[list[Code], Twins]]:
         own = [code for code in left if _are_twins(left[0], code)]
         taken = {id(code) for code in own}
         left = [code for code in left if id(code) not in taken]
-        of_one = len({code.part for code in own}) == 1 and own[0].part
+        of_one = len({code.limb for code in own}) == 1 and own[0].limb
         least = 2 if of_one and own[0].size >= WORTH else LEAST
         if len(own) >= least and (unit := joined(own)) is not None and _is_swarm(unit):
             yield own, unit

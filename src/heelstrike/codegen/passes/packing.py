@@ -30,7 +30,7 @@ share, but not of the other, is computed twice.
 """
 
 
-Teams = Mapping[str, int]
+Teams = Mapping[str | None, int]
 """Parts that are limbs of a team, and its number."""
 
 
@@ -62,9 +62,9 @@ def _teams(items: Sequence[Item]) -> Teams:
     groups: list[list[Code]] = []
     known: set[str] = set()
     for code in (x for item in items for x in inner(item) if isinstance(x, Code)):
-        if code.part in known or code.name.count(": ") != 1 or not code.part:
+        if code.limb is None or code.tag.member is not None or code.limb in known:
             continue
-        known.add(code.part)
+        known.add(code.limb)
         for group in groups:
             if _similar(group[0], code) and joined([group[0], code]) is not None:
                 group.append(code)
@@ -72,13 +72,13 @@ def _teams(items: Sequence[Item]) -> Teams:
         else:
             groups.append([code])
     teams = [group for group in groups if len(group) >= TEAM]
-    return {code.part: k for k, team in enumerate(teams) for code in team}
+    return {code.limb: k for k, team in enumerate(teams) for code in team}
 
 
 def _twins_of(code: Code, others: Sequence[Item], teams: Teams) -> tuple[Twins, list[int]] | None:
     """The code joined with twins among those that follow, and where those are."""
     codes, places = [code], []
-    team, limbs = teams.get(code.part), {code.part}
+    team, limbs = teams.get(code.limb), {code.limb}
     passed = _Touched()
     passed.add(code)
     for k, other in enumerate(others[:REACH]):
@@ -87,23 +87,28 @@ def _twins_of(code: Code, others: Sequence[Item], teams: Teams) -> tuple[Twins, 
         if (
             isinstance(other, Code)
             and _similar(code, other)
-            and teams.get(other.part) == team
-            and (team is None or other.part not in limbs)
+            and teams.get(other.limb) == team
+            and (team is None or other.limb not in limbs)
             and not passed.meets(other)
             and joined([code, other]) is not None
         ):
             codes.append(other)
             places.append(k)
-            limbs.add(other.part)
+            limbs.add(other.limb)
         passed.add(other)
     while len(codes) > 1:
         count = 1 << (len(codes).bit_length() - 1)
         codes, places = codes[:count], places[: count - 1]
-        # by name: the limbs of every vector in the same order, so that it can be handed on whole
-        if (twins := joined(sorted(codes, key=lambda code: code.name))) is not None:
+        # limbs in the same order in every vector, so that it can be handed on whole
+        if (twins := joined(sorted(codes, key=_order))) is not None:
             return twins, places
         codes.pop()
     return None
+
+
+def _order(code: Code) -> tuple[str, str, int]:
+    tag = code.tag
+    return tag.limb or "", tag.kind, -1 if tag.member is None else tag.member
 
 
 def joined(codes: Sequence[Code]) -> Twins | None:

@@ -174,7 +174,7 @@ class _Problem:
         own: list[SX] = []
         speeds, blurs, pasts, moving = [], [], [], []
         for j, (row, g) in enumerate(zip(self.rows, self.maps, strict=True)):
-            with p.block("coupled: scale", j):
+            with p.block("scale", limb="coupled", member=j):
                 mean = p.let("own", ca.trace(g @ self.inverse @ g.T) / 3)
                 own.append(mean)
                 rho.append(p.let("rho", row.smoothing * mean))
@@ -236,7 +236,7 @@ class _Problem:
             twists = p.let("twist", self.free + self.root @ trial)
         found, wrenches, weights, each = [], [], [], []
         for j, (row, g) in enumerate(zip(self.rows, self.maps, strict=True)):
-            with p.block("coupled: point", j):
+            with p.block("point", limb="coupled", member=j):
                 left = g @ twists - row.target
                 impulse, weight = self.nearest(row, j, passes, left)
                 found.append(p.let("f", impulse))
@@ -249,7 +249,7 @@ class _Problem:
             stiffness = p.let("stiffness", sum(weights, SX(self.size, self.size)))
         judged = search.advance(trial, self.root, wrench, stiffness)
         for j, impulse in enumerate(found):
-            with p.block("coupled: accepted", j):
+            with p.block("accepted", limb="coupled", member=j):
                 loop.next(f[:, j], where(judged.accepted, impulse, f[:, j]))
         passes.end(judged.ends, found, each)
 

@@ -44,30 +44,30 @@ def solve_least_norm(
     """Impulses of all rows; `inverse` is Lambda^-1, `free` the bodies' twists without them."""
     size = free.numel()
     maps = [map_of(row, size) for row in rows]
-    with p.block("least norm: rank"):
+    with p.block("rank", limb="least norm"):
         least = p.let("least", ca.sqrt(tolerance))
         root = p.let("root", root_of(inverse, tolerance))
     wanted, parts = [], []
     for row, g in zip(rows, maps, strict=True):
-        with p.block("least norm: point"):
+        with p.block("point", limb="least norm"):
             wanted.append(p.let("wanted", where(row.active, row.target - g @ free, 0)))
             parts.append(_selected(row.active, g))
     k, q = _orthonormal(p, ca.horzcat(*parts), least)
-    with p.block("least norm: rows"):
+    with p.block("rows", limb="least norm"):
         along = p.let("along", q @ ca.vertcat(*wanted))
         half = k.T @ root
         half = p.let("half", half @ triangular(half, least)[1].T)
-    with p.block("least norm: columns"):
+    with p.block("columns", limb="least norm"):
         lower, turn = triangular(half.T, least)
         x = p.let("x", turn.T @ solve_lower(lower, solve_upper(lower.T, turn @ along)))
     impulses, slides, total = [], [], zeros(size)
     for j, (row, g) in enumerate(zip(rows, maps, strict=True)):
-        with p.block("least norm: saturation"):
+        with p.block("saturation", limb="least norm"):
             f, slid = _saturated(row, q[:, 3 * j : 3 * j + 3].T @ x)
             impulses.append(p.let("f", f))
             slides.append(p.let("slides", slid))
             total = p.let("wrench", ca.densify(total + g.T @ f))
-    with p.block("least norm: end"):
+    with p.block("end", limb="least norm"):
         after = p.let("twist", free + inverse @ total)
         none = p.let("none", zeros(1))
         own = [p.let("own", ca.trace(g @ inverse @ g.T) / 3) for g in maps]
@@ -86,10 +86,10 @@ def _orthonormal(p: Program, matrix: SX, least: SX) -> tuple[SX, SX]:
     n, columns = matrix.shape
     k, q = SX(n, n), SX(n, columns)
     for i in range(n):
-        with p.block("least norm: orthonormal"):
+        with p.block("orthonormal", limb="least norm"):
             q[i, :] = _let_entries(p, next_row(matrix[i, :], q[:i, :], least)[1])
     for i in range(n):
-        with p.block("least norm: parts"):
+        with p.block("parts", limb="least norm"):
             k[i, :] = _let_entries(p, matrix[i, :] @ q.T)
     return k, q
 

@@ -60,11 +60,11 @@ def solve_paper(
         search = Search(p, loop, -known, tolerance, apart=known, thorough=thorough)
         f = loop.carry("f", SX(ca.DM.zeros(3, len(rows))))
         trial = search.trial()
-        with p.block("paper: twists"):
+        with p.block("twists", limb="paper"):
             twists = p.let("twist", root @ trial)
         found, wrench, stiffness = [], zeros(size), SX(size, size)
         for row, literal, c in zip(rows, literals, columns, strict=True):
-            with p.block("paper: point"):
+            with p.block("point", limb="paper"):
                 lam = ca.fmax(literal.lam, LEAST)
                 z = -(c @ twists) / lam
                 pushed = where(z[2] > 0, 1, 0)
@@ -74,12 +74,12 @@ def solve_paper(
                 wrench = p.let("wrench", wrench + c.T @ near)
                 stiffness = p.let("stiffness", ca.triu(stiffness + c.T @ ca.diag(weight) @ c))
         judged = search.advance(trial, root, wrench, stiffness)
-        with p.block("paper: end"):
+        with p.block("end", limb="paper"):
             loop.next(f, where(judged.accepted, ca.horzcat(*found), f))
             loop.until(judged.ends)
     assert loop.rounds is not None
     assert loop.unfinished is not None
-    with p.block("paper: friction"):
+    with p.block("friction", limb="paper"):
         both = [
             _modified(row, literal, f[:, j])
             for j, (row, literal) in enumerate(zip(rows, literals, strict=True))
@@ -107,7 +107,7 @@ def _root_and_known(
 ) -> tuple[SX, SX]:
     """T and k."""
     size = free.numel()
-    with p.block("paper: problem"):
+    with p.block("problem", limb="paper"):
         squares, wanted = SX(size, size), zeros(size)
         for row, literal, g in zip(rows, literals, maps, strict=True):
             r = where(row.active, _rows(literal, g), 0)
@@ -115,11 +115,11 @@ def _root_and_known(
             wanted = wanted + r.T @ (row.target - g @ free)
         squares = p.let_symmetric("squares", squares)
         wanted = p.let("wanted", wanted)
-    with p.block("paper: half"):
+    with p.block("half", limb="paper"):
         half = p.let("half", root_of(squares))
         along = p.let("along", solve_lower(half, wanted))
         wide = p.let("wide", inverse @ half)
-    with p.block("paper: root"):
+    with p.block("root", limb="paper"):
         lower, turn = triangular(wide)
         return p.let("root", lower), p.let("known", turn @ along)
 

@@ -188,7 +188,7 @@ class Passes:
                 done = ca.logic_and(done, ca.logic_or(enough, ca.logic_not(ca.mmax(self.slides))))
             loop.until(ca.logic_and(ends, ca.logic_and(done, ca.logic_not(news))))
         for j, (impulse, own) in enumerate(zip(found, each, strict=True)):
-            with p.block("coupled: next", j):
+            with p.block("next", limb="coupled", member=j):
                 starts = ca.logic_and(judged, own.slipping > slip)
                 flag = ca.logic_or(self.slides[j], starts)
                 loop.next(self.slides[j], where(ends, flag, self.slides[j]))

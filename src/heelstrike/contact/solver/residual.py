@@ -35,7 +35,7 @@ def worst_missed(
     each = []
     parts = zip(rows, own, left, impulses, slides, strict=True)
     for j, (row, a, u, f, slid) in enumerate(parts):
-        with p.block("coupled: missed", j):
+        with p.block("missed", limb="coupled", member=j):
             mu = where(slid, row.mu_k, ca.fmax(row.mu_s, row.mu_k))
             push = None if row.compliance is None else row.soft(u[2])[0]
             found = missed(f, u, a, mu, push)
