@@ -112,8 +112,8 @@ def followed(case: Case, motion: Motion, law: Any) -> hs.Recording:
 
 def film(path: str) -> None:
     """hoap1's walk on three laws, from the second step on."""
-    from heelstrike.view.camera import Camera
-    from heelstrike.view.strip import film_strip
+    from heelstrike.view.render.camera import Camera
+    from heelstrike.view.render.film_strip import film_strip
 
     case = hoap1("walk")
     laws, motion = Ground.under(case, DT).laws(), case.motions["walk"]

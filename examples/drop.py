@@ -7,7 +7,7 @@ a rigid one that returns nothing keep it down.
 from __future__ import annotations
 
 import heelstrike as hs
-from heelstrike.view.strip import film_strip
+from heelstrike.view.render.film_strip import film_strip
 
 DROP = 0.1  # [m]
 TIMES = (0.0, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6)  # [s]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.view.portrait import portrait
+from heelstrike.view.render.portrait import portrait
 
 STEPS = {"hoap1": 0.06, "hrp2": 0.25, "biped14": 0.25}  # [m]
 OBJECTS = ("ball", "brick", "box", "cube", "foot")

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from heelstrike.view.bench import page
-from heelstrike.view.markdown import write_markdown
+from heelstrike.view.pages.bench import page
+from heelstrike.view.pages.markdown import write_markdown
 
 ROOT = Path(__file__).parent.parent
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from heelstrike.papers import papers
 from heelstrike.papers.document import document
 from heelstrike.papers.making import Task, make
-from heelstrike.view.markdown import write_markdown
+from heelstrike.view.pages.markdown import write_markdown
 
 PAGES = Path(__file__).parent.parent / "docs" / "papers"
 

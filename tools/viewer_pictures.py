@@ -16,12 +16,12 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from heelstrike.cli.run import chosen_scene
-from heelstrike.view.browser import Live, export, values
-from heelstrike.view.browser.desk import Desk
+from heelstrike.view.browser import LiveSimulation, export, run_arrays
+from heelstrike.view.browser.live_panel import LivePanel
 from heelstrike.view.browser.player import Player
+from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.server import address, serving
 from heelstrike.view.browser.show import background
-from heelstrike.view.browser.values import Values
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZE = (1360, 800)
@@ -54,10 +54,10 @@ def recordings(page: Page) -> None:
 
 def live(page: Page) -> None:
     """A push while it stands, with friction cones."""
-    shown = Live(chosen_scene("stand", None, {}, []))
+    shown = LiveSimulation(chosen_scene("stand", None, {}, []))
     shown.advance(2000)
     with serving(label="Heelstrike: stand") as server:
-        desk = Desk(server, shown)
+        desk = LivePanel(server, shown)
         with background(desk.play):
             page.goto(address(server))
             page.wait_for_timeout(LOADS)
@@ -90,8 +90,8 @@ def _tick(page: Page, label: str) -> None:
     _row(page, label).locator("input").check(force=True)
 
 
-def _run(label: str, *settings: str, scene: str = "push") -> Values:
-    return values(chosen_scene(scene, None, {}, list(settings)).run(), label)
+def _run(label: str, *settings: str, scene: str = "push") -> RunArrays:
+    return run_arrays(chosen_scene(scene, None, {}, list(settings)).run(), label)
 
 
 def _take(page: Page, name: str) -> None:

@@ -17,7 +17,7 @@ import pytest
 from heelstrike import papers
 from heelstrike.papers import NAMES, paper
 from heelstrike.papers.report import UNEXPLAINED, Status
-from heelstrike.view.markdown import plain
+from heelstrike.view.pages.markdown import plain
 
 PAGES = Path(__file__).parents[2] / "docs" / "papers"
 QUICK = {

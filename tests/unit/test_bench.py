@@ -24,9 +24,9 @@ from heelstrike.bench.gpu import by_warp, check_warp, fallen, on_gpu
 from heelstrike.bench.standing import DEFAULT, case, simulator
 from heelstrike.cli import main
 from heelstrike.robot import load
-from heelstrike.view import bench as view
-from heelstrike.view.bench import ratios, write_page
-from heelstrike.view.bench_pictures import against_peer
+from heelstrike.view.figures.bench import against_peer
+from heelstrike.view.pages import bench as view
+from heelstrike.view.pages.bench import ratios, write_page
 
 ROOT = Path(__file__).parents[2]
 

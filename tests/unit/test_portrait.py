@@ -12,8 +12,8 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.view import plot
-from heelstrike.view.portrait import ABOVE, BELOW, portrait
-from heelstrike.view.strip import GAP
+from heelstrike.view.render.film_strip import GAP
+from heelstrike.view.render.portrait import ABOVE, BELOW, portrait
 
 WIDTH = 3.0
 """Of the pictures here [inch]."""

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.view.html import html, write_html
-from heelstrike.view.markdown import markdown, plain, write_markdown
-from heelstrike.view.report import Line, Page, Paragraph, Picture, Section, Table
+from heelstrike.view.pages.html import html, write_html
+from heelstrike.view.pages.markdown import markdown, plain, write_markdown
+from heelstrike.view.pages.page import Page, Paragraph, Picture, Section, Table, TableRow
 
 NASTY = "a < b & |v| * f_n [N] `x` </td><script>alert(1)</script>"
 PNG = base64.b64decode(
@@ -55,7 +55,7 @@ def page(tmp_path):
     picture.write_bytes(PNG)
     table = Table(
         ("quantity", "ours"),
-        (Line((NASTY, "1")), Line(("x", "differs"), kind="differs", to="inner")),
+        (TableRow((NASTY, "1")), TableRow(("x", "differs"), kind="differs", to="inner")),
         ("ours",),
     )
     inner = Section("Inner", "inner", (Picture(picture, NASTY),))
@@ -113,7 +113,7 @@ def test_markdown(page, tmp_path):
 
 def test_headings_of_the_same_words_have_links_of_their_own():
     sections = tuple(Section("The same, twice", name) for name in ("a", "b"))
-    table = Table(("x",), (Line(("to b",), to="b"),))
+    table = Table(("x",), (TableRow(("to b",), to="b"),))
     text = markdown(Page("", (table,), sections), Path())
     assert "(#the-same-twice)" in text
     assert text.count("(#the-same-twice-1)") == 2
@@ -135,7 +135,7 @@ def test_whole_or_not_at_all(page, tmp_path):
 
 def test_mistakes_are_told():
     with pytest.raises(HeelstrikeError, match="2 columns has a row of 1"):
-        Table(("a", "b"), (Line(("1",)),))
+        Table(("a", "b"), (TableRow(("1",)),))
     with pytest.raises(HeelstrikeError, match="share an anchor: x"):
         Page("", (), (Section("a", "x"), Section("b", "y", sections=(Section("c", "x"),))))
 
@@ -144,4 +144,4 @@ def test_missing_style_would_be_noticed():
     """The style sheet is part of the package, and both looks are in it."""
     style = Read(html(Page("", (), ()))).texts
     assert any("prefers-color-scheme: dark" in text and "@media print" in text for text in style)
-    assert Path(__file__).parents[2].joinpath("src/heelstrike/view/report.css").is_file()
+    assert Path(__file__).parents[2].joinpath("src/heelstrike/view/pages/page.css").is_file()

@@ -26,18 +26,18 @@ from scipy.spatial.transform import Rotation
 import heelstrike as hs
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate import target
-from heelstrike.view.browser import beside, curves, server
-from heelstrike.view.browser.desk import Desk, knobs
+from heelstrike.view.browser import contact_curves, export_curves, server
+from heelstrike.view.browser.camera import first_look, hidden
+from heelstrike.view.browser.export import export
 from heelstrike.view.browser.instances import rod, turns_of_z
-from heelstrike.view.browser.live import Live
-from heelstrike.view.browser.marks import KINDS
+from heelstrike.view.browser.live_panel import LivePanel, law_sliders
+from heelstrike.view.browser.live_simulation import LiveSimulation
 from heelstrike.view.browser.normals import Normals
-from heelstrike.view.browser.page import export
+from heelstrike.view.browser.overlays import KINDS
 from heelstrike.view.browser.player import Player
+from heelstrike.view.browser.run_arrays import run_arrays
 from heelstrike.view.browser.server import free_port, serving
-from heelstrike.view.browser.sight import first_look, hidden
-from heelstrike.view.browser.values import values
-from heelstrike.view.solid import box, solid, split
+from heelstrike.view.render.solid import box, solid, split
 from tests.cli import call
 
 
@@ -52,9 +52,9 @@ def standing():
 @pytest.fixture(scope="module")
 def player(standing):
     with serving(port=0) as opened:
-        made = Player(opened, [values(standing, "one"), values(standing, "other")])
+        made = Player(opened, [run_arrays(standing, "one"), run_arrays(standing, "other")])
         for kind in KINDS:
-            made.cast.switch(kind, True)
+            made.scene_view.switch(kind, True)
         yield made
 
 
@@ -65,14 +65,14 @@ def test_bodies_are_where_pinocchio_has_them(player, standing, time):
     q = standing.data["q"][0].sel(time=time + 1e-9, method="ffill").values
     data = model.createData()
     pin.forwardKinematics(model, data, q)
-    for actor in player.cast.actors:
+    for actor in player.scene_view.robots:
         for node, place in zip(actor.bodies, list(data.oMi)[1:], strict=True):
             np.testing.assert_allclose(node.position, place.translation, atol=1e-12)
             turn = Rotation.from_quat(node.wxyz, scalar_first=True).as_matrix()
             np.testing.assert_allclose(turn, place.rotation, atol=1e-12)
     # recorded by the compiled step in float64
     com = pin.centerOfMass(model, data, q)
-    np.testing.assert_allclose(player.cast.marks[0].com.position, com, atol=1e-9)
+    np.testing.assert_allclose(player.scene_view.overlays[0].com.position, com, atol=1e-9)
 
 
 def directions(copies):
@@ -89,7 +89,7 @@ def length(arrows):
 def test_arrows_are_the_recorded_forces(player, standing):
     player.seek(0.9)
     now = standing.data.isel(world=0).sel(time=0.9, method="nearest")
-    arrows, scale = player.cast.marks[0].forces, player.cast.scale
+    arrows, scale = player.scene_view.overlays[0].forces, player.scene_view.scale
     on = now["touching"].values
     assert 0 < on.sum() <= len(on)
     drawn = length(arrows)[:, None] * scale * directions(arrows.heads)
@@ -102,19 +102,19 @@ def test_arrows_are_the_recorded_forces(player, standing):
 
 def test_arrows_follow_the_scale(player):
     player.seek(0.9)
-    marks, scale = player.cast.marks[0], player.cast.scale
+    marks, scale = player.scene_view.overlays[0], player.scene_view.scale
     before = length(marks.forces)
-    player.cast.scale = 2 * scale
-    player.cast.again()
+    player.scene_view.scale = 2 * scale
+    player.scene_view.refresh()
     np.testing.assert_allclose(2 * length(marks.forces), before, rtol=1e-6)
-    player.cast.scale = scale
+    player.scene_view.scale = scale
 
 
 def test_the_support_polygon_is_the_convex_hull(player, standing):
     player.seek(0.9)
     now = standing.data.isel(world=0).sel(time=0.9, method="nearest")
     places = now["contact_position"].values[now["touching"].values]
-    x, y, z = player.cast.marks[0].support.vertices.astype(float).T
+    x, y, z = player.scene_view.overlays[0].support.vertices.astype(float).T
     area = 0.5 * abs(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
     assert area == pytest.approx(ConvexHull(places[:, :2]).volume, rel=1e-4)
     assert abs(z - places[:, 2].mean()).max() < 5e-3
@@ -125,10 +125,10 @@ def test_cones_stand_on_the_ramp_and_hold_what_sticks():
     scene = hs.load_scene("brick-on-a-ramp")
     run = scene.run()
     with serving(port=0) as opened:
-        made = Player(opened, [values(run)])
-        made.cast.switch("cones", True)
+        made = Player(opened, [run_arrays(run)])
+        made.scene_view.switch("cones", True)
         made.seek(run.data["time"].values[-1])
-        cones, forces = made.cast.marks[0].cones, made.cast.marks[0].forces
+        cones, forces = made.scene_view.overlays[0].cones, made.scene_view.overlays[0].forces
     (surface,) = scene.content.surface
     normal = np.array(surface.normal) / np.linalg.norm(surface.normal)
     assert abs(normal[2]) < 0.99
@@ -147,7 +147,7 @@ def test_cones_stand_on_the_ramp_and_hold_what_sticks():
 @pytest.mark.parametrize("name", ["box-stack", "stairs", "three-materials", "hand-and-object"])
 def test_normals_are_those_of_the_simulator(name):
     """f . n = f_n, on boxes, stairs, and surfaces that ride on bodies."""
-    run = values(hs.load_scene(name).run())
+    run = run_arrays(hs.load_scene(name).run())
     normals, seen = Normals(run), 0
     for k in range(0, len(run.time), 80):
         now = run.at(k)
@@ -163,36 +163,41 @@ def test_a_recording_of_the_motion_alone_is_shown():
     """Without forces there are no arrows, and no error."""
     short = hs.load_scene("bouncing-ball").simulator().run(0.1, record=["q"])
     with serving(port=0) as opened:
-        made = Player(opened, [values(short)])
+        made = Player(opened, [run_arrays(short)])
         made.seek(0.05)
         assert made.curves is None
-        assert not any(made.cast.marks[0].shown.values())
+        assert not any(made.scene_view.overlays[0].shown.values())
         q = short.data["q"][0].sel(time=0.05, method="nearest").values
-        np.testing.assert_allclose(made.cast.actors[0].bodies[0].position, q[:3], atol=1e-12)
+        np.testing.assert_allclose(made.scene_view.robots[0].bodies[0].position, q[:3], atol=1e-12)
 
 
 def test_a_ghost_is_seen_through_and_can_be_hidden(player):
-    solid_one, ghost = player.cast.actors
+    solid_one, ghost = player.scene_view.robots
     assert {mesh.opacity for mesh in solid_one.meshes} == {None}
     assert all(mesh.opacity < 0.5 for mesh in ghost.meshes)
     solid_one.fade(0.4)
     assert {mesh.opacity for mesh in solid_one.meshes} == {0.4}
     solid_one.fade(1.0)
     assert {mesh.opacity for mesh in solid_one.meshes} == {None}
-    player.cast.hide(1, True)
+    player.scene_view.hide(1, True)
     assert not ghost.root.visible
     assert solid_one.root.visible
-    player.cast.hide(1, False)
+    player.scene_view.hide(1, False)
 
 
 def test_following_keeps_the_robot_over_the_spot(player):
-    player.cast.following = True
+    player.scene_view.following = True
     player.seek(1.0)
-    world, com = player.cast.stage.world.position, player.cast.marks[0].com.position
-    np.testing.assert_allclose((world + com)[:2], player.cast.stage.centre[:2], atol=1e-9)
-    player.cast.following = False
-    player.cast.again()
-    assert not player.cast.stage.world.position.any()
+    world, com = (
+        player.scene_view.world_node.node.position,
+        player.scene_view.overlays[0].com.position,
+    )
+    np.testing.assert_allclose(
+        (world + com)[:2], player.scene_view.world_node.centre[:2], atol=1e-9
+    )
+    player.scene_view.following = False
+    player.scene_view.refresh()
+    assert not player.scene_view.world_node.node.position.any()
 
 
 def test_play_goes_on_to_the_end_and_stops(player):
@@ -234,8 +239,8 @@ def test_a_thinned_curve_keeps_its_peaks():
     time = np.arange(10_000) * 1e-3
     value = np.sin(time)
     value[[123, 7777]] = 40.0, -50.0
-    short, thin = curves.thinned(time, value)
-    assert len(short) <= curves.MOST
+    short, thin = contact_curves.thinned(time, value)
+    assert len(short) <= contact_curves.MOST
     assert np.all(np.diff(short) > 0)
     assert (thin.max(), thin.min()) == (40.0, -50.0)
 
@@ -244,7 +249,7 @@ def test_a_thinned_curve_keeps_its_peaks():
 def test_every_law_parameter_of_a_scene_has_a_slider(name):
     scene = hs.load_scene(name)
     parameters = scene.simulator().parameters
-    found = knobs(scene.scene, parameters)
+    found = law_sliders(scene.scene, parameters)
     assert set(found) == set(scene.scene.laws)
     for owner, own in found.items():
         for knob in own:
@@ -254,7 +259,7 @@ def test_every_law_parameter_of_a_scene_has_a_slider(name):
 
 @pytest.fixture(scope="module")
 def live():
-    return Live(hs.load_scene("stand"))
+    return LiveSimulation(hs.load_scene("stand"))
 
 
 def test_a_parameter_changes_the_depth_without_compiling(live, monkeypatch):
@@ -295,7 +300,7 @@ def test_paused_time_stands(live):
 
 def test_a_push_gives_its_impulse_and_is_over_after_a_reset():
     """F t = m v of a ball in the air."""
-    made = Live(hs.load_scene("bouncing-ball"))
+    made = LiveSimulation(hs.load_scene("bouncing-ball"))
     mass, begin = made.scene.robot.mass, made.scene.start[1][0]
     steps = round(0.03 / made.scene.content.simulation.dt)
     made.push("ball", [2.0, 0.0, 0.0], 0.02)
@@ -320,7 +325,7 @@ def test_what_is_remembered_has_every_step_once(live):
 
 def test_the_pushes_of_a_scene_come_again_beside_ones_own():
     """Two runs of the same steps, with a push of one's own between them, end alike."""
-    made = Live(hs.load_scene("push"))
+    made = LiveSimulation(hs.load_scene("push"))
     made.advance(2000)
     first = made.sim.state["q"].copy()
     made.push("WAIST", [3.0, 0.0, 0.0], 0.1)
@@ -344,7 +349,7 @@ def test_a_wall_is_looked_past():
 
 def test_a_world_that_diverges_is_told():
     scene = hs.load_scene("stand")
-    made = Live(scene)
+    made = LiveSimulation(scene)
     made.set("ground.normal.k", 1e12)
     made.advance(500)
     assert made.failed
@@ -357,12 +362,12 @@ def test_a_world_that_diverges_is_told():
 def test_the_desk_shows_the_state_of_the_simulator(live):
     live.reset()
     with serving(port=0) as opened:
-        desk = Desk(opened, live)
+        desk = LivePanel(opened, live)
         live.push("WAIST", [5.0, 0.0, 0.0], 1.0)
         desk.frame()
         q = live.sim.state["q"]
-        np.testing.assert_allclose(desk.cast.actors[0].bodies[0].position, q[:3], atol=1e-12)
-        assert length(desk.arrow)[0] * desk.cast.scale == pytest.approx(5.0, rel=1e-5)
+        np.testing.assert_allclose(desk.scene_view.robots[0].bodies[0].position, q[:3], atol=1e-12)
+        assert length(desk.arrow)[0] * desk.scene_view.scale == pytest.approx(5.0, rel=1e-5)
 
 
 def test_a_taken_port_is_told_and_the_next_one_found(monkeypatch):
@@ -458,11 +463,11 @@ def test_the_page_is_one_file(capsys, tmp_path, standing):
     assert code == 0
     assert json.loads(out) == {"page": str(path)}
     assert path.stat().st_size > 5e5
-    again = export([values(standing)], tmp_path / "again.html", marks=["com"])
+    again = export([run_arrays(standing)], tmp_path / "again.html", marks=["com"])
     assert again.stat().st_size > 5e5
     text = path.read_text()
     assert text.count("data:image/svg+xml;base64,") >= 4
-    assert f"Contact {curves.most_loaded(values(standing))}" in text
+    assert f"Contact {contact_curves.most_loaded(run_arrays(standing))}" in text
     assert not re.search(r"""(src|href)=["']https?:""", text)
     code, _, err = call(capsys, "view", "stand", "--export", str(path), "--contact", "nose")
     assert code == 1
@@ -471,12 +476,12 @@ def test_the_page_is_one_file(capsys, tmp_path, standing):
 
 def test_curves_of_a_page_are_those_of_the_recording(standing):
     """The polyline of the SVG against the samples, by the axes that beside.py gives it."""
-    run = values(standing)
-    contact = curves.most_loaded(run)
-    figure = beside._plot([run], contact, "depth [mm]")
+    run = run_arrays(standing)
+    contact = contact_curves.most_loaded(run)
+    figure = export_curves._plot([run], contact, "depth [mm]")
     (line,) = figure.axes[0].lines
     k = run.points.index(contact)
     known = np.interp(line.get_xdata(), run.time, 1e3 * run.arrays["depth"][:, k])
     np.testing.assert_allclose(line.get_ydata(), known, atol=1e-9)
     assert line.get_ydata().max() == 1e3 * run.arrays["depth"][:, k].max()
-    np.testing.assert_allclose(figure.axes[0].get_position().bounds, beside.AXES)
+    np.testing.assert_allclose(figure.axes[0].get_position().bounds, export_curves.AXES)

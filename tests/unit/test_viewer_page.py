@@ -16,14 +16,14 @@ import pytest
 from PIL import Image
 
 import heelstrike as hs
-from heelstrike.view.browser.beside import AXES
-from heelstrike.view.browser.desk import Desk
-from heelstrike.view.browser.live import Live
-from heelstrike.view.browser.page import export
+from heelstrike.view.browser.export import export
+from heelstrike.view.browser.export_curves import AXES
+from heelstrike.view.browser.live_panel import LivePanel
+from heelstrike.view.browser.live_simulation import LiveSimulation
 from heelstrike.view.browser.player import Player
+from heelstrike.view.browser.run_arrays import run_arrays
 from heelstrike.view.browser.server import address, serving
 from heelstrike.view.browser.show import background
-from heelstrike.view.browser.values import values
 from tools.chromium import FLAGS, PLACE
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -109,7 +109,7 @@ def write(page, label, value) -> None:
 
 def test_a_recording_is_seen_and_the_slider_moves_it(page, falling):
     with serving(port=0) as opened:
-        player = Player(opened, [values(falling, "fall")])
+        player = Player(opened, [run_arrays(falling, "fall")])
         page.goto(f"{address(opened)}/?fixedDpr=0.5")
         field(page, "time [s]").wait_for(timeout=1e3 * PATIENCE)
         until(lambda: opened.get_clients(), page)
@@ -118,7 +118,7 @@ def test_a_recording_is_seen_and_the_slider_moves_it(page, falling):
             """The robot, its absence, and the robot again."""
             pictures = []
             for hide in (False, True, False):
-                player.cast.hide(0, hide)
+                player.scene_view.hide(0, hide)
                 pictures.append(drawn(page))
             return pictures
 
@@ -136,9 +136,9 @@ def test_a_recording_is_seen_and_the_slider_moves_it(page, falling):
 
 def test_a_slider_of_a_live_scene_changes_the_depth(page):
     """Half the stiffness, twice the depth, from the page through the simulator."""
-    live = Live(hs.load_scene("stand"))
+    live = LiveSimulation(hs.load_scene("stand"))
     live.advance(2000)
-    with serving(port=0) as opened, background(Desk(opened, live).play):
+    with serving(port=0) as opened, background(LivePanel(opened, live).play):
         page.goto(f"{address(opened)}/?fixedDpr=0.5")
         field(page, "normal.k [N/m^n]").wait_for(timeout=1e3 * PATIENCE)
         until(lambda: live.time > 2.5, page)
@@ -152,7 +152,7 @@ def test_a_slider_of_a_live_scene_changes_the_depth(page):
 
 
 def test_an_exported_page_plays_by_itself(page, falling, tmp_path):
-    path = export([values(falling)], tmp_path / "fall.html")
+    path = export([run_arrays(falling)], tmp_path / "fall.html")
     page.goto(path.as_uri())
     clock = page.frame_locator("iframe").locator("input").first
     clock.wait_for(timeout=1e3 * PATIENCE)

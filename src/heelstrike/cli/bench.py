@@ -16,7 +16,7 @@ from heelstrike.cli.console import PAGES, folder_of, output, progress, table, wi
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from heelstrike.view.report import Block, Section
+    from heelstrike.view.pages.page import Block, Section
 
 
 def bench(
@@ -36,7 +36,7 @@ def bench(
     from heelstrike.bench.bench import Wanted
     from heelstrike.bench.bench import bench as measured
     from heelstrike.files import whole_file
-    from heelstrike.view.bench import page, write_page
+    from heelstrike.view.pages.bench import page, write_page
 
     if html is not None:
         will_write(html, "a page", PAGES, "--html")
@@ -76,7 +76,7 @@ def _print(console: Console, section: Section) -> None:
 
 
 def _print_block(console: Console, block: Block) -> None:
-    from heelstrike.view.report import Paragraph, Table
+    from heelstrike.view.pages.page import Paragraph, Table
 
     if isinstance(block, Paragraph):
         console.print(textwrap.fill(block.text, console.width), markup=False)

@@ -47,7 +47,7 @@ def compare(
             scene, laws, _steps(dt), mujoco, depth, restitution, settle, report=report
         )
     if html is not None:
-        from heelstrike.view.comparison import write_page
+        from heelstrike.view.pages.comparison import write_page
 
         write_page(found, html)
     values = found.as_dict()

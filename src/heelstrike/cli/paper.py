@@ -162,8 +162,8 @@ def _bar() -> Progress:
 
 def _write(folder: Path, made: Sequence[Made], seconds: float, jobs: int) -> None:
     from heelstrike.papers.document import document
-    from heelstrike.view.html import write_html
-    from heelstrike.view.markdown import write_markdown
+    from heelstrike.view.pages.html import write_html
+    from heelstrike.view.pages.markdown import write_markdown
 
     page = document(made, seconds, jobs)
     write_html(page, folder / "report.html")

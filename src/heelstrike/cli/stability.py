@@ -34,7 +34,7 @@ def stability(
     from heelstrike.measure.stability import stability_map
     from heelstrike.simulate.scene_file import load_scene
     from heelstrike.view import plot
-    from heelstrike.view.stability_map import draw
+    from heelstrike.view.figures.stability_map import draw
 
     made = load_scene(scene)
     if law != SCENE and len(law_names(law)) != 1:

@@ -17,7 +17,7 @@ from heelstrike.errors import HeelstrikeError
 if TYPE_CHECKING:
     from heelstrike.robot.robot import Robot
     from heelstrike.simulate.scene_file import SceneFile
-    from heelstrike.view.browser.values import Values
+    from heelstrike.view.browser.run_arrays import RunArrays
 
 ENDING = ".nc"
 """Of a recording's name."""
@@ -103,21 +103,21 @@ def _is_recording(name: str) -> bool:
     return path.suffix == ENDING or (path.is_file() and path.suffix not in (".toml", *ROBOTS))
 
 
-def _recordings(names: list[str], world: int, robot: str | None) -> list[Values]:
+def _recordings(names: list[str], world: int, robot: str | None) -> list[RunArrays]:
     """All of one robot; named by their files."""
     from heelstrike.record.recording import Recording
     from heelstrike.robot import load
-    from heelstrike.view.browser import values
+    from heelstrike.view.browser import run_arrays
 
     given = load(robot) if robot is not None else None
-    runs: list[Values] = []
+    runs: list[RunArrays] = []
     for k, name in enumerate(names):
         run = Recording.load(name)
         same = runs[0].robot if runs and runs[0].info["robot"] == run.info["robot"] else None
         found = given or same or _robot(name, run)
         label = Path(name).stem
         taken = label in [other.label for other in runs]
-        runs.append(values(run, f"{label} {k + 1}" if taken else label, world, found))
+        runs.append(run_arrays(run, f"{label} {k + 1}" if taken else label, world, found))
         if runs[k].info["robot"] != runs[0].info["robot"]:
             raise HeelstrikeError(
                 f"'{names[0]}' is of {runs[0].info['robot']}, '{name}' of {run.info['robot']}; "
@@ -135,17 +135,17 @@ def _robot(name: str, run: object) -> Robot:
         ) from error
 
 
-def _simulated(scene: SceneFile) -> Values:
+def _simulated(scene: SceneFile) -> RunArrays:
     """A scene's run from its start to its end."""
-    from heelstrike.view.browser import values
+    from heelstrike.view.browser import run_arrays
 
     sim = scene.simulator()
     with compiling():
         scene.compile(sim)
-    return values(scene.run_on(sim), scene.name)
+    return run_arrays(scene.run_on(sim), scene.name)
 
 
-def _page(runs: list[Values], path: Path, contact: str | None, as_json: bool) -> None:
+def _page(runs: list[RunArrays], path: Path, contact: str | None, as_json: bool) -> None:
     from heelstrike.view.browser import export
 
     export(runs, path, contact=contact)
@@ -156,17 +156,17 @@ def _page(runs: list[Values], path: Path, contact: str | None, as_json: bool) ->
         output().print(f"page          {path} ({size:.1f} MB)", markup=False, soft_wrap=True)
 
 
-def _watch(runs: list[Values], told: Callable[[str], None], host: str, port: int | None) -> None:
+def _watch(runs: list[RunArrays], told: Callable[[str], None], host: str, port: int | None) -> None:
     from heelstrike.view.browser import watch
 
     watch(runs, told, host, port)
 
 
 def _live(scene: SceneFile, told: Callable[[str], None], host: str, port: int | None) -> None:
-    from heelstrike.view.browser import Live, simulate
+    from heelstrike.view.browser import LiveSimulation, simulate
 
     with compiling():
-        live = Live(scene)
+        live = LiveSimulation(scene)
     simulate(live, told, host, port)
 
 

@@ -12,7 +12,7 @@ from heelstrike.papers import Paper, paper
 from heelstrike.papers.errata import errata_table
 from heelstrike.papers.making import Made
 from heelstrike.papers.report import UNEXPLAINED, Row, Status, written
-from heelstrike.view.report import Block, Line, Page, Paragraph, Picture, Section, Table
+from heelstrike.view.pages.page import Block, Page, Paragraph, Picture, Section, Table, TableRow
 
 COUNTS = ("rows", *(status.value for status in Status))
 ROW = ("quantity", "theirs", "closed form", "ours", "within", "status", "why, or what to know")
@@ -47,9 +47,9 @@ def counts(made: Sequence[Made]) -> tuple[str, ...]:
 
 
 def _summary(of: dict[str, list[Made]], made: Sequence[Made]) -> Table:
-    lines = [Line((name, str(len(some)), *counts(some)), to=name) for name, some in of.items()]
+    lines = [TableRow((name, str(len(some)), *counts(some)), to=name) for name, some in of.items()]
     if len(of) > 1:
-        lines.append(Line(("all", str(len(made)), *counts(made))))
+        lines.append(TableRow(("all", str(len(made)), *counts(made))))
     return Table(("paper", "items", *COUNTS), tuple(lines), ("items", *COUNTS))
 
 
@@ -80,12 +80,16 @@ def _settings(seconds: float, jobs: int) -> Table:
         if os.environ.get("HEELSTRIKE_DATA")
         else "none: HEELSTRIKE_DATA is not set",
     }
-    return Table(("setting", "value"), tuple(Line((key, value)) for key, value in about.items()))
+    return Table(
+        ("setting", "value"), tuple(TableRow((key, value)) for key, value in about.items())
+    )
 
 
 def _paper(of: Paper, made: Sequence[Made]) -> Section:
     items = [
-        Line((one.task.item, _title(one), *counts([one]), f"{one.seconds:.1f}"), to=_anchor(one))
+        TableRow(
+            (one.task.item, _title(one), *counts([one]), f"{one.seconds:.1f}"), to=_anchor(one)
+        )
         for one in made
     ]
     numbers = (*COUNTS, "seconds")
@@ -112,7 +116,7 @@ def _item(one: Made) -> Section:
     return Section(f"{one.task.item}: {_title(one)}", _anchor(one), tuple(blocks))
 
 
-def _lines(rows: Sequence[Row]) -> Iterator[Line]:
+def _lines(rows: Sequence[Row]) -> Iterator[TableRow]:
     """A remark that a row shares with the one above, of the same status, is not told again."""
     last: Row | None = None
     for row in rows:
@@ -120,7 +124,7 @@ def _lines(rows: Sequence[Row]) -> Iterator[Line]:
         numbers = (written(row.theirs), written(row.closed_form), written(row.ours), within)
         again = last is not None and (last.why, last.status) == (row.why, row.status)
         why = "as above" if again and row.why else row.why
-        yield Line((row.quantity, *numbers, row.status.value, why), kind=row.status.value)
+        yield TableRow((row.quantity, *numbers, row.status.value, why), kind=row.status.value)
         last = row
 
 

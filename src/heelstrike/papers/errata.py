@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heelstrike.view.markdown import markdown, write_markdown
-from heelstrike.view.report import Line, Page, Paragraph, Section, Table
+from heelstrike.view.pages.markdown import markdown, write_markdown
+from heelstrike.view.pages.page import Page, Paragraph, Section, Table, TableRow
 
 COLUMNS = ("where", "printed", "right, or chosen", "how we know")
 LEAD = (
@@ -38,7 +38,7 @@ class Erratum:
 
 def errata_table(errata: Sequence[Erratum]) -> Table:
     """One line for each."""
-    return Table(COLUMNS, tuple(Line((e.where, e.printed, e.right, e.known)) for e in errata))
+    return Table(COLUMNS, tuple(TableRow((e.where, e.printed, e.right, e.known)) for e in errata))
 
 
 def errata_page() -> Page:

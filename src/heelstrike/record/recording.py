@@ -114,13 +114,13 @@ class Recording:
         Over time it shows one world; a recording of the end alone shows all worlds. With `path` it
         is written there, whole or not at all, and needs no display.
         """
-        from heelstrike.view.panels import draw
+        from heelstrike.view.figures.recording import draw
 
         return draw(self.data, variables, world, path)
 
     def film_strip(self, path: PathLike, **options: Any) -> Path:
         """Writes pictures of the robot at several times, in a row; see `view.strip.film_strip`."""
-        from heelstrike.view.strip import film_strip
+        from heelstrike.view.render.film_strip import film_strip
 
         return film_strip(self, path, **options)
 

@@ -63,7 +63,7 @@ class Sweep:
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Peaks and falls over what was varied."""
         from heelstrike.view import plot
-        from heelstrike.view.sweep import draw
+        from heelstrike.view.figures.sweep import draw
 
         figure = draw(columns(self.path or self.data), window=path is None)
         if path is not None:

@@ -202,7 +202,7 @@ def _slid(run: hs.Recording, since: float) -> float:
 
 
 def _strip(run: hs.Recording, times: np.ndarray | list[float], follow: bool = True) -> Figure:
-    from heelstrike.view.camera import Camera
-    from heelstrike.view.strip import strip
+    from heelstrike.view.render.camera import Camera
+    from heelstrike.view.render.film_strip import film_strip_figure
 
-    return strip(run, times=list(times), camera=Camera(follow=follow), labels=[""])
+    return film_strip_figure(run, times=list(times), camera=Camera(follow=follow), labels=[""])

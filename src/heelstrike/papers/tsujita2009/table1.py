@@ -68,10 +68,10 @@ def fig6() -> Result:
 
 
 def _draw() -> Figure:
-    from heelstrike.view.camera import Camera
-    from heelstrike.view.strip import strip
+    from heelstrike.view.render.camera import Camera
+    from heelstrike.view.render.film_strip import film_strip_figure
 
     runs = [motions.simulated(f"{letter}-3", "rigid").recording for letter in motions.LETTERS]
     labels = [f"{letter}: {mass:g} kg" for letter, mass in motions.LETTERS.items()]
     times = [motions.LEAD + t for t in FRAMES]
-    return strip(runs, times=times, labels=labels, camera=Camera(azimuth=-60))
+    return film_strip_figure(runs, times=times, labels=labels, camera=Camera(azimuth=-60))

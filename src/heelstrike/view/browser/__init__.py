@@ -1,17 +1,20 @@
 """Recordings and live scenes in the browser, by viser.
 
-values.py     a world of a recording as plain arrays
-stage.py      light, ground, the first look      actor.py   a robot's nodes
-marks.py      forces, cones, CoM, CoP, ZMP, support polygon; instances.py, normals.py
-cast.py       all runs at one time, and what is shown of them
-curves.py     a contact over time
-player.py     recordings: time slider, play      live.py, desk.py   a scene that is simulated
-server.py     the server                         page.py    a page without one
+run_arrays.py       a world of a recording as plain arrays
+world_node.py       light, ground and fixed surfaces        camera.py   the first viewpoint
+robot_node.py       the nodes of a robot
+overlays.py         forces, cones, CoM, CoP, ZMP, support polygon; instances.py, normals.py
+scene_view.py       all runs at one time, and the panel of what is shown
+contact_curves.py   curves of a contact over time
+player.py           recordings: time slider, play and pause
+live_simulation.py  a scene that is simulated                live_panel.py   its controls
+server.py, show.py  the server, and opening the viewer
+export.py           a page without a server; export_curves.py adds curves to it
 """
 
-from heelstrike.view.browser.live import Live
-from heelstrike.view.browser.page import export
+from heelstrike.view.browser.export import export
+from heelstrike.view.browser.live_simulation import LiveSimulation
+from heelstrike.view.browser.run_arrays import run_arrays
 from heelstrike.view.browser.show import simulate, watch
-from heelstrike.view.browser.values import values
 
-__all__ = ["Live", "export", "simulate", "values", "watch"]
+__all__ = ["LiveSimulation", "export", "run_arrays", "simulate", "watch"]

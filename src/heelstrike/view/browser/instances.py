@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.view.solid import Triangles, solid, split, turned
+from heelstrike.view.render.solid import Triangles, solid, split, turned
 
 if TYPE_CHECKING:
     from viser import SceneApi

@@ -17,16 +17,16 @@ from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import WORLD, Point
 from heelstrike.scene import surfaces as shapes
 from heelstrike.spatial.vector import SX
-from heelstrike.view.browser.values import Values
-from heelstrike.view.scenery import surfaces
+from heelstrike.view.browser.run_arrays import RunArrays
+from heelstrike.view.render.surface_solids import recorded_surfaces
 
 
 class Normals:
     """Of the contacts of a run."""
 
-    def __init__(self, run: Values) -> None:
+    def __init__(self, run: RunArrays) -> None:
         self._robot = run.robot
-        made = {s["name"]: _again(s) for s in surfaces(run.info, run.world)}
+        made = {s["name"]: _again(s) for s in recorded_surfaces(run.info, run.world)}
         self._contacts = [
             _contact(run, name, made[on]) if on in made else None
             for name, on in zip(run.points, run.surfaces, strict=True)
@@ -69,7 +69,7 @@ def _again(surface: dict[str, Any]) -> shapes.Surface | None:
 
 
 def _contact(
-    run: Values, name: str, surface: shapes.Surface | None
+    run: RunArrays, name: str, surface: shapes.Surface | None
 ) -> tuple[Point, shapes.Surface, int] | None:
     """The point of a contact and the part of the surface, from the contact's name: `point`, or
     `point on surface part`.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from heelstrike.view.browser.cast import Cast, add_switches, colour, legend, rgb
-from heelstrike.view.browser.curves import add_curves
-from heelstrike.view.browser.values import Values
+from heelstrike.view.browser.contact_curves import add_curves
+from heelstrike.view.browser.run_arrays import RunArrays
+from heelstrike.view.browser.scene_view import SceneView, add_switches, colour, legend, rgb
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import GuiEvent, ViserServer
 
 RATE = 30.0
 """Pictures a second of wall time."""
@@ -22,7 +22,7 @@ SPEEDS = ("0.01x", "0.05x", "0.1x", "0.25x", "0.5x", "1x", "2x", "4x")
 class Player:
     """The runs at a time, which goes on while it plays."""
 
-    def __init__(self, server: ViserServer, runs: Sequence[Values]) -> None:
+    def __init__(self, server: ViserServer, runs: Sequence[RunArrays]) -> None:
         self.server, self.runs = server, list(runs)
         self.lock = threading.RLock()
         self.end = max(float(run.time[-1]) for run in runs)
@@ -30,7 +30,7 @@ class Player:
         self.playing = False
         self.speed = 1.0
         strongest = max(run.strongest() for run in runs)
-        self.cast = Cast(server, runs, strongest)
+        self.scene_view = SceneView(server, runs, strongest)
         self._panel()
         self.seek(self.begin)
 
@@ -38,7 +38,7 @@ class Player:
         """Shows a time [s]."""
         with self.lock, self.server.atomic():
             self.time = min(max(moment, self.begin), self.end)
-            self.cast.show([run.at(run.index(self.time)) for run in self.runs])
+            self.scene_view.show([run.at(run.index(self.time)) for run in self.runs])
             if self.slider.value != self.time:
                 self.slider.value = self.time
             if self.curves is not None:
@@ -84,7 +84,7 @@ class Player:
         speed.on_update(lambda _: setattr(self, "speed", float(speed.value[:-1])))
         if len(self.runs) > 1:
             self._runs()
-        add_switches(self.server, self.cast, self._act)
+        add_switches(self.server, self.scene_view, self._act)
         self.curves = add_curves(gui, self.runs, [colour(k) for k in range(len(self.runs))])
 
     def _slid(self, event: object) -> None:
@@ -98,6 +98,12 @@ class Player:
             for k, run in enumerate(self.runs):
                 box = gui.add_checkbox(run.label, True)
                 box.on_update(
-                    lambda event, k=k: self._act(lambda: self.cast.hide(k, not event.target.value))
+                    lambda event, k=k: self._act(
+                        lambda: self.scene_view.hide(k, not event.target.value)
+                    )
                 )
             gui.add_html(legend({run.label: rgb(colour(k)) for k, run in enumerate(self.runs)}))
+
+    def _hiding(self, k: int) -> Callable[[GuiEvent[Any]], None]:
+        """Return the callback of the checkbox that shows the k-th run."""
+        return lambda event: self._act(lambda: self.scene_view.hide(k, not event.target.value))

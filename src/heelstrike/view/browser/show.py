@@ -6,18 +6,18 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from heelstrike.view.browser.desk import Desk
-from heelstrike.view.browser.live import Live
+from heelstrike.view.browser.live_panel import LivePanel
+from heelstrike.view.browser.live_simulation import LiveSimulation
 from heelstrike.view.browser.player import Player
+from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.server import HOST, address, serving
-from heelstrike.view.browser.values import Values
 
 Told = Callable[[str], None]
 """Is given the page's address once it can be opened."""
 
 
 def watch(
-    runs: Sequence[Values], told: Told = print, host: str = HOST, port: int | None = None
+    runs: Sequence[RunArrays], told: Told = print, host: str = HOST, port: int | None = None
 ) -> None:
     """Shows recordings; the first in its own colours, the others as ghosts."""
     with serving(host, port, f"Heelstrike: {runs[0].robot.name}") as server:
@@ -26,10 +26,12 @@ def watch(
         _until_interrupted(player.play)
 
 
-def simulate(live: Live, told: Told = print, host: str = HOST, port: int | None = None) -> None:
+def simulate(
+    live: LiveSimulation, told: Told = print, host: str = HOST, port: int | None = None
+) -> None:
     """Simulates a scene and shows it."""
     with serving(host, port, f"Heelstrike: {live.scene.name}") as server:
-        desk = Desk(server, live)
+        desk = LivePanel(server, live)
         told(address(server))
         _until_interrupted(desk.play)
 

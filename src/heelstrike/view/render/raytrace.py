@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.view.camera import View
-from heelstrike.view.smooth import smooth
-from heelstrike.view.solid import Solid
+from heelstrike.view.render.camera import Viewpoint
+from heelstrike.view.render.denoise import smooth
+from heelstrike.view.render.solid import Solid
 
 SUPER = 2
 RAYS = 3
@@ -29,7 +29,7 @@ TILES = (0.90, 0.97)
 """Lightness of dark and light tiles, over that of their surface."""
 
 
-def render(solids: Sequence[Solid], view: View, width: int, tile: float = 0.1) -> np.ndarray:
+def render(solids: Sequence[Solid], view: Viewpoint, width: int, tile: float = 0.1) -> np.ndarray:
     """Red, green and blue, 0 to 1, (height, width, 3); on white. Tiles of floors are `tile` [m]."""
     across, down = SUPER * width, SUPER * round(width * view.ratio)
     rays = view.rays(across, down)
@@ -61,7 +61,7 @@ def render(solids: Sequence[Solid], view: View, width: int, tile: float = 0.1) -
     return picture.reshape(down // SUPER, SUPER, across // SUPER, SUPER, 3).mean(axis=(1, 3))
 
 
-def _fog(place: np.ndarray, view: View) -> np.ndarray:
+def _fog(place: np.ndarray, view: Viewpoint) -> np.ndarray:
     """How far a floor has faded: 0 about the middle of what is shown, 1 in the distance."""
     far = np.linalg.norm(place - view.middle, axis=1) / (view.distance * view.slope)
     fog = np.clip((far - 1.5) / 2.5, 0, 1).astype(np.float32)
@@ -107,7 +107,7 @@ def _embree() -> tuple[Any, Any]:
     return EmbreeScene, TriangleMesh
 
 
-def _sun(view: View) -> np.ndarray:
+def _sun(view: Viewpoint) -> np.ndarray:
     """Where it stands: behind the viewer's left shoulder, high."""
     right, _, back = view.axes
     sun = -0.45 * right + 0.75 * back + np.array([0, 0, 1.0])

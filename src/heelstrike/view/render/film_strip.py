@@ -19,9 +19,9 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
 from heelstrike.view import plot
-from heelstrike.view.camera import Camera, View, fitted
-from heelstrike.view.reel import Frame, Reel, reel
-from heelstrike.view.scenery import reach
+from heelstrike.view.render.camera import Camera, Viewpoint, fit_camera
+from heelstrike.view.render.snapshots import Snapshot, Snapshots, take_snapshots
+from heelstrike.view.render.surface_solids import small_surface_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,10 +49,10 @@ def film_strip(
 ) -> Path:
     """Writes a film strip, whole or not at all, and returns its path; options are `strip`'s."""
     plot.check_ending(path)
-    return plot.save(strip(recordings, **options), path, few_colours=True)
+    return plot.save(film_strip_figure(recordings, **options), path, few_colours=True)
 
 
-def strip(
+def film_strip_figure(
     recordings: Recording | Sequence[Recording],
     frames: int = 6,
     times: Sequence[float] | None = None,
@@ -79,22 +79,23 @@ def strip(
         raise HeelstrikeError(f"columns={columns}: a row holds at least one frame")
     names = [None] * len(runs) if labels is None else labels
     reels = [
-        reel(run, frames, times, world, robot, name) for run, name in zip(runs, names, strict=True)
+        take_snapshots(run, frames, times, world, robot, name)
+        for run, name in zip(runs, names, strict=True)
     ]
     across = min(columns or len(reels[0].frames), len(reels[0].frames))
     return _sheet(reels, _views(reels, camera or Camera()), across, width, forces)
 
 
-def _views(reels: list[Reel], camera: Camera) -> list[list[View]]:
+def _views(reels: list[Snapshots], camera: Camera) -> list[list[Viewpoint]]:
     """Of every frame: one for all, or one each that goes along with the robot."""
     corners = [[one.corners(frame) for frame in one.frames] for one in reels]
     if not camera.follow:
         places = np.vstack([place for row in corners for place in row])
-        places = np.vstack([places, *(reach(one.surfaces, places) for one in reels)])
-        view = fitted(camera, places)
+        places = np.vstack([places, *(small_surface_points(one.surfaces, places) for one in reels)])
+        view = fit_camera(camera, places)
         return [[view] * len(row) for row in corners]
-    ratio = max(fitted(camera, place).ratio for row in corners for place in row)
-    alone = [[fitted(camera, place, ratio) for place in row] for row in corners]
+    ratio = max(fit_camera(camera, place).ratio for row in corners for place in row)
+    alone = [[fit_camera(camera, place, ratio) for place in row] for row in corners]
     distance = max(view.distance for row in alone for view in row)
     return [[view.from_distance(distance) for view in row] for row in alone]
 
@@ -118,7 +119,7 @@ class Scale:
         return rounded(self.size / 2)
 
 
-def _scale(reels: list[Reel], view: View, cell: float, forces: bool) -> Scale:
+def _scale(reels: list[Snapshots], view: Viewpoint, cell: float, forces: bool) -> Scale:
     strengths = [np.linalg.norm(f.forces, axis=1) for one in reels for f in one.frames]
     strongest = float(np.concatenate(strengths).max(initial=0.0))
     size = view.distance * view.slope
@@ -129,7 +130,7 @@ def _scale(reels: list[Reel], view: View, cell: float, forces: bool) -> Scale:
 
 
 def _sheet(
-    reels: list[Reel], views: list[list[View]], columns: int, width: float, forces: bool
+    reels: list[Snapshots], views: list[list[Viewpoint]], columns: int, width: float, forces: bool
 ) -> Figure:
     """Rows of pictures, times above them, laws beside them, scales below."""
     from matplotlib.figure import Figure
@@ -156,7 +157,7 @@ def _sheet(
     return drawn
 
 
-def _show(ax: Axes, picture: np.ndarray, view: View, frame: Frame, scale: Scale) -> None:
+def _show(ax: Axes, picture: np.ndarray, view: Viewpoint, frame: Snapshot, scale: Scale) -> None:
     """One frame, with its time and its forces."""
     ax.imshow(picture, extent=(-1, 1, -view.ratio, view.ratio), interpolation="antialiased")
     ax.set_axis_off()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.view.browser.values import Values
+from heelstrike.view.browser.run_arrays import RunArrays
 
 if TYPE_CHECKING:
     from viser import GuiApi
@@ -21,18 +21,18 @@ EDGE = 1e6
 WIDTH, HEIGHT = 300, 150
 """Of the panel and of a plot [pixels]."""
 
-Number = Callable[[Values, int], np.ndarray]
+Number = Callable[[RunArrays, int], np.ndarray]
 """A number over time of one contact."""
 
 
-def _friction(run: Values, point: int) -> np.ndarray:
+def _friction(run: RunArrays, point: int) -> np.ndarray:
     """|f_t|, from |f| and f_n."""
     size = np.linalg.norm(run.arrays["force"][:, point], axis=-1)
     normal = np.abs(run.arrays["normal_force"][:, point])
     return np.sqrt(np.maximum(size - normal, 0) * (size + normal))
 
 
-def _slip(run: Values, point: int) -> np.ndarray:
+def _slip(run: RunArrays, point: int) -> np.ndarray:
     speed = 1e3 * np.linalg.norm(run.arrays["slip"][:, point], axis=-1)
     return np.where(run.arrays["depth"][:, point] > 0, speed, 0.0)
 
@@ -46,10 +46,10 @@ PLOTS: dict[str, tuple[tuple[str, ...], Number]] = {
 """Title: variables that it takes, and the number."""
 
 
-class Curves:
+class ContactCurves:
     """Plots in a panel; one contact is chosen by name."""
 
-    def __init__(self, gui: GuiApi, runs: Sequence[Values], colours: Sequence[str]) -> None:
+    def __init__(self, gui: GuiApi, runs: Sequence[RunArrays], colours: Sequence[str]) -> None:
         from viser import uplot
 
         self.runs = list(runs)
@@ -102,32 +102,34 @@ class Curves:
             drawn.data = (grid, np.where(grid <= time, EDGE, -EDGE), *curves)
 
 
-def add_curves(gui: GuiApi, runs: Sequence[Values], colours: Sequence[str]) -> Curves | None:
+def add_curves(
+    gui: GuiApi, runs: Sequence[RunArrays], colours: Sequence[str]
+) -> ContactCurves | None:
     """A panel of curves on the left; none where the first run has no contacts to show."""
     if not titles(runs[0]):
         return None
     panel = gui.add_panel()
     with panel.add_tab("Contact"):
-        made = Curves(gui, runs, colours)
+        made = ContactCurves(gui, runs, colours)
     panel.dock_left()
     panel.set_width(WIDTH)
     return made
 
 
-def titles(run: Values) -> list[str]:
+def titles(run: RunArrays) -> list[str]:
     """Of the plots that a run holds everything for; none where it has no contacts."""
     if not run.points:
         return []
     return [title for title, (needs, _) in PLOTS.items() if set(needs) <= set(run.arrays)]
 
 
-def most_loaded(run: Values) -> str:
+def most_loaded(run: RunArrays) -> str:
     """The contact with the largest normal force."""
     loads = run.arrays.get("normal_force", np.zeros((1, len(run.points)))).max(axis=0)
     return run.points[int(np.argmax(loads))]
 
 
-def curve(run: Values, contact: str, title: str) -> tuple[np.ndarray, np.ndarray]:
+def curve(run: RunArrays, contact: str, title: str) -> tuple[np.ndarray, np.ndarray]:
     """Times and values of a run; zero where it has no such contact, or did not record it."""
     needs, number = PLOTS[title]
     if contact not in run.points or not set(needs) <= set(run.arrays):

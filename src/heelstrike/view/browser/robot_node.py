@@ -10,9 +10,14 @@ from scipy.spatial.transform import Rotation
 from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import WORLD
 from heelstrike.view.browser.instances import Colour
-from heelstrike.view.browser.values import Values
-from heelstrike.view.scenery import INSIDE, origin, pieces, surfaces
-from heelstrike.view.solid import Solid, Triangles, solid, split
+from heelstrike.view.browser.run_arrays import RunArrays
+from heelstrike.view.render.solid import Solid, Triangles, solid, split
+from heelstrike.view.render.surface_solids import (
+    INSIDE,
+    recorded_surfaces,
+    surface_meshes,
+    surface_origin,
+)
 
 if TYPE_CHECKING:
     from viser import SceneApi
@@ -23,11 +28,11 @@ WORN = (0.62, 0.70, 0.80)
 """Of surfaces on bodies."""
 
 
-class Actor:
+class RobotNode:
     """A robot's nodes under `name`; a ghost has one colour and is seen through."""
 
     def __init__(
-        self, scene: SceneApi, name: str, run: Values, ghost: Colour | None = None
+        self, scene: SceneApi, name: str, run: RunArrays, ghost: Colour | None = None
     ) -> None:
         self.robot = run.robot
         self.root = scene.add_frame(name, show_axes=False)
@@ -62,15 +67,15 @@ def path(name: str) -> str:
     return name.replace("/", ":")
 
 
-def _by_colour(run: Values) -> dict[tuple[int, tuple[float, float, float]], list[Solid]]:
+def _by_colour(run: RunArrays) -> dict[tuple[int, tuple[float, float, float]], list[Solid]]:
     """What is to be seen of each body, and the surfaces on it."""
     found: dict[tuple[int, tuple[float, float, float]], list[Solid]] = {}
     for body, shown in run.worn:
         found.setdefault((body, shown.colour), []).append(shown)
-    for surface in surfaces(run.info, run.world):
+    for surface in recorded_surfaces(run.info, run.world):
         if (rides := surface.get("body")) is not None:
-            for vertices, triangles in pieces(surface):
-                own = solid((INSIDE * vertices + origin(surface), triangles), WORN)
+            for vertices, triangles in surface_meshes(surface):
+                own = solid((INSIDE * vertices + surface_origin(surface), triangles), WORN)
                 found.setdefault((run.robot.body(rides), WORN), []).append(own)
     return found
 

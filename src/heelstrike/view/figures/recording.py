@@ -16,7 +16,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.record.variables import known
 from heelstrike.step.account import WORKS
 from heelstrike.view import plot
-from heelstrike.view.over_worlds import END, over_worlds
+from heelstrike.view.figures.worlds import END, over_worlds
 
 if TYPE_CHECKING:
     import xarray as xr

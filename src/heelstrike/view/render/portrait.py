@@ -19,10 +19,10 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import Robot
 from heelstrike.view import plot
-from heelstrike.view.camera import Camera, View, fitted
-from heelstrike.view.dress import dress
-from heelstrike.view.reel import Frame, Reel
-from heelstrike.view.strip import GAP, Scale
+from heelstrike.view.render.camera import Camera, Viewpoint, fit_camera
+from heelstrike.view.render.film_strip import GAP, Scale
+from heelstrike.view.render.robot_solids import robot_solids
+from heelstrike.view.render.snapshots import Snapshot, Snapshots
 
 Shot = tuple[Robot, str | Sequence[float] | np.ndarray, float]
 """A robot, the name of its pose or its q, and the azimuth that it is seen from [deg]."""
@@ -77,22 +77,22 @@ def portrait(
     return plot.save(drawn, path, few_colours=True)
 
 
-def _reel(robot: Robot, pose: str | Sequence[float] | np.ndarray) -> Reel:
+def _reel(robot: Robot, pose: str | Sequence[float] | np.ndarray) -> Snapshots:
     """One frame: the robot at q, and where its contact points are."""
     q = robot.pose(pose) if isinstance(pose, str) else np.asarray(pose, dtype=float)
     if q.shape != (robot.nq,):
         raise HeelstrikeError(f"{robot.name} has {robot.nq} coordinates, the pose {q.size}")
     places = placements(robot, q)
     points = [places[p.body][0] @ p.position + places[p.body][1] for p in robot.points]
-    frame = Frame(0.0, q, np.array(points).reshape(-1, 3), np.zeros((len(points), 3)))
-    return Reel(robot.name, robot, dress(robot), [FLOOR], [frame])
+    frame = Snapshot(0.0, q, np.array(points).reshape(-1, 3), np.zeros((len(points), 3)))
+    return Snapshots(robot.name, robot, robot_solids(robot), [FLOOR], [frame])
 
 
-def _views(reels: list[Reel], cameras: list[Camera]) -> list[View]:
+def _views(reels: list[Snapshots], cameras: list[Camera]) -> list[Viewpoint]:
     """Of one shape and from one distance, each with its robot in the middle."""
     corners = [reel.corners(reel.frames[0]) for reel in reels]
     both = list(zip(cameras, corners, strict=True))
-    ratio = max(fitted(camera, places).ratio for camera, places in both)
-    views = [fitted(camera, places, ratio) for camera, places in both]
+    ratio = max(fit_camera(camera, places).ratio for camera, places in both)
+    views = [fit_camera(camera, places, ratio) for camera, places in both]
     distance = max(view.distance for view in views)
     return [view.from_distance(distance) for view in views]

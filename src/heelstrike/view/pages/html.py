@@ -13,7 +13,7 @@ from importlib.resources import files
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
-from heelstrike.view.report import Block, Line, Page, Paragraph, Picture, Section, Table
+from heelstrike.view.pages.page import Block, Page, Paragraph, Picture, Section, Table, TableRow
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
@@ -27,7 +27,7 @@ def write_html(page: Page, path: str | os.PathLike[str]) -> None:
 
 def html(page: Page) -> str:
     """The page as text."""
-    style = files(__package__).joinpath("report.css").read_text(encoding="utf-8")
+    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     return "\n".join(
         [
             "<!doctype html>",
@@ -94,7 +94,7 @@ def _table(table: Table) -> str:
     )
 
 
-def _row(table: Table, line: Line) -> str:
+def _row(table: Table, line: TableRow) -> str:
     cells = []
     for k, (name, cell) in enumerate(zip(table.columns, line.cells, strict=True)):
         text = escape(cell)

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heelstrike.view.browser.actor import path
+from heelstrike.view.browser.camera import HIGH, first_look
 from heelstrike.view.browser.instances import turns_of_z
-from heelstrike.view.browser.sight import HIGH, first_look
-from heelstrike.view.browser.values import Values
-from heelstrike.view.scenery import COLOURS, origin, pieces, reach, surfaces
-from heelstrike.view.solid import solid, split
-from heelstrike.view.strip import rounded
+from heelstrike.view.browser.robot_node import path
+from heelstrike.view.browser.run_arrays import RunArrays
+from heelstrike.view.render.film_strip import rounded
+from heelstrike.view.render.solid import solid, split
+from heelstrike.view.render.surface_solids import (
+    COLOURS,
+    recorded_surfaces,
+    small_surface_points,
+    surface_meshes,
+    surface_origin,
+)
 
 if TYPE_CHECKING:
     from viser import CameraHandle, ClientHandle, ViserServer
@@ -32,22 +38,24 @@ FAR = 60.0
 """Where the ground fades out, in sizes of what is shown."""
 
 
-class Stage:
+class WorldNode:
     """The surroundings of a run."""
 
-    def __init__(self, server: ViserServer, run: Values) -> None:
+    def __init__(self, server: ViserServer, run: RunArrays) -> None:
         self._server = server
-        self.world = server.scene.add_frame(WORLD, show_axes=False)
+        self.node = server.scene.add_frame(WORLD, show_axes=False)
         places = run.corners(0)
         self.size = float(max(np.ptp(places, axis=0).max(), 1e-3))
         """Largest length of the robot's first pose [m]."""
         self.centre = places.mean(axis=0)
-        shown = surfaces(run.info, run.world)
+        shown = recorded_surfaces(run.info, run.world)
         self._light()
         for k, surface in enumerate(shown):
             if surface.get("body") is None:
                 self._surface(surface, COLOURS[k % len(COLOURS)])
-        self._places = np.vstack([places, *_later(run, places), reach(shown, places)])
+        self._places = np.vstack(
+            [places, *_later(run, places), small_surface_points(shown, places)]
+        )
         self._blocks = _blocks(shown)
         self._look()
         server.on_client_connect(self._greet)
@@ -55,7 +63,7 @@ class Stage:
     def follow(self, place: np.ndarray | None) -> None:
         """Keeps a place of the world over the spot where the run began; None: lets it go."""
         away = np.zeros(3) if place is None else self.centre - place
-        self.world.position = (float(away[0]), float(away[1]), 0.0)
+        self.node.position = (float(away[0]), float(away[1]), 0.0)
 
     def _look(self) -> None:
         """The look of pages that do not say how wide they are."""
@@ -110,13 +118,13 @@ class Stage:
                 fade_distance=FAR * self.size / 3,
                 fade_strength=1.5,
                 wxyz=turns_of_z(normal[None])[0],
-                position=origin(surface),
+                position=surface_origin(surface),
             )
             return
-        for k, (vertices, triangles) in enumerate(pieces(surface)):
+        for k, (vertices, triangles) in enumerate(surface_meshes(surface)):
             faces = split(solid((vertices, triangles), colour))
             scene.add_mesh_simple(
-                f"{name}/{k}", *faces, color=shade, side="double", position=origin(surface)
+                f"{name}/{k}", *faces, color=shade, side="double", position=surface_origin(surface)
             )
 
 
@@ -125,11 +133,11 @@ def _blocks(shown: list[dict[str, Any]]) -> np.ndarray:
     found = [np.zeros((0, 3, 3))]
     for surface in shown:
         if surface.get("body") is None:
-            found += [x[faces] + origin(surface) for x, faces in pieces(surface)]
+            found += [x[faces] + surface_origin(surface) for x, faces in surface_meshes(surface)]
     return np.concatenate(found)
 
 
-def _later(run: Values, first: np.ndarray) -> list[np.ndarray]:
+def _later(run: RunArrays, first: np.ndarray) -> list[np.ndarray]:
     """Corners of the robot later on, as far as it stays near."""
     size, middle = np.ptp(first, axis=0).max(), first.mean(axis=0)
     found = []

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heelstrike.robot.robot import Robot
-from heelstrike.view.dress import Dress, dress, placed
-from heelstrike.view.reel import fitting, moving
+from heelstrike.view.render.robot_solids import BodySolids, place_solids, robot_solids
+from heelstrike.view.render.snapshots import recorded_robot, world_over_time
 
 if TYPE_CHECKING:
     from heelstrike.record.recording import Recording
@@ -33,12 +33,12 @@ NAMES = (
 USUAL = 0.9
 """Share of the time with contact in which arrows are not longer than planned."""
 
-Now = Mapping[str, np.ndarray]
+Sample = Mapping[str, np.ndarray]
 """Variables at one time, by name."""
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class RunArrays:
     """What is shown of a run."""
 
     label: str
@@ -58,20 +58,20 @@ class Values:
     """The surface that each of them may touch."""
 
     @cached_property
-    def worn(self) -> Dress:
+    def worn(self) -> BodySolids:
         """What the robot looks like."""
-        return dress(self.robot)
+        return robot_solids(self.robot)
 
     def corners(self, k: int) -> np.ndarray:
         """Places of the robot at a record, (n, 3) [m]."""
-        solids = placed(self.robot, self.worn, self.arrays["q"][k])
+        solids = place_solids(self.robot, self.worn, self.arrays["q"][k])
         return np.vstack([solid.vertices for solid in solids])
 
     def index(self, time: float) -> int:
         """Of the record at a time, or the last one before [s]."""
         return max(int(np.searchsorted(self.time, time + 1e-9, side="right")) - 1, 0)
 
-    def at(self, k: int) -> Now:
+    def at(self, k: int) -> Sample:
         return {name: array[k] for name, array in self.arrays.items()}
 
     def strongest(self) -> float:
@@ -82,16 +82,18 @@ class Values:
         return float(np.quantile(acting, USUAL)) if len(acting) else 0.0
 
 
-def values(run: Recording, label: str = "", world: int = 0, robot: Robot | None = None) -> Values:
+def run_arrays(
+    run: Recording, label: str = "", world: int = 0, robot: Robot | None = None
+) -> RunArrays:
     """A world of a recording that holds q over time."""
-    shown, robot = moving(run, world), fitting(run, robot)
+    shown, robot = world_over_time(run, world), recorded_robot(run, robot)
     arrays = {name: shown[name].values for name in NAMES if _over_time(shown, name)}
     labels: dict[str, tuple[str, ...]] = {}
     if "point" in shown.coords:
         law = "point_law" if "point_law" in shown.coords else "surface"
         for name, coordinate in (("points", "point"), ("laws", law), ("surfaces", "surface")):
             labels[name] = tuple(str(x) for x in shown[coordinate].values)
-    return Values(label, robot, run.info, world, shown["time"].values, arrays, **labels)
+    return RunArrays(label, robot, run.info, world, shown["time"].values, arrays, **labels)
 
 
 def _over_time(shown: Any, name: str) -> bool:

@@ -12,11 +12,11 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.scene.files.describe import notes
 from heelstrike.scene.scene import Scene
 from heelstrike.simulate.parameters import Parameters
-from heelstrike.view.browser.cast import Cast, add_switches, colour
-from heelstrike.view.browser.curves import Curves, add_curves
+from heelstrike.view.browser.contact_curves import ContactCurves, add_curves
 from heelstrike.view.browser.instances import Arrows
-from heelstrike.view.browser.live import Live
-from heelstrike.view.browser.stage import WORLD
+from heelstrike.view.browser.live_simulation import LiveSimulation
+from heelstrike.view.browser.scene_view import SceneView, add_switches, colour
+from heelstrike.view.browser.world_node import WORLD
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -30,7 +30,7 @@ PUSH = (120, 60, 180)
 
 
 @dataclass(frozen=True)
-class Knob:
+class LawSlider:
     """A law's parameter on a slider."""
 
     path: str
@@ -47,9 +47,9 @@ class Knob:
         return self.path.partition(".")[2] + (f" [{unit}" if unit else "")
 
 
-def knobs(scene: Scene, values: Parameters) -> dict[str, list[Knob]]:
+def law_sliders(scene: Scene, values: Parameters) -> dict[str, list[LawSlider]]:
     """Of every surface and body that has a law, by its name: what may change while it runs."""
-    found: dict[str, list[Knob]] = {}
+    found: dict[str, list[LawSlider]] = {}
     for owner, law in scene.laws.items():
         for path in values:
             own = path.startswith(f"{owner}.") and values.size(path) == 1
@@ -64,20 +64,20 @@ def knobs(scene: Scene, values: Parameters) -> dict[str, list[Knob]]:
     return found
 
 
-def _knob(path: str, value: float, meaning: str) -> Knob:
+def _knob(path: str, value: float, meaning: str) -> LawSlider:
     """A range that holds the value: about it where it has a unit, else from 0 to 1 or twice it."""
     if value > 0 and meaning.endswith("]"):
-        return Knob(path, value, value / 10, 4 * value, meaning)
-    return Knob(path, value, min(0.0, 2 * value), max(1.0, 2 * value), meaning)
+        return LawSlider(path, value, value / 10, 4 * value, meaning)
+    return LawSlider(path, value, min(0.0, 2 * value), max(1.0, 2 * value), meaning)
 
 
-class Desk:
+class LivePanel:
     """A live scene in the browser."""
 
-    def __init__(self, server: ViserServer, live: Live) -> None:
+    def __init__(self, server: ViserServer, live: LiveSimulation) -> None:
         self.server, self.live = server, live
         weight = live.scene.robot.mass * float(np.linalg.norm(live.scene.scene.gravity))
-        self.cast = Cast(server, [live.values], strongest=max(weight / 2, 1e-3))
+        self.scene_view = SceneView(server, [live.values], strongest=max(weight / 2, 1e-3))
         self.arrow = Arrows(server.scene, f"{WORLD}/push", 1, PUSH)
         self._count, self._weight = 0, weight
         self._panel()
@@ -93,15 +93,15 @@ class Desk:
         now = self.live.values.at(-1)
         self._count += 1
         with self.server.atomic():
-            self.cast.marks[0].run = self.live.values
-            self.cast.show([now])
+            self.scene_view.overlays[0].run = self.live.values
+            self.scene_view.show([now])
             self._show_push()
             if self.curves is not None and self._count % CURVES == 0:
                 self._draw(self.curves)
         if self._count % TOLD == 0:
             self._tell()
 
-    def _draw(self, curves: Curves) -> None:
+    def _draw(self, curves: ContactCurves) -> None:
         """The curves, if there is anything new; nothing is shaded, all of it is past."""
         if curves.runs[0] is not self.live.values:
             curves.runs = [self.live.values]
@@ -133,9 +133,9 @@ class Desk:
         """An arrow from the body, as those of contacts: by the same scale."""
         tail, vector = np.zeros((1, 3)), np.zeros((1, 3))
         for body, force in self.live.pushes().items():
-            node = self.cast.actors[0].bodies[self.live.scene.robot.body(body)]
-            tail[0], vector[0] = node.position, force / self.cast.scale
-        self.arrow.show(tail, vector, 0.03 * self.cast.stage.size)
+            node = self.scene_view.robots[0].bodies[self.live.scene.robot.body(body)]
+            tail[0], vector[0] = node.position, force / self.scene_view.scale
+        self.arrow.show(tail, vector, 0.03 * self.scene_view.world_node.size)
 
     def _panel(self) -> None:
         gui = self.server.gui
@@ -151,12 +151,12 @@ class Desk:
         speed.on_update(lambda _: setattr(self.live, "speed", float(speed.value[:-1])))
         self._laws()
         self._push()
-        add_switches(self.server, self.cast, self.live.ask)
+        add_switches(self.server, self.scene_view, self.live.ask)
         self.curves = add_curves(gui, [self.live.values], [colour(0)])
 
     def _laws(self) -> None:
         gui = self.server.gui
-        for owner, found in knobs(self.live.scene.scene, self.live.sim.parameters).items():
+        for owner, found in law_sliders(self.live.scene.scene, self.live.sim.parameters).items():
             with gui.add_folder(f"Law of {owner}"):
                 for knob in found:
                     slider = gui.add_slider(

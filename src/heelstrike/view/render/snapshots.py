@@ -11,10 +11,10 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
 from heelstrike.view import plot
-from heelstrike.view.camera import View
-from heelstrike.view.dress import Dress, dress, placed
-from heelstrike.view.render import render
-from heelstrike.view.scenery import scenery, surfaces
+from heelstrike.view.render.camera import Viewpoint
+from heelstrike.view.render.raytrace import render
+from heelstrike.view.render.robot_solids import BodySolids, place_solids, robot_solids
+from heelstrike.view.render.surface_solids import recorded_surfaces, surface_solids
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,7 +26,7 @@ FORCES = ("contact_position", "force", "touching")
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Snapshot:
     """A robot at one time."""
 
     time: float
@@ -39,43 +39,43 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Reel:
+class Snapshots:
     """The frames of a recording, and what stands in them."""
 
     label: str
     robot: Robot
-    worn: Dress
+    worn: BodySolids
     surfaces: list[dict[str, Any]]
-    frames: list[Frame]
+    frames: list[Snapshot]
 
-    def corners(self, frame: Frame) -> np.ndarray:
+    def corners(self, frame: Snapshot) -> np.ndarray:
         """Places of the robot, (n, 3) [m]."""
-        return np.vstack([s.vertices for s in placed(self.robot, self.worn, frame.q)])
+        return np.vstack([s.vertices for s in place_solids(self.robot, self.worn, frame.q)])
 
-    def picture(self, frame: Frame, view: View, width: int, tile: float) -> np.ndarray:
+    def picture(self, frame: Snapshot, view: Viewpoint, width: int, tile: float) -> np.ndarray:
         """Of the robot and its ground, as `render` has it."""
-        ground = scenery(self.surfaces, self.robot, frame.q, view)
-        return render([*ground, *placed(self.robot, self.worn, frame.q)], view, width, tile)
+        ground = surface_solids(self.surfaces, self.robot, frame.q, view)
+        return render([*ground, *place_solids(self.robot, self.worn, frame.q)], view, width, tile)
 
 
-def reel(
+def take_snapshots(
     run: Recording,
     count: int = 6,
     times: Sequence[float] | None = None,
     world: int = 0,
     robot: Robot | None = None,
     label: str | None = None,
-) -> Reel:
+) -> Snapshots:
     """A recording's frames: `count` at even times, or the records nearest to `times` [s]."""
-    info, shown = run.info, moving(run, world)
+    info, shown = run.info, world_over_time(run, world)
     at = _indices(shown["time"].values, count, times)
-    robot = fitting(run, robot)
-    label = laws(info) if label is None else label
+    robot = recorded_robot(run, robot)
+    label = law_names(info) if label is None else label
     frames = [_frame(shown.isel(time=k)) for k in at]
-    return Reel(label, robot, dress(robot), surfaces(info, world), frames)
+    return Snapshots(label, robot, robot_solids(robot), recorded_surfaces(info, world), frames)
 
 
-def moving(run: Recording, world: int) -> xr.Dataset:
+def world_over_time(run: Recording, world: int) -> xr.Dataset:
     """A world of a recording that holds q over time, with its own clock."""
     data = run.data
     if "q" not in data or "time" not in data["q"].dims:
@@ -86,7 +86,7 @@ def moving(run: Recording, world: int) -> xr.Dataset:
     return plot.of_world(data, world)
 
 
-def fitting(run: Recording, robot: Robot | None = None) -> Robot:
+def recorded_robot(run: Recording, robot: Robot | None = None) -> Robot:
     """The robot of a recording, loaded again unless given."""
     robot, coordinates = robot or run.robot, run.data.sizes["coordinate"]
     if robot.nq != coordinates:
@@ -97,12 +97,12 @@ def fitting(run: Recording, robot: Robot | None = None) -> Robot:
     return robot
 
 
-def _frame(now: xr.Dataset) -> Frame:
+def _frame(now: xr.Dataset) -> Snapshot:
     points = forces = np.zeros((0, 3))
     if set(FORCES) <= set(now):
         on = now["touching"].values
         points, forces = now["contact_position"].values[on], now["force"].values[on]
-    return Frame(float(now["time"]), now["q"].values, points, forces)
+    return Snapshot(float(now["time"]), now["q"].values, points, forces)
 
 
 def _indices(clock: np.ndarray, count: int, times: Sequence[float] | None) -> list[int]:
@@ -120,7 +120,7 @@ def _indices(clock: np.ndarray, count: int, times: Sequence[float] | None) -> li
     return [int(np.argmin(np.abs(clock - t))) for t in wanted]
 
 
-def laws(info: dict[str, Any]) -> str:
+def law_names(info: dict[str, Any]) -> str:
     """Short names of a recording's laws: the normal law's, where there is one."""
     names = [str(law.get("normal", law)["kind"]) for law in info["laws"].values()]
     return ", ".join(dict.fromkeys(names)) or "no ground"

@@ -7,23 +7,23 @@ import numpy as np
 from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import WORLD, Robot, Shape
 from heelstrike.robot.rotations import turn_z_to
-from heelstrike.view.solid import Solid, of_shape
+from heelstrike.view.render.solid import Solid, of_shape
 
 PLAIN = (0.78, 0.79, 0.81)
 """Of what has no colour of its own."""
 ROD = 0.012
 """Radius of a rod over the robot's size."""
 
-Dress = list[tuple[int, Solid]]
+BodySolids = list[tuple[int, Solid]]
 """(body or WORLD, what it shows in its own frame)"""
 
 
-def dress(robot: Robot) -> Dress:
+def robot_solids(robot: Robot) -> BodySolids:
     """What is to be seen of every body, and of a fixed base; where nothing is, what touches, held
     together by rods.
     """
     rod = ROD * float(np.ptp([p for _, p in placements(robot, robot.neutral)], axis=0).max())
-    worn: Dress = []
+    worn: BodySolids = []
     for body in range(WORLD, len(robot.bodies)):
         own = [shape for shape in robot.shapes if shape.body == body]
         solids = _solids([shape for shape in own if shape.visible])
@@ -35,8 +35,8 @@ def dress(robot: Robot) -> Dress:
     return worn
 
 
-def placed(robot: Robot, worn: Dress, q: np.ndarray) -> list[Solid]:
-    """The dress in the world at q."""
+def place_solids(robot: Robot, worn: BodySolids, q: np.ndarray) -> list[Solid]:
+    """Return the solids of a robot in the world at q."""
     poses = placements(robot, q)
     return [s if body == WORLD else s.moved(*poses[body]) for body, s in worn]
 

@@ -38,7 +38,7 @@ class Camera:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class Viewpoint:
     """A camera in its place."""
 
     axes: np.ndarray
@@ -56,7 +56,7 @@ class View:
         """Of what is shown [m]."""
         return self.place - self.distance * self.axes[2]
 
-    def from_distance(self, distance: float) -> View:
+    def from_distance(self, distance: float) -> Viewpoint:
         """The same middle from further away, or nearer."""
         return replace(self, place=self.middle + distance * self.axes[2], distance=distance)
 
@@ -75,7 +75,7 @@ class View:
         return rays / np.sqrt(np.einsum("ij,ij->i", rays, rays))[:, None]
 
 
-def fitted(camera: Camera, places: np.ndarray, ratio: float | None = None) -> View:
+def fit_camera(camera: Camera, places: np.ndarray, ratio: float | None = None) -> Viewpoint:
     """The view that just holds all places; the ratio, if not given, is that of what is seen."""
     axes, slope = camera.axes, float(np.tan(np.radians(camera.angle) / 2))
     seen = places @ axes.T
@@ -90,4 +90,4 @@ def fitted(camera: Camera, places: np.ndarray, ratio: float | None = None) -> Vi
         flat = offset[:, :2] / (distance - offset[:, 2:])
         middle[:2] += (flat.max(axis=0) + flat.min(axis=0)) / 2 * distance
     place = middle @ axes + distance * axes[2]
-    return View(axes, place, slope, chosen, distance)
+    return Viewpoint(axes, place, slope, chosen, distance)

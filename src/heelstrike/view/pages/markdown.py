@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from heelstrike.files import whole_file
-from heelstrike.view.report import Block, Page, Paragraph, Picture, Section, Table
+from heelstrike.view.pages.page import Block, Page, Paragraph, Picture, Section, Table
 
 SPECIAL = re.compile(r"([\\`*\[<|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 """What Markdown would take for markup."""

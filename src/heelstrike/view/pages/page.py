@@ -22,7 +22,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Line:
+class TableRow:
     """One row of a table."""
 
     cells: tuple[str, ...]
@@ -37,7 +37,7 @@ class Table:
     """Rows under named columns."""
 
     columns: tuple[str, ...]
-    rows: tuple[Line, ...]
+    rows: tuple[TableRow, ...]
     numbers: tuple[str, ...] = ()
     """Columns that are aligned right."""
 

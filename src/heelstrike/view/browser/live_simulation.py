@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.record.derived import standard
-from heelstrike.view.browser.values import NAMES, Values, values
+from heelstrike.view.browser.run_arrays import NAMES, RunArrays, run_arrays
 
 if TYPE_CHECKING:
     from heelstrike.record.recording import Recording
@@ -34,7 +34,7 @@ SHARE = 0.9
 """Of the measured factor that a new picture keeps: over the last ten."""
 
 
-class Live:
+class LiveSimulation:
     """A simulator that keeps pace with the clock."""
 
     def __init__(self, scene: SceneFile, body: str | None = None) -> None:
@@ -103,7 +103,7 @@ class Live:
             self.sim.parameters[f"{path}.last"] = 0
         self.note, self._debt = "", 0.0
         run = self.sim.run(steps=1, record=self._names, progress=False)
-        self.values: Values = values(run, self.scene.name, robot=self.scene.robot)
+        self.values: RunArrays = run_arrays(run, self.scene.name, robot=self.scene.robot)
 
     # time
 

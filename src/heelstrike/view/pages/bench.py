@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from heelstrike.bench.accuracy import FINEST, GRID, PARTS, TOLERANCE
 from heelstrike.bench.steps import PEER_BATCH, PEER_ONE
 from heelstrike.view import plot
-from heelstrike.view.bench_pictures import against_peer, growth
-from heelstrike.view.html import write_html
-from heelstrike.view.report import Block, Line, Page, Paragraph, Picture, Section, Table
+from heelstrike.view.figures.bench import against_peer, growth
+from heelstrike.view.pages.html import write_html
+from heelstrike.view.pages.page import Block, Page, Paragraph, Picture, Section, Table, TableRow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,7 +107,7 @@ def _ways(found: Mapping[str, Any]) -> tuple[Block, ...]:
     times, rows = found["ways"], []
     for name, spent in times.items():
         theirs = _peer(times, name)
-        rows.append(Line((name, _us(spent), _rate(1e6 / spent["us"]), _ratio(theirs, spent))))
+        rows.append(TableRow((name, _us(spent), _rate(1e6 / spent["us"]), _ratio(theirs, spent))))
     threads = found["threads"]
     said = f"{threads['count']} threads make {threads['ratio']:.2f} times the steps of one."
     names = ("way", "us a step", "steps a second", "x")
@@ -118,12 +118,12 @@ def _laws(found: Mapping[str, Any]) -> tuple[Block, ...]:
     rows, times = [], found["ways"]
     for name, law in found["laws"].items():
         if law["said"]:
-            rows.append(Line((name, "fell", *[""] * 5)))
+            rows.append(TableRow((name, "fell", *[""] * 5)))
             continue
         one, many = law["one"], law["batch"]
         cells = [_us(one), _ratio(times.get(PEER_ONE), one)]
         cells += [_us(many), _ratio(times.get(PEER_BATCH), many)]
-        rows.append(Line((name, *cells, f"{law['cold_s']:.2f}", f"{law['cached_s']:.3f}")))
+        rows.append(TableRow((name, *cells, f"{law['cold_s']:.2f}", f"{law['cached_s']:.3f}")))
     names = ("law", "one world, us", "x", "batch, us", "x ", "cold, s", "cached, s")
     fallen = [f"{name}: {law['said']}." for name, law in found["laws"].items() if law["said"]]
     return Table(names, tuple(rows), names[1:]), *map(Paragraph, fallen)
@@ -133,14 +133,14 @@ def _equal(found: Mapping[str, Any]) -> tuple[Block, ...]:
     rows, peer = [], found["accuracy"].get("mujoco", {})
     for name, each in found["accuracy"].items():
         if each["dt"] is None:
-            rows.append(Line((name, "none", *[""] * 5)))
+            rows.append(TableRow((name, "none", *[""] * 5)))
             continue
         cells: list[str] = [f"{1e3 * each['dt']:.2f}", f"{1e3 * each['error']:.2f}"]
         for kind in ("one", "batch"):
             theirs = peer.get(kind)
             share = each[kind]["rate"] / theirs["rate"] if theirs else None
             cells += [_rate(each[kind]["rate"]), "" if share is None else f"{share:.1f}"]
-        rows.append(Line((name, *cells)))
+        rows.append(TableRow((name, *cells)))
     names = ("law", "step, ms", "error, mm", "one world, s/s", "x", "batch, s/s", "x ")
     return Table(names, tuple(rows), names[1:]), *_best(found["accuracy"]), *_without(found)
 
@@ -194,7 +194,9 @@ def _growth(found: Mapping[str, Any]) -> Table:
             powers = [f"{each['us_exponent']:.2f}"] if first else [""]
             powers += [f"{each['cold_s_exponent']:.2f}"] if first and cold else [""]
             label = name if first else ""
-            rows.append(Line((label, f"{point['count']:.0f}", _three(point["us"]), cold, *powers)))
+            rows.append(
+                TableRow((label, f"{point['count']:.0f}", _three(point["us"]), cold, *powers))
+            )
     names = ("with", "count", "us a step", "compiled, s", "us ~ count^", "s ~ count^")
     return Table(names, tuple(rows), names[1:])
 
@@ -207,16 +209,16 @@ def _gpu(found: Mapping[str, Any]) -> tuple[Block, ...]:
                 continue
             said = each.get("said") or f"{1e-6 * each['steps_per_s']:.1f}"
             built = "" if "said" in each else f"{each['built_s']:.1f}"
-            rows.append(Line((robot, name, said, built)))
+            rows.append(TableRow((robot, name, said, built)))
     names = ("robot", "what", "million steps a second", "built, s")
     return (Table(names, tuple(rows), names[2:]),)
 
 
 def _machine(result: Mapping[str, Any]) -> Section:
-    rows = [Line((name, value)) for name, value in result["machine"].items()]
+    rows = [TableRow((name, value)) for name, value in result["machine"].items()]
     busy = "quiet" if result["quiet"] else "in use by others"
-    rows.append(Line(("load before", f"{result['load_before']:.2f}, {busy}")))
-    rows.append(Line(("date", f"{result['date']}, in {result['took_s']:.0f} s")))
+    rows.append(TableRow(("load before", f"{result['load_before']:.2f}, {busy}")))
+    rows.append(TableRow(("date", f"{result['date']}, in {result['took_s']:.0f} s")))
     return Section(
         "Machine, versions, command",
         "machine",

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from heelstrike.view.camera import Camera, View, fitted
+from heelstrike.view.render.camera import Camera, Viewpoint, fit_camera
 
 LOOK = Camera(azimuth=38.0, elevation=14.0)
 TURNS = (0.0, -76.0, 40.0, -116.0, 76.0, -152.0)
@@ -22,13 +22,15 @@ SAMPLES = 12
 """Places that should be seen."""
 
 
-def first_look(places: np.ndarray, ratio: float, triangles: np.ndarray) -> View:
+def first_look(places: np.ndarray, ratio: float, triangles: np.ndarray) -> Viewpoint:
     """A view that holds all places, in a picture of this height over width, and of which triangles
     (n, 3, 3) hide as little as can be.
     """
     angle = float(np.degrees(2 * np.arctan(np.tan(HIGH / 2) / ratio)))
     look = replace(LOOK, angle=angle)
-    views = [fitted(replace(look, azimuth=look.azimuth + turn), places, ratio) for turn in TURNS]
+    views = [
+        fit_camera(replace(look, azimuth=look.azimuth + turn), places, ratio) for turn in TURNS
+    ]
     some = places[np.linspace(0, len(places) - 1, SAMPLES).astype(int)]
     return min(views, key=lambda view: round(hidden(view.place, some, triangles), 1))
 

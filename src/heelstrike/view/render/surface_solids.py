@@ -10,8 +10,8 @@ import numpy as np
 from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.rotations import turn_z_to
-from heelstrike.view.camera import View
-from heelstrike.view.solid import Solid, Triangles, ball, box, capsule, solid
+from heelstrike.view.render.camera import Viewpoint
+from heelstrike.view.render.solid import Solid, Triangles, ball, box, capsule, solid
 
 COLOURS = ((0.93, 0.93, 0.92), (0.80, 0.86, 0.92), (0.93, 0.86, 0.78), (0.84, 0.90, 0.82))
 """Of surfaces one after another."""
@@ -24,7 +24,7 @@ Surface = Mapping[str, Any]
 """kind, name, and the fields of a surface's class."""
 
 
-def surfaces(info: Mapping[str, Any], world: int) -> list[dict[str, Any]]:
+def recorded_surfaces(info: Mapping[str, Any], world: int) -> list[dict[str, Any]]:
     """Those of a recording, with the parameters of one world: they may vary."""
     found = []
     for surface in info["scene"]["surfaces"]:
@@ -39,7 +39,9 @@ def surfaces(info: Mapping[str, Any], world: int) -> list[dict[str, Any]]:
     return found
 
 
-def scenery(shown: list[dict[str, Any]], robot: Robot, q: np.ndarray, view: View) -> list[Solid]:
+def surface_solids(
+    shown: list[dict[str, Any]], robot: Robot, q: np.ndarray, view: Viewpoint
+) -> list[Solid]:
     """The surfaces in the world, those on bodies where the bodies are at q. A plane that would
     stand between camera and robot is left out.
     """
@@ -53,32 +55,40 @@ def scenery(shown: list[dict[str, Any]], robot: Robot, q: np.ndarray, view: View
         else:
             inner = 1.0 if body is None else INSIDE
             solids += [
-                solid((inner * vertices, triangles), colour).moved(R, R @ origin(surface) + p)
-                for vertices, triangles in pieces(surface)
+                solid((inner * vertices, triangles), colour).moved(
+                    R, R @ surface_origin(surface) + p
+                )
+                for vertices, triangles in surface_meshes(surface)
             ]
     return solids
 
 
-def reach(shown: list[dict[str, Any]], within: np.ndarray) -> np.ndarray:
+def small_surface_points(shown: list[dict[str, Any]], within: np.ndarray) -> np.ndarray:
     """Places of small surfaces that stand in the world: they should be in the picture, too.
     Small is below twice the size of the places `within`.
     """
     largest = 2 * float(np.ptp(within, axis=0).max())
     found = [np.zeros((0, 3))]
     for surface in shown:
-        own = [vertices for vertices, _ in pieces(surface)] if not surface.get("body") else []
+        own = (
+            [vertices for vertices, _ in surface_meshes(surface)] if not surface.get("body") else []
+        )
         places = np.vstack([np.zeros((0, 3)), *own])
         if len(places) and np.ptp(places, axis=0).max() < largest:
-            found.append(places + origin(surface))
+            found.append(places + surface_origin(surface))
     return np.vstack(found)
 
 
 def _plane(
-    surface: Surface, R: np.ndarray, p: np.ndarray, view: View, colour: tuple[float, float, float]
+    surface: Surface,
+    R: np.ndarray,
+    p: np.ndarray,
+    view: Viewpoint,
+    colour: tuple[float, float, float],
 ) -> list[Solid]:
     normal = R @ np.asarray(surface["normal"], dtype=float)
     normal /= np.linalg.norm(normal)
-    point = R @ origin(surface) + p
+    point = R @ surface_origin(surface) + p
     if (view.place - point) @ normal <= 0:
         return []
     centre = view.middle - normal * ((view.middle - point) @ normal)
@@ -88,12 +98,12 @@ def _plane(
     return [solid((square, corners), colour, floor=True).moved(turn_z_to(normal), centre)]
 
 
-def origin(surface: Surface) -> np.ndarray:
+def surface_origin(surface: Surface) -> np.ndarray:
     """Where it is, in its frame [m]."""
     return np.asarray(surface["point"], dtype=float)
 
 
-def pieces(surface: Surface) -> list[Triangles]:
+def surface_meshes(surface: Surface) -> list[Triangles]:
     """Of a surface that has a size, about its point; none of what is not known here."""
     kind = surface["kind"]
     if kind == "Box":

@@ -15,11 +15,11 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
-from heelstrike.view.browser.beside import beside
-from heelstrike.view.browser.cast import Cast
-from heelstrike.view.browser.curves import most_loaded, titles
+from heelstrike.view.browser.contact_curves import most_loaded, titles
+from heelstrike.view.browser.export_curves import beside
+from heelstrike.view.browser.run_arrays import RunArrays
+from heelstrike.view.browser.scene_view import SceneView
 from heelstrike.view.browser.server import serving
-from heelstrike.view.browser.values import Values
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -29,7 +29,7 @@ RATE = 30.0
 
 
 def export(
-    runs: Sequence[Values],
+    runs: Sequence[RunArrays],
     path: str | os.PathLike[str],
     marks: Sequence[str] | None = None,
     contact: str | None = None,
@@ -42,8 +42,8 @@ def export(
         known = ", ".join(runs[0].points) or "none"
         raise HeelstrikeError(f"no contact '{contact}' in this recording; contacts: {known}")
     with serving(port=0) as server:
-        cast = Cast(server, runs, max(run.strongest() for run in runs))
-        for kind in cast.marks[0].shown:
+        cast = SceneView(server, runs, max(run.strongest() for run in runs))
+        for kind in cast.overlays[0].shown:
             if marks is not None:
                 cast.switch(kind, kind in marks)
         text = _played(server, cast)
@@ -54,7 +54,7 @@ def export(
     return Path(path)
 
 
-def _played(server: ViserServer, cast: Cast) -> str:
+def _played(server: ViserServer, cast: SceneView) -> str:
     begin = min(float(run.time[0]) for run in cast.runs)
     end = max(float(run.time[-1]) for run in cast.runs)
     serializer = server.get_scene_serializer()

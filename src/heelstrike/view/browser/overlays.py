@@ -15,7 +15,7 @@ from heelstrike.impact.support import hull
 from heelstrike.measure.friction import coefficients
 from heelstrike.view.browser.instances import Arrows, Colour, Instances, cone, pin, rod
 from heelstrike.view.browser.normals import Normals
-from heelstrike.view.browser.values import Now, Values
+from heelstrike.view.browser.run_arrays import RunArrays, Sample
 
 if TYPE_CHECKING:
     from viser import SceneApi
@@ -47,11 +47,11 @@ FAINT = 1e-6
 UP = np.array([0.0, 0.0, 1.0])
 
 
-class Marks:
+class Overlays:
     """The marks of one run under a node; a ghost's have its colour."""
 
     def __init__(
-        self, scene: SceneApi, name: str, run: Values, size: float, ghost: Colour | None = None
+        self, scene: SceneApi, name: str, run: RunArrays, size: float, ghost: Colour | None = None
     ) -> None:
         self.run, self.size = run, size
         self.shown = {kind: kind in FIRST and self.has(kind) for kind in KINDS}
@@ -90,23 +90,23 @@ class Marks:
         node = getattr(self, kind)
         getattr(node, "node", node).visible = self.shown[kind]
 
-    def show(self, now: Now, scale: float) -> None:
+    def show(self, now: Sample, scale: float) -> None:
         """All marks that are switched on, at one time; the scale in N/m."""
         for kind, on in self.shown.items():
             if on:
                 getattr(self, f"_show_{kind}")(now, scale)
 
-    def _show_forces(self, now: Now, scale: float) -> None:
+    def _show_forces(self, now: Sample, scale: float) -> None:
         vectors = np.where(now["touching"][:, None], now["force"], 0.0) / scale
         self.forces.show(now["contact_position"], vectors, 0.02 * self.size)
 
-    def _show_cones(self, now: Now, scale: float) -> None:
+    def _show_cones(self, now: Sample, scale: float) -> None:
         loaded = now["touching"] & (now["normal_force"] > FAINT)
         height = np.where(loaded, now["normal_force"], np.nan) / scale
         normals = self._normals.at(now["q"], loaded)
         self.cones.show(now["contact_position"], normals, self._mu(now) * height, height)
 
-    def _show_com(self, now: Now, scale: float) -> None:
+    def _show_com(self, now: Sample, scale: float) -> None:
         """With a plumb line to the height of the lowest contact."""
         self.com.position = now["com"]
         places = now.get("contact_position", np.zeros((0, 3)))
@@ -115,13 +115,13 @@ class Marks:
             np.zeros((1, 3)), -UP[None], np.array([0.004 * self.size]), np.array([drop])
         )
 
-    def _show_cop(self, now: Now, scale: float) -> None:
+    def _show_cop(self, now: Sample, scale: float) -> None:
         self._pins(self.cop, now["cop"])
 
-    def _show_zmp(self, now: Now, scale: float) -> None:
+    def _show_zmp(self, now: Sample, scale: float) -> None:
         self._pins(self.zmp, now["zmp"][None])
 
-    def _show_support(self, now: Now, scale: float) -> None:
+    def _show_support(self, now: Sample, scale: float) -> None:
         """On the surface: contacts are below it by their depth."""
         on = now["touching"]
         places = now["contact_position"][on]
@@ -139,7 +139,7 @@ class Marks:
         one = np.ones(len(places))
         pins.show(places, up, 0.02 * self.size * one, 0.16 * self.size * one)
 
-    def _mu(self, now: Now) -> np.ndarray:
+    def _mu(self, now: Sample) -> np.ndarray:
         """Coefficient of friction at each contact; NaN where the law has none."""
         depth = now["depth"]
         found = [

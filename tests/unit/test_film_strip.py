@@ -20,12 +20,13 @@ import heelstrike as hs
 from heelstrike.robot.load import reload
 from heelstrike.robot.mesh import volume_inertia
 from heelstrike.robot.robot import WORLD, Shape
-from heelstrike.view import plot, scenery
-from heelstrike.view.camera import Camera, fitted
-from heelstrike.view.dress import dress, placed
-from heelstrike.view.render import GAMMA, SKY, render
-from heelstrike.view.solid import box, corner_normals, of_shape, solid
-from heelstrike.view.strip import ABOVE, BELOW, GAP, SIDE, film_strip
+from heelstrike.view import plot
+from heelstrike.view.render.camera import Camera, fit_camera
+from heelstrike.view.render.film_strip import ABOVE, BELOW, GAP, SIDE, film_strip
+from heelstrike.view.render.raytrace import GAMMA, SKY, render
+from heelstrike.view.render.robot_solids import place_solids, robot_solids
+from heelstrike.view.render.solid import box, corner_normals, of_shape, solid
+from heelstrike.view.render.surface_solids import small_surface_points, surface_solids
 
 WIDTH = 2.4
 """Of the strips here [inch]."""
@@ -143,11 +144,11 @@ def test_a_fixed_base_is_drawn_and_nothing_touches_it(ending, tmp_path):
     robot = hs.load(path, base="fixed", points="all")
     assert {point.body for point in robot.points} == {0}
     for whole in (robot, hs.combine({"ball": hs.load("ball"), "stand": robot})):
-        post = [s for body, s in dress(whole) if body == WORLD]
+        post = [s for body, s in robot_solids(whole) if body == WORLD]
         corners = np.vstack([s.vertices for s in post])
         assert corners.min(axis=0) == pytest.approx([-0.1, -0.1, 0])
         assert corners.max(axis=0) == pytest.approx([0.1, 0.1, 1])
-        shown = placed(whole, dress(whole), whole.neutral)
+        shown = place_solids(whole, robot_solids(whole), whole.neutral)
         assert np.vstack([s.vertices for s in shown])[:, 2].max() == pytest.approx(1.1, abs=2e-3)
 
 
@@ -191,7 +192,7 @@ def test_camera_holds_everything_and_projects_as_its_rays_go():
     rng = np.random.default_rng(0)
     places = rng.normal(size=(200, 3)) * [0.5, 0.3, 1.0] + [3, 2, 1]
     for camera in (Camera(), Camera(azimuth=200, elevation=60, angle=50)):
-        view = fitted(camera, places)
+        view = fit_camera(camera, places)
         seen = view.project(places)
         assert np.abs(seen[:, 0]).max() < 1
         assert np.abs(seen[:, 1]).max() < view.ratio
@@ -208,7 +209,7 @@ def test_a_shadow_falls_on_the_floor():
     """A board hides the sun from the middle of a floor; without it that place is lighter."""
     floor = solid(box(np.array([2.0, 2.0, 0.01])), WHITE)
     board = solid(box(np.array([0.5, 0.5, 0.01])), WHITE).moved(np.eye(3), np.array([0, 0, 0.4]))
-    view = fitted(Camera(elevation=15), np.vstack([floor.vertices, board.vertices]))
+    view = fit_camera(Camera(elevation=15), np.vstack([floor.vertices, board.vertices]))
     pictures = [render(solids, view, 200) for solids in ([floor], [floor, board])]
     x, y = view.project(np.array([0.0, 0.0, 0.01]))[0]
     row = int((1 - y / view.ratio) / 2 * pictures[0].shape[0])
@@ -222,10 +223,10 @@ def test_a_shadow_falls_on_the_floor():
 def test_bodies_without_anything_to_see_are_rods():
     """hoap1 without its shapes: rods to all joints that are off their parent's, ankles to neck."""
     robot = replace(hs.load("hoap1"), shapes=())
-    worn = dress(robot)
+    worn = robot_solids(robot)
     reaching = {j.parent for j in robot.joints if j.parent >= 0 and j.translation.any()}
     assert reaching <= {body for body, _ in worn}
-    heights = np.vstack([s.vertices for s in placed(robot, worn, robot.pose("stance"))])[:, 2]
+    heights = np.vstack([s.vertices for s in place_solids(robot, worn, robot.pose("stance"))])[:, 2]
     assert 0 < heights.min() < 0.05
     assert 0.35 < heights.max() < 0.48
 
@@ -246,11 +247,11 @@ KINDS = [
 @pytest.mark.parametrize(("surface", "heights"), KINDS, ids=lambda v: str(v)[:20])
 def test_surfaces_reach_from_where_to_where(surface, heights):
     shown = [{"name": "s", "body": None, "point": [5.0, 0, 1.0], **surface}]
-    places = scenery.reach(shown, np.array([[0.0, 0, 0], [9, 9, 9]]))
+    places = small_surface_points(shown, np.array([[0.0, 0, 0], [9, 9, 9]]))
     np.testing.assert_allclose([places[:, 2].min(), places[:, 2].max()], np.array(heights) + 1.0)
-    view = fitted(Camera(), places)
+    view = fit_camera(Camera(), places)
     robot = hs.load("ball")
-    assert scenery.scenery(shown, robot, robot.pose("stance"), view)
+    assert surface_solids(shown, robot, robot.pose("stance"), view)
 
 
 def test_mistakes_are_sentences(ball, tmp_path, monkeypatch):
@@ -317,9 +318,9 @@ def test_meshes_that_are_only_to_be_seen_are_kept_and_read_late(name, text, tmp_
     assert (mesh.kind, mesh.collides, mesh.visible, mesh.vertices) == ("mesh", False, True, None)
     assert mesh.colour == (1, 0.5, 0, 1)
     assert (box_.kind, box_.collides, box_.visible) == ("box", True, False)
-    ((_, solid_),) = dress(robot)
+    ((_, solid_),) = robot_solids(robot)
     assert volume_inertia(solid_.vertices, solid_.triangles)[0] == pytest.approx(8 / 6)
     assert solid_.colour == (1, 0.5, 0)
     (tmp_path / "wedge.obj").write_text("no mesh")
-    ((_, left),) = dress(robot)  # the box instead
+    ((_, left),) = robot_solids(robot)  # the box instead
     assert volume_inertia(left.vertices, left.triangles)[0] == pytest.approx(1.0)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from heelstrike.machine import machine
 from heelstrike.measure.table import GROUPS, Entry, cell, failure
 from heelstrike.view import plot
-from heelstrike.view.html import write_html
-from heelstrike.view.laws import small_multiples
-from heelstrike.view.report import Block, Line, Page, Paragraph, Picture, Section, Table
-from heelstrike.view.strip import strip
+from heelstrike.view.figures.comparison import small_multiples
+from heelstrike.view.pages.html import write_html
+from heelstrike.view.pages.page import Block, Page, Paragraph, Picture, Section, Table, TableRow
+from heelstrike.view.render.film_strip import film_strip_figure
 
 if TYPE_CHECKING:
     from heelstrike.measure.laws import LawComparison
@@ -80,7 +80,7 @@ def _table(entries: tuple[Entry, ...], columns: list[dict[str, Any]]) -> Table:
     for column in columns:
         gone = failure(column)
         cells = (gone,) + ("",) * (len(entries) - 1) if gone else ()
-        rows.append(Line((column["name"], *(cells or (cell(column, e) for e in entries)))))
+        rows.append(TableRow((column["name"], *(cells or (cell(column, e) for e in entries)))))
     return Table(("run", *heads), tuple(rows), heads)
 
 
@@ -105,7 +105,7 @@ def _films(found: LawComparison, folder: Path) -> tuple[Block, ...]:
     if not first:
         return (Paragraph("Nothing ran to its end."),)
     runs = [column.run for column in first.values()]
-    drawn = strip(runs, frames=FRAMES, labels=list(first))
+    drawn = film_strip_figure(runs, frames=FRAMES, labels=list(first))
     path = plot.save(drawn, folder / "films.png", few_colours=True)
     return (Picture(path, "The robot at even times under each law; arrows are contact forces."),)
 
@@ -115,9 +115,11 @@ def _laws(columns: list[dict[str, Any]]) -> Table:
     for column in columns:
         why = "; ".join(column["reasons"]) or "its defaults"
         said = " ".join(column["said"])
-        rows.append(Line((column["name"], column["words"], f"{why}. {said}".strip())))
+        rows.append(TableRow((column["name"], column["words"], f"{why}. {said}".strip())))
     return Table(("run", "law", "why"), tuple(rows))
 
 
 def _machine() -> Table:
-    return Table(("what", "is"), tuple(Line((name, value)) for name, value in machine().items()))
+    return Table(
+        ("what", "is"), tuple(TableRow((name, value)) for name, value in machine().items())
+    )

@@ -13,9 +13,9 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from heelstrike.view.browser.cast import colour, rgb
-from heelstrike.view.browser.curves import curve, titles
-from heelstrike.view.browser.values import Values
+from heelstrike.view.browser.contact_curves import curve, titles
+from heelstrike.view.browser.run_arrays import RunArrays
+from heelstrike.view.browser.scene_view import colour, rgb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,7 +50,7 @@ setInterval(() => {
 """
 
 
-def beside(player: str, runs: Sequence[Values], contact: str) -> str:
+def beside(player: str, runs: Sequence[RunArrays], contact: str) -> str:
     """viser's page in a frame, above curves of a contact."""
     drawn = [_picture(_plot(runs, contact, title)) for title in titles(runs[0])]
     time = runs[0].time
@@ -76,7 +76,7 @@ def beside(player: str, runs: Sequence[Values], contact: str) -> str:
     )
 
 
-def _names(runs: Sequence[Values]) -> str:
+def _names(runs: Sequence[RunArrays]) -> str:
     """Of several runs, in their colours."""
     if len(runs) < 2:
         return ""
@@ -86,7 +86,7 @@ def _names(runs: Sequence[Values]) -> str:
     )
 
 
-def _plot(runs: Sequence[Values], contact: str, title: str) -> Figure:
+def _plot(runs: Sequence[RunArrays], contact: str, title: str) -> Figure:
     from heelstrike.view import plot
 
     figure, (ax,) = plot.figure(size=SIZE)

@@ -1,0 +1,1 @@
+"""Figures of recordings, sweeps, comparisons, stability maps and benchmarks."""
