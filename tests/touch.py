@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.contact.law import Contact, answered
-from heelstrike.contact.surface_law import Meeting
+from heelstrike.contact.surface_law import PointState
 
 
 def normal(law, depth, rate=0.0, dt=1e-3):
@@ -31,11 +31,11 @@ def tangent(law, slip, normal_force=10.0, position=(0, 0), memory=()):
 
 
 def surface(law):
-    """Elastic.touch with numbers: (d, rate, slip, position, dt, memory) to a tuple of arrays."""
+    """Elastic.force with numbers: (d, rate, slip, position, dt, memory) to a tuple of arrays."""
     sizes = (1, 1, 2, 2, 1, law.memory_size)
     symbols = [ca.SX.sym(f"x{i}", n) for i, n in enumerate(sizes)]
     d, rate, slip, position, dt, memory = symbols
-    touch = law.touch(Meeting(d, rate, slip, position, dt, ca.SX(9.81)), memory)
+    touch = law.force(PointState(d, rate, slip, position, dt, ca.SX(9.81), memory))
     f = ca.Function("touch", symbols, [touch.touching, touch.normal, touch.tangent, touch.memory])
 
     def touched(d, rate=0.0, slip=(0, 0), position=(0, 0), dt=1e-3, memory=None):

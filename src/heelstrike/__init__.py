@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from heelstrike.contact.laws.rigid import Rigid as Rigid
     from heelstrike.contact.laws.signorini import Signorini as Signorini
     from heelstrike.contact.laws.timestep_damper import TimestepDamper as TimestepDamper
+    from heelstrike.contact.surface_law import ContactForce as ContactForce
+    from heelstrike.contact.surface_law import ContactTarget as ContactTarget
+    from heelstrike.contact.surface_law import CouplingRule as CouplingRule
+    from heelstrike.contact.surface_law import PointState as PointState
     from heelstrike.contact.surface_law import SurfaceLaw as SurfaceLaw
     from heelstrike.environments import Environments as Environments
     from heelstrike.environments import Pushes as Pushes
@@ -78,7 +82,10 @@ HOMES = {
     "Bristle": "heelstrike.contact.laws.bristle",
     "Capsule": "heelstrike.scene.surfaces",
     "Contact": "heelstrike.contact.law",
+    "ContactForce": "heelstrike.contact.surface_law",
+    "ContactTarget": "heelstrike.contact.surface_law",
     "Coulomb": "heelstrike.contact.laws.coulomb",
+    "CouplingRule": "heelstrike.contact.surface_law",
     "Elastic": "heelstrike.contact.laws.elastic",
     "Environments": "heelstrike.environments",
     "FeedbackLinearized": "heelstrike.contact.laws.feedback_linearized",
@@ -95,6 +102,7 @@ HOMES = {
     "ParameterError": "heelstrike.errors",
     "Plane": "heelstrike.scene.surfaces",
     "Point": "heelstrike.robot",
+    "PointState": "heelstrike.contact.surface_law",
     "PoissonSpring": "heelstrike.contact.laws.poisson_spring",
     "Program": "heelstrike.ir.program",
     "ProgramError": "heelstrike.errors",

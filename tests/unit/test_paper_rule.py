@@ -19,7 +19,7 @@ from scipy.optimize import lsq_linear
 
 from heelstrike.contact.solver.coupled import Arm, Row
 from heelstrike.contact.solver.paper_rule import solve_paper
-from heelstrike.contact.surface_law import Literal
+from heelstrike.contact.surface_law import PaperTerms
 from heelstrike.ir.program import Program
 from heelstrike.runtime.compiler import compile_program
 
@@ -45,7 +45,7 @@ def kernel(bodies, points, dtype="float64", pair=False):
         lever = own.pop("levers")
         arms = (Arm(0, lever), Arm(1, lever, -1.0)) if pair else (Arm(j % bodies, lever),)
         axes = ca.reshape(own.pop("axes"), 3, 3).T
-        literals.append(Literal(own.pop("kinetic"), own.pop("sigma"), own.pop("lam")))
+        literals.append(PaperTerms(own.pop("kinetic"), own.pop("sigma"), own.pop("lam")))
         none = {"smoothing": ca.SX(0), "past": ca.SX(ca.DM.zeros(3)), "slid": ca.SX(0)}
         rows.append(Row(arms=arms, axes=axes, **own, **none))
     s = solve_paper(p, rows, literals, ca.reshape(inverse, size, size), free, tolerance)

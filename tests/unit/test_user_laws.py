@@ -20,7 +20,7 @@ from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.laws.hunt_crossley import HuntCrossley
 from heelstrike.contact.laws.kinetic import Kinetic
 from heelstrike.contact.laws.timestep_damper import TimestepDamper
-from heelstrike.contact.surface_law import Meeting
+from heelstrike.contact.surface_law import PointState
 from heelstrike.errors import HeelstrikeError, TraceError
 from heelstrike.ir.program import Program
 from heelstrike.parameters import parameters, structure, with_values
@@ -45,14 +45,14 @@ def counting(c, k=1e4):
 
 
 def compiled(law):
-    """Elastic.touch as machine code, every parameter an input."""
+    """Elastic.force as machine code, every parameter an input."""
     p = Program("touch")
     sizes = {"d": 1, "rate": 1, "slip": 2, "position": 2, "dt": 1, "memory": law.memory_size}
     given = [p.input(name, size) for name, size in sizes.items()]
     values = {path: p.input(path, value.size) for path, value in parameters(law).items()}
     with p.block("touch"):
-        *meeting, memory = given
-        touch = with_values(law, values).touch(Meeting(*meeting, ca.SX(9.81)), memory)
+        *point, memory = given
+        touch = with_values(law, values).force(PointState(*point, ca.SX(9.81), memory))
         p.output("force", ca.vertcat(touch.normal, touch.tangent))
     return compile_program(p, width=1, level=1)
 

@@ -1,54 +1,77 @@
-"""What a surface's law does to one point: a force at once, a demand on the coupled problem, both.
+"""The law of a surface: a force on each point at once, a target for the coupled problem, or both.
 
-An elastic law answers with a force (`touch`). A law whose forces depend on one another says what
-velocity it wants after the step, and how firmly (`demand`); coupled.py finds the impulses.
+An elastic law returns a force (`SurfaceLaw.force`). A law whose forces depend on one another, such
+as rigid contact, returns the velocity that a point shall have after the step, how far the contact
+yields and how much friction it has (`SurfaceLaw.target`); contact/solver/ finds the impulses of all
+such points together.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, TypeAlias
 
 import casadi as ca
 
 from heelstrike.contact.law import SX
+from heelstrike.errors import HeelstrikeError
+
+IMPACT_SPEED = 10.0
+"""Approach speed, in units of |g| dt, above which a step counts as an impact."""
+SMOOTHING = 1e-2
+"""Default compliance of a solver pass, relative to the contact's own [-]."""
+
+Rule: TypeAlias = Literal["consistent", "exact", "sugihara2006", "rengifo2009"]
 
 
 @dataclass(frozen=True)
-class Meeting:
-    """A point and a surface at the start of a step, as symbols."""
+class PointState:
+    """State of one point relative to one surface at the start of a step, as symbols."""
 
     depth: SX
-    """Signed [m]: negative above the surface."""
+    """Signed depth [m]: positive inside the surface, negative above it."""
     depth_rate: SX
-    """> 0 while going in [m/s]."""
+    """Rate of the depth [m/s]: positive while the point goes in."""
     slip: SX
-    """Along the surface's two tangents [m/s]."""
+    """Velocity of the point relative to the surface, along its two tangents, (2,) [m/s]."""
     position: SX
-    """On the surface, along its two tangents [m]."""
+    """Position on the surface, along its two tangents, (2,) [m]."""
     dt: SX
+    """Time step [s]."""
     gravity: SX
-    """|g| [m/s^2], by which slow is told from fast."""
+    """Magnitude of gravity |g| [m/s^2]; |g| dt is the scale of slow speeds."""
+    memory: SX
+    """Memory that the law returned in the last step, a column; zero in the first step of a
+    contact."""
+
+    @property
+    def impact(self) -> SX:
+        """1 where the point approaches faster than IMPACT_SPEED |g| dt."""
+        return self.depth_rate > IMPACT_SPEED * self.gravity * self.dt
 
 
 @dataclass(frozen=True)
-class Touch:
-    """What one point feels of one surface, as symbols."""
+class ContactForce:
+    """Force of one surface on one point, known at once, as symbols."""
 
     touching: SX
-    """1 where d > 0."""
+    """1 where the point is in contact."""
     normal: SX
-    """f_n [N]."""
+    """Normal force f_n [N]; positive repels."""
     tangent: SX
-    """Along the surface's two tangents [N]."""
+    """Friction along the surface's two tangents, (2,) [N]."""
     memory: SX
-    """For the next step."""
+    """Memory of the law for the next step, a column."""
+
+    @classmethod
+    def none(cls, state: PointState) -> ContactForce:
+        """Return no force and no memory: the answer of a law that only sets targets."""
+        return cls(state.depth > 0, SX(0), SX(ca.DM.zeros(2)), SX(0, 1))
 
 
 @dataclass(frozen=True)
-class Literal:
-    """A point under the literal rule of [Sugihara2006]."""
+class PaperTerms:
+    """Additional terms of a point under the literal rule of [Sugihara2006]."""
 
     kinetic: SX
     """1 in set K."""
@@ -59,68 +82,117 @@ class Literal:
 
 
 @dataclass(frozen=True)
-class Demand:
-    """What a law wants of the coupled problem at one point."""
+class ContactTarget:
+    """Target of one point in the coupled problem, as symbols.
 
-    active: SX
-    """1 where it wants anything."""
-    velocity: SX
-    """Outward, relative to the surface, after the step [m/s]; more is allowed where nothing
-    pushes."""
-    mu_s: SX
-    mu_k: SX
-    smoothing: SX
-    """Compliance of a pass, as a share of the contact's own [-]."""
-    fresh: SX
-    """1 where the last step's impulse says nothing about this one."""
+    With u+ the velocity of the point relative to the surface after the step, f the impulse on it
+    and n, t its normal and tangential parts, the coupled problem solves
+
+        u_n+ >= velocity - compliance f_n,   f_n >= 0,   one of them an equality
+        u_t+ = slip   while |f_t| <= mu_s f_n,   else |f_t| = mu_k f_n against u_t+ - slip
+    """
+
+    velocity: SX | float = 0.0
+    """Outward normal velocity after the step [m/s]; larger values are allowed without force."""
+    mu_s: SX | float = 0.0
+    """Coefficient of friction while the point sticks [-]."""
+    mu_k: SX | float = 0.0
+    """Coefficient of friction while the point slides [-]."""
+    active: SX | None = None
+    """1 where the target holds; None: where depth > 0."""
+    slip: SX | None = None
+    """Velocity along the two tangents after the step, (2,) [m/s]; None: zero."""
     compliance: SX | None = None
-    """Of the normal impulse, where the law has its own [1/kg]."""
-    leaving: SX | None = None
-    """The same where the point moves out after the step; the two meet where it is at rest."""
-    literal: Literal | None = None
-    """What the literal rule of [Sugihara2006] needs; None: the consistent rule."""
-    along: SX | None = None
-    """Along the two tangents, relative to the surface, after the step [m/s]; None: none."""
-    least_norm: bool = False
-    """The literal rule of [Rengifo2009]."""
+    """Loss of normal velocity per normal impulse [1/kg]; None: the contact is rigid."""
+    compliance_out: SX | None = None
+    """Compliance where the point moves outward after the step [1/kg]; None: the same."""
+    smoothing: SX | float = SMOOTHING
+    """Compliance of a solver pass, relative to the contact's own [-]: it decides how fast the
+    passes converge."""
+    impact: SX | None = None
+    """1 where the impulse of the last step says nothing about this one; None: where
+    `PointState.impact` is 1."""
+    paper: PaperTerms | None = None
+    """Terms of the literal rule of [Sugihara2006]; None under every other rule."""
+
+    def completed(self, state: PointState) -> ContactTarget:
+        """Return a copy in which `active` and `impact` are set for this state."""
+        active = state.depth > 0 if self.active is None else self.active
+        impact = state.impact if self.impact is None else self.impact
+        return replace(self, active=active, impact=impact)
+
+
+@dataclass(frozen=True)
+class CouplingRule:
+    """Rule by which the impulses of coupled contacts are found.
+
+    All coupled contacts of a scene are solved together, so that all of them need an equal rule.
+    """
+
+    rule: Rule = "consistent"
+    """Method of solution:
+    "consistent": forces inside their friction cones that change least from step to step;
+    "exact": the complementarity problem itself, to the accuracy of the numbers;
+    "sugihara2006", "rengifo2009": the literal methods of the papers."""
     bias: str = "keep"
-    """"keep" or "drop" the change of a point's velocity by the bodies' turning, (19)."""
+    """"keep" or "drop" the velocity change of a point by the rotation of its body, the term that
+    [Sugihara2006] (19) drops."""
     forces: str = "b"
-    """"b", or gravity alone, "b-hat", which the coupled problem sees of the bias forces, (21)."""
-    exact: bool = False
-    """Whether the coupled problem is solved as far as numbers go (accuracy.EXACT)."""
+    """"b": all bias forces enter; "b-hat": gravity alone, as [Sugihara2006] (21) prints."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the problem is solved to the accuracy of the numbers."""
+        return self.rule == "exact"
 
 
-class SurfaceLaw(ABC):
-    """The law of a surface."""
+class SurfaceLaw:
+    """Base class of the laws of surfaces.
+
+    A subclass is a frozen dataclass whose number fields are run-time parameters. It defines
+    `force`, `target` or both.
+    """
 
     sources: ClassVar[tuple[str, ...]] = ()
     """Citation keys."""
 
     @property
     def memory_size(self) -> int:
-        """Values that a point carries from step to step, besides its last impulse."""
+        """Number of values that a point carries from step to step; its last impulse not counted."""
         return 0
 
     @property
+    def coupling(self) -> CouplingRule | None:
+        """Rule by which the targets are met; None for a law without targets.
+
+        The default is the consistent rule for every class that defines `target`.
+        """
+        return None if type(self).target is SurfaceLaw.target else CouplingRule()
+
+    @property
     def couples(self) -> bool:
-        """Whether the law makes demands."""
-        return False
+        """Whether the law sets targets, so that its forces depend on those of other contacts."""
+        return self.coupling is not None
 
     @property
     def accelerates(self) -> bool:
-        """Whether what it demands is an acceleration, which RK4 may integrate."""
+        """Whether the targets follow from an acceleration, which the integrator rk4 accepts."""
         return False
 
-    @abstractmethod
-    def touch(self, meeting: Meeting, memory: SX) -> Touch:
-        """The force on the point that is known at once."""
+    @property
+    def implicit(self) -> bool:
+        """Whether the force is that at the end of the step."""
+        return False
 
-    def demand(self, meeting: Meeting) -> Demand:
-        """Of a law that couples."""
+    def force(self, state: PointState) -> ContactForce:
+        """Return the force that is known at once; by default none, for laws with targets."""
+        if not self.couples:
+            raise HeelstrikeError(
+                f"the law {type(self).__name__} defines neither force() nor target()",
+                remedy="define force(self, state) or target(self, state)",
+            )
+        return ContactForce.none(state)
+
+    def target(self, state: PointState) -> ContactTarget:
+        """Return the target of a point in the coupled problem."""
         raise NotImplementedError
-
-
-def untouched(meeting: Meeting) -> Touch:
-    """No force at once."""
-    return Touch(meeting.depth > 0, SX(0), SX(ca.DM.zeros(2)), SX(0, 1))

@@ -13,7 +13,7 @@ import casadi as ca
 
 from heelstrike.contact.law import NormalLaw
 from heelstrike.contact.laws.elastic import Elastic
-from heelstrike.contact.surface_law import Meeting
+from heelstrike.contact.surface_law import PointState
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.target import SKIN, Target, check_law
 from heelstrike.spatial.vector import SX, zeros
@@ -49,8 +49,10 @@ def _step(m: int, law: NormalLaw, target: Target, dt: float) -> ca.Function:
     left, k = SX.sym("left", m, m), SX.sym("k", m, m)
     size, speed = SX.sym("size"), SX.sym("speed")
     depth = hand - moved - float(target.gap) + SKIN  # type: ignore[arg-type]
-    meeting = Meeting(depth, speed - size * z[0] - rate, zeros(2), zeros(2), SX(dt), SX(0))
-    force = Elastic(law, friction=None).touch(meeting, SX(0, 1)).normal
+    state = PointState(
+        depth, speed - size * z[0] - rate, zeros(2), zeros(2), SX(dt), SX(0), SX(0, 1)
+    )
+    force = Elastic(law, friction=None).force(state).normal
     right = z - dt * (k @ s)
     right[0] = right[0] + dt * size * force
     new_z = left @ right

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from heelstrike.contact.law import NormalLaw
 from heelstrike.contact.laws.elastic import Elastic
-from heelstrike.contact.surface_law import Meeting
+from heelstrike.contact.surface_law import PointState
 from heelstrike.errors import HeelstrikeError
 from heelstrike.ir.program import Program
 from heelstrike.parameters import parameters, structure, with_values
@@ -95,8 +95,8 @@ class Line:
     def force(self, hand: SX, hand_rate: SX, moved: SX, rate: SX) -> tuple[SX, SX]:
         """f [N] and the law's next memory."""
         depth = hand - moved - self.gap + SKIN
-        meeting = Meeting(depth, hand_rate - rate, zeros(2), zeros(2), self.dt, SX(0))
-        touch = self.law.touch(meeting, self.memory)
+        state = PointState(depth, hand_rate - rate, zeros(2), zeros(2), self.dt, SX(0), self.memory)
+        touch = self.law.force(state)
         return touch.normal, touch.memory
 
     def acceleration(self, force: SX, moved: SX, rate: SX) -> SX:

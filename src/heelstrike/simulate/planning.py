@@ -15,7 +15,7 @@ from heelstrike.scene.stops import Stops
 from heelstrike.simulate.advice import check_explicit_servo
 from heelstrike.simulate.target import Target, check_choice
 from heelstrike.step.control import Control, Direct
-from heelstrike.step.coupled import check_rules
+from heelstrike.step.coupled import coupling_rule
 from heelstrike.step.outputs import sensor_frame
 from heelstrike.step.plan import StepPlan
 
@@ -42,7 +42,8 @@ def planned(
     if isinstance(own, ServoPlan) and not implicit:
         check_explicit_servo(robot, pose, own.kd, dt)
     ends = stops.resolved(robot) if stops is not None else None
-    exact = any(getattr(s.law, "rule", "") == "exact" for s in scene.surfaces)
+    rule = coupling_rule(scene)
+    exact = rule is not None and rule.exact
     tolerance = 1e-5 if target.dtype != "float64" else 1e-11 if exact else 1e-9
     return StepPlan(scene, integrator, own, ends, sensors, tolerance=tolerance, pose=pose)
 
@@ -58,12 +59,12 @@ def check_scene(scene: object, integrator: str) -> None:
             "rk4 takes elastic laws, and hs.FeedbackLinearized(form='acceleration'); this law "
             'changes velocities within a step; take integrator="symplectic"'
         )
-    if integrator == "euler" and any(getattr(law, "implicit", False) for law in laws):
+    if integrator == "euler" and any(law.implicit for law in laws):
         raise HeelstrikeError(
             "an implicit elastic law needs the position after the step, which euler takes from "
             'the old velocity; take integrator="symplectic"'
         )
-    check_rules(scene)
+    coupling_rule(scene)
 
 
 def _control(scene: Scene, control: object, pose: np.ndarray, implicit: bool, dt: float) -> Control:

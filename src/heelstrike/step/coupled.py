@@ -20,12 +20,11 @@ from dataclasses import dataclass, replace
 
 import casadi as ca
 
-from heelstrike.contact.laws.rigid import FAST
 from heelstrike.contact.solver.coupled import Arm, Row, solve
 from heelstrike.contact.solver.criteria import EXACT, USUAL
 from heelstrike.contact.solver.least_norm import solve_least_norm
 from heelstrike.contact.solver.paper_rule import solve_paper
-from heelstrike.contact.surface_law import Literal
+from heelstrike.contact.surface_law import IMPACT_SPEED, CouplingRule, PaperTerms
 from heelstrike.dynamics.aba import Accelerated
 from heelstrike.dynamics.kinematics import Kinematics, accelerations
 from heelstrike.dynamics.response import force_rows, half_inertia, inverse_inertia, respond
@@ -68,11 +67,8 @@ class Coupling:
         self.pairs = coupled_pairs(scene)
         self.bodies = bodies_in([scene.pairs[k] for k in self.pairs])
         self.rows: list[Row] = []
-        self.literals: list[Literal] = []
-        self.drops = False  # the bias of (19)
-        self.forgets = False  # all but gravity, (21)
-        self.accuracy = USUAL
-        self.least_norm = False
+        self.paper_terms: list[PaperTerms] = []
+        self.rule = coupling_rule(scene) or CouplingRule()
         self.last = zeros(6 * len(self.bodies))  # wrench of the last step's forces
 
     def prepare(
@@ -122,8 +118,12 @@ class Coupling:
         p = self.p
         reach = [force_rows(p, robot, kin, found.pivots, b, poses[b]) for b in self.bodies]
         inverse = inverse_inertia(p, robot, found.pivots, reach)
-        biases = accelerations(p, robot, kin, v, None, base=-gravity) if self.drops else None
-        swung = swing(p, robot, kin, v, diagonal) if self.forgets else None
+        biases = (
+            accelerations(p, robot, kin, v, None, base=-gravity)
+            if self.rule.bias == "drop"
+            else None
+        )
+        swung = swing(p, robot, kin, v, diagonal) if self.rule.forces == "b-hat" else None
         with p.block("coupled free"):
             ahead = []
             for b in self.bodies:
@@ -137,13 +137,14 @@ class Coupling:
                     ahead.append(self._after(motion, poses[b], own, felt, gravity, dt))
             free = p.let("free", ca.vertcat(*ahead) - dt * inverse @ self.last)
         problem = inverse, free, self.tolerance, self.thorough
-        if self.literals:
-            solution = solve_paper(p, self.rows, self.literals, *problem)
-        elif self.least_norm:
+        if self.rule.rule == "sugihara2006":
+            solution = solve_paper(p, self.rows, self.paper_terms, *problem)
+        elif self.rule.rule == "rengifo2009":
             solution = solve_least_norm(p, self.rows, *problem)
         else:
             half = half_inertia(p, robot, found.pivots, reach)
-            solution = solve(p, self.rows, *problem, self.accuracy, half)
+            accuracy = EXACT if self.rule.exact else USUAL
+            solution = solve(p, self.rows, *problem, accuracy, half)
         with p.block("coupled change"):
             change = p.let("change", solution.wrenches / dt - self.last)
         forces = [change[6 * n : 6 * n + 6] for n in range(len(self.bodies))]
@@ -159,45 +160,44 @@ class Coupling:
     def _row(
         self, n: int, touched: Touched, motions: Mapping[int, Motion], gravity: SX, dt: SX
     ) -> Row:
-        demand = touched.demand
-        assert demand is not None
+        goal = touched.target
+        assert goal is not None
         own = self.memory[REMEMBERED * n : REMEMBERED * (n + 1)]
-        fresh = ca.logic_or(own[3] == 0, demand.fresh)
-        known = ca.logic_and(demand.active, ca.logic_not(fresh))
+        fresh = ca.logic_or(own[3] == 0, goal.impact)
+        known = ca.logic_and(goal.active, ca.logic_not(fresh))
         past = ca.if_else(known, own[:3] * dt, 0)
         slid = ca.logic_and(known, own[3] > 1.5)
-        fast = ca.dot(touched.slip, touched.slip) > (FAST * dt) ** 2 * ca.dot(gravity, gravity)
+        fast = ca.dot(touched.slip, touched.slip) > (IMPACT_SPEED * dt) ** 2 * ca.dot(
+            gravity, gravity
+        )
         turning = zeros()
-        self.drops, self.forgets = demand.bias == "drop", demand.forces == "b-hat"
-        self.accuracy = EXACT if demand.exact else self.accuracy
-        for side in touched.sides if not self.drops else ():
+        for side in touched.sides if self.rule.bias == "keep" else ():
             spin = motions[side.body].angular
             turning = turning + side.sign * cross(spin, cross(spin, side.turns))
         wanted = touched.axes @ (touched.belt - dt * turning)
-        along = zeros(2) if demand.along is None else demand.along
-        target = wanted + ca.vertcat(along, demand.velocity)
-        self.least_norm = demand.least_norm
+        slip = zeros(2) if goal.slip is None else goal.slip
+        target = wanted + ca.vertcat(slip, goal.velocity)
         p = self.p
-        if (literal := demand.literal) is not None:
-            sigma = p.let("sigma", literal.sigma)
-            kinetic, lam = p.let("kinetic", literal.kinetic), p.let("lam", SX(literal.lam))
-            self.literals.append(Literal(kinetic, sigma, lam))
+        if (terms := goal.paper) is not None:
+            sigma = p.let("sigma", terms.sigma)
+            kinetic, lam = p.let("kinetic", terms.kinetic), p.let("lam", SX(terms.lam))
+            self.paper_terms.append(PaperTerms(kinetic, sigma, lam))
         return Row(
             arms=tuple(
                 Arm(self.bodies.index(side.body), side.lever, side.sign) for side in touched.sides
             ),
             axes=touched.axes,
-            active=p.let("active", demand.active),
+            active=p.let("active", goal.active),
             target=p.let("target", target),
-            mu_s=p.let("mu", SX(demand.mu_s)),
-            mu_k=p.let("mu", SX(demand.mu_k)),
-            smoothing=p.let("smoothing", SX(demand.smoothing)),
+            mu_s=p.let("mu", SX(goal.mu_s)),
+            mu_k=p.let("mu", SX(goal.mu_k)),
+            smoothing=p.let("smoothing", SX(goal.smoothing)),
             past=p.let("past", past),
             slid=p.let("slid", slid),
             moves=p.let("moves", ca.logic_or(fresh, ca.logic_or(slid, fast))),
-            compliance=None if demand.compliance is None else p.let("soft", demand.compliance),
-            leaving=None if demand.leaving is None else p.let("soft", demand.leaving),
-            rest=p.let("rest", -demand.velocity),
+            compliance=None if goal.compliance is None else p.let("soft", goal.compliance),
+            leaving=None if goal.compliance_out is None else p.let("soft", goal.compliance_out),
+            rest=p.let("rest", -goal.velocity),
         )
 
     def _after(
@@ -244,30 +244,17 @@ class Coupling:
         return replace(contacts, pairs=pairs, shares=shares), ca.vertcat(*remembered)
 
 
-def check_rules(scene: Scene) -> None:
-    """Refuses laws that cannot be solved together."""
-    kinds = {
-        (
-            rule := getattr(law, "rule", "consistent"),
-            getattr(law, "bias", "rule"),
-            getattr(law, "forces", "b"),
-            type(law) if rule == "paper" else None,
-        )
-        for law in _rigid(scene)
-    }
-    if len(kinds) > 1:
+def coupling_rule(scene: Scene) -> CouplingRule | None:
+    """Return the rule by which the coupled contacts of a scene are solved, None if it has none."""
+    rules = {rule for law in scene.laws.values() if (rule := law.coupling) is not None}
+    if len(rules) > 1:
         raise HeelstrikeError(
             "all coupled contacts of a scene are solved together: "
-            f"{' and '.join(sorted({kind[0] for kind in kinds}))} rules do not mix; give every "
+            f"{' and '.join(sorted({rule.rule for rule in rules}))} rules do not mix; give every "
             "surface that couples hs.Signorini, or the same law with the same rule, bias and "
             'forces, or rule="consistent"'
         )
-
-
-def _rigid(scene: Scene) -> list[object]:
-    """The laws that couple; of a membrane over a floor the floor's."""
-    laws = [law for law in scene.laws.values() if law.couples]
-    return [getattr(law, "rigid", law) for law in laws]
+    return next(iter(rules), None)
 
 
 def coupled_pairs(scene: Scene) -> list[int]:

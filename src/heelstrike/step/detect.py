@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from heelstrike.contact.surface_law import Demand, Meeting, SurfaceLaw
+from heelstrike.contact.surface_law import ContactTarget, PointState, SurfaceLaw
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
@@ -63,8 +63,8 @@ class Touched:
     sides: tuple[Side, ...]
     belt: SX
     """Velocity of the surface's material, beyond that of its body, in the world [m/s]."""
-    demand: Demand | None = None
-    """On the coupled problem."""
+    target: ContactTarget | None = None
+    """Target in the coupled problem, of a law that couples."""
 
 
 @dataclass(frozen=True)
@@ -205,20 +205,20 @@ def _pair(p: Program, pair: Pair, now: Now, memory: SX) -> Touched:
     along, kept = place(
         inside - ground.travel, own_axes[:2, :], kept, now.since * slip, now.dt * slip, depth > 0
     )
-    meeting = Meeting(depth, rate, slip, along, now.dt, now.pull)
-    touch = law.touch(meeting, own)
+    state = PointState(depth, rate, slip, along, now.dt, now.pull, own)
+    force = law.force(state)
     return Touched(
         position=p.let("position", position),
         depth=depth,
         depth_rate=rate,
         slip=slip,
-        normal=p.let("normal", touch.normal),
-        tangent=p.let("tangent", touch.tangent),
-        memory=p.let("memory", ca.vertcat(touch.memory, kept)),
+        normal=p.let("normal", force.normal),
+        tangent=p.let("tangent", force.tangent),
+        memory=p.let("memory", ca.vertcat(force.memory, kept)),
         axes=p.let("axes", axes),
         sides=tuple(sides),
         belt=p.let("belt", belt),
-        demand=law.demand(meeting) if law.couples else None,
+        target=law.target(state).completed(state) if law.couples else None,
     )
 
 

@@ -32,7 +32,13 @@ from heelstrike.contact.law import SX, Contact, FrictionLaw, NormalLaw, answered
 from heelstrike.contact.laws.bristle import Bristle
 from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.contact.laws.hunt_crossley import HuntCrossley
-from heelstrike.contact.surface_law import Demand, Meeting, SurfaceLaw, Touch, untouched
+from heelstrike.contact.surface_law import (
+    ContactForce,
+    ContactTarget,
+    CouplingRule,
+    PointState,
+    SurfaceLaw,
+)
 from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import MEANING, static
 
@@ -40,8 +46,6 @@ REST = 1e-30
 """Rate that tells one side of rest from the other, and is lost beside any other number [m/s]."""
 LEAST = 1e-9
 """Damping below which a law counts as a given force [N s/m]."""
-SMOOTHING = 1e-2
-"""Compliance of friction's passes, as a share of the contact's own."""
 
 
 @dataclass(frozen=True)
@@ -85,47 +89,45 @@ class Elastic(SurfaceLaw):
         return self.normal.memory_size + friction
 
     @property
-    def couples(self) -> bool:
-        return self.implicit
+    def coupling(self) -> CouplingRule | None:
+        return CouplingRule() if self.implicit else None
 
-    def demand(self, meeting: Meeting) -> Demand:
-        dt, w = meeting.dt, meeting.depth_rate
+    def target(self, state: PointState) -> ContactTarget:
+        dt, w = state.dt, state.depth_rate
         enters = w > 0
-        f0, g = self._slopes(meeting, ca.if_else(enters, ca.fmax(w, REST), ca.fmin(w, -REST)))
-        jump = self._slopes(meeting, SX(REST))[1] - self._slopes(meeting, SX(-REST))[1]
+        f0, g = self._slopes(state, ca.if_else(enters, ca.fmax(w, REST), ca.fmin(w, -REST)))
+        jump = self._slopes(state, SX(REST))[1] - self._slopes(state, SX(-REST))[1]
         entering = ca.fmax(ca.if_else(enters, g, g + jump), LEAST)
         leaving = ca.fmax(ca.if_else(enters, g - jump, g), LEAST)
         friction = self.friction if isinstance(self.friction, Coulomb) else Coulomb(0, 0)
-        return Demand(
-            active=meeting.depth > 0,
+        return ContactTarget(
             velocity=f0 / entering,
             mu_s=friction.mu_s,
             mu_k=friction.mu_k,
-            smoothing=SX(SMOOTHING),
-            fresh=SX(0),
+            impact=SX(0),
             compliance=1 / (dt * entering),
-            leaving=1 / (dt * leaving),
+            compliance_out=1 / (dt * leaving),
         )
 
-    def _slopes(self, meeting: Meeting, rate: SX) -> tuple[SX, SX]:
-        """F0 and G at a rate."""
-        d, w, dt = SX.sym("d"), SX.sym("w"), meeting.dt
+    def _slopes(self, state: PointState, rate: SX) -> tuple[SX, SX]:
+        """Return F0 and G at a rate."""
+        d, w, dt = SX.sym("d"), SX.sym("w"), state.dt
         none, still = SX(0, 1), SX(ca.DM.zeros(2))
         force, _ = answered(self.normal.force(Contact(d, w, dt, none, still, still, SX(0))), none)
         slopes = ca.jacobian(force, ca.vertcat(d, w))
-        here = ca.vertcat(ca.fmax(meeting.depth, 0), rate)
+        here = ca.vertcat(ca.fmax(state.depth, 0), rate)
         parts = ca.substitute(ca.horzcat(force, slopes), ca.vertcat(d, w), here)
         f, by_depth, by_rate = ca.horzsplit(parts)
         return f - by_rate * rate, by_rate + dt * by_depth
 
-    def touch(self, meeting: Meeting, memory: SX) -> Touch:
+    def force(self, state: PointState) -> ContactForce:
         if self.implicit:
-            return untouched(meeting)
-        own = self.normal.memory_size
-        d, rate, dt, slip = meeting.depth, meeting.depth_rate, meeting.dt, meeting.slip
+            return ContactForce.none(state)
+        own, memory = self.normal.memory_size, state.memory
+        d, rate, dt, slip = state.depth, state.depth_rate, state.dt, state.slip
         touching = d > 0
         depth = ca.fmax(d, 0)
-        c = Contact(depth, rate, dt, memory[:own, :], slip, meeting.position, SX(0))
+        c = Contact(depth, rate, dt, memory[:own, :], slip, state.position, SX(0))
         normal, kept = answered(self.normal.force(c), memory[:own, :])
         if not self.normal.adhesive:
             normal = ca.fmax(normal, 0)
@@ -133,8 +135,8 @@ class Elastic(SurfaceLaw):
         tangent, anchors = SX.zeros(2), memory[own:, :]
         if isinstance(self.friction, FrictionLaw):
             pressing = ca.fmax(normal, 0)  # a surface that pulls does not rub
-            c = Contact(depth, rate, dt, anchors, slip, meeting.position, pressing)
+            c = Contact(depth, rate, dt, anchors, slip, state.position, pressing)
             tangent, anchors = answered(self.friction.force(c), anchors)
             tangent = ca.if_else(touching, tangent, 0)
         following = ca.if_else(touching, ca.vertcat(kept, anchors), 0)
-        return Touch(touching, normal, tangent, following)
+        return ContactForce(touching, normal, tangent, following)

@@ -26,8 +26,7 @@ import casadi as ca
 from heelstrike.contact.law import SX
 from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.contact.laws.imposed import Imposed, speed_after, speed_at_once
-from heelstrike.contact.laws.rigid import FAST, FIRM
-from heelstrike.contact.surface_law import Demand, Meeting, SurfaceLaw, Touch, untouched
+from heelstrike.contact.surface_law import ContactTarget, CouplingRule, PointState, SurfaceLaw
 from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import MEANING, check_choice, check_numbers, parameter, static
 
@@ -55,33 +54,26 @@ class FeedbackLinearized(SurfaceLaw):
         check_choice(self, rule=("consistent", "paper"), form=("discrete", "acceleration"))
 
     @property
-    def couples(self) -> bool:
-        return True
+    def coupling(self) -> CouplingRule:
+        return CouplingRule("rengifo2009" if self.rule == "paper" else "consistent")
 
     @property
     def accelerates(self) -> bool:
         return self.form == "acceleration"
 
-    def touch(self, meeting: Meeting, memory: SX) -> Touch:
-        return untouched(meeting)
-
-    def demand(self, meeting: Meeting) -> Demand:
-        c = Imposed(self.kp, self.kv, self.epsilon, meeting.dt)
-        rate, share = self._after(c, meeting)
-        return Demand(
-            active=meeting.depth > 0,
+    def target(self, state: PointState) -> ContactTarget:
+        c = Imposed(self.kp, self.kv, self.epsilon, state.dt)
+        rate, share = self._after(c, state)
+        return ContactTarget(
             velocity=-rate,
-            along=share * meeting.slip,
+            slip=share * state.slip,
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,
-            smoothing=SX(FIRM),
-            fresh=meeting.depth_rate > FAST * meeting.gravity * meeting.dt,
-            least_norm=self.rule == "paper",
         )
 
-    def _after(self, c: Imposed, meeting: Meeting) -> tuple[SX, SX]:
-        """Depth rate after the step, and the share of the slip that is left."""
-        d, w = meeting.depth, meeting.depth_rate
+    def _after(self, c: Imposed, state: PointState) -> tuple[SX, SX]:
+        """Return the depth rate after the step and the share of the slip that is left."""
+        d, w = state.depth, state.depth_rate
         if self.form == "acceleration":
             return speed_at_once(c, d, w), 1 - c.kv * c.dt
-        return speed_after(c, d, w, meeting.gravity * c.dt), ca.exp(-c.kv * c.dt)
+        return speed_after(c, d, w, state.gravity * c.dt), ca.exp(-c.kv * c.dt)

@@ -16,10 +16,15 @@ from typing import ClassVar
 
 import casadi as ca
 
-from heelstrike.contact.law import SX
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.laws.rigid import Rigid
-from heelstrike.contact.surface_law import Demand, Meeting, SurfaceLaw, Touch
+from heelstrike.contact.surface_law import (
+    ContactForce,
+    ContactTarget,
+    CouplingRule,
+    PointState,
+    SurfaceLaw,
+)
 from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import MEANING, check_choice, check_numbers, parameter, static
 
@@ -48,16 +53,18 @@ class MicroMacro(SurfaceLaw):
         return self.membrane.memory_size
 
     @property
-    def couples(self) -> bool:
-        return True
+    def coupling(self) -> CouplingRule:
+        """The rule of the rigid floor."""
+        return self.rigid.coupling
 
-    def touch(self, meeting: Meeting, memory: SX) -> Touch:
-        found = self.membrane.touch(meeting, memory)
-        carried = meeting.depth > self.thickness
+    def force(self, state: PointState) -> ContactForce:
+        found = self.membrane.force(state)
+        carried = state.depth > self.thickness
         normal = found.normal
         if self.below == "rigid":
             normal = ca.if_else(carried, 0, normal)
         return replace(found, normal=normal, tangent=ca.if_else(carried, 0, found.tangent))
 
-    def demand(self, meeting: Meeting) -> Demand:
-        return self.rigid.demand(replace(meeting, depth=meeting.depth - self.thickness))
+    def target(self, state: PointState) -> ContactTarget:
+        floor = replace(state, depth=state.depth - self.thickness)
+        return self.rigid.target(floor).completed(floor)

@@ -24,14 +24,16 @@ import casadi as ca
 
 from heelstrike.contact.law import SLOWEST, SX
 from heelstrike.contact.laws.coulomb import Coulomb
-from heelstrike.contact.surface_law import Demand, Literal, Meeting, SurfaceLaw, Touch, untouched
+from heelstrike.contact.surface_law import (
+    SMOOTHING,
+    ContactTarget,
+    CouplingRule,
+    PaperTerms,
+    PointState,
+    SurfaceLaw,
+)
 from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import MEANING, check_choice, check_numbers, parameter, static
-
-FAST = 10.0
-"""Approach, in g dt, above which a step is an impact: what was before says nothing of it."""
-FIRM = 1e-2
-"""Largest smoothing of an impact."""
 
 
 @dataclass(frozen=True)
@@ -69,45 +71,38 @@ class Rigid(SurfaceLaw):
         check_choice(self, forces=("b", "b-hat") if self.rule == "paper" else ("b",))
 
     @property
-    def couples(self) -> bool:
-        return True
+    def coupling(self) -> CouplingRule:
+        if self.rule == "paper":
+            bias = "drop" if self.bias == "rule" else self.bias
+            return CouplingRule("sugihara2006", bias, self.forces)
+        return CouplingRule("consistent", "keep" if self.bias == "rule" else self.bias)
 
-    def touch(self, meeting: Meeting, memory: SX) -> Touch:
-        return untouched(meeting)
+    def target(self, state: PointState) -> ContactTarget:
+        return self._literal(state) if self.rule == "paper" else self._consistent(state)
 
-    def demand(self, meeting: Meeting) -> Demand:
-        return self._literal(meeting) if self.rule == "paper" else self._consistent(meeting)
-
-    def _consistent(self, meeting: Meeting) -> Demand:
-        approach = ca.fmax(meeting.depth_rate, 0)
-        impact = meeting.depth_rate > FAST * meeting.gravity * meeting.dt
-        out = self.restitution * approach + self.correction * ca.fmax(meeting.depth, 0)  # (29)
-        smoothing = ca.if_else(impact, ca.fmin(self.smoothing, FIRM), self.smoothing)
-        return Demand(
-            active=meeting.depth > 0,
+    def _consistent(self, state: PointState) -> ContactTarget:
+        approach = ca.fmax(state.depth_rate, 0)
+        out = self.restitution * approach + self.correction * ca.fmax(state.depth, 0)  # (29)
+        firm = ca.fmin(self.smoothing, SMOOTHING)
+        return ContactTarget(
             velocity=out,
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,
-            smoothing=smoothing,
-            fresh=impact,
-            bias="keep" if self.bias == "rule" else self.bias,
+            smoothing=ca.if_else(state.impact, firm, self.smoothing),
         )
 
-    def _literal(self, meeting: Meeting) -> Demand:
-        sliding = ca.dot(meeting.slip, meeting.slip)
+    def _literal(self, state: PointState) -> ContactTarget:
+        sliding = ca.dot(state.slip, state.slip)
         fast = self.epsilon * self.epsilon
-        kinetic = sliding + meeting.depth_rate * meeting.depth_rate > fast
+        kinetic = sliding + state.depth_rate * state.depth_rate > fast
         speed = ca.sqrt(ca.fmax(sliding, SLOWEST**2))
-        sigma = ca.if_else(sliding > fast, meeting.slip / speed, 0)  # (7)
-        rebound = ca.if_else(kinetic, self.restitution * meeting.depth_rate, 0)  # (25), (29)
-        return Demand(
-            active=meeting.depth > 0,
-            velocity=rebound + self.correction * ca.fmax(meeting.depth, 0),
+        sigma = ca.if_else(sliding > fast, state.slip / speed, 0)  # (7)
+        rebound = ca.if_else(kinetic, self.restitution * state.depth_rate, 0)  # (25), (29)
+        return ContactTarget(
+            velocity=rebound + self.correction * ca.fmax(state.depth, 0),
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,
             smoothing=SX(0),
-            fresh=SX(0),
-            literal=Literal(kinetic, sigma, self.lam),
-            bias="drop" if self.bias == "rule" else self.bias,
-            forces=self.forces,
+            impact=SX(0),
+            paper=PaperTerms(kinetic, sigma, self.lam),
         )

@@ -19,12 +19,9 @@ import casadi as ca
 
 from heelstrike.contact.law import SX
 from heelstrike.contact.laws.coulomb import Coulomb
-from heelstrike.contact.surface_law import Demand, Meeting, SurfaceLaw, Touch, untouched
+from heelstrike.contact.surface_law import ContactTarget, CouplingRule, PointState, SurfaceLaw
 from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import MEANING, check_numbers, is_number, parameter
-
-PROXIMAL = 1e-2
-"""Compliance of a pass, as a share of the contact's own: how fast passes end, not where."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class Signorini(SurfaceLaw):
     restitution: float = parameter(0.0, "1", "rebound speed over impact speed")
 
     sources: ClassVar[tuple[str, ...]] = ("LeLidec2024",)
-    rule: ClassVar[str] = "exact"
+    coupling: ClassVar[CouplingRule] = CouplingRule("exact")
 
     def __post_init__(self) -> None:
         if not isinstance(self.friction, Coulomb):
@@ -54,20 +51,10 @@ class Signorini(SurfaceLaw):
             )
         check_numbers(self, restitution=(0, 1))
 
-    @property
-    def couples(self) -> bool:
-        return True
-
-    def touch(self, meeting: Meeting, memory: SX) -> Touch:
-        return untouched(meeting)
-
-    def demand(self, meeting: Meeting) -> Demand:
-        return Demand(
-            active=meeting.depth > 0,
-            velocity=self.restitution * ca.fmax(meeting.depth_rate, 0),
+    def target(self, state: PointState) -> ContactTarget:
+        return ContactTarget(
+            velocity=self.restitution * ca.fmax(state.depth_rate, 0),
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,
-            smoothing=SX(PROXIMAL),
-            fresh=SX(0),
-            exact=True,
+            impact=SX(0),
         )

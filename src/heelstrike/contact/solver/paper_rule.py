@@ -31,7 +31,7 @@ from heelstrike.contact.solver.coupled import Row, Solution
 from heelstrike.contact.solver.newton import Search, root_of
 from heelstrike.contact.solver.residual import worst_missed
 from heelstrike.contact.solver.semidefinite import solve_lower, triangular
-from heelstrike.contact.surface_law import Literal
+from heelstrike.contact.surface_law import PaperTerms
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import zeros
@@ -45,7 +45,7 @@ LEAST = 1e-12
 def solve_paper(
     p: Program,
     rows: Sequence[Row],
-    literals: Sequence[Literal],
+    literals: Sequence[PaperTerms],
     inverse: SX,
     free: SX,
     tolerance: SX,
@@ -100,7 +100,7 @@ def solve_paper(
 def _root_and_known(
     p: Program,
     rows: Sequence[Row],
-    literals: Sequence[Literal],
+    literals: Sequence[PaperTerms],
     maps: Sequence[SX],
     inverse: SX,
     free: SX,
@@ -124,13 +124,13 @@ def _root_and_known(
         return p.let("root", lower), p.let("known", turn @ along)
 
 
-def _rows(literal: Literal, g: SX) -> SX:
+def _rows(literal: PaperTerms, g: SX) -> SX:
     """R: of S the map itself; of K its normal row (30), (31)."""
     g = ca.densify(g)
     return ca.vertcat(where(literal.kinetic, 0, g[:2, :]), g[2, :])
 
 
-def _columns(row: Row, literal: Literal, g: SX) -> SX:
+def _columns(row: Row, literal: PaperTerms, g: SX) -> SX:
     """C: of S the map itself; of K one row along nu - mu_k sigma (26)."""
     g = ca.densify(g)
     along = g[2, :] - row.mu_k * (literal.sigma.T @ g[:2, :])
@@ -138,7 +138,7 @@ def _columns(row: Row, literal: Literal, g: SX) -> SX:
     return ca.vertcat(still, where(literal.kinetic, along, g[2, :]))
 
 
-def _modified(row: Row, literal: Literal, f: SX) -> tuple[SX, SX]:
+def _modified(row: Row, literal: PaperTerms, f: SX) -> tuple[SX, SX]:
     """A point's impulse in its axes with its friction made right (12), (35), (36), and whether it
     slides.
     """
