@@ -15,7 +15,8 @@ from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.contact.laws.poisson_spring import PoissonSpring
 from heelstrike.contact.laws.timestep_damper import TimestepDamper
 from heelstrike.contact.tracing import trace_law
-from heelstrike.ir.graph import Counts, count, graph
+from heelstrike.ir.graph import graph
+from heelstrike.ir.operations import Counts, count
 
 X, V, K, B, LAMBDA = (ca.SX.sym(name) for name in ("x", "v", "k", "b", "lambda"))
 

@@ -12,8 +12,13 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from heelstrike.codegen.lanes import Lanes
+from heelstrike.codegen.operations import FUNCTIONS as EMITTED
+from heelstrike.codegen.operations import BlockEmitter
+from heelstrike.codegen.real import FLOAT64
 from heelstrike.errors import ProgramError, TraceError
-from heelstrike.ir.graph import Counts
+from heelstrike.ir.graph import Graph
+from heelstrike.ir.operations import CONST, FUNCTIONS, INPUT, SUPPORTED, Counts, Operation
 from heelstrike.ir.program import Program
 from heelstrike.runtime.compiler import compile_program
 
@@ -153,6 +158,26 @@ def test_unsupported_operation_is_a_sentence():
         p.output("y", ca.erf(x))
     with pytest.raises(TraceError, match="operation erf cannot be compiled; use"):
         compile_program(p)
+
+
+TWO_OPERANDS = {"ADD", "SUB", "MUL", "DIV", "POW", "CONSTPOW", "ATAN2", "COPYSIGN", "FMOD", "HYPOT"}
+TWO_OPERANDS |= {"LT", "LE", "EQ", "NE", "AND", "OR", "FMIN", "FMAX", "IF_ELSE_ZERO"}
+
+
+@pytest.mark.parametrize("code", sorted(SUPPORTED))
+def test_every_supported_operation_is_emitted(code):
+    """CONSTPOW takes a constant exponent; every other operation takes inputs."""
+    second = Operation(CONST, (), 2.5) if code == "CONSTPOW" else Operation(INPUT, (1,))
+    operands = () if code == CONST else (0, 1) if code in TWO_OPERANDS else (0,)
+    operations = (Operation(INPUT, (0,)), second, Operation(code, operands))
+    lanes = Lanes(1, FLOAT64)
+    block = BlockEmitter(lanes, Graph(operations, (2,)), ("%a", "%b"), lambda name: name)
+    assert block.value(2)
+    assert lanes.lines or code in (CONST, INPUT)
+
+
+def test_the_emitter_has_no_other_functions():
+    assert set(EMITTED) == set(FUNCTIONS)
 
 
 def test_misuse_is_a_sentence():

@@ -22,7 +22,7 @@ from heelstrike.ir.code import (
     Twins,
     next_of,
 )
-from heelstrike.ir.graph import INPUT
+from heelstrike.ir.operations import INPUT
 
 SUMS = 4
 """Sums side by side: a multiply-add waits about as many others for its result."""

@@ -17,8 +17,8 @@ from typing import Generic, TypeVar
 
 from heelstrike.codegen import functions
 from heelstrike.codegen.lanes import Lanes
-from heelstrike.errors import TraceError
-from heelstrike.ir.graph import CONST, INPUT, Graph, chosen
+from heelstrike.ir.graph import Graph, chosen
+from heelstrike.ir.operations import CONST, INPUT, check_supported
 
 COMPARISONS = {"LT": "olt", "LE": "ole", "EQ": "oeq", "NE": "une"}
 LAZY = {CONST, INPUT, "MUL", "SQ", "DIV", "TWICE", "NOT", "AND", "OR", "IF_ELSE_ZERO", *COMPARISONS}
@@ -57,6 +57,7 @@ class BlockEmitter(Generic[Where]):
     def __init__(
         self, lanes: Lanes, graph: Graph, reads: Sequence[Where], load: Callable[[Where], str]
     ) -> None:
+        check_supported(graph.operations)
         self.lanes = lanes
         self.operations = graph.operations
         self.reads = reads
@@ -110,10 +111,7 @@ class BlockEmitter(Generic[Where]):
             )
         if code in FUNCTIONS:
             return FUNCTIONS[code](self.lanes, *(self.value(k) for k in operands))
-        raise TraceError(
-            f"the operation {code.lower()} cannot be compiled; use + - * /, comparisons, if_else, "
-            f"sin, cos, {', '.join(name.lower() for name in FUNCTIONS)}"
-        )
+        raise AssertionError(f"no code for {code}")  # check_supported has refused others
 
     def _product(self, i: int) -> tuple[str, str] | None:
         """The factors of operation i if it is a product."""

@@ -9,19 +9,13 @@ which other expressions were asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 import casadi as ca
 
 from heelstrike.ir.number import value_of
-
-CONST, INPUT = "CONST", "INPUT"
-ADDITIONS = {"ADD", "SUB", "TWICE"}
-MULTIPLICATIONS = {"MUL", "SQ", "DIV"}
-COMPARISONS = {"LT", "LE", "EQ", "NE", "NOT", "AND", "OR", "FMIN", "FMAX"}
-CHOICES = COMPARISONS | {"IF_ELSE_ZERO", "NEG", "FABS", "SIGN", "COPYSIGN"}
+from heelstrike.ir.operations import CONST, INPUT, Operation
 
 FOLDED: dict[str, Callable[..., float]] = {
     "ADD": lambda x, y: x + y,
@@ -34,47 +28,12 @@ FOLDED: dict[str, Callable[..., float]] = {
 """What numbers (number.py) may meet one another in."""
 
 
-class Operation(NamedTuple):
-    """One scalar operation."""
-
-    code: str
-    """CasADi's name without OP_."""
-    operands: tuple[int, ...]
-    """Indices of earlier operations; of an INPUT its place among the inputs."""
-    value: float | tuple[float, ...] = 0.0
-    """Of a CONST; several where twins differ (twins.py)."""
-
-
 @dataclass(frozen=True)
 class Graph:
     """Operations in an order in which they can be carried out, and which are the outputs."""
 
     operations: tuple[Operation, ...]
     outputs: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How many operations a program really has.
-
-    Divisions by the same value share one reciprocal: the first counts as a division and a
-    multiplication, the others as multiplications. `choices` are comparisons, selects and changes of
-    sign, `functions` sin, sqrt, exp, ...
-    """
-
-    additions: int = 0
-    multiplications: int = 0
-    divisions: int = 0
-    functions: int = 0
-    choices: int = 0
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Counts)))
-
-    @property
-    def arithmetic(self) -> int:
-        """Additions, multiplications and divisions: what papers count."""
-        return self.additions + self.multiplications + self.divisions
 
 
 def graph(inputs: ca.SX, outputs: ca.SX, numbers: Sequence[ca.SX] = ()) -> Graph:
@@ -129,25 +88,6 @@ def chosen(operations: Sequence[Operation], a: int, b: int) -> int | None:
     if operations[d] == Operation("NOT", (c,)):
         return 0
     return 1 if operations[c] == Operation("NOT", (d,)) else None
-
-
-def count(operations: tuple[Operation, ...]) -> Counts:
-    """Operations by kind; a*b + c is one multiplication and one addition, however it is carried
-    out.
-    """
-    tally = dict.fromkeys((f.name for f in fields(Counts)), 0)
-    denominators = {op.operands[-1] for op in operations if op.code in ("DIV", "INV")}
-    tally["divisions"] = len(denominators)
-    for operation in operations:
-        if operation.code in ADDITIONS:
-            tally["additions"] += 1
-        elif operation.code in MULTIPLICATIONS:
-            tally["multiplications"] += 1
-        elif operation.code in CHOICES:
-            tally["choices"] += 1
-        elif operation.code not in (CONST, INPUT, "INV"):
-            tally["functions"] += 1
-    return Counts(**tally)
 
 
 def column(symbols: Sequence[ca.SX]) -> ca.SX:

@@ -29,7 +29,7 @@ import numpy as np
 
 from heelstrike.errors import ProgramError
 from heelstrike.ir.code import CLOCK, FAILED, BlockTag, Code, Place, Port, Traced, inner, next_of
-from heelstrike.ir.graph import Counts, count
+from heelstrike.ir.operations import Counts, count
 
 SX: TypeAlias = ca.SX
 

@@ -18,7 +18,7 @@ from heelstrike.codegen.lanes import Lanes
 from heelstrike.codegen.operations import BlockEmitter
 from heelstrike.codegen.real import Real
 from heelstrike.ir.code import Place, Twins
-from heelstrike.ir.graph import INPUT
+from heelstrike.ir.operations import INPUT
 
 
 class Tables:

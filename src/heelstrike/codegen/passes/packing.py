@@ -16,7 +16,8 @@ import struct
 from collections.abc import Mapping, Sequence
 
 from heelstrike.ir.code import Code, Item, Place, Repeat, Twins, inner
-from heelstrike.ir.graph import CONST, INPUT, Graph, Operation, chosen
+from heelstrike.ir.graph import Graph, chosen
+from heelstrike.ir.operations import CONST, INPUT, Operation
 
 MOST = 8
 """Twins in a block at most."""

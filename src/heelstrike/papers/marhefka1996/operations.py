@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heelstrike as hs
 from heelstrike.contact.law import SX, Contact, NormalLaw
-from heelstrike.ir.graph import Counts
+from heelstrike.ir.operations import Counts
 from heelstrike.papers.report import Result, near, shown
 from heelstrike.parameters import parameters, with_values
 
