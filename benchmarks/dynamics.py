@@ -180,9 +180,9 @@ def mujoco_step(robot: Robot, source: str) -> Callable[[], object]:
     """MuJoCo's step of the same file in the air, with its own servo."""
     import mujoco
 
-    from heelstrike.robot.load import _find
+    from heelstrike.robot.load import find_file
 
-    spec = mujoco.MjSpec.from_file(str(_find(source)))
+    spec = mujoco.MjSpec.from_file(str(find_file(source)))
     model = spec.compile()
     data = mujoco.MjData(model)
     data.qpos[2] = 1e3  # far above any floor of the file

@@ -54,13 +54,13 @@ def test_combine_names_a_sequence_and_refuses_nonsense():
     assert keys == ["cube1/root", "ball/root", "cube2/root"]
     with pytest.raises(HeelstrikeError, match="nothing to combine"):
         combine([])
-    with pytest.raises(HeelstrikeError, match=r"give combine\(\[robot"):
+    with pytest.raises(HeelstrikeError, match=r"not one robot \(cube\); pass combine\(\[robot"):
         combine(cube)
     with pytest.raises(HeelstrikeError, match="part 0 is 'cube', not a robot; load it first"):
         combine(["cube"])
     with pytest.raises(HeelstrikeError, match="not a generator"):
         combine(part for part in (cube, ball))
-    with pytest.raises(HeelstrikeError, match="the key 1 is no name"):
+    with pytest.raises(HeelstrikeError, match="the key 1 is not a name"):
         combine({1: cube})
 
 

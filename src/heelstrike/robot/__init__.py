@@ -1,4 +1,4 @@
-"""Robots: what they are, where they come from, and where they may touch the world."""
+"""Robots: joints, bodies, shapes and contact points, with readers of URDF and MJCF."""
 
 from heelstrike.robot.combine import combine
 from heelstrike.robot.load import bundled, load

@@ -1,4 +1,4 @@
-"""Several robots and objects as one system."""
+"""Combining several robots and objects into one system."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ VECTORS = (
 
 
 def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined") -> Robot:
-    """One Robot that holds several, each with its names behind its key: "cube1/root".
+    """Return one robot that holds several; names are prefixed with the key: "cube1/root".
 
-    Of a sequence the keys are the robots' names, counted where one occurs twice. A pose is kept if
-    every part has it. The parts stand where their poses put them; a part with a fixed base stands
-    where its file puts it. All values are the parts' own, edited or not; the Pinocchio model is
-    built anew from them.
+    The keys of a sequence are the robots' names, numbered where one occurs twice. A pose is kept if
+    every part has it. The parts stand where their poses place them; a part with a fixed base stands
+    where its file places it. All values are those of the parts, including edits, and a new
+    Pinocchio model is built from them.
     """
     from heelstrike.robot.convert import to_pinocchio
 
@@ -33,8 +33,10 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
     if len(gravities) > 1:
         listed = ", ".join(f"{gravity:g}" for gravity in sorted(gravities))
         raise HeelstrikeError(
-            f"the parts differ in gravity ({listed} m/s^2); make them agree with "
-            "dataclasses.replace(robot, gravity=...)"
+            f"the parts differ in gravity ({listed} m/s^2)",
+            path="gravity",
+            value=gravities,
+            remedy="make them equal with dataclasses.replace(robot, gravity=...)",
         )
     joints: list[Joint] = []
     bodies: list[Body] = []
@@ -72,24 +74,29 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
 
 
 def _shifted(body: int, first: int) -> int:
+    """Return the index of a part's body in the whole."""
     return body if body == WORLD else body + first
 
 
 def _source(parts: Mapping[str, Robot]) -> dict[str, Any] | None:
-    """That of every part, if all have one."""
+    """Return the sources of the parts, or None if one has none."""
     known = {key: part.source for key, part in parts.items()}
     return {"parts": known} if all(known.values()) else None
 
 
 def _poses(parts: list[Robot]) -> dict[str, np.ndarray]:
+    """Return the poses that every part has."""
     shared = [pose for pose in parts[0].poses if all(pose in part.poses for part in parts)]
     return {pose: np.concatenate([part.poses[pose] for part in parts]) for pose in shared}
 
 
 def _parts(robots: Any) -> dict[str, Robot]:
-    """The robots by key, if they are robots."""
+    """Return the robots by key, after checking that they are robots."""
     if isinstance(robots, Robot):
-        raise HeelstrikeError(f"one robot ({robots.name}) is no list; give combine([robot, ...])")
+        raise HeelstrikeError(
+            f"combine takes a list of robots, not one robot ({robots.name})",
+            remedy="pass combine([robot, ...])",
+        )
     if isinstance(robots, str) or not isinstance(robots, Mapping | Sequence):
         raise HeelstrikeError(
             f"combine takes a list of robots or a mapping of names to robots, not a "
@@ -97,24 +104,36 @@ def _parts(robots: Any) -> dict[str, Robot]:
         )
     items = list(robots.items() if isinstance(robots, Mapping) else enumerate(robots))
     if not items:
-        raise HeelstrikeError("there is nothing to combine; give at least one robot")
+        raise HeelstrikeError("there is nothing to combine", remedy="pass at least one robot")
     for key, robot in items:
         if not isinstance(robot, Robot):
             raise HeelstrikeError(
-                f"part {key!r} is {robot!r}, not a robot; load it first: heelstrike.load(...)"
+                f"part {key!r} is {robot!r}, not a robot",
+                path=str(key),
+                value=robot,
+                remedy="load it first: heelstrike.load(...)",
             )
         if isinstance(robots, Mapping) and not (isinstance(key, str) and key):
-            raise HeelstrikeError(f"the key {key!r} is no name; give each part a text of its own")
+            raise HeelstrikeError(
+                f"the key {key!r} is not a name",
+                value=key,
+                remedy="use a different non-empty string for each part",
+            )
     return dict(items) if isinstance(robots, Mapping) else _keyed([robot for _, robot in items])
 
 
 def _keyed(robots: list[Robot]) -> dict[str, Robot]:
+    """Return the robots by name, numbered where a name occurs twice."""
     names = [robot.name for robot in robots]
     keys = [
         name if names.count(name) == 1 else f"{name}{names[: i + 1].count(name)}"
         for i, name in enumerate(names)
     ]
-    twice = first_duplicate(keys)
-    if twice is not None:
-        raise HeelstrikeError(f"two parts are called '{twice}'; give a mapping with your own keys")
+    duplicate = first_duplicate(keys)
+    if duplicate is not None:
+        raise HeelstrikeError(
+            f"two parts are called '{duplicate}'",
+            value=duplicate,
+            remedy="pass a mapping with your own keys",
+        )
     return dict(zip(keys, robots, strict=True))

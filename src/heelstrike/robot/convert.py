@@ -1,7 +1,7 @@
-"""Pinocchio's model as a Robot, and back.
+"""Conversion between a Robot and a Pinocchio model.
 
-A composite joint (several joints of one body) becomes a chain whose inner bodies have no mass: the
-same q, v and equations of motion.
+A composite joint (several joints of one body) becomes a chain whose inner bodies have no mass: q, v
+and the equations of motion are the same.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ WITHOUT_AXIS = {
     "spherical": pin.JointModelSpherical,
     "planar": pin.JointModelPlanar,
 }
-HUGE = 1e300
-"""Pinocchio writes a missing limit as the largest float."""
+NO_LIMIT = 1e300
+"""Value above which a limit counts as none: Pinocchio writes the largest float."""
 
 
 def joint_model(kind: str, axis: np.ndarray) -> Any:
-    """Pinocchio's joint of a kind about a unit axis."""
+    """Return Pinocchio's joint of a kind about a unit axis."""
     if kind in WITHOUT_AXIS:
         return WITHOUT_AXIS[kind]()
     for unit, aligned in zip(np.eye(3), ALIGNED[kind], strict=True):
         if np.array_equal(axis, unit):
             return aligned()
     if kind == "continuous":
-        return _slanting_continuous(axis)
+        return _unaligned_continuous(axis)
     return UNALIGNED[kind](np.asarray(axis, dtype=float))
 
 
-def _slanting_continuous(axis: np.ndarray) -> Any:
-    """Through a URDF: its constructor in Python takes no axis."""
+def _unaligned_continuous(axis: np.ndarray) -> Any:
+    """Return a continuous joint built by way of a URDF: the constructor in Python takes no axis."""
     xyz = " ".join(repr(float(x)) for x in axis)
     urdf = (
         '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous">'
@@ -65,7 +65,7 @@ def _slanting_continuous(axis: np.ndarray) -> Any:
 
 
 def from_pinocchio(model: pin.Model) -> Robot:
-    """The robot of a Pinocchio model; gains, points and poses are left empty."""
+    """Return the robot of a Pinocchio model; gains, points and poses are left empty."""
     joints: list[Joint] = []
     bodies: list[Body] = []
     carried = {0: WORLD}  # Pinocchio's joint -> our body
@@ -103,7 +103,7 @@ def from_pinocchio(model: pin.Model) -> Robot:
 
 
 def to_pinocchio(robot: Robot) -> pin.Model:
-    """The Pinocchio model of a robot's joints, bodies, frames and limits."""
+    """Return the Pinocchio model of a robot's joints, bodies, frames and limits."""
     model = pin.Model()
     model.name = robot.name
     model.gravity.linear = np.array([0.0, 0.0, -robot.gravity])
@@ -133,7 +133,7 @@ def to_pinocchio(robot: Robot) -> pin.Model:
 
 
 def _simple_joints(model: Any, placement: pin.SE3) -> Iterator[tuple[Any, pin.SE3]]:
-    """(joint, placement) pairs: one, or those of a composite in order."""
+    """Yield (joint, placement): one, or those of a composite in order."""
     if model.shortname() != "JointModelComposite":
         yield model, placement
         return
@@ -147,10 +147,12 @@ def _joint(name: str, model: Any, parent: int, placement: pin.SE3) -> Joint:
     short = model.shortname().removeprefix("JointModel")
     if short not in KINDS:
         raise LoadError(
-            f"joint '{name}' is of type {short}, which is not supported; use revolute, prismatic, "
-            "continuous, spherical, planar, free or fixed joints"
+            f"joint '{name}' is of type {short}, which is not supported",
+            path=name,
+            value=short,
+            allowed="revolute, prismatic, continuous, spherical, planar, free or fixed joints",
         )
-    if short.endswith("Unaligned"):  # its direction; not all these joints tell their axis
+    if short.endswith("Unaligned"):  # its direction; not all these joints expose their axis
         data = model.createData()
         model.calc(data, np.eye(model.idx_q + model.nq)[model.idx_q])
         axis = np.ravel(data.S)[:3] + np.ravel(data.S)[3:]
@@ -169,7 +171,7 @@ def _joint(name: str, model: Any, parent: int, placement: pin.SE3) -> Joint:
 
 
 def _body(model: pin.Model, i: int) -> Body:
-    """The body of Pinocchio's joint i, named after the link it starts with."""
+    """Return the body of Pinocchio's joint i, named after its first link."""
     links = [f.name for f in model.frames if f.type == pin.FrameType.BODY and f.parentJoint == i]
     inertia = model.inertias[i]
     return Body(
@@ -181,7 +183,7 @@ def _body(model: pin.Model, i: int) -> Body:
 
 
 def _frames(model: pin.Model, carried: dict[int, int]) -> dict[str, Frame]:
-    """Links and sites; a link wins over a site of the same name."""
+    """Return links and sites by name; a link takes precedence over a site of the same name."""
     frames = {}
     for kind in (pin.FrameType.OP_FRAME, pin.FrameType.BODY):
         for frame in model.frames:
@@ -192,17 +194,17 @@ def _frames(model: pin.Model, carried: dict[int, int]) -> dict[str, Frame]:
 
 
 def _position_limits(model: pin.Model, joints: list[Joint]) -> tuple[np.ndarray, np.ndarray]:
-    """Limits of q; kinds whose q is not a plain angle or length have none."""
+    """Return the limits of q; joints whose q is not an angle or a length have none."""
     lower, upper = np.array(model.lowerPositionLimit), np.array(model.upperPositionLimit)
     for joint in joints:
         if joint.kind not in ("revolute", "prismatic"):
             lower[joint.q_slice], upper[joint.q_slice] = -np.inf, np.inf
-    lower[lower < -HUGE] = -np.inf
-    upper[upper > HUGE] = np.inf
+    lower[lower < -NO_LIMIT] = -np.inf
+    upper[upper > NO_LIMIT] = np.inf
     return lower, upper
 
 
 def _limit(limit: np.ndarray) -> np.ndarray:
-    """Pinocchio writes a missing limit as the largest float, infinity or 0."""
+    """Return a limit with inf for none: Pinocchio writes the largest float, infinity or 0."""
     limit = np.array(limit, dtype=float)
-    return np.where((limit > 0) & (limit < HUGE), limit, np.inf)
+    return np.where((limit > 0) & (limit < NO_LIMIT), limit, np.inf)

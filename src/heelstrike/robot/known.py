@@ -1,17 +1,17 @@
-"""The words of URDF and MJCF: which attributes and children each element has that is read here.
+"""Attributes and children of the elements of URDF and MJCF that are read here.
 
-Only to notice misspellings: what stands in a file and in no table would otherwise be passed over
-without a word. Elements without an entry (looks, sensors, solver settings) are not looked into.
-Names with a colon belong to other tools. MJCF: the schema of MuJoCo 4.0.
+They serve to report misspellings, which would otherwise be ignored silently. Elements without an
+entry (materials, sensors, solver settings) are not checked. Names with a colon belong to other
+tools. MJCF: the schema of MuJoCo 4.0.
 """
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element
 
-from heelstrike.robot.xml import Reading, label
+from heelstrike.errors import nearest
+from heelstrike.robot.xml import RobotFile, label
 
 Words = Mapping[str, tuple[str, str]]
 """Element: (its attributes, its children)."""
@@ -127,8 +127,8 @@ MJCF: Words = {
 }
 
 
-def note_unknown(reading: Reading, root: Element, words: Words) -> None:
-    """Note each attribute and element that no table has, once, with the nearest known name."""
+def warn_unknown(file: RobotFile, root: Element, words: Words) -> None:
+    """Warn once about each unknown attribute and element, with the nearest known name."""
     found: dict[str, list[str]] = {}
 
     def look(element: Element, what: str) -> None:
@@ -140,8 +140,8 @@ def note_unknown(reading: Reading, root: Element, words: Words) -> None:
             for name in own:
                 if name not in known and ":" not in name:
                     shown = f"'{name}'" if kind == "attribute" else f"<{name}>"
-                    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-                    hint = f"; did you mean '{close[0]}'?" if close else ""
+                    close = nearest(name, known)
+                    hint = f"; did you mean '{close}'?" if close else ""
                     message = f"the unknown {kind} {shown} of {{}} is not read{hint}"
                     found.setdefault(message, []).append(what)
         for child in element:
@@ -152,4 +152,4 @@ def note_unknown(reading: Reading, root: Element, words: Words) -> None:
     look(root, f"<{root.tag}>")
     for message, owners in found.items():
         more = f" and {len(owners) - 1} more" if len(owners) > 1 else ""
-        reading.note(message.replace("{}", owners[0] + more))
+        file.warn(message.replace("{}", owners[0] + more))

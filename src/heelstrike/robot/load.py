@@ -1,8 +1,7 @@
-"""Loading a robot by name or from a file."""
+"""Loading a robot by its bundled name or from a file."""
 
 from __future__ import annotations
 
-import difflib
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -11,13 +10,15 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heelstrike.errors import HeelstrikeWarning, LoadError
+from heelstrike.errors import HeelstrikeWarning, LoadError, nearest
 from heelstrike.robot.robot import Robot
 
 if TYPE_CHECKING:
     from heelstrike.robot.points import PointLike
+    from heelstrike.robot.xml import RobotFile
 
 SUFFIXES = (".urdf", ".xml", ".mjcf")
+BASES = ("auto", "floating", "fixed")
 
 
 def load(
@@ -27,58 +28,78 @@ def load(
     package_dirs: Sequence[str | os.PathLike[str]] = (),
     edge_points: int = 0,
 ) -> Robot:
-    """A robot from a bundled name (see `bundled`), or a path to a URDF or an MJCF.
+    """Load a robot from a bundled name (see `bundled`), or from a URDF or MJCF file.
 
-    base: "floating", "fixed", or "auto": an MJCF as it says, a URDF floating unless its root link
-    is called world. points: "feet", "all", or a list of (link, position [m], radius [m]); see
-    docs/loading.md. package_dirs: where package:// of a URDF is sought first. edge_points: more
-    points on each edge of a box, evenly between its corners.
+    Args:
+        source: bundled name, or path of the file.
+        base: "floating", "fixed", or "auto": an MJCF as it defines, a URDF floating unless its
+            root link is called world.
+        points: contact points: "feet", "all", or a list of (link, position [m], radius [m]); see
+            docs/loading.md.
+        package_dirs: folders that are searched first for package:// of a URDF.
+        edge_points: number of points added to each edge of a box, evenly between its corners.
 
-    Raises LoadError where the file cannot be used; warns (HeelstrikeWarning) of all it leaves out.
+    Raises LoadError if the file cannot be used, and warns (HeelstrikeWarning) about everything that
+    is not simulated.
     """
-    if base not in ("auto", "floating", "fixed"):
-        raise LoadError(f"base='{base}' is unknown; give 'auto', 'floating' or 'fixed'")
+    if base not in BASES:
+        raise LoadError(
+            f"base is {base!r}", path="base", value=base, allowed="'auto', 'floating' or 'fixed'"
+        )
     path = find_file(source)
 
-    from heelstrike.robot.check import inertia_fault, unmoved_joint
     from heelstrike.robot.mjcf import read_mjcf
     from heelstrike.robot.points import with_contact_points
     from heelstrike.robot.urdf import read_urdf
-    from heelstrike.robot.xml import Reading
+    from heelstrike.robot.xml import RobotFile
 
-    reading = Reading(path)
-    root = reading.parse()
+    file = RobotFile(path)
+    root = file.parse()
     if root.tag == "mujoco":
-        robot = read_mjcf(reading, root, base)
+        robot = read_mjcf(file, root, base)
     elif root.tag == "robot":
-        robot = read_urdf(reading, root, base, [Path(d).expanduser() for d in package_dirs])
+        robot = read_urdf(file, root, base, [Path(d).expanduser() for d in package_dirs])
     else:
-        reading.fail(f"starts with <{root.tag}>; a URDF starts with <robot>, an MJCF with <mujoco>")
-    robot = replace(robot, name=robot.name or path.stem, source=_source(source, base, package_dirs))
-    if not robot.joints:
-        reading.fail("has no moving joint; use base='floating' to let it move")
-    for body in robot.bodies:
-        fault = inertia_fault(body.mass, body.inertia)
-        if fault:
-            whose = "; ".join(note for note in reading.notes if "principal moment" in note)
-            reading.fail(
-                f"body '{body.name}', with all fixed to it, has {fault}; correct the inertia"
-                + (f" ({whose})" if whose else "")
-            )
-    joint = unmoved_joint(robot)
-    if joint is not None:
-        reading.fail(
-            f"joint '{joint}' moves a body without mass or inertia, so its acceleration has no "
-            "value; give the body an inertia, or the joint an armature, or make it fixed"
+        file.fail(
+            f"starts with <{root.tag}>",
+            value=root.tag,
+            remedy="a URDF starts with <robot>, an MJCF with <mujoco>",
         )
+    robot = replace(robot, name=robot.name or path.stem, source=_source(source, base, package_dirs))
+    _check(file, robot)
     robot = with_contact_points(robot, points, edge_points)
-    for note in reading.notes:
-        warnings.warn(f"{path.name}: {note}", HeelstrikeWarning, stacklevel=2)
+    for message in file.warnings:
+        warnings.warn(f"{path.name}: {message}", HeelstrikeWarning, stacklevel=2)
     return robot
 
 
+def _check(file: RobotFile, robot: Robot) -> None:
+    """Raise a LoadError if the robot cannot move, or has impossible inertias."""
+    from heelstrike.robot.check import inertia_fault, massless_joint
+
+    if not robot.joints:
+        file.fail("has no moving joint", remedy="use base='floating' to let it move")
+    for body in robot.bodies:
+        fault = inertia_fault(body.mass, body.inertia)
+        if fault:
+            links = f" ({'; '.join(file.inertia_faults)})" if file.inertia_faults else ""
+            file.fail(
+                f"body '{body.name}', with everything fixed to it, has {fault}",
+                value=body.name,
+                remedy=f"correct the inertia{links}",
+            )
+    joint = massless_joint(robot)
+    if joint is not None:
+        file.fail(
+            f"joint '{joint}' moves a body without mass or inertia, so its acceleration is "
+            "undefined",
+            value=joint,
+            remedy="give the body an inertia, or the joint an armature, or make it fixed",
+        )
+
+
 def reload(source: Mapping[str, Any]) -> Robot:
-    """The robot that a `Robot.source` tells of, as its files are now."""
+    """Load the robot of a `Robot.source` from the present state of its files."""
     if "parts" in source:
         from heelstrike.robot.combine import combine
 
@@ -91,7 +112,7 @@ def reload(source: Mapping[str, Any]) -> Robot:
 def _source(
     source: str | os.PathLike[str], base: str, package_dirs: Sequence[str | os.PathLike[str]]
 ) -> dict[str, Any]:
-    """A bundled name as it is, paths in full."""
+    """Return what `reload` needs: a bundled name as it is, and absolute paths."""
     named = isinstance(source, str) and source in bundled()
     return {
         "file": source if named else str(Path(source).expanduser().absolute()),
@@ -101,7 +122,7 @@ def _source(
 
 
 def bundled() -> list[str]:
-    """Names of the robots and objects that come with Heelstrike."""
+    """Return the names of the robots and objects that come with Heelstrike."""
     folder = resources.files("heelstrike.robot") / "models"
     if not folder.is_dir():
         return []
@@ -109,24 +130,23 @@ def bundled() -> list[str]:
 
 
 def find_file(source: str | os.PathLike[str]) -> Path:
-    """The file that a bundled name or a path means; of a Path, a file of that name comes first."""
+    """Return the file of a bundled name or a path; a Path to an existing file comes first."""
     names = bundled()
+    listed = f"bundled: {', '.join(names)}; or pass a path to .urdf or .xml"
     if not isinstance(source, str | os.PathLike) or not str(source):
-        raise LoadError(
-            f"{source!r} names no robot; give a path to .urdf or .xml, or one of {', '.join(names)}"
-        )
+        raise LoadError(f"{source!r} is not a robot", value=source, remedy=listed)
     text = str(source)
     path = Path(text).expanduser()
     if text in names and (isinstance(source, str) or not path.exists()):
         return Path(str(resources.files("heelstrike.robot") / "models" / f"{text}.xml"))
     if path.is_dir():
-        raise LoadError(f"{text} is a folder; name the .urdf or .xml file inside it")
+        remedy = "name the .urdf or .xml file inside it"
+        raise LoadError(f"{text} is a folder", path=text, value=source, remedy=remedy)
     if path.is_file():
         return path
     if path.suffix.lower() in SUFFIXES or os.sep in text:
-        raise LoadError(f"{text}: no such file; check the path (relative to {Path.cwd()})")
-    close = difflib.get_close_matches(text, names, n=1, cutoff=0.5)
-    hint = f"; did you mean '{close[0]}'?" if close else "."
-    raise LoadError(
-        f"no robot '{text}'{hint} Bundled: {', '.join(names)}; or give a path to .urdf or .xml"
-    )
+        remedy = f"check the path (relative to {Path.cwd()})"
+        raise LoadError(f"{text}: no such file", path=text, value=source, remedy=remedy)
+    close = nearest(text, names)
+    hint = f"did you mean '{close}'? " if close else ""
+    raise LoadError(f"no robot '{text}'", value=source, remedy=hint + listed)

@@ -1,4 +1,4 @@
-"""Triangle meshes: reading, convex hull, mass and inertia.
+"""Triangle meshes: files, convex hulls, volumes and inertias.
 
 Inertia: each triangle and a common apex span a tetrahedron; with signed volumes the sum is exact
 for a closed surface ("exact"), with absolute volumes from the centroid it is MuJoCo's "legacy".
@@ -25,21 +25,21 @@ def _read(path: str, _modified: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """(vertices (n, 3), triangles (m, 3)) of an STL, OBJ or DAE file.
+    """Return (vertices (n, 3), triangles (m, 3)) of an STL, OBJ or DAE file.
 
-    Raises ValueError or RuntimeError when the file holds no mesh that coal can read.
+    Raises ValueError or RuntimeError if the file holds no mesh that coal can read.
     """
     vertices, triangles = _read(str(path), path.stat().st_mtime_ns)
     if len(vertices) == 0 or not np.isfinite(vertices).all():
         raise ValueError("no usable vertices")
     if triangles.size and not (triangles.min() >= 0 and triangles.max() < len(vertices)):
-        raise ValueError("a triangle names a vertex that is not there")
+        raise ValueError("a triangle refers to a vertex that does not exist")
     return vertices, triangles
 
 
 @dataclass(frozen=True, eq=False)
 class MeshFile:
-    """A mesh that is read when it is needed: its vertices v are (v - shift) @ matrix."""
+    """A mesh file that is read when needed; its vertices v become (v - shift) @ matrix."""
 
     path: Path
     shift: np.ndarray
@@ -48,7 +48,7 @@ class MeshFile:
     """(3, 3)"""
 
     def read(self) -> tuple[np.ndarray, np.ndarray]:
-        """(vertices, triangles), outward also where the matrix is a mirror."""
+        """Return (vertices, triangles); triangles face outward even if the matrix mirrors."""
         vertices, triangles = read_mesh(self.path)
         return self.placed(vertices), self.outward(triangles)
 
@@ -60,7 +60,7 @@ class MeshFile:
 
 
 def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(corners, outward triangles) of the convex hull; a flat set of points is its own hull."""
+    """Return (corners, outward triangles) of the convex hull; flat sets have no triangles."""
     try:
         convex = ConvexHull(vertices)
     except (QhullError, ValueError):
@@ -78,7 +78,7 @@ def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def volume_inertia(
     vertices: np.ndarray, triangles: np.ndarray, absolute: bool = False
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """(volume, centroid, inertia about it) at density 1; absolute: MuJoCo's legacy rule."""
+    """Return (volume, centroid, inertia about it) at density 1; absolute: MuJoCo's legacy rule."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     apex = np.zeros(3)
     if absolute:

@@ -1,10 +1,10 @@
 """Limbs that are mirror images of one another, such as a left and a right leg.
 
-Limbs are of one form if their joints, from the inside out, are of the same kinds, and if in where
-these sit and turn about the same numbers are 0, or 1 but for the sign. A sign that they do not have
-in common is noted in the joint: it is traced as a factor instead of being folded into the code, so
-that such limbs do the same operations to other numbers (codegen/passes/packing.py). Factors of
-1 and -1 are exact.
+Two limbs have the same form if their joints, from the inside out, are of the same kinds, and if the
+same entries of their placements and axes are 0, or are 1 up to the sign. A sign in which they
+differ is stored in the joint: it is traced as a factor in place of being folded into the code, so
+that such limbs perform the same operations on different numbers (codegen/passes/packing.py).
+Factors of 1 and -1 are exact.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from heelstrike.robot.robot import WORLD, Joint, Robot
 
 FIELDS = ("rotation", "translation", "axis")
 ROUND_OFF = 1e-12
-"""An entry this close to 0 or +-1 is taken to be it."""
+"""Distance from 0, 1 or -1 up to which an entry counts as that number."""
 
 
 def with_mirrored(robot: Robot) -> Robot:
-    """The robot with `Joint.mirrored` of every joint."""
+    """Return the robot with `Joint.mirrored` set for every joint."""
     groups: dict[object, list[int]] = {}
     for i, form in enumerate(_forms(robot)):
         groups.setdefault(form, []).append(i)
@@ -37,14 +37,15 @@ def with_mirrored(robot: Robot) -> Robot:
 
 
 def _signs(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Entries that are 1 in some and -1 in others."""
+    """Return a mask of the entries that are 1 in some arrays and -1 in others."""
     stack = np.stack(arrays)
     return (np.abs(stack - 1) < ROUND_OFF).any(axis=0) & (np.abs(stack + 1) < ROUND_OFF).any(axis=0)
 
 
 def _forms(robot: Robot) -> list[object]:
-    """Of each joint with the limb that it belongs to: all outside it, and all inside up to where
-    the tree branches.
+    """Return the form of each joint with its limb.
+
+    A limb is everything outside the joint, and everything inside it up to where the tree branches.
     """
     children = [robot.children(i) for i in range(len(robot.joints))]
     own = [_form(joint) for joint in robot.joints]
@@ -59,6 +60,6 @@ def _forms(robot: Robot) -> list[object]:
 
 
 def _form(joint: Joint) -> object:
-    """The joint's kind, and where its numbers are 0 and +-1."""
+    """Return the joint's kind, and masks of its entries that are 0 and that are 1 or -1."""
     size = np.abs(np.concatenate([np.ravel(getattr(joint, name)) for name in FIELDS]))
     return joint.kind, (size < ROUND_OFF).tobytes(), (np.abs(size - 1) < ROUND_OFF).tobytes()

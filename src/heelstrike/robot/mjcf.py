@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 
 from heelstrike.robot.convert import from_pinocchio
-from heelstrike.robot.known import MJCF, note_unknown
+from heelstrike.robot.known import MJCF, warn_unknown
 from heelstrike.robot.mjcf_actuators import Motors, read_actuators
 from heelstrike.robot.mjcf_defaults import Compiler, Defaults, expand_includes
 from heelstrike.robot.mjcf_geom import read_colour
@@ -22,7 +22,7 @@ from heelstrike.robot.mjcf_mesh import Meshes
 from heelstrike.robot.mjcf_model import build_model, shapes_of
 from heelstrike.robot.mjcf_tree import MjJoint, Tree
 from heelstrike.robot.robot import Robot
-from heelstrike.robot.xml import Reading
+from heelstrike.robot.xml import RobotFile
 
 DISABLING = ("actuation", "damper", "frictionloss", "limit")
 """Flags of <option> that would switch off something that is read here."""
@@ -30,10 +30,10 @@ UNMODELLED = {"density": 1, "viscosity": 1, "wind": 3}
 """Attributes of <option> that say something of the air, and how many numbers they take."""
 
 
-def read_mjcf(reading: Reading, root: Element, base: str) -> Robot:
+def read_mjcf(reading: RobotFile, root: Element, base: str) -> Robot:
     """The robot of a parsed MJCF, with its shapes; contact points are left empty."""
     expand_includes(reading, root)
-    note_unknown(reading, root, MJCF)
+    warn_unknown(reading, root, MJCF)
     compiler = Compiler.read(reading, root)
     defaults = Defaults(reading, root)
     tree = Tree(reading, compiler, defaults)
@@ -55,36 +55,36 @@ def read_mjcf(reading: Reading, root: Element, base: str) -> Robot:
     return replace(robot, poses=_poses(tree, robot, root))
 
 
-def _gravity(reading: Reading, root: Element) -> float:
+def _gravity(reading: RobotFile, root: Element) -> float:
     """Along -z [m/s^2]."""
     gravity = np.array([0.0, 0.0, -9.81])
     for option in root.findall("option"):
         if "gravity" in option.attrib:
             gravity = reading.numbers(option, "gravity", None, 3)
     if gravity[0] or gravity[1]:
-        reading.note(f"gravity {gravity.tolist()} is not along z; only its z part is kept")
+        reading.warn(f"gravity {gravity.tolist()} is not along z; only its z part is kept")
     flags = [flag for option in root.findall("option") for flag in option.findall("flag")]
     for flag in flags:
         for key in DISABLING:
             if flag.get(key) == "disable":
-                reading.note(f"the option {key}='disable' is not followed")
+                reading.warn(f"the option {key}='disable' is not followed")
     off = any(flag.get("gravity") == "disable" for flag in flags)
     return 0.0 if off else float(-gravity[2])
 
 
-def _note_what_is_dropped(reading: Reading, root: Element) -> None:
+def _note_what_is_dropped(reading: RobotFile, root: Element) -> None:
     for section, word in (("equality", "equality constraint"), ("tendon", "tendon")):
         elements = [e for s in root.findall(section) for e in s if e.get("active") != "false"]
         if elements:
             names = ", ".join(_called(e) for e in elements)
             plural = word if len(elements) == 1 else word + "s"
-            reading.note(f"{len(elements)} {plural} left out, the joints move freely: {names}")
+            reading.warn(f"{len(elements)} {plural} left out, the joints move freely: {names}")
     for option in root.findall("option"):
         for key, most in UNMODELLED.items():
             if any(reading.numbers(option, key, "0", 1, most)):
-                reading.note(f"the option {key}='{option.get(key)}' is not followed")
+                reading.warn(f"the option {key}='{option.get(key)}' is not followed")
     if root.find("deformable") is not None:
-        reading.note("<deformable> is left out")
+        reading.warn("<deformable> is left out")
 
 
 def _called(element: Element) -> str:

@@ -23,7 +23,7 @@ from heelstrike.robot.check import inertia_matrix
 from heelstrike.robot.mjcf_defaults import ACTUATORS, Compiler, Defaults
 from heelstrike.robot.mjcf_tree import MjBody, MjJoint
 from heelstrike.robot.robot import Robot
-from heelstrike.robot.xml import Reading, label
+from heelstrike.robot.xml import RobotFile, label
 
 UNREAD = ("orientation", "damper", "cylinder", "muscle", "adhesion", "dcmotor", "plugin")
 PLAIN = {"dyntype": ("none",), "gaintype": ("fixed",), "biastype": ("none", "affine")}
@@ -68,7 +68,7 @@ class Actuator:
 
 
 def read_actuators(
-    reading: Reading, compiler: Compiler, defaults: Defaults, root: Element
+    reading: RobotFile, compiler: Compiler, defaults: Defaults, root: Element
 ) -> list[Actuator]:
     """The actuators of joints; those of other things are named and left out."""
     actuators = []
@@ -83,14 +83,14 @@ def read_actuators(
         other = next((key for key in OTHER_TARGETS if key in merged.attrib), None)
         if element.tag in UNREAD or not target:
             why = f"it drives a {other}" if other and not target else f"<{element.tag}> is not read"
-            reading.note(f"actuator {label(element)} is left out: {why}")
+            reading.warn(f"actuator {label(element)} is left out: {why}")
             continue
         actuators.append(_actuator(reading, compiler, merged, layers, target))
     return actuators
 
 
 def _actuator(
-    reading: Reading, compiler: Compiler, merged: Element, layers: list[Element], joint: str
+    reading: RobotFile, compiler: Compiler, merged: Element, layers: list[Element], joint: str
 ) -> Actuator:
     actuator = Actuator(
         joint,
@@ -99,22 +99,22 @@ def _actuator(
         damping=float(reading.numbers(merged, "damping", "0", 1, 3)[0]),
     )
     if any(reading.numbers(merged, "ki", "0", 1)):
-        reading.note(f"the integral gain of {label(merged)} is left out")
+        reading.warn(f"the integral gain of {label(merged)} is left out")
     for layer in layers:
         _apply(reading, actuator, layer)
     for key, plain in PLAIN.items():
         if actuator.types.get(key, plain[0]) not in plain:
-            reading.note(f"{key} {actuator.types[key]} of {label(merged)} is read as {plain[0]}")
+            reading.warn(f"{key} {actuator.types[key]} of {label(merged)} is read as {plain[0]}")
     lags = ("timeconst", "delay") if merged.tag == "position" else ("delay",)
     for key in lags:
         if any(reading.numbers(merged, key, "0", 1)):
-            reading.note(f"{key} of {label(merged)} is left out: it acts at once")
+            reading.warn(f"{key} of {label(merged)} is left out: it acts at once")
     actuator.force = compiler.span(reading, merged, "forcerange", "forcelimited")
     actuator.control = compiler.span(reading, merged, "ctrlrange", "ctrllimited")
     return actuator
 
 
-def _apply(reading: Reading, actuator: Actuator, layer: Element) -> None:
+def _apply(reading: RobotFile, actuator: Actuator, layer: Element) -> None:
     """Let one element, of a class or the actuator's own, set the gain and bias."""
 
     def number(key: str, default: float) -> float:
@@ -153,7 +153,7 @@ class Motors:
     """The actuators of a file, at work on its robot."""
 
     actuators: list[Actuator]
-    reading: Reading
+    reading: RobotFile
 
     def weigh_down(self, model: pin.Model) -> None:
         """Add the actuators' own armature and damping to their joints."""
@@ -175,7 +175,7 @@ class Motors:
             joint = where.get(actuator.joint)
             if joint is None or joint.nv > 1:
                 why = "the robot does not have it" if joint is None else f"it is {joint.kind}"
-                self.reading.note(f"the actuator of joint '{actuator.joint}' is left out: {why}")
+                self.reading.warn(f"the actuator of joint '{actuator.joint}' is left out: {why}")
                 continue
             stiffness, damping = actuator.gains(mobility[joint.iv])
             kp[joint.iv] += stiffness
@@ -197,7 +197,7 @@ class Motors:
         if joint.torque is not None:
             span = np.array([max(span[0], joint.torque[0]), min(span[1], joint.torque[1])])
         if span[0] != -span[1]:
-            self.reading.note(
+            self.reading.warn(
                 f"the torque range {span.tolist()} of joint '{joint.name}' is not symmetric; "
                 "its larger end is taken both ways"
             )

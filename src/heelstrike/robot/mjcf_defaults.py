@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from heelstrike.robot.rotations import euler, turn_z_to
-from heelstrike.robot.xml import Reading, label
+from heelstrike.robot.xml import RobotFile, label
 
 ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")
 ACTUATORS = (
@@ -24,7 +24,7 @@ ACTUATORS = (
 
 
 def expand_includes(
-    reading: Reading, root: Element, above: tuple[Path, ...] = (), seen: set[Path] | None = None
+    reading: RobotFile, root: Element, above: tuple[Path, ...] = (), seen: set[Path] | None = None
 ) -> None:
     """Replace every <include> by the children of the file it names, in place; each file once."""
     folder = reading.path.parent
@@ -64,7 +64,7 @@ class Compiler:
     settotalmass: float = -1.0
 
     @classmethod
-    def read(cls, reading: Reading, root: Element) -> Compiler:
+    def read(cls, reading: RobotFile, root: Element) -> Compiler:
         merged = Element("compiler")
         for element in root.findall("compiler"):
             merged.attrib.update(element.attrib)
@@ -72,7 +72,7 @@ class Compiler:
             reading.fail("uses global coordinates, which MuJoCo no longer reads; convert the file")
 
         if merged.get("alignfree") == "true":
-            reading.note("alignfree is not followed: free bodies keep their own frames")
+            reading.warn("alignfree is not followed: free bodies keep their own frames")
 
         def choice(key: str, *words: str) -> str:
             return one_of(reading, merged, key, words)
@@ -102,7 +102,7 @@ class Compiler:
         """An angle of the file [rad]."""
         return np.deg2rad(value) if self.degrees else value
 
-    def span(self, reading: Reading, element: Element, key: str, flag: str) -> np.ndarray | None:
+    def span(self, reading: RobotFile, element: Element, key: str, flag: str) -> np.ndarray | None:
         """A pair of limits as it stands in the file, or None if it is not in force.
 
         A range counts if its flag is true, or is auto and the ends differ.
@@ -121,7 +121,7 @@ class Compiler:
         return limits
 
 
-def one_of(reading: Reading, element: Element, key: str, words: tuple[str, ...]) -> str:
+def one_of(reading: RobotFile, element: Element, key: str, words: tuple[str, ...]) -> str:
     """The word of an attribute, the first of `words` if it is absent."""
     word = element.get(key, words[0])
     if word not in words:
@@ -132,7 +132,7 @@ def one_of(reading: Reading, element: Element, key: str, words: tuple[str, ...])
 class Defaults:
     """The default classes of a file, each with all it inherits."""
 
-    def __init__(self, reading: Reading, root: Element):
+    def __init__(self, reading: RobotFile, root: Element):
         self.reading = reading
         self.classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
         self.actuators: dict[str, list[Element]] = {"main": []}
@@ -190,7 +190,7 @@ def _overriding(inherited: dict[str, str], own: dict[str, str]) -> dict[str, str
     return own
 
 
-def orientation(reading: Reading, compiler: Compiler, element: Element) -> np.ndarray:
+def orientation(reading: RobotFile, compiler: Compiler, element: Element) -> np.ndarray:
     """The rotation matrix that an element's quat, axisangle, xyaxes, zaxis or euler gives."""
     given = [key for key in ORIENTATIONS if key in element.attrib]
     if not given:

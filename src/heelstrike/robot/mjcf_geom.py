@@ -13,7 +13,7 @@ import numpy as np
 from heelstrike.robot.mjcf_defaults import Compiler, orientation
 from heelstrike.robot.mjcf_mesh import Meshes
 from heelstrike.robot.rotations import turn_z_to
-from heelstrike.robot.xml import Reading, label
+from heelstrike.robot.xml import RobotFile, label
 
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 WEIGHTLESS = ("plane", "hfield")
@@ -47,7 +47,7 @@ class MjGeom:
 
 
 def read_geom(
-    reading: Reading,
+    reading: RobotFile,
     compiler: Compiler,
     element: Element,
     body: str,
@@ -103,7 +103,7 @@ def read_geom(
     )
 
 
-def read_colour(reading: Reading, element: Element) -> tuple[float, ...] | None:
+def read_colour(reading: RobotFile, element: Element) -> tuple[float, ...] | None:
     """Red, green, blue and opacity, if the element has them."""
     if "rgba" not in element.attrib:
         return None
@@ -111,7 +111,7 @@ def read_colour(reading: Reading, element: Element) -> tuple[float, ...] | None:
 
 
 def mass_of_geoms(
-    reading: Reading, compiler: Compiler, geoms: list[MjGeom], meshes: Meshes, body: str
+    reading: RobotFile, compiler: Compiler, geoms: list[MjGeom], meshes: Meshes, body: str
 ) -> tuple[float, np.ndarray, np.ndarray] | None:
     """(mass, centre of mass, inertia about it) of a body's geoms together; None if none weighs."""
     low, high = compiler.inertiagroups
@@ -137,7 +137,7 @@ def mass_of_geoms(
 
 
 def _at_density_one(
-    reading: Reading, geom: MjGeom, meshes: Meshes, body: str
+    reading: RobotFile, geom: MjGeom, meshes: Meshes, body: str
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """(volume, centroid, inertia about it) of one geom in its own frame."""
     what = f"geom '{geom.name}' of body '{body}'" if geom.name else f"a geom of body '{body}'"

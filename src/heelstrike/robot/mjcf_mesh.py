@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from heelstrike.robot.mesh import MeshFile, hull, volume_inertia
 from heelstrike.robot.mjcf_defaults import Compiler, Defaults, one_of
-from heelstrike.robot.xml import Reading, label
+from heelstrike.robot.xml import RobotFile, label
 
 RULES = ("legacy", "exact", "convex", "shell")
 
@@ -18,7 +18,7 @@ RULES = ("legacy", "exact", "convex", "shell")
 class Meshes:
     """Meshes by name; vertices are moved by refpos and refquat and scaled, as MuJoCo does."""
 
-    def __init__(self, reading: Reading, compiler: Compiler, defaults: Defaults, root: Element):
+    def __init__(self, reading: RobotFile, compiler: Compiler, defaults: Defaults, root: Element):
         self.reading = reading
         self.compiler = compiler
         self.elements: dict[str, Element] = {}

@@ -92,7 +92,7 @@ def _masses(tree: Tree, meshes: Meshes) -> list[pin.Inertia]:
         inertia = _bounded(compiler, inertia)
         fault = triangle_fault(inertia)
         if fault:
-            tree.reading.note(f"body '{body.name}' has {fault}")
+            tree.reading.warn(f"body '{body.name}' has {fault}")
         found.append((max(mass, compiler.boundmass), com, inertia))
     total = sum(mass for mass, _, _ in found)
     scale = compiler.settotalmass / total if compiler.settotalmass > 0 and total > 0 else 1.0
@@ -153,7 +153,7 @@ def shapes_of(
                 )
             )  # fmt: skip
     if missing:
-        tree.reading.note(
+        tree.reading.warn(
             f"{len(missing)} collision shapes left out, they give no contact points: "
             + ", ".join(missing)
         )

@@ -14,7 +14,7 @@ import numpy as np
 from heelstrike.robot.mjcf_defaults import Compiler, Defaults, orientation
 from heelstrike.robot.mjcf_geom import MjGeom, read_geom
 from heelstrike.robot.robot import first_duplicate
-from heelstrike.robot.xml import Reading, label
+from heelstrike.robot.xml import RobotFile, label
 
 REFUSED = {"composite", "flexcomp", "replicate", "attach", "plugin"}
 JOINT_SIZES = {"free": (7, 6), "ball": (4, 3), "hinge": (1, 1), "slide": (1, 1)}
@@ -58,7 +58,7 @@ class MjBody:
 class Tree:
     """Walks <worldbody> once and collects its bodies."""
 
-    reading: Reading
+    reading: RobotFile
     compiler: Compiler
     defaults: Defaults
     bodies: list[MjBody] = field(default_factory=list)
@@ -127,9 +127,9 @@ class Tree:
         body = MjBody(name, parent, R @ R_child, p + R @ p_child)
         self.bodies.append(body)
         if float(self.reading.numbers(element, "gravcomp", "0", 1)[0]):
-            self.reading.note(f"gravity compensation of body '{name}' is left out")
+            self.reading.warn(f"gravity compensation of body '{name}' is left out")
         if element.get("mocap") == "true":
-            self.reading.note(f"mocap body '{name}' stands still, as part of the world")
+            self.reading.warn(f"mocap body '{name}' stands still, as part of the world")
         self._children(element, body, len(self.bodies) - 1, inner)
         free = any(joint.kind == "free" for joint in body.joints)
         if free and (parent >= 0 or len(body.joints) > 1):
@@ -170,11 +170,11 @@ class Tree:
 
         stiff = any(reading.numbers(resolved, "stiffness", "0", 1, 3))
         if not free and (stiff or resolved.get("springdamper", "0 0") != "0 0"):
-            reading.note(f"the spring of {what} is left out")
+            reading.warn(f"the spring of {what} is left out")
         if resolved.get("align") == "true":
-            reading.note(f"align of {what} is not followed: the body keeps its own frame")
+            reading.warn(f"align of {what} is not followed: the body keeps its own frame")
         if len(resolved.get("damping", "").split()) > 1:
-            reading.note(f"of the damping of {what} only the linear term is kept")
+            reading.warn(f"of the damping of {what} only the linear term is kept")
         ref = number("ref")
         joint = MjJoint(
             name=named,
@@ -197,7 +197,7 @@ class Tree:
         if limits is None or kind == "free":
             return np.array([-np.inf, np.inf])
         if kind == "ball":
-            self.reading.note(f"the range of {what} is left out: it is a ball joint")
+            self.reading.warn(f"the range of {what} is left out: it is a ball joint")
             return np.array([-np.inf, np.inf])
         return self.compiler.angle(limits) if kind == "hinge" else limits
 

@@ -1,5 +1,4 @@
-"""A robot: a tree of joints, each carrying one rigid body, and what its file says about motors,
-poses and surfaces.
+"""A robot: a tree of joints, each with one rigid body, and its motors, poses and shapes.
 
 Order and coordinates are Pinocchio's (docs/conventions.md): parents come before children, `q` and
 `v` are the joints' coordinates one after another, a free joint is position, quaternion xyzw, and a
@@ -54,12 +53,12 @@ class Joint:
     axis: np.ndarray
     """Unit axis in the joint frame; zero for kinds that have none."""
     iq: int
-    """Where its coordinates start in q."""
+    """Index of its first coordinate in q."""
     iv: int
-    """Where its velocities start in v."""
+    """Index of its first velocity in v."""
     mirrored: Mapping[str, np.ndarray] = field(default_factory=dict)
-    """Of rotation, translation and axis, where there are such: entries that are 1 here and -1 in a
-    mirror image of this limb, or the other way round (mirror.py)."""
+    """Masks of the entries of rotation, translation and axis that are 1 in this limb and -1 in a
+    mirror image of it, or vice versa (mirror.py); fields without such entries are absent."""
 
     @property
     def nq(self) -> int:
@@ -71,18 +70,18 @@ class Joint:
 
     @property
     def q_slice(self) -> slice:
-        """Its part of q."""
+        """Slice of q that holds its coordinates."""
         return slice(self.iq, self.iq + self.nq)
 
     @property
     def v_slice(self) -> slice:
-        """Its part of v."""
+        """Slice of v that holds its velocities."""
         return slice(self.iv, self.iv + self.nv)
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """The rigid body that a joint moves, with all fixed to it, in the joint's moving frame."""
+    """The rigid body that a joint moves, with all fixed links, in the joint's moving frame."""
 
     name: str
     mass: float
@@ -95,7 +94,7 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A place on a body that may touch something: a point, or a sphere about it."""
+    """A contact point of a body: a point, or a sphere about it."""
 
     name: str
     body: int
@@ -107,12 +106,12 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A piece of a body's surface, as its file gives it."""
+    """A piece of a body's surface."""
 
     name: str
-    """Of the shape, or of the link that it belongs to."""
+    """Name of the shape, or of its link if it has none."""
     body: int
-    """Index of the body that carries it, or WORLD: of a fixed base, to be seen alone."""
+    """Index of the body that carries it; WORLD for shapes of a fixed base, which are only drawn."""
     kind: str
     """box, sphere, capsule, cylinder, ellipsoid or mesh; axes along z."""
     rotation: np.ndarray
@@ -123,20 +122,20 @@ class Shape:
     vertices: np.ndarray | None = None
     """Corners of a mesh's convex hull in the shape's frame, (n, 3) [m]."""
     collides: bool = True
-    """False for what is only to be seen."""
+    """False for shapes that are only drawn."""
     meets_floor: bool = True
-    """False for shells that a plain floor passes through: points="feet" leaves them out."""
+    """False for shells that do not touch a plain floor: points="feet" leaves them out."""
     visible: bool = True
-    """False for what pictures leave out, as long as the body has something else to show."""
+    """False for shapes that are drawn only if their body has no visible one."""
     colour: tuple[float, ...] | None = None
-    """Red, green, blue and opacity, 0 to 1, if the file says so."""
+    """Red, green, blue and opacity, 0 to 1, if the file has a colour."""
     file: MeshFile | None = None
-    """Where the triangles of a mesh are; read when it is drawn."""
+    """File with the triangles of a mesh, read when the mesh is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A named link or site: where it is on its body."""
+    """Placement of a named link or site on its body."""
 
     body: int
     """Index of the body that carries it, or WORLD."""
@@ -146,7 +145,10 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Robot:
-    """Everything that tracing needs to know of a robot. Vectors follow q or v."""
+    """A robot: a tree of joints and bodies with motors, contact points, poses and shapes.
+
+    Vectors follow the order of q (lower, upper) or v (all others).
+    """
 
     name: str
     joints: tuple[Joint, ...]
@@ -159,14 +161,15 @@ class Robot:
     friction: np.ndarray
     """Dry joint friction [N m or N]."""
     lower: np.ndarray
-    """Lower ends of q; -inf where free."""
+    """Lower limits of q; -inf where there is none."""
     upper: np.ndarray
+    """Upper limits of q; inf where there is none."""
     velocity_limit: np.ndarray
-    """Of |v|; inf where none is given."""
+    """Limit of |v|; inf where there is none."""
     torque_limit: np.ndarray
-    """Of |tau| [N m or N]; inf where none is given."""
+    """Limit of |tau| [N m or N]; inf where there is none."""
     kp: np.ndarray
-    """Default servo stiffness [N m/rad or N/m]; 0 where no motor is."""
+    """Default servo stiffness [N m/rad or N/m]; 0 where there is no motor."""
     kd: np.ndarray
     """Default servo damping [N m s/rad or N s/m]."""
     points: tuple[Point, ...] = ()
@@ -174,13 +177,13 @@ class Robot:
     frames: Mapping[str, Frame] = field(default_factory=dict)
     """Links and sites by name."""
     shapes: tuple[Shape, ...] = ()
-    """Surfaces of the moving bodies, those that touch and those that are only to be seen."""
+    """Shapes of the bodies, both those that collide and those that are only drawn."""
     gravity: float = 9.81
     """Along -z [m/s^2]."""
     model: pinocchio.Model | None = None
-    """Pinocchio's view of the same robot."""
+    """Pinocchio's model of the same robot."""
     source: Mapping[str, Any] | None = None
-    """How `reload` finds it again: file, base and package_dirs, or the parts that were combined."""
+    """What `reload` needs: file, base and package_dirs, or the parts that were combined."""
 
     @property
     def nq(self) -> int:
@@ -197,7 +200,7 @@ class Robot:
 
     @property
     def neutral(self) -> np.ndarray:
-        """q with every joint at zero."""
+        """Configuration q with every joint at zero."""
         q = np.zeros(self.nq)
         for joint in self.joints:
             if joint.kind in ("spherical", "free"):
@@ -207,15 +210,18 @@ class Robot:
         return q
 
     def pose(self, name: str) -> np.ndarray:
-        """A copy of a named pose's q."""
+        """Return a copy of the configuration q of a named pose."""
         if name not in self.poses:
             raise HeelstrikeError(
-                f"{self.name} has no pose '{name}'; poses: {', '.join(self.poses)}"
+                f"{self.name} has no pose '{name}'",
+                path="pose",
+                value=name,
+                remedy=f"poses: {', '.join(self.poses)}",
             )
         return np.array(self.poses[name])
 
     def body(self, name: str) -> int:
-        """Index of the body that carries the body, link or site, or is moved by the joint."""
+        """Return the index of the body with a name, with a link or site, or moved by a joint."""
         bodies = [body.name for body in self.bodies]
         if name in bodies:
             return bodies.index(name)
@@ -225,18 +231,19 @@ class Robot:
             if name == joint.name:
                 return i
         if name in self.frames:
-            raise HeelstrikeError(
-                f"'{name}' of {self.name} is fixed to the world, no body carries it; "
-                f"bodies: {', '.join(bodies)}"
-            )
-        raise HeelstrikeError(f"{self.name} has no body '{name}'; bodies: {', '.join(bodies)}")
+            problem = f"'{name}' of {self.name} is fixed to the world, no body carries it"
+        else:
+            problem = f"{self.name} has no body '{name}'"
+        remedy = f"bodies: {', '.join(bodies)}"
+        raise HeelstrikeError(problem, path="body", value=name, remedy=remedy)
 
     def children(self, body: int) -> list[int]:
+        """Return the bodies whose joints are on a body."""
         return [i for i, joint in enumerate(self.joints) if joint.parent == body]
 
 
 def first_duplicate(names: Iterable[str]) -> str | None:
-    """The first name that occurs a second time."""
+    """Return the first name that occurs a second time, or None."""
     seen: set[str] = set()
     for name in names:
         if name in seen:

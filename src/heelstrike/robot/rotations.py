@@ -1,4 +1,4 @@
-"""Rotation matrices as robot files write them."""
+"""Rotation matrices from the notations of robot files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 
 def euler(sequence: str, angles: np.ndarray) -> np.ndarray:
-    """Three turns: about moving axes for small letters, about fixed axes for capitals."""
+    """Return the matrix of Euler angles [rad]; lower case: moving axes, upper case: fixed axes."""
     matrix = np.eye(3)
     for letter, angle in zip(sequence, angles, strict=True):
         turn = Rotation.from_euler(letter.lower(), angle).as_matrix()
@@ -16,7 +16,7 @@ def euler(sequence: str, angles: np.ndarray) -> np.ndarray:
 
 
 def turn_z_to(direction: np.ndarray) -> np.ndarray:
-    """The smallest rotation that takes z to a direction."""
+    """Return the smallest rotation that takes z to a direction, (3, 3)."""
     z = direction / np.linalg.norm(direction)
     axis = np.array([-z[1], z[0], 0.0])
     sine = np.linalg.norm(axis)

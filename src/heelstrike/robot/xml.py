@@ -1,7 +1,7 @@
-"""Reading XML that nobody vouches for.
+"""Reading untrusted XML.
 
-A robot file needs no document type and no entities, so any is refused: that closes the door on
-entity bombs and on files that pull in other files. Numbers must be finite.
+A robot file needs no document type and no entities, so any is refused: this excludes entity bombs
+and entities that read other files. Nesting is limited, and numbers must be finite.
 """
 
 from __future__ import annotations
@@ -16,40 +16,59 @@ import numpy as np
 
 from heelstrike.errors import LoadError
 
-DEEPEST = 250
-"""Nesting beyond which a file is refused."""
+MAX_DEPTH = 250
+"""Largest depth of nested elements."""
 NAMELESS = ("compiler", "option", "mujoco", "robot")
-"""Elements that have no name, or whose name says nothing."""
+"""Elements that have no name, or whose name does not help to find them."""
 
 
 @dataclass
-class Reading:
-    """A file being read: where it is, and what its user should be told."""
+class RobotFile:
+    """A robot file that is being read: its path, and the warnings to raise about it."""
 
     path: Path
-    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    inertia_faults: list[str] = field(default_factory=list)
+    """Links whose inertia is impossible; part of the error if a whole body's is."""
 
-    def fail(self, message: str) -> NoReturn:
-        raise LoadError(f"{self.path}: {message}")
+    def fail(
+        self,
+        problem: str,
+        *,
+        value: object = None,
+        allowed: str | None = None,
+        remedy: str | None = None,
+        line: int | None = None,
+    ) -> NoReturn:
+        """Raise a LoadError about this file."""
+        raise LoadError(
+            f"{self.path}: {problem}",
+            path=str(self.path),
+            value=value,
+            allowed=allowed,
+            remedy=remedy,
+            line=line,
+        ) from None
 
-    def note(self, message: str) -> None:
-        self.notes.append(message)
+    def warn(self, message: str) -> None:
+        """Keep a warning; `load` raises all of them once the robot is complete."""
+        self.warnings.append(message)
 
     def parse(self, path: Path | None = None) -> Element:
-        """The root element of this file, or of another that it includes."""
-        path = path or self.path
+        """Return the root element of this file, or of another one that it includes."""
+        file = self if path is None else RobotFile(path)
         try:
-            data = path.read_bytes()
+            data = file.path.read_bytes()
         except OSError as error:
-            raise LoadError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+            file.fail(f"cannot be read ({error.strerror})", remedy="check the path")
         if not data.strip():
-            raise LoadError(f"{path}: the file is empty; give a URDF or an MJCF")
-        return _parse(data, path)
+            file.fail("the file is empty", remedy="pass a URDF or an MJCF")
+        return _parse(data, file)
 
     def numbers(
         self, element: Element, key: str, default: str | None, least: int, most: int | None = None
     ) -> np.ndarray:
-        """The numbers of an attribute; `least` to `most` of them (exactly `least` if not given)."""
+        """Return the numbers of an attribute: `least` to `most` of them, or exactly `least`."""
         text = element.get(key, default)
         if text is None:
             self.fail(f"{label(element)} needs an attribute '{key}'")
@@ -58,42 +77,49 @@ class Reading:
     def parse_numbers(
         self, text: str, what: str, least: int, most: int | None = None
     ) -> np.ndarray:
+        """Return the numbers of a text; `what` names it in errors."""
         most = least if most is None else most
         try:
             values = np.array([float(word) for word in text.split()])
         except ValueError:
-            self.fail(f"{what} is '{text}', which are not numbers")
+            self.fail(f"{what} is '{text}', which are not numbers", value=text)
         if not least <= len(values) <= most:
             count = str(least) if least == most else f"{least} to {most}"
-            self.fail(f"{what} has {len(values)} numbers where {count} are expected: '{text}'")
+            self.fail(
+                f"{what} has {len(values)} numbers where {count} are expected: '{text}'", value=text
+            )
         if not np.isfinite(values).all():
-            self.fail(f"{what} is not finite: '{text}'")
+            self.fail(f"{what} is not finite: '{text}'", value=text)
         return values
 
 
 def label(element: Element) -> str:
-    """How a message names an element."""
+    """Return the name of an element as errors and warnings write it."""
     name = element.get("name")
     if name or element.tag in NAMELESS:
         return f"<{element.tag}> '{name}'" if name else f"<{element.tag}>"
     return f"<{element.tag}> without a name"
 
 
-def _parse(data: bytes, path: Path) -> Element:
+def _parse(data: bytes, file: RobotFile) -> Element:
+    """Return the root element, without document types, entities or excessive nesting."""
     builder = TreeBuilder()
+    parser = expat.ParserCreate()
     depth = 0
 
     def refuse(*_: object) -> NoReturn:
-        raise LoadError(
-            f"{path}: declares a document type or an entity, which is refused for safety; "
-            "remove the <!DOCTYPE ...> part, robot files need none"
+        file.fail(
+            "declares a document type or an entity, which is refused for safety",
+            remedy="remove the <!DOCTYPE ...> part, robot files need none",
+            line=parser.CurrentLineNumber,
         )
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal depth
         depth += 1
-        if depth > DEEPEST:
-            raise LoadError(f"{path}: elements are nested more than {DEEPEST} deep")
+        if depth > MAX_DEPTH:
+            line = parser.CurrentLineNumber
+            file.fail(f"elements are nested more than {MAX_DEPTH} deep", line=line)
         builder.start(tag, attributes)
 
     def end(tag: str) -> None:
@@ -101,7 +127,6 @@ def _parse(data: bytes, path: Path) -> Element:
         depth -= 1
         builder.end(tag)
 
-    parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     parser.StartElementHandler = start
@@ -109,10 +134,9 @@ def _parse(data: bytes, path: Path) -> Element:
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        raise LoadError(
-            f"{path}: not well-formed XML at line {error.lineno}, column {error.offset} "
-            f"({expat.ErrorString(error.code)})"
-        ) from None
+        where = f"line {error.lineno}, column {error.offset}"
+        reason = expat.ErrorString(error.code)
+        file.fail(f"not well-formed XML at {where} ({reason})", line=error.lineno)
     except (ValueError, LookupError) as error:
-        raise LoadError(f"{path}: not readable as XML ({error})") from None
+        file.fail(f"not readable as XML ({error})")
     return builder.close()
