@@ -7,7 +7,8 @@ search the text.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 def sentence(problem: str, allowed: str | None = None, remedy: str | None = None) -> str:
@@ -67,15 +68,31 @@ class UnknownNameError(HeelstrikeError):
     """A name that nothing here has."""
 
     def __init__(
-        self, kind: str, name: object, choices: Iterable[str], plural: str = "", path: str = ""
+        self,
+        kind: str,
+        name: object,
+        choices: Iterable[str],
+        plural: str = "",
+        path: str = "",
+        owner: str = "",
     ) -> None:
-        """Report that there is no `kind` called `name`; the nearest of the choices is suggested."""
+        """Report that there is no `kind` called `name`; the nearest of the choices is suggested.
+
+        Args:
+            kind: what the name stands for, such as "joint".
+            name: the unknown name.
+            choices: the known names; all of them are listed where none is near.
+            plural: the word before that list, if it is not `kind` with an s.
+            path: parameter or key that holds the name.
+            owner: what should have it: "hoap1" makes "hoap1 has no joint 'x'".
+        """
         self.kind = kind
         self.choices = tuple(choices)
         self.nearest = nearest(str(name), self.choices)
         listed = f"{plural or kind + 's'}: {', '.join(self.choices) or 'none'}"
         hint = f"did you mean '{self.nearest}'?" if self.nearest else listed
-        super().__init__(f"no {kind} '{name}'", path=path or None, value=name, remedy=hint)
+        missing = f"{owner} has no {kind} '{name}'" if owner else f"no {kind} '{name}'"
+        super().__init__(missing, path=path or None, value=name, remedy=hint)
 
 
 class LoadError(HeelstrikeError):
@@ -96,6 +113,16 @@ class ProgramError(HeelstrikeError):
 
 class HeelstrikeWarning(UserWarning):
     """Something that was understood, but ignored or changed; names it and says what was done."""
+
+
+@contextmanager
+def at_path(path: str) -> Iterator[None]:
+    """Give errors raised inside the path of the parameter or key that is at fault."""
+    try:
+        yield
+    except HeelstrikeError as error:
+        error.path = path
+        raise
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import ParameterError
 
 T = TypeVar("T")
 
@@ -95,9 +95,9 @@ def structure_of_fields(node: object, **instead: object) -> object:
 
 
 def check_numbers(node: object, **limits: tuple[float, float]) -> None:
-    """Refuses parameters that are no finite number, or outside (least, most).
+    """Raise ParameterError for a field that is not finite, or outside its (least, most).
 
-    Symbols pass, and None where it is the default.
+    Fields with limits must be numbers. Symbols pass, and so does None where it is the default.
     """
     for f in fields(node):  # type: ignore[arg-type]
         value = getattr(node, f.name)
@@ -105,26 +105,24 @@ def check_numbers(node: object, **limits: tuple[float, float]) -> None:
             continue
         least, most = limits.get(f.name, (-np.inf, np.inf))
         if f.name in limits and not (is_number(value) or is_symbol(value)):
-            raise HeelstrikeError(
-                f"{type(node).__name__}: {f.name} must be a number, not {value!r}"
-            )
+            raise ParameterError(f.name, value, "a number", owner=type(node).__name__)
         if not is_number(value):
             continue
         array = np.asarray(value, dtype=float)
         if np.all(np.isfinite(array)) and np.all(array >= least) and np.all(array <= most):
             continue
-        raise HeelstrikeError(
-            f"{type(node).__name__}: {f.name} = {value} is outside its range, {least:g} to {most:g}"
-        )
+        allowed = f"{least:g} to {most:g}" if f.name in limits else "finite numbers"
+        shown = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+        raise ParameterError(f.name, shown, allowed, owner=type(node).__name__)
 
 
 def check_choice(node: object, **choices: tuple[object, ...]) -> None:
-    """Refuses named choices that are not among the known ones."""
+    """Raise ParameterError for a field whose value is not among its choices."""
     for name, known in choices.items():
         value = getattr(node, name)
         if not any(value is choice or value == choice for choice in known):
             listed = " or ".join(repr(choice) for choice in known)
-            raise HeelstrikeError(f"{type(node).__name__}: {name} is {listed}, not {value!r}")
+            raise ParameterError(name, value, listed, owner=type(node).__name__)
 
 
 def _own(node: object) -> dict[str, Any]:

@@ -7,6 +7,7 @@ line of a scene is at fault, its number is part of it.
 from __future__ import annotations
 
 import copy
+import re
 import subprocess
 import sys
 import tomllib
@@ -45,6 +46,19 @@ def test_a_sentence_and_no_traceback(capsys, tmp_path, name):
     for part in ANSWERS[name]:
         assert part in err
     assert not list(tmp_path.rglob("*.nc"))
+
+
+PLACES = {name: re.match(r"line (\d+), ([\w.]+)", parts[0]) for name, parts in ANSWERS.items()}
+
+
+@pytest.mark.parametrize("name", [name for name, place in PLACES.items() if place])
+def test_errors_carry_their_place(name):
+    """The line and the key that the sentence names are attributes of the error."""
+    with pytest.raises(hs.SceneError) as refused:
+        hs.load_scene(BROKEN / name).run(progress=False)
+    line, key = PLACES[name].groups()
+    assert refused.value.line == int(line)
+    assert refused.value.path == key
 
 
 @pytest.mark.parametrize("kind", ["scenes", "robots"])

@@ -44,7 +44,7 @@ def test_as_a_module():
     [
         (("paper", "marhefka96"), "did you mean 'marhefka1996'?"),
         (("paper", "marhefka1996", "fgi3"), "did you mean 'fig3'?"),
-        (("paper", "zzz"), "There are: marhefka1996"),
+        (("paper", "zzz"), "papers: marhefka1996"),
     ],
 )
 def test_unknown_names_are_one_sentence(capsys, arguments, hint):

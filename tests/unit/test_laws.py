@@ -209,15 +209,15 @@ def test_nan_out_of_contact_is_selected_away():
 @pytest.mark.parametrize(
     ("law", "values", "sentence"),
     [
-        (LinearSpring, {"k": -1}, "LinearSpring: k = -1 is outside its range, 0 to 1e\\+12"),
-        (LinearSpring, {"k": "stiff"}, "k must be a number, not 'stiff'"),
-        (LinearSpring, {"k": None}, "k must be a number, not None"),
-        (LinearSpring, {"c": float("nan")}, "c = nan is outside its range"),
-        (LinearSpring, {"damping": "out"}, "damping is 'compression' or 'both', not 'out'"),
-        (LinearSpring, {"adhesive": "yes"}, "adhesive is False or True, not 'yes'"),
-        (HuntCrossley, {"n": 0.5}, "n = 0.5 is outside its range, 1 to 10"),
-        (HuntCrossley, {"alpha_restitution": -1}, "alpha_restitution = -1 is outside"),
-        (PoissonSpring, {"e": 1.1}, "e = 1.1 is outside its range, 0 to 1"),
+        (LinearSpring, {"k": -1}, "LinearSpring: k is -1; allowed: 0 to 1e\\+12"),
+        (LinearSpring, {"k": "stiff"}, "k is 'stiff'; allowed: a number"),
+        (LinearSpring, {"k": None}, "k is None; allowed: a number"),
+        (LinearSpring, {"c": float("nan")}, "c is nan; allowed: 0 to 1e\\+12"),
+        (LinearSpring, {"damping": "out"}, "damping is 'out'; allowed: 'compression' or 'both'"),
+        (LinearSpring, {"adhesive": "yes"}, "adhesive is 'yes'; allowed: False or True"),
+        (HuntCrossley, {"n": 0.5}, "n is 0.5; allowed: 1 to 10"),
+        (HuntCrossley, {"alpha_restitution": -1}, "alpha_restitution is -1; allowed: 0 to 1e\\+06"),
+        (PoissonSpring, {"e": 1.1}, "e is 1.1; allowed: 0 to 1"),
         (TimestepDamper, {"law": Kinetic()}, "TimestepDamper takes a normal law"),
         (Bristle, {"mu_s": 0.5, "mu_k": 0.6}, "mu_k = 0.6 exceeds mu_s = 0.5.*give mu_s >= mu_k"),
         (Elastic, {"normal": Kinetic()}, "takes a normal law first"),
@@ -258,7 +258,7 @@ def test_catalogue_by_name():
     """Kebab case or the name of the class; else a sentence with the nearest."""
     assert law_by_name("hunt-crossley") is not None
     assert law_by_name("HuntCrossley").law is HuntCrossley
-    with pytest.raises(HeelstrikeError, match=r"no law 'hunt-crosley' \(did you mean hunt-crossl"):
+    with pytest.raises(HeelstrikeError, match="no law 'hunt-crosley'; did you mean 'hunt-cr"):
         law_by_name("hunt-crosley")
     with pytest.raises(HeelstrikeError, match="laws: linear-spring, hunt-crossley"):
         law_by_name("jelly")

@@ -55,7 +55,7 @@ def test_with_values():
     assert other.friction == Kinetic(mu=0.5)
     assert other.normal.law.c == 158
     assert SURFACE.normal.law.k == 5512
-    with pytest.raises(HeelstrikeError, match="mu = -1"):
+    with pytest.raises(HeelstrikeError, match=r"mu is -1\.0"):
         with_values(SURFACE, {"friction.mu": -1.0})
 
 
@@ -130,7 +130,7 @@ def test_vectors_and_none():
     kinds = [Node(), Node(limit=3), Node(order=3), Node(name="leg"), Node(gains=np.ones(3))]
     assert len({digest(structure(node)) for node in kinds}) == len(kinds)
     assert digest(structure(Node(limit=1))) == digest(structure(Node(limit=2)))
-    with pytest.raises(HeelstrikeError, match=r"Node: gains = .*outside its range, 0 to 10"):
+    with pytest.raises(HeelstrikeError, match=r"Node: gains is \[1.0, 11.0\]; allowed: 0 to 10"):
         Node(gains=np.array([1.0, 11.0]))
-    with pytest.raises(HeelstrikeError, match="limit must be a number, not 'high'"):
+    with pytest.raises(HeelstrikeError, match="limit is 'high'; allowed: a number"):
         Node(limit="high")

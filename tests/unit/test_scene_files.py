@@ -271,7 +271,7 @@ def test_points_of_the_world_materials_and_height_fields(tmp_path):
     ("old", "new", "said"),
     [
         ("[materials.box]", "[materials.bocks]", "line 19, materials.bocks: box has no body"),
-        ('"box on hills"', '"box on hill"', "names no surface"),
+        ('"box on hills"', '"box on hill"', "no surface 'hill'; did you mean 'hills'?"),
         ("hills.npy", "nowhere.npy", "line 11, surface.heights"),
         ('["world"]', '["box"]', "line 17, surface.touches"),
         ('body = "box"', 'body = "bocks"', "line 16, surface.body"),
@@ -312,7 +312,7 @@ def test_set(setting, look, value):
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("grund.normal.k=1", "no 'grund'; did you mean 'ground'?"),
+        ("grund.normal.k=1", "no surface, part or table 'grund'; did you mean 'ground'?"),
         ("ground.normal.kk=1", "--set ground.normal.kk=1, surface.law.normal.kk: no key 'kk'"),
         ("ground.normal.k=-1", "--set ground.normal.k=-1, surface.law.normal.k: HuntCrossley"),
         ("ground.normal.k", "write it as"),

@@ -30,7 +30,7 @@ def test_what_is_refused_does_diverge():
     """The same scene, run all the same, is thrown off the ground."""
     law = hs.Elastic(hs.LinearSpring(k=1e6, c=0.0))
     sim = ball_on(law, 4e-3)  # twice the limit
-    with pytest.raises(hs.HeelstrikeError, match="take dt <="):
+    with pytest.raises(hs.HeelstrikeError, match="choose dt <="):
         sim.check_start(AT)
     with pytest.warns(hs.HeelstrikeWarning):
         run = sim.run(1.0, q0=AT)

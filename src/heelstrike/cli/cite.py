@@ -9,7 +9,7 @@ import typer
 
 from heelstrike.cli.console import print_json
 from heelstrike.cli.options import Json
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import UnknownNameError
 
 OURS = "Heelstrike"
 
@@ -61,12 +61,11 @@ def _references() -> dict[str, str]:
 def _keys(name: str | None, references: dict[str, str]) -> list[str]:
     """The citation keys that a name means."""
     from heelstrike.contact.catalog import laws
-    from heelstrike.scene.files.kinds import hint
 
     if name is None:
         return list(references)
     by_name: dict[str, tuple[str, ...]] = {key.lower(): (key,) for key in references}
     by_name |= {law.name: law.sources for law in laws()}
     if name.lower() not in by_name:
-        raise HeelstrikeError(f"no law or paper '{name}'; {hint(name.lower(), by_name, 'names')}")
+        raise UnknownNameError("law or paper", name, by_name, "names")
     return list(by_name[name.lower()])

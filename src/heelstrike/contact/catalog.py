@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any
@@ -21,7 +20,7 @@ from heelstrike.contact.laws.rigid import Rigid
 from heelstrike.contact.laws.signorini import Signorini
 from heelstrike.contact.laws.timestep_damper import TimestepDamper
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import UnknownNameError
 from heelstrike.parameters import MEANING, STATIC, UNIT
 
 LAWS: tuple[type[Law | Coulomb | SurfaceLaw], ...] = (
@@ -101,9 +100,7 @@ def law_by_name(name: str) -> LawInfo:
     wanted = kebab(name.strip()) if "-" not in name else name.strip().lower()
     if wanted in known:
         return known[wanted]
-    near = difflib.get_close_matches(wanted, known, n=1)
-    hint = f" (did you mean {near[0]}?)" if near else ""
-    raise HeelstrikeError(f"no law '{name}'{hint}; laws: {', '.join(known)}")
+    raise UnknownNameError("law", name, known)
 
 
 def _info(law: type[Law | Coulomb | SurfaceLaw]) -> LawInfo:

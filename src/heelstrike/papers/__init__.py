@@ -5,13 +5,12 @@ A paper's package holds `PAPER`, which names its items without importing what th
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from heelstrike.papers.errata import Erratum
@@ -45,7 +44,7 @@ class Paper:
     def item(self, name: str) -> Item:
         """The item of that name."""
         if name not in self.items:
-            raise HeelstrikeError(_unknown(f"item of {self.name}", name, self.items))
+            raise UnknownNameError("item", name, self.items, owner=self.name)
         return self.items[name]
 
     @property
@@ -64,7 +63,7 @@ class Paper:
 def paper(name: str) -> Paper:
     """The paper of that name."""
     if name not in NAMES:
-        raise HeelstrikeError(_unknown("paper", name, NAMES))
+        raise UnknownNameError("paper", name, NAMES)
     found: Paper = import_module(f"{__name__}.{name}").PAPER
     return found
 
@@ -72,9 +71,3 @@ def paper(name: str) -> Paper:
 def papers() -> list[Paper]:
     """All papers."""
     return [paper(name) for name in NAMES]
-
-
-def _unknown(kind: str, name: str, names: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
-    hint = f"; did you mean '{close[0]}'?" if close else "."
-    return f"no {kind} '{name}'{hint} There are: {', '.join(names)}"

@@ -8,7 +8,6 @@ Units are written as UDUNITS and the CF conventions write them: "m s-1". Angles 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.record.attributes import encoded
 from heelstrike.record.file_names import ENTRY
 
@@ -110,9 +109,7 @@ def known(name: str, among: Iterable[str] = VARIABLES) -> str:
     """The name, if it is one of those that may be recorded."""
     among = list(among)
     if name not in among:
-        near = difflib.get_close_matches(name, among, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"variables: {', '.join(among)}"
-        raise HeelstrikeError(f"no variable '{name}'; {hint}")
+        raise UnknownNameError("variable", name, among, path="record")
     return name
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError, at_path
 from heelstrike.robot.robot import WORLD, Point, Robot, first_duplicate
 from heelstrike.scene.surfaces import Surface
 
@@ -63,12 +63,21 @@ class Scene:
                     f"a scene holds surfaces, hs.Plane(...) or hs.Box(...), not {surface!r:.60}"
                 )
             if surface.body is not None:
-                robot.body(surface.body)
+                with at_path("body"):
+                    robot.body(surface.body)
+            if surface.name in RESERVED:
+                raise HeelstrikeError(
+                    f"a surface cannot be called '{surface.name}', which parameter paths reserve",
+                    path="name",
+                    value=surface.name,
+                    remedy="pass another name=",
+                )
         if (twice := first_duplicate(surface.name for surface in surfaces)) is not None:
-            raise HeelstrikeError(f"two surfaces are called '{twice}'; give each its own name=")
-        if taken := RESERVED & {surface.name for surface in surfaces}:
             raise HeelstrikeError(
-                f"a surface cannot be called '{taken.pop()}': parameters use that word"
+                f"two surfaces are called '{twice}'",
+                path="name",
+                value=twice,
+                remedy="pass a different name= to each",
             )
         self.robot = robot
         self.surfaces = surfaces
@@ -83,8 +92,9 @@ class Scene:
         self._touched = [_touched(robot, surface) for surface in surfaces]
         if self.points and not any(surface.body for surface in surfaces):
             raise HeelstrikeError(
-                "points of the world touch surfaces that ride on a body, and there is none; give "
-                "one body=, such as hs.Box(body='l_foot', ...)"
+                "points of the world touch only surfaces that ride on a body, and none does",
+                path="points",
+                remedy="attach a surface to a body, such as hs.Box(body='l_foot', ...)",
             )
 
     @property
@@ -130,11 +140,14 @@ def _touched(robot: Robot, surface: Surface) -> set[int] | None:
     """Bodies that a surface is said to touch."""
     if surface.touches is None:
         return None
-    found = {WORLD if name == "world" else robot.body(name) for name in surface.touches}
+    with at_path("touches"):
+        found = {WORLD if name == "world" else robot.body(name) for name in surface.touches}
     if surface.body is not None and robot.body(surface.body) in found:
         raise HeelstrikeError(
-            f"surface '{surface.name}' rides on '{surface.body}' and cannot touch that body; leave "
-            "it out of touches="
+            f"surface '{surface.name}' rides on '{surface.body}' and cannot touch that body",
+            path="touches",
+            value=surface.touches,
+            remedy="remove the body from touches=",
         )
     return found
 
@@ -146,26 +159,24 @@ def _worn(
     names = {surface.name for surface in surfaces}
     found: dict[tuple[int, str], str] = {}
     for key, law in materials.items():
-        if not isinstance(law, SurfaceLaw):
-            raise HeelstrikeError(
-                f"the material of '{key}' is a law such as hs.Elastic(...), not {law!r:.60}"
-            )
-        if key in names or key in RESERVED:
-            raise HeelstrikeError(
-                f"'{key}' cannot be the key of a material: parameters use that word; give the "
-                "surface another name="
-            )
-        body, _, surface = key.partition(" on ")
-        if surface and surface not in names:
-            raise HeelstrikeError(
-                f"the material '{key}' names no surface; surfaces: {', '.join(sorted(names))}"
-            )
-        place = robot.body(body), surface
-        if place in found:
-            raise HeelstrikeError(
-                f"the materials '{found[place]}' and '{key}' are of the same body; keep one"
-            )
-        found[place] = key
+        with at_path(f"materials.{key}"):
+            if not isinstance(law, SurfaceLaw):
+                raise ParameterError(key, law, "a surface law, such as hs.Elastic(...)")
+            if key in names or key in RESERVED:
+                raise HeelstrikeError(
+                    f"'{key}' cannot be the key of a material, since parameter paths use it",
+                    remedy="give the surface another name=",
+                )
+            body, _, surface = key.partition(" on ")
+            if surface and surface not in names:
+                raise UnknownNameError("surface", surface, sorted(names))
+            place = robot.body(body), surface
+            if place in found:
+                raise HeelstrikeError(
+                    f"the materials '{found[place]}' and '{key}' are for the same body",
+                    remedy="keep one of them",
+                )
+            found[place] = key
     return found
 
 
@@ -177,12 +188,10 @@ def _world_points(points: Sequence[Sequence[float]]) -> tuple[Point, ...]:
         except (TypeError, ValueError):
             numbers = np.zeros(0)
         if numbers.shape not in ((3,), (4,)) or not np.isfinite(numbers).all():
-            raise HeelstrikeError(
-                f"a point of the world is (x, y, z) or (x, y, z, radius) [m], not {entry!r:.60}"
-            )
+            raise ParameterError("points", entry, "(x, y, z) or (x, y, z, radius) [m]")
         radius = float(numbers[3]) if len(numbers) == 4 else 0.0
         if radius < 0:
-            raise HeelstrikeError(f"the radius of a point of the world is 0 or more, not {radius}")
+            raise ParameterError("points", entry, "a radius of at least 0 m")
         found.append(Point(f"world.{k}", WORLD, numbers[:3], radius))
     return tuple(found)
 
@@ -194,7 +203,6 @@ def _gravity(robot: Robot, gravity: float | Sequence[float] | None) -> np.ndarra
     if pull.ndim == 0:
         pull = np.array([0.0, 0.0, -float(pull)])
     if pull.shape != (3,) or not np.all(np.isfinite(pull)):
-        raise HeelstrikeError(
-            f"gravity is one number, positive downward, or three in world axes, not {gravity}"
-        )
+        allowed = "one number, positive downward, or three in world axes [m/s^2]"
+        raise ParameterError("gravity", gravity, allowed)
     return pull

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError, at_path
 from heelstrike.parameters import static
 from heelstrike.robot.robot import Robot
 
@@ -24,8 +24,8 @@ Gain: TypeAlias = float | Sequence[float] | np.ndarray | Mapping[str, float] | N
 
 LARGE = 1e30
 """Stands for "no limit" where a number is needed."""
-ROWS = 1_000_000
-"""Of a reference table, at most."""
+MAX_ROWS = 1_000_000
+"""Largest number of rows of a reference table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,27 +46,38 @@ class Trajectory:
         """Rows (positions by velocity index, torques) at equal spacing, rows per second, start."""
         times, q = _array(self.times), _array(self.q)
         if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0):
-            raise HeelstrikeError("a trajectory's times must rise, and be two at least")
+            raise HeelstrikeError(
+                "the times of a trajectory must rise, and there must be at least two",
+                path="times",
+                value=self.times,
+            )
         if q.shape != (len(times), robot.nq):
             raise HeelstrikeError(
-                f"a trajectory of {robot.name} has poses of shape ({len(times)}, {robot.nq}), "
-                f"not {q.shape}"
+                f"the poses of a trajectory have shape {q.shape}",
+                path="q",
+                value=self.q,
+                allowed=f"({len(times)}, {robot.nq}), one row of {robot.name}'s q per time",
             )
         torque = np.zeros((len(times), robot.nv))
         if self.torque is not None:
             torque = _array(self.torque)
             if torque.shape != (len(times), robot.nv):
                 raise HeelstrikeError(
-                    f"a trajectory's torques have shape ({len(times)}, {robot.nv}), "
-                    f"not {torque.shape}"
+                    f"the torques of a trajectory have shape {torque.shape}",
+                    path="torque",
+                    value=self.torque,
+                    allowed=f"({len(times)}, {robot.nv}), one row per time",
                 )
         columns = np.hstack([np.array([positions(robot, pose) for pose in q]), torque])
         step = np.diff(times).min()
         rows = round((times[-1] - times[0]) / step) + 1
-        if rows > ROWS:
+        if rows > MAX_ROWS:
             raise HeelstrikeError(
-                f"the trajectory's closest times are {step:g} s apart: {rows} rows are too many; "
-                "resample it"
+                f"the closest times of the trajectory are {step:g} s apart, which makes {rows} "
+                "rows at equal spacing",
+                path="times",
+                allowed=f"{MAX_ROWS} rows",
+                remedy="resample the trajectory",
             )
         even = np.linspace(times[0], times[-1], rows)
         values = np.stack([np.interp(even, times, column) for column in columns.T], axis=1)
@@ -95,7 +106,7 @@ class Servo:
     def __post_init__(self) -> None:
         check_every(self.control_every)
         if not (isinstance(self.delay, int | float) and 0 <= self.delay < 1e3):
-            raise HeelstrikeError(f"the servo's delay is a time in seconds, not {self.delay!r}")
+            raise ParameterError("delay", self.delay, "0 to 1000 s", owner="Servo")
 
     def resolved(self, robot: Robot, pose: np.ndarray, implicit: bool, dt: float) -> ServoPlan:
         """All of it as vectors by velocity index."""
@@ -103,19 +114,20 @@ class Servo:
         kd = gains(robot, self.kd, robot.kd, "kd")
         if not (kp.any() or kd.any()):
             raise HeelstrikeError(
-                f"{robot.name} says no servo gains; give them: hs.Servo(kp=..., kd=...)"
+                f"{robot.name} defines no servo gains",
+                path="servo",
+                remedy="pass kp= and kd= to hs.Servo",
             )
         limit = gains(robot, self.limit, robot.torque_limit, "limit")
         table, rate, start = None, 1.0, 0.0
         if isinstance(self.reference, Trajectory):
-            table, rate, start = self.reference.table(robot)
+            with at_path("reference"):
+                table, rate, start = self.reference.table(robot)
         elif self.reference is not None:
             pose = _array(self.reference)
             if pose.shape != (robot.nq,) or not np.all(np.isfinite(pose)):
-                raise HeelstrikeError(
-                    f"a pose of {robot.name} is {robot.nq} finite numbers, the servo's reference "
-                    f"is {self.reference!r:.60}"
-                )
+                allowed = f"{robot.nq} finite numbers (q of {robot.name}), or a Trajectory"
+                raise ParameterError("reference", self.reference, allowed, owner="Servo")
         implicit = implicit and self.implicit
         return ServoPlan(
             kp=kp,
@@ -198,21 +210,16 @@ def gains(robot: Robot, given: Gain, default: np.ndarray, what: str) -> np.ndarr
         names = {joint.name: joint for joint in robot.joints}
         for name, value in given.items():
             if name not in names:
-                raise HeelstrikeError(
-                    f"{robot.name} has no joint '{name}' for the servo's {what}; joints: "
-                    f"{', '.join(names)}"
-                )
+                raise UnknownNameError("joint", name, names, path=what, owner=robot.name)
             result[names[name].v_slice] = value
     else:
         values = _array(given)
         if values.shape not in ((), (robot.nv,)):
-            raise HeelstrikeError(
-                f"the servo's {what} is one number, {robot.nv} numbers (one a velocity of "
-                f"{robot.name}), or numbers by joint name"
-            )
+            allowed = f"a number, {robot.nv} numbers (one per entry of v), or numbers by joint name"
+            raise ParameterError(what, given, allowed, owner="Servo")
         result = np.where(moved, values, nothing) if values.shape == () else values
     if np.any(np.isnan(result)) or np.any(result < 0):
-        raise HeelstrikeError(f"the servo's {what} must be numbers of at least 0, not {given!r}")
+        raise ParameterError(what, given, "numbers of at least 0", owner="Servo")
     return result
 
 
@@ -239,4 +246,4 @@ def _array(given: object) -> np.ndarray:
 
 def check_every(every: int) -> None:
     if not isinstance(every, int | np.integer) or every < 1:
-        raise HeelstrikeError(f"control_every is a whole number of steps above 0, not {every!r}")
+        raise ParameterError("control_every", every, "a whole number of steps above 0")

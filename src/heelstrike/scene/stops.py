@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import ParameterError
 from heelstrike.parameters import check_numbers
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.servo import LARGE
@@ -36,7 +36,7 @@ class Stops:
         for name in ("k", "c"):
             value = getattr(self, name)
             if not (value is None or (isinstance(value, int | float) and 0 <= value < LARGE)):
-                raise HeelstrikeError(f"Stops: {name} is a number of at least 0, not {value!r}")
+                raise ParameterError(name, value, "a number of at least 0", owner="Stops")
 
     def resolved(self, robot: Robot) -> StopsPlan:
         """By velocity index, for joints whose position is one number and has an end."""

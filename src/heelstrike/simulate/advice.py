@@ -56,8 +56,10 @@ def check_explicit_servo(robot: Robot, q: np.ndarray, kd: np.ndarray, dt: float)
         joint = next(j for j in robot.joints if j.iv <= worst < j.iv + j.nv)
         raise HeelstrikeError(
             f"an explicit servo cannot damp joint '{joint.name}' in steps of {dt:g} s: kd dt / I = "
-            f"{ratio[worst]:.2g} > 2; take dt <= {2 * dt / ratio[worst]:.2g} s, less kd, or "
-            'integrator="symplectic", whose servo is implicit'
+            f"{ratio[worst]:.2g} > 2",
+            path="kd",
+            remedy=f"choose dt <= {2 * dt / ratio[worst]:.2g} s, a smaller kd, or "
+            'integrator="symplectic", whose servo is implicit',
         )
 
 

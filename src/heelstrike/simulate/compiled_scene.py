@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import ParameterError
 from heelstrike.parameters import parameters, with_values
 from heelstrike.runtime.cuda.kernel import CudaKernel
 from heelstrike.runtime.kernel import Kernel
@@ -130,7 +130,7 @@ class Machine:
     def _check(self, path: str, value: np.ndarray) -> None:
         """Refuses what the law, the surface or the step itself would not take."""
         if path == "dt" and not np.all((value > 0) & (value < 10)):
-            raise HeelstrikeError(f"dt is a time step above 0 s, not {value.min():g}")
+            raise ParameterError("dt", value, "time steps above 0 s")
         scene = self.plan.scene
         nodes: dict[str, object] = {**{s.name: s for s in scene.surfaces}, **scene.materials}
         for name, node in nodes.items():

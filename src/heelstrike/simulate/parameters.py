@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
-from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 
 
 class Parameters(MutableMapping[str, np.ndarray]):
@@ -57,9 +56,7 @@ class Parameters(MutableMapping[str, np.ndarray]):
     def known(self, path: str) -> str:
         """The path, if there is such a parameter."""
         if path not in self._values:
-            near = get_close_matches(path, self._values, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"parameters: {', '.join(self)}"
-            raise HeelstrikeError(f"no parameter '{path}'; {hint}")
+            raise UnknownNameError("parameter", path, self._values, path=path)
         return path
 
     def shaped(self, path: str, value: ArrayLike, worlds: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from heelstrike.dynamics.integrate import INTEGRATORS
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError, at_path
 from heelstrike.scene.controller import Controller
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo, ServoPlan
@@ -31,11 +31,12 @@ def planned(
 ) -> StepPlan:
     """The plan, from the robot's first pose."""
     if not (isinstance(dt, int | float) and 0 < dt < 10):
-        raise HeelstrikeError(f"dt is a time step in seconds, such as 1e-3, not {dt!r}")
+        raise ParameterError("dt", dt, "a time step above 0 s, such as 1e-3")
     robot = scene.robot
     sensors = (sensors,) if isinstance(sensors, str) else tuple(sensors)
-    for name in sensors:
-        sensor_frame(robot, name)
+    with at_path("sensors"):
+        for name in sensors:
+            sensor_frame(robot, name)
     pose = np.array(next(iter(robot.poses.values()), robot.neutral), dtype=float)
     implicit = integrator == "symplectic"
     own = _control(scene, control, pose, implicit, dt)
@@ -57,12 +58,18 @@ def check_scene(scene: object, integrator: str) -> None:
     if integrator == "rk4" and any(law.couples and not law.accelerates for law in laws):
         raise HeelstrikeError(
             "rk4 takes elastic laws, and hs.FeedbackLinearized(form='acceleration'); this law "
-            'changes velocities within a step; take integrator="symplectic"'
+            "changes velocities within a step",
+            path="integrator",
+            value=integrator,
+            remedy='pass integrator="symplectic"',
         )
     if integrator == "euler" and any(law.implicit for law in laws):
         raise HeelstrikeError(
             "an implicit elastic law needs the position after the step, which euler takes from "
-            'the old velocity; take integrator="symplectic"'
+            "the old velocity",
+            path="integrator",
+            value=integrator,
+            remedy='pass integrator="symplectic"',
         )
     coupling_rule(scene)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import ParameterError, at_path
 from heelstrike.simulate.compiled_scene import Machine
 
 
@@ -22,12 +22,13 @@ def push(
     of a mask.
     """
     robot, dt, clock = machine.plan.robot, machine.dt, machine.clock
-    pushed = robot.bodies[robot.body(body)]
+    with at_path("body"):
+        pushed = robot.bodies[robot.body(body)]
     force = np.asarray(force, dtype=float)
     if force.shape not in ((3,), (machine.worlds, 3)):
-        raise HeelstrikeError(f"a push is three numbers [N], not {force!r:.60}")
+        raise ParameterError("force", force, "three numbers [N], or three per world")
     if not duration > 0:
-        raise HeelstrikeError(f"a push lasts for a time above 0 s, not {duration!r}")
+        raise ParameterError("duration", duration, "a time above 0 s")
     first = clock if at is None else np.round(at / dt)
     last = first + np.maximum(1, np.round(duration / dt))
     path = _free_path(machine, pushed.name, clock)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError, SceneError
+from heelstrike.errors import HeelstrikeError, SceneError, UnknownNameError, at_path
 from heelstrike.record.recording import Recording
 from heelstrike.robot import Robot, combine
 from heelstrike.robot.robot import first_duplicate
@@ -27,12 +27,11 @@ from heelstrike.scene.files.build import blame, build
 from heelstrike.scene.files.content import Content
 from heelstrike.scene.files.document import Document, Key
 from heelstrike.scene.files.find import read_scene
-from heelstrike.scene.files.kinds import hint
 from heelstrike.scene.files.part import Part
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
 from heelstrike.simulate.simulator import Simulator
-from heelstrike.step.outputs import sensor_frame
+from heelstrike.simulate.start import StartError
 
 
 class SceneFile:
@@ -105,9 +104,6 @@ class SceneFile:
         """
         how = self.content.simulation
         own = how.dtype if device == "cpu" else None
-        with self._blaming(("simulation",), word="sensors"):
-            for name in how.sensors:
-                sensor_frame(self.robot, name)
         control, scene = self.control, self.scene
         with self._blaming(("simulation",), ("servo",), ("stops",)):
             sim = Simulator(
@@ -143,13 +139,13 @@ class SceneFile:
 
     def compile(self, sim: Simulator) -> None:
         """Compiles what a run of this scene takes."""
-        with self._blaming(("recording",), word="variables"):
+        with self._blaming(("recording",), record="variables"):
             sim.compile(self.content.recording.variables)
 
     def run_on(self, sim: Simulator, progress: bool | None = None) -> Recording:
         """The same on a simulator of this scene."""
         keep, (q0, v0) = self.content.recording, self.start
-        with self._blaming(("recording",), ("simulation",)):
+        with self._blaming(("recording",), ("simulation",), record="variables"):
             return sim.run(
                 self.content.simulation.duration,
                 q0=q0,
@@ -166,19 +162,23 @@ class SceneFile:
         return written(self.content)
 
     def _check_start(self, sim: Simulator) -> None:
-        """Blames the step, or the surface that is named."""
+        """Raise SceneError at the step, or at the surface or the material that it concerns."""
         try:
             sim.check_start(self.start[0])
-        except HeelstrikeError as error:
-            surfaces = enumerate(self.content.surface)
-            keys: list[Key] = [("surface", i) for i, s in surfaces if f"'{s.name}'" in str(error)]
-            blame(self.document, error, ("simulation",), *keys)
+        except StartError as error:
+            names = [surface.name for surface in self.content.surface]
+            guilty: Key = ("materials", error.law)
+            if error.law in names:
+                guilty = ("surface", names.index(error.law))
+            if error.path == "dt" and "dt" in self.document.written(("simulation",)):
+                guilty = ("simulation",)
+            blame(self.document, error, guilty)
 
     @cached_property
     def _robots(self) -> list[Robot]:
         made = []
         for key, part in zip(self.content.tables(), self.content.parts, strict=True):
-            with self._blaming(key, word="model"):
+            with self._blaming(key), at_path("model"):
                 made.append(part.robot())
         return made
 
@@ -202,26 +202,30 @@ class SceneFile:
         if servo is None:
             return None
         if motion is not None:
-            with self._blaming(("motion",), word="file"):
+            with self._blaming(("motion",)), at_path("file"):
                 return replace(servo, reference=motion.trajectory(self.robot, self.start[0]))
         if isinstance(servo.reference, str):
             if servo.reference not in self.robot.poses:
-                said = hint(servo.reference, self.robot.poses, "poses")
-                self.document.fail(("servo", "reference"), f"no pose '{servo.reference}'; {said}")
+                unknown = UnknownNameError(
+                    "pose", servo.reference, self.robot.poses, owner=self.robot.name
+                )
+                self.document.fail(("servo", "reference"), unknown)
             return replace(servo, reference=self.robot.pose(servo.reference))
         return servo
 
     @contextmanager
-    def _blaming(self, *keys: Key, word: str | None = None) -> Iterator[None]:
-        """Gives mistakes the place of the key that they name, or of one that is given."""
+    def _blaming(self, *tables: Key, **keys: str) -> Iterator[None]:
+        """Raise errors as SceneErrors at the key of these tables that is at fault.
+
+        `keys` are the keys of arguments that the file calls otherwise.
+        """
         try:
             yield
         except SceneError:
             raise
         except HeelstrikeError as error:
-            if word is not None:
-                self.document.fail((*keys[0], word), str(error))
-            blame(self.document, error, *keys)
+            error.path = keys.get(error.path or "", error.path)
+            blame(self.document, error, *tables)
 
     def __repr__(self) -> str:
         return f"<SceneFile {self.document.name}>"

@@ -30,6 +30,18 @@ SOFTEST = 0.1
 """Largest depth at which a law is judged [m]."""
 
 
+class StartError(HeelstrikeError):
+    """A start that cannot be simulated.
+
+    `path` is "point" where a point starts inside a surface, and "dt" where the step is not stable.
+    """
+
+    def __init__(self, problem: str, *, path: str, law: str, remedy: str) -> None:
+        """Report a problem at `law`: the surface, or the key of the material, that it concerns."""
+        super().__init__(problem, path=path, remedy=remedy)
+        self.law = law
+
+
 def check_outside(scene: Scene, q: np.ndarray) -> None:
     """Refuses a start in which a point is deep inside a surface."""
     check_depths(scene, meetings(scene, q)[0])
@@ -41,9 +53,11 @@ def check_depths(scene: Scene, depths: np.ndarray) -> None:
         return
     pair = scene.pairs[int(np.argmax(depths))]
     surface = scene.surfaces[pair.surface]
-    raise HeelstrikeError(
-        f"point '{pair.point.name}' starts {1e3 * depths.max():.3g} mm inside '{surface.name}'; "
-        f"move the robot out of it, or the surface's point"
+    raise StartError(
+        f"point '{pair.point.name}' starts {1e3 * depths.max():.3g} mm inside '{surface.name}'",
+        path="point",
+        law=surface.name,
+        remedy="move the robot out of the surface, or move the surface's point",
     )
 
 
@@ -95,10 +109,13 @@ def _check_law(
 
     limit = largest_step(per_mass, 1.0, dt, plan.integrator)
     most = 0.0 if limit is None else limit
-    raise HeelstrikeError(
+    raise StartError(
         f"dt = {dt:g} s is above the largest stable step of '{name}', {most:.2g} s: at rest its "
         f"law has a stiffness of {k:.3g} N/m and a damping of {c:.3g} N s/m on an effective mass "
-        f"of {mass:.3g} kg; take dt <= {MARGIN * most:.2g}, a softer law, or implicit = true"
+        f"of {mass:.3g} kg",
+        path="dt",
+        law=name,
+        remedy=f"choose dt <= {MARGIN * most:.2g}, a softer law, or implicit = true",
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.codegen.layout import Layout
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.runtime.cache import cached_kernel, cached_ptx
 from heelstrike.runtime.cuda.driver import architecture, current_device
 from heelstrike.runtime.cuda.kernel import CudaKernel
@@ -87,4 +87,4 @@ class Target:
 def check_choice(what: str, value: str, choices: Sequence[str]) -> None:
     """Refuses what is not offered."""
     if value not in choices:
-        raise HeelstrikeError(f"no {what} '{value}'; {what}: {', '.join(choices)}")
+        raise UnknownNameError(what, value, choices, path=what)

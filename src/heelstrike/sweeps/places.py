@@ -14,12 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.parameters import units
 from heelstrike.record.labels import labels
 from heelstrike.record.variables import AXES
 from heelstrike.robot.placement import lowest_height
-from heelstrike.scene.files.kinds import hint
 from heelstrike.scene.servo import ServoPlan
 from heelstrike.simulate.simulator import Simulator
 
@@ -158,11 +157,11 @@ def _entry(sim: Simulator, path: str, scale: bool, given: str) -> Place:
             if name in known and sim.parameters.size(port) > 1:
                 return Place(port, known[name], scale)
             if sim.parameters.size(port) > 1:
-                raise HeelstrikeError(f"no entry '{name}' of '{port}'; {hint(name, known)}")
+                raise UnknownNameError("entry", name, known, "entries", given, owner=port)
     masses = [f"{body.name}{MASS}" for body in sim.robot.bodies]
     starts = [f"start.{kind}.{name}" for kind in "qv" for name in start_entries(sim, kind)]
     among = [*sim.parameters, *masses, ALL_MASSES, DROP, *starts]
-    raise HeelstrikeError(f"no parameter '{given}'; {hint(given, among, 'parameters')}")
+    raise UnknownNameError("parameter", given, among, path=given)
 
 
 def start_entries(sim: Simulator, kind: str) -> dict[str, int]:
@@ -191,7 +190,7 @@ def _start(sim: Simulator, path: str) -> list[Place]:
     known = start_entries(sim, kind) if kind in ("q", "v") else {}
     if name not in known:
         among = [f"start.{k}.{n}" for k in ("q", "v") for n in start_entries(sim, k)]
-        raise HeelstrikeError(f"no start '{path}'; {hint(path, [DROP, *among], 'starts')}")
+        raise UnknownNameError("start", path, [DROP, *among], path=path)
     found = [Place(kind, known[name])]
     control = machine.plan.control
     if kind == "q" and isinstance(control, ServoPlan) and control.follows_start:

@@ -57,7 +57,8 @@ class Bristle(FrictionLaw):
         if is_number(rest) and is_number(sliding) and np.any(np.greater(sliding, rest)):
             raise HeelstrikeError(
                 f"Bristle: mu_k = {sliding} exceeds mu_s = {rest}, so friction would rise when it "
-                "begins to slide; give mu_s >= mu_k"
+                "begins to slide; give mu_s >= mu_k",
+                path="mu_k",
             )
 
     def force(self, c: Contact) -> tuple[SX, SX]:

@@ -64,7 +64,8 @@ class Elastic(SurfaceLaw):
     def __post_init__(self) -> None:
         if not isinstance(self.normal, NormalLaw):
             raise HeelstrikeError(
-                f"Elastic takes a normal law first, such as hs.HuntCrossley(), not {self.normal!r}"
+                f"Elastic takes a normal law first, such as hs.HuntCrossley(), not {self.normal!r}",
+                path="normal",
             )
         kind, names = (
             (Coulomb, "hs.Coulomb()")
@@ -75,11 +76,13 @@ class Elastic(SurfaceLaw):
             how = ", which is solved with the impulses" if self.implicit else ""
             raise HeelstrikeError(
                 f"Elastic(implicit={self.implicit}) takes a friction law, {names}{how}, or None, "
-                f"not {self.friction!r}"
+                f"not {self.friction!r}",
+                path="implicit" if self.implicit else "friction",
             )
         if self.implicit and self.normal.memory_size:
             raise HeelstrikeError(
-                f"a normal law with memory cannot be implicit: {self.normal!r}; take one without"
+                f"a normal law with memory cannot be implicit: {self.normal!r}; take one without",
+                path="implicit",
             )
 
     @property

@@ -48,7 +48,8 @@ class FeedbackLinearized(SurfaceLaw):
         if not isinstance(self.friction, Coulomb):
             raise HeelstrikeError(
                 "FeedbackLinearized takes hs.Coulomb(mu_s, mu_k) as its friction, not "
-                f"{self.friction!r}; hs.Kinetic and hs.Bristle belong to hs.Elastic"
+                f"{self.friction!r}; hs.Kinetic and hs.Bristle belong to hs.Elastic",
+                path="friction",
             )
         check_numbers(self, kp=(0, 1e12), kv=(0, 1e9), epsilon=(-1, 1))
         check_choice(self, rule=("consistent", "paper"), form=("discrete", "acceleration"))

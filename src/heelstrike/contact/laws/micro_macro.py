@@ -25,7 +25,7 @@ from heelstrike.contact.surface_law import (
     PointState,
     SurfaceLaw,
 )
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import ParameterError
 from heelstrike.parameters import MEANING, check_choice, check_numbers, parameter, static
 
 
@@ -41,10 +41,10 @@ class MicroMacro(SurfaceLaw):
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006",)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.membrane, Elastic) or not isinstance(self.rigid, Rigid):
-            raise HeelstrikeError(
-                "MicroMacro takes membrane=hs.Elastic(...) and rigid=hs.Rigid(...)"
-            )
+        if not isinstance(self.membrane, Elastic):
+            raise ParameterError("membrane", self.membrane, "hs.Elastic(...)", owner="MicroMacro")
+        if not isinstance(self.rigid, Rigid):
+            raise ParameterError("rigid", self.rigid, "hs.Rigid(...)", owner="MicroMacro")
         check_numbers(self, thickness=(0, 1))
         check_choice(self, below=("both", "rigid"))
 

@@ -57,7 +57,8 @@ class Rigid(SurfaceLaw):
         if not isinstance(self.friction, Coulomb):
             raise HeelstrikeError(
                 f"Rigid takes hs.Coulomb(mu_s, mu_k) as its friction, not {self.friction!r}; "
-                "hs.Kinetic and hs.Bristle belong to hs.Elastic"
+                "hs.Kinetic and hs.Bristle belong to hs.Elastic",
+                path="friction",
             )
         check_numbers(
             self,

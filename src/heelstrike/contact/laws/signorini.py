@@ -41,13 +41,15 @@ class Signorini(SurfaceLaw):
         if not isinstance(self.friction, Coulomb):
             raise HeelstrikeError(
                 f"Signorini takes hs.Coulomb(mu, mu) as its friction, not {self.friction!r}; "
-                "hs.Kinetic and hs.Bristle belong to hs.Elastic"
+                "hs.Kinetic and hs.Bristle belong to hs.Elastic",
+                path="friction",
             )
         mu_s, mu_k = self.friction.mu_s, self.friction.mu_k
         if is_number(mu_s) and is_number(mu_k) and mu_s != mu_k:
             raise HeelstrikeError(
                 f"Signorini has one coefficient of friction, not mu_s = {mu_s:g} and mu_k = "
-                f"{mu_k:g}: write hs.Coulomb({mu_k:g}, {mu_k:g}), or take hs.Rigid for both"
+                f"{mu_k:g}: write hs.Coulomb({mu_k:g}, {mu_k:g}), or take hs.Rigid for both",
+                path="friction",
             )
         check_numbers(self, restitution=(0, 1))
 

@@ -38,7 +38,8 @@ class TimestepDamper(NormalLaw):
     def __post_init__(self) -> None:
         if not isinstance(self.law, NormalLaw):
             raise HeelstrikeError(
-                f"TimestepDamper takes a normal law, such as hs.LinearSpring(), not {self.law!r}"
+                f"TimestepDamper takes a normal law, such as hs.LinearSpring(), not {self.law!r}",
+                path="law",
             )
 
     @property

@@ -7,7 +7,6 @@ null: "none" stands for None. So what has fields needs no code here to be read f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from inspect import isclass
@@ -16,10 +15,10 @@ from typing import Any, NoReturn, TypeVar, get_origin
 
 from heelstrike.contact.catalog import kebab
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.scene.files.describe import hints
-from heelstrike.scene.files.document import Document, Key
-from heelstrike.scene.files.kinds import hint, kinds_of
+from heelstrike.scene.files.document import Document, Key, dotted
+from heelstrike.scene.files.kinds import kinds_of
 from heelstrike.scene.files.values import (
     WORDS,
     Mismatch,
@@ -41,9 +40,9 @@ def build(cls: type[T], document: Document, key: Key, table: dict[str, Any]) -> 
     known = {f.name: f for f in fields(cls) if f.init}  # type: ignore[arg-type]
     for word, raw in table.items():
         if (word not in known or isinstance(raw, dict)) and _of_law(cls, word):
-            document.fail((*key, word), f"'{word}' is a part of the law: [{_name(key)}.law]")
+            document.fail((*key, word), f"'{word}' is a part of the law: [{dotted(key)}.law]")
         if word not in known:
-            document.fail((*key, word), f"no key '{word}'; {hint(word, known, 'keys')}")
+            document.fail((*key, word), UnknownNameError("key", word, known))
     types = hints(cls)  # type: ignore[arg-type]
     values = {
         name: _value(document, (*key, name), raw, types[name], _default_kind(known[name]))
@@ -61,15 +60,17 @@ def build(cls: type[T], document: Document, key: Key, table: dict[str, Any]) -> 
 
 
 def blame(document: Document, error: HeelstrikeError, *tables: Key) -> NoReturn:
-    """Raises the error with the place of the key, or else the table, that it names among these."""
-    text = str(error)
-    for key in tables:
-        found = [(re.search(rf"\b{re.escape(w)}\b(\s*=)?", text), w) for w in document.written(key)]
-        said = [(match[1] is None, match.start(), w) for match, w in found if match]
-        if said:
-            document.fail((*key, min(said)[2]), text)  # with = behind it first
-    named = [key for key in tables if key and re.search(rf"\b{key[0]}\b", text)]
-    document.fail((named or tables)[0], text)
+    """Raise a SceneError at the key of `error.path` in the first of the tables that has it.
+
+    Where no table has that key, the table of that name is at fault, or else the first one.
+    """
+    first, _, rest = (error.path or "").partition(".")
+    inner = (rest,) if rest else ()
+    for table in tables:
+        if first in document.written(table):
+            document.fail((*table, first, *inner), error)
+    named = [table for table in tables if table and table[0] == first]
+    document.fail((*named[0], *inner) if named else tables[0], error)
 
 
 def _value(document: Document, key: Key, raw: Any, wanted: Any, default: type | None) -> Any:
@@ -95,7 +96,7 @@ def _value(document: Document, key: Key, raw: Any, wanted: Any, default: type | 
             continue
     words = [WORDS[c] for c in options if c in WORDS] + list_words(options)
     if kinds:
-        words.insert(0, f"a table, [{_name(key)}]")
+        words.insert(0, f"a table, [{dotted(key)}]")
     document.fail(key, f"must be {' or '.join(dict.fromkeys(words))}, not {shown(raw)}")
 
 
@@ -104,11 +105,6 @@ def _of_law(cls: type, word: str) -> bool:
     if not issubclass(cls, Surface) or word == "law":
         return False
     return any(word == f.name for law in kinds_of(SurfaceLaw).values() for f in fields(law))
-
-
-def _name(key: Key) -> str:
-    """Of a table, as its header has it."""
-    return ".".join(word for word in key if isinstance(word, str))
 
 
 def _node(
@@ -126,9 +122,11 @@ def _node(
         name = table.pop("type", None)
         if name is None and default is None and len(laws) > 1:
             document.fail(key, f"needs a type; types: {', '.join(laws)}")
-        if name is not None and not (isinstance(name, str) and name in laws):
-            at = (*key, "type") if (*key, "type") in document.lines else key
-            document.fail(at, f"no type {shown(name)} here; {hint(str(name), laws, 'types')}")
+        at = (*key, "type") if "type" in document.written(key) else key
+        if name is not None and not isinstance(name, str):
+            document.fail(at, f"must be a text, not {shown(name)}; types: {', '.join(laws)}")
+        if name is not None and name not in laws:
+            document.fail(at, UnknownNameError("type", name, laws))
         cls = laws[name] if name is not None else cls
     return build(cls, document, key, table)
 

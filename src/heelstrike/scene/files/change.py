@@ -13,10 +13,9 @@ from dataclasses import fields, replace
 from typing import Any
 
 from heelstrike.contact.catalog import law_by_name
-from heelstrike.errors import SceneError
+from heelstrike.errors import SceneError, UnknownNameError
 from heelstrike.scene.files.content import Content
 from heelstrike.scene.files.document import Document, Key
-from heelstrike.scene.files.kinds import hint
 from heelstrike.scene.surfaces import Surface
 
 
@@ -115,7 +114,10 @@ def _start(
     tables = [f.name for f in fields(Content)]
     names = [str(surface.get("name", "ground")) for surface in surfaces]
     if first not in tables:
-        raise SceneError(f"--set {setting}: no '{first}'; {hint(first, [*names, *tables])}")
+        unknown = UnknownNameError("surface, part or table", first, [*names, *tables], "names")
+        raise SceneError(
+            f"--set {setting}: {unknown.problem}", path=".".join(words), remedy=unknown.remedy
+        )
     listed = data.get(first)
     if isinstance(listed, list) and rest:
         if len(listed) != 1:

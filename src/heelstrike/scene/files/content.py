@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.scene.files.motion import Motion
 from heelstrike.scene.files.part import Part
 from heelstrike.scene.servo import Servo
@@ -35,13 +35,17 @@ class Simulation:
 
     def __post_init__(self) -> None:
         if not 0 < self.duration < 1e6:
-            raise HeelstrikeError(f"duration is a time above 0 s, not {self.duration:g}")
+            raise ParameterError("duration", self.duration, "a time above 0 s")
         if not 0 < self.dt < 10:
-            raise HeelstrikeError(f"dt is a time step in seconds, such as 1e-3, not {self.dt:g}")
+            raise ParameterError("dt", self.dt, "a time step above 0 s, such as 1e-3")
         if self.duration / self.dt > 1e9:
             raise HeelstrikeError(
                 f"a duration of {self.duration:g} s takes {self.duration / self.dt:.2g} steps of "
-                f"dt = {self.dt:g} s: too many; take a larger dt or a shorter duration"
+                f"dt = {self.dt:g} s",
+                path="dt",
+                value=self.dt,
+                allowed="1e9 steps",
+                remedy="choose a larger dt or a shorter duration",
             )
 
 
@@ -64,11 +68,11 @@ class Shove:
         for word in ("force", "point"):
             value = getattr(self, word)
             if value is not None and (len(value) != 3 or not all(abs(x) < 1e9 for x in value)):
-                raise HeelstrikeError(f"{word} is three finite numbers, not {list(value)}")
+                raise ParameterError(word, list(value), "three finite numbers")
         if not 0 < self.duration < 1e6:
-            raise HeelstrikeError(f"a push's duration is a time above 0 s, not {self.duration:g}")
+            raise ParameterError("duration", self.duration, "a time above 0 s")
         if not 0 <= self.start < 1e6:
-            raise HeelstrikeError(f"start is a time of at least 0 s, not {self.start:g}")
+            raise ParameterError("start", self.start, "a time of at least 0 s")
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class Keep:
 
     def __post_init__(self) -> None:
         if self.every < 1:
-            raise HeelstrikeError(f"every is a whole number of steps above 0, not {self.every}")
+            raise ParameterError("every", self.every, "a whole number of steps above 0")
 
 
 @dataclass(frozen=True)
@@ -116,11 +120,14 @@ class Content:
     def __post_init__(self) -> None:
         if not self.parts:
             raise HeelstrikeError(
-                "a scene needs a robot or an object: [[robot]] with model = ..., a name of "
-                "`heelstrike list robots` or a file"
+                "a scene needs a robot or an object",
+                remedy="add [[robot]] with model = ..., a name that `heelstrike list robots` "
+                "prints, or a file",
             )
         if self.motion is not None and self.servo is None:
-            raise HeelstrikeError("a motion is followed by a servo; add the table [servo]")
+            raise HeelstrikeError(
+                "no servo follows the motion", path="motion", remedy="add the table [servo]"
+            )
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
-from heelstrike.errors import SceneError
+from heelstrike.errors import HeelstrikeError, SceneError
 
 Key: TypeAlias = tuple[str | int, ...]
 """Of a value: names of tables and keys, and positions in arrays."""
@@ -34,20 +34,30 @@ class Document:
     given: Mapping[Key, str] = field(default_factory=dict)
     """Keys that were set from outside, and how."""
 
-    def fail(self, key: Key, message: str) -> NoReturn:
-        """Raises the sentence with file, line and key."""
-        raise SceneError(f"{self.where(key)}: {message}")
+    def fail(self, key: Key, cause: str | HeelstrikeError) -> NoReturn:
+        """Raise a SceneError with file, line and key for a problem in words, or for an error."""
+        error = HeelstrikeError(cause) if isinstance(cause, str) else cause
+        where, line = self._place(key)
+        raise SceneError(
+            f"{where}: {error.problem}",
+            path=dotted(key),
+            value=error.value,
+            allowed=error.allowed,
+            remedy=error.remedy,
+            line=line,
+        ) from (None if isinstance(cause, str) else cause)
 
-    def where(self, key: Key) -> str:
-        """File, line and name of a key, or of the nearest table that is written down."""
-        named = ".".join(str(word) for word in key if isinstance(word, str))
+    def _place(self, key: Key) -> tuple[str, int | None]:
+        """Return where a key, or else its nearest table, stands: in words, and the line."""
+        named = dotted(key)
         key = self._spelled(key)
         for end in range(len(key), 0, -1):
             if key[:end] in self.given:
-                return f"{self.given[key[:end]]}, {named}"
+                return f"{self.given[key[:end]]}, {named}", None
             if key[:end] in self.lines:
-                return f"{self.name}, line {self.lines[key[:end]]}, {named}"
-        return f"{self.name}, {named}" if named else self.name
+                line = self.lines[key[:end]]
+                return f"{self.name}, line {line}, {named}", line
+        return f"{self.name}, {named}" if named else self.name, None
 
     def written(self, table: Key) -> list[str]:
         """The keys that stand in a table."""
@@ -59,6 +69,11 @@ class Document:
         """A table that may come several times may be written once: [robot] for [[robot]]."""
         once = key[:1] + key[2:]
         return once if key[1:2] == (0,) and key[:2] not in self.lines else key
+
+
+def dotted(key: Key) -> str:
+    """Return a key as a table's header has it, without positions in arrays."""
+    return ".".join(word for word in key if isinstance(word, str))
 
 
 def read_document(path: Path) -> Document:

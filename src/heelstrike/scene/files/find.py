@@ -7,10 +7,9 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
-from heelstrike.errors import SceneError
+from heelstrike.errors import SceneError, UnknownNameError
 from heelstrike.robot import bundled
 from heelstrike.scene.files.document import Document, read_document
-from heelstrike.scene.files.kinds import hint
 
 SUFFIX = ".toml"
 
@@ -30,7 +29,8 @@ def read_scene(source: str | os.PathLike[str]) -> Document:
         raise SceneError(
             f"'{text}' is a robot, not a scene; run it alone: heelstrike run --robot {text}"
         )
-    raise SceneError(f"no scene '{text}'; {hint(text, scenes(), 'scenes')}")
+    unknown = UnknownNameError("scene", text, scenes())
+    raise SceneError(unknown.problem, path=text, remedy=unknown.remedy)
 
 
 def scenes() -> list[str]:

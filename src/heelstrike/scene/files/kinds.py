@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from functools import cache
 
 from heelstrike.contact.catalog import LAWS, kebab
@@ -22,13 +20,3 @@ def kinds_of(base: type) -> dict[str, type]:
         return {}
     every = {kebab(law.__name__): law for law in LAWS} | surface_kinds()
     return {name: kind for name, kind in every.items() if issubclass(kind, base)}
-
-
-def hint(word: str, among: Iterable[str], what: str = "") -> str:
-    """The nearest name, or all of them."""
-    names = list(among)
-    small = {name.lower(): name for name in names}
-    near = difflib.get_close_matches(word.lower(), small, n=1)
-    if near:
-        return f"did you mean '{small[near[0]]}'?"
-    return f"{what or 'there are'}: {', '.join(names)}" if names else "there is none"

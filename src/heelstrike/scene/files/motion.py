@@ -17,9 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.robot import Robot
-from heelstrike.scene.files.kinds import hint
 from heelstrike.scene.servo import Trajectory
 
 TORQUE = ".torque"
@@ -46,10 +45,8 @@ class Motion:
         for name, values in columns.items():
             joint = joints.get(name.removesuffix(TORQUE))
             if joint is None:
-                raise HeelstrikeError(
-                    f"{self.file}: {robot.name} has no joint '{name}'; "
-                    f"{hint(name, joints, 'joints')}"
-                )
+                unknown = UnknownNameError("joint", name, joints, owner=robot.name)
+                raise HeelstrikeError(f"{self.file}: {unknown.problem}", remedy=unknown.remedy)
             if name.endswith(TORQUE):
                 torque[:, joint.iv] = values
             elif joint.kind == "continuous":

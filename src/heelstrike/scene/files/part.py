@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 from heelstrike.robot import Robot, bundled, load
 from heelstrike.robot.placement import lowest_height
-from heelstrike.scene.files.kinds import hint
 
 BASES = ("auto", "floating", "fixed")
 FAR = 1e6
@@ -58,26 +57,27 @@ class Part:
         for word in ("position", "rotation", "velocity", "spin"):
             value = getattr(self, word)
             if value is not None and (len(value) != 3 or not _near(value)):
-                raise HeelstrikeError(f"{word} is three finite numbers, not {list(value)}")
+                raise ParameterError(word, list(value), "three finite numbers")
         for word in ("joints", "speeds"):
             if not _near(getattr(self, word).values()):
-                raise HeelstrikeError(f"{word} are finite numbers, not {getattr(self, word)}")
+                raise ParameterError(word, getattr(self, word), "finite numbers")
         if self.drop is not None and not 0 <= self.drop < FAR:
-            raise HeelstrikeError(f"drop is a height of at least 0 m, not {self.drop:g}")
+            raise ParameterError("drop", self.drop, "a height of at least 0 m")
         if self.base not in BASES:
-            raise HeelstrikeError(f"base is {', '.join(BASES)}, not '{self.base}'")
+            raise ParameterError("base", self.base, " or ".join(map(repr, BASES)))
         if "/" in self.name or "." in self.name:
-            raise HeelstrikeError(f"a part's name has neither dots nor slashes: '{self.name}'")
+            raise ParameterError("name", self.name, "a name without dots and slashes")
+        if not isinstance(self.points, str):
+            for point in self.points:
+                _check_point(point)
 
     def robot(self) -> Robot:
         """The model, loaded."""
         points: Any = self.points
-        if not isinstance(points, str):
-            points = [_point(given) for given in points]
         return load(
             self.model,
             base=self.base,
-            points=points,
+            points=points if isinstance(points, str) else [tuple(point) for point in points],
             package_dirs=self.package_dirs,
             edge_points=self.edge_points,
         )
@@ -94,9 +94,7 @@ class Part:
         first = next(iter(robot.poses), None)
         pose = self.pose or first
         if self.pose is not None and self.pose not in robot.poses:
-            raise HeelstrikeError(
-                f"{robot.name} has no pose '{self.pose}'; {hint(self.pose, robot.poses, 'poses')}"
-            )
+            raise UnknownNameError("pose", self.pose, robot.poses, path="pose", owner=robot.name)
         q = robot.neutral if pose is None else robot.pose(pose)
         for name, value in self.joints.items():
             joint = _joint(robot, name, "joints")
@@ -113,7 +111,9 @@ class Part:
             place = _free(robot, "drop")
             if not robot.points:
                 raise HeelstrikeError(
-                    f"drop needs contact points, and {robot.name} has none; see points"
+                    f"drop is a height of contact points, and {robot.name} has none",
+                    path="drop",
+                    remedy="define them by points = [...]",
                 )
             q[place.start + 2] += self.drop - lowest_height(robot, q)
         return q
@@ -136,9 +136,8 @@ def _joint(robot: Robot, name: str, word: str) -> Any:
     """A joint whose position is one number."""
     joints = {j.name: j for j in robot.joints if j.nv == 1}
     if name not in joints:
-        raise HeelstrikeError(
-            f"{robot.name} has no joint '{name}' of one coordinate for its {word}; "
-            f"{hint(name, joints, 'joints')}"
+        raise UnknownNameError(
+            "joint", name, joints, "joints of one coordinate", path=word, owner=robot.name
         )
     return joints[name]
 
@@ -147,8 +146,9 @@ def _free(robot: Robot, word: str) -> slice:
     """Where the position of a free base stands in q."""
     if robot.joints[0].kind != "free":
         raise HeelstrikeError(
-            f"{word} is that of a free base, and {robot.name} has none: it stands where its file "
-            'puts it; give joints, or base = "floating"'
+            f"{word} applies to a free base, and {robot.name} has none",
+            path=word,
+            remedy='set joints, or base = "floating"',
         )
     return slice(robot.joints[0].iq, robot.joints[0].iq + 3)
 
@@ -160,11 +160,10 @@ def _quaternion(roll: float, pitch: float, yaw: float) -> np.ndarray:
     return pin.Quaternion(pin.rpy.rpyToMatrix(roll, pitch, yaw)).coeffs()
 
 
-def _point(given: Any) -> tuple[Any, ...]:
-    """(link, position) or (link, position, radius)."""
-    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) not in (2, 3):
-        raise HeelstrikeError(f"points are lists of [link, [x, y, z], radius], not {given!r}")
-    return tuple(given)
+def _check_point(point: Any) -> None:
+    """Raise ParameterError for what is neither (link, position) nor (link, position, radius)."""
+    if not isinstance(point, Sequence) or isinstance(point, str) or len(point) not in (2, 3):
+        raise ParameterError("points", point, "lists of [link, [x, y, z], radius]")
 
 
 def _near(values: Any) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import ParameterError
 from heelstrike.parameters import check_numbers, is_number, static
 from heelstrike.spatial.vector import SX
 
@@ -44,21 +44,20 @@ class Surface(ABC):
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, SurfaceLaw):
-            raise HeelstrikeError(
-                f"surface '{self.name}' takes a law such as hs.Elastic(normal, friction), not "
-                f"{self.law!r}; wrap a normal law: hs.Elastic(hs.HuntCrossley(), hs.Bristle())"
+            raise self._invalid(
+                "law",
+                "a surface law, such as hs.Elastic(normal, friction)",
+                "wrap a normal law: hs.Elastic(hs.HuntCrossley(), hs.Bristle())",
             )
         if not isinstance(self.name, str) or not self.name or "." in self.name:
-            raise HeelstrikeError(f"a surface's name has no dots and is not empty: {self.name!r}")
+            raise self._invalid("name", "a name without dots that is not empty")
         check_numbers(self, point=(-1e6, 1e6), velocity=(-1e3, 1e3))
         self._check_size(3, "point", "velocity")
         touches = (self.touches,) if isinstance(self.touches, str) else self.touches
         if touches is not None:
             listed = isinstance(touches, Sequence)
             if not listed or not all(isinstance(name, str) for name in touches):
-                raise HeelstrikeError(
-                    f"touches of surface '{self.name}' are names of bodies, not {self.touches!r}"
-                )
+                raise self._invalid("touches", "names of bodies")
             object.__setattr__(self, "touches", tuple(touches))
 
     @abstractmethod
@@ -93,23 +92,24 @@ class Surface(ABC):
         changed: SurfaceLaw = replace(self.law, **law)  # type: ignore[type-var]
         return replace(self, law=changed, **own)
 
-    def _check_size(self, size: int, *words: str) -> None:
-        for word in words:
-            value = getattr(self, word)
-            if is_number(value) and np.shape(value) != (size,):
-                raise HeelstrikeError(
-                    f"the {word} of surface '{self.name}' is {NUMBERS[size]} numbers, not {value!r}"
-                )
+    def _invalid(self, name: str, allowed: str, remedy: str = "") -> ParameterError:
+        """Return the error for a field whose value is not allowed."""
+        owner = f"{type(self).__name__} '{self.name}'"
+        return ParameterError(name, getattr(self, name), allowed, remedy, owner)
 
-    def _unit(self, word: str, size: int) -> np.ndarray:
-        """A direction given by `size` numbers, with length 1."""
-        value = getattr(self, word)
+    def _check_size(self, size: int, *names: str) -> None:
+        """Raise ParameterError for fields that are not vectors of `size` numbers."""
+        for name in names:
+            value = getattr(self, name)
+            if is_number(value) and np.shape(value) != (size,):
+                raise self._invalid(name, f"{NUMBERS[size]} numbers")
+
+    def _unit(self, name: str, size: int) -> np.ndarray:
+        """Return the direction in a field of `size` numbers, scaled to length 1."""
+        value = getattr(self, name)
         direction = np.asarray(value, dtype=float) if is_number(value) else np.zeros(0)
         if direction.shape != (size,) or not np.isfinite(direction).all() or not direction.any():
-            raise HeelstrikeError(
-                f"the {word} of surface '{self.name}' is {NUMBERS[size]} numbers, not all 0: "
-                f"{value!r}"
-            )
+            raise self._invalid(name, f"{NUMBERS[size]} numbers, not all 0")
         return direction / np.linalg.norm(direction)
 
 

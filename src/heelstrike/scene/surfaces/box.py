@@ -15,7 +15,6 @@ from typing import ClassVar
 import casadi as ca
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import check_numbers, static
 from heelstrike.scene.surfaces.base import Surface, ends_at
 from heelstrike.spatial.vector import SX, constant, cross, zeros
@@ -43,9 +42,7 @@ class Box(Surface):
         faces = (self.faces,) if isinstance(self.faces, str) else tuple(self.faces)
         object.__setattr__(self, "faces", faces)
         if not faces or not set(faces) <= set(FACES):
-            raise HeelstrikeError(
-                f"the faces of box '{self.name}' are among {', '.join(FACES)}, not {self.faces!r}"
-            )
+            raise self._invalid("faces", f"one or more of {', '.join(FACES)}")
 
     def bends(self, radius: float, part: int = 0) -> bool:
         return len(self.faces) > 1

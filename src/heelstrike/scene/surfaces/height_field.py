@@ -126,10 +126,7 @@ class HeightField(Surface):
             except (TypeError, ValueError):
                 grid = np.zeros(0)
         if grid.ndim != 2 or min(grid.shape) < 2 or not np.isfinite(grid).all():
-            raise HeelstrikeError(
-                f"the heights of surface '{self.name}' are finite numbers in at least two rows of "
-                f"at least two, not {given!r:.60}"
-            )
+            raise self._invalid("heights", "finite numbers in at least two rows and two columns")
         return grid
 
 
@@ -137,7 +134,12 @@ class HeightField(Surface):
 def _read(path: Path, changed: int) -> np.ndarray:
     """Heights from a file that was last `changed` then."""
     if not path.is_file():
-        raise HeelstrikeError(f"{path}: no such file; heights are an array, a .png or a .npy")
+        raise HeelstrikeError(
+            f"{path}: no such file",
+            path="heights",
+            value=path,
+            remedy="pass an array, or a path to a .png or .npy file",
+        )
     try:
         if path.suffix.lower() == ".npy":
             return np.asarray(np.load(path, allow_pickle=False), dtype=float)
@@ -149,8 +151,13 @@ def _read(path: Path, changed: int) -> np.ndarray:
                 pixels = pixels[..., : 3 if pixels.shape[-1] > 2 else 1].mean(axis=-1)
             return pixels[::-1].T
     except Exception as error:  # each reader has its own
-        raise HeelstrikeError(f"{path} cannot be read as heights: {error}") from error
+        raise HeelstrikeError(
+            f"{path}: cannot read heights ({error})", path="heights", value=path
+        ) from error
     raise HeelstrikeError(
-        f"{path}: heights are read from .png and .npy; of a mesh, sample the heights over x and y "
-        "into an array, and give that"
+        f"{path}: this file type holds no heights",
+        path="heights",
+        value=path,
+        allowed=".png or .npy",
+        remedy="sample the heights of a mesh over x and y into an array, and pass that",
     )

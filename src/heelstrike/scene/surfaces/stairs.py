@@ -25,7 +25,6 @@ from typing import ClassVar
 import casadi as ca
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import check_numbers, static
 from heelstrike.scene.surfaces.base import Surface, axes_of, ends_at
 from heelstrike.spatial.vector import SX, constant, cross
@@ -60,9 +59,7 @@ class Stairs(Surface):
         check_numbers(self, rise=lengths, run=lengths, width=lengths, landing=(0, 1e6))
         self._unit("direction", 2)
         if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1:
-            raise HeelstrikeError(
-                f"the count of stairs '{self.name}' is a whole number above 0, not {self.count!r}"
-            )
+            raise self._invalid("count", "a whole number above 0")
 
     @property
     def parts(self) -> tuple[str, ...]:
