@@ -11,29 +11,29 @@ import dataclasses
 import numpy as np
 import pytest
 
-from heelstrike.dynamics.flight import flight
+import heelstrike as hs
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot import load
 from heelstrike.runtime.compiler import compile_program
+from tests.flight import in_flight
 from tests.models import example_file
 
 GRAVITY = 9.81
 INVARIANTS = ["momentum", "kinetic_energy", "potential_energy"]
 
 
-def fall(kernel, robot, q, v, dt, duration, **servo):
-    """The state after a duration of flight."""
-    n = len(np.atleast_2d(q))
-    batch = kernel.batch(n)
-    batch.set(dt=[dt], gravity=[GRAVITY], q=np.atleast_2d(q), v=np.atleast_2d(v), **servo)
-    batch.run(steps=round(duration / dt))
-    return batch.get("q"), batch.get("v")
+def fall(sim, q, v, dt, duration):
+    """Return q and v, a row a world, after a duration of flight."""
+    sim.parameters["dt"] = dt
+    sim.reset(q0=q, v0=v)
+    sim.step(round(duration / dt))
+    return np.atleast_2d(sim.state["q"]).copy(), np.atleast_2d(sim.state["v"]).copy()
 
 
 def drifts(robot, integrator, dts, duration):
     """Change of angular momentum, linear momentum against the parabola, energy; for each dt."""
-    kernel = compile_program(flight(robot, integrator))
+    sim = in_flight(robot, integrator=integrator)
     measure = compile_program(quantities(robot, INVARIANTS))
     rng = np.random.default_rng(3)
     q = robot.pose("crouch")
@@ -48,7 +48,7 @@ def drifts(robot, integrator, dts, duration):
     spin, push, energy = invariants(q, v)
     rows = []
     for dt in dts:
-        new_spin, new_push, new_energy = invariants(*fall(kernel, robot, q, v, dt, duration))
+        new_spin, new_push, new_energy = invariants(*fall(sim, q, v, dt, duration))
         expected = push - [0, 0, robot.mass * GRAVITY * duration]
         rows.append(
             (
@@ -79,9 +79,8 @@ def test_drift_falls_with_the_order_of_the_integrator(name, integrator, order, d
 def test_single_body_keeps_its_linear_momentum_exactly():
     """However fast it spins: the base's velocity is stepped in world axes."""
     robot = load("cube")
-    kernel = compile_program(flight(robot))
     q, v = robot.neutral, np.array([1.0, -2.0, 3.0, 20.0, -30.0, 10.0])
-    end_q, end_v = fall(kernel, robot, q, v, 1e-3, 1.0)
+    end_q, end_v = fall(in_flight(robot), q, v, 1e-3, 1.0)
     x, y, z, w = end_q[0, 3:7]
     rotation = np.array(
         [
@@ -106,8 +105,8 @@ def test_planar_body_keeps_its_speed(tmp_path, integrator):
     )
     robot = load(tmp_path / "disc.urdf", points=[])
     assert [j.kind for j in robot.joints] == ["planar"]
-    kernel = compile_program(flight(robot, integrator))
-    q, v = fall(kernel, robot, robot.neutral, np.array([1.0, 0.0, 10.0]), 1e-3, 1.0)
+    sim = in_flight(robot, integrator=integrator)
+    q, v = fall(sim, robot.neutral, np.array([1.0, 0.0, 10.0]), 1e-3, 1.0)
     assert np.linalg.norm(v[0, :2]) == pytest.approx(1.0, abs=1e-12)
     assert q[0, :2] == pytest.approx([1.0, 0.0], abs=1e-12)
     assert np.arctan2(q[0, 3], q[0, 2]) == pytest.approx(10.0 - 4 * np.pi, abs=1e-12)
@@ -116,10 +115,10 @@ def test_planar_body_keeps_its_speed(tmp_path, integrator):
 def test_rigid_body_tumbles_as_euler_says():
     """Free rotation of an asymmetric body: kinetic energy and |L| stay; RK4 against a tiny step."""
     robot = load("brick")
-    kernel = compile_program(flight(robot, "rk4"))
+    sim = in_flight(robot, integrator="rk4")
     q, v = robot.neutral, np.array([0, 0, 0, 3.0, 0.2, -1.0])
-    coarse = fall(kernel, robot, q, v, 4e-3, 1.0)
-    fine = fall(kernel, robot, q, v, 5e-4, 1.0)
+    coarse = fall(sim, q, v, 4e-3, 1.0)
+    fine = fall(sim, q, v, 5e-4, 1.0)
     inertia = robot.bodies[0].inertia
     for state in (coarse, fine):
         spin = inertia @ state[1][0, 3:]
@@ -139,34 +138,31 @@ def test_implicit_servo_holds_a_pose_in_free_fall(name, dt):
     """
     robot = load(example_file(name)) if name.endswith(".urdf") else load(name)
     pose = robot.pose("stance") if "stance" in robot.poses else robot.neutral
-    gains = np.r_[np.zeros(6), np.ones(robot.nv - 6)]
-    servo = {"kp": 1000 * gains, "kd": 8 * gains, "v_ref": np.zeros(robot.nv)}
-    servo["q_ref"] = np.r_[np.zeros(6), pose[7:]]
+    sim = in_flight(robot, control=hs.Servo(kp=1000.0, kd=8.0, reference=pose))
     q = pose.copy()
     q[7:] += 0.05 * np.random.default_rng(0).choice([-1, 1], size=robot.nq - 7)
-    kernel = compile_program(flight(robot))
-    end_q, end_v = fall(kernel, robot, q, np.zeros(robot.nv), dt, 1.0, **servo)
+    end_q, end_v = fall(sim, q, np.zeros(robot.nv), dt, 1.0)
     assert np.isfinite(end_q).all()
     assert np.abs(end_q[0, 7:] - pose[7:]).max() < 0.2 * 0.05
     assert np.abs(end_v[0, 6:]).max() < 0.5
 
 
+@pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
 def test_explicit_servo_would_explode():
     """The reason for the implicit servo: the same gains, explicit, on hoap1 without armature."""
     robot = load("hoap1")
     robot = dataclasses.replace(robot, armature=np.zeros(robot.nv))
-    gains = np.r_[np.zeros(6), np.ones(robot.nv - 6)]
-    servo = {"kp": 60 * gains, "kd": 0.5 * gains, "v_ref": np.zeros(robot.nv)}
     pose = robot.pose("stance")
-    servo["q_ref"] = np.r_[np.zeros(6), pose[7:]]
     q = pose.copy()
     q[7:] += 1e-3
-    ends = {}
+    ends, failed = {}, {}
     for integrator in ("euler", "symplectic"):
-        kernel = compile_program(flight(robot, integrator))
-        with np.errstate(all="ignore"):
-            ends[integrator] = fall(kernel, robot, q, np.zeros(robot.nv), 1e-3, 0.2, **servo)[1]
-    assert not np.abs(ends["euler"]).max() < 1e3  # NaN counts as exploded
+        servo = hs.Servo(kp=60.0, kd=0.01, reference=pose)  # more damping is refused at once
+        sim = in_flight(robot, integrator=integrator, control=servo)
+        sim.parameters["servo.kd"] = 50 * sim.parameters["servo.kd"]
+        ends[integrator] = fall(sim, q, np.zeros(robot.nv), 1e-3, 0.2)[1]
+        failed[integrator] = sim.failed[0] >= 0
+    assert failed == {"euler": True, "symplectic": False}
     assert np.abs(ends["symplectic"][0, 6:]).max() < 1.0
 
 
@@ -174,21 +170,23 @@ def test_a_mass_that_varies_at_run_time():
     """One program, many masses: each world as a robot whose file said so."""
     robot = load("hoap1")
     body = robot.bodies[robot.body("CHEST")]
-    kernel = compile_program(flight(robot, vary=["CHEST"]))
+    sim = in_flight(robot, worlds=4)
+    sim.free_masses(body.name)
     masses = body.mass * np.array([0.5, 1.0, 2.0, 4.0])
     q = np.tile(robot.pose("crouch"), (4, 1))
     v = np.tile(np.random.default_rng(0).normal(size=robot.nv), (4, 1))
-    found = fall(kernel, robot, q, v, 1e-3, 0.05, **{"CHEST.mass": masses[:, None]})
+    sim.parameters[f"{body.name}.mass"] = masses[:, None]
+    found = fall(sim, q, v, 1e-3, 0.05)
     for k, mass in enumerate(masses):
         heavier = dataclasses.replace(body, mass=mass, inertia=body.inertia * mass / body.mass)
         bodies = tuple(heavier if b is body else b for b in robot.bodies)
-        built = compile_program(flight(dataclasses.replace(robot, bodies=bodies)))
-        expected = fall(built, robot, q[k], v[k], 1e-3, 0.05)
+        built = in_flight(dataclasses.replace(robot, bodies=bodies))
+        expected = fall(built, q[k], v[k], 1e-3, 0.05)
         # constants are folded in another order; 50 steps
         assert np.allclose(found[0][k], expected[0][0], atol=1e-11)
         assert np.allclose(found[1][k], expected[1][0], atol=1e-9)
 
 
 def test_unknown_integrator_is_a_sentence():
-    with pytest.raises(HeelstrikeError, match="integrators: symplectic, euler, rk4"):
-        flight(load("ball"), "verlet")
+    with pytest.raises(HeelstrikeError, match=r"no integrator 'verlet'.*symplectic, euler, rk4"):
+        in_flight(load("ball"), integrator="verlet")

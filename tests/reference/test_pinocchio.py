@@ -12,13 +12,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import WHOLE, quantities
 from heelstrike.dynamics.tree import supports
 from heelstrike.robot import bundled, load
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.runtime.compiler import compile_program
+from tests.flight import flight
 from tests.models import data_file, example_file, random_states, random_tree
 
 GRAVITY = 9.81
@@ -119,7 +119,8 @@ def test_joints_in_any_order_that_puts_parents_first():
     ends = []
     for robot in (tree, mixed):
         batch = compile_program(flight(robot)).batch(WORLDS)
-        batch.set(q=q, v=v, dt=[1e-3], gravity=[9.81], kp=tree.kp, kd=tree.kd)
+        batch.set(q=q, v=v, dt=[1e-3], gravity=[0.0, 0.0, -9.81])
+        batch.set(**{"servo.kp": tree.kp, "servo.kd": tree.kd})
         batch.run(steps=10)
         ends.append(batch.state())
     assert np.allclose(ends[0]["q"], ends[1]["q"], atol=1e-9)

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from heelstrike.codegen import llvm
-from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.ir.program import Program
 from heelstrike.robot import load
 from heelstrike.runtime.compiler import compile_program
+from tests.flight import flight
 
 WORLDS = 1000
 NAMES = ["forward_dynamics", "mass_matrix", "com", "kinetic_energy", "mass_solve"]
@@ -110,9 +110,8 @@ def test_uniform_input_and_the_same_value_for_each_world(robot):
     """A parameter given once and the same parameter given per world."""
     kernel = compile_program(flight(robot))
     inputs = states(robot, "float64")
-    common = {"dt": [1e-3], "kp": robot.kp, "kd": robot.kd}
-    common |= {"q_ref": np.zeros(robot.nv), "v_ref": np.zeros(robot.nv)}
-    common |= {"gravity": [9.81]}
+    common = {"dt": [1e-3], "gravity": [0.0, 0.0, -9.81]}
+    common |= {"servo.kp": robot.kp, "servo.kd": robot.kd, "servo.q_ref": np.zeros(robot.nv)}
     state = {"q": inputs["q"], "v": inputs["v"]}
     ends = []
     for parameters in (common, {k: np.tile(x, (WORLDS, 1)) for k, x in common.items()}):

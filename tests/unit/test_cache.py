@@ -23,7 +23,6 @@ import pytest
 import heelstrike as hs
 from heelstrike.codegen import cpu
 from heelstrike.codegen.cuda.ptx import make_ptx
-from heelstrike.dynamics.cached import flight_kernel
 from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.errors import ProgramError
 from heelstrike.ir.program import Program
@@ -32,6 +31,7 @@ from heelstrike.runtime.cache import cached_kernel, cached_ptx, clear_cache, tri
 from heelstrike.runtime.compiler import compile_program
 from heelstrike.runtime.container import Target
 from heelstrike.runtime.key import digest
+from tests.flight import flight, in_flight
 from tests.models import data_file
 
 KEY = ("growth", 1)
@@ -128,14 +128,17 @@ def test_a_hit_imports_no_casadi(folder):
 def test_a_changed_parameter_compiles_nothing(folder, monkeypatch):
     robot = hs.load("hoap1")
     start = time.perf_counter()
-    batch = flight_kernel(robot).batch(4)
+    sim = in_flight(robot, control=hs.Servo(), worlds=4)
+    sim.step()
     cold = time.perf_counter() - start
     for name in ("compile_object", "object_code"):
         monkeypatch.setattr(cpu, name, never)
     start = time.perf_counter()
     for gain in (10.0, 20.0, 30.0):
-        batch.set(kp=np.full(robot.nv, gain), gravity=[gain], dt=[1e-3 / gain])
-        batch.run()
+        sim.parameters["servo.kp"] = np.full(robot.nv, gain)
+        sim.parameters["gravity"] = [0, 0, -gain]
+        sim.parameters["dt"] = 1e-3 / gain
+        sim.step()
     # microseconds against most of a second; a fifth leaves room for a busy machine
     assert time.perf_counter() - start < cold / 5
     assert len(list(folder.iterdir())) == 1
@@ -164,12 +167,14 @@ def test_another_robot_is_not_taken_for_this_one(monkeypatch):
     keys = [digest(fingerprint(r)) for r in (robot, *others)]
     assert len(set(keys)) == len(keys)
     assert digest(fingerprint(hs.load("hoap1"))) == keys[0]
-    flight_kernel(robot)
-    monkeypatch.setattr("heelstrike.dynamics.flight.flight", lambda *_: never())
-    flight_kernel(robot)
-    for arguments in [(others[0],), (robot, "euler"), (robot, "symplectic", [body.name])]:
+    in_flight(robot).step()
+    monkeypatch.setattr(Program, "trace", lambda *_: never())
+    in_flight(robot).step()
+    varied = in_flight(robot)
+    varied.free_masses(body.name)
+    for sim in (in_flight(others[0]), in_flight(robot, integrator="euler"), varied):
         with pytest.raises(AssertionError, match="must not trace"):
-            flight_kernel(*arguments)
+            sim.step()
 
 
 def _changed(items: tuple, i: int, item: object) -> tuple:
@@ -178,13 +183,14 @@ def _changed(items: tuple, i: int, item: object) -> tuple:
 
 def test_g1_from_cache_to_running():
     robot = hs.load(data_file("robots/g1.xml"))
+    key = ("flight", fingerprint(robot))
     start = time.process_time()
-    live = flight_kernel(robot)
+    live = cached_kernel(key, lambda: flight(robot))
     cold = time.process_time() - start
     start = time.process_time()
-    kernel = flight_kernel(robot)
+    kernel = cached_kernel(key, never)
     batch = kernel.batch(1)
-    batch.set(dt=[1e-3], gravity=[9.81])
+    batch.set(dt=[1e-3], gravity=[0.0, 0.0, -9.81])
     batch.run()
     warm = time.process_time() - start
     assert kernel.code == live.code

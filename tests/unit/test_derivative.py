@@ -10,7 +10,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from heelstrike.dynamics.flight import flight
 from heelstrike.errors import ProgramError
 from heelstrike.ir.derivative import Derivative
 from heelstrike.ir.loop import (
@@ -27,6 +26,7 @@ from heelstrike.robot import load
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.runtime.compiler import compile_program
 from heelstrike.simulate.linearize import Linearizer
+from tests.flight import flight
 from tests.models import random_tree
 
 SX = ca.SX
@@ -106,12 +106,13 @@ def test_linearized_flight(name):
     """A and B of a servo-driven step, on the tangent space: quaternions move on their sphere."""
     robot = load("hoap1") if name == "hoap1" else from_pinocchio(random_tree(2))
     nv, program = robot.nv, flight(robot)
-    inputs = ("q_ref", "kp", "dt")
+    inputs = ("servo.q_ref", "servo.kp", "dt")
     slopes = Linearizer(robot, program, inputs)
     rng = np.random.default_rng(1)
     q, v = move(robot, robot.neutral, rng.normal(size=nv)), rng.normal(size=nv)
-    values = {"dt": np.array([2e-3]), "gravity": np.array([9.81]), "kp": np.full(nv, 50.0)}
-    values |= {"kd": np.full(nv, 2.0), "q_ref": rng.normal(size=nv), "v_ref": np.zeros(nv)}
+    values = {"dt": np.array([2e-3]), "gravity": np.array([0.0, 0.0, -9.81])}
+    values |= {"servo.kp": np.full(nv, 50.0), "servo.kd": np.full(nv, 2.0)}
+    values["servo.q_ref"] = rng.normal(size=nv)
     found = slopes(q=q, v=v, **values)
     step = compile_program(program)
     n = 2 * nv + sum(slopes.inputs.values())

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.errors import ProgramError
 from heelstrike.ir.loop import counted, table
@@ -26,6 +25,7 @@ from heelstrike.runtime.compiler import compile_program
 from heelstrike.runtime.container import Target
 from heelstrike.runtime.export import export, export_casadi
 from heelstrike.runtime.exported import load_exported
+from tests.flight import flight
 
 RNG = np.random.default_rng(0)
 
@@ -96,7 +96,8 @@ def test_a_robot_flies_in_a_process_without_casadi_and_pinocchio(tmp_path):
         "from heelstrike.runtime.exported import load_exported\n"
         f"batch = load_exported({str(path)!r}).batch(3)\n"
         f"ones = np.ones({robot.nv})\n"
-        "batch.set(dt=[1e-3], gravity=[9.81], kp=60 * ones, q_ref=0.1 * ones)\n"
+        "batch.set(dt=[1e-3], gravity=[0, 0, -9.81])\n"
+        "batch.set(**{'servo.kp': 60 * ones, 'servo.q_ref': 0.1 * ones})\n"
         "batch.run(steps=50)\n"
         f"np.save({str(tmp_path / 'q.npy')!r}, batch.get('q'))\n"
         "loaded = {name.partition('.')[0] for name in sys.modules}\n"
@@ -105,7 +106,8 @@ def test_a_robot_flies_in_a_process_without_casadi_and_pinocchio(tmp_path):
     subprocess.run([sys.executable, "-c", script], check=True)
     batch = compile_program(flight(robot)).batch(3)
     ones = np.ones(robot.nv)
-    batch.set(dt=[1e-3], gravity=[9.81], kp=60 * ones, q_ref=0.1 * ones)
+    batch.set(dt=[1e-3], gravity=[0, 0, -9.81])
+    batch.set(**{"servo.kp": 60 * ones, "servo.q_ref": 0.1 * ones})
     batch.run(steps=50)
     assert batch.get("q").tobytes() == np.load(tmp_path / "q.npy").tobytes()
 

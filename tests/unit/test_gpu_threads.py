@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.dynamics.flight import flight
 from heelstrike.ir.program import Program
 from heelstrike.step.outputs import output_name
 from heelstrike.step.step import step_program
+from tests.flight import flight
 from tests.gpu_threads import LANES, same_bits
 
 LAW = hs.Elastic(hs.LinearSpring(), hs.Bristle())
@@ -44,7 +44,7 @@ def moving(
 def test_limbs_and_hub_of_a_flight():
     robot = hs.load("hoap1")
     v = np.random.default_rng(1).normal(size=(LANES, robot.nv))
-    given = {"dt": [1e-3], "gravity": [9.81], "kp": np.full(robot.nv, 50.0)}
+    given = {"dt": [1e-3], "gravity": [0.0, 0.0, -9.81], "servo.kp": np.full(robot.nv, 50.0)}
     ours, _ = same_bits(flight(robot), [], 3, v=v, **given)
     assert ours.plan.sizes == [2, 2]
     assert ours.plan.members[0] == 1

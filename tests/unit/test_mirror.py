@@ -14,11 +14,11 @@ from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
 from heelstrike.codegen.cuda.schedule import schedule
-from heelstrike.dynamics.flight import flight
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.robot.mirror import with_mirrored
 from heelstrike.runtime.compiler import compile_program
 from heelstrike.spatial.rotation import constant_rotation
+from tests.flight import flight
 from tests.models import data_file, random_states
 from tests.reference.test_pinocchio import check_against_pinocchio
 from tests.unit.test_twins import assert_same_bits, widths

@@ -16,11 +16,11 @@ from heelstrike.codegen.cuda.module import Ptx
 from heelstrike.codegen.cuda.plan import Rounds, Segment, loops, segments
 from heelstrike.codegen.cuda.ptx import make_ptx
 from heelstrike.codegen.cuda.schedule import MOST, SHARED, schedule
-from heelstrike.dynamics.flight import flight
 from heelstrike.errors import ProgramError
 from heelstrike.ir.code import Code, inner
 from heelstrike.robot import load
 from heelstrike.runtime.cuda.kernel import CudaKernel
+from tests.flight import flight
 from tests.models import data_file
 from tests.unit.test_rollout import oscillator, points, roots, runaway
 

@@ -27,7 +27,7 @@ class Slopes:
 
 
 class Linearizer:
-    """Compiled derivative of a step program with memory q and v (flight, ...)."""
+    """Compiled derivative of a step program with memory q and v."""
 
     def __init__(self, robot: Robot, step: Program, inputs: Sequence[str] = ()) -> None:
         self.robot = robot
