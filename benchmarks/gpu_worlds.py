@@ -176,10 +176,10 @@ def refusal(sim: hs.Simulator) -> str:
 
 def judged(sim: hs.Simulator, fall: Fall) -> Any:
     """Who fell, by the program of a sweep, where the worlds lie."""
-    machine, nq = sim._machine, sim.robot.nq
-    kernel = machine.target.kernel(("fall", nq), lambda: fall.program(nq), ["fell"], None)
+    nq = sim.robot.nq
+    kernel = sim.compiled.target.kernel(("fall", nq), lambda: fall.program(nq), ["fell"], None)
     batch = kernel.batch(sim.worlds)
-    batch.share(machine.ready())
+    batch.share(sim.compiled.batch())
     batch.run()
     return batch.device_array("fell")
 

@@ -145,9 +145,9 @@ def test_a_reset_copies_nothing_back(driver):
     # a byte a lane that says who, and one tile of every number
     assert driver.copied["in"] == 64 + numbers * 32 * 4
     with pytest.raises(HeelstrikeError, match=r"the mask has shape \(3,\)"):
-        sim._machine.ready().reset(np.ones(3, bool))
+        sim.compiled.batch().reset(np.ones(3, bool))
     with pytest.raises(HeelstrikeError, match="no memory speed"):
-        sim._machine.ready().reset(speed=[1.0])
+        sim.compiled.batch().reset(speed=[1.0])
 
 
 def test_what_is_not_looked_at_is_not_copied(driver):
@@ -209,5 +209,5 @@ def test_what_is_copied_has_arrived_before_a_launch(driver):
     sim.step()
     driver.waits = 0
     sim.state["v"] = np.zeros(sim.robot.nv)
-    sim._machine.ready().keep("q")
+    sim.compiled.batch().keep("q")
     assert driver.waits == 2

@@ -188,8 +188,14 @@ def test_an_explicit_servo_that_cannot_hold_is_refused(integrator):
         (lambda: ball().run(-1.0), "a duration is a time above 0 s"),
         (lambda: ball().run(steps=1.5), "steps is a whole number above 0, not 1.5"),
         (lambda: ball().run(1.0, every=0), "every is a whole number above 0"),
-        (lambda: ball().run(1.0, q0=[0, 0, 1]), r"q0 of ball is 7 finite numbers.*shape \(3,\)"),
-        (lambda: ball().run(1.0, v0=[np.nan] * 6), "v0 of ball is 6 finite numbers"),
+        (
+            lambda: ball().run(1.0, q0=[0, 0, 1]),
+            r"q0 of ball has shape \(3,\); allowed: 7 finite numbers",
+        ),
+        (
+            lambda: ball().run(1.0, v0=[np.nan] * 6),
+            "v0 of ball has values that are not finite; allowed: 6 finite numbers",
+        ),
         (lambda: ball().run(1.0, record="froce"), "no variable 'froce'; did you mean 'force'"),
         (lambda: ball().run(1.0, record=["gyro"]), r"'gyro' needs to know where: .*sensors="),
         (
@@ -208,10 +214,13 @@ def test_an_explicit_servo_that_cannot_hold_is_refused(integrator):
             lambda: ball().run(1.0, worlds=2, vary={"dt": [1e-3, 2e-3]}),
             "where dt varies .* say steps=",
         ),
-        (lambda: ball().run(1.0, vary={"balls.mass": 2.0}), "balls"),
+        (lambda: ball().run(1.0, vary={"balls.mass": 2.0}), "no parameter 'balls.mass'"),
         (lambda: ball().parameters["gravitation"], "did you mean 'gravity'"),
-        (lambda: ball(worlds=2).reset(worlds=[True]), "a mask of 2 booleans"),
-        (lambda: ball(worlds=2).reset(worlds=[0, 1]), "a mask of 2 booleans"),
+        (
+            lambda: ball(worlds=2).reset(worlds=[True]),
+            "worlds is an array of bool, shape .* 2 booleans",
+        ),
+        (lambda: ball(worlds=2).reset(worlds=[0, 1]), "worlds is an array of int64, .* 2 booleans"),
         (lambda: ball().linearize("gravitas"), "did you mean 'gravity'"),
         (lambda: ball().observe("kinetics"), "did you mean 'kinetic'"),
     ],

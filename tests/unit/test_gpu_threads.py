@@ -33,11 +33,11 @@ def moving(
     """A servo on a floor with joints that move: the step, its outputs, and values."""
     scene = hs.Scene(robot, hs.Plane(law=law))
     sim = hs.Simulator(scene, dt=1e-3, control=hs.Servo(), worlds=LANES, dtype="float32")
-    batch = sim._machine.ready(())
+    batch = sim.compiled.batch(())
     ports = (*batch.layout.inputs, *batch.layout.memory)
     values = {port.name: batch.get(port.name) for port in ports}
     values["v"] = np.random.default_rng(0).normal(size=values["v"].shape)
-    program = step_program(sim._machine.plan, record)
+    program = step_program(sim.plan, record)
     return program, [output_name(name) for name in record], values
 
 

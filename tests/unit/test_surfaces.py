@@ -346,9 +346,9 @@ def test_keys_tell_scenes_apart():
         hs.Scene(cube, hs.HeightField()),
         hs.Scene(cube, hs.HeightField(outside="none")),
     ]
-    keys = [str(hs.Simulator(scene)._machine.plan.key()) for scene in scenes]
+    keys = [str(hs.Simulator(scene).plan.key()) for scene in scenes]
     assert len(set(keys)) == len(keys)
-    assert isinstance(hs.Simulator(scenes[0])._machine.plan, StepPlan)
+    assert isinstance(hs.Simulator(scenes[0]).plan, StepPlan)
 
 
 def test_what_a_contact_weighs():

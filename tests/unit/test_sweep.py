@@ -200,7 +200,7 @@ def test_starts_are_checked_in_every_world_as_it_is():
     both = {"start.q.root.z": [0.2963, 0.2883], "start.q.R_AFE": [-0.2414, 0.0586]}
     study = study_of("robot.toml", Plan.of(both, None, None, 0))
     rows = study.rows((0, 4))
-    found = depths(study.sim._machine.plan, {**study.job.base, **rows})
+    found = depths(study.sim.plan, {**study.job.base, **rows})
     wanted = [meetings(study.sim.scene, q)[0] for q in rows["q"]]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)  # rounding of sums of some metres
     said = r"world 3, start\.q\.root\.z = 0\.2883, start\.q\.R_AFE = 0\.0586: .* 13\.\d mm inside"

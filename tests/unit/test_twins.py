@@ -243,7 +243,7 @@ def test_a_robot_alone_and_beside_others():
     for worlds in (1, 2):
         sim = hs.Simulator(hs.Scene(robot, floor), dt=1e-3, control=hs.Servo(), worlds=worlds)
         runs.append(sim.run(steps=60, q0=np.tile(q0, (worlds, 1)), record="standard").data)
-    joined_blocks = widths(step_program(sim._machine.plan))
+    joined_blocks = widths(step_program(sim.plan))
     assert joined_blocks.count(2) >= 8
     assert max(joined_blocks) == MOST
     for name, variable in runs[0].data_vars.items():

@@ -43,7 +43,7 @@ def memory(of: Case, quick: bool = False) -> dict[str, Any]:
 
 def bytes_per_world(sim: Simulator) -> int:
     """Of memory, and of inputs that were given world by world."""
-    batch = sim._machine.ready(())
+    batch = sim.compiled.batch(())
     varying = [port for port in batch.layout.inputs if sim.parameters[port.name].ndim == 2]
     numbers = sum(port.size for port in (*batch.layout.memory, *varying))
     return numbers * batch.layout.real.bytes

@@ -46,7 +46,7 @@ class GpuArrays(Arrays):
     @property
     def launched(self) -> tuple[CudaBatch, int]:
         """What a captured launch of steps holds on to: whose it is, and where the kernel reads."""
-        batch = self.sim._machine.ready(())
+        batch = self.sim.compiled.batch(())
         assert isinstance(batch, CudaBatch)
         return batch, batch.table
 

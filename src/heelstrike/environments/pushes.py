@@ -54,9 +54,7 @@ def _is_span(pair: Iterable[float]) -> bool:
 def make_room(sim: Simulator, pushes: Pushes) -> str:
     """For one more push at the body's centre of mass; returns the path of its parameters."""
     body = sim.robot.bodies[sim.robot.body(pushes.body) if pushes.body is not None else 0]
-    before = sim._machine.plan.pushes
-    path = f"push{len(before)}"
-    sim._machine.grow(pushes=(*before, body.name))
+    path = sim.compiled.add_push(body.name)
     sim.parameters[f"{path}.point"] = body.com
     sim.parameters[f"{path}.last"] = LATE  # as the simulator knows it: not free for its own pushes
     return path

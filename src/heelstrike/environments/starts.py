@@ -11,7 +11,6 @@ from heelstrike.environments import draws
 from heelstrike.environments.arrays import Arrays, Some, columns
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
-from heelstrike.simulate.room import make_room
 from heelstrike.simulate.simulator import Simulator
 
 Range: TypeAlias = tuple[Any, Any] | Callable[[Any], Any]
@@ -143,8 +142,9 @@ def check_varied(sim: Simulator, ranges: Mapping[str, Range]) -> None:
         raise HeelstrikeError("all worlds of an environment share dt; vary something else")
     for path, given in ranges.items():
         ends: Sequence[Any]
+        sim.compiled.add_parameters([path])
         if callable(given):
-            size = 1 if path.endswith(".mass") else sim.parameters.size(path)
+            size = sim.parameters.size(path)
             ends = [np.asarray(given(np.full((1, size), u)))[0] for u in (0.0, 1 - 2.0**-24)]
         elif isinstance(given, Sequence) and len(given) == 2:
             ends = given
@@ -152,6 +152,5 @@ def check_varied(sim: Simulator, ranges: Mapping[str, Range]) -> None:
             raise HeelstrikeError(
                 f"vary['{path}'] is (low, high), or a function of numbers in [0, 1), not {given!r}"
             )
-        make_room(sim._machine, None, {path: ends[0]})
         for end in ends:
             sim.parameters[path] = end

@@ -1,22 +1,23 @@
-"""A scene's compiled step, and the arrays of the worlds that it works on.
+"""A scene's compiled step and the arrays of the worlds that it advances.
 
-What is compiled depends on the plan and on what is recorded; parameters and state are carried over
-whenever one of these changes.
+The code depends on the plan of the step and on what is recorded. Whenever one of these changes, the
+step is compiled for the new choice (or found in the cache) and parameters and state are carried
+over. Parameters themselves are never part of the code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from heelstrike.errors import ParameterError
+from heelstrike.errors import HeelstrikeError, ParameterError, at_path
 from heelstrike.parameters import parameters, with_values
 from heelstrike.runtime.cuda.kernel import CudaKernel
 from heelstrike.runtime.kernel import Kernel
-from heelstrike.scene.servo import ServoPlan
+from heelstrike.scene.servo import ServoPlan, positions
 from heelstrike.scene.surfaces import HeightField
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.state import State
@@ -28,38 +29,57 @@ from heelstrike.step.outputs import output_name
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.step import step_program
 
+MAX_STEP = 10.0
+"""Largest time step that is accepted [s]."""
 
-class Machine:
-    """The worlds of a simulator."""
+
+class CompiledScene:
+    """The worlds of a simulator: plan, parameters, start state, and the batch that holds them.
+
+    Nothing is compiled before `batch` is first called.
+    """
 
     def __init__(self, plan: StepPlan, dt: float, worlds: int, target: Target) -> None:
         self.plan = plan
         self.target = target
         self.worlds = worlds
         values = {"dt": np.array([dt])} | plan.parameters()
-        self.parameters = Parameters(values, self._check, self._set)
+        self.parameters = Parameters(values, self._check, self._write)
         self.parameters.worlds = worlds
-        self.begin = {"q": plan.pose, "v": np.zeros(plan.robot.nv)}
-        """The state that a reset goes back to."""
+        self.start = {"q": plan.pose, "v": np.zeros(plan.robot.nv)}
+        """State that a reset restores: (size,) each, or (worlds, size)."""
         self.outputs: tuple[str, ...] | None = None
+        """Outputs that the present batch records; None before it is compiled."""
         self.state: State
         self.failed: np.ndarray | None = None
-        """A view of when the only world failed; None of many worlds, or on a GPU."""
+        """View of the step at which a single world on a CPU failed, else None."""
         self._batch: Worlds | None = None
         self._kernels: dict[tuple[object, ...], Kernel | CudaKernel] = {}
 
     @property
     def dt(self) -> np.ndarray:
-        """Of each world [s]."""
+        """Time step of each world [s], (worlds,)."""
         return np.broadcast_to(self.parameters["dt"].reshape(-1, 1)[:, 0], (self.worlds,))
 
     @property
     def clock(self) -> np.ndarray:
-        """Steps that each world has made since its start; compiles nothing."""
+        """Steps that each world has made since its start, (worlds,); compiles nothing."""
         return np.zeros(self.worlds) if self._batch is None else self._batch.get("clock")[:, 0]
 
-    def ready(self, outputs: tuple[str, ...] | None = None) -> Worlds:
-        """The batch, compiled for these outputs (None: whichever it has)."""
+    @property
+    def mass_paths(self) -> dict[str, str]:
+        """Paths of masses that may become parameters, "NAME.mass", and the names in them.
+
+        Names are those of bodies first, then of links, sites and joints.
+        """
+        robot = self.plan.robot
+        bodies, joints = ([x.name for x in some] for some in (robot.bodies, robot.joints))
+        return {f"{name}.mass": name for name in (*bodies, *robot.frames, *joints)}
+
+    # compiling
+
+    def batch(self, outputs: tuple[str, ...] | None = None) -> Worlds:
+        """Return the worlds, compiled to record these outputs (None: whichever they record now)."""
         if self._batch is not None and outputs in (None, self.outputs):
             return self._batch
         old, outputs = self._batch, outputs or ()
@@ -67,52 +87,18 @@ class Machine:
         if old is not None:
             batch.share(old)
         else:
-            batch.reset(**self.begin)
+            batch.reset(**self.start)
         self._attach(batch, outputs)
         return batch
 
-    def resize(self, worlds: int) -> None:
-        """Another number of worlds, which all start anew; parameters stay, the first world's where
-        they were given world by world.
-        """
-        self.worlds = worlds
-        self.parameters.for_worlds(worlds)
-        self.begin = {name: x[0] if x.ndim == 2 else x for name, x in self.begin.items()}
-        self._batch = self.outputs = None
-
-    def grow(self, **changes: Any) -> None:
-        """A larger program; state and parameters stay."""
-        self.plan = replace(self.plan, **changes)
-        self.parameters.add(self.plan.parameters())
-        if self._batch is not None:
-            batch = self.new_batch(())
-            batch.share(self._batch)
-            self._attach(batch, ())
-
-    def observed(self, outputs: Sequence[str]) -> dict[str, np.ndarray]:
-        """Plain outputs at the present state, by a step that is thrown away."""
-        old = self.ready()
-        batch = self.new_batch(tuple(outputs))
-        inputs = [port.name for port in old.layout.inputs]  # with what was written into views
-        batch.set(**old.state(), **{name: old.get(name) for name in inputs})
-        batch.run()
-        return {name: batch.get(output_name(name))[:, 0] for name in outputs}
-
     def new_batch(self, outputs: tuple[str, ...]) -> Worlds:
-        """Worlds at their initial values, with the present parameters."""
-        batch = self._kernel(outputs).batch(self.worlds)
+        """Return further worlds at their initial values, with the present parameters."""
+        batch = self.kernel(outputs).batch(self.worlds)
         batch.set(**dict(self.parameters.items()), **self.tables())
         return batch
 
-    def tables(self) -> dict[str, np.ndarray]:
-        """What all worlds share: heights of the ground, the motion that a servo follows."""
-        surfaces, control = self.plan.scene.surfaces, self.plan.control
-        found = {heights_name(s): s.table for s in surfaces if isinstance(s, HeightField)}
-        if isinstance(control, ServoPlan) and control.table is not None:
-            found[REFERENCE] = control.table
-        return found
-
-    def _kernel(self, outputs: tuple[str, ...]) -> Kernel | CudaKernel:
+    def kernel(self, outputs: tuple[str, ...] = ()) -> Kernel | CudaKernel:
+        """Return the step compiled to record these outputs."""
         plan, width = self.plan, 1 if self.worlds == 1 else None
         wanted = (plan.pushes, plan.varied, outputs, width)
         if wanted not in self._kernels:
@@ -122,15 +108,177 @@ class Machine:
             )
         return self._kernels[wanted]
 
+    def tables(self) -> dict[str, np.ndarray]:
+        """Return what all worlds share: heights of the ground, the motion that a servo follows."""
+        surfaces, control = self.plan.scene.surfaces, self.plan.control
+        found = {heights_name(s): s.table for s in surfaces if isinstance(s, HeightField)}
+        if isinstance(control, ServoPlan) and control.table is not None:
+            found[REFERENCE] = control.table
+        return found
+
+    def observe(self, outputs: Sequence[str]) -> dict[str, np.ndarray]:
+        """Return outputs at the present state, (worlds, ...), by a step whose result is dropped."""
+        old = self.batch()
+        batch = self.new_batch(tuple(outputs))
+        inputs = [port.name for port in old.layout.inputs]  # with what was written into views
+        batch.set(**old.state(), **{name: old.get(name) for name in inputs})
+        batch.run()
+        return {name: batch.get(output_name(name))[:, 0] for name in outputs}
+
+    # changing the program or the number of worlds
+
+    def resize(self, worlds: int) -> None:
+        """Change the number of worlds; all of them are to be reset.
+
+        Parameters and start are kept; where they differed from world to world, the first world's.
+        """
+        self.worlds = worlds
+        self.parameters.for_worlds(worlds)
+        self.start = {name: x[0] if x.ndim == 2 else x for name, x in self.start.items()}
+        self._batch = self.outputs = None
+
+    def add_parameters(self, paths: Iterable[str]) -> None:
+        """Make the masses among these paths parameters; raise if any path is unknown."""
+        new = [path for path in paths if path not in self.parameters]
+        masses = self.mass_paths
+        for path in new:
+            if path not in masses:
+                self.parameters.known(path)  # raises
+        self.free_masses([masses[path] for path in new])
+
+    def free_masses(self, names: Sequence[str]) -> None:
+        """Make the masses of bodies parameters, "NAME.mass" [kg]; state and values are kept."""
+        robot = self.plan.robot
+        bodies = [robot.bodies[robot.body(name)].name for name in names]
+        for name, body in zip(names, bodies, strict=True):
+            if name != body:
+                raise HeelstrikeError(
+                    f"'{name}' is part of body '{body}'",
+                    path=f"{name}.mass",
+                    remedy=f"vary the mass of the whole body: '{body}.mass'",
+                )
+        if new := tuple(body for body in bodies if body not in self.plan.varied):
+            self._extend(replace(self.plan, varied=(*self.plan.varied, *new)))
+
+    def add_push(self, body: str) -> str:
+        """Add a push on a body to the program; return the path of its parameters."""
+        pushes = self.plan.pushes
+        self._extend(replace(self.plan, pushes=(*pushes, body)))
+        return f"push{len(pushes)}"
+
+    def _extend(self, plan: StepPlan) -> None:
+        """Take a plan that has more parameters; state and values are kept."""
+        self.plan = plan
+        self.parameters.add(plan.parameters())
+        if self._batch is not None:
+            batch = self.new_batch(())
+            batch.share(self._batch)
+            self._attach(batch, ())
+
+    # acting on worlds
+
+    def mask(self, worlds: ArrayLike | None) -> np.ndarray:
+        """Return a mask of worlds, (worlds,) booleans; None selects all."""
+        mask = np.ones(self.worlds, bool) if worlds is None else np.asarray(worlds)
+        if mask.shape != (self.worlds,) or mask.dtype != bool:
+            raise HeelstrikeError(
+                f"worlds is an array of {mask.dtype}, shape {mask.shape}",
+                path="worlds",
+                value=worlds,
+                allowed=f"a mask of {self.worlds} booleans",
+            )
+        return mask
+
+    def start_state(self, q0: ArrayLike | None, v0: ArrayLike | None) -> dict[str, np.ndarray]:
+        """Return the start with q0 or v0 in place of its own; v is 0 where only q0 is passed."""
+        robot, worlds, found = self.plan.robot, self.worlds, dict(self.start)
+        if q0 is not None and v0 is None:
+            found["v"] = np.zeros(robot.nv)
+        for name, value, size in (("q", q0, robot.nq), ("v", v0, robot.nv)):
+            if value is None:
+                continue
+            array = np.asarray(value, dtype=float)
+            shaped = array.shape in ((size,), (worlds, size))
+            if not (shaped and np.all(np.isfinite(array))):
+                fault = "values that are not finite" if shaped else f"shape {array.shape}"
+                raise HeelstrikeError(
+                    f"{name}0 of {robot.name} has {fault}",
+                    path=f"{name}0",
+                    value=value,
+                    allowed=f"{size} finite numbers, or ({worlds}, {size}) with one row per world",
+                )
+            found[name] = array
+        return found
+
+    def reset(self, start: Mapping[str, np.ndarray], mask: np.ndarray) -> None:
+        """Set the worlds of a mask to a state at time 0, with all other memory at its initial
+        value.
+        """
+        self.batch().reset(mask, **start)
+        self.hold(start["q"], mask)
+
+    def hold(self, q: np.ndarray, mask: np.ndarray) -> None:
+        """Let a servo without a reference of its own hold the pose in which its world starts."""
+        control, robot = self.plan.control, self.plan.robot
+        if not (isinstance(control, ServoPlan) and control.follows_start):
+            return
+        if q.ndim == 1 and mask.all():
+            self.parameters["servo.q_ref"] = positions(robot, q)
+            return
+        rows = np.broadcast_to(q, (self.worlds, robot.nq))
+        held = self.parameters["servo.q_ref"]
+        held = np.array(np.broadcast_to(held, (self.worlds, robot.nv)))
+        for world in np.flatnonzero(mask):
+            held[world] = positions(robot, rows[world])
+        self.parameters["servo.q_ref"] = held
+
+    def push(
+        self,
+        body: str,
+        force: ArrayLike,
+        duration: float,
+        at: float | None,
+        point: ArrayLike | None,
+        mask: np.ndarray,
+    ) -> None:
+        """Apply a force to a body in the worlds of a mask; see `Simulator.push`."""
+        robot, dt, clock = self.plan.robot, self.dt, self.clock
+        with at_path("body"):
+            pushed = robot.bodies[robot.body(body)]
+        forces = np.asarray(force, dtype=float)
+        if forces.shape not in ((3,), (self.worlds, 3)):
+            raise ParameterError("force", force, f"three numbers [N], or ({self.worlds}, 3)")
+        if not duration > 0:
+            raise ParameterError("duration", duration, "a time above 0 s")
+        first = clock if at is None else np.round(at / dt)
+        last = first + np.maximum(1, np.round(duration / dt))
+        path = self._finished_push(pushed.name, clock) or self.add_push(pushed.name)
+        self.parameters[f"{path}.force"] = np.where(mask[:, None], forces, 0.0)
+        self.parameters[f"{path}.point"] = pushed.com if point is None else point
+        self.parameters[f"{path}.first"] = first[:, None]
+        self.parameters[f"{path}.last"] = last[:, None]
+
+    def _finished_push(self, body: str, clock: np.ndarray) -> str | None:
+        """Return the path of a push on a body that is over in all worlds, if there is one."""
+        for k, name in enumerate(self.plan.pushes):
+            if name == body and np.all(self.parameters[f"push{k}.last"].ravel() <= clock):
+                return f"push{k}"
+        return None
+
+    # parameters
+
     def _attach(self, batch: Worlds, outputs: tuple[str, ...]) -> None:
         self._batch, self.outputs = batch, outputs
         self.state = State(batch)
         self.failed = batch.view("failed")
 
     def _check(self, path: str, value: np.ndarray) -> None:
-        """Refuses what the law, the surface or the step itself would not take."""
-        if path == "dt" and not np.all((value > 0) & (value < 10)):
-            raise ParameterError("dt", value, "time steps above 0 s")
+        """Raise if the law, the surface or the step cannot take a value."""
+        if path == "dt" and not np.all((value > 0) & (value < MAX_STEP)):
+            worst = value.min() if value.min() <= 0 else value.max()
+            raise ParameterError(
+                "dt", float(worst), f"a time step above 0 and below {MAX_STEP:g} s"
+            )
         scene = self.plan.scene
         nodes: dict[str, object] = {**{s.name: s for s in scene.surfaces}, **scene.materials}
         for name, node in nodes.items():
@@ -141,6 +289,7 @@ class Machine:
                 for extreme in (value.min(), value.max()):
                     with_values(node, others | {path: float(extreme)}, own)
 
-    def _set(self, path: str) -> None:
+    def _write(self, path: str) -> None:
+        """Write a parameter into the batch, if there is one."""
         if self._batch is not None:
             self._batch.set(**{path: self.parameters[path]})

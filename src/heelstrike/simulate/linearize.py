@@ -12,7 +12,7 @@ from heelstrike.dynamics.linearize import directional
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
 from heelstrike.runtime.compiler import compile_program
-from heelstrike.simulate.compiled_scene import Machine
+from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.step.step import step_program
 
 
@@ -57,25 +57,25 @@ class Linearizer:
 class StepSlopes:
     """Of the first world."""
 
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
+    def __init__(self, compiled: CompiledScene) -> None:
+        self._compiled = compiled
         self._linearizers: dict[tuple[object, ...], Linearizer] = {}
 
     def __call__(self, *inputs: str) -> Slopes:
         """At the present state, with respect to it and to the named parameters."""
-        machine = self._machine
+        compiled = self._compiled
         for path in inputs:
-            machine.parameters.known(path)
+            compiled.parameters.known(path)
         linearizer = self._linearizer(inputs)
-        values = {path: np.atleast_2d(value)[0] for path, value in machine.parameters.items()}
-        values |= {name: value[0] for name, value in machine.ready().state().items()}
+        values = {path: np.atleast_2d(value)[0] for path, value in compiled.parameters.items()}
+        values |= {name: value[0] for name, value in compiled.batch().state().items()}
         taken = {port.name for port in linearizer.batch.layout.inputs}
         return linearizer(
-            **{name: value for name, value in values.items() if name in taken}, **machine.tables()
+            **{name: value for name, value in values.items() if name in taken}, **compiled.tables()
         )
 
     def _linearizer(self, inputs: tuple[str, ...]) -> Linearizer:
-        plan = self._machine.plan
+        plan = self._compiled.plan
         wanted = (plan.pushes, plan.varied, inputs)
         if wanted not in self._linearizers:
             program = step_program(plan, thorough=True)

@@ -12,7 +12,7 @@ from heelstrike.record.provenance import circumstances, coordinates, described
 from heelstrike.record.recording import Recording
 from heelstrike.record.variables import dataset
 from heelstrike.scene.scene import Scene, bodies_in
-from heelstrike.simulate.compiled_scene import Machine
+from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.rollout import Rollout
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def recorded(
-    machine: Machine,
+    compiled: CompiledScene,
     made: Rollout,
     before: Mapping[str, np.ndarray],
     variables: Sequence[str],
@@ -28,7 +28,7 @@ def recorded(
     vary: Iterable[str],
 ) -> Recording:
     """The variables of a rollout that began at the state `before`, labelled."""
-    plan, parameters = machine.plan, machine.parameters
+    plan, parameters = compiled.plan, compiled.parameters
     dt = parameters["dt"].reshape(-1, 1)
     labels = coordinates(plan)
     if variables:
@@ -40,9 +40,9 @@ def recorded(
     attrs = described(plan) | circumstances(rest)
     attrs |= {
         "dt": float(dt[0, 0]),
-        "dtype": machine.target.dtype,
-        "device": machine.target.device,
-        "math": machine.target.math,
+        "dtype": compiled.target.dtype,
+        "device": compiled.target.device,
+        "math": compiled.target.math,
         "duration": float(made.steps * dt[0, 0]),
         "steps": made.steps,
         "every": every,
@@ -51,7 +51,7 @@ def recorded(
         "varied": varied,
     }
     scene = plan.scene
-    after = machine.ready().keep(*at_the_end(scene, not variables))
+    after = compiled.batch().keep(*at_the_end(scene, not variables))
 
     def labelled() -> xr.Dataset:
         finals = ends(scene, before, after)

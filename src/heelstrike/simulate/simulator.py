@@ -1,4 +1,4 @@
-"""The simulator: a scene, compiled, with the worlds that it runs in."""
+"""The simulator: a scene, compiled, with the worlds that it advances."""
 
 from __future__ import annotations
 
@@ -21,19 +21,17 @@ from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.stops import Stops
 from heelstrike.simulate.advice import explain, explain_gain
-from heelstrike.simulate.begin import given_state, hold_start, mask_of
-from heelstrike.simulate.compiled_scene import Machine
+from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.planning import check_scene, planned
-from heelstrike.simulate.pushing import push
 from heelstrike.simulate.recorder import recorded
 from heelstrike.simulate.rollout import rollout
-from heelstrike.simulate.room import free_masses, make_room
 from heelstrike.simulate.run_options import MANY, step_count, variables, whole
 from heelstrike.simulate.start import check_outside, check_step
 from heelstrike.simulate.state import State
 from heelstrike.simulate.target import Target
 from heelstrike.step.control import torque_path
+from heelstrike.step.plan import StepPlan
 from heelstrike.step.step import step_program
 
 if TYPE_CHECKING:
@@ -43,10 +41,21 @@ if TYPE_CHECKING:
 
 
 class Simulator:
-    """Steps one world or many worlds of a scene.
+    """Simulates one world or many worlds of a scene in fixed time steps.
 
-    Robot, laws and control are compiled when first needed; parameters are not part of the code and
-    may change at any time.
+    Robot, laws and control are compiled when they are first needed. Parameters (stiffness,
+    friction, gains, gravity, dt, ...) are not part of the code: they may change between steps, and
+    differ from world to world, without compiling again.
+
+    Example:
+        ```python
+        import heelstrike as hs
+
+        robot = hs.load("hoap1")
+        sim = hs.Simulator(hs.Scene(robot, hs.Plane()), dt=1e-3, control=hs.Servo())
+        run = sim.run(1.0, q0=robot.pose("stance"))
+        print(run.summary())
+        ```
     """
 
     def __init__(
@@ -62,85 +71,136 @@ class Simulator:
         stops: Stops | None = Stops(),  # noqa: B008  frozen
         sensors: Sequence[str] = (),
     ) -> None:
+        """Plan the simulation of a scene; nothing is compiled yet.
+
+        Args:
+            scene: robot and surfaces, `hs.Scene(robot, surface, ...)`.
+            dt: time step [s]; also the run-time parameter "dt".
+            control: `hs.Servo(...)`, a function decorated with `@hs.controller`, or None for no
+                torque but `sim.torque`.
+            worlds: number of copies of the scene that are stepped together.
+            integrator: "symplectic" (implicit servo and joint damping), "euler" or "rk4" (both with
+                an explicit servo; "rk4" takes elastic laws and acceleration-level laws only).
+            dtype: "float64" (the default on a CPU) or "float32" (the default on a GPU).
+            device: "cpu", or "cuda" for an NVIDIA GPU (needs the extra `heelstrike[cuda]`).
+            math: "exact": the same bits on every CPU and GPU; "fast": approximate division, for
+                float32 on a GPU only.
+            stops: stiffness and damping of the joints' ends, `hs.Stops(...)`; None lets joints pass
+                their limits.
+            sensors: bodies, links or sites that carry an accelerometer and a gyroscope.
+
+        Raises:
+            HeelstrikeError: the integrator cannot serve a law of the scene, the device is missing,
+                or an argument is out of range.
+        """
         check_scene(scene, integrator)
         target = Target.of(device, dtype, math)
         plan = planned(scene, dt, control, integrator, target, stops, sensors)
         self.scene = scene
         self.robot = scene.robot
-        self._machine = Machine(plan, dt, whole("worlds", worlds), target)
+        self.compiled = CompiledScene(plan, dt, whole("worlds", worlds), target)
+        """Compiled step and arrays of the worlds, for code that builds on a simulator."""
         self._slopes: StepSlopes | None = None
-        self._told = False
+        self._reported = False
 
-    # what there is
+    # properties
 
     @property
     def worlds(self) -> int:
-        return self._machine.worlds
+        """Number of worlds."""
+        return self.compiled.worlds
+
+    @property
+    def plan(self) -> StepPlan:
+        """Everything that decides over the compiled step: scene, control, integrator, pushes."""
+        return self.compiled.plan
 
     @property
     def parameters(self) -> Parameters:
-        """Every run-time parameter by path."""
-        return self._machine.parameters
+        """Every run-time parameter by path, such as "ground.normal.k"; assign to change one."""
+        return self.compiled.parameters
 
     @property
     def state(self) -> State:
-        """All memory of all worlds by name: q, v, ..."""
-        self._machine.ready()
-        return self._machine.state
+        """All memory of all worlds by name: q, v, work, peaks, impulses, memory of the laws."""
+        self.compiled.batch()
+        return self.compiled.state
+
+    @property
+    def dt(self) -> np.ndarray:
+        """Time step of each world [s], (worlds,)."""
+        return self.compiled.dt
 
     @property
     def time(self) -> np.ndarray:
-        """Of each world [s]."""
-        return self._machine.ready().get("clock")[:, 0] * self._machine.dt
+        """Time of each world since its start [s], (worlds,)."""
+        return self.compiled.batch().get("clock")[:, 0] * self.compiled.dt
 
     @property
     def failed(self) -> np.ndarray:
-        """The step at which each world diverged, -1 where it did not."""
-        return self._machine.ready().get("failed")[:, 0].astype(int)
+        """Step at which each world diverged, -1 where it did not, (worlds,)."""
+        return self.compiled.batch().get("failed")[:, 0].astype(int)
 
     @property
     def torque(self) -> np.ndarray:
-        """What is added to the control's torque, by velocity index [N m or N]; with one world on
-        a CPU a view, to be written before each step.
+        """Torque added to the control's, by velocity index [N m or N].
+
+        With one world on a CPU it is a view, which may be written before each step.
         """
-        path = torque_path(self._machine.plan.control)
-        view = self._machine.ready().view(path)
+        path = torque_path(self.plan.control)
+        view = self.compiled.batch().view(path)
         return self.parameters[path] if view is None else view
 
     @torque.setter
     def torque(self, value: ArrayLike) -> None:
-        self.parameters[torque_path(self._machine.plan.control)] = value
+        self.parameters[torque_path(self.plan.control)] = value
 
     @property
     def device(self) -> str:
-        """Where it runs: cpu or cuda."""
-        return self._machine.target.device
+        """Device that steps the worlds: "cpu" or "cuda"."""
+        return self.compiled.target.device
 
     @property
     def dtype(self) -> str:
-        """Its numbers: float64 or float32."""
-        return self._machine.target.dtype
+        """Type of the numbers: "float64" or "float32"."""
+        return self.compiled.target.dtype
+
+    @property
+    def math(self) -> str:
+        """Precision of the operations: "exact" or "fast"."""
+        return self.compiled.target.math
 
     @property
     def start(self) -> dict[str, np.ndarray]:
-        """q and v that a reset goes back to."""
-        return dict(self._machine.begin)
+        """State q and v that `reset` restores, (size,) each or (worlds, size)."""
+        return dict(self.compiled.start)
 
     @property
     def program(self) -> Program:
-        """The traced step, with nothing recorded: to count, export or compile elsewhere."""
-        return step_program(self._machine.plan)
+        """Traced step with nothing recorded: to count, export or compile elsewhere."""
+        return step_program(self.plan)
 
-    # work
+    @property
+    def stream(self) -> int | None:
+        """CUDA handle of the stream in which steps are launched; None on a CPU."""
+        stream = getattr(self.compiled.batch(()), "stream", None)
+        return None if stream is None else int(stream.handle)
+
+    # simulating
 
     def step(self, steps: int = 1, threads: int = 1) -> State:
-        """Makes a step (or several) in all worlds; returns the state."""
-        machine = self._machine
-        batch = machine.ready(())
+        """Advance all worlds by one step or several, and return the state.
+
+        Args:
+            steps: number of steps.
+            threads: threads that share the worlds, on a CPU.
+        """
+        compiled = self.compiled
+        batch = compiled.batch(())
         batch.run(steps, 1, threads)
-        if machine.failed is not None and machine.failed[0] >= 0:
-            self._tell()
-        return machine.state
+        if compiled.failed is not None and compiled.failed[0] >= 0:
+            self._report()
+        return compiled.state
 
     def run(
         self,
@@ -155,35 +215,61 @@ class Simulator:
         threads: int | None = None,
         progress: bool | None = None,
     ) -> Recording:
-        """Simulates for a duration [s], or for a number of steps, and returns what was recorded.
+        """Simulate for a duration, or for a number of steps, and return a recording.
 
-        Starts from a state given, or goes on from the present one. `worlds` resizes; `vary` sets
-        parameters world by world. `record` names variables, or is "standard" (the default up to 64
-        worlds) or "final"; `every` says how often.
+        The run starts from q0 and v0 at time 0 if one of them is passed, and else continues from
+        the present state. A world that diverges keeps its last finite state; the others go on, and
+        a warning names the cause.
+
+        Args:
+            duration: simulated time [s]; or pass `steps`.
+            q0: coordinates at the start, (nq,) or (worlds, nq).
+            v0: velocities at the start, (nv,) or (worlds, nv); 0 where only q0 is passed.
+            worlds: new number of worlds, which are all reset; None keeps the number.
+            vary: values of parameters by path: a number or a vector for all worlds alike, or with
+                one row per world. "BODY.mass" makes a mass a parameter, which compiles once more.
+            record: names of variables (docs/recording.md), "standard" for the usual ones, or
+                "final" for the state at the end, peaks, impulses and failures alone. None is
+                "standard" for up to 64 worlds and "final" for more.
+            every: number of steps from one record to the next.
+            steps: number of steps, in place of a duration.
+            threads: threads that share the worlds, on a CPU; None uses one for up to 64 worlds and
+                all cores for more.
+            progress: whether to show a progress bar; None shows one for long runs in a terminal.
+
+        Returns:
+            The recording: `run.data` is an `xarray.Dataset` with units and labels.
+
+        Raises:
+            HeelstrikeError: an argument is out of range, or the recording exceeds the free memory.
+
+        Example:
+            ```python
+            friction = {"ground.friction.mu_k": np.linspace(0.1, 1.0, 4096)}
+            many = sim.run(2.0, q0=robot.pose("stance"), worlds=4096, vary=friction)
+            many.data["peak_force"].max("point")
+            ```
         """
-        machine, vary = self._machine, vary or {}
+        compiled, vary = self.compiled, vary or {}
         every = whole("every", every)
-        kept = variables(machine.plan, record, worlds or self.worlds)
-        outputs = needed(kept)
-        if make_room(machine, worlds, vary):
-            machine.ready(tuple(outputs))  # so that the step is compiled once
-            self.reset()
+        kept = variables(self.plan, record, worlds or self.worlds)
+        outputs = tuple(needed(kept))
+        self._prepare(worlds, vary, outputs)
         for path, value in vary.items():
             self.parameters[path] = value
-        count = step_count(duration, steps, machine.dt)
+        count = step_count(duration, steps, self.dt)
         if q0 is not None or v0 is not None:
-            machine.ready(tuple(outputs))
+            compiled.batch(outputs)  # so that the step is compiled once
             self.reset(q0=q0, v0=v0)
-        labels, records = coordinates(machine.plan), count // every + 1
-        size = estimate(kept, labels, self.worlds, records, machine.target.dtype)
-        if (note := check_memory(2 * size)) is not None:  # plain outputs beside what follows
+        size = estimate(kept, coordinates(self.plan), self.worlds, count // every + 1, self.dtype)
+        if (note := check_memory(2 * size)) is not None:  # outputs beside variables
             warnings.warn(note, HeelstrikeWarning, stacklevel=2)
-        batch = machine.ready(tuple(outputs))
+        batch = compiled.batch(outputs)
         before = batch.keep("clock", "work", "q", "v")
         threads = threads or (os.cpu_count() or 1 if self.worlds > MANY else 1)
-        made = rollout(batch, count, every, outputs, threads, progress)
-        self._tell(before)
-        return recorded(machine, made, before, kept, every, vary)
+        made = rollout(batch, count, every, list(outputs), threads, progress)
+        self._report(before)
+        return recorded(compiled, made, before, kept, every, vary)
 
     def reset(
         self,
@@ -191,77 +277,31 @@ class Simulator:
         q0: ArrayLike | None = None,
         v0: ArrayLike | None = None,
     ) -> None:
-        """Back to the start, or to a state given, at time 0: all worlds, or where a mask holds."""
-        machine, mask = self._machine, mask_of(self._machine, worlds)
-        begin = machine.begin | given_state(machine, q0, v0)
+        """Set worlds back to the start, or to another state, at time 0.
+
+        Args:
+            worlds: mask of the worlds to reset, (worlds,) booleans; None resets all, and q0 and v0
+                then become the start.
+            q0: coordinates, (nq,) or (worlds, nq).
+            v0: velocities, (nv,) or (worlds, nv); 0 where only q0 is passed.
+        """
+        compiled, mask = self.compiled, self.compiled.mask(worlds)
+        start = compiled.start_state(q0, v0)
         if worlds is None:
-            machine.begin = begin
-        machine.ready().reset(mask, **begin)
-        hold_start(machine, begin["q"], mask)
-        self._told = False
+            compiled.start = start
+        compiled.reset(start, mask)
+        self._reported = False
 
     def begin_at(self, q0: ArrayLike, v0: ArrayLike | None = None) -> None:
-        """The state that worlds will start from; nothing is compiled."""
-        machine = self._machine
-        machine.begin = machine.begin | given_state(machine, q0, v0)
-        hold_start(machine, machine.begin["q"], mask_of(machine, None))
+        """Set the state that worlds will start from, without compiling anything.
 
-    def twin(self) -> Simulator:
-        """Another of the same scene, parameters and start: one world, the first where they differ,
-        and nothing compiled.
+        Args:
+            q0: coordinates, (nq,) or (worlds, nq).
+            v0: velocities, (nv,) or (worlds, nv); 0 if None.
         """
-        other, own = copy.copy(self), self._machine
-        other._machine = Machine(own.plan, float(own.dt[0]), 1, own.target)
-        for path, value in self.parameters.items():
-            other.parameters[path] = np.atleast_2d(value)[0]
-        other._machine.begin = {name: np.atleast_2d(x)[0] for name, x in own.begin.items()}
-        other._slopes, other._told = None, False
-        return other
-
-    def check_start(self, q0: ArrayLike | None = None) -> None:
-        """Refuses a start inside a surface, and steps in which nothing could rest on one. Nothing
-        is compiled.
-        """
-        machine = self._machine
-        q = np.asarray(given_state(machine, q0, None).get("q", machine.begin["q"]))
-        for pose in np.atleast_2d(q):
-            check_outside(self.scene, pose)
-            check_step(machine.plan, pose, float(machine.dt.max()))
-
-    def free_masses(self, *names: str) -> None:
-        """Makes the masses of bodies parameters, "BODY.mass" [kg], of a program compiled anew. A
-        body's inertia goes with its mass.
-        """
-        free_masses(self._machine, names)
-
-    def compile(self, record: str | Sequence[str] | None = None) -> None:
-        """Compiles now what a run with this `record` would compile."""
-        self._machine.ready(tuple(needed(variables(self._machine.plan, record, self.worlds))))
-
-    def observe(self, *names: str) -> dict[str, np.ndarray]:
-        """Variables of a recording at the present state, (worlds, ...); nothing moves."""
-        plan = self._machine.plan
-        check_variables(self.scene, names, plan.sensors)
-        values = self._machine.observed(needed(names))
-        found = derived(names, {name: x[:, None] for name, x in values.items()})
-        return {name: array[:, 0] for name, array in found.items()}
-
-    def device_array(self, name: str) -> np.ndarray | DeviceArray:
-        """The memory of a state or a parameter where it lies, (tiles, size, lanes), without a copy:
-        a NumPy array, or on a GPU what torch, CuPy and JAX take. docs/gpu.md.
-        """
-        batch = self._machine.ready()
-        if name not in self.state:
-            self.parameters.known(name)
-            if batch.device_array(name).shape[0] < batch.device_array("clock").shape[0]:
-                self.parameters[name] = batch.get(name)  # one for all becomes one a world
-        return batch.device_array(name)
-
-    @property
-    def stream(self) -> int | None:
-        """CUDA's handle of the stream in which steps are launched; None on a CPU."""
-        stream = getattr(self._machine.ready(()), "stream", None)
-        return None if stream is None else int(stream.handle)
+        compiled = self.compiled
+        compiled.start = compiled.start_state(q0, v0)
+        compiled.hold(compiled.start["q"], compiled.mask(None))
 
     def push(
         self,
@@ -272,35 +312,126 @@ class Simulator:
         point: ArrayLike | None = None,
         worlds: ArrayLike | None = None,
     ) -> None:
-        """A force [N, world axes] on a body for a while [s], from now or from a time on, at its
-        centre of mass or at a point of its frame; in all worlds or where a mask holds.
+        """Apply a force to a body for a while.
 
-        A body's first push compiles a step that has room for it.
+        The first push on a body compiles a step that includes it.
+
+        Args:
+            body: body, link or site.
+            force: force in world axes [N], (3,) or (worlds, 3).
+            duration: how long the force acts [s].
+            at: time at which it begins [s]; None for now.
+            point: where it acts, in the body's frame [m]; None for the centre of mass.
+            worlds: mask of the worlds that are pushed, (worlds,) booleans; None for all.
         """
-        push(self._machine, body, force, duration, at, point, mask_of(self._machine, worlds))
+        mask = self.compiled.mask(worlds)
+        self.compiled.push(body, force, duration, at, point, mask)
+
+    def observe(self, *names: str) -> dict[str, np.ndarray]:
+        """Return variables of a recording at the present state, (worlds, ...); time stands still.
+
+        Args:
+            names: variables, such as "com" or "normal_force".
+        """
+        check_variables(self.scene, names, self.plan.sensors)
+        values = self.compiled.observe(needed(names))
+        found = derived(names, {name: x[:, None] for name, x in values.items()})
+        return {name: array[:, 0] for name, array in found.items()}
 
     def linearize(self, *inputs: str) -> Slopes:
-        """Derivatives of a step of the first world: dx+ = A dx + B du for the named parameters.
+        """Return derivatives of a step of the first world: dx+ = A dx + B du.
 
-        x = (motion of the joints, v), 2 nv numbers; the laws' memory is held. docs/derivatives.md.
+        x = (motion of the joints, v) has 2 nv entries; the memory of laws is held constant. See
+        docs/derivatives.md.
+
+        Args:
+            inputs: paths of the parameters u.
         """
         from heelstrike.simulate.linearize import StepSlopes
 
-        self._slopes = self._slopes or StepSlopes(self._machine)
+        self._slopes = self._slopes or StepSlopes(self.compiled)
         return self._slopes(*inputs)
 
-    # inside
+    # preparing
 
-    def _tell(self, before: Mapping[str, np.ndarray] | None = None) -> None:
-        """Says once which worlds diverged, or were thrown by the ground, and what to try."""
-        if self._told:
+    def check_start(self, q0: ArrayLike | None = None) -> None:
+        """Raise if the robot starts inside a surface, or if dt is too large to rest on one.
+
+        Nothing is compiled.
+
+        Args:
+            q0: coordinates, (nq,) or (worlds, nq); None for the present start.
+        """
+        for pose in np.atleast_2d(self.compiled.start_state(q0, None)["q"]):
+            check_outside(self.scene, pose)
+            check_step(self.plan, pose, float(self.dt.max()))
+
+    def free_masses(self, *names: str) -> None:
+        """Make masses of bodies parameters, "BODY.mass" [kg]; inertias scale with them.
+
+        The step is compiled once more when it is next needed.
+        """
+        self.compiled.free_masses(names)
+
+    def compile(self, record: str | Sequence[str] | None = None) -> None:
+        """Compile now what a run with this `record` would compile."""
+        self.compiled.batch(tuple(needed(variables(self.plan, record, self.worlds))))
+
+    def twin(self) -> Simulator:
+        """Return a simulator of one world with the same scene, parameters and start.
+
+        Where worlds differ, the first one counts. Nothing is compiled.
+        """
+        other, own = copy.copy(self), self.compiled
+        other.compiled = CompiledScene(own.plan, float(own.dt[0]), 1, own.target)
+        for path, value in self.parameters.items():
+            other.parameters[path] = np.atleast_2d(value)[0]
+        other.compiled.start = {name: np.atleast_2d(x)[0] for name, x in own.start.items()}
+        other._slopes, other._reported = None, False
+        return other
+
+    def device_array(self, name: str) -> np.ndarray | DeviceArray:
+        """Return the memory of a state or a parameter in place, (tiles, size, lanes).
+
+        It is a NumPy array, or on a GPU what torch, CuPy and JAX accept without a copy. See
+        docs/gpu.md.
+
+        Args:
+            name: name of a state, or path of a parameter, which becomes one per world.
+        """
+        batch = self.compiled.batch()
+        if name not in self.state:
+            self.parameters.known(name)
+            if batch.device_array(name).shape[0] < batch.device_array("clock").shape[0]:
+                self.parameters[name] = batch.get(name)
+        return batch.device_array(name)
+
+    # internals
+
+    def _prepare(
+        self, worlds: int | None, vary: Mapping[str, ArrayLike], outputs: tuple[str, ...]
+    ) -> None:
+        """Resize and add varied masses; raise before anything changes if a value does not fit."""
+        count = self.worlds if worlds is None else whole("worlds", worlds)
+        for path, value in vary.items():
+            if path in self.parameters:
+                self.parameters.shaped(path, value, count)
+        self.compiled.add_parameters(vary)
+        if count != self.worlds:
+            self.compiled.resize(count)
+            self.compiled.batch(outputs)  # so that the step is compiled once
+            self.reset()
+
+    def _report(self, before: Mapping[str, np.ndarray] | None = None) -> None:
+        """Warn once of worlds that diverged or gained energy from the ground, with a remedy."""
+        if self._reported:
             return
         failed, note = self.failed, None
         if (failed >= 0).any():
-            note = explain(self, self._machine.plan, failed)
+            note = explain(self, self.plan, failed)
         elif before is not None:
-            worked = self._machine.ready().get("work")[:, 0] - before["work"][:, 0]
-            note = explain_gain(self, self._machine.plan, before, worked)
+            worked = self.compiled.batch().get("work")[:, 0] - before["work"][:, 0]
+            note = explain_gain(self, self.plan, before, worked)
         if note is not None:
-            self._told = True
+            self._reported = True
             warnings.warn(note, HeelstrikeWarning, stacklevel=3)

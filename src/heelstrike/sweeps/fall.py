@@ -54,7 +54,7 @@ class Fall:
 
 def fall_of(sim: Simulator) -> Fall | None:
     """The judge of a simulator's start; None without a free base, joints and contacts."""
-    robot, q = sim.robot, np.atleast_2d(sim._machine.begin["q"])[0]
+    robot, q = sim.robot, np.atleast_2d(sim.start["q"])[0]
     base, jointed = robot.joints[0], any(joint.kind != "free" for joint in robot.joints)
     if base.kind != "free" or not jointed or not sim.scene.pairs or not robot.points:
         return None

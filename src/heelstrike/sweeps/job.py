@@ -136,23 +136,21 @@ class Worker:
 
 def job_of(sim: Simulator, steps: int, kept: tuple[str, ...], key: str, fall: Fall | None) -> Job:
     """Of a simulator's worlds as they are now; where they differ, of the first."""
-    machine = sim._machine
     base = {path: np.atleast_2d(value)[0] for path, value in sim.parameters.items()}
-    base |= {name: np.atleast_2d(value)[0] for name, value in machine.begin.items()}
-    return Job(key, None, machine.target, steps, base, machine.tables(), kept, fall)
+    base |= {name: np.atleast_2d(value)[0] for name, value in sim.start.items()}
+    return Job(key, None, sim.compiled.target, steps, base, sim.compiled.tables(), kept, fall)
 
 
 def shipped(job: Job, sim: Simulator) -> Job:
     """The same with its program, to go elsewhere."""
     from heelstrike.step.step import step_program
 
-    return replace(job, program=step_program(sim._machine.plan).trace([]))
+    return replace(job, program=step_program(sim.plan).trace([]))
 
 
 def kernel_here(sim: Simulator) -> Kernel | CudaKernel:
     """The step of a simulator with nothing recorded, for many worlds on its own device."""
     from heelstrike.step.step import step_program
 
-    machine = sim._machine
-    plan = machine.plan
-    return machine.target.kernel(plan.key(), lambda: step_program(plan), [], None)
+    plan = sim.plan
+    return sim.compiled.target.kernel(plan.key(), lambda: step_program(plan), [], None)

@@ -175,7 +175,7 @@ def start_entries(sim: Simulator, kind: str) -> dict[str, int]:
 
 
 def _start(sim: Simulator, path: str) -> list[Place]:
-    robot, machine = sim.robot, sim._machine
+    robot = sim.robot
     if path == DROP:
         free = [joint for joint in robot.joints if joint.kind == "free"]
         if len(free) != 1 or robot.joints[0] is not free[0] or not robot.points:
@@ -183,7 +183,7 @@ def _start(sim: Simulator, path: str) -> list[Place]:
                 f"'{DROP}' needs one free base with contact points, and {robot.name} has "
                 f"{len(free)} and {len(robot.points)}; see start.q"
             )
-        q = np.atleast_2d(machine.begin["q"])[0]
+        q = np.atleast_2d(sim.start["q"])[0]
         at = free[0].iq + 2
         return [Place("q", at, offset=float(q[at]) - lowest_height(robot, q))]
     kind, _, name = path.removeprefix("start.").partition(".")
@@ -192,7 +192,7 @@ def _start(sim: Simulator, path: str) -> list[Place]:
         among = [f"start.{k}.{n}" for k in ("q", "v") for n in start_entries(sim, k)]
         raise UnknownNameError("start", path, [DROP, *among], path=path)
     found = [Place(kind, known[name])]
-    control = machine.plan.control
+    control = sim.plan.control
     if kind == "q" and isinstance(control, ServoPlan) and control.follows_start:
         held = [j.iv for j in robot.joints if j.iq == known[name] and j.nq == 1]
         found += [Place("servo.q_ref", at) for at in held]

@@ -76,7 +76,7 @@ class Study:
 
     @property
     def device(self) -> str:
-        return self.sim._machine.target.device
+        return self.sim.device
 
     @property
     def bytes(self) -> int:
@@ -85,15 +85,14 @@ class Study:
         sizes = {"q": robot.nq, "v": robot.nv, "peak_force": len(pairs), "peak_depth": len(pairs)}
         sizes["impulse"] = len(AXES) * len(bodies_in(pairs))
         whole = 4 + len(self.plan.paths)  # world, failed, steps, fell
-        width = np.dtype(self.sim._machine.target.dtype).itemsize
+        width = np.dtype(self.sim.dtype).itemsize
         return width * sum(sizes.get(name, 0) for name in self.keep) + 8 * whole
 
     @cached_property
     def key(self) -> str:
         """Tells programs, their tables, and the versions that decide over their numbers apart."""
-        machine = self.sim._machine
         ours, _, _, casadi, source, *_ = environment()
-        return digest([machine.plan.key(), machine.tables(), ours, casadi, source])
+        return digest([self.sim.plan.key(), self.sim.compiled.tables(), ours, casadi, source])
 
     @cached_property
     def job(self) -> Job:
@@ -115,7 +114,7 @@ class Study:
 
     def check(self) -> None:
         """Refuses values that a law would not take, and starts inside the ground, in any world."""
-        deciding = set(placed_by(self.sim._machine.plan)) if self.sim.scene.pairs else set()
+        deciding = set(placed_by(self.sim.plan)) if self.sim.scene.pairs else set()
         placing = [path for path, own in self.where.items() if {x.port for x in own} & deciding]
         for first in range(0, self.plan.worlds, BLOCK):
             span = first, min(first + BLOCK, self.plan.worlds)
@@ -130,7 +129,7 @@ class Study:
         self, first: int, values: Mapping[str, np.ndarray], rows: Mapping[str, np.ndarray]
     ) -> None:
         """`values` are of the paths that decide over where points and surfaces are."""
-        found = depths(self.sim._machine.plan, {**self.job.base, **rows})
+        found = depths(self.sim.plan, {**self.job.base, **rows})
         worst = int(found.max(axis=1).argmax())
         try:
             check_depths(self.sim.scene, found[worst])
@@ -149,16 +148,16 @@ class Study:
 
     def manifest(self, chunk: int) -> dict[str, Any]:
         """What is swept; who resumes must mean the same."""
-        target, base = self.sim._machine.target, self.job.base
+        base = self.job.base
         return {
             FORMAT: VERSION,
             "version": heelstrike.__version__,
             **self.plan.as_dict(),
             "dt": self.dt,
             "steps": self.steps,
-            "device": target.device,
-            "dtype": target.dtype,
-            "math": target.math,
+            "device": self.sim.device,
+            "dtype": self.sim.dtype,
+            "math": self.sim.math,
             "parameters": {path: x.tolist() for path, x in base.items() if path not in STATE},
             "start": {name: base[name].tolist() for name in STATE},
             "keep": list(self.keep),
@@ -181,14 +180,14 @@ class Study:
         first = {name: array[:1] for name, array in chunk.items()}
         varied = {file_name(path): first.pop(file_name(path)) for path in self.plan.paths}
         fell = first.pop("fell", None)
-        machine, plan = self.sim._machine, self.plan
+        plan = self.plan
         rest = {path: x for path, x in self.job.base.items() if path not in STATE}
-        attrs = described(machine.plan) | circumstances(rest) | {"created": None}
+        attrs = described(self.sim.plan) | circumstances(rest) | {"created": None}
         attrs |= {
             "dt": self.dt,
-            "dtype": machine.target.dtype,
-            "device": machine.target.device,
-            "math": machine.target.math,
+            "dtype": self.sim.dtype,
+            "device": self.sim.device,
+            "math": self.sim.math,
             "duration": self.steps * self.dt,
             "steps": self.steps,
             "every": self.steps,
@@ -203,7 +202,7 @@ class Study:
                 "scene": self.scene,
             },
         }
-        made = dataset({}, first, coordinates(machine.plan), attrs)
+        made = dataset({}, first, coordinates(self.sim.plan), attrs)
         if fell is not None:
             made["fell"] = ("world", fell, FELL)
         for path in plan.paths:
