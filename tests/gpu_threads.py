@@ -133,6 +133,6 @@ def same_bits(
     for batch in (ours, peer):
         batch.set(**values)
         batch.run(steps, 2)
-    for port in (*ours.layout.memory, *ours.layout.outputs):
-        np.testing.assert_array_equal(ours.get(port.name), peer.get(port.name), err_msg=port.name)
+    for name in (port.array for port in (*ours.layout.memory, *ours.layout.outputs)):
+        np.testing.assert_array_equal(ours.get(name), peer.get(name), err_msg=name)
     return ours, peer

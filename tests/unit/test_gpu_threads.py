@@ -12,7 +12,6 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.ir.program import Program
-from heelstrike.step.outputs import output_name
 from heelstrike.step.step import step_program
 from tests.flight import flight
 from tests.gpu_threads import LANES, same_bits
@@ -38,7 +37,7 @@ def moving(
     values = {port.name: batch.get(port.name) for port in ports}
     values["v"] = np.random.default_rng(0).normal(size=values["v"].shape)
     program = step_program(sim.plan, record)
-    return program, [output_name(name) for name in record], values
+    return program, record, values
 
 
 def test_limbs_and_hub_of_a_flight():
@@ -58,8 +57,8 @@ def test_rounds_of_a_robot_that_rubs_and_is_at_its_limits(teams):
     ours, _ = same_bits(program, outputs, 6, "float32", teams, **values)
     assert ours.plan.members == [1, 20, 20]
     assert any(ours.plan.inputs)
-    assert (np.abs(ours.get("record torque")) == 2).mean() > 0.2
-    assert ours.get("record q").shape[:2] == (LANES, 3)
+    assert (np.abs(ours.output("torque")) == 2).mean() > 0.2
+    assert ours.output("q").shape[:2] == (LANES, 3)
     assert len(np.unique(ours.get("joint friction, expected"))) == 3  # slides, sticks, slides
 
 
@@ -83,8 +82,8 @@ def test_coupled_rounds_within_those_of_the_joints(law):
     values["v"] *= [[0.01], [0.3]]
     ours, _ = same_bits(program, outputs, 6, "float32", **values)
     assert ours.plan.members == [1, 20, 8, 20]
-    rounds = ours.get("record rounds")
+    rounds = ours.output("rounds")
     assert rounds.max() > 10
     assert (rounds[0] != rounds[1]).any()
-    assert (ours.get("record normal") > 0).any()
-    assert (ours.get("record residual") >= 0).all()
+    assert (ours.output("normal") > 0).any()
+    assert (ours.output("residual") >= 0).all()

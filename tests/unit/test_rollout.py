@@ -476,3 +476,20 @@ def test_misuse_is_a_sentence():
         batch.reset(y=[1.0])
     with pytest.raises(ProgramError, match="no port 'y'"):
         batch.get("y")
+
+
+def test_an_output_may_have_the_name_of_a_memory():
+    """The memory holds what the last step left, the output what each step began with."""
+    p = Program("count")
+    x = p.memory("x", 1)
+    with p.block("step"):
+        p.update("x", x + 1)
+        p.output("x", x)
+        with pytest.raises(ProgramError, match="already has an output named 'x'"):
+            p.output("x", x)
+    batch = compile_program(p).batch(2)
+    batch.run(3)
+    assert batch.get("x").tolist() == [[3.0], [3.0]]
+    assert batch.output("x")[0, :, 0].tolist() == [0.0, 1.0, 2.0]
+    with pytest.raises(ProgramError, match="no output 'y'; outputs: x"):
+        batch.output("y")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.codegen.real import REALS, Real
-from heelstrike.ir.code import Port, Traced
+from heelstrike.ir.code import Output, Port, Traced
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Layout:
     inputs: tuple[Port, ...]
     tables: tuple[Port, ...]
     memory: tuple[Port, ...]
-    outputs: tuple[Port, ...]
+    outputs: tuple[Output, ...]
     initial: Mapping[str, np.ndarray]
     """Of the memory."""
     width: int
@@ -58,7 +58,7 @@ class Layout:
             inputs=ports("inputs"),
             tables=ports("tables"),
             memory=ports("memory"),
-            outputs=ports("outputs"),
+            outputs=tuple(Output(name, tuple(x)) for name, x in values["outputs"].items()),
             initial={name: np.array(x, dtype=float) for name, x in values["initial"].items()},
             width=values["width"],
             real=REALS[values["dtype"]],

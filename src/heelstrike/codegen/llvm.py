@@ -74,11 +74,11 @@ def emit(program: Traced, width: int, real: Real, gpu: bool = False, fast: bool 
     )
     plans = [emitter.plan(phase) for phase in phases]
     ports = (*program.inputs, *program.tables, *program.memory, *program.outputs)
-    names = [port.name for port in ports]
-    recorded = {port.name for port in program.outputs}
+    names = [port.array for port in ports]
+    recorded = {port.array for port in program.outputs}
     tiles = 1
     if gpu:
-        tables = {port.name for port in program.tables}
+        tables = {port.array for port in program.tables}
         kernel = GpuEntry(program.name, names, recorded, tables, frame.size, real)
         entry = kernel.text(*plans)
     else:

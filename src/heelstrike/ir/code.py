@@ -19,14 +19,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Port:
-    """A named array of a world: an input, a memory or an output."""
+    """A named array of a world: an input or a memory."""
 
     name: str
     shape: tuple[int, ...]
 
     @property
+    def array(self) -> str:
+        """Name that places use for the array, unique in a program."""
+        return self.name
+
+    @property
     def size(self) -> int:
         return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Output(Port):
+    """An output, whose name may also be that of an input or a memory."""
+
+    @property
+    def array(self) -> str:
+        return output_of(self.name)
 
 
 @dataclass(frozen=True)
@@ -190,6 +204,11 @@ FAILED = "failed"
 """Memory of every program that has memory: the step in which this world failed, or -1."""
 
 
+def output_of(name: str) -> str:
+    """Return the name of the array of an output."""
+    return f"output {name}"
+
+
 def next_of(memory: str) -> str:
     """The frame's array that holds a memory's next values."""
     return f"next {memory}"
@@ -208,7 +227,7 @@ class Traced:
     inputs: tuple[Port, ...]
     tables: tuple[Port, ...]
     memory: tuple[Port, ...]
-    outputs: tuple[Port, ...]
+    outputs: tuple[Output, ...]
     arrays: tuple[Port, ...]
     """Scratch arrays of the frame."""
     constants: dict[str, np.ndarray]

@@ -20,6 +20,7 @@ from heelstrike.ir.code import (
     Traced,
     inner,
     next_of,
+    output_of,
 )
 from heelstrike.ir.graph import column, graph
 from heelstrike.ir.loop import LoopBlock
@@ -95,7 +96,7 @@ def _step_and_record(
         needs.add([commit.failure] if commit.failure else [])
         needs.add(inside)
         step = tuple(_items(p, p.items, needs, set()))
-    return step, tuple(_items(p, p.items, Needs(wanted), _written(step)))
+    return step, tuple(_items(p, p.items, Needs(map(output_of, wanted)), _written(step)))
 
 
 def _lacking(step: Sequence[Item], record: Sequence[Item]) -> set[Place]:

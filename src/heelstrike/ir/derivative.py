@@ -90,7 +90,8 @@ class Derivative:
 
     def _block(self, block: Block) -> Block:
         """The block's results and their tangents; outputs of the source are left out."""
-        kept = [(p, e) for p, e in block.results if p.array not in self.source.outputs]
+        outputs = {port.array for port in self.source.outputs.values()}
+        kept = [(p, e) for p, e in block.results if p.array not in outputs]
         if not kept:
             return Block(block.tag)
         values = resolved(block, ca.vertcat(*(e for _, e in kept)))

@@ -32,7 +32,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.code import Advance, BlockTag, Lookup, Place, Port, next_of
+from heelstrike.ir.code import Advance, BlockTag, Lookup, Output, Place, Port, next_of
 from heelstrike.ir.number import is_number
 from heelstrike.ir.program import SX, Block, Program
 
@@ -179,9 +179,8 @@ def next_rows(memory: Array) -> Array:
 
 def output_rows(p: Program, name: str, rows: int, columns: int) -> Array:
     """An output whose rows a loop writes."""
-    p._check_new(name)
-    p.outputs[name] = Port(name, (rows, columns))
-    return Array(name, rows, columns)
+    port = p.outputs[name] = Output(name, (rows, columns))
+    return Array(port.array, rows, columns)
 
 
 def rows_of(p: Program, source: Array) -> SX:

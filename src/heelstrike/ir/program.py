@@ -28,7 +28,18 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.code import CLOCK, FAILED, BlockTag, Code, Place, Port, Traced, inner, next_of
+from heelstrike.ir.code import (
+    CLOCK,
+    FAILED,
+    BlockTag,
+    Code,
+    Output,
+    Place,
+    Port,
+    Traced,
+    inner,
+    next_of,
+)
 from heelstrike.ir.operations import Counts, count
 
 SX: TypeAlias = ca.SX
@@ -52,7 +63,7 @@ class Program:
             raise ProgramError(f"a program is named by letters, digits and _, not '{name}'")
         self.name = name
         self.inputs: dict[str, Port] = {}
-        self.outputs: dict[str, Port] = {}
+        self.outputs: dict[str, Output] = {}
         self.memories: dict[str, Port] = {}
         self.initial: dict[str, np.ndarray] = {}
         self.tables: dict[str, Port] = {}
@@ -146,14 +157,18 @@ class Program:
         return ca.densify(ca.triu2symm(self.let(name, ca.triu(value))))
 
     def output(self, name: str, value: SX) -> None:
-        """Names a column or a matrix of expressions as a result of the program."""
+        """Add a column or a matrix of expressions to the results of the program.
+
+        Outputs have a name space of their own: a memory `q` and an output `q` are two arrays.
+        """
         block = self._current(name)
-        self._check_new(name)
+        if name in self.outputs:
+            raise ProgramError(f"program '{self.name}' already has an output named '{name}'")
         value = ca.densify(SX(value))
         rows, columns = value.shape
-        self.outputs[name] = Port(name, (rows,) if columns == 1 else (rows, columns))
+        port = self.outputs[name] = Output(name, (rows,) if columns == 1 else (rows, columns))
         entries = ca.vec(value.T).nonzeros()  # row by row
-        block.results += [(Place(name, i), entry) for i, entry in enumerate(entries)]
+        block.results += [(Place(port.array, i), entry) for i, entry in enumerate(entries)]
 
     def update(self, name: str, value: SX) -> None:
         """Sets what a memory will hold after this step."""
@@ -257,8 +272,5 @@ class Program:
         return self._open
 
     def _check_new(self, name: str) -> None:
-        if any(
-            name in names
-            for names in (self.inputs, self.outputs, self.memories, self.tables, self.arrays)
-        ):
+        if any(name in names for names in (self.inputs, self.memories, self.tables, self.arrays)):
             raise ProgramError(f"program '{self.name}' already has a port named '{name}'")

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from heelstrike.codegen.layout import Layout
 from heelstrike.errors import ProgramError
-from heelstrike.ir.code import Port
+from heelstrike.ir.code import Port, output_of
 from heelstrike.runtime.checks import as_numbers, check_counts
 from heelstrike.runtime.threads import share_out
 from heelstrike.runtime.tiles import aligned, fill
@@ -39,8 +39,8 @@ class Batch:
         """Steps of `run` so far: the phase of what is recorded."""
         n = len(layout.ports)
         self.arrays: dict[str, np.ndarray] = {}
-        self._index = {port.name: k for k, port in enumerate(layout.ports)}
-        self._ports = {port.name: port for port in layout.ports}
+        self._index = {port.array: k for k, port in enumerate(layout.ports)}
+        self._ports = {port.array: port for port in layout.ports}
         self._pointers = (ctypes.c_void_p * n)()
         self._strides = (ctypes.c_int64 * n)()
         self._records = (ctypes.c_int64 * n)()
@@ -92,9 +92,24 @@ class Batch:
         """A copy of a port's values: (worlds, *shape); an output of a program with memory
         (worlds, records, *shape); a table as it is.
         """
-        if name not in self._ports:
-            raise ProgramError(f"no port '{name}'; ports: {', '.join(self._ports)}")
-        return self.rows(name, self.arrays[name])
+        array = self.array_of(name)
+        return self.rows(array, self.arrays[array])
+
+    def output(self, name: str) -> np.ndarray:
+        """Return a copy of an output: (worlds, records, *shape), without memory no records."""
+        array = output_of(name)
+        if array not in self._ports:
+            names = ", ".join(port.name for port in self.layout.outputs)
+            raise ProgramError(f"no output '{name}'; outputs: {names}")
+        return self.rows(array, self.arrays[array])
+
+    def array_of(self, name: str) -> str:
+        """Return the name of a port's array: of an input, a memory or a table, else an output."""
+        for array in (name, output_of(name)):
+            if array in self._ports:
+                return array
+        names = ", ".join(port.name for port in self.layout.ports)
+        raise ProgramError(f"no port '{name}'; ports: {names}")
 
     def rows(self, name: str, array: np.ndarray) -> np.ndarray:
         """A copy of an array that is laid out as a port's is, a row a world."""
@@ -153,9 +168,7 @@ class Batch:
 
     def device_array(self, name: str) -> np.ndarray:
         """A port's values where they lie, (tiles, size, lanes), to read and write."""
-        if name not in self._ports:
-            raise ProgramError(f"no port '{name}'; ports: {', '.join(self._ports)}")
-        return self.arrays[name]
+        return self.arrays[self.array_of(name)]
 
     # work
 
@@ -199,8 +212,8 @@ class Batch:
             array, real = arrays[port.name], self.layout.real
             if array.dtype != real.dtype or not array.flags.c_contiguous:
                 raise ProgramError(f"records of '{port.name}' need a contiguous array of its type")
-            self._attach(port.name, array.reshape(1, len(array), port.size, 1))
-            self._records[self._index[port.name]] = port.size * real.bytes
+            self._attach(port.array, array.reshape(1, len(array), port.size, 1))
+            self._records[self._index[port.array]] = port.size * real.bytes
         self._room, self._single, self._lent = counts.pop(), False, True
 
     def _make_room(self, steps: int, every: int, phase: int) -> None:
@@ -242,8 +255,8 @@ class Batch:
 
     def _attach_records(self, port: Port, records: int) -> None:
         shape = (self.tiles, records, port.size, self.layout.width)
-        self._attach(port.name, aligned(shape, self.layout.real))
-        self._records[self._index[port.name]] = (
+        self._attach(port.array, aligned(shape, self.layout.real))
+        self._records[self._index[port.array]] = (
             port.size * self.layout.width * self.layout.real.bytes
         )
 

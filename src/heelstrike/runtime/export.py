@@ -82,7 +82,7 @@ def export_casadi(program: Program, outputs: Sequence[str] | None = None) -> ca.
 
 
 def _column(port: Port, values: Mapping[Place, SX]) -> SX:
-    return ca.vertcat(*(values[Place(port.name, i)] for i in range(port.size)))
+    return ca.vertcat(*(values[Place(port.array, i)] for i in range(port.size)))
 
 
 def _shaped(column: SX, port: Port) -> SX:

@@ -73,7 +73,10 @@ def _link(code: Path, library: Path) -> str | None:
 def header(layout: Layout) -> str:
     """The C header: the prototype, what it means, and the layout as constants."""
     prefix = layout.name.upper()
-    words = _words([port.name for port in layout.ports])
+    taken = {port.name for port in (*layout.inputs, *layout.tables, *layout.memory)}
+    recorded = [port.array if port.name in taken else port.name for port in layout.outputs]
+    others = layout.ports[: len(layout.ports) - len(recorded)]
+    words = _words([*(port.name for port in others), *recorded])
     kinds = {"input": layout.inputs, "table": layout.tables, "memory": layout.memory}
     kinds["output"] = layout.outputs
     lines = [_INTRODUCTION.format(**_facts(layout))]

@@ -56,7 +56,7 @@ class Kernel:
         batch.set(**arrays)
         batch.run(threads=threads)
         single = all(array.ndim == 1 for array in given)
-        results = {port.name: batch.get(port.name) for port in self.layout.outputs}
+        results = {port.name: batch.output(port.name) for port in self.layout.outputs}
         return {name: value[0] for name, value in results.items()} if single else results
 
     def batch(self, worlds: int) -> Batch:

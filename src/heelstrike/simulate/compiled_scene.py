@@ -25,7 +25,6 @@ from heelstrike.simulate.target import Target, Worlds
 from heelstrike.spatial.vector import SX
 from heelstrike.step.control import REFERENCE
 from heelstrike.step.ground import heights_name
-from heelstrike.step.outputs import output_name
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.step import step_program
 
@@ -102,9 +101,8 @@ class CompiledScene:
         plan, width = self.plan, 1 if self.worlds == 1 else None
         wanted = (plan.pushes, plan.varied, outputs, width)
         if wanted not in self._kernels:
-            names = [output_name(name) for name in outputs]
             self._kernels[wanted] = self.target.kernel(
-                plan.key(), lambda: step_program(plan, outputs), names, width
+                plan.key(), lambda: step_program(plan, outputs), outputs, width
             )
         return self._kernels[wanted]
 
@@ -123,7 +121,7 @@ class CompiledScene:
         inputs = [port.name for port in old.layout.inputs]  # with what was written into views
         batch.set(**old.state(), **{name: old.get(name) for name in inputs})
         batch.run()
-        return {name: batch.get(output_name(name))[:, 0] for name in outputs}
+        return {name: batch.output(name)[:, 0] for name in outputs}
 
     # changing the program or the number of worlds
 

@@ -44,7 +44,7 @@ class Linearizer:
         """The derivatives at a state q, v and inputs, each of one world; unset ones stay."""
         self.batch.set(**values)
         self.batch.run()
-        tiles = self.batch.arrays["change"][:, 0]  # (tiles, 2 nv, W), a direction a lane
+        tiles = self.batch.device_array("change")[:, 0]  # (tiles, 2 nv, W), a direction a lane
         columns = tiles.transpose(1, 0, 2).reshape(tiles.shape[1], -1)
         end = 2 * self.robot.nv
         state, slopes = columns[:, :end], {}

@@ -16,7 +16,6 @@ import numpy as np
 
 from heelstrike.runtime.batch import Batch
 from heelstrike.simulate.target import Worlds
-from heelstrike.step.outputs import output_name
 
 CHUNK = 0.1
 """Wall time of a chunk [s]."""
@@ -60,7 +59,7 @@ def rollout(
             begun = time.perf_counter()
             new = len(range(-made % every, chunk, every))
             if into and new:
-                parts = {output_name(n): array[0, kept : kept + new] for n, array in values.items()}
+                parts = {name: array[0, kept : kept + new] for name, array in values.items()}
                 into(parts)
             batch.run(chunk, every, threads)
             if not into:
@@ -75,7 +74,7 @@ def rollout(
         state = batch.state()
         batch.run()  # for what it records alone
         for name, array in values.items():
-            array[:, kept] = batch.get(output_name(name))[:, 0]
+            array[:, kept] = batch.output(name)[:, 0]
         kept += 1
         batch.set(**state)
     spent = time.perf_counter() - started
@@ -86,7 +85,7 @@ def _keep(batch: Worlds, values: Mapping[str, np.ndarray], kept: int, new: int) 
     """Copies the records of a chunk."""
     if new:
         for name, array in values.items():
-            array[:, kept : kept + new] = batch.get(output_name(name))
+            array[:, kept : kept + new] = batch.output(name)
 
 
 def _room(batch: Worlds, outputs: list[str], records: int) -> dict[str, np.ndarray]:
@@ -101,7 +100,7 @@ def _room(batch: Worlds, outputs: list[str], records: int) -> dict[str, np.ndarr
 
 
 def _shape(batch: Worlds, name: str) -> tuple[int, ...]:
-    return next(p.shape for p in batch.layout.outputs if p.name == output_name(name))
+    return next(p.shape for p in batch.layout.outputs if p.name == name)
 
 
 @contextmanager

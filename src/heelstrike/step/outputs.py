@@ -44,11 +44,6 @@ class Evaluated:
     """In the order of WORKS [W]."""
 
 
-def output_name(name: str) -> str:
-    """Of a plain output in the program, where memories have the short names."""
-    return f"record {name}"
-
-
 def record(
     p: Program,
     plan: StepPlan,
@@ -86,7 +81,7 @@ def record(
     with p.block("record"):
         for name in names:
             if name in values:
-                p.output(output_name(name), values[name])
+                p.output(name, values[name])
 
 
 def _sensors(p: Program, plan: StepPlan, found: Evaluated) -> dict[str, SX]:

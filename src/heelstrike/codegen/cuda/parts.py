@@ -18,8 +18,9 @@ def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool) -> str:
     """The kernel, with the arguments of GpuEntry's. A team of warps works on a tile; those of a
     block keep in step, so that they share the instructions that are fetched.
     """
-    names = [p.name for p in (*program.inputs, *program.tables, *program.memory, *program.outputs)]
-    outputs = {port.name for port in program.outputs}
+    ports = (*program.inputs, *program.tables, *program.memory, *program.outputs)
+    names = [port.array for port in ports]
+    outputs = {port.array for port in program.outputs}
     pointers = {name: f"%port{k}" for k, name in enumerate(names)}
     flags = "fast " if fast else ""
     tables = [Tables(k, real) for k in range(len(plan.sizes) + len(plan.members))]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.errors import ProgramError
+from heelstrike.ir.code import output_of
 from heelstrike.runtime.batch import Batch
 from heelstrike.runtime.checks import check_counts
 from heelstrike.runtime.cuda.dlpack import DeviceArray
@@ -38,7 +39,7 @@ class CudaBatch:
         self._records = 1  # that the outputs have room for
         self._addresses: list[int] = []
         for port in self.layout.memory + self.layout.outputs:
-            self._fit(port.name)
+            self._fit(port.array)
         self._upload(port.name for port in self.layout.inputs + self.layout.tables)
         self.reset()
 
@@ -49,9 +50,14 @@ class CudaBatch:
         self._upload(values)
 
     def get(self, name: str) -> np.ndarray:
-        if name in self.buffers:
-            self._download(name)
-        return self.host.get(name)
+        array = self.host.array_of(name)
+        self._download(array)
+        return self.host.get(array)
+
+    def output(self, name: str) -> np.ndarray:
+        if output_of(name) in self.buffers:
+            self._download(output_of(name))
+        return self.host.output(name)
 
     def reset(self, worlds: np.ndarray | None = None, **values: ArrayLike) -> None:
         """Nothing comes from the GPU: what stays is not touched."""
@@ -99,6 +105,7 @@ class CudaBatch:
         records, size, 32): torch.as_tensor, cupy.asarray and others take it without a copy.
         """
         self.sync()
+        name = self.host.array_of(name)
         array = self.host.arrays[name]
         return DeviceArray(self.buffers[name], array.shape, array.dtype)
 
@@ -152,7 +159,7 @@ class CudaBatch:
         self.sync()
         for port in self.layout.outputs:
             self.host._attach_records(port, records)
-            self._fit(port.name)
+            self._fit(port.array)
         self._records = records
         self._point()
 
@@ -175,7 +182,7 @@ class CudaBatch:
 
     def _point(self) -> None:
         """Writes addresses and strides where the compiled code reads them, if any has changed."""
-        pointers = [int(self.buffers[port.name].handle) for port in self.layout.ports]
+        pointers = [int(self.buffers[port.array].handle) for port in self.layout.ports]
         addresses = [*pointers, *self.host._strides, *self.host._records]
         if addresses == self._addresses:
             return
