@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from heelstrike.contact.laws.coulomb import Coulomb as Coulomb
     from heelstrike.contact.laws.custom import friction_law as friction_law
     from heelstrike.contact.laws.custom import normal_law as normal_law
+    from heelstrike.contact.laws.custom_coupled import coupled_law as coupled_law
     from heelstrike.contact.laws.elastic import Elastic as Elastic
     from heelstrike.contact.laws.feedback_linearized import FeedbackLinearized as FeedbackLinearized
     from heelstrike.contact.laws.hunt_crossley import HuntCrossley as HuntCrossley
@@ -133,6 +134,7 @@ HOMES = {
     "compare_laws": "heelstrike.measure.laws",
     "compile_program": "heelstrike.runtime.compiler",
     "controller": "heelstrike.scene.controller",
+    "coupled_law": "heelstrike.contact.laws.custom_coupled",
     "friction_law": "heelstrike.contact.laws.custom",
     "identify": "heelstrike.identification.identify",
     "load": "heelstrike.robot",

@@ -50,6 +50,7 @@ class Contact:
         return ca.sqrt(ca.fmax(ca.dot(self.slip, self.slip), SLOWEST**2))
 
 
+@dataclass(frozen=True, eq=False)
 class Law(ABC):
     """An equation for a force. A law is a frozen dataclass whose number fields are parameters."""
 

@@ -15,6 +15,7 @@ import casadi as ca
 
 from heelstrike.contact.law import SX
 from heelstrike.errors import HeelstrikeError
+from heelstrike.parameters import structure_of_fields
 
 IMPACT_SPEED = 10.0
 """Approach speed, in units of |g| dt, above which a step counts as an impact."""
@@ -119,7 +120,7 @@ class ContactTarget:
         """Return a copy in which `active` and `impact` are set for this state."""
         active = state.depth > 0 if self.active is None else self.active
         impact = state.impact if self.impact is None else self.impact
-        return replace(self, active=active, impact=impact)
+        return replace(self, velocity=SX(self.velocity), active=active, impact=impact)
 
 
 @dataclass(frozen=True)
@@ -146,11 +147,19 @@ class CouplingRule:
         return self.rule == "exact"
 
 
+@dataclass(frozen=True, eq=False)
 class SurfaceLaw:
     """Base class of the laws of surfaces.
 
     A subclass is a frozen dataclass whose number fields are run-time parameters. It defines
-    `force`, `target` or both.
+    `force`, `target` or both:
+
+        @dataclass(frozen=True)
+        class Bouncing(hs.SurfaceLaw):
+            e: float = 0.5
+
+            def target(self, state: hs.PointState) -> hs.ContactTarget:
+                return hs.ContactTarget(velocity=self.e * ca.fmax(state.depth_rate, 0))
     """
 
     sources: ClassVar[tuple[str, ...]] = ()
@@ -196,3 +205,9 @@ class SurfaceLaw:
     def target(self, state: PointState) -> ContactTarget:
         """Return the target of a point in the coupled problem."""
         raise NotImplementedError
+
+    def structure(self) -> object:
+        """Return what decides the compiled code: choices of the fields, and the equations."""
+        from heelstrike.contact.tracing import surface_operations
+
+        return [structure_of_fields(self), surface_operations(self)]

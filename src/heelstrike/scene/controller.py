@@ -18,8 +18,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from heelstrike.contact.laws.custom import source_of
-from heelstrike.contact.tracing import UNTRACEABLE, check_traced, explained
+from heelstrike.contact.user_function import (
+    UNTRACEABLE,
+    check_expression,
+    source_of,
+    trace_error,
+)
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.servo import check_every
@@ -81,7 +85,7 @@ class Controller:
         torque, memory = self(**values).torque(robot, Sensed(**symbols))
         arguments = [*symbols.values(), *values.values()]
         who = f"controller '{self.function.__name__}'"
-        check_traced(who, ca.vertcat(*arguments), ca.vertcat(torque, memory))
+        check_expression(who, ca.vertcat(*arguments), ca.vertcat(torque, memory))
         return ca.Function("controller", arguments, [torque, memory]).serialize()
 
     def torque(self, robot: Robot, sensed: Sensed) -> tuple[SX, SX]:
@@ -92,7 +96,7 @@ class Controller:
             torque, memory = answer if isinstance(answer, tuple) else (answer, sensed.memory)
             torque, memory = ca.densify(SX(torque)), ca.densify(SX(memory))
         except UNTRACEABLE as error:
-            raise explained(f"controller '{name}'", error, sensed) from error
+            raise trace_error(f"controller '{name}'", error, sensed) from error
         if torque.numel() == 1 and robot.nv > 1:
             torque = ca.repmat(torque, robot.nv, 1)
         if torque.numel() != robot.nv or memory.numel() != self.memory:

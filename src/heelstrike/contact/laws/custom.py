@@ -1,16 +1,17 @@
-"""A user's own law: a function of the contact, traced like ours.
+"""Laws that users write as functions: a force of one contact, traced like the bundled laws.
 
     @hs.normal_law
     def my_ground(c, k=3e4, alpha=0.3):
         return k * c.depth * (1 + 1.5 * alpha * c.depth_rate)
 
-    hs.Elastic(my_ground)            # as it is
+    hs.Elastic(my_ground)            # with its default values
     hs.Elastic(my_ground(k=1e4))     # with other values
 
 c is a `Contact`. Keyword arguments are run-time parameters with a path (`ground.normal.alpha`), so
-changing them costs no compilation. With `@hs.normal_law(memory=2)` the function returns (force,
-next memory), and finds in c.memory what it returned one step before, zero when contact has just
-begun. The function runs once, on symbols, when it is defined; whatever else it reads is fixed then.
+that changing them needs no compilation. With `@hs.normal_law(memory=2)` the function returns
+(force, next memory) and finds in c.memory what it returned one step before, zero in the first step
+of a contact. The function runs once, on symbols, when it is defined; everything else that it reads
+is fixed then. custom_coupled.py has the same for laws of the coupled problem.
 """
 
 from __future__ import annotations
@@ -24,40 +25,31 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.contact.law import SX, Answer, Contact, FrictionLaw, Law, NormalLaw
-from heelstrike.contact.tracing import Traced, check_finite, check_traced, column, trace
-from heelstrike.errors import HeelstrikeError, TraceError
+from heelstrike.contact.law_checks import check_finite
+from heelstrike.contact.tracing import TracedLaw, trace_force
+from heelstrike.contact.user_function import check_expression, source_of
+from heelstrike.errors import HeelstrikeError, ParameterError, TraceError, UnknownNameError
 from heelstrike.parameters import is_number
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Custom(Law):
-    """A law that was written as a function."""
+    """Law that was written as a function."""
 
-    traced: Traced
+    traced: TracedLaw
     values: Mapping[str, Any]
     """Parameters by name."""
     memory_size: int = 0
     source: str = ""
-    """The function's text, where it can be found."""
+    """Text of the function, where Python knows it."""
 
     def __post_init__(self) -> None:
         if all(is_number(value) for value in self.values.values()):
             check_finite(self.traced, self.values, self.memory_size)
 
     def __call__(self, **values: Any) -> Self:
-        """The same law with other values."""
-        name = self.traced.name
-        for parameter, value in values.items():
-            if parameter not in self.values:
-                known = ", ".join(self.values) or "none"
-                raise HeelstrikeError(
-                    f"law '{name}' has no parameter '{parameter}'; it has {known}"
-                )
-            if not is_number(value) or np.size(value) != np.size(self.values[parameter]):
-                raise HeelstrikeError(
-                    f"law '{name}': {parameter} must be a number like its default "
-                    f"{self.values[parameter]!r}, not {value!r}"
-                )
+        """Return a copy with other values of the parameters."""
+        check_values(self.traced.name, self.values, values)
         return self.with_own(values)
 
     def __repr__(self) -> str:
@@ -65,46 +57,55 @@ class Custom(Law):
         return f"{self.traced.name}({values})"
 
     def own_parameters(self) -> Mapping[str, Any]:
-        """Values by name."""
+        """Return the values of the parameters by name."""
         return self.values
 
     def with_own(self, values: Mapping[str, Any]) -> Self:
-        """A copy with some values replaced, by numbers or by symbols."""
+        """Return a copy with some values replaced, by numbers or by symbols."""
         return replace(self, values={**self.values, **values})
 
     def force(self, c: Contact) -> Answer:
-        own = [SX(np.asarray(v, dtype=float)) if is_number(v) else v for v in self.values.values()]
-        force, memory = self.traced.function(column(c, own))
-        return (force, memory) if self.memory_size else force
+        outputs = self.traced.at(c, as_columns(self.values.values()))
+        return (outputs["force"], outputs["memory"]) if self.memory_size else outputs["force"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CustomNormal(Custom, NormalLaw):
-    """A user's force along the normal."""
+    """User's force along the normal."""
 
     adhesive: bool = False
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CustomFriction(Custom, FrictionLaw):
-    """A user's force in the tangent plane."""
+    """User's force in the tangent plane."""
 
 
 def normal_law(
     function: Callable[..., Any] | None = None, *, memory: int = 0, adhesive: bool = False
 ) -> Any:
-    """Makes a normal law of `def law(c, k=1e4, ...)`, which returns f_n [N], > 0 repels.
+    """Make a normal law of a function `def law(c, k=1e4, ...)`, which returns f_n [N].
 
-    `memory` is how many values it carries from step to step; `adhesive` keeps f_n < 0.
+    Args:
+        function: from a contact c (hs.Contact) and parameters with number defaults to the normal
+            force, positive where it repels, or to (force, next memory).
+        memory: number of values that a point carries from step to step.
+        adhesive: keep f_n < 0, a surface that pulls; otherwise the force is clamped at zero.
+
+    Example:
+        >>> @hs.normal_law
+        ... def my_ground(c, k=3e4, alpha=0.3):
+        ...     return k * c.depth * (1 + 1.5 * alpha * c.depth_rate)
+        >>> floor = hs.Plane(hs.Elastic(my_ground(k=1e4)))
     """
 
     def made(written: Callable[..., Any]) -> CustomNormal:
         traced, values = _traced("normal_law", written, 1, memory)
-        normal_force = traced.given[-1 - sum(map(np.size, values.values()))]
-        if ca.depends_on(ca.vertcat(traced.force, traced.memory), normal_force):
+        normal_force = traced.inputs[-1 - sum(map(np.size, values.values()))]
+        if ca.depends_on(traced.column, normal_force):
             raise TraceError(
-                f"law '{traced.name}' uses c.normal_force, which is what a normal law computes; "
-                "use c.depth and c.depth_rate"
+                f"law '{traced.name}' uses c.normal_force, which a normal law computes",
+                remedy="use c.depth and c.depth_rate",
             )
         return CustomNormal(traced, values, memory, source_of(written), adhesive)
 
@@ -112,8 +113,19 @@ def normal_law(
 
 
 def friction_law(function: Callable[..., Any] | None = None, *, memory: int = 0) -> Any:
-    """Makes a friction law of `def law(c, mu=0.6, ...)`, which returns the force on the point [N]
-    along the surface's two tangents, as ca.vertcat(x, y).
+    """Make a friction law of a function `def law(c, mu=0.6, ...)`, which returns f_t [N].
+
+    Args:
+        function: from a contact c (hs.Contact) and parameters with number defaults to the force on
+            the point along the surface's two tangents, as ca.vertcat(x, y), or to (force, next
+            memory).
+        memory: number of values that a point carries from step to step.
+
+    Example:
+        >>> @hs.friction_law
+        ... def viscous(c, b=20.0):
+        ...     return -b * c.slip
+        >>> floor = hs.Plane(hs.Elastic(hs.HuntCrossley(), viscous))
     """
 
     def made(written: Callable[..., Any]) -> CustomFriction:
@@ -125,37 +137,56 @@ def friction_law(function: Callable[..., Any] | None = None, *, memory: int = 0)
 
 def _traced(
     decorator: str, written: Callable[..., Any], force_size: int, memory_size: int
-) -> tuple[Traced, dict[str, Any]]:
-    """A function's equation and the default values of its parameters."""
-    if not callable(written):
-        raise HeelstrikeError(
-            f"@hs.{decorator} is put before a function `def law(c, k=1e4): ...`, not {written!r}"
-        )
-    if isinstance(memory_size, bool) or not isinstance(memory_size, int) or memory_size < 0:
-        raise HeelstrikeError(f"@hs.{decorator}: memory is a whole number, not {memory_size!r}")
-    name = getattr(written, "__name__", "law")
-    values = _defaults(name, written)
-    traced = trace(
+) -> tuple[TracedLaw, dict[str, Any]]:
+    """Return the equation of a function and the default values of its parameters."""
+    name, values = declared(decorator, written, memory_size)
+    traced = trace_force(
         name,
         lambda c, symbols: written(c, **symbols),
         {parameter: np.size(value) for parameter, value in values.items()},
         force_size,
         memory_size,
     )
-    check_traced(f"law '{name}'", traced.given, ca.vertcat(traced.force, traced.memory))
+    check_expression(f"law '{name}'", traced.inputs, traced.column)
     return traced, values
 
 
-def source_of(function: Callable[..., Any]) -> str:
-    """A function's text; empty where Python does not know it."""
-    try:
-        return inspect.getsource(function)
-    except (OSError, TypeError):
-        return ""
+def declared(
+    decorator: str, written: Callable[..., Any], memory_size: int
+) -> tuple[str, dict[str, Any]]:
+    """Return the name of a decorated function and the defaults of its parameters, checked."""
+    if not callable(written):
+        raise HeelstrikeError(
+            f"@hs.{decorator} is put before a function `def law(c, k=1e4): ...`, not {written!r}"
+        )
+    if isinstance(memory_size, bool) or not isinstance(memory_size, int) or memory_size < 0:
+        raise ParameterError(
+            "memory", memory_size, "a whole number, at least 0", owner=f"@hs.{decorator}"
+        )
+    name = written.__name__ if inspect.isroutine(written) else "law"
+    return name, _defaults(name, written)
+
+
+def check_values(name: str, defaults: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Raise an error for values of unknown parameters, or of another size than the defaults."""
+    for parameter, value in values.items():
+        if parameter not in defaults:
+            plural = f"parameters of law '{name}'"
+            raise UnknownNameError("parameter", parameter, defaults, plural, path=parameter)
+        default = defaults[parameter]
+        if not is_number(value) or np.size(value) != np.size(default):
+            raise ParameterError(
+                parameter, value, f"a number like its default {default!r}", owner=f"law '{name}'"
+            )
+
+
+def as_columns(values: Any) -> list[SX]:
+    """Return values of parameters, numbers or symbols, as columns."""
+    return [SX(np.asarray(v, dtype=float)) if is_number(v) else v for v in values]
 
 
 def _defaults(name: str, written: Callable[..., Any]) -> dict[str, Any]:
-    """The parameters of a function after the first, each with a number as its default."""
+    """Return the parameters of a function after the first, each with a number as its default."""
     everything = list(inspect.signature(written).parameters.values())
     places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if not everything or everything[0].kind not in places:
