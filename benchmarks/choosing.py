@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from heelstrike.machine import machine
 from heelstrike.measure.laws import compare_laws
 from heelstrike.measure.table import GROUPS, Entry, cell, failure
 
@@ -135,7 +134,7 @@ def main() -> None:
         kept = json.loads(path.read_text())["scenes"] if path.exists() else {}
         for name in options.scenes or SCENES:
             kept |= measured([name])
-            result = {"machine": machine(), "scenes": kept}
+            result = {"scenes": kept}
             path.write_text(json.dumps(result, indent=1) + "\n")
     if options.page:
         page = Path(options.page)

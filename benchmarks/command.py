@@ -1,17 +1,20 @@
-"""What the commands of this folder share: options, and a file for their figures."""
+"""Options and files of results that the commands of this folder share."""
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from heelstrike.finite import finite
+from heelstrike.bench.results import conditions, write_results
+
+CONDITIONS = conditions()
+"""Machine, date, command and load, taken when the command starts."""
 
 
 def parser(doc: str | None, quick: str | None = None) -> ArgumentParser:
-    """With --json FILE, and --quick where it is said what that leaves out."""
+    """Return a parser with --json FILE, and --quick where `quick` says what that leaves out."""
     made = ArgumentParser(description=(doc or "").partition("\n")[0])
     made.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
     if quick is not None:
@@ -19,7 +22,7 @@ def parser(doc: str | None, quick: str | None = None) -> ArgumentParser:
     return made
 
 
-def keep(result: dict[str, Any], path: str | None) -> None:
-    """In the file, if one was asked for; None for what is not finite."""
+def keep(figures: Mapping[str, Any], path: str | None) -> None:
+    """Write the figures with their conditions to a file, if one was named."""
     if path:
-        Path(path).write_text(json.dumps(finite(result), indent=1) + "\n")
+        write_results(path, {**asdict(CONDITIONS), **figures})

@@ -22,10 +22,10 @@ import heelstrike as hs
 from benchmarks.command import keep, parser
 from benchmarks.step import compiled, sources
 from heelstrike.bench.growth import with_points
-from heelstrike.bench.standing import Peer, case, check_stands, simulator
+from heelstrike.bench.peer import Peer
+from heelstrike.bench.standing import case, check_stands, simulator
 from heelstrike.bench.steps import BATCH_STEPS, CALL, STEPS, WORLDS
 from heelstrike.bench.timing import Contender, timed
-from heelstrike.machine import machine
 
 TURNS = 9
 POINTS = (8, 32, 128)
@@ -45,7 +45,7 @@ def main() -> None:
     name, source = next(iter(sources(options.quick).items()))
     console = Console()
     with console.status(f"measuring {name}"):
-        result: dict[str, Any] = {"machine": machine(), "robot": name}
+        result: dict[str, Any] = {"robot": name}
         result["times"] = times(name, source, turns)
         result["rounds"] = {law: rounds(source, LAWS[law]) for law in LAWS}
         result["float32"] = {law: precision(source, LAWS[law]) for law in LAWS}

@@ -23,7 +23,6 @@ import numpy as np
 from scipy.stats import sem
 
 import heelstrike as hs
-from heelstrike.machine import machine
 from heelstrike.papers.marhefka1996.candidates import CANDIDATES
 from heelstrike.papers.marhefka1996.tosses import (
     MEASURED,
@@ -110,7 +109,7 @@ def main() -> None:
         for one, result in made.items():
             print(shown(one, result), flush=True)
         if asked.json:
-            asked.json.write_text(json.dumps(kept | {"machine": machine()}, indent=1) + "\n")
+            asked.json.write_text(json.dumps(kept | {}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

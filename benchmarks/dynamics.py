@@ -27,14 +27,14 @@ import pinocchio as pin
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.command import keep, parser
+from benchmarks.command import CONDITIONS, keep, parser
 from heelstrike.bench.growth import chain
-from heelstrike.bench.timing import best_of
+from heelstrike.bench.peer import mujoco_model
+from heelstrike.bench.timing import Contender, seconds_of, timed
 from heelstrike.codegen.cpu import widest
 from heelstrike.codegen.real import REALS
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.ir.program import Program
-from heelstrike.machine import machine
 from heelstrike.robot import Robot, load
 from heelstrike.runtime.batch import Batch
 from heelstrike.runtime.compiler import compile_program
@@ -50,7 +50,9 @@ THREAD_WORLDS = 8192
 CHAIN = (5, 10, 20, 50, 100, 200)
 GRAVITY = 9.81
 STEPS = 10
-"""Of a batch in one call from Python."""
+"""Steps of a batch in one call from Python."""
+TURNS, SHORTEST = 15, 0.01
+"""Turns of the contenders, and how long one lasts at least [s]."""
 
 
 @dataclass
@@ -81,7 +83,7 @@ def main() -> None:
             rows.append(measure(name, path, base))
     growth = growths([row for row in rows if row.robot.startswith("chain")])
     show(console, rows, growth)
-    result = {"machine": machine(), "rows": [asdict(row) for row in rows], "growth": growth}
+    result = {"rows": [asdict(row) for row in rows], "growth": growth}
     keep(result, options.json)
 
 
@@ -115,24 +117,19 @@ def measure(name: str, source: str, base: str) -> Row:
     robot = load(source, base=base)
     joints = sum(joint.kind != "free" for joint in robot.joints)
     row = Row(name, joints, robot.nv)
-    started = time.perf_counter()
+    row.trace_s = seconds_of(lambda: step_in_air(robot))
     step = step_in_air(robot)
-    row.trace_s = time.perf_counter() - started
-    started = time.perf_counter()
-    compile_program(step)
-    row.compile_s = time.perf_counter() - started
+    row.compile_s = seconds_of(lambda: compile_program(step))
     aba = quantities(robot, ["forward_dynamics"])
     row.operations = aba.counts().arithmetic
     row.formula = 373 * robot.nv - 371
-    contenders: dict[str, Callable[[], object]] = {"pinocchio": pinocchio_aba(robot)}
+    contenders = {"pinocchio": Contender(pinocchio_aba(robot), 1, time.perf_counter)}
     if source.endswith(".xml") or source in ("hoap1", "hrp2"):
-        contenders["mujoco"] = mujoco_step(robot, source)
-    scale = {"pinocchio": 1.0, "mujoco": 1.0}
+        contenders["mujoco"] = Contender(mujoco_step(source), 1, time.perf_counter)
     for kind, program in (("aba", aba), ("step", step)):
         for label, call, worlds in calls(robot, program):
-            contenders[f"{kind} {label}"] = call
-            scale[f"{kind} {label}"] = 1.0 / worlds
-    times = {key: 1e6 * t * scale[key] for key, t in best_of(contenders).items()}
+            contenders[f"{kind} {label}"] = Contender(call, worlds, time.perf_counter)
+    times = {key: found["us"] for key, found in timed(contenders, TURNS, SHORTEST).items()}
     row.pinocchio_aba = times.pop("pinocchio")
     row.mujoco_step = times.pop("mujoco", None)
     for key, value in times.items():
@@ -189,15 +186,11 @@ def pinocchio_aba(robot: Robot) -> Callable[[], object]:
     return lambda: pin.aba(model, data, q, v, tau)
 
 
-def mujoco_step(robot: Robot, source: str) -> Callable[[], object]:
-    """MuJoCo's step of the same file in the air, with its own servo."""
+def mujoco_step(source: str) -> Callable[[], object]:
+    """Return MuJoCo's step of the same file in the air, with its own servo."""
     import mujoco
 
-    from heelstrike.robot.load import find_file
-
-    spec = mujoco.MjSpec.from_file(str(find_file(source)))
-    model = spec.compile()
-    data = mujoco.MjData(model)
+    model, data = mujoco_model(source)
     data.qpos[2] = 1e3  # far above any floor of the file
     mujoco.mj_forward(model, data)
     return lambda: mujoco.mj_step(model, data)
@@ -220,7 +213,7 @@ def growths(rows: list[Row]) -> dict[str, float]:
 
 
 def show(console: Console, rows: list[Row], growth: dict[str, float]) -> None:
-    for key, value in machine().items():
+    for key, value in CONDITIONS.machine.items():
         console.print(f"{key} {value}", end="; ", highlight=False)
     console.print(f"lanes {widest(REALS['float64'])} x float64\n", highlight=False)
     console.print(_costs(rows))

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.bench.timing import best_of
-from heelstrike.machine import machine
+from heelstrike.bench.timing import Contender
+from heelstrike.bench.timing import timed as take_turns
 from heelstrike.runtime.cuda.driver import current_device
 
 HOLD, TURNS, WATCHED, CHECKED = 20, 40, 1000, 256
@@ -50,7 +50,7 @@ def main() -> None:
     rows = []
     for name in robots(options.quick):
         rows += measure(name, SIZES[options.device][: 1 if options.quick else None], options.quick)
-    result: dict[str, Any] = {"machine": machine(), "hold": HOLD, "rows": rows}
+    result: dict[str, Any] = {"hold": HOLD, "rows": rows}
     if options.device == "cpu":
         show(rows)
     else:
@@ -140,18 +140,20 @@ def timed(
 
     alone_on_cpu = envs.sim.device == "cpu" and envs.threads == 1
     clock = time.thread_time if alone_on_cpu else time.perf_counter
-    found = best_of({"bare": alone, "action": action}, 3 if quick else TURNS, 0.02, clock)
+    work = burst * envs.num_envs * HOLD
+    contenders = {"bare": Contender(alone, work, clock), "action": Contender(action, work, clock)}
+    found = take_turns(contenders, 3 if quick else TURNS)
+    bare, acted = found["bare"]["us"], found["action"]["us"]
     if bool(step()[2].any()):
         raise SystemExit(f"{envs.sim.robot.name} does not stand")
-    work = burst * envs.num_envs * HOLD
     return {
         "robot": envs.sim.robot.name,
         "worlds": envs.num_envs,
         "threads": envs.threads,
-        "million_steps_per_s": 1e-6 * work / found["action"],
-        "bare_million_steps_per_s": 1e-6 * work / found["bare"],
-        "actions_per_s": burst * envs.num_envs / found["action"],
-        "overhead": found["action"] / found["bare"] - 1,
+        "million_steps_per_s": 1 / acted,
+        "bare_million_steps_per_s": 1 / bare,
+        "actions_per_s": 1e6 / (HOLD * acted),
+        "overhead": acted / bare - 1,
     }
 
 

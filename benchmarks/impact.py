@@ -14,8 +14,9 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +27,18 @@ from rich.text import Text
 
 import heelstrike as hs
 from benchmarks.command import keep, parser
+from heelstrike.bench.peer import mujoco_model
+from heelstrike.bench.timing import Contender, timed
 from heelstrike.impact import compare, estimate
 from heelstrike.impact.full import simulate_full
-from heelstrike.machine import machine
 from heelstrike.papers.tsujita2009.limits import limited, postures, rank_correlation
 
 LINK, DURATION, DT = "r_hand", 0.1, 1e-4
 STEPS = round(DURATION / DT)
 WORLDS = 256
 HITS = 200
+MUJOCO_STEPS = 200
+"""Steps of MuJoCo in one call."""
 
 
 def main() -> None:
@@ -43,7 +47,7 @@ def main() -> None:
     options = command.parse_args()
     warnings.simplefilter("ignore")
     robot, console = hs.load("hrp2"), Console()
-    result: dict[str, Any] = {"machine": machine()}
+    result: dict[str, Any] = {}
     if options.only != "accuracy":
         result["speed"] = speed(robot, 2 if options.quick else 7)
         show(console, "speed", result["speed"])
@@ -63,16 +67,12 @@ def speed(robot: hs.Robot, turns: int) -> dict[str, Any]:
         "krylov, rk4": steps_only(robot, q, "krylov", "rk4"),
         "krylov, symplectic": steps_only(robot, q, "krylov", "symplectic"),
     }
-    try:
-        contenders["MuJoCo"], steps = mujoco_step(), {"MuJoCo": 200}
-    except ImportError:
-        steps = {}
-    best = best_cpu(contenders, turns)
-    worlds = {"MuJoCo": 1}
-    cost = {
-        name: 1e6 * t / steps.get(name, STEPS) / worlds.get(name, WORLDS)
-        for name, t in best.items()
-    }
+    if find_spec("mujoco") is not None:
+        contenders["MuJoCo"] = mujoco_step()
+    work = dict.fromkeys(contenders, STEPS * WORLDS) | {"MuJoCo": MUJOCO_STEPS}
+    clock = time.process_time
+    calls = {name: Contender(call, work[name], clock) for name, call in contenders.items()}
+    cost = {name: found["us"] for name, found in timed(calls, turns).items()}
     result: dict[str, Any] = {f"{name} [us a step]": t for name, t in cost.items()}
     for name in contenders:
         result[f"{name}: times the full one"] = cost["full, elastic, rk4"] / cost[name]
@@ -152,52 +152,37 @@ def scheduled() -> tuple[float, float]:
     return (1e-9 * sum(p[0] for p in pairs), 1e-9 * sum(p[1] for p in pairs)) if pairs else (1, 0)
 
 
-def best_cpu(contenders: Mapping[str, Callable[[], object]], turns: int) -> dict[str, float]:
-    """Seconds of CPU time of each contender's best call, turn by turn."""
-    best = dict.fromkeys(contenders, float("inf"))
-    for call in contenders.values():
-        call()
-    for _ in range(turns):
-        for name, call in contenders.items():
-            started = time.process_time()
-            call()
-            best[name] = min(best[name], time.process_time() - started)
-    return best
-
-
 def mujoco_step() -> Callable[[], object]:
     """hrp2 on a plane, its hand against a 5 kg block on a slide, 200 steps of 0.1 ms."""
     import mujoco
 
-    spec = mujoco.MjSpec.from_file(str(Path(hs.__file__).parent / "robot/models/hrp2.xml"))
-    spec.option.timestep = DT
-    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 0.1], friction=[5, 0, 0])
-    model, data = compiled(spec, mujoco)
+    def floor(mj: Any, spec: Any) -> None:
+        spec.option.timestep = DT
+        spec.worldbody.add_geom(type=mj.mjtGeom.mjGEOM_PLANE, size=[5, 5, 0.1], friction=[5, 0, 0])
+
+    def block(mj: Any, spec: Any) -> None:
+        made = spec.worldbody.add_body(name="block", pos=place)
+        made.add_joint(type=mj.mjtJoint.mjJNT_SLIDE, axis=[1, 0, 0])
+        made.add_geom(type=mj.mjtGeom.mjGEOM_BOX, size=[0.08, 0.1, 0.1], mass=5)
+        hand = spec.body("RARM5")
+        hand.add_geom(type=mj.mjtGeom.mjGEOM_SPHERE, size=[0.02, 0, 0], pos=[0, 0, -0.115], mass=0)
+
+    model, data = mujoco_model("hrp2", floor)
     key = model.key("stance")
     mujoco.mj_resetDataKeyframe(model, data, key.id)
     mujoco.mj_forward(model, data)
     place = data.site("r_hand").xpos + np.array([0.1, 0, 0])
-    block = spec.worldbody.add_body(name="block", pos=place)
-    block.add_joint(type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[1, 0, 0])
-    block.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.08, 0.1, 0.1], mass=5)
-    hand = spec.body("RARM5")
-    hand.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.02, 0, 0], pos=[0, 0, -0.115], mass=0)
-    model, data = compiled(spec, mujoco)
+    model, data = mujoco_model("hrp2", floor, block)
     stance = np.array(hs.load("hrp2").pose("stance"))
     data.qpos[: len(stance)] = stance[[0, 1, 2, 6, 3, 4, 5, *range(7, len(stance))]]
     data.ctrl[:] = stance[7:]
     data.qvel[-1] = -0.5
 
     def call() -> None:
-        for _ in range(200):
+        for _ in range(MUJOCO_STEPS):
             mujoco.mj_step(model, data)
 
     return call
-
-
-def compiled(spec: Any, mujoco: Any) -> tuple[Any, Any]:
-    model = spec.compile()
-    return model, mujoco.MjData(model)
 
 
 def accuracy(robot: hs.Robot, hits: int) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from rich.table import Table
 import heelstrike as hs
 from benchmarks.command import keep, parser
 from heelstrike.bench.standing import first_pose
-from heelstrike.machine import machine
 from heelstrike.step.joints import SLACK, STILL, rubbing_joints
 from heelstrike.step.step import FRICTION
 
@@ -42,7 +41,7 @@ def main() -> None:
     if not data:
         raise SystemExit("set HEELSTRIKE_DATA to the folder that has robots/g1.xml")
     console = Console()
-    result: dict[str, Any] = {"machine": machine(), "rows": {}}
+    result: dict[str, Any] = {"rows": {}}
     table = Table("", "beyond, % of steps", "worst, of F", "driven, %", "evaluations a step")
     for name in ROBOTS:
         for law in LAWS:

@@ -23,7 +23,6 @@ from rich.table import Table
 
 import heelstrike as hs
 from benchmarks.command import keep, parser
-from heelstrike.machine import machine
 
 G, DT, MU, MASS, SPEED = 9.81, 1e-3, 0.5, 2.0, 1.0
 HALF = 0.0524
@@ -239,7 +238,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     models = measured()
     show(Console(), models)
-    result = {"machine": machine(), "models": models}
+    result = {"models": models}
     keep(result, options.json)
 
 

@@ -20,7 +20,6 @@ from benchmarks.command import keep, parser
 from benchmarks.motion_cases import Case, Ground, hoap1, sr1
 from benchmarks.motion_peer import ways
 from heelstrike.finite import finite
-from heelstrike.machine import machine
 from heelstrike.measure.yardsticks import yardsticks
 from heelstrike.motion import Humanoid, Motion, outcome
 
@@ -78,7 +77,7 @@ def main() -> None:
 def measured(quick: bool = False) -> dict[str, Any]:
     """All cases."""
     cases = [hoap1()] if quick else [case for case in (hoap1(), sr1()) if case is not None]
-    result: dict[str, Any] = {"machine": machine(), "dt": DT, "ground": {}, "rows": []}
+    result: dict[str, Any] = {"dt": DT, "ground": {}, "rows": []}
     result["mujoco"] = {} if quick else ways(DT)
     for case in cases:
         ground, human = Ground.under(case, DT), Humanoid.of(case.robot)

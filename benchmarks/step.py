@@ -24,11 +24,11 @@ from rich.console import Console
 from rich.table import Table
 
 import heelstrike as hs
-from benchmarks.command import keep, parser
-from heelstrike.bench.standing import Peer, case, check_stands, simulator, unlimited
+from benchmarks.command import CONDITIONS, keep, parser
+from heelstrike.bench.peer import Peer
+from heelstrike.bench.standing import case, check_stands, simulator, unlimited
 from heelstrike.bench.steps import BATCH_STEPS, CALL, STEPS, WORLDS
 from heelstrike.bench.timing import Contender, Times, timed
-from heelstrike.machine import machine
 
 BARE_STEPS = 50
 """Of a batch without the simulator around it."""
@@ -44,7 +44,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     console = Console()
     turns = 3 if options.quick else TURNS
-    result: dict[str, Any] = {"machine": machine()}
+    result: dict[str, Any] = {}
     with console.status("measuring") as status:
         for name, source in sources(options.quick).items():
             status.update(f"measuring {name}")
@@ -123,7 +123,7 @@ def joints(source: str, turns: int) -> Times:
 
 
 def show(console: Console, result: Mapping[str, Any]) -> None:
-    for key, value in result["machine"].items():
+    for key, value in CONDITIONS.machine.items():
         console.print(f"{key} {value}", end="; ", highlight=False)
     console.print("one thread\n", highlight=False)
     for name in ("g1", "hoap1"):

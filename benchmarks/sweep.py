@@ -41,7 +41,6 @@ import heelstrike as hs
 from benchmarks.processes import waited, workers_of
 from benchmarks.step import sources
 from heelstrike.bench.standing import case, simulator
-from heelstrike.machine import machine
 from heelstrike.sweeps.job import STATE, Worker
 from heelstrike.sweeps.plan import Plan
 from heelstrike.sweeps.study import study_of
@@ -65,7 +64,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the moments of the kills")
     options = parser.parse_args()
     console, moments = Console(), random.Random(options.seed)
-    result: dict[str, Any] = {"machine": machine(), "cores": os.cpu_count()}
+    result: dict[str, Any] = {"cores": os.cpu_count()}
     result |= {"scene": SCENE, "worlds": options.worlds, "duration": options.duration}
     result["load"] = os.getloadavg()[0]  # of what else runs here
     with TemporaryDirectory() as folder, console.status("measuring the overhead") as status:

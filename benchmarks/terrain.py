@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -25,8 +24,7 @@ from benchmarks.command import keep, parser
 from benchmarks.step import compiled, sources
 from heelstrike.bench.standing import check_stands, empty_cache, simulator
 from heelstrike.bench.steps import WORLDS
-from heelstrike.bench.timing import best_of
-from heelstrike.machine import machine
+from heelstrike.bench.timing import Contender, seconds_of, timed
 
 LAW = hs.Elastic(hs.LinearSpring(), hs.Bristle())
 LIMIT = 1.5
@@ -56,7 +54,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     console = Console()
     turns = 50 if options.quick else TURNS
-    result: dict[str, Any] = {"machine": machine()}
+    result: dict[str, Any] = {}
     for name, source in sources(options.quick).items():
         with console.status(f"measuring {name}"):
             result[name] = measured(hs.load(source), turns, 1 if options.quick else COMPILED)
@@ -66,23 +64,22 @@ def main() -> None:
 
 def measured(robot: hs.Robot, turns: int, rounds: int) -> dict[str, dict[str, float]]:
     """Seconds to compile, us per world and step of one world and of a batch, and operations."""
-    contenders: dict[str, Callable[[], object]] = {}
+    contenders: dict[str, Contender] = {}
     found: dict[str, dict[str, float]] = {}
     sims = {}
     for name, floor in floors().items():
         one, batch = (simulator(robot, 1e-3, floor=floor, worlds=n) for n in (1, WORLDS))
         sims[name] = one, batch
-        contenders[f"{name}: one"] = partial(compiled(one), ONE)
-        contenders[f"{name}: batch"] = partial(compiled(batch), BATCH)
+        contenders[f"{name}: one"] = Contender(partial(compiled(one), ONE), ONE)
+        contenders[f"{name}: batch"] = Contender(partial(compiled(batch), BATCH), WORLDS * BATCH)
         counts = one.program.counts()
         operations = counts.additions + counts.multiplications + counts.choices
         found[name] = {"operations": operations, "compile_s": compile_seconds(robot, floor, rounds)}
-    times = best_of(contenders, rounds=turns, seconds=1e-3, clock=time.thread_time)
+    times = timed(contenders, turns, shortest=1e-3)
     for name, (one, batch) in sims.items():
         check_stands(name, one)
         check_stands(name, batch)
-        found[name]["one"] = 1e6 * times[f"{name}: one"] / ONE
-        found[name]["batch"] = 1e6 * times[f"{name}: batch"] / (WORLDS * BATCH)
+        found[name] |= {kind: times[f"{name}: {kind}"]["us"] for kind in ("one", "batch")}
     return found
 
 
@@ -91,9 +88,8 @@ def compile_seconds(robot: hs.Robot, floor: Any, rounds: int) -> float:
     best = float("inf")
     for _ in range(rounds):
         with empty_cache():
-            started = time.process_time()
-            hs.Simulator(hs.Scene(robot, floor), control=hs.Servo()).step()
-            best = min(best, time.process_time() - started)
+            sim = hs.Simulator(hs.Scene(robot, floor), control=hs.Servo())
+            best = min(best, seconds_of(sim.step, time.process_time))
     return best
 
 

@@ -21,6 +21,7 @@ from heelstrike import machine
 from heelstrike.bench import accuracy, growth, memory, standing, steps, timing
 from heelstrike.bench.bench import Wanted, notes
 from heelstrike.bench.gpu import by_warp, check_warp, fallen, on_gpu
+from heelstrike.bench.peer import Peer
 from heelstrike.bench.standing import DEFAULT, case, simulator
 from heelstrike.cli import main
 from heelstrike.robot import load
@@ -188,7 +189,7 @@ def test_mujoco_stands_where_ours_does():
     """The same file, pose and servo in both; they differ by what the ground gives, 1 mm."""
     pytest.importorskip("mujoco")
     of = case("hoap1")
-    peer = standing.Peer(of.source, of.robot)
+    peer = Peer(of.source, of.robot)
     peer.check_stands("hoap1")
     assert abs(peer.height - simulator(of.robot, of.dt).state["q"][2]) < 1e-3
     state, _ = peer.rollout(3, 5, 1)()
@@ -296,7 +297,7 @@ def test_a_robot_on_a_fixed_base_is_not_measured(tmp_path):
     robot = load(path)
     assert robot.points
     assert robot.kp.any()
-    with pytest.raises(standing.HeelstrikeError, match="takes an MJCF with a free base, feet and"):
+    with pytest.raises(standing.HeelstrikeError, match="an MJCF with a free base, feet and"):
         case(str(path))
 
 

@@ -9,7 +9,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,18 +17,16 @@ from heelstrike.bench.drop import drops
 from heelstrike.bench.gpu import by_warp, device_name, on_gpu
 from heelstrike.bench.growth import growth
 from heelstrike.bench.memory import memory
+from heelstrike.bench.results import conditions
 from heelstrike.bench.standing import ROBOTS, Case, case, empty_cache, missing
 from heelstrike.bench.steps import ALL_CORES, ONE_THREAD, WORLDS, under_laws, ways
 from heelstrike.contact.choose import NAMES, template
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
-from heelstrike.machine import machine
 
 QUICK_ROBOTS, QUICK_LAWS = ("hoap1",), ("linear-spring", "rigid")
 TURNS, QUICK_TURNS = 12, 3
 GPU_LAWS = ("linear-spring", "rigid")
-BUSY = 0.5
-"""Load of the machine before the run, in processes, from which it is called busy."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ def bench(wanted: Wanted, report: Callable[[str], None] = lambda text: None) -> 
     """`report` is told what is measured next."""
     cases, laws = wanted.cases(), wanted.surface_laws()
     cores, peer = os.cpu_count() or 1, find_spec("mujoco") is not None
-    before, started = os.getloadavg()[0], time.time()
+    made, started = conditions("heelstrike"), time.time()
     gpu = None if wanted.quick else device_name()
     with empty_cache(), warnings.catch_warnings():
         warnings.simplefilter("ignore", HeelstrikeWarning)
@@ -75,12 +73,11 @@ def bench(wanted: Wanted, report: Callable[[str], None] = lambda text: None) -> 
         for c in cases if gpu else ():
             report(f"{c.name}: GPU")
             on_device[c.name] = gpu_part(c)
+    if gpu:
+        made.machine["gpu"] = gpu
     return {
-        "machine": machine() | {"cores": str(cores)} | ({"gpu": gpu} if gpu else {}),
-        "date": time.strftime("%Y-%m-%d", time.gmtime(started)),
+        **asdict(made),
         "took_s": time.time() - started,
-        "load_before": before,
-        "quiet": before < BUSY,
         "quick": wanted.quick,
         "worlds": WORLDS,
         "notes": said,

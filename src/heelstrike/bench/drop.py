@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from heelstrike.bench.accuracy import GRID, PARTS, Accuracy, largest_step
-from heelstrike.bench.standing import Case, Peer, first_pose
+from heelstrike.bench.peer import Peer
+from heelstrike.bench.standing import Case, first_pose
 from heelstrike.bench.steps import batch_size
 from heelstrike.bench.timing import Contender, timed
 from heelstrike.contact.surface_law import SurfaceLaw

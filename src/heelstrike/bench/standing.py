@@ -1,9 +1,9 @@
-"""The load of a benchmark: a robot that stands at rest on its feet, here and in MuJoCo.
+"""The load of a benchmark: a robot that stands at rest on its feet.
 
-Ours: the file's own gains, torque limits, joint ranges and dry friction. MuJoCo's: the same file
-with its own solver settings and actuators, on a plane that is added to it. Both start in the
-robot's first pose with its lowest contact point on the ground, make steps of the file's own size,
-and are given a second to come to rest.
+Ours has the file's own gains, torque limits, joint ranges and dry friction; MuJoCo (peer.py) has
+the same file with its own solver settings and actuators, on a plane. Both start in the first pose
+of the robot with its lowest contact point on the ground, take steps of the file's own size,
+and have one second to come to rest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,7 +24,6 @@ from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
-from heelstrike.measure.peer.model import module, positions_of
 from heelstrike.robot import Robot, load
 from heelstrike.robot.load import bundled, find_file
 from heelstrike.robot.placement import lowest_height
@@ -35,26 +33,26 @@ from heelstrike.scene.surfaces import Plane, Surface
 from heelstrike.simulate.simulator import Simulator
 
 ROBOTS = ("hoap1", "g1", "anymal_c")
-"""The last two where HEELSTRIKE_DATA leads to them."""
+"""Robots that are measured by default; the last two need HEELSTRIKE_DATA."""
 DEFAULT = Elastic(LinearSpring(), Bristle())
-"""The law, unless told otherwise."""
+"""Default law of the ground."""
 SETTLE = 1.0
-"""[s]"""
+"""Time that a robot has to come to rest [s]."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A robot by name, with what its file says of it."""
+    """A robot that can be measured, with its file and step."""
 
     name: str
     source: Path
     robot: Robot
     dt: float
-    """Of its file [s]."""
+    """Time step of its file [s]."""
 
 
 def case(name: str) -> Case:
-    """A bundled robot, one of HEELSTRIKE_DATA/robots, or a file: an MJCF of what stands."""
+    """Return the case of a bundled robot, one of HEELSTRIKE_DATA/robots, or an MJCF file."""
     data = os.environ.get("HEELSTRIKE_DATA")
     own = Path(data, "robots", f"{name}.xml") if data else None
     source = own if own and name not in bundled() and own.exists() else find_file(name)
@@ -63,8 +61,9 @@ def case(name: str) -> Case:
     free = [joint.kind for joint in robot.joints[:1]] == ["free"]
     if root.tag != "mujoco" or not free or not robot.points or not np.any(robot.kp):
         raise HeelstrikeError(
-            f"'{name}' cannot be measured: bench takes an MJCF with a free base, feet and position "
-            "actuators"
+            f"'{name}' cannot be measured",
+            value=name,
+            allowed="an MJCF with a free base, feet and position actuators",
         )
     option = root.find("option")
     dt = 0.002 if option is None else float(option.get("timestep", 0.002))
@@ -72,14 +71,14 @@ def case(name: str) -> Case:
 
 
 def missing(names: tuple[str, ...] = ROBOTS) -> list[str]:
-    """Those of the usual robots that are not on this machine."""
+    """Return those of some robots that are not on this machine."""
     data = os.environ.get("HEELSTRIKE_DATA")
     there = {*bundled(), *(p.stem for p in Path(data, "robots").glob("*.xml"))} if data else None
     return [name for name in names if name not in (there or bundled())]
 
 
 def first_pose(robot: Robot, height: float = 0.0) -> np.ndarray:
-    """Its lowest contact point at a height above the ground [m]."""
+    """Return the first pose, with its lowest contact point at a height above the ground [m]."""
     pose = np.array(next(iter(robot.poses.values())), dtype=float)
     pose[2] += height - lowest_height(robot, pose)
     return pose
@@ -92,7 +91,7 @@ def simulator(
     floor: Surface | None = None,
     **options: Any,
 ) -> Simulator:
-    """The robot at rest, each joint of each world a little off at the start."""
+    """Return a simulator of the robot at rest; joints differ a little from world to world."""
     floor = floor or Plane(law=law or DEFAULT)
     pose = first_pose(robot)
     sim = Simulator(Scene(robot, floor), dt=dt, control=Servo(reference=pose), **options)
@@ -103,8 +102,9 @@ def simulator(
 
 
 def check_stands(name: str, sim: Simulator, least: int | None = None) -> None:
-    """Refuses a robot that has fallen, or stands on fewer points than there are (or than `least`)
-    in half of its worlds.
+    """Raise an error if the robot has fallen in any world, or has too few contacts in half of them.
+
+    `least` is the number of contacts that it needs, by default all of its points.
     """
     least = len(sim.robot.points) if least is None else least
     height = first_pose(sim.robot)[2]
@@ -117,80 +117,13 @@ def check_stands(name: str, sim: Simulator, least: int | None = None) -> None:
 
 
 def unlimited(robot: Robot) -> Robot:
-    """The same without torque limits and dry friction."""
+    """Return the robot without torque limits and dry friction."""
     return replace(robot, friction=np.zeros(robot.nv), torque_limit=np.full(robot.nv, np.inf))
-
-
-class Peer:
-    """MuJoCo with the same file, on a plane, at rest."""
-
-    def __init__(self, source: str | os.PathLike[str], robot: Robot) -> None:
-        mj = self._mj = module()
-        spec = mj.MjSpec.from_file(str(find_file(source)))
-        spec.worldbody.add_geom(
-            name="heelstrike floor", type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05]
-        )
-        for joint in spec.joints:
-            joint.name = joint.name or robot.joints[0].name  # a free joint may have none
-        self.model = spec.compile()
-        self.data = mj.MjData(self.model)
-        self.dt = float(self.model.opt.timestep)
-        self.robot, self.contacts = robot, len(robot.points)
-        self.step = partial(mj.mj_step, self.model, self.data)
-        self.start(first_pose(robot))
-        self.step(round(SETTLE / self.dt))
-        self.height = float(self.data.qpos[2])
-
-    def start(self, q: np.ndarray) -> None:
-        """At rest in a pose; the actuators hold the robot's first one."""
-        mj, model = self._mj, self.model
-        mj.mj_resetData(model, self.data)
-        held = positions_of(model, self.robot, first_pose(self.robot))
-        self.data.ctrl[:] = held[model.jnt_qposadr[model.actuator_trnid[:, 0]]]
-        self.data.qpos[:] = positions_of(model, self.robot, q)
-
-    def integrators(self) -> dict[str, int]:
-        """The file's, and implicitfast, by name."""
-        kinds = self._mj.mjtIntegrator
-        own = kinds(self.model.opt.integrator)
-        return {
-            kind.name.removeprefix("mjINT_").lower(): int(kind)
-            for kind in (own, kinds.mjINT_IMPLICITFAST)
-        }
-
-    def diverged(self) -> bool:
-        """Whether MuJoCo has warned of bad numbers, after which it starts anew."""
-        kinds = self._mj.mjtWarning
-        bad = (kinds.mjWARN_BADQPOS, kinds.mjWARN_BADQVEL, kinds.mjWARN_BADQACC)
-        return any(self.data.warning[int(kind)].number for kind in bad)
-
-    def rollout(self, worlds: int, steps: int, threads: int) -> partial[Any]:
-        """What steps as many worlds from the present state on threads, by mujoco.rollout."""
-        from mujoco.rollout import Rollout
-
-        mj, model = self._mj, self.model
-        kind = mj.mjtState.mjSTATE_FULLPHYSICS
-        state = np.zeros(mj.mj_stateSize(model, kind))
-        mj.mj_getState(model, self.data, state, kind)
-        pool = Rollout(nthread=threads if threads > 1 else 0)
-        return partial(
-            pool.rollout,
-            model,
-            [mj.MjData(model) for _ in range(threads)],
-            np.tile(state, (worlds, 1)),
-            np.tile(self.data.ctrl, (worlds, steps, 1)),
-            initial_warmstart=np.tile(self.data.qacc_warmstart, (worlds, 1)),
-            state=np.zeros((worlds, steps, len(state))),
-        )
-
-    def check_stands(self, name: str) -> None:
-        if self.data.ncon != self.contacts or abs(self.data.qpos[2] - self.height) > 0.01:
-            raise HeelstrikeError(f"MuJoCo's {name} does not stand: {self.data.ncon} contacts")
 
 
 @contextmanager
 def empty_cache() -> Iterator[None]:
-    """Compiled code is kept in a folder of its own, which is empty at first and goes at the end."""
+    """Keep compiled code in a temporary folder, which is empty at first."""
     before = os.environ.get("HEELSTRIKE_CACHE")
     with TemporaryDirectory() as folder:
         os.environ["HEELSTRIKE_CACHE"] = folder

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from heelstrike.bench.standing import Case, Peer, check_stands, first_pose, simulator
+from heelstrike.bench.peer import Peer
+from heelstrike.bench.standing import Case, check_stands, first_pose, simulator
 from heelstrike.bench.timing import Contender, Times, timed
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError

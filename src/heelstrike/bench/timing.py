@@ -1,4 +1,4 @@
-"""Timing that survives a noisy machine: contenders take turns, and each one's best turn counts."""
+"""Timing on a noisy machine: contenders take turns, and the best turn of each counts."""
 
 from __future__ import annotations
 
@@ -9,31 +9,34 @@ from statistics import median
 
 Clock = Callable[[], float]
 Times = dict[str, dict[str, float]]
-"""By contender: us per work, and spread, the median turn over the best one."""
+"""For each contender `us` per unit of work, and `spread`, the median turn over the best."""
 SECONDS = 0.02
-"""That a turn lasts at least."""
+"""Shortest turn [s]."""
 PATIENCE = 1.5
-"""That a contender whose one call lasts longer than a turn may take in all [s]."""
-LEAST = 3
-"""Turns of one that takes longer."""
+"""Total time of a contender whose single call lasts longer than a turn [s]."""
+MIN_TURNS = 3
+"""Fewest turns of a slow contender."""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """Something to call, what it makes, and the clock that it is judged by."""
+    """A call, the work it does, and the clock that it is judged by."""
 
     call: Callable[[], object]
     work: float
-    """World-steps, or what else is counted."""
+    """World-steps of a call, or what else is counted."""
     clock: Clock = time.thread_time
-    """CPU time of this thread: what others do on a shared machine counts as little as it can.
-    `time.perf_counter` for what works on several threads."""
+    """CPU time of this thread by default, which other processes disturb least; `time.perf_counter`
+    for a call that works on several threads, `time.process_time` for CPU time of all of them."""
 
 
-def timed(contenders: Mapping[str, Contender], turns: int) -> Times:
-    """All in one run, turn by turn."""
+def timed(contenders: Mapping[str, Contender], turns: int, shortest: float = SECONDS) -> Times:
+    """Time all contenders in one run, turn by turn.
+
+    A turn lasts `shortest` [s] at least; slow contenders sit out the last turns.
+    """
     calls = {name: (each.call, each.clock) for name, each in contenders.items()}
-    spent = _turns(calls, turns, SECONDS)
+    spent = _turns(calls, turns, shortest)
     return {
         name: {
             "us": 1e6 * min(seconds) / contenders[name].work,
@@ -43,21 +46,17 @@ def timed(contenders: Mapping[str, Contender], turns: int) -> Times:
     }
 
 
-def best_of(
-    contenders: Mapping[str, Callable[[], object]],
-    rounds: int = 15,
-    seconds: float = 0.01,
-    clock: Clock = time.perf_counter,
-) -> dict[str, float]:
-    """Seconds per call of each contender, all in one run, turn by turn."""
-    calls = {name: (call, clock) for name, call in contenders.items()}
-    return {name: min(spent) for name, spent in _turns(calls, rounds, seconds).items()}
+def seconds_of(call: Callable[[], object], clock: Clock = time.perf_counter) -> float:
+    """Return the seconds that one call takes, by wall time unless another clock is named."""
+    started = clock()
+    call()
+    return clock() - started
 
 
 def _turns(
     calls: Mapping[str, tuple[Callable[[], object], Clock]], turns: int, seconds: float
 ) -> dict[str, list[float]]:
-    """Seconds per call in each turn; slow contenders sit out the last ones."""
+    """Return the seconds per call in each turn."""
     repeats, most = {}, {}
     for name, (call, clock) in calls.items():
         call()
@@ -65,7 +64,7 @@ def _turns(
         call()
         once = max(clock() - started, 1e-7)
         repeats[name] = max(1, round(seconds / once))
-        most[name] = turns if once < seconds else min(turns, max(LEAST, round(PATIENCE / once)))
+        most[name] = turns if once < seconds else min(turns, max(MIN_TURNS, round(PATIENCE / once)))
     spent: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(turns):
         for name, (call, clock) in calls.items():

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,7 +32,7 @@ def bench(
     """Measure this machine: our step beside MuJoCo's, laws, accuracy, memory, growth."""
     from heelstrike.bench.bench import Wanted
     from heelstrike.bench.bench import bench as measured
-    from heelstrike.files import whole_file
+    from heelstrike.bench.results import write_results
     from heelstrike.view.pages.bench import page, write_page
 
     if html is not None:
@@ -45,10 +42,8 @@ def bench(
     wanted = Wanted(_words(robots), _words(laws), quick)
     with progress() as report:
         result = measured(wanted, report)
-    result["command"] = shlex.join(["heelstrike", *sys.argv[1:]])
     if json_file is not None:
-        with whole_file(json_file) as part:
-            part.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
+        write_results(json_file, result)
     if html is not None:
         write_page(result, html)
     shown = page(result)
