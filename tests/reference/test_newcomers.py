@@ -16,8 +16,11 @@ from matplotlib.image import imread
 import heelstrike as hs
 from heelstrike.cli import main
 from heelstrike.robot.convert import to_pinocchio
-from heelstrike.scene.files.guess import gains, into_range
-from heelstrike.scene.files.single import alone
+from heelstrike.scene.files.robot_on_plane import (
+    joints_into_range,
+    robot_on_plane,
+    standing_gains,
+)
 from tests.models import example_file as example
 
 STANDING = {"solo12.urdf": "elastic", "talos_reduced.urdf": "rigid"}
@@ -60,7 +63,7 @@ def test_joints_start_in_their_ranges():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hs.HeelstrikeWarning)
         robot = hs.load(example("go2.urdf"))
-    moved = into_range(robot, robot.pose("zero"))
+    moved = joints_into_range(robot, robot.pose("zero"))
     assert set(moved) == {f"{leg}_calf_joint" for leg in ("FL", "FR", "RL", "RR")}
     assert all(-0.9 < angle < -0.8 for angle in moved.values())
 
@@ -69,7 +72,7 @@ def test_gains_hold_an_inverted_pendulum():
     """5 m g h, h the height of the centre of mass above the soles, by the simulator."""
     robot = hs.load("hoap1")
     q = robot.pose("stance")
-    kp, kd = gains(robot, q)
+    kp, kd = standing_gains(robot, q)
     com = hs.Simulator(hs.Scene(robot)).run(steps=1, q0=q).data["com"].values[0, 0, 2]
     # the soles of its stance are on z = 0; two digits are kept
     assert np.isclose(kp, 5 * robot.mass * 9.81 * com, rtol=0.05)
@@ -87,4 +90,4 @@ def test_a_moment_that_rounding_made_negative_is_no_obstacle():
 
 def test_a_robot_without_shapes_is_told():
     with pytest.warns(hs.HeelstrikeWarning, match="no collision shapes"):
-        alone(str(example("simple_humanoid.urdf")))
+        robot_on_plane(str(example("simple_humanoid.urdf")))

@@ -22,16 +22,21 @@ from heelstrike.contact.catalog import LAWS
 from heelstrike.contact.law import FrictionLaw, NormalLaw
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.parameters import STATIC, structure
-from heelstrike.scene.files.change import changed, with_drop, with_law, with_values
-from heelstrike.scene.files.content import Content, Keep, Shove, Simulation
-from heelstrike.scene.files.document import key_lines, parse_document, read_document
-from heelstrike.scene.files.find import read_scene
-from heelstrike.scene.files.kinds import kinds_of, surface_kinds
-from heelstrike.scene.files.motion import Motion
+from heelstrike.scene.files.content import (
+    Push,
+    RecordingSettings,
+    SceneContent,
+    SimulationSettings,
+)
+from heelstrike.scene.files.document import key_lines, parse_document, read_document, read_scene
+from heelstrike.scene.files.motion_table import MotionTable
+from heelstrike.scene.files.overrides import with_drop, with_law, with_settings, with_values
 from heelstrike.scene.files.part import Part
-from heelstrike.scene.files.text import written
+from heelstrike.scene.files.schema import kinds_of, surface_kinds
+from heelstrike.scene.files.write import scene_text
 
 G = 9.81
+TABLES = (Part, SimulationSettings, Push, RecordingSettings, hs.Servo, hs.Stops)
 
 SAMPLE = """\
 alpha = 1 # [[no.table]]
@@ -140,16 +145,16 @@ def as_surface_law(law):
 @pytest.mark.parametrize("law", LAWS)
 def test_every_law_can_be_written_and_read(law):
     given = as_surface_law(law)
-    content = Content(object=(Part("ball", drop=0.1),), surface=(hs.Plane(given),))
-    (surface,) = scene(written(content)).content.surface
+    content = SceneContent(object=(Part("ball", drop=0.1),), surface=(hs.Plane(given),))
+    (surface,) = scene(scene_text(content)).content.surface
     assert surface.law == given
 
 
 @pytest.mark.parametrize("kind", surface_kinds().values())
 def test_every_surface_can_be_written_and_read(kind):
     given = other(kind(name="thing"))
-    content = Content(object=(Part("ball", drop=0.1),), surface=(given,))
-    (found,) = scene(written(content)).content.surface
+    content = SceneContent(object=(Part("ball", drop=0.1),), surface=(given,))
+    (found,) = scene(scene_text(content)).content.surface
     assert type(found) is kind
     for f in fields(kind):
         assert np.array_equal(getattr(found, f.name), getattr(given, f.name)), f.name
@@ -164,17 +169,26 @@ def test_every_public_surface_and_law_has_a_name():
 
 def test_every_key_is_written_with_unit_and_default():
     text = hs.load_scene("push").text()
-    for table in (Part, Simulation, Shove, Keep, hs.Servo, hs.Stops, hs.Plane, hs.HuntCrossley):
+    for table in (
+        Part,
+        SimulationSettings,
+        Push,
+        RecordingSettings,
+        hs.Servo,
+        hs.Stops,
+        hs.Plane,
+        hs.HuntCrossley,
+    ):
         for f in fields(table):
             assert f"{f.name} = " in text or f".{f.name}]" in text
     assert "k = 20000.0  # stiffness [N/m^n]; default 50000.0" in text
-    assert "dt = 0.001  # Step [s]" in text
+    assert "dt = 0.001  # Time step [s]" in text
 
 
 def test_a_text_with_awkward_letters_survives():
     about = 'tab\t "quote" back\\slash \x7f \u00e9\U0001f9be\n# line'
-    content = Content(about=about, object=(Part("ball"),))
-    assert scene(written(content)).content.about == about
+    content = SceneContent(about=about, object=(Part("ball"),))
+    assert scene(scene_text(content)).content.about == about
 
 
 def test_drop_is_the_height_of_the_lowest_point():
@@ -305,7 +319,7 @@ BASE = '[[object]]\nmodel = "ball"\ndrop = 0.1\n[[surface]]\ntype = "plane"\n'
     ],
 )
 def test_set(setting, look, value):
-    document = changed(parse_document(BASE, "b.toml", Path()), [setting])
+    document = with_settings(parse_document(BASE, "b.toml", Path()), [setting])
     assert look(hs.SceneFile(document).content) == value
 
 
@@ -315,13 +329,13 @@ def test_set(setting, look, value):
         ("grund.normal.k=1", "no surface, part or table 'grund'; did you mean 'ground'?"),
         ("ground.normal.kk=1", "--set ground.normal.kk=1, surface.law.normal.kk: no key 'kk'"),
         ("ground.normal.k=-1", "--set ground.normal.k=-1, surface.law.normal.k: HuntCrossley"),
-        ("ground.normal.k", "write it as"),
+        ("ground.normal.k", "not a path and a value; write ground.normal.k=2e4"),
         ("simulation.dt.x=1", "must be a number"),
     ],
 )
 def test_set_that_cannot_be(setting, said):
     with pytest.raises(hs.SceneError) as told:
-        hs.SceneFile(changed(parse_document(BASE, "b.toml", Path()), [setting]))
+        hs.SceneFile(with_settings(parse_document(BASE, "b.toml", Path()), [setting]))
     assert said in str(told.value)
 
 
@@ -331,7 +345,7 @@ def test_law_keeps_what_it_can():
     assert spring.normal == hs.LinearSpring()
     assert spring.friction == hs.load_scene("stand").content.surface[0].law.friction
     assert hs.SceneFile(with_law(document, "rigid")).content.surface[0].law == hs.Rigid()
-    with pytest.raises(hs.SceneError, match="friction alone"):
+    with pytest.raises(hs.SceneError, match="a friction law only"):
         with_law(document, "bristle")
 
 
@@ -362,7 +376,16 @@ PAGE = (Path(__file__).parents[2] / "docs" / "scenes.md").read_text()
 
 
 def test_the_page_names_every_key():
-    for table in (Content, Part, Simulation, Shove, Keep, Motion, hs.Servo, hs.Stops):
+    for table in (
+        SceneContent,
+        Part,
+        SimulationSettings,
+        Push,
+        RecordingSettings,
+        MotionTable,
+        hs.Servo,
+        hs.Stops,
+    ):
         for f in fields(table):
             assert f"`{f.name}`" in PAGE or f"[{f.name}]" in PAGE, f"{table.__name__}.{f.name}"
 

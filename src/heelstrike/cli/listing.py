@@ -54,14 +54,13 @@ def _show_scenes(found: list[dict[str, Any]]) -> Table:
 
 
 def _surfaces() -> list[dict[str, Any]]:
-    from heelstrike.scene.files.describe import notes, what
-    from heelstrike.scene.files.kinds import surface_kinds
+    from heelstrike.scene.files.schema import field_notes, summary, surface_kinds
 
     return [
         {
             "name": name,
-            "what": what(kind),
-            "keys": {f.name: notes(kind).get(f.name, "") for f in fields(kind)},
+            "what": summary(kind),
+            "keys": {f.name: field_notes(kind).get(f.name, "") for f in fields(kind)},
         }
         for name, kind in surface_kinds().items()
     ]

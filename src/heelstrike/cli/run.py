@@ -96,23 +96,23 @@ def chosen_scene(
     scene: str | None, robot: str | None, flags: dict[str, Any], settings: list[str]
 ) -> SceneFile:
     """The scene that the command line means."""
-    from heelstrike.scene.files.change import changed, with_drop, with_law, with_values
-    from heelstrike.scene.files.find import read_scene
-    from heelstrike.scene.files.single import alone
+    from heelstrike.scene.files.document import read_scene
+    from heelstrike.scene.files.overrides import with_drop, with_law, with_settings, with_values
+    from heelstrike.scene.files.robot_on_plane import robot_on_plane
     from heelstrike.simulate.scene_file import SceneFile
 
     if (scene is None) == (robot is None):
         raise HeelstrikeError(
             "give a scene (`heelstrike list scenes`, or a .toml file) or --robot, one of them"
         )
-    document: Document = alone(robot) if robot is not None else read_scene(str(scene))
+    document: Document = robot_on_plane(robot) if robot is not None else read_scene(str(scene))
     given = {flag: value for flag, value in flags.items() if value is not None}
     if "--law" in given:
         document = with_law(document, given["--law"])
     if "--drop" in given:
         document = with_drop(document, given["--drop"])
     times = {flag: value for flag, value in given.items() if flag in ("--duration", "--dt")}
-    return SceneFile(changed(with_values(document, times), settings))
+    return SceneFile(with_settings(with_values(document, times), settings))
 
 
 def _simulate(made: SceneFile) -> tuple[Recording, bool]:

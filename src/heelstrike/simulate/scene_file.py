@@ -1,9 +1,9 @@
-"""A scene from a file: what it holds, checked, and the simulator made of it.
+"""Scenes from files: the content of a file, checked, and the simulator that it describes.
 
 scene = hs.load_scene("stand")              # a bundled name (hs.scenes()), or a path to .toml
-sim = scene.simulator()                     # an hs.Simulator, pushes and start included
-run = scene.run()                           # as long as the file says: an hs.Recording
-print(scene.text())                         # all of it, with defaults, units and meanings
+sim = scene.simulator()                     # an hs.Simulator with the pushes of the file
+run = scene.run()                           # an hs.Recording of the duration in the file
+print(scene.text())                         # the complete scene, with defaults, units and meanings
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from heelstrike.errors import HeelstrikeError, SceneError, UnknownNameError, at_
 from heelstrike.record.recording import Recording
 from heelstrike.robot import Robot, combine
 from heelstrike.robot.robot import first_duplicate
-from heelstrike.scene.files.build import blame, build
-from heelstrike.scene.files.content import Content
-from heelstrike.scene.files.document import Document, Key
-from heelstrike.scene.files.find import read_scene
-from heelstrike.scene.files.part import Part
+from heelstrike.scene.files.build import build, fail_at_path
+from heelstrike.scene.files.content import SceneContent
+from heelstrike.scene.files.document import Document, Key, read_scene
+from heelstrike.scene.files.write import scene_text
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
 from heelstrike.simulate.simulator import Simulator
@@ -35,26 +34,39 @@ from heelstrike.simulate.start import StartError
 
 
 class SceneFile:
-    """A scene that a file describes."""
+    """A scene that a file describes: robots, surfaces, control, pushes and what to record.
+
+    `hs.load_scene` makes one. Mistakes in the file raise `hs.SceneError`, which carries the key
+    (`path`) and its `line`.
+
+    Attributes:
+        document: data of the file, with the line of each key.
+        content: the file's tables as dataclasses.
+
+    Example:
+        >>> scene = hs.load_scene("stand")
+        >>> run = scene.run()                          # an hs.Recording
+        >>> sim = scene.simulator(worlds=64)           # or a simulator, to step or sweep
+    """
 
     def __init__(self, document: Document) -> None:
-        """Of a document that was read; a mistake in it is a SceneError with its line."""
+        """Build the content of a document; a mistake in it raises SceneError with its line."""
         self.document = document
-        made = build(Content, document, (), document.data)
+        content = build(SceneContent, document, (), document.data)
         self.content = replace(
-            made,
-            robot=tuple(replace(p, model=p.source(document.folder)) for p in made.robot),
-            object=tuple(replace(p, model=p.source(document.folder)) for p in made.object),
+            content,
+            robot=tuple(replace(p, model=p.source(document.folder)) for p in content.robot),
+            object=tuple(replace(p, model=p.source(document.folder)) for p in content.object),
         )
 
     @property
     def name(self) -> str:
-        """The file's, without its ending."""
+        """Name of the file without its suffix."""
         return Path(self.document.name).stem
 
     @cached_property
     def robot(self) -> Robot:
-        """All parts as one: the only one, or several with their names before a slash."""
+        """All parts as one robot; of several, names are prefixed by the part's name and a slash."""
         robots = self._robots
         if len(robots) == 1:
             return robots[0]
@@ -63,15 +75,15 @@ class SceneFile:
 
     @cached_property
     def scene(self) -> Scene:
-        """Parts, surfaces and gravity."""
+        """Robot, surfaces, materials and gravity."""
         robot, content, surfaces = self.robot, self.content, self.content.surface
         for i, surface in enumerate(surfaces):
-            with self._blaming(("surface", i)):
+            with self._locating_errors(("surface", i)):
                 Scene(robot, surface)
             if surface.name in [other.name for other in surfaces[:i]]:
-                said = f"two surfaces are called '{surface.name}'; give each its own name"
-                self.document.fail(("surface", i, "name"), said)
-        with self._blaming((), ("materials",)):
+                problem = f"two surfaces are called '{surface.name}'; give each its own name"
+                self.document.fail(("surface", i, "name"), problem)
+        with self._locating_errors((), ("materials",)):
             return Scene(
                 robot,
                 *surfaces,
@@ -84,11 +96,29 @@ class SceneFile:
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """q and v at time 0."""
         q, v = [], []
-        for key, part, robot in self._placed():
-            with self._blaming(key):
+        parts = zip(self.content.part_keys(), self.content.parts, self._robots, strict=True)
+        for key, part, robot in parts:
+            with self._locating_errors(key):
                 q.append(part.coordinates(robot))
                 v.append(part.velocities(robot, q[-1]))
         return np.concatenate(q), np.concatenate(v)
+
+    @cached_property
+    def control(self) -> Servo | None:
+        """The servo, which holds a pose or follows the motion of the file."""
+        servo, motion = self.content.servo, self.content.motion
+        if servo is None:
+            return None
+        if motion is not None:
+            with self._locating_errors(("motion",)), at_path("file"):
+                return replace(servo, reference=motion.trajectory(self.robot, self.start[0]))
+        if isinstance(servo.reference, str):
+            poses = self.robot.poses
+            if servo.reference not in poses:
+                unknown = UnknownNameError("pose", servo.reference, poses, owner=self.robot.name)
+                self.document.fail(("servo", "reference"), unknown)
+            return replace(servo, reference=self.robot.pose(servo.reference))
+        return servo
 
     def simulator(
         self,
@@ -98,68 +128,75 @@ class SceneFile:
         dtype: str | None = None,
         bare: bool = False,
     ) -> Simulator:
-        """A simulator with the pushes; the start and the step are checked. A `bare` one has no
-        pushes, and takes any start and step. On a CPU its numbers are of the file's type, on a GPU
-        float32, unless `dtype` is given.
+        """Return a simulator of the scene with its pushes; start and step are checked.
+
+        Args:
+            worlds: number of worlds.
+            device: "cpu" or "cuda".
+            math: "exact", or "fast" with float32 on a GPU.
+            dtype: "float64" or "float32"; None: the file's on a CPU, float32 on a GPU.
+            bare: leave out the pushes and accept any start and step.
         """
-        how = self.content.simulation
-        own = how.dtype if device == "cpu" else None
+        settings = self.content.simulation
+        own = settings.dtype if device == "cpu" else None
         control, scene = self.control, self.scene
-        with self._blaming(("simulation",), ("servo",), ("stops",)):
+        with self._locating_errors(("simulation",), ("servo",), ("stops",)):
             sim = Simulator(
                 scene,
-                how.dt,
+                settings.dt,
                 control,
                 worlds,
-                integrator=how.integrator,
+                integrator=settings.integrator,
                 dtype=dtype or own,
                 device=device,
                 math=math,
                 stops=self.content.stops,
-                sensors=how.sensors,
+                sensors=settings.sensors,
             )
         if not bare:
             self._check_start(sim)
             for i, push in enumerate(self.content.push):
-                with self._blaming(("push", i)):
+                with self._locating_errors(("push", i)):
                     sim.push(push.body, push.force, push.duration, at=push.start, point=push.point)
         return sim
 
     def changed(self, **values: Any) -> SceneFile:
-        """A copy with other values of its content; the robot is not read again."""
+        """Return a copy with other values of `content`; the robot is not loaded again."""
         other = copy.copy(self)
         other.content = replace(self.content, **values)
-        for made in ("scene", "control"):
-            other.__dict__.pop(made, None)
+        for cached in ("scene", "control"):
+            other.__dict__.pop(cached, None)
         return other
 
     def run(self, progress: bool | None = None) -> Recording:
-        """Simulates it from its start for its duration."""
+        """Simulate the scene from its start for its duration.
+
+        Args:
+            progress: show a progress bar; None: if the run takes long and a terminal shows it.
+        """
         return self.run_on(self.simulator(), progress)
 
     def compile(self, sim: Simulator) -> None:
-        """Compiles what a run of this scene takes."""
-        with self._blaming(("recording",), record="variables"):
+        """Compile the step that a run of this scene on a simulator needs."""
+        with self._locating_errors(("recording",), record="variables"):
             sim.compile(self.content.recording.variables)
 
     def run_on(self, sim: Simulator, progress: bool | None = None) -> Recording:
-        """The same on a simulator of this scene."""
-        keep, (q0, v0) = self.content.recording, self.start
-        with self._blaming(("recording",), ("simulation",), record="variables"):
+        """Simulate the scene from its start for its duration on a simulator of this scene."""
+        recording, (q0, v0) = self.content.recording, self.start
+        with self._locating_errors(("recording",), ("simulation",), record="variables"):
             return sim.run(
                 self.content.simulation.duration,
                 q0=q0,
                 v0=v0,
-                record=keep.variables,
-                every=keep.every,
+                record=recording.variables,
+                every=recording.every,
                 progress=progress,
             )
 
     def text(self) -> str:
-        """All of it as a scene file, with every default, unit and meaning."""
-        from heelstrike.scene.files.text import written
-
-        return written(self.content)
+        """Return the complete scene as a scene file, with every default, unit and meaning."""
+        return scene_text(self.content)
 
     def _check_start(self, sim: Simulator) -> None:
         """Raise SceneError at the step, or at the surface or the material that it concerns."""
@@ -167,57 +204,37 @@ class SceneFile:
             sim.check_start(self.start[0])
         except StartError as error:
             names = [surface.name for surface in self.content.surface]
-            guilty: Key = ("materials", error.law)
+            table: Key = ("materials", error.law)
             if error.law in names:
-                guilty = ("surface", names.index(error.law))
-            if error.path == "dt" and "dt" in self.document.written(("simulation",)):
-                guilty = ("simulation",)
-            blame(self.document, error, guilty)
+                table = ("surface", names.index(error.law))
+            if error.path == "dt" and "dt" in self.document.keys_in(("simulation",)):
+                table = ("simulation",)
+            fail_at_path(self.document, error, table)
 
     @cached_property
     def _robots(self) -> list[Robot]:
-        made = []
-        for key, part in zip(self.content.tables(), self.content.parts, strict=True):
-            with self._blaming(key), at_path("model"):
-                made.append(part.robot())
-        return made
+        loaded = []
+        for key, part in zip(self.content.part_keys(), self.content.parts, strict=True):
+            with self._locating_errors(key), at_path("model"):
+                loaded.append(part.robot())
+        return loaded
 
     @cached_property
     def _names(self) -> list[str]:
-        """What tells the parts apart."""
+        """Names of the parts, each different."""
         parts = zip(self.content.parts, self._robots, strict=True)
         names = [part.name or robot.name for part, robot in parts]
         if (twice := first_duplicate(names)) is not None:
-            key = self.content.tables()[[i for i, n in enumerate(names) if n == twice][1]]
-            self.document.fail(key, f"two parts are called '{twice}'; give each its own name = ...")
+            second = [i for i, name in enumerate(names) if name == twice][1]
+            problem = f"two parts are called '{twice}'; give each its own name = ..."
+            self.document.fail(self.content.part_keys()[second], problem)
         return names
 
-    def _placed(self) -> Iterator[tuple[Key, Part, Robot]]:
-        return zip(self.content.tables(), self.content.parts, self._robots, strict=True)
-
-    @cached_property
-    def control(self) -> Servo | None:
-        """The servo, with its reference by name or as a motion."""
-        servo, motion = self.content.servo, self.content.motion
-        if servo is None:
-            return None
-        if motion is not None:
-            with self._blaming(("motion",)), at_path("file"):
-                return replace(servo, reference=motion.trajectory(self.robot, self.start[0]))
-        if isinstance(servo.reference, str):
-            if servo.reference not in self.robot.poses:
-                unknown = UnknownNameError(
-                    "pose", servo.reference, self.robot.poses, owner=self.robot.name
-                )
-                self.document.fail(("servo", "reference"), unknown)
-            return replace(servo, reference=self.robot.pose(servo.reference))
-        return servo
-
     @contextmanager
-    def _blaming(self, *tables: Key, **keys: str) -> Iterator[None]:
+    def _locating_errors(self, *tables: Key, **keys: str) -> Iterator[None]:
         """Raise errors as SceneErrors at the key of these tables that is at fault.
 
-        `keys` are the keys of arguments that the file calls otherwise.
+        `keys` maps names of arguments to the keys that stand for them in the file.
         """
         try:
             yield
@@ -225,15 +242,22 @@ class SceneFile:
             raise
         except HeelstrikeError as error:
             error.path = keys.get(error.path or "", error.path)
-            blame(self.document, error, *tables)
+            fail_at_path(self.document, error, *tables)
 
     def __repr__(self) -> str:
         return f"<SceneFile {self.document.name}>"
 
 
 def load_scene(source: str | os.PathLike[str]) -> SceneFile:
-    """A scene from a bundled name (see `scenes`) or a path to a .toml file.
+    """Load a scene from a bundled name (see `hs.scenes`) or a path to a .toml file.
 
-    Raises SceneError, with file, line and key, where it cannot be used.
+    Args:
+        source: the name or the path.
+
+    Raises:
+        SceneError: the file cannot be used; the error has the key and its line.
+
+    Example:
+        >>> run = hs.load_scene("stand").run()
     """
     return SceneFile(read_scene(source))

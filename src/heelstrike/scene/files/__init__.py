@@ -1,15 +1,16 @@
-"""Scenes as files: TOML that names robots, objects, surfaces, laws, control and what is recorded.
+"""Scene files: TOML that describes robots, objects, surfaces, laws, control and recording.
 
-    document.py   text to data, with the line of every key
-    content.py    what a file may say, as dataclasses; part.py, motion.py
-    build.py      data to dataclasses, by their fields; values.py, what is plain in them
-    find.py       where a file is
-    text.py       a scene, written down whole
-    change.py     what a command line changes
+    document.py        text to data, with the line of every key; finds bundled scenes
+    content.py         the tables of a scene file as dataclasses; part.py, motion_table.py
+    schema.py          types, units and meanings of their fields; laws and surfaces by name
+    build.py           data to dataclasses, by their fields; values.py, numbers, texts and lists
+    overrides.py       values that the command line sets
+    robot_on_plane.py  the scene of `heelstrike run --robot`
+    write.py           a complete scene as TOML
 
-The scenes that come with Heelstrike are in heelstrike/scenes.
+The bundled scenes are in heelstrike/scenes.
 """
 
-from heelstrike.scene.files.find import scenes
+from heelstrike.scene.files.document import scenes
 
 __all__ = ["scenes"]

@@ -1,17 +1,17 @@
-"""What a scene file may say: each table is a dataclass, each key a field.
+"""The tables of a scene file, each as a dataclass whose fields are the keys.
 
-What stands under a field is what `heelstrike run --print` writes beside the key.
+The docstring below a field is the comment that `heelstrike run --print` writes beside the key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, ParameterError
-from heelstrike.scene.files.motion import Motion
+from heelstrike.scene.files.document import Key
+from heelstrike.scene.files.motion_table import MotionTable
 from heelstrike.scene.files.part import Part
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.stops import Stops
@@ -19,13 +19,13 @@ from heelstrike.scene.surfaces import Surface
 
 
 @dataclass(frozen=True)
-class Simulation:
-    """How it is simulated."""
+class SimulationSettings:
+    """Settings of the simulator: [simulation]."""
 
     duration: float = 1.0
     """Simulated time [s]"""
     dt: float = 1e-3
-    """Step [s]"""
+    """Time step [s]"""
     integrator: str = "symplectic"
     """"symplectic", "euler" or "rk4\""""
     dtype: str = "float64"
@@ -50,25 +50,25 @@ class Simulation:
 
 
 @dataclass(frozen=True)
-class Shove:
-    """A push: a force on a body for a while."""
+class Push:
+    """Constant force on a body for a time: [[push]]."""
 
     body: str
-    """Body, link or site; "part/body" where a scene has several parts"""
+    """Body, link or site; "part/body" if the scene has several parts"""
     force: Sequence[float]
-    """In world axes [N]"""
+    """Force in world axes [N]"""
     duration: float
-    """[s]"""
+    """Duration [s]"""
     start: float = 0.0
-    """[s]"""
+    """Time at which it begins [s]"""
     point: Sequence[float] | None = None
-    """Where it acts, in the body's frame [m]; none: its centre of mass"""
+    """Point of application in the body's frame [m]; none: the centre of mass"""
 
     def __post_init__(self) -> None:
-        for word in ("force", "point"):
-            value = getattr(self, word)
+        for name in ("force", "point"):
+            value = getattr(self, name)
             if value is not None and (len(value) != 3 or not all(abs(x) < 1e9 for x in value)):
-                raise ParameterError(word, list(value), "three finite numbers")
+                raise ParameterError(name, list(value), "three finite numbers")
         if not 0 < self.duration < 1e6:
             raise ParameterError("duration", self.duration, "a time above 0 s")
         if not 0 <= self.start < 1e6:
@@ -76,15 +76,15 @@ class Shove:
 
 
 @dataclass(frozen=True)
-class Keep:
-    """What is recorded."""
+class RecordingSettings:
+    """Variables to record, how often, and where to: [recording]."""
 
     every: int = 1
     """Steps from one record to the next"""
     variables: str | Sequence[str] = "standard"
     """"standard", "final" (the end only), or names: docs/recording.md"""
     file: str | None = None
-    """Where `heelstrike run` writes it, .nc, seen from where it runs"""
+    """File that `heelstrike run` writes, .nc, relative to the current folder"""
 
     def __post_init__(self) -> None:
         if self.every < 1:
@@ -92,30 +92,31 @@ class Keep:
 
 
 @dataclass(frozen=True)
-class Content:
-    """A whole scene."""
+class SceneContent:
+    """Everything that a scene file holds."""
 
     about: str = ""
-    """What it shows"""
+    """Description of the scene"""
     gravity: float | Sequence[float] | None = None
-    """Positive down, or three in world axes [m/s^2]; none: the model's"""
+    """Positive down, or three numbers in world axes [m/s^2]; none: the model's"""
     points: Sequence[Sequence[float]] = ()
-    """That stand in the world, [x, y, z] or with a radius [m]: they meet surfaces on bodies"""
-    simulation: Simulation = field(default_factory=Simulation)
+    """Contact points fixed in the world, [x, y, z] or with a radius [m]; they meet surfaces on
+    bodies"""
+    simulation: SimulationSettings = field(default_factory=SimulationSettings)
     robot: Sequence[Part] = ()
     object: Sequence[Part] = ()
     surface: Sequence[Surface] = ()
     materials: Mapping[str, SurfaceLaw] = field(default_factory=dict)
-    """Laws of bodies, [materials.BODY]: they hold for the points of a body, whatever they touch;
-    [materials."BODY on SURFACE"]: on that surface alone"""
+    """Laws of bodies: [materials.BODY] holds for the points of a body, whatever they touch;
+    [materials."BODY on SURFACE"] on that surface only"""
     servo: Servo | None = None
     """A table [servo]; none: the joints are free"""
     stops: Stops | None = field(default_factory=Stops)
-    """At the ends of the joints' ranges; none: there are none"""
-    motion: Motion | None = None
-    """A table [motion] with file = ..., that the servo follows"""
-    push: Sequence[Shove] = ()
-    recording: Keep = field(default_factory=Keep)
+    """Springs at the ends of the joints' ranges; none: joints turn past them"""
+    motion: MotionTable | None = None
+    """A table [motion] with file = ..., which the servo follows"""
+    push: Sequence[Push] = ()
+    recording: RecordingSettings = field(default_factory=RecordingSettings)
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -134,8 +135,8 @@ class Content:
         """Robots, then objects."""
         return (*self.robot, *self.object)
 
-    def tables(self) -> list[Any]:
-        """Where the parts stand in the file."""
+    def part_keys(self) -> list[Key]:
+        """Return the key of each part's table in the file."""
         return [
             *(("robot", i) for i in range(len(self.robot))),
             *(("object", i) for i in range(len(self.object))),

@@ -1,38 +1,43 @@
-"""A TOML file as data, and the line at which each key stands.
+"""A TOML file as data, and the line of each of its keys.
 
 tomllib keeps no positions. But a statement of TOML ends where its lines, taken alone, can first be
-read; so the text falls into statements by tomllib's own judgement, and each says its own keys.
+parsed; so tomllib itself splits the text into statements, and each statement yields its keys.
 """
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
-from heelstrike.errors import HeelstrikeError, SceneError
+from heelstrike.errors import HeelstrikeError, SceneError, UnknownNameError
+from heelstrike.robot import bundled
 
 Key: TypeAlias = tuple[str | int, ...]
-"""Of a value: names of tables and keys, and positions in arrays."""
+"""Names of tables and keys, and positions in arrays, that lead to a value."""
 
-LARGEST = 1_000_000
-"""Of a scene file [bytes]."""
+SUFFIX = ".toml"
+MAX_SIZE = 1_000_000
+"""Largest size of a scene file [bytes]."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """What a file says, and where."""
+    """The data of a scene file, and where each key comes from."""
 
     name: str
-    """As messages call it."""
+    """Name of the file in messages."""
     data: dict[str, Any]
     lines: Mapping[Key, int] = field(default_factory=dict)
+    """Line of each key, counted from 1."""
     folder: Path = Path()
-    """What its paths are relative to."""
-    given: Mapping[Key, str] = field(default_factory=dict)
-    """Keys that were set from outside, and how."""
+    """Folder that paths in the file are relative to."""
+    overrides: Mapping[Key, str] = field(default_factory=dict)
+    """Keys that the command line sets, and the option that does."""
 
     def fail(self, key: Key, cause: str | HeelstrikeError) -> NoReturn:
         """Raise a SceneError with file, line and key for a problem in words, or for an error."""
@@ -47,28 +52,28 @@ class Document:
             line=line,
         ) from (None if isinstance(cause, str) else cause)
 
-    def _place(self, key: Key) -> tuple[str, int | None]:
-        """Return where a key, or else its nearest table, stands: in words, and the line."""
-        named = dotted(key)
-        key = self._spelled(key)
-        for end in range(len(key), 0, -1):
-            if key[:end] in self.given:
-                return f"{self.given[key[:end]]}, {named}", None
-            if key[:end] in self.lines:
-                line = self.lines[key[:end]]
-                return f"{self.name}, line {line}, {named}", line
-        return f"{self.name}, {named}" if named else self.name, None
-
-    def written(self, table: Key) -> list[str]:
-        """The keys that stand in a table."""
-        table = self._spelled(table)
-        places = [*self.lines, *self.given]
+    def keys_in(self, table: Key) -> list[str]:
+        """Return the keys that a table has in the file or by an option."""
+        table = self._as_written(table)
+        places = [*self.lines, *self.overrides]
         return [str(place[-1]) for place in places if place[:-1] == table]
 
-    def _spelled(self, key: Key) -> Key:
-        """A table that may come several times may be written once: [robot] for [[robot]]."""
-        once = key[:1] + key[2:]
-        return once if key[1:2] == (0,) and key[:2] not in self.lines else key
+    def _place(self, key: Key) -> tuple[str, int | None]:
+        """Return where a key, or else its nearest table, is: in words, and the line."""
+        name = dotted(key)
+        key = self._as_written(key)
+        for end in range(len(key), 0, -1):
+            if key[:end] in self.overrides:
+                return f"{self.overrides[key[:end]]}, {name}", None
+            if key[:end] in self.lines:
+                line = self.lines[key[:end]]
+                return f"{self.name}, line {line}, {name}", line
+        return f"{self.name}, {name}" if name else self.name, None
+
+    def _as_written(self, key: Key) -> Key:
+        """Return the key as the file has it: a single [[robot]] may be written [robot]."""
+        single = key[:1] + key[2:]
+        return single if key[1:2] == (0,) and key[:2] not in self.lines else key
 
 
 def dotted(key: Key) -> str:
@@ -76,49 +81,88 @@ def dotted(key: Key) -> str:
     return ".".join(word for word in key if isinstance(word, str))
 
 
+def scenes() -> list[str]:
+    """Return the names of the bundled scenes."""
+    folder = resources.files("heelstrike") / "scenes"
+    if not folder.is_dir():
+        return []
+    names = [file.name for file in folder.iterdir()]
+    return sorted(name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
+
+
+def read_scene(source: str | os.PathLike[str]) -> Document:
+    """Return the document of a bundled scene's name, or of a path."""
+    text = str(source)
+    if text in scenes():
+        place = resources.files("heelstrike") / "scenes" / f"{text}{SUFFIX}"
+        return replace(read_document(Path(str(place))), name=f"{text}{SUFFIX}")
+    path = Path(text).expanduser()
+    if path.exists():
+        return read_document(path)
+    if path.suffix == SUFFIX or os.sep in text:
+        raise SceneError(
+            f"{text}: no such file", remedy=f"check the path (relative to {Path.cwd()})"
+        )
+    if text in bundled():
+        raise SceneError(
+            f"'{text}' is a robot, not a scene",
+            remedy=f"run it on a plane: heelstrike run --robot {text}",
+        )
+    unknown = UnknownNameError("scene", text, scenes())
+    raise SceneError(unknown.problem, value=text, remedy=unknown.remedy)
+
+
 def read_document(path: Path) -> Document:
-    """Of a file that may hold anything."""
+    """Return the document of a file; anything but a scene in TOML raises SceneError."""
     name = str(path)
     if path.is_dir():
-        raise SceneError(f"{name} is a folder; name the .toml file inside it")
+        raise SceneError(f"{name} is a folder", remedy=f"name the {SUFFIX} file inside it")
     try:
-        if path.stat().st_size > LARGEST:
-            raise SceneError(f"{name} is larger than {LARGEST // 1000} kB: no scene file")
+        if path.stat().st_size > MAX_SIZE:
+            raise SceneError(f"{name} is larger than a scene file may be, {MAX_SIZE // 1000} kB")
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise SceneError(f"{name}: cannot be read ({error.strerror}); check the path") from None
+        raise SceneError(f"{name}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         raise SceneError(
-            f"{name}: byte {error.start} is no UTF-8 text; save the scene as UTF-8"
+            f"{name}: byte {error.start} is not UTF-8 text", remedy="save the scene as UTF-8"
         ) from None
     if not text.strip():
-        raise SceneError(f"{name}: the file is empty; `heelstrike run stand --print` shows a scene")
+        raise SceneError(
+            f"{name}: the file is empty", remedy="`heelstrike run stand --print` shows an example"
+        )
     return parse_document(text, name, path.parent)
 
 
 def parse_document(text: str, name: str, folder: Path) -> Document:
-    """Of a text."""
+    """Return the document of a text in TOML.
+
+    Args:
+        text: the content of a scene file.
+        name: what messages call it.
+        folder: what its paths are relative to.
+    """
     try:
         data = tomllib.loads(text)
     except RecursionError:
-        raise SceneError(f"{name}: brackets are nested too deep") from None
+        raise SceneError(f"{name}: brackets are nested too deeply") from None
     except ValueError as error:
-        raise SceneError(f"{name}: this is no TOML: {error}") from None
+        raise SceneError(f"{name}: not valid TOML: {error}") from None
     return Document(name, data, key_lines(text), folder)
 
 
 def key_lines(text: str) -> dict[Key, int]:
-    """The line of every table and key of a text that is TOML, counted from 1."""
+    """Return the line of every table and key of a valid TOML text, counted from 1."""
     rows = text.replace("\r\n", "\n").split("\n")
     found: dict[Key, int] = {}
-    tables: dict[Key, int] = {}  # how often [[table]] has occurred
+    counts: dict[Key, int] = {}  # how often each [[table]] has occurred
     inside: Key = ()
     start = 0
     while start < len(rows):
         statement, end = _statement(rows, start)
         head = rows[start].strip()
         if head.startswith("["):
-            inside = _table(statement, head.startswith("[["), tables)
+            inside = _table(statement, head.startswith("[["), counts)
             found.setdefault(inside, start + 1)
         else:
             for key in _keys(statement):
@@ -128,7 +172,7 @@ def key_lines(text: str) -> dict[Key, int]:
 
 
 def _statement(rows: list[str], start: int) -> tuple[dict[str, Any], int]:
-    """What the statement that begins at a row says, and the row after it."""
+    """Return the data of the statement that begins at a row, and the row after it."""
     for end in range(start + 1, len(rows) + 1):
         try:
             return tomllib.loads("\n".join(rows[start:end])), end
@@ -137,8 +181,8 @@ def _statement(rows: list[str], start: int) -> tuple[dict[str, Any], int]:
     return {}, len(rows)
 
 
-def _table(statement: dict[str, Any], repeats: bool, tables: dict[Key, int]) -> Key:
-    """The table that a header opens; of [[tables]] the last one is meant."""
+def _table(statement: dict[str, Any], repeats: bool, counts: dict[Key, int]) -> Key:
+    """Return the key of the table that a header opens: the last one, of several [[tables]]."""
     words: list[str] = []
     rest: Any = statement
     while isinstance(rest, dict) and rest:
@@ -148,13 +192,14 @@ def _table(statement: dict[str, Any], repeats: bool, tables: dict[Key, int]) -> 
     for i, word in enumerate(words):
         key = (*key, word)
         if repeats and i == len(words) - 1:
-            tables[key] = tables.get(key, 0) + 1
-        if key in tables:
-            key = (*key, tables[key] - 1)
+            counts[key] = counts.get(key, 0) + 1
+        if key in counts:
+            key = (*key, counts[key] - 1)
     return key
 
 
 def _keys(value: Any) -> Iterator[Key]:
+    """Yield every key inside a value."""
     items = value.items() if isinstance(value, dict) else enumerate(value)
     for word, inner in items:
         yield (word,)

@@ -1,9 +1,9 @@
-"""A robot or an object of a scene: its model, its pose, where it is and how it moves."""
+"""A robot or an object of a scene: its model, and its position and velocity at the start."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,55 +13,56 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 from heelstrike.robot import Robot, bundled, load
 from heelstrike.robot.placement import lowest_height
+from heelstrike.robot.robot import Joint
 
 BASES = ("auto", "floating", "fixed")
-FAR = 1e6
-"""Beyond it no place is meant [m]."""
+MAX_VALUE = 1e6
+"""Largest position or velocity that is accepted [m, rad, m/s or rad/s]."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A robot or an object."""
+    """Robot or object of a scene: [[robot]], [[object]]."""
 
     model: str
     """A bundled name (`heelstrike list robots`), or a file relative to this one"""
     name: str = ""
-    """Before its bodies' and joints' names, "name/...", where a scene has several parts; empty:
-    the model's"""
+    """Prefix of its bodies and joints, "name/...", if the scene has several parts; empty: the
+    model's name"""
     base: str = "auto"
-    """"floating", "fixed", or "auto": as the model says"""
+    """"floating", "fixed", or "auto": as in the model"""
     points: str | Sequence[Sequence[Any]] = "feet"
     """Contact points: "feet", "all", or a list of [link, [x, y, z], radius] [m]"""
     edge_points: int = 0
-    """More contact points on each edge of a box, evenly between its corners"""
+    """Additional contact points on each edge of a box, evenly between its corners"""
     package_dirs: Sequence[Path] = ()
-    """Folders in which package:// of a URDF is sought first, relative to this file"""
+    """Folders to search first for package:// of a URDF, relative to this file"""
     pose: str | None = None
     """A pose of the model; none: its first, or all joints at zero"""
     joints: Mapping[str, float] = field(default_factory=dict)
-    """Positions of joints, instead of the pose's [rad or m]"""
+    """Positions of joints in place of the pose's [rad or m]"""
     position: Sequence[float] | None = None
-    """Of a free base [m]; none: the pose's"""
+    """Position of the free base [m]; none: that of the pose"""
     rotation: Sequence[float] | None = None
-    """Roll, pitch and yaw of a free base [rad]; none: the pose's"""
+    """Roll, pitch and yaw of the free base [rad]; none: those of the pose"""
     drop: float | None = None
-    """Height of its lowest contact point above z = 0 [m]; none: as the position says"""
+    """Height of the lowest contact point above z = 0 [m]; none: as the position has it"""
     velocity: Sequence[float] = (0.0, 0.0, 0.0)
-    """Of a free base, in world axes [m/s]"""
+    """Linear velocity of the free base in world axes [m/s]"""
     spin: Sequence[float] = (0.0, 0.0, 0.0)
-    """Of a free base, in world axes [rad/s]"""
+    """Angular velocity of the free base in world axes [rad/s]"""
     speeds: Mapping[str, float] = field(default_factory=dict)
     """Velocities of joints [rad/s or m/s]"""
 
     def __post_init__(self) -> None:
-        for word in ("position", "rotation", "velocity", "spin"):
-            value = getattr(self, word)
-            if value is not None and (len(value) != 3 or not _near(value)):
-                raise ParameterError(word, list(value), "three finite numbers")
-        for word in ("joints", "speeds"):
-            if not _near(getattr(self, word).values()):
-                raise ParameterError(word, getattr(self, word), "finite numbers")
-        if self.drop is not None and not 0 <= self.drop < FAR:
+        for name in ("position", "rotation", "velocity", "spin"):
+            value = getattr(self, name)
+            if value is not None and (len(value) != 3 or not _are_finite(value)):
+                raise ParameterError(name, list(value), "three finite numbers")
+        for name in ("joints", "speeds"):
+            if not _are_finite(getattr(self, name).values()):
+                raise ParameterError(name, getattr(self, name), "finite numbers")
+        if self.drop is not None and not 0 <= self.drop < MAX_VALUE:
             raise ParameterError("drop", self.drop, "a height of at least 0 m")
         if self.base not in BASES:
             raise ParameterError("base", self.base, " or ".join(map(repr, BASES)))
@@ -72,7 +73,7 @@ class Part:
                 _check_point(point)
 
     def robot(self) -> Robot:
-        """The model, loaded."""
+        """Load the model."""
         points: Any = self.points
         return load(
             self.model,
@@ -83,14 +84,14 @@ class Part:
         )
 
     def source(self, folder: Path) -> str:
-        """The bundled name, or the file that is meant by a path relative to a folder."""
+        """Return the bundled name, or the absolute path of a file relative to a folder."""
         path = folder / Path(self.model).expanduser()
         if self.model in bundled() or not (path.suffix or path.exists()):
             return self.model
         return str(path.resolve())
 
     def coordinates(self, robot: Robot) -> np.ndarray:
-        """q at the start."""
+        """Return q at the start."""
         first = next(iter(robot.poses), None)
         pose = self.pose or first
         if self.pose is not None and self.pose not in robot.poses:
@@ -119,7 +120,7 @@ class Part:
         return q
 
     def velocities(self, robot: Robot, q: np.ndarray) -> np.ndarray:
-        """v at the start."""
+        """Return v at the start, where the position is q."""
         v = np.zeros(robot.nv)
         for name, value in self.speeds.items():
             v[_joint(robot, name, "speeds").iv] = value
@@ -127,34 +128,34 @@ class Part:
             import pinocchio as pin
 
             at = _free(robot, "velocity" if any(self.velocity) else "spin").stop
-            turn = pin.Quaternion(q[at : at + 4]).toRotationMatrix().T
-            v[:3], v[3:6] = turn @ self.velocity, turn @ self.spin
+            R_BW = pin.Quaternion(q[at : at + 4]).toRotationMatrix().T
+            v[:3], v[3:6] = R_BW @ self.velocity, R_BW @ self.spin
         return v
 
 
-def _joint(robot: Robot, name: str, word: str) -> Any:
-    """A joint whose position is one number."""
+def _joint(robot: Robot, name: str, path: str) -> Joint:
+    """Return a joint whose position is one number; `path` is the key that names it."""
     joints = {j.name: j for j in robot.joints if j.nv == 1}
     if name not in joints:
         raise UnknownNameError(
-            "joint", name, joints, "joints of one coordinate", path=word, owner=robot.name
+            "joint", name, joints, "joints of one coordinate", path=path, owner=robot.name
         )
     return joints[name]
 
 
-def _free(robot: Robot, word: str) -> slice:
-    """Where the position of a free base stands in q."""
+def _free(robot: Robot, path: str) -> slice:
+    """Return the slice of a free base's position in q; `path` is the key that needs it."""
     if robot.joints[0].kind != "free":
         raise HeelstrikeError(
-            f"{word} applies to a free base, and {robot.name} has none",
-            path=word,
+            f"{path} applies to a free base, and {robot.name} has none",
+            path=path,
             remedy='set joints, or base = "floating"',
         )
     return slice(robot.joints[0].iq, robot.joints[0].iq + 3)
 
 
 def _quaternion(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """xyzw, turned about x, then y, then z of the world."""
+    """Return the quaternion (x, y, z, w) of turns about x, then y, then z of the world."""
     import pinocchio as pin
 
     return pin.Quaternion(pin.rpy.rpyToMatrix(roll, pitch, yaw)).coeffs()
@@ -166,5 +167,5 @@ def _check_point(point: Any) -> None:
         raise ParameterError("points", point, "lists of [link, [x, y, z], radius]")
 
 
-def _near(values: Any) -> bool:
-    return all(isinstance(x, int | float) and abs(x) < FAR for x in values)
+def _are_finite(values: Iterable[object]) -> bool:
+    return all(isinstance(x, int | float) and abs(x) < MAX_VALUE for x in values)

@@ -1,4 +1,7 @@
-"""Plain values: numbers, texts, files, lists and tables of them, each by the type of its field."""
+"""Values of a scene file that are no dataclasses, by the type of their field.
+
+These are numbers, texts, paths, and lists and tables of them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
-from heelstrike.scene.files.kinds import kinds_of
+from heelstrike.scene.files.schema import kinds_of
 
 WORDS = {
     float: "a number",
@@ -26,18 +29,18 @@ WORDS = {
 }
 
 
-class Mismatch(Exception):
-    """A value of another type."""
+class WrongTypeError(Exception):
+    """A value that is not of the type of its field."""
 
 
 def choices(wanted: Any) -> tuple[Any, ...]:
-    """The members of a union, files first, or the type alone."""
+    """Return the members of a union, paths first, or the type alone."""
     found = get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,)
     return tuple(sorted(found, key=lambda choice: not _is_path(choice)))
 
 
 def item_of(choice: Any) -> Any:
-    """What a list or a table of a type holds; None for what is neither."""
+    """Return the type of the items of a list or a table; None for other types."""
     origin = get_origin(choice)
     if isclass(origin) and issubclass(origin, Mapping):
         return get_args(choice)[1]
@@ -47,47 +50,53 @@ def item_of(choice: Any) -> Any:
 
 
 def plain(raw: Any, choice: Any, folder: Path) -> Any:
-    """A value that is no dataclass."""
+    """Convert a value of the file to a type that is no dataclass, or raise WrongTypeError.
+
+    Args:
+        raw: the value as tomllib has it.
+        choice: the type.
+        folder: what paths are relative to.
+    """
     if choice in (bool, str):
         if type(raw) is choice:
             return raw
-        raise Mismatch
+        raise WrongTypeError
     if choice in (int, float):
         return _number(raw, choice)
     if _is_path(choice):
         if isinstance(raw, str):
             return (folder / Path(raw).expanduser()).resolve()
-        raise Mismatch
+        raise WrongTypeError
     origin, item = get_origin(choice), item_of(choice)
     if isclass(origin) and issubclass(origin, Mapping):
         if isinstance(raw, dict):
             return {name: plain(inner, item, folder) for name, inner in raw.items()}
-        raise Mismatch
+        raise WrongTypeError
     if item is not None:
         if isinstance(raw, list):
-            return tuple(_any(raw, item, folder))
+            return tuple(_items(raw, item, folder))
         if item is str and isinstance(raw, str):
             return raw
-        raise Mismatch
+        raise WrongTypeError
     if choice is np.ndarray and not isinstance(raw, list):
-        raise Mismatch
+        raise WrongTypeError
     if choice in (NoneType, complex, bytes) or _is_table(choice):
-        raise Mismatch
+        raise WrongTypeError
     return _frozen(raw)
 
 
-def _any(raw: Sequence[Any], item: Any, folder: Path) -> list[Any]:
-    """Entries of a list, each of any of the types that an entry may have."""
+def _items(raw: Sequence[Any], item: Any, folder: Path) -> list[Any]:
+    """Convert the entries of a list, each to the first of the allowed types that fits."""
     made = []
     for entry in raw:
         for choice in choices(item):
             try:
                 made.append(plain(entry, choice, folder))
                 break
-            except Mismatch:
+            except WrongTypeError:
                 continue
         else:
-            raise Mismatch
+            raise WrongTypeError
     return made
 
 
@@ -100,7 +109,7 @@ def _number(raw: Any, kind: type) -> int | float:
             number = float(raw)
             if not math.isnan(number):
                 return number
-    raise Mismatch
+    raise WrongTypeError
 
 
 def _frozen(raw: Any) -> Any:
@@ -108,7 +117,7 @@ def _frozen(raw: Any) -> Any:
 
 
 def _is_table(choice: Any) -> bool:
-    """Whether a type is written as a table."""
+    """Return whether values of a type are written as tables."""
     return isclass(choice) and (is_dataclass(choice) or bool(kinds_of(choice)))
 
 
@@ -118,19 +127,20 @@ def _is_path(choice: Any) -> bool:
 
 
 def list_words(options: Sequence[Any]) -> list[str]:
-    """How messages call lists and tables of plain values."""
+    """Return the words for types that are lists and tables of plain values."""
     found = []
     for choice in options:
         item = item_of(choice)
-        what = "texts" if item is str else "numbers" if item is float else "values"
+        items = "texts" if item is str else "numbers" if item is float else "values"
         if isclass(get_origin(choice)) and issubclass(get_origin(choice), Mapping):
-            found.append(f"a table of {what} by name")
+            found.append(f"a table of {items} by name")
         elif item is not None:
-            found.append(f"a list of {what}")
+            found.append(f"a list of {items}")
     return found
 
 
-def shown(raw: Any) -> str:
+def show_value(raw: Any) -> str:
+    """Return a value as TOML writes it, shortened to 40 characters."""
     text = f"'{raw}'" if isinstance(raw, str) else str(raw)
     text = text.lower() if isinstance(raw, bool) else text
     return text if len(text) <= 40 else f"{text[:37]}..."

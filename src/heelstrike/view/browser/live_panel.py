@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.scene.files.describe import notes
+from heelstrike.scene.files.schema import field_notes
 from heelstrike.scene.scene import Scene
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.view.browser.contact_curves import ContactCurves, add_curves
@@ -59,7 +59,7 @@ def law_sliders(scene: Scene, values: Parameters) -> dict[str, list[LawSlider]]:
                 parent = getattr(parent, part, None)
             if own and hasattr(parent, name):
                 cls: Any = type(parent)
-                meaning = notes(cls).get(name, "")
+                meaning = field_notes(cls).get(name, "")
                 found.setdefault(owner, []).append(_knob(path, float(values[path][0]), meaning))
     return found
 

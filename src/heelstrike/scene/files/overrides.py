@@ -1,6 +1,6 @@
-"""What a command line changes in a scene before it is read: `ground.normal.k=2e4`.
+"""Values of a scene that the command line sets before the scene is built: `ground.normal.k=2e4`.
 
-A path begins with the name of a surface, whose law's keys stand beside its own, as in
+A path begins with the name of a surface, followed by a key of the surface or of its law, as in
 `sim.parameters`; or with the name of a part; or with a table of the file: `simulation.dt`.
 """
 
@@ -14,31 +14,35 @@ from typing import Any
 
 from heelstrike.contact.catalog import law_by_name
 from heelstrike.errors import SceneError, UnknownNameError
-from heelstrike.scene.files.content import Content
+from heelstrike.scene.files.content import SceneContent
 from heelstrike.scene.files.document import Document, Key
+from heelstrike.scene.files.schema import surface_kinds
 from heelstrike.scene.surfaces import Surface
 
 
-def changed(document: Document, settings: Sequence[str]) -> Document:
-    """A copy with other values: "path=value" each."""
-    data, given = copy.deepcopy(document.data), dict(document.given)
+def with_settings(document: Document, settings: Sequence[str]) -> Document:
+    """Return a copy with other values, each given as "path=value"."""
+    data, overrides = copy.deepcopy(document.data), dict(document.overrides)
     for setting in settings:
         path, equals, text = setting.partition("=")
         words = [word.strip() for word in path.split(".")]
         if not equals or not all(words):
-            raise SceneError(f"--set {setting}: write it as ground.normal.k=2e4")
-        given[_assign(data, words, _parsed(text.strip()), setting)] = f"--set {setting}"
-    return replace(document, data=data, given=given)
+            raise SceneError(
+                f"--set {setting}: not a path and a value", remedy="write ground.normal.k=2e4"
+            )
+        overrides[_assign(data, words, _parsed(text.strip()), setting)] = f"--set {setting}"
+    return replace(document, data=data, overrides=overrides)
 
 
 def with_law(document: Document, name: str) -> Document:
-    """A copy in which every surface has this law: a normal one keeps an elastic law's friction."""
+    """Return a copy in which every surface has this law; a normal law keeps the friction law."""
     info = law_by_name(name)
     if info.kind == "friction":
         raise SceneError(
-            f"--law {name}: this is friction alone; --set ground.friction={info.name} changes it"
+            f"--law {name}: this is a friction law only",
+            remedy=f"use --set ground.friction={info.name}",
         )
-    data, given = copy.deepcopy(document.data), dict(document.given)
+    data, overrides = copy.deepcopy(document.data), dict(document.overrides)
     for i, surface in enumerate(_tables(data, "surface")):
         if info.kind == "normal":
             old = surface.get("law", {})
@@ -46,34 +50,34 @@ def with_law(document: Document, name: str) -> Document:
             surface["law"] = {**kept, "type": "elastic", "normal": info.name}
         else:
             surface["law"] = info.name
-        given[("surface", i, "law")] = f"--law {name}"
-    return replace(document, data=data, given=given)
+        overrides[("surface", i, "law")] = f"--law {name}"
+    return replace(document, data=data, overrides=overrides)
 
 
 def with_drop(document: Document, height: float) -> Document:
-    """A copy whose robots, or objects where there is none, start at this height [m]."""
-    data, given = copy.deepcopy(document.data), dict(document.given)
+    """Return a copy whose robots, or else objects, start at this height [m]."""
+    data, overrides = copy.deepcopy(document.data), dict(document.overrides)
     kind = "robot" if "robot" in data else "object"
     for i, part in enumerate(_tables(data, kind)):
         part["drop"] = height
-        given[(kind, i, "drop")] = f"--drop {height:g}"
-    return replace(document, data=data, given=given)
+        overrides[(kind, i, "drop")] = f"--drop {height:g}"
+    return replace(document, data=data, overrides=overrides)
 
 
-def with_values(document: Document, flags: Mapping[str, float]) -> Document:
-    """A copy with other values of [simulation], by the names of their flags."""
-    data, given = copy.deepcopy(document.data), dict(document.given)
+def with_values(document: Document, options: Mapping[str, float]) -> Document:
+    """Return a copy with other values of [simulation], by the names of their options."""
+    data, overrides = copy.deepcopy(document.data), dict(document.overrides)
     table = data.setdefault("simulation", {})
-    for flag, value in flags.items():
-        word = flag.removeprefix("--")
+    for option, value in options.items():
+        word = option.removeprefix("--")
         if isinstance(table, dict):
             table[word] = value
-            given[("simulation", word)] = f"{flag} {value:g}"
-    return replace(document, data=data, given=given)
+            overrides[("simulation", word)] = f"{option} {value:g}"
+    return replace(document, data=data, overrides=overrides)
 
 
 def _parsed(text: str) -> Any:
-    """A value of TOML, or the text itself."""
+    """Return the value of a TOML text, or else the text itself."""
     try:
         return tomllib.loads(f"x = {text}")["x"]
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -81,14 +85,14 @@ def _parsed(text: str) -> Any:
 
 
 def _assign(data: dict[str, Any], words: list[str], value: Any, setting: str) -> Key:
-    """Sets one value; returns where it stands in the file."""
+    """Set one value and return its key."""
     table, key, words = _start(data, words, setting)
     for word in words[:-1]:
         inner = table.setdefault(word, {})
         if isinstance(inner, str):  # law = "rigid"
             inner = table[word] = {"type": inner}
         if not isinstance(inner, dict):
-            raise SceneError(f"--set {setting}: '{word}' is no table")
+            raise SceneError(f"--set {setting}: '{word}' is not a table")
         table, key = inner, (*key, word)
     table[words[-1]] = value
     return (*key, words[-1])
@@ -97,7 +101,7 @@ def _assign(data: dict[str, Any], words: list[str], value: Any, setting: str) ->
 def _start(
     data: dict[str, Any], words: list[str], setting: str
 ) -> tuple[dict[str, Any], Key, list[str]]:
-    """The table in which a path begins, its place, and what is left of the path."""
+    """Return the table in which a path begins, the key of that table, and the rest of the path."""
     first, *rest = words
     own = {f.name for f in fields(Surface)}
     surfaces = _tables(data, "surface")
@@ -111,7 +115,7 @@ def _start(
         for i, part in enumerate(_tables(data, kind)):
             if part.get("name") == first and rest:
                 return part, (kind, i), rest
-    tables = [f.name for f in fields(Content)]
+    tables = [f.name for f in fields(SceneContent)]
     names = [str(surface.get("name", "ground")) for surface in surfaces]
     if first not in tables:
         unknown = UnknownNameError("surface, part or table", first, [*names, *tables], "names")
@@ -121,19 +125,21 @@ def _start(
     listed = data.get(first)
     if isinstance(listed, list) and rest:
         if len(listed) != 1:
-            raise SceneError(f"--set {setting}: there are {len(listed)} of '{first}'; name one")
+            raise SceneError(
+                f"--set {setting}: the scene has {len(listed)} tables [[{first}]]",
+                remedy="begin the path with the name of one",
+            )
         return listed[0], (first, 0), rest
     return data, (), words
 
 
 def _own_keys(surface: dict[str, Any]) -> set[str]:
-    from heelstrike.scene.files.kinds import surface_kinds
-
+    """Return the keys of a surface's table that are not its law's."""
     kind = surface_kinds().get(str(surface.get("type")))
     return {f.name for f in fields(kind)} if kind else {"type"}
 
 
 def _tables(data: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """The tables of a name, whether one or several are written."""
+    """Return the tables of a name, written as [name] or as [[name]]."""
     found = data.get(name, [])
     return [found] if isinstance(found, dict) else [t for t in found if isinstance(t, dict)]

@@ -1,11 +1,11 @@
-"""A motion table: columns of time and joints, as CSV or npz, to a trajectory.
+"""A motion table: columns of time and joints in a CSV or npz file.
 
     time, R_KN, L_KN             joints by name [rad or m], time [s]
     0.0,  0.40, 0.40
     0.5,  1.20, 1.20
 
-Joints without a column keep the pose in which the scene starts. `NAME.torque` is a feed-forward
-torque [N m or N]. An npz holds each column as an array under its name.
+Joints without a column keep the pose in which the scene starts. A column `NAME.torque` holds the
+feed-forward torque of a joint [N m or N]. An npz file holds each column as an array of that name.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ TORQUE = ".torque"
 
 
 @dataclass(frozen=True)
-class Motion:
-    """A motion that the servo follows."""
+class MotionTable:
+    """Motion that the servo follows: [motion]."""
 
     file: Path
-    """Table of time and joints: .csv or .npz, relative to this file"""
+    """Table of time and joints, .csv or .npz, relative to this file"""
 
     def trajectory(self, robot: Robot, q0: np.ndarray) -> Trajectory:
-        """For a robot that starts in a pose."""
+        """Return the motion as a trajectory of a robot that starts at q0."""
         columns = _npz(self.file) if self.file.suffix == ".npz" else _csv(self.file)
         if "time" not in columns:
             raise HeelstrikeError(
@@ -54,7 +54,7 @@ class Motion:
             else:
                 q[:, joint.iq] = values
         found = Trajectory(times, q, torque if torque.any() else None)
-        found.table(robot)  # refuses what it would not take
+        found.table(robot)  # raises for times that do not rise
         return found
 
 
@@ -65,9 +65,11 @@ def _csv(path: Path) -> dict[str, np.ndarray]:
     except OSError as error:
         raise HeelstrikeError(f"{path}: cannot be read ({error.strerror})") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise HeelstrikeError(f"{path}: is no table of text with commas ({error})") from None
+        raise HeelstrikeError(f"{path}: not a table of comma-separated text ({error})") from None
     if len(rows) < 3:
-        raise HeelstrikeError(f"{path}: a motion has a row of names and two of numbers, at least")
+        raise HeelstrikeError(
+            f"{path}: a motion needs a row of names and at least two rows of numbers"
+        )
     names = [name.strip() for name in rows[0]]
     if len(set(names)) < len(names):
         raise HeelstrikeError(f"{path}: a column occurs twice: {', '.join(names)}")
@@ -78,7 +80,7 @@ def _csv(path: Path) -> dict[str, np.ndarray]:
         except ValueError as error:
             raise HeelstrikeError(f"{path}, row {i}: {error}") from None
         if len(row) != len(names) or not np.all(np.isfinite(numbers[-1])):
-            raise HeelstrikeError(f"{path}, row {i}: {len(names)} finite numbers are expected")
+            raise HeelstrikeError(f"{path}, row {i}: expected {len(names)} finite numbers")
     return dict(zip(names, np.array(numbers).T, strict=True))
 
 
@@ -87,10 +89,10 @@ def _npz(path: Path) -> dict[str, np.ndarray]:
         with np.load(path, allow_pickle=False) as file:
             columns = {name: np.asarray(file[name], dtype=float) for name in file}
     except (OSError, ValueError, TypeError, zipfile.BadZipFile) as error:
-        raise HeelstrikeError(f"{path}: is no .npz of numbers ({error})") from None
+        raise HeelstrikeError(f"{path}: not an .npz file of numbers ({error})") from None
     shapes = {values.shape for values in columns.values()}
     if len(shapes) != 1 or len(shapes.pop()) != 1:
-        raise HeelstrikeError(f"{path}: a motion's columns are arrays of one length")
+        raise HeelstrikeError(f"{path}: the columns of a motion must be arrays of equal length")
     if not all(np.all(np.isfinite(values)) for values in columns.values()):
-        raise HeelstrikeError(f"{path}: a motion's numbers are finite")
+        raise HeelstrikeError(f"{path}: the numbers of a motion must be finite")
     return columns

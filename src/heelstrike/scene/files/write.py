@@ -1,6 +1,6 @@
-"""A scene written down whole: every key with its value, its default, its unit and its meaning.
+"""A complete scene as TOML: every key with its value, default, unit and meaning.
 
-What is written loads to the same scene.
+The text loads to the same scene.
 """
 
 from __future__ import annotations
@@ -17,20 +17,19 @@ import numpy as np
 from heelstrike.contact.catalog import kebab
 from heelstrike.errors import HeelstrikeError
 from heelstrike.scene.files.build import NONE
-from heelstrike.scene.files.content import Content
-from heelstrike.scene.files.describe import notes, what
-from heelstrike.scene.files.kinds import kinds_of
+from heelstrike.scene.files.content import SceneContent
+from heelstrike.scene.files.schema import field_notes, kinds_of, summary
 
 WIDTH = 80
 
 
-def written(content: Content) -> str:
-    """The scene as TOML."""
+def scene_text(content: SceneContent) -> str:
+    """Return the scene as TOML."""
     return "\n".join(_table(content, "")).strip() + "\n"
 
 
 def _table(node: Any, name: str) -> list[str]:
-    """A dataclass: plain values first, then its tables."""
+    """Return the lines of a dataclass: plain values first, then its tables."""
     plain, tables = [], []
     for f in fields(node):
         value = getattr(node, f.name)
@@ -46,12 +45,12 @@ def _table(node: Any, name: str) -> list[str]:
                 tables += ["", f"[{at}]", *_type(one), *_table(one, at)]
         elif not (isinstance(value, tuple) and not value and _holds_nodes(node, f)):
             kind: Any = type(node)
-            plain += _line(f, value, notes(kind).get(f.name, ""))
+            plain += _line(f, value, field_notes(kind).get(f.name, ""))
     return plain + tables
 
 
 def _line(f: Field[Any], value: Any, note: str) -> list[str]:
-    """A key, with its note behind it, or above where that is too long."""
+    """Return the line of a key with a comment behind it, or above it if that is too long."""
     line = f"{f.name} = {_value(value)}"
     default = _default(f)
     if default is not MISSING and _value(default) != _value(value):
@@ -66,11 +65,11 @@ def _line(f: Field[Any], value: Any, note: str) -> list[str]:
 
 
 def _type(node: Any) -> list[str]:
-    """The kind of a surface or a law; others are told by their table."""
+    """Return the line of `type` for a surface or a law; other classes need none."""
     kind = kebab(type(node).__name__)
     if kind not in kinds_of(type(node)):
         return []
-    line = f'type = "{kind}"  # {what(type(node))}'
+    line = f'type = "{kind}"  # {summary(type(node))}'
     return [line if len(line) <= WIDTH else f'type = "{kind}"']
 
 
@@ -82,7 +81,7 @@ def _default(f: Field[Any]) -> Any:
 
 
 def _value(value: Any) -> str:
-    """As TOML writes it."""
+    """Return a value in TOML."""
     if value is None:
         return f'"{NONE}"'
     if isinstance(value, bool):
@@ -98,7 +97,7 @@ def _value(value: Any) -> str:
         return f"{{ {inside} }}" if inside else "{}"
     if isinstance(value, Sequence):
         return f"[{', '.join(map(_value, value))}]"
-    raise HeelstrikeError(f"TOML has no form for {value!r:.60}")
+    raise HeelstrikeError(f"cannot write {value!r:.60} as TOML")
 
 
 def _key(word: str) -> str:
@@ -115,5 +114,5 @@ def _is_nodes(value: object) -> bool:
 
 
 def _holds_nodes(node: object, f: Field[Any]) -> bool:
-    """Whether a field that is empty would hold tables."""
-    return isinstance(node, Content) and f.default == () and f.name != "points"
+    """Return whether an empty field is one that holds tables."""
+    return isinstance(node, SceneContent) and f.default == () and f.name != "points"
