@@ -18,7 +18,7 @@ import numpy as np
 from heelstrike.codegen.cuda import ptx
 from heelstrike.errors import HeelstrikeError
 from heelstrike.runtime.compiler import compile_program
-from heelstrike.runtime.cuda import masked_write as chosen
+from heelstrike.runtime.cuda import masked_write
 from heelstrike.runtime.cuda.driver import current_device
 from heelstrike.simulate import target
 from tests import ptx_machine
@@ -119,7 +119,7 @@ def install(monkeypatch) -> Driver:
 
     real, driver, core = ptx.make_ptx, Driver(), ModuleType("cuda.core")
     core.Device, core.launch, core.LaunchConfig = Device, launch, SimpleNamespace
-    own = {chosen.ptx(width).encode(): chosen.ptx(width) for width in (4, 8)}
+    own = {masked_write.ptx(width).encode(): masked_write.ptx(width) for width in (4, 8)}
     known = ChainMap(compiled, own)
     load = staticmethod(lambda text: SimpleNamespace(get_kernel=lambda name: known[text]))
     core.ObjectCode = SimpleNamespace(from_ptx=load)

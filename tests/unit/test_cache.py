@@ -26,22 +26,24 @@ from heelstrike.codegen.cuda.ptx import make_ptx
 from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.errors import ProgramError
 from heelstrike.ir.program import Program
-from heelstrike.runtime import cache, container
-from heelstrike.runtime.cache import cached_kernel, cached_ptx, clear_cache, trim
+from heelstrike.runtime import cache, cache_folder, container
+from heelstrike.runtime.cache import cached_kernel, cached_ptx
+from heelstrike.runtime.cache_folder import clear_cache, trim
 from heelstrike.runtime.compiler import compile_program
-from heelstrike.runtime.container import Target
+from heelstrike.runtime.container import CodeTarget
 from heelstrike.runtime.key import digest
 from tests.flight import flight, in_flight
 from tests.models import data_file
 
 KEY = ("growth", 1)
+CALL = "cached_kernel("
 
 
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HEELSTRIKE_CACHE", str(tmp_path / "cache"))
     # files that someone edits while the tests run are not what they are about
-    monkeypatch.setattr(cache, "source_digest", lambda: cache._SOURCE)
+    monkeypatch.setattr(cache, "source_digest", lambda: cache.SOURCE_AT_IMPORT)
 
 
 @pytest.fixture
@@ -205,9 +207,9 @@ def test_another_cpu_is_not_this_one(folder, monkeypatch):
     """Neither by the name of the file, nor by its content under the right name."""
     cached_kernel(KEY, growth)
     path = only_file(folder)
-    elsewhere = Target(container.here().triple, "mill", "+steam")
+    elsewhere = CodeTarget(container.this_machine().triple, "mill", "+steam")
     with monkeypatch.context() as patch:
-        patch.setattr(cache, "here", lambda: elsewhere)
+        patch.setattr(cache, "this_machine", lambda: elsewhere)
         cache.environment.cache_clear()
         with pytest.raises(AssertionError, match="must not trace"):
             cached_kernel(KEY, never)
@@ -216,7 +218,7 @@ def test_another_cpu_is_not_this_one(folder, monkeypatch):
     cache.environment.cache_clear()
     live = cached_kernel(KEY, never)
     with monkeypatch.context() as patch:
-        patch.setattr(container, "here", lambda: elsewhere)
+        patch.setattr(container, "this_machine", lambda: elsewhere)
         path.write_bytes(container.pack(live.layout, live.code, path.stem))
     with pytest.raises(AssertionError, match="must not trace"):
         cached_kernel(KEY, never)
@@ -285,18 +287,30 @@ def test_only_source_that_decides_the_code_is_part_of_the_key(monkeypatch, tmp_p
             file.write("# a comment\n")
     assert cache.source_digest() == before
     found = {before}
-    for deciding in ("contact/laws/elastic.py", "step/step.py", "codegen/llvm.py", "parameters.py"):
-        with open(package / deciding, "a") as file:
+    deciding = ["contact/laws/elastic.py", "step/step.py", "codegen/llvm.py", "parameters.py"]
+    for path in (*deciding, "impact/hit.py"):
+        with open(package / path, "a") as file:
             file.write("# a comment\n")
         found.add(cache.source_digest())
-    assert len(found) == 5
+    assert len(found) == 6
+
+
+def test_every_package_that_traces_programs_is_part_of_the_key():
+    """A program is made by Program(...) and compiled through the cache by cached_kernel(...)."""
+    root = Path(hs.__file__).parent
+    sources = {path: path.read_text() for path in root.rglob("*.py")}
+    users = {path.relative_to(root).parts[0] for path, text in sources.items() if CALL in text}
+    assert users - {"runtime"} == {"simulate", *cache.PROGRAM_PACKAGES}
+    tracing = {p.relative_to(root).parts[0] for p, text in sources.items() if " Program(" in text}
+    assert "simulate" not in tracing  # its program is step's
+    assert tracing & users <= set(cache.PROGRAM_PACKAGES)
 
 
 def test_the_source_is_part_of_the_key(monkeypatch):
     cached_kernel(KEY, growth)
     cache.environment.cache_clear()
     with monkeypatch.context() as patch:
-        patch.setattr(cache, "_SOURCE", "of another day")
+        patch.setattr(cache, "SOURCE_AT_IMPORT", "of another day")
         with pytest.raises(AssertionError, match="must not trace"):
             cached_kernel(KEY, never)
     cache.environment.cache_clear()
@@ -313,12 +327,12 @@ def test_files_are_the_owners_only(folder):
 
 def test_where_the_folder_is(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert cache.cache_folder() == tmp_path / "cache"
+    assert cache_folder.cache_folder() == tmp_path / "cache"
     monkeypatch.delenv("HEELSTRIKE_CACHE")
-    assert cache.cache_folder() == tmp_path / "xdg" / "heelstrike"
+    assert cache_folder.cache_folder() == tmp_path / "xdg" / "heelstrike"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache.cache_folder() == tmp_path / ".cache" / "heelstrike"
+    assert cache_folder.cache_folder() == tmp_path / ".cache" / "heelstrike"
 
 
 def test_switched_off(tmp_path, monkeypatch):
@@ -362,7 +376,7 @@ def test_what_was_not_used_for_longest_goes_first(folder):
         os.utime(path, (1.0, 1.0))
     cached_kernel(("growth", 1), never, width=1)  # used now
     (used,) = (path for path in files if path.stat().st_mtime > 1)
-    trim(folder, largest=int(1.5 * used.stat().st_size))
+    trim(folder, max_bytes=int(1.5 * used.stat().st_size))
     assert list(folder.iterdir()) == [used]
 
 
@@ -373,7 +387,7 @@ def test_files_that_a_dead_process_left_go_as_well(folder):
     for path in (dead, living):
         path.write_text("unfinished")
     os.utime(dead, (1.0, 1.0))
-    trim(folder, cache.LARGEST)
+    trim(folder, cache_folder.MAX_BYTES)
     assert set(folder.iterdir()) == {kept, living}
 
 
@@ -428,7 +442,7 @@ def test_a_key_has_no_order_in_dicts_and_knows_arrays():
 
 @pytest.mark.parametrize("item", [object(), {1, 2}, np.array([object()]), Path("x"), lambda: 0])
 def test_what_cannot_be_a_key_is_said(item):
-    with pytest.raises(ProgramError, match=r"key\['law'\]\[0\] is a"):
+    with pytest.raises(ProgramError, match=r"key\['law'\]\[0\] is an? .*; allowed: numbers"):
         cached_kernel({"law": [item]}, growth)
 
 

@@ -22,8 +22,9 @@ from heelstrike.ir.loop import counted, table
 from heelstrike.ir.program import Program
 from heelstrike.runtime import container, export_c
 from heelstrike.runtime.compiler import compile_program
-from heelstrike.runtime.container import Target
-from heelstrike.runtime.export import export, export_casadi
+from heelstrike.runtime.container import CodeTarget
+from heelstrike.runtime.export import export
+from heelstrike.runtime.export_casadi import export_casadi
 from heelstrike.runtime.exported import load_exported
 from tests.flight import flight
 
@@ -128,27 +129,27 @@ def test_the_file_is_a_header_in_json_and_object_code(tmp_path):
 @pytest.mark.parametrize(
     ("target", "sentence"),
     [
-        (lambda t: replace(t, features=t.features + ",+steam"), "this CPU has no steam"),
+        (lambda t: replace(t, features=t.features + ",+steam"), "this CPU lacks steam"),
         (lambda t: replace(t, triple="riscv64-unknown-linux-gnu"), "made for riscv64 linux"),
         (lambda t: replace(t, triple=t.triple.split("-")[0] + "-apple-darwin23.1"), "darwin"),
     ],
 )
 def test_another_cpus_file_is_refused(tmp_path, monkeypatch, target, sentence):
-    elsewhere = target(container.here())
+    elsewhere = target(container.this_machine())
     with monkeypatch.context() as patch:
-        patch.setattr(container, "here", lambda: elsewhere)
+        patch.setattr(container, "this_machine", lambda: elsewhere)
         path = export(everything(), tmp_path / "a.hs", width=2)
-    with pytest.raises(ProgramError, match=f"cannot run here.*{sentence}"):
+    with pytest.raises(ProgramError, match=f"cannot run on this machine.*{sentence}"):
         load_exported(path)
 
 
 def test_a_lesser_cpus_file_of_another_vendors_name_is_taken(tmp_path, monkeypatch):
     """What it needs is here; names of vendors and of CPUs do not matter."""
-    this = container.here()
+    this = container.this_machine()
     system = this.triple.split("-", 2)
-    lesser = Target(f"{system[0]}-conda-{system[2]}", "old", this.features.replace("+", "-", 1))
+    lesser = CodeTarget(f"{system[0]}-conda-{system[2]}", "old", this.features.replace("+", "-", 1))
     with monkeypatch.context() as patch:
-        patch.setattr(container, "here", lambda: lesser)
+        patch.setattr(container, "this_machine", lambda: lesser)
         path = export(everything(), tmp_path / "a.hs", width=2)
     assert same_bits(rollout(load_exported(path)), rollout(compile_program(everything(), width=2)))
 
@@ -158,11 +159,11 @@ def test_damaged_missing_and_foreign_files_are_said(tmp_path):
     good = path.read_bytes()
     for data in (good[:-1], good + b"\0", good[:200] + b"?" + good[201:], b"", b"\x7fELF" * 99):
         path.write_bytes(data)
-        with pytest.raises(ProgramError, match=r"a\.hs cannot be used"):
+        with pytest.raises(ProgramError, match=r"cannot use .*a\.hs"):
             load_exported(path)
-    with pytest.raises(ProgramError, match="cannot be read: No such file"):
+    with pytest.raises(ProgramError, match=r"cannot read .*b\.hs: No such file"):
         load_exported(tmp_path / "b.hs")
-    with pytest.raises(ProgramError, match="cannot be written"):
+    with pytest.raises(ProgramError, match=r"cannot write .*a\.hs"):
         export(everything(), tmp_path / "none" / "a.hs")
     with pytest.raises(ProgramError, match=r"is a \.hs file, not 'a\.so'"):
         export(everything(), tmp_path / "a.so")
@@ -330,7 +331,7 @@ def test_a_casadi_functions_matrix_keeps_its_rows():
 
 
 def test_what_casadi_cannot_hold_is_said():
-    with pytest.raises(ProgramError, match="has memory, tables, loops; only straight-line"):
+    with pytest.raises(ProgramError, match="has memory, tables, loops; allowed: straight-line"):
         export_casadi(everything())
     p = Program("plain")
     x = p.input("x", 1)

@@ -15,7 +15,7 @@ from heelstrike.ir.loop import repeated
 from heelstrike.ir.number import number
 from heelstrike.ir.program import Program
 from heelstrike.runtime.compiler import compile_program
-from heelstrike.runtime.export import export_casadi
+from heelstrike.runtime.export_casadi import export_casadi
 
 X = np.array([1.5, -2.25, 0.0, -0.0, 1e-310, np.inf, np.pi])
 

@@ -397,7 +397,7 @@ def test_chunks_fit_into_the_gpu(monkeypatch):
     study = study_of("ball.toml", plan, device="cuda")
     assert sweeping._chunk(study, shared=False) == 3000
     driver.free = 2 * 300 * study.kernel.world_bytes
-    assert study.kernel.fitting == 600
+    assert study.kernel.max_worlds == 600
     assert sweeping._chunk(study, shared=False) == 256  # a multiple of 128
     options = {"grid": None, "worlds": 3000, "duration": 0.002, "device": "cuda"}
     swept("fits", **options)

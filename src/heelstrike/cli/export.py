@@ -25,7 +25,7 @@ def export(
     """Write the compiled step of a scene: machine code for this kind of CPU, or C."""
     from heelstrike.runtime.compiler import compile_program
     from heelstrike.runtime.export import export as write
-    from heelstrike.runtime.export import export_c
+    from heelstrike.runtime.export_c import export_c
     from heelstrike.simulate.scene_file import load_scene
 
     made = load_scene(scene)

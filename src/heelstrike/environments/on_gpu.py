@@ -48,7 +48,7 @@ class GpuArrays(Arrays):
         """What a captured launch of steps holds on to: whose it is, and where the kernel reads."""
         batch = self.sim.compiled.batch(())
         assert isinstance(batch, CudaBatch)
-        return batch, batch.table
+        return batch, batch.address_table
 
     def given(self, values: Any) -> Any:
         return self.xp.asarray(values, dtype=self.real, device=self.device)

@@ -26,7 +26,7 @@ from heelstrike.impact.smooth import smooth_hit
 from heelstrike.impact.soles import soles_program
 from heelstrike.impact.support import edges, support
 from heelstrike.impact.target import Target
-from heelstrike.runtime.export import export_casadi
+from heelstrike.runtime.export_casadi import export_casadi
 
 MODES = 10
 """Vectors of the faster form: with six the force is as good, but the ZMP 16 mm off; with ten 4 mm

@@ -35,7 +35,7 @@ from heelstrike.impact.support import edges, support
 from heelstrike.impact.support import margin as inside
 from heelstrike.impact.target import Target
 from heelstrike.robot.robot import Robot
-from heelstrike.runtime.export import export_casadi
+from heelstrike.runtime.export_casadi import export_casadi
 
 ENDS = {"least": 1.0, "most": -1.0}
 """Masses by name, and the sign with which their logarithm is made small."""

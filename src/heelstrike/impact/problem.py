@@ -18,7 +18,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.course import Course, Held, Wish, course, held
 from heelstrike.impact.hit import GENERALIZED, OWN, Hit, square
 from heelstrike.impact.nlp import ipopt
-from heelstrike.runtime.export import export_casadi
+from heelstrike.runtime.export_casadi import export_casadi
 
 CLOSE = 1e-3
 """A constraint that is missed by more than this is not held [m, rad, or a share]."""

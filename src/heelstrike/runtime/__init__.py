@@ -1,1 +1,1 @@
-"""What runs compiled programs: kernels, batches of worlds, the cache, exports."""
+"""Execution of compiled programs: kernels, batches of worlds, the cache, exports."""

@@ -1,4 +1,4 @@
-"""From a program to a loaded kernel."""
+"""Compilation of a program into a loaded kernel."""
 
 from __future__ import annotations
 

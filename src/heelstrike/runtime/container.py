@@ -1,11 +1,11 @@
-"""The file of a compiled program, in the cache and exported: a line, a header, code.
+"""File format of compiled programs, in the cache and exported: a line, a header, code.
 
     heelstrike-kernel 1 CHECKSUM HEADER_BYTES\\n
     {"key": ..., "target": ..., "layout": {...}}        JSON, in ASCII
     object code of the target, or PTX for a GPU
 
-CHECKSUM is the sha256 of all that follows the first line, so no altered byte goes unseen. Nothing
-is pickled; JSON's numbers come back to the bit.
+CHECKSUM is the sha256 of all that follows the first line, so that any altered byte is detected.
+Nothing is pickled, and numbers survive JSON bit by bit.
 """
 
 from __future__ import annotations
@@ -24,41 +24,43 @@ from heelstrike.codegen.layout import Layout
 from heelstrike.errors import ProgramError
 
 MAGIC = "heelstrike-kernel 1"
-LONGEST_LINE = 120
+"""Format and version at the start of a file."""
+MAX_LINE = 120
+"""Largest length of the first line [bytes]."""
 TEMPORARY = ".heelstrike-"
-"""What the names of unfinished files begin with."""
+"""Prefix of the names of unfinished files."""
 
 
 @dataclass(frozen=True)
-class Target:
-    """What object code was made for."""
+class CodeTarget:
+    """Machine that object code was made for."""
 
     triple: str
-    """Architecture, vendor and system, as LLVM says them."""
+    """Architecture, vendor and operating system, as LLVM writes them."""
     cpu: str
     features: str
-    """+ and - before each, with commas between."""
+    """Features of the CPU, each with + or - in front, separated by commas."""
 
     @property
     def platform(self) -> str:
-        """Architecture and system: what decides over instructions and the form of object files."""
+        """Architecture and operating system, which decide the form of object files."""
         parts = [*self.triple.split("-"), "", ""]
         return f"{parts[0]} {parts[2].rstrip('0123456789.')}".strip()
 
     @property
     def required(self) -> set[str]:
-        """Features that the code may use."""
+        """Features of the CPU that the code may use."""
         return {name[1:] for name in self.features.split(",") if name.startswith("+")}
 
 
-def here() -> Target:
-    """This machine."""
-    return Target(llvm.get_default_triple(), *host())
+def this_machine() -> CodeTarget:
+    """Return the target of this machine."""
+    return CodeTarget(llvm.get_default_triple(), *host())
 
 
-def pack(layout: Layout, code: bytes, key: str = "", target: Target | None = None) -> bytes:
-    """The file of code for a target; None: for this machine."""
-    made_for = asdict(here() if target is None else target)
+def pack(layout: Layout, code: bytes, key: str = "", target: CodeTarget | None = None) -> bytes:
+    """Return the content of a file with code for a target (default: this machine)."""
+    made_for = asdict(this_machine() if target is None else target)
     text = json.dumps({"key": key, "target": made_for, "layout": layout.as_dict()}).encode("ascii")
     content = text + code
     return f"{MAGIC} {sha256(content).hexdigest()} {len(text)}\n".encode("ascii") + content
@@ -66,34 +68,34 @@ def pack(layout: Layout, code: bytes, key: str = "", target: Target | None = Non
 
 @dataclass(frozen=True)
 class Packed:
-    """What a file holds."""
+    """Content of a file."""
 
     key: str
-    target: Target
+    target: CodeTarget
     layout: Layout
     code: bytes
 
 
 def unpack(data: bytes) -> Packed:
-    """What a file holds; an error says what is wrong with it."""
-    line, _, content = data[:LONGEST_LINE].partition(b"\n")
+    """Return the content of a file, or raise an error that says what is wrong with it."""
+    line, _, content = data[:MAX_LINE].partition(b"\n")
     words = line.decode("ascii", "replace").split(" ")
     if " ".join(words[:-2]) != MAGIC:
-        raise ProgramError("it is no compiled program of Heelstrike, or of another version of it")
+        raise ProgramError("not a compiled program of this version of Heelstrike")
     content = data[len(line) + 1 :]
     if sha256(content).hexdigest() != words[-2]:
-        raise ProgramError("it is cut short or altered: its checksum is not that of its content")
+        raise ProgramError("truncated or altered: the checksum does not match the content")
     try:
         size = int(words[-1])
         header = json.loads(content[:size])
-        target, layout = Target(**header["target"]), Layout.from_dict(header["layout"])
+        target, layout = CodeTarget(**header["target"]), Layout.from_dict(header["layout"])
         return Packed(header["key"], target, layout, content[size:])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ProgramError(f"its header has no meaning here: {error!r}") from error
+        raise ProgramError(f"the header cannot be read: {error!r}") from error
 
 
 def write(path: Path, data: bytes, mode: int) -> None:
-    """A whole file or none: under a temporary name in the same folder, then renamed."""
+    """Write a whole file or none: under a temporary name in the same folder, then renamed."""
     handle, name = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)  # readable by the owner only
     try:
         with os.fdopen(handle, "wb") as file:

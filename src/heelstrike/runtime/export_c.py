@@ -1,6 +1,8 @@
-"""A program for C: a header, an object file and, where a C compiler is found, a shared library.
+"""Export of a kernel for C: a header, an object file and, with a C compiler, a shared library.
 
-The interface is one function over plain arrays; the header says how they are laid out.
+    export_c(compile_program(program), "build/")       # step.h, step.o, step.so
+
+The interface is one function over plain arrays, whose layout the header describes.
 """
 
 from __future__ import annotations
@@ -16,34 +18,37 @@ from pathlib import Path
 import heelstrike
 from heelstrike.codegen.layout import Layout
 from heelstrike.errors import ProgramError
-from heelstrike.runtime.container import here
+from heelstrike.runtime.arrays import ALIGNMENT
+from heelstrike.runtime.container import this_machine
 from heelstrike.runtime.kernel import Kernel
-from heelstrike.runtime.tiles import ALIGNMENT
 
-TAKEN = (
+RESERVED = (
     " auto break case char const continue default do double else enum extern float for goto if "
     "inline int long main register restrict return short signed sizeof static struct switch "
     "typedef union unsigned void volatile while "
 )
-"""Words that mean something else to C."""
+"""Words that are reserved in C."""
 
 
 @dataclass(frozen=True)
 class CFiles:
-    """What was written, and what to know about it."""
+    """Files that were written."""
 
     header: Path
     object: Path
     library: Path | None
-    """None where no C compiler was found, or it failed."""
+    """Shared library; None if no C compiler was found, or it failed."""
     note: str
+    """Sentence for the user: whether there is a library, and what to do without."""
 
 
 def export_c(kernel: Kernel, folder: str | Path) -> CFiles:
-    """NAME.h, NAME.o and NAME.so of a kernel, for this kind of CPU."""
+    """Write NAME.h, NAME.o and, with a C compiler, NAME.so of a kernel, for this kind of CPU."""
     name = kernel.layout.name
-    if f" {name} " in TAKEN:
-        raise ProgramError(f"a C function cannot be called '{name}'; give the program another name")
+    if f" {name} " in RESERVED:
+        raise ProgramError(
+            f"a C function cannot be called '{name}'", remedy="give the program another name"
+        )
     folder = Path(folder)
     declared, code, library = (folder / f"{name}{suffix}" for suffix in (".h", ".o", ".so"))
     try:
@@ -51,27 +56,29 @@ def export_c(kernel: Kernel, folder: str | Path) -> CFiles:
         declared.write_text(header(kernel.layout))
         code.write_bytes(kernel.code)
     except OSError as error:
-        raise ProgramError(f"{folder} cannot be written: {error.strerror or error}") from error
-    trouble = _link(code, library)
-    if trouble is None:
+        raise ProgramError(
+            f"cannot write {folder}: {error.strerror or error}", path=str(folder)
+        ) from error
+    failure = _link(code, library)
+    if failure is None:
         return CFiles(declared, code, library, f"{library} is ready to be linked or loaded")
     library.unlink(missing_ok=True)  # of an earlier export
-    note = f"no {library.name}: {trouble}; link {code.name} into your program, with -lm"
+    note = f"no {library.name}: {failure}; link {code.name} into your program, with -lm"
     return CFiles(declared, code, None, note)
 
 
 def _link(code: Path, library: Path) -> str | None:
-    """Makes the shared library; returns why it could not, or None."""
+    """Link the shared library, and return None, or why it could not be linked."""
     compiler = shutil.which("cc")
     if compiler is None:
         return "no C compiler (cc) on the PATH"
     command = [compiler, "-shared", "-o", str(library), str(code), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return None if done.returncode == 0 else f"{compiler} says {done.stderr.strip()[:300]!r}"
+    return None if done.returncode == 0 else f"{compiler} reports {done.stderr.strip()[:300]!r}"
 
 
 def header(layout: Layout) -> str:
-    """The C header: the prototype, what it means, and the layout as constants."""
+    """Return the C header: the prototype, its documentation, and the layout as constants."""
     prefix = layout.name.upper()
     taken = {port.name for port in (*layout.inputs, *layout.tables, *layout.memory)}
     recorded = [port.array if port.name in taken else port.name for port in layout.outputs]
@@ -84,7 +91,7 @@ def header(layout: Layout) -> str:
         f"#define {prefix}_WIDTH {layout.width} /* worlds in a tile */",
         f"#define {prefix}_REAL {layout.real.name}",
         f"#define {prefix}_ALIGNMENT {ALIGNMENT} /* of every array [bytes] */",
-        f"#define {prefix}_FRAME_BYTES {_frame_bytes(layout)} /* scratch memory of a thread */",
+        f"#define {prefix}_FRAME_BYTES {_frame_bytes(layout)} /* scratch memory per thread */",
         f"#define {prefix}_PORTS {len(layout.ports)}",
         "",
     ]
@@ -106,22 +113,24 @@ def header(layout: Layout) -> str:
 _INTRODUCTION = """\
 /* {name}: written by Heelstrike {version} for {cpu} ({platform}).
  *
- * The function works through the tiles first .. last - 1, each for `steps` steps. A tile is W =
- * {prefix}_WIDTH worlds side by side; values are of type {prefix}_REAL.
+ * The function makes `steps` steps in the tiles first .. last - 1. A tile is W = {prefix}_WIDTH
+ * worlds side by side; values are of type {prefix}_REAL.
  *
- *   ports[p]    the array of port p (see {prefix}_PORT_...). Element i of tile t is W values, one a
- *               world, at ports[p] + t * strides[p] + r * records[p] + i * W * sizeof(REAL); a
- *               matrix is stored row by row. A table is a plain array, the same for all worlds.
- *   strides[p]  bytes from tile to tile; of an input that all tiles share, and of tables, 0
- *   records[p]  of outputs: bytes from record to record; of all other ports 0
+ *   ports[p]    the array of port p (see {prefix}_PORT_...). Element i of tile t in record r is W
+ *               values, one per world, at
+ *               ports[p] + t * strides[p] + r * records[p] + i * W * sizeof(REAL);
+ *               a matrix is stored row by row. A table is a plain array, shared by all worlds.
+ *   strides[p]  bytes from tile to tile; 0 for tables and for inputs that all tiles share
+ *   records[p]  bytes from record to record of an output; 0 for all other ports
  *   frames      scratch memory of {prefix}_FRAME_BYTES, not shared between threads
  *   steps       1 for a program without memory
  *   every       outputs are written in steps s with (phase + s) % every == 0, as records 0, 1, 2
- *   phase       steps made before, if `every` is to count them
+ *   phase       number of earlier steps that `every` counts
  *
- * Memory is read and written: start it with {prefix}_INITIAL_... (one value an element: repeat it
- * in all W worlds). Every array is aligned to {prefix}_ALIGNMENT bytes. Fill unused worlds of the
- * last tile with copies of a used one. Several threads may call it, for different tiles.
+ * Memory is read and written: initialise it with {prefix}_INITIAL_... (one value per element, to
+ * be repeated in all W worlds). Every array must be aligned to {prefix}_ALIGNMENT bytes. Fill
+ * unused worlds of the last tile with copies of a used one. Several threads may call the function
+ * at the same time, for different tiles.
  */
 #ifndef HEELSTRIKE_{prefix}_H
 #define HEELSTRIKE_{prefix}_H
@@ -145,7 +154,7 @@ void {name}(void *const *ports, const int64_t *strides, const int64_t *records, 
 
 
 def _facts(layout: Layout) -> dict[str, str]:
-    target = here()
+    target = this_machine()
     return {
         "name": layout.name,
         "prefix": layout.name.upper(),
@@ -160,7 +169,7 @@ def _frame_bytes(layout: Layout) -> int:
 
 
 def _words(names: Sequence[str]) -> list[str]:
-    """Names as parts of C's: capitals, digits and _; a number after those that would be equal."""
+    """Return names as parts of C identifiers: capitals, digits and _, made unique by a number."""
     words: list[str] = []
     for name in names:
         word = re.sub(r"[^A-Z0-9]", "_", name.upper())

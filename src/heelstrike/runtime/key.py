@@ -1,4 +1,4 @@
-"""A digest of nested plain data: equal data give equal digests, in every process."""
+"""Digests of nested plain data: equal data have equal digests, in every process."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from heelstrike.errors import ProgramError
 
 
 def digest(data: object) -> str:
-    """The sha256 of numbers, strings, bytes, numpy arrays, and tuples, lists and dicts of them.
+    """Return the sha256 of numbers, strings, bytes, arrays, and tuples, lists and dicts of them.
 
-    Kinds are told apart (1, 1.0, True and "1" are four keys), and so are 0.0 and -0.0; a tuple is a
-    list, and a dict has no order.
+    Types count (1, 1.0, True and "1" are four keys), and so do the signs of 0.0 and -0.0. A tuple
+    equals a list, and the order of a dict does not count.
     """
     found = sha256()
     for piece in _pieces(data, "key"):
@@ -24,7 +24,7 @@ def digest(data: object) -> str:
 
 
 def _pieces(data: object, where: str) -> Iterator[bytes]:
-    """A tag, a length and the content of each part: no two data share their bytes."""
+    """Yield a tag, a length and the content of each part, so that different data differ."""
     if data is None:
         yield _framed(b"none", b"")
     elif isinstance(data, bool | np.bool_):
@@ -67,6 +67,8 @@ def _framed(kind: bytes, content: bytes) -> bytes:
 
 def _unknown(where: str, what: str) -> ProgramError:
     return ProgramError(
-        f"a cache key is made of numbers, strings, bytes, numpy arrays, and tuples, lists and "
-        f"dicts of them; {where} is {what}: name what matters of it"
+        f"{where} is {what}",
+        path=where,
+        allowed="numbers, strings, bytes, numpy arrays, and tuples, lists and dicts of them",
+        remedy="put the data that matter into the key",
     )

@@ -1,4 +1,4 @@
-"""Tiles shared out among threads, piece by piece: who is done early takes the next piece."""
+"""Distribution of tiles over threads: a thread that is done early takes the next piece."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-PIECES, LEAST = 8, 4
-"""Of the tiles for each thread, and tiles in a piece: cores differ, and others use them."""
+PIECES_PER_THREAD = 8
+"""Largest number of pieces per thread: cores differ in speed, and other processes use them."""
+MIN_TILES = 4
+"""Tiles in a piece, at least."""
 
 
-def share_out(tiles: int, own: Sequence[T], work: Callable[[T, int, int], None]) -> None:
-    """Calls work(what the thread owns, first tile, end) until all tiles are done; a thread for
-    each of `own`.
-    """
-    threads = len(own)
-    pieces = threads * max(1, min(PIECES, tiles // threads // LEAST))
+def distribute(tiles: int, frames: Sequence[T], work: Callable[[T, int, int], None]) -> None:
+    """Call work(frame, first tile, end) until all tiles are done, with one thread per frame."""
+    threads = len(frames)
+    pieces = threads * max(1, min(PIECES_PER_THREAD, tiles // threads // MIN_TILES))
     left = deque(pairwise(tiles * k // pieces for k in range(pieces + 1)))
 
-    def go_on(mine: T) -> None:
+    def work_on(frame: T) -> None:
         while True:
             try:
                 piece = left.popleft()
             except IndexError:  # none left
                 return
-            work(mine, *piece)
+            work(frame, *piece)
 
-    list(_pool(threads).map(go_on, own))
+    list(_pool(threads).map(work_on, frames))
 
 
 @cache

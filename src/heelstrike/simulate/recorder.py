@@ -51,7 +51,7 @@ def recorded(
         "varied": varied,
     }
     scene = plan.scene
-    after = compiled.batch().keep(*at_the_end(scene, not variables))
+    after = compiled.batch().snapshot(*at_the_end(scene, not variables))
 
     def labelled() -> xr.Dataset:
         finals = ends(scene, before, after)

@@ -265,7 +265,7 @@ class Simulator:
         if (note := check_memory(2 * size)) is not None:  # outputs beside variables
             warnings.warn(note, HeelstrikeWarning, stacklevel=2)
         batch = compiled.batch(outputs)
-        before = batch.keep("clock", "work", "q", "v")
+        before = batch.snapshot("clock", "work", "q", "v")
         threads = threads or (os.cpu_count() or 1 if self.worlds > MANY else 1)
         made = rollout(batch, count, every, list(outputs), threads, progress)
         self._report(before)

@@ -91,8 +91,9 @@ class Study:
     @cached_property
     def key(self) -> str:
         """Tells programs, their tables, and the versions that decide over their numbers apart."""
-        ours, _, _, casadi, source, *_ = environment()
-        return digest([self.sim.plan.key(), self.sim.compiled.tables(), ours, casadi, source])
+        own = environment()
+        versions = own.heelstrike, own.casadi, own.source
+        return digest([self.sim.plan.key(), self.sim.compiled.tables(), *versions])
 
     @cached_property
     def job(self) -> Job:
@@ -106,7 +107,7 @@ class Study:
     @property
     def fitting(self) -> int:
         """Worlds that fit into the memory of the GPU, with what travels beside them."""
-        return int(BESIDE * self.kernel.fitting) if isinstance(self.kernel, CudaKernel) else MOST
+        return int(BESIDE * self.kernel.max_worlds) if isinstance(self.kernel, CudaKernel) else MOST
 
     def rows(self, span: tuple[int, int]) -> dict[str, np.ndarray]:
         """What varies in the worlds of a span, a row a world."""

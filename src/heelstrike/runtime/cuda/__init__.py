@@ -1,1 +1,1 @@
-"""Compiled programs on a GPU."""
+"""Kernels and batches of worlds on a GPU."""

@@ -1,4 +1,4 @@
-"""An array on a GPU as a DLPack capsule, which torch, jax and cupy take without a copy."""
+"""Arrays on a GPU as DLPack capsules, which torch, jax and cupy take without a copy."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 CUDA = 2
+"""DLPack's number of the device type kDLCUDA."""
 FLOAT = 2
+"""DLPack's number of the type code kDLFloat."""
 
 
 class _Tensor(ctypes.Structure):
-    """DLManagedTensor of DLPack 0.8, its parts one after another."""
+    """DLManagedTensor of DLPack 0.8, with its nested structures written out."""
 
     _fields_ = (
         ("data", ctypes.c_void_p),
@@ -33,7 +35,7 @@ class _Tensor(ctypes.Structure):
 
 
 _DELETER = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Tensor))
-_alive: dict[int, Any] = {}  # what a capsule's consumer still uses, by address
+_alive: dict[int, Any] = {}  # tensors that consumers still use, by address
 
 
 @_DELETER  # type: ignore[untyped-decorator]
@@ -42,8 +44,8 @@ def _delete(tensor: Any) -> None:
 
 
 @atexit.register
-def _let_go() -> None:
-    """Consumers that outlive the interpreter find no deleter, which would be Python's."""
+def _remove_deleters() -> None:
+    """Remove the deleters, which are Python's, for consumers that outlive the interpreter."""
     for tensor, *_ in _alive.values():
         tensor.deleter = None
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(_alive))
@@ -52,7 +54,7 @@ def _let_go() -> None:
 def capsule(
     pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], device: int, owner: Any
 ) -> Any:
-    """A capsule of a contiguous array; `owner` lives as long as its consumer does."""
+    """Return a capsule of a contiguous array; it keeps `owner` alive until the consumer is done."""
     sizes = (ctypes.c_int64 * len(shape))(*shape)
     tensor = _Tensor(
         data=pointer,
@@ -74,7 +76,7 @@ def capsule(
 
 @dataclass(frozen=True)
 class DeviceArray:
-    """An array on the GPU, by the CUDA array interface and DLPack."""
+    """An array on the GPU that offers the CUDA array interface and DLPack."""
 
     buffer: Any
     shape: tuple[int, ...]

@@ -1,6 +1,6 @@
-"""Programs on a GPU: PTX loaded and launched by cuda-core, a thread a world.
+"""Kernels on a GPU: PTX loaded and launched by cuda-core.
 
-Needs the extra heelstrike[cuda] and a GPU; `gpu/ptx.py` makes what it loads.
+This needs the extra heelstrike[cuda] and a GPU. `codegen/cuda/ptx.py` makes the PTX.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from heelstrike.codegen.cuda.module import Ptx
-from heelstrike.runtime.cuda import masked_write as chosen
+from heelstrike.runtime.cuda import masked_write
 from heelstrike.runtime.cuda.batch import CudaBatch
 from heelstrike.runtime.cuda.driver import allow_shared, cuda_core, current_device, free_memory
 
@@ -29,31 +29,32 @@ class CudaKernel:
 
     @property
     def registers(self) -> int:
-        """Registers a thread."""
+        """Registers per thread."""
         return int(self.kernel.attributes.num_regs)
 
     @property
     def local_bytes(self) -> int:
-        """Local memory a thread: frame and spills."""
+        """Local memory per thread [bytes]: frame and spills."""
         return int(self.kernel.attributes.local_size_bytes)
 
     @property
     def world_bytes(self) -> int:
-        """Memory of the GPU that a world takes."""
+        """Memory of the GPU per world [bytes]."""
         layout = self.layout
         ports = layout.inputs + layout.memory + layout.outputs
         return sum(port.size for port in ports) * layout.real.bytes
 
     @property
-    def fitting(self) -> int:
-        """Worlds that fit into what the GPU has left."""
+    def max_worlds(self) -> int:
+        """Number of worlds that fit into the free memory of the GPU."""
         return free_memory() // self.world_bytes
 
     @cached_property
-    def chosen(self) -> Any:
-        """The kernel that writes where a mask holds."""
-        text = chosen.ptx(self.layout.real.bytes)
-        return cuda_core().ObjectCode.from_ptx(text.encode()).get_kernel(chosen.NAME)
+    def masked_write(self) -> Any:
+        """Loaded kernel that writes values where a mask of worlds holds."""
+        text = masked_write.ptx(self.layout.real.bytes)
+        return cuda_core().ObjectCode.from_ptx(text.encode()).get_kernel(masked_write.NAME)
 
     def batch(self, worlds: int) -> CudaBatch:
+        """Return a batch of a number of worlds, at their initial values."""
         return CudaBatch(self, worlds)

@@ -1,9 +1,10 @@
-"""Values into some of the worlds on a GPU: a kernel that selects by a mask, a thread a value.
+"""Masked writes: a kernel that writes values into some of the worlds on a GPU, a thread a value.
 
     to[tile, k, lane] = from[tile, k, lane]  where  mask[tile, lane] is not 0
 
-`from` may be one tile for all. What is not chosen is neither read nor written, so nothing needs to
-come to the host. The kernel is PTX as it stands here: no compiler, and any GPU since Volta.
+`from` may be one tile for all tiles. Worlds that the mask leaves out are neither read nor written,
+so nothing is copied to the host. The kernel is the PTX below: it needs no compiler and runs on any
+GPU since Volta.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ from heelstrike.runtime.cuda.driver import cuda_core
 if TYPE_CHECKING:
     from heelstrike.runtime.cuda.batch import CudaBatch
 
-NAME = "heelstrike_chosen"
+NAME = "heelstrike_masked_write"
+"""Name of the kernel in its PTX."""
 THREADS = 256
+"""Threads of a block."""
 LANES = 32
+"""Worlds in a tile: the threads of a warp."""
 PTX = """\
 .version 7.0
 .target sm_70
@@ -28,7 +32,7 @@ PTX = """\
                        .param .u64 stride, .param .u64 count)
 {{
   .reg .pred %p<3>;
-  .reg .b16 %chosen;
+  .reg .b16 %selected;
   .reg .b32 %block, %threads, %thread;
   .reg .b{bits} %value;
   .reg .b64 %i, %k, %n, %size, %tile, %lane, %row, %a, %b;
@@ -50,8 +54,8 @@ PTX = """\
   ld.param.u64 %b, [mask];
   cvta.to.global.u64 %b, %b;
   add.u64 %b, %b, %a;
-  ld.global.u8 %chosen, [%b];
-  setp.eq.u16 %p2, %chosen, 0;
+  ld.global.u8 %selected, [%b];
+  setp.eq.u16 %p2, %selected, 0;
   @%p2 bra DONE;
   mul.lo.u64 %k, %tile, %size;
   sub.u64 %k, %row, %k;
@@ -76,28 +80,28 @@ DONE:
 
 
 def ptx(width: int) -> str:
-    """For values of 4 or 8 bytes."""
+    """Return the PTX of the kernel for values of 4 or 8 bytes."""
     return PTX.format(name=NAME, bits=8 * width, shift={4: 2, 8: 3}[width])
 
 
-class Chosen:
+class MaskedWrite:
     """Writes into the worlds of a batch where a mask holds."""
 
     def __init__(self, batch: CudaBatch, mask: np.ndarray) -> None:
-        """`mask`: (worlds,) booleans; the last tile is filled up with its last world's."""
+        """Copy a mask, (worlds,) booleans, to the GPU; its last entry fills up the last tile."""
         self._batch = batch
         lanes = np.minimum(np.arange(batch.host.tiles * LANES), batch.worlds - 1)
-        self._mask = batch.put(mask[lanes].astype(np.uint8))
+        self._mask = batch.copied(mask[lanes].astype(np.uint8))
 
     def write(self, to: Any, values: np.ndarray) -> None:
-        """`values` are tiles, (tiles, size, 32), or one for all, (1, size, 32)."""
+        """Write tiles of values, (tiles, size, 32), or one for all, (1, size, 32), to a buffer."""
         core, batch = cuda_core(), self._batch
         size, count = values.shape[1], batch.host.tiles * values[0].size
         if not count:
             return
         stride = 0 if len(values) == 1 else values[0].size
-        source = batch.put(values)
+        source = batch.copied(values)
         config = core.LaunchConfig(grid=-(-count // THREADS), block=THREADS)
         pointers = (int(x.handle) for x in (to, source, self._mask))
         numbers = (np.int64(x) for x in (*pointers, size, stride, count))
-        core.launch(batch.stream, config, batch.kernel.chosen, *numbers)
+        core.launch(batch.stream, config, batch.kernel.masked_write, *numbers)

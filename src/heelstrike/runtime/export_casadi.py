@@ -1,0 +1,90 @@
+"""Export of a program as a CasADi function, for derivatives and optimisation.
+
+function = export_casadi(program, ["com"])
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import casadi as ca
+
+from heelstrike.errors import ProgramError
+from heelstrike.ir.code import Place, Port
+from heelstrike.ir.number import parted, value_of
+from heelstrike.ir.program import SX, Block, Program
+
+
+def export_casadi(program: Program, outputs: Sequence[str] | None = None) -> ca.Function:
+    """Return the named outputs (default: all) as a CasADi function of the program's inputs.
+
+    Arguments and results have the program's names, with _ in place of characters that CasADi does
+    not accept. Values differ from a kernel's in the last bits, because a kernel fuses a*b + c. Only
+    programs without memory, tables, arrays and loops can be exported.
+    """
+    _check_plain(program)
+    wanted = _wanted(program, outputs)
+    blocks = [item for item in program.items if isinstance(item, Block)]
+    entries = {place: entry for block in blocks for place, entry in block.results}
+    results = [_column(program.outputs[name], entries) for name in wanted]
+    if lets := [pair for block in blocks for pair in block.lets]:
+        symbols, meanings = (list(x) for x in zip(*lets, strict=True))
+        results = ca.substitute_inplace(symbols, meanings, results)[1]
+    symbols, numbers = parted(ca.symvar(ca.vertcat(*results)))
+    for symbol in symbols:
+        program.place_of(symbol, "outputs")  # an error if it is not of this program
+    results = ca.substitute(results, numbers, [SX(value_of(x)) for x in numbers])
+    sources = {place: symbol for place, symbol in program._places.values()}
+    arguments = [_column(port, sources) for port in program.inputs.values()]
+    ports = [program.outputs[name] for name in wanted]
+    shaped = [_shaped(result, port) for result, port in zip(results, ports, strict=True)]
+    name = _words([program.name])[0]
+    return ca.Function(name, arguments, shaped, _words(program.inputs), _words(wanted))
+
+
+def _column(port: Port, values: Mapping[Place, SX]) -> SX:
+    return ca.vertcat(*(values[Place(port.array, i)] for i in range(port.size)))
+
+
+def _shaped(column: SX, port: Port) -> SX:
+    """Return a matrix from its elements, which are stored row by row."""
+    rows, columns = (*port.shape, 1)[:2]
+    return ca.reshape(column, columns, rows).T
+
+
+def _check_plain(program: Program) -> None:
+    """Raise an error for a program that is more than straight-line code."""
+    kinds = {
+        "memory": program.memories,
+        "tables": program.tables,
+        "arrays": program.arrays,
+        "loops": [item for item in program.items if not isinstance(item, Block)],
+    }
+    if found := [kind for kind, parts in kinds.items() if parts]:
+        raise ProgramError(
+            f"program '{program.name}' has {', '.join(found)}",
+            allowed="straight-line programs",
+            remedy="export it as .hs or C",
+        )
+
+
+def _wanted(program: Program, outputs: Sequence[str] | None) -> list[str]:
+    wanted = [outputs] if isinstance(outputs, str) else list(outputs or program.outputs)
+    if unknown := sorted(set(wanted) - set(program.outputs)):
+        raise ProgramError(
+            f"program '{program.name}' has no output {', '.join(unknown)}",
+            remedy=f"outputs: {', '.join(program.outputs)}",
+        )
+    return wanted
+
+
+def _words(names: Iterable[str]) -> list[str]:
+    """Return names that CasADi accepts: letters, digits and single _, a letter first."""
+    words = [re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") for name in names]
+    words = [word if word[:1].isalpha() else f"x{word}" for word in words]
+    if twice := sorted({word for word in words if words.count(word) > 1}):
+        raise ProgramError(
+            f"several names become {', '.join(twice)} in CasADi", remedy="export them one by one"
+        )
+    return words
