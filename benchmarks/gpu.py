@@ -6,7 +6,7 @@
 `prepare` writes PTX, inputs and the CPU's results; `run` loads them, so the machine with the GPU
 needs neither CasADi nor Pinocchio. The load is G1 of HEELSTRIKE_DATA (else hoap1) on a
 spring-damper floor, 65,536 worlds; and one small program for each kind: memory, failure, loops,
-arrays, tables.
+counted loops, tables.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def prepare(folder: Path) -> None:
         "memory": (oscillator(), stiffness, 200),
         "failure": (runaway(), {"rate": rng.uniform(0.5, 3, (CHECKED, 1))}, 50),
         "loop": (roots(), {"a": rng.uniform(0.5, 1e4, (CHECKED, 1))}, 1),
-        "arrays": (points(), {"x": rng.normal(size=(CHECKED, 3))}, 3),
+        "counted loop": (points(), {"x": rng.normal(size=(CHECKED, 3))}, 3),
         "tables": (tables(), looked_up, 1),
     }
     for name, (program, values, steps) in cases.items():

@@ -15,7 +15,8 @@ from heelstrike.dynamics.aba import aba
 from heelstrike.dynamics.integrate import euler
 from heelstrike.dynamics.kinematics import kinematics, point_velocity, poses
 from heelstrike.dynamics.tree import limbs
-from heelstrike.ir.program import SX, Program
+from heelstrike.ir.block import SX
+from heelstrike.ir.program import Program
 from heelstrike.robot import Robot
 from heelstrike.spatial.motion import Force, force_at
 

@@ -12,16 +12,9 @@ import pytest
 
 from heelstrike.errors import ProgramError
 from heelstrike.ir.derivative import Derivative
-from heelstrike.ir.loop import (
-    array,
-    counted,
-    memory_rows,
-    next_rows,
-    repeated,
-    rows_of,
-    table,
-)
+from heelstrike.ir.loop import counted, repeated
 from heelstrike.ir.program import Program
+from heelstrike.ir.table import table
 from heelstrike.robot import load
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.runtime.compiler import compile_program
@@ -35,11 +28,10 @@ STEP = 1e-6
 
 
 def everything() -> Program:
-    """Memory through a loop until done, a counted loop with arrays and memory rows, both tables."""
+    """Memory through a loop until done and a counted loop with constants, both kinds of tables."""
     p = Program("everything")
     x, k = p.memory("x", 2), p.input("k", 1)
-    rows = memory_rows(p, "anchor", 3, 1)
-    pushes = array(p, "push", 3, 1)
+    anchor = p.memory("anchor", 3)
     value, slope = table(p, "curve", 6, 2).at(2 + x[0])
     height, tilt = table(p, "field", 5, 6).at2(2 + x[1], 2 + x[0])
     with repeated(p, "newton", limit=30) as loop:
@@ -50,15 +42,15 @@ def everything() -> Program:
             loop.until(ca.fabs(new - y) < 1e-14)
     with counted(p, "points", 3) as loop:
         lever = loop.constants(np.array([[1.0], [2.0], [-0.5]]))
-        anchor = loop.row(rows)
-        total = loop.carry("total", SX(0))
+        anchors = loop.carry("anchors", anchor)
+        total, last = loop.carry("total", SX(0)), loop.carry("last", SX(0))
         with p.block("push"):
-            push = p.let("push", ca.sin(lever * x[0]) + anchor * x[1])
-            loop.put(pushes, push)
-            loop.put(next_rows(rows), anchor + 0.1 * push)
+            push = p.let("push", ca.sin(lever * x[0]) + anchors[0] * x[1])
+            loop.next(anchors, ca.vertcat(anchors[1:], anchors[0] + 0.1 * push))
+            loop.next(last, push)
             loop.next(total, total + push**2)
     with p.block("step"):
-        last = rows_of(p, pushes)[2]
+        p.update("anchor", anchors)
         first = x[0] + 0.1 * (y + k * total + value[0] * slope[1] + height)
         p.update("x", ca.vertcat(first, x[1] * last + tilt[0] * tilt[1] + k * value[1]))
         p.output("unused", total)

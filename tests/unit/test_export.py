@@ -18,8 +18,9 @@ import pytest
 import heelstrike as hs
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.errors import ProgramError
-from heelstrike.ir.loop import counted, table
+from heelstrike.ir.loop import counted
 from heelstrike.ir.program import Program
+from heelstrike.ir.table import table
 from heelstrike.runtime import container, export_c
 from heelstrike.runtime.compiler import compile_program
 from heelstrike.runtime.container import CodeTarget
@@ -38,7 +39,7 @@ def everything() -> Program:
     rate = p.input("rate", 1)
     with p.block("step"):
         angle = p.let("angle", x[0] + rate * ca.sin(x[1]))
-        p.update_min("least", x)
+        p.update_max("largest", x)
     value, _ = table(p, "profile", 5).at(angle)
     with counted(p, "weights", 3) as loop:
         weight = loop.constants(np.array([[0.3], [0.2], [0.7]]))
@@ -197,11 +198,11 @@ int main(void) {
         [EVERYTHING_PORT_CLOCK] = EVERYTHING_SIZE_CLOCK,
         [EVERYTHING_PORT_FAILED] = EVERYTHING_SIZE_FAILED,
         [EVERYTHING_PORT_X] = EVERYTHING_SIZE_X,
-        [EVERYTHING_PORT_LEAST] = EVERYTHING_SIZE_LEAST,
+        [EVERYTHING_PORT_LARGEST] = EVERYTHING_SIZE_LARGEST,
         [EVERYTHING_PORT_BOTH_X] = EVERYTHING_SIZE_BOTH_X,
         [EVERYTHING_PORT_SQUARE] = EVERYTHING_SIZE_SQUARE,
     };
-    const EVERYTHING_REAL x0[] = EVERYTHING_INITIAL_X, least0[] = EVERYTHING_INITIAL_LEAST;
+    const EVERYTHING_REAL x0[] = EVERYTHING_INITIAL_X, largest0[] = EVERYTHING_INITIAL_LARGEST;
     const EVERYTHING_REAL profile[] = {0.0, 1.0, 0.5, 2.0, -1.0};
     void *ports[EVERYTHING_PORTS];
     int64_t strides[EVERYTHING_PORTS] = {0}, records[EVERYTHING_PORTS] = {0};
@@ -213,7 +214,8 @@ int main(void) {
     }
     memcpy(ports[EVERYTHING_PORT_PROFILE], profile, sizeof profile);
     EVERYTHING_REAL *rate = ports[EVERYTHING_PORT_RATE], *x = ports[EVERYTHING_PORT_X];
-    EVERYTHING_REAL *least = ports[EVERYTHING_PORT_LEAST], *failed = ports[EVERYTHING_PORT_FAILED];
+    EVERYTHING_REAL *largest = ports[EVERYTHING_PORT_LARGEST];
+    EVERYTHING_REAL *failed = ports[EVERYTHING_PORT_FAILED];
     for (int i = 0; i < WORLDS; i++)
         if (fread(&rate[i], sizeof *rate, 1, stdin) != 1) return 1;
     for (int t = 0; t < TILES; t++)
@@ -221,7 +223,7 @@ int main(void) {
             failed[t * W + w] = -1;
             for (int i = 0; i < 2; i++) {
                 x[(2 * t + i) * W + w] = x0[i];
-                least[(2 * t + i) * W + w] = least0[i];
+                largest[(2 * t + i) * W + w] = largest0[i];
             }
         }
     void *frames = make(EVERYTHING_FRAME_BYTES);

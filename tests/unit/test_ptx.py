@@ -17,7 +17,7 @@ from heelstrike.codegen.cuda.plan import Rounds, Segment, loops, segments
 from heelstrike.codegen.cuda.ptx import make_ptx
 from heelstrike.codegen.cuda.schedule import MOST, SHARED, schedule
 from heelstrike.errors import ProgramError
-from heelstrike.ir.code import Code, inner
+from heelstrike.ir.code import Code, flatten
 from heelstrike.robot import load
 from heelstrike.runtime.cuda.kernel import CudaKernel
 from tests.flight import flight
@@ -164,7 +164,7 @@ def check_order(step, plan):
                             assert place in plan.slots
                     own[crew] |= {(p, m, crew) for w in unit.written for m, p in enumerate(w)}
             done = done.union(*own)
-    codes = [part for item in step for part in inner(item) if isinstance(part, Code)]
+    codes = [part for item in step for part in flatten(item) if isinstance(part, Code)]
     written = {place for place, _, _ in done}
     assert all(place in written for code in codes for place in code.writes)
     assert plan.values == max(plan.slots.values()) + 1 + plan.warps

@@ -1,4 +1,4 @@
-"""Twins: blocks that do the same to other numbers become one block of vectors.
+"""PackedCode: blocks that do the same to other numbers become one block of vectors.
 
 Oracle: the same program with 8 lanes, whose blocks are never joined, and with 1 lane, its blocks
 left apart. Equality is of bits, so there is no tolerance.
@@ -13,7 +13,8 @@ import pytest
 import heelstrike as hs
 from heelstrike.codegen import llvm
 from heelstrike.codegen.passes.packing import MOST, joined, twinned
-from heelstrike.ir.code import BlockTag, Code, Place, Repeat, Twins, inner
+from heelstrike.ir.block import BlockTag
+from heelstrike.ir.code import Code, PackedCode, Place, Repeat, flatten
 from heelstrike.ir.graph import graph
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
@@ -24,10 +25,10 @@ SX = ca.SX
 
 
 def widths(program):
-    """Twins in each joined block of a program."""
+    """PackedCode in each joined block of a program."""
     traced = program.trace()
-    items = [x for item in twinned((*traced.step, *traced.record)) for x in inner(item)]
-    return [item.width for item in items if isinstance(item, Twins)]
+    items = [x for item in twinned((*traced.step, *traced.record)) for x in flatten(item)]
+    return [item.width for item in items if isinstance(item, PackedCode)]
 
 
 def assert_same_bits(program, monkeypatch, **inputs):
@@ -170,7 +171,7 @@ def test_a_block_is_not_moved_before_what_it_reads(monkeypatch):
         p.output("c", ca.sin(x[2]) * 2 + 3)
     traced = p.trace()
     first = twinned(traced.record)[0]
-    assert isinstance(first, Twins)
+    assert isinstance(first, PackedCode)
     assert {place.array for place in first.writes} == {"a", "c"}
     assert_same_bits(p, monkeypatch, x=[0.1, 0.2, 0.3])
 
@@ -185,7 +186,7 @@ def test_a_block_is_not_moved_before_what_reads_its_place():
         Code(BlockTag("twin 1"), made, (a,), (c,)),
     )
     reader = Code(BlockTag("reader"), graph(x[:1], x[0] + 1), (c,), (d,))
-    assert [type(x) for x in twinned((first, second, reader))] == [Twins, Code]
+    assert [type(x) for x in twinned((first, second, reader))] == [PackedCode, Code]
     assert [type(x) for x in twinned((first, reader, second))] == [Code, Code, Code]
     assert joined([first, second]).written == ((b, c),)
 

@@ -11,12 +11,12 @@ from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.llvm import Module, emit
 from heelstrike.codegen.real import REALS, Real
 from heelstrike.errors import ProgramError
-from heelstrike.ir.code import Traced
+from heelstrike.ir.code import TracedProgram
 from heelstrike.ir.program import Program
 
 
 def compile_object(
-    program: Program | Traced,
+    program: Program | TracedProgram,
     outputs: Sequence[str] | None = None,
     width: int | None = None,
     dtype: str = "float64",
@@ -30,7 +30,7 @@ def compile_object(
     real = REALS[dtype]
     if width is not None and width not in (1, 2, 4, 8, 16, 32):
         raise ProgramError(f"the width is a power of two from 1 to 32, not {width}")
-    traced = program if isinstance(program, Traced) else program.trace(outputs)
+    traced = program if isinstance(program, TracedProgram) else program.trace(outputs)
     module = emit(traced, widest(real) if width is None else width, real)
     layout = Layout.of(traced, module.width, real, module.frame_size)
     return layout, object_code(module, level)

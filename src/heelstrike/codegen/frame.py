@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heelstrike.ir.code import Place, Port, Straight, Twins
+from heelstrike.ir.code import PackedCode, Place, Port, Straight
 
 Group = tuple[Straight, ...]
 """Items that share an LLVM function."""
@@ -66,7 +66,7 @@ def _runs(parts: Sequence[Sequence[Group]], crossing: dict[Place, tuple[int, int
         for part in parts
         for group in part
         for item in group
-        if isinstance(item, Twins)
+        if isinstance(item, PackedCode)
         for places in item.written
         if all(place in crossing for place in places)
     }

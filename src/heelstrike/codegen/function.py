@@ -18,8 +18,8 @@ from heelstrike.ir.code import (
     Code,
     Commit,
     Lookup,
+    PackedCode,
     Place,
-    Twins,
     next_of,
 )
 from heelstrike.ir.operations import INPUT
@@ -43,7 +43,7 @@ class FunctionEmitter(Values):
             match item:
                 case Code():
                     self._code(item)
-                case Twins():
+                case PackedCode():
                     self._twins(item)
                 case Lookup():
                     self._lookup(item)
@@ -65,7 +65,7 @@ class FunctionEmitter(Values):
         for places, sources in self.chunks(copies):
             self.store_all(self.load_all(sources), places)
 
-    def _twins(self, item: Twins) -> None:
+    def _twins(self, item: PackedCode) -> None:
         block = BlockEmitter(self.lanes.beside(item.width), item.graph, item.read, self.load_all)
         block.run()
         for places, operation in zip(item.written, item.graph.outputs, strict=True):

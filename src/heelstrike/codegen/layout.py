@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.codegen.real import REALS, Real
-from heelstrike.ir.code import Output, Port, Traced
+from heelstrike.ir.code import Output, Port, TracedProgram
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Layout:
     frame_size: int
 
     @classmethod
-    def of(cls, program: Traced, width: int, real: Real, frame_size: int) -> Layout:
+    def of(cls, program: TracedProgram, width: int, real: Real, frame_size: int) -> Layout:
         """Of a program that was compiled for tiles of `width` worlds."""
         ports = program.inputs, program.tables, program.memory, program.outputs
         return cls(program.name, *ports, program.initial, width, real, frame_size)

@@ -19,7 +19,7 @@ from heelstrike.codegen.function import FunctionEmitter
 from heelstrike.codegen.lanes import Lanes
 from heelstrike.codegen.passes.packing import MOST, twinned
 from heelstrike.codegen.real import Real
-from heelstrike.ir.code import Item, Repeat, Traced
+from heelstrike.ir.code import Item, Repeat, TracedProgram
 
 FUNCTION_SIZE = 1500
 """Operations after which a new LLVM function begins: LLVM's time grows faster than the function."""
@@ -55,7 +55,9 @@ class Module:
     width: int
 
 
-def emit(program: Traced, width: int, real: Real, gpu: bool = False, fast: bool = False) -> Module:
+def emit(
+    program: TracedProgram, width: int, real: Real, gpu: bool = False, fast: bool = False
+) -> Module:
     """LLVM IR of a program: for the lanes of a CPU, or for a GPU, a thread a world.
 
     On a GPU a tile is the 32 worlds of a warp. `fast` lets LLVM reorder and approximate: the bits
@@ -130,7 +132,7 @@ def _functions(entry: object) -> list[Group]:
 class _ModuleEmitter:
     """Writes the functions and remembers in which order they are called."""
 
-    def __init__(self, program: Traced, frame: Frame, lanes: Callable[[], Lanes]) -> None:
+    def __init__(self, program: TracedProgram, frame: Frame, lanes: Callable[[], Lanes]) -> None:
         self.program = program
         self.frame = frame
         self.lanes = lanes

@@ -1,8 +1,8 @@
-"""What the emitter reads: a traced program as a list of items, in the order of their work.
+"""The traced program, which codegen reads: a list of items in the order of their execution.
 
-A value lives in a place: an element of a port (an array of the caller's), of an array of the frame,
-of a constant table, or a slot of the frame that the emitter chooses. In a loop an index may move
-with the counter.
+A value lives in a place: an element of a port (an array of the caller's), of an array of the
+scratch frame, of a constant table, or a slot of the frame that the emitter chooses. The index of a
+constant table's element may move with the counter of a loop.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from heelstrike.ir.block import BlockTag
     from heelstrike.ir.graph import Graph
+
+CLOCK = "clock"
+"""Memory of every program that has memory: number of steps that this world has made."""
+FAILED = "failed"
+"""Memory of every program that has memory: the step in which this world failed, or -1."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,10 @@ class Output(Port):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a scalar lives: element index + counter * stride of `array`; None: an own slot."""
+    """Location of a scalar: element index + counter * stride of `array`; None: a slot of its own.
+
+    Only constant tables have a stride.
+    """
 
     array: str | None
     index: int
@@ -53,25 +62,8 @@ class Place:
 
 
 @dataclass(frozen=True)
-class BlockTag:
-    """What a block computes and for which part of the robot; decides how code is grouped."""
-
-    kind: str
-    """What is computed, such as "torque"."""
-    limb: str | None = None
-    """The limb, or another unit whose blocks belong together, such as a solver."""
-    member: int | None = None
-    """Number of the entry of a column, where every entry has a block that does the same."""
-
-    def __str__(self) -> str:
-        """Label for messages; no code reads it."""
-        number = None if self.member is None else str(self.member)
-        return ": ".join(part for part in (self.limb, self.kind, number) if part)
-
-
-@dataclass(frozen=True)
 class Code:
-    """Straight-line operations: where their inputs come from and where their outputs go."""
+    """Straight-line operations, the places they read and the places they write."""
 
     tag: BlockTag
     graph: Graph
@@ -88,9 +80,11 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Twins:
-    """Straight-line operations on vectors: input and output i of the graph are the places
-    `read[i]` and `written[i]`, one an element. A constant that differs has a tuple for its value.
+class PackedCode:
+    """Straight-line operations on vectors: several blocks that do the same, packed into one.
+
+    Input and output i of the graph are the places `read[i]` and `written[i]`, one for each block. A
+    constant that differs from block to block has a tuple for its value.
     """
 
     graph: Graph
@@ -99,6 +93,7 @@ class Twins:
 
     @property
     def width(self) -> int:
+        """Number of blocks."""
         return len(self.written[0])
 
     @property
@@ -116,7 +111,7 @@ class Twins:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Linear interpolation in a table of the caller's, ends held.
+    """Linear interpolation in a table of the caller's; beyond the ends the value is held.
 
     1-D: reads u (in rows from 0), writes a value and a slope d/du for each column. 2-D: reads u, v
     (in rows and columns), writes one value, its slopes d/du, d/dv, and its twist d2/du dv.
@@ -133,15 +128,14 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Advance:
-    """The end of a loop's round: carried values take their next values in lanes that go on.
-
-    `done` (next) tells which lanes have finished; None in a counted loop. `rounds` counts each
-    lane's own rounds.
-    """
+    """End of a loop's round: carried values take their next values in lanes that go on."""
 
     carried: tuple[tuple[Place, Place], ...]
+    """Each carried value, and its next value."""
     done: tuple[Place, Place] | None
+    """Whether a lane has finished, now and next; None in a counted loop."""
     rounds: Place | None
+    """Number of rounds that each lane has made."""
 
     @property
     def reads(self) -> tuple[Place, ...]:
@@ -160,7 +154,7 @@ class Advance:
 
 @dataclass(frozen=True)
 class Repeat:
-    """A loop: `limit` rounds, or fewer if every lane is done."""
+    """A loop of `limit` rounds; with `until`, of fewer where every lane is done."""
 
     name: str
     body: tuple[Item, ...]
@@ -170,10 +164,10 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Commit:
-    """The end of a step: memory takes its next values, in worlds that have not failed.
+    """End of a step: memory takes its next values in worlds that have not failed.
 
     A world fails in the step whose next values are not all finite, or in which `failure` is not 0:
-    its memory stays as it was, and the step is written down.
+    its memory stays as it was, and the number of the step is stored.
     """
 
     memory: tuple[Port, ...]
@@ -194,14 +188,31 @@ class Commit:
         return 3 * sum(m.size for m in self.memory)
 
 
-Straight = Code | Twins | Lookup | Advance | Commit
+Straight = Code | PackedCode | Lookup | Advance | Commit
 """Items of straight-line code."""
 Item = Straight | Repeat
 
-CLOCK = "clock"
-"""Memory of every program that has memory: steps that this world has made."""
-FAILED = "failed"
-"""Memory of every program that has memory: the step in which this world failed, or -1."""
+
+@dataclass(frozen=True)
+class TracedProgram:
+    """A whole program, ready to be emitted."""
+
+    name: str
+    step: tuple[Item, ...]
+    """Work of every step, except the commit."""
+    record: tuple[Item, ...]
+    """Work that only the outputs need: done in the steps that are recorded."""
+    commit: Commit | None
+    inputs: tuple[Port, ...]
+    tables: tuple[Port, ...]
+    memory: tuple[Port, ...]
+    outputs: tuple[Output, ...]
+    arrays: tuple[Port, ...]
+    """Arrays of the scratch frame."""
+    constants: dict[str, np.ndarray]
+    """Tables that are part of the code."""
+    initial: dict[str, np.ndarray]
+    """Initial values of the memory."""
 
 
 def output_of(name: str) -> str:
@@ -210,34 +221,12 @@ def output_of(name: str) -> str:
 
 
 def next_of(memory: str) -> str:
-    """The frame's array that holds a memory's next values."""
+    """Return the name of the frame's array that holds a memory's next values."""
     return f"next {memory}"
 
 
-@dataclass(frozen=True)
-class Traced:
-    """A whole program, ready to be emitted."""
-
-    name: str
-    step: tuple[Item, ...]
-    """What every step does, but for the commit."""
-    record: tuple[Item, ...]
-    """What only the outputs need: done in the steps that are recorded."""
-    commit: Commit | None
-    inputs: tuple[Port, ...]
-    tables: tuple[Port, ...]
-    memory: tuple[Port, ...]
-    outputs: tuple[Output, ...]
-    arrays: tuple[Port, ...]
-    """Scratch arrays of the frame."""
-    constants: dict[str, np.ndarray]
-    """Tables that are part of the code."""
-    initial: dict[str, np.ndarray]
-    """Of the memory."""
-
-
-def inner(item: Item) -> tuple[Straight, ...]:
-    """The straight-line items of an item."""
-    return (
-        tuple(x for part in item.body for x in inner(part)) if isinstance(item, Repeat) else (item,)
-    )
+def flatten(item: Item) -> tuple[Straight, ...]:
+    """Return the straight-line items of an item: itself, or those of a loop's body."""
+    if isinstance(item, Repeat):
+        return tuple(x for part in item.body for x in flatten(part))
+    return (item,)

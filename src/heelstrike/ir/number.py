@@ -1,8 +1,9 @@
-"""Numbers that tracing leaves as they are.
+"""Numbers that tracing does not fold.
 
 CasADi folds 0, 1 and -1 while an expression is built: x * 1 becomes x, x * -1 becomes -x. Where one
-block has 1 and its twin -1 (twins.py), neither may be folded, or they would differ in an operation.
-Such a number is a symbol whose name tells its value; graph.py makes a constant of it.
+block has 1 and another, with which it is to be packed (codegen/passes/packing.py), has -1, neither
+may be folded, or the blocks would differ in an operation. Such a number is a symbol whose name
+holds its value; graph.py turns it into a constant.
 """
 
 from __future__ import annotations
@@ -12,27 +13,30 @@ from collections.abc import Iterable
 import casadi as ca
 
 PREFIX = "number "
-"""How the name of such a symbol starts; a number as hex() writes it follows."""
+"""First part of the name of such a symbol; a number as written by hex() follows."""
 
 
 def number(value: float) -> ca.SX:
-    """A number that is not folded. Each is a symbol of its own, so that equal ones do not cancel:
-    their like in a twin may differ.
+    """Return a number that is not folded.
+
+    Each call returns a new symbol, so that equal numbers do not cancel: in another block they may
+    differ.
     """
     return ca.SX.sym(PREFIX + float(value).hex())
 
 
 def is_number(symbol: ca.SX) -> bool:
+    """Return whether a symbol stands for a number."""
     return bool(symbol.name().startswith((PREFIX + "0x", PREFIX + "-0x")))
 
 
 def value_of(number: ca.SX) -> float:
-    """What such a symbol stands for."""
+    """Return the value that such a symbol stands for."""
     return float.fromhex(number.name().removeprefix(PREFIX))
 
 
-def parted(symbols: Iterable[ca.SX]) -> tuple[list[ca.SX], list[ca.SX]]:
-    """Symbols of a program, and numbers."""
+def split_numbers(symbols: Iterable[ca.SX]) -> tuple[list[ca.SX], list[ca.SX]]:
+    """Split symbols into those of a program and those that stand for numbers."""
     own: list[ca.SX] = []
     numbers: list[ca.SX] = []
     for symbol in symbols:

@@ -1,9 +1,10 @@
-"""A program: named inputs, blocks of expressions, named outputs; memory that lives on from step to
-step, loops and tables.
+"""Programs: named inputs, blocks of expressions, named outputs, and memory that lasts from step to
+step.
 
 A block is a piece of straight-line code. `let` ends a value's life as an expression and starts it
-as a symbol, which later blocks read: so each operation belongs to one block, blocks stay small
-enough to compile fast, and they may be spread over a GPU's warps.
+as a symbol, which later blocks read. So each operation belongs to one block, blocks stay small
+enough to compile fast, and they may be spread over a GPU's warps. Loops are in loop.py, tables in
+table.py.
 
     p = Program("fall")
     z, v = p.memory("z", 1), p.memory("v", 1)
@@ -19,40 +20,31 @@ enough to compile fast, and they may be spread over a GPU's warps.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 
 from heelstrike.errors import ProgramError
+from heelstrike.ir.block import SX, Block, BlockTag, Statement
 from heelstrike.ir.code import (
     CLOCK,
     FAILED,
-    BlockTag,
     Code,
     Output,
     Place,
     Port,
-    Traced,
-    inner,
+    TracedProgram,
+    flatten,
     next_of,
 )
+from heelstrike.ir.dead_code import without_dead_code
 from heelstrike.ir.operations import Counts, count
 
-SX: TypeAlias = ca.SX
-
-
-@dataclass
-class Block:
-    """Expressions that are computed together, and where their values go."""
-
-    tag: BlockTag
-    results: list[tuple[Place, SX]] = field(default_factory=list)
-    lets: list[tuple[SX, SX]] = field(default_factory=list)
-    """Symbols that this block defines, and their expressions."""
+if TYPE_CHECKING:
+    from heelstrike.ir.loop import Loop
 
 
 class Program:
@@ -66,42 +58,47 @@ class Program:
         self.outputs: dict[str, Output] = {}
         self.memories: dict[str, Port] = {}
         self.initial: dict[str, np.ndarray] = {}
+        """Initial values of the memory, by name."""
         self.tables: dict[str, Port] = {}
         self.arrays: dict[str, Port] = {}
+        """Arrays of the scratch frame: values within one step."""
         self.constants: dict[str, np.ndarray] = {}
-        self.items: list[object] = []
-        self.loops: list[object] = []  # those that are open
+        """Constant tables that loops read row by row."""
+        self.statements: list[Statement] = []
+        """Blocks, loops and look-ups in the order of their execution."""
+        self.open_loops: list[Loop] = []
         self.failure: Place | None = None
+        """Condition of `fail_when`."""
         self._places: dict[int, tuple[Place, SX]] = {}  # symbol's hash -> place, and the symbol
-        self._lets = 0
+        self._values = 0  # number of slots
         self._open: Block | None = None
 
-    # values that come from outside
+    # inputs and memory
 
     def input(self, name: str, size: int) -> SX:
-        """A column of symbols: values given by the caller, for all worlds alike or one by one."""
+        """Return a column of symbols for values of the caller's, the same for all worlds or not."""
         if name in ("threads", "self"):
             raise ProgramError(f"an input cannot be called '{name}': calls use that word")
-        self._check_new(name)
+        self.check_new(name)
         self.inputs[name] = Port(name, (size,))
-        return self._symbols(name, size)
+        return self.symbols_of(name, size)
 
     def memory(self, name: str, size: int, initial: float | np.ndarray = 0.0) -> SX:
-        """A column of symbols: values of a world that the last step left, at first `initial`."""
+        """Return a column of symbols for values that the last step left, `initial` at first."""
         if not self.memories and name not in (CLOCK, FAILED):
             self.memory(CLOCK, 1)
             self.memory(FAILED, 1, -1.0)
-        self._check_new(name)
+        self.check_new(name)
         self.memories[name] = Port(name, (size,))
         self.initial[name] = np.broadcast_to(np.asarray(initial, dtype=float), (size,)).copy()
-        return self._symbols(name, size)
+        return self.symbols_of(name, size)
 
     @property
     def clock(self) -> SX:
-        """Steps that this world has made; times dt, its time."""
+        """Number of steps that this world has made; times dt, its time."""
         if CLOCK not in self.memories:
             raise ProgramError(f"program '{self.name}' has no clock before its first memory")
-        return self._symbols(CLOCK, 1)
+        return self.symbols_of(CLOCK, 1)
 
     # blocks
 
@@ -127,23 +124,24 @@ class Program:
         outputs = dict(self.outputs)
         try:
             yield
-            self.items.append(self._open)
+            self.statements.append(self._open)
         except BaseException:
-            self.outputs = outputs  # what was named in a block that failed was not named
+            self.outputs = outputs  # drop the outputs of a block that failed
             raise
         finally:
             self._open = None
 
     def let(self, name: str, value: SX) -> SX:
-        """The same matrix with a fresh symbol for each entry that this block computes; constants
-        and symbols stay as they are.
+        """Return the matrix with a new symbol for each entry that this block computes.
+
+        Constants and symbols stay as they are.
         """
-        block = self._current(name)
+        block = self.open_block(name)
         value = SX(value)
         entries = []
         for i, entry in enumerate(value.nonzeros()):
             if not (entry.is_constant() or entry.is_symbolic()):
-                symbol, place = self._slot(f"{name}_{i}")
+                symbol, place = self.new_value(f"{name}_{i}")
                 block.results.append((place, entry))
                 block.lets.append((symbol, entry))
                 entry = symbol
@@ -151,9 +149,7 @@ class Program:
         return SX(value.sparsity(), ca.vertcat(*entries)) if entries else value
 
     def let_symmetric(self, name: str, value: SX) -> SX:
-        """`let` for a symmetric matrix, of which only the upper triangle is computed and handed
-        over.
-        """
+        """Apply `let` to a symmetric matrix, of which only the upper triangle is computed."""
         return ca.densify(ca.triu2symm(self.let(name, ca.triu(value))))
 
     def output(self, name: str, value: SX) -> None:
@@ -161,7 +157,7 @@ class Program:
 
         Outputs have a name space of their own: a memory `q` and an output `q` are two arrays.
         """
-        block = self._current(name)
+        block = self.open_block(name)
         if name in self.outputs:
             raise ProgramError(f"program '{self.name}' already has an output named '{name}'")
         value = ca.densify(SX(value))
@@ -171,8 +167,8 @@ class Program:
         block.results += [(Place(port.array, i), entry) for i, entry in enumerate(entries)]
 
     def update(self, name: str, value: SX) -> None:
-        """Sets what a memory will hold after this step."""
-        block = self._current(name)
+        """Set the values of a memory after this step."""
+        block = self.open_block(name)
         if name not in self.memories or name in (CLOCK, FAILED):
             own = [m for m in self.memories if m not in (CLOCK, FAILED)]
             raise ProgramError(f"no memory '{name}' to update; memories: {', '.join(own)}")
@@ -184,28 +180,24 @@ class Program:
         block.results += [(Place(next_of(name), i), entry) for i, entry in enumerate(entries)]
 
     def update_part(self, name: str, start: int, value: SX) -> None:
-        """Sets what some entries of a memory, from `start` on, will hold after this step."""
+        """Set the values after this step of some entries of a memory, from `start` on."""
         entries = ca.densify(ca.vec(SX(value))).nonzeros()
         if name not in self.memories or start + len(entries) > self.memories[name].size:
             raise ProgramError(f"no memory '{name}' with entries {start} to {start + len(entries)}")
-        self._current(name).results += [
+        self.open_block(name).results += [
             (Place(next_of(name), start + i), entry) for i, entry in enumerate(entries)
         ]
 
     def update_max(self, name: str, value: SX) -> SX:
-        """A memory that keeps the largest value so far; returns it as it was."""
+        """Declare a memory of the largest value so far; return its values before this step."""
         return self._accumulate(name, value, -np.inf, ca.fmax)
 
-    def update_min(self, name: str, value: SX) -> SX:
-        """A memory that keeps the smallest value so far; returns it as it was."""
-        return self._accumulate(name, value, np.inf, ca.fmin)
-
     def update_sum(self, name: str, value: SX) -> SX:
-        """A memory that sums the values of all steps; returns it as it was."""
+        """Declare a memory of the sum over all steps; return its values before this step."""
         return self._accumulate(name, value, 0.0, lambda old, new: old + new)
 
     def update_first(self, name: str, condition: SX) -> SX:
-        """A memory of the first step in which the condition held, -1 before; returns it."""
+        """Declare a memory of the first step in which the condition held, or -1; return it."""
         clock = self.clock
         return self._accumulate(
             name,
@@ -215,62 +207,92 @@ class Program:
         )
 
     def fail_when(self, condition: SX) -> None:
-        """A world fails, and is frozen, in the step in which the condition holds."""
-        block = self._current("fail_when")
+        """Let a world fail, and stay as it is, in the step in which the condition holds."""
+        block = self.open_block("fail_when")
         if self.failure is not None:
             raise ProgramError("fail_when was called before; join the conditions with logic_or")
-        _, self.failure = self._slot("failure")
+        _, self.failure = self.new_value("failure")
         block.results.append((self.failure, SX(condition)))
 
-    # what the emitter takes
+    # the finished program
 
-    def trace(self, outputs: Sequence[str] | None = None) -> Traced:
-        """The program for the named outputs (default: all), without what they do not need."""
-        from heelstrike.ir.dead_code import traced
-
-        return traced(self, outputs)
+    def trace(self, outputs: Sequence[str] | None = None) -> TracedProgram:
+        """Return the program for the named outputs (default: all), without dead code."""
+        return without_dead_code(self, outputs)
 
     def counts(self, outputs: Sequence[str] | None = None) -> Counts:
-        """Exact number of operations behind the named outputs; a loop's body counts once."""
+        """Count the operations behind the named outputs exactly; a loop's body counts once."""
         program = self.trace(outputs)
-        items = [x for item in (*program.step, *program.record) for x in inner(item)]
+        items = [x for item in (*program.step, *program.record) for x in flatten(item)]
         codes = [item for item in items if isinstance(item, Code)]
         return sum((count(code.graph.operations) for code in codes), Counts())
 
-    def place_of(self, symbol: SX, block: object) -> Place:
-        """Return where the value of a symbol is; `block` names its reader in an error."""
-        found = self._places.get(symbol.element_hash())
-        if found is None:
-            raise ProgramError(
-                f"block '{block}' of program '{self.name}' uses symbol '{symbol}', which is "
-                "neither an input nor a let of this program"
-            )
-        return found[0]
+    # for loops, tables, derivatives and exports
 
-    def _symbols(self, array: str, size: int, stride: int = 0) -> SX:
-        """Fresh symbols for the elements of an array, moving with a loop's counter by stride."""
+    def new_value(self, name: str) -> tuple[SX, Place]:
+        """Return a new symbol and the slot in which its value will be."""
+        place = Place(None, self._values)
+        self._values += 1
+        return self.symbol_at(place, name), place
+
+    def symbol_at(self, place: Place, name: str) -> SX:
+        """Return a new symbol for the value at a place."""
+        symbol = SX.sym(name)
+        self._places[symbol.element_hash()] = place, symbol
+        return symbol
+
+    def symbols_of(self, array: str, size: int, stride: int = 0) -> SX:
+        """Return new symbols for the elements of an array.
+
+        With a stride they move with a loop's counter.
+        """
         symbols = SX.sym(array, size)
         for i, symbol in enumerate(symbols.nonzeros()):
             self._places[symbol.element_hash()] = Place(array, i, stride), symbol
         return symbols
 
-    def _slot(self, name: str) -> tuple[SX, Place]:
-        symbol, place = SX.sym(name), Place(None, self._lets)
-        self._lets += 1
-        self._places[symbol.element_hash()] = place, symbol
-        return symbol, place
+    def place_of(self, symbol: SX, reader: object) -> Place:
+        """Return the place of a symbol's value; an error names its reader."""
+        found = self._places.get(symbol.element_hash())
+        if found is None:
+            raise ProgramError(
+                f"block '{reader}' of program '{self.name}' uses symbol '{symbol}', which is "
+                "neither an input nor a let of this program"
+            )
+        return found[0]
 
-    def _accumulate(self, name: str, value: SX, initial: float, combine: object) -> SX:
-        value = ca.densify(ca.vec(SX(value)))
-        old = self.memory(name, value.numel(), initial)
-        self.update(name, combine(old, value))  # type: ignore[operator]
-        return old
+    def input_symbols(self, name: str) -> SX:
+        """Return the column of symbols through which expressions read an input."""
+        symbols = dict(self._places.values())
+        return ca.vertcat(*(symbols[Place(name, i)] for i in range(self.inputs[name].size)))
 
-    def _current(self, name: str) -> Block:
+    def open_block(self, user: str) -> Block:
+        """Return the block that is open; an error names its user."""
         if self._open is None:
-            raise ProgramError(f"'{name}' must be made inside a block: with program.block(...):")
+            raise ProgramError(f"'{user}' must be made inside a block: with program.block(...):")
         return self._open
 
-    def _check_new(self, name: str) -> None:
+    def check_new(self, name: str) -> None:
+        """Raise an error if there is already a port or an array of this name."""
         if any(name in names for names in (self.inputs, self.memories, self.tables, self.arrays)):
             raise ProgramError(f"program '{self.name}' already has a port named '{name}'")
+
+    def derived(self, name: str) -> Program:
+        """Return a program without statements that knows this program's symbols.
+
+        This program's inputs and memory are its inputs.
+        """
+        other = Program(name)
+        other.inputs = self.inputs | self.memories
+        other.tables = dict(self.tables)
+        other.constants = dict(self.constants)
+        other._places, other._values = dict(self._places), self._values
+        return other
+
+    def _accumulate(
+        self, name: str, value: SX, initial: float, combine: Callable[[SX, SX], SX]
+    ) -> SX:
+        value = ca.densify(ca.vec(SX(value)))
+        old = self.memory(name, value.numel(), initial)
+        self.update(name, combine(old, value))
+        return old

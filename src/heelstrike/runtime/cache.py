@@ -30,7 +30,7 @@ from heelstrike.runtime.kernel import Kernel
 from heelstrike.runtime.key import digest
 
 if TYPE_CHECKING:
-    from heelstrike.ir.code import Traced
+    from heelstrike.ir.code import TracedProgram
     from heelstrike.ir.program import Program
 
 CODE_PACKAGES = ("spatial", "robot", "dynamics", "contact", "scene", "step", "ir", "codegen")
@@ -41,7 +41,7 @@ PROGRAM_PACKAGES = ("impact", "sweeps")
 
 def cached_kernel(
     key: object,
-    build: Callable[[], Program | Traced],
+    build: Callable[[], Program | TracedProgram],
     outputs: Sequence[str] | None = None,
     width: int | None = None,
     dtype: str = "float64",
@@ -70,7 +70,7 @@ def cached_kernel(
 
 def cached_ptx(
     key: object,
-    build: Callable[[], Program | Traced],
+    build: Callable[[], Program | TracedProgram],
     outputs: Sequence[str],
     dtype: str,
     arch: str,

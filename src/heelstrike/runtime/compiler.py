@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heelstrike.codegen.cpu import compile_object
-from heelstrike.ir.code import Traced
+from heelstrike.ir.code import TracedProgram
 from heelstrike.ir.program import Program
 from heelstrike.runtime.kernel import Kernel
 
 
 def compile_program(
-    program: Program | Traced,
+    program: Program | TracedProgram,
     outputs: Sequence[str] | None = None,
     width: int | None = None,
     dtype: str = "float64",

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import casadi as ca
 
 from heelstrike.errors import ProgramError
+from heelstrike.ir.block import SX, Block
 from heelstrike.ir.code import Place, Port
-from heelstrike.ir.number import parted, value_of
-from heelstrike.ir.program import SX, Block, Program
+from heelstrike.ir.number import split_numbers, value_of
+from heelstrike.ir.program import Program
 
 
 def export_casadi(program: Program, outputs: Sequence[str] | None = None) -> ca.Function:
@@ -25,18 +26,17 @@ def export_casadi(program: Program, outputs: Sequence[str] | None = None) -> ca.
     """
     _check_plain(program)
     wanted = _wanted(program, outputs)
-    blocks = [item for item in program.items if isinstance(item, Block)]
+    blocks = [item for item in program.statements if isinstance(item, Block)]
     entries = {place: entry for block in blocks for place, entry in block.results}
     results = [_column(program.outputs[name], entries) for name in wanted]
     if lets := [pair for block in blocks for pair in block.lets]:
         symbols, meanings = (list(x) for x in zip(*lets, strict=True))
         results = ca.substitute_inplace(symbols, meanings, results)[1]
-    symbols, numbers = parted(ca.symvar(ca.vertcat(*results)))
+    symbols, numbers = split_numbers(ca.symvar(ca.vertcat(*results)))
     for symbol in symbols:
         program.place_of(symbol, "outputs")  # an error if it is not of this program
     results = ca.substitute(results, numbers, [SX(value_of(x)) for x in numbers])
-    sources = {place: symbol for place, symbol in program._places.values()}
-    arguments = [_column(port, sources) for port in program.inputs.values()]
+    arguments = [program.input_symbols(name) for name in program.inputs]
     ports = [program.outputs[name] for name in wanted]
     shaped = [_shaped(result, port) for result, port in zip(results, ports, strict=True)]
     name = _words([program.name])[0]
@@ -59,7 +59,7 @@ def _check_plain(program: Program) -> None:
         "memory": program.memories,
         "tables": program.tables,
         "arrays": program.arrays,
-        "loops": [item for item in program.items if not isinstance(item, Block)],
+        "loops": [item for item in program.statements if not isinstance(item, Block)],
     }
     if found := [kind for kind, parts in kinds.items() if parts]:
         raise ProgramError(

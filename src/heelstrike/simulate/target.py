@@ -17,7 +17,7 @@ from heelstrike.runtime.cuda.kernel import CudaKernel
 from heelstrike.runtime.kernel import Kernel
 
 if TYPE_CHECKING:
-    from heelstrike.ir.code import Traced
+    from heelstrike.ir.code import TracedProgram
     from heelstrike.ir.program import Program
     from heelstrike.runtime.cuda.dlpack import DeviceArray
 
@@ -74,7 +74,7 @@ class Target:
     def kernel(
         self,
         key: object,
-        build: Callable[[], Program | Traced],
+        build: Callable[[], Program | TracedProgram],
         outputs: Sequence[str],
         width: int | None,
     ) -> Kernel | CudaKernel:

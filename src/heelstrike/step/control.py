@@ -15,8 +15,8 @@ import numpy as np
 
 from heelstrike.dynamics.position_error import position_error
 from heelstrike.errors import HeelstrikeError
-from heelstrike.ir.loop import Table, table
 from heelstrike.ir.program import Program
+from heelstrike.ir.table import Table, table
 from heelstrike.parameters import structure, with_values
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.controller import Controller, Sensed

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import casadi as ca
 
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.ir.loop import table
 from heelstrike.ir.program import Program
+from heelstrike.ir.table import table
 from heelstrike.parameters import with_values
 from heelstrike.scene.scene import Pair, Scene
 from heelstrike.scene.surfaces import HeightField, Surface

@@ -22,7 +22,7 @@ from heelstrike.simulate.target import Target
 from heelstrike.sweeps.fall import Fall
 
 if TYPE_CHECKING:
-    from heelstrike.ir.code import Traced
+    from heelstrike.ir.code import TracedProgram
     from heelstrike.runtime.cuda.kernel import CudaKernel
     from heelstrike.simulate.simulator import Simulator
     from heelstrike.simulate.target import Worlds
@@ -42,7 +42,7 @@ class Job:
 
     key: str
     """Tells one program from another."""
-    program: Traced | None
+    program: TracedProgram | None
     """None where it stays in this process, with its kernel."""
     target: Target
     steps: int

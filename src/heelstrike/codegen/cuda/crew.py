@@ -15,7 +15,7 @@ from functools import partial
 from heelstrike.codegen.cuda.crews import Places
 from heelstrike.codegen.cuda.member import Member, MemberLanes, Tables
 from heelstrike.codegen.cuda.plan import Part, Rounds, Schedule, Segment
-from heelstrike.ir.code import CLOCK, FAILED, Commit, Place, Twins
+from heelstrike.ir.code import CLOCK, FAILED, Commit, PackedCode, Place
 
 BARRIER = "  call void @llvm.nvvm.barrier0()"
 
@@ -127,7 +127,7 @@ class Crew(Member):
         b.lines += [*ends, back]
         self.begin(f"{head}.over")
 
-    def shared(self, units: list[Twins], member: Member) -> None:
+    def shared(self, units: list[PackedCode], member: Member) -> None:
         """A member's blocks of a phase."""
         for unit in units:
             member.unit(unit)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from heelstrike.codegen.passes.packing import joined
-from heelstrike.ir.code import Code, Place, Twins, next_of
+from heelstrike.ir.code import Code, PackedCode, Place, next_of
 
 HUB = -1
 """The limb of what belongs to none."""
@@ -60,10 +60,10 @@ def limbs(codes: Sequence[Code], carried: Mapping[Place, Place], nexts: set[str]
     return {id(code): limb_of.get(id(code), HUB) for code in codes}
 
 
-def crews(blocks: Mapping[int, Sequence[Code]]) -> list[list[Twins]]:
+def crews(blocks: Mapping[int, Sequence[Code]]) -> list[list[PackedCode]]:
     """The blocks of each crew, of limbs' blocks by limb; the hub's come last, alone."""
     found: list[list[int]] = []
-    made: list[list[Twins]] = []
+    made: list[list[PackedCode]] = []
     for limb in sorted(set(blocks) - {HUB}):
         for k, crew in enumerate(found):
             if (together := _together([blocks[x] for x in (*crew, limb)])) is not None:
@@ -79,7 +79,7 @@ def crews(blocks: Mapping[int, Sequence[Code]]) -> list[list[Twins]]:
     return [*made, hub]
 
 
-def _together(limbs: Sequence[Sequence[Code]]) -> list[Twins] | None:
+def _together(limbs: Sequence[Sequence[Code]]) -> list[PackedCode] | None:
     """The limbs' blocks as twins; None where they are none."""
     if len({len(own) for own in limbs}) > 1:
         return None

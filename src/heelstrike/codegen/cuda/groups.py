@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heelstrike.codegen.cuda.crews import Places
-from heelstrike.ir.code import Advance, Place, Traced, Twins, next_of
+from heelstrike.ir.code import Advance, PackedCode, Place, TracedProgram, next_of
 
 
 class Groups:
@@ -13,9 +13,9 @@ class Groups:
 
     def __init__(
         self,
-        program: Traced,
-        crews: Sequence[Sequence[Twins]],
-        swarms: Sequence[Sequence[Twins]],
+        program: TracedProgram,
+        crews: Sequence[Sequence[PackedCode]],
+        swarms: Sequence[Sequence[PackedCode]],
         ends: Sequence[Advance],
     ) -> None:
         """The last of the crews is the hub; `ends` are those of the program's loops."""
@@ -65,7 +65,7 @@ class Groups:
             for group in self.units
         ]
 
-    def add(self, unit: Twins, group: int) -> None:
+    def add(self, unit: PackedCode, group: int) -> None:
         """A block more."""
         self.group[id(unit)] = group
         self.written[group] |= dict.fromkeys(unit.written)

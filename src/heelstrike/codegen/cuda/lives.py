@@ -11,7 +11,7 @@ from heelstrike.codegen.cuda.crews import Places
 from heelstrike.codegen.cuda.groups import Groups
 from heelstrike.codegen.cuda.plan import Part, loops, work
 from heelstrike.codegen.cuda.slots import Life
-from heelstrike.ir.code import Code, Place, Twins
+from heelstrike.ir.code import Code, PackedCode, Place
 
 
 def lives(groups: Groups, parts: Sequence[Part], soon: set[Places]) -> dict[Place, Life]:
@@ -88,7 +88,7 @@ def private(groups: Groups, parts: Sequence[Part], needed: Mapping[Place, Life])
 
 Own = dict[Places, Life]
 """Values of a group's members, one place a member."""
-Work = Sequence[tuple[int, int, Twins]]
+Work = Sequence[tuple[int, int, PackedCode]]
 """Each block, with the number of its phase and its group."""
 
 

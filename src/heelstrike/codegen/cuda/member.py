@@ -17,7 +17,7 @@ from heelstrike.codegen.cuda.plan import Schedule
 from heelstrike.codegen.lanes import Lanes
 from heelstrike.codegen.operations import BlockEmitter
 from heelstrike.codegen.real import Real
-from heelstrike.ir.code import Place, Twins
+from heelstrike.ir.code import PackedCode, Place
 from heelstrike.ir.operations import INPUT
 
 
@@ -94,7 +94,7 @@ class Member:
             if places[0].array not in self.ports and places[0] not in self.plan.slots
         }
 
-    def unit(self, unit: Twins) -> None:
+    def unit(self, unit: PackedCode) -> None:
         block = BlockEmitter(self.lanes, unit.graph, unit.read, self.load)
         block.run()
         copies = []

@@ -11,10 +11,10 @@ from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.plan import Schedule
 from heelstrike.codegen.passes.packing import joined
 from heelstrike.codegen.real import Real
-from heelstrike.ir.code import Code, Traced
+from heelstrike.ir.code import Code, TracedProgram
 
 
-def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool) -> str:
+def emit_parts(program: TracedProgram, plan: Schedule, real: Real, fast: bool) -> str:
     """The kernel, with the arguments of GpuEntry's. A team of warps works on a tile; those of a
     block keep in step, so that they share the instructions that are fetched.
     """
@@ -49,7 +49,7 @@ def emit_parts(program: Traced, plan: Schedule, real: Real, fast: bool) -> str:
     return "\n".join([*sorted(intrinsics), *constants, *head, *bodies, *tail])
 
 
-def _step(program: Traced, crew: Crew, outputs: set[str]) -> None:
+def _step(program: TracedProgram, crew: Crew, outputs: set[str]) -> None:
     """One step of a crew, and the record by the hub's host."""
     lines, pointers = crew.lanes.lines, crew.ports
     crew.begin(crew.label)
@@ -70,7 +70,7 @@ def _step(program: Traced, crew: Crew, outputs: set[str]) -> None:
     lines += [BARRIER, "  br label %step.end"]
 
 
-def _record(program: Traced, hub: Member) -> None:
+def _record(program: TracedProgram, hub: Member) -> None:
     """What only the outputs need."""
     for item in program.record:
         assert isinstance(item, Code)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from graphlib import TopologicalSorter
 
 from heelstrike.codegen.cuda.groups import Groups
-from heelstrike.ir.code import Twins
+from heelstrike.ir.code import PackedCode
 
 
-def phases(groups: Groups, units: Sequence[Twins]) -> list[list[list[Twins]]]:
+def phases(groups: Groups, units: Sequence[PackedCode]) -> list[list[list[PackedCode]]]:
     """Each block in a phase between the earliest and the latest it may have, where it lengthens
     the phase least. The limbs are placed first, those before that have the least choice, then
     the hub; swarms, which all warps share, as early as may be.
@@ -46,13 +46,13 @@ def phases(groups: Groups, units: Sequence[Twins]) -> list[list[list[Twins]]]:
             key=lambda p: max(load[p][crew] + size - max(load[p]), 0),
         )
         load[early[k]][crew] += size
-    found: list[list[list[Twins]]] = [[[] for _ in groups.units] for _ in load]
+    found: list[list[list[PackedCode]]] = [[[] for _ in groups.units] for _ in load]
     for k, unit in enumerate(units):
         found[early[k]][own[k]].append(unit)
     return found
 
 
-def ordered(units: Sequence[Twins]) -> list[Twins]:
+def ordered(units: Sequence[PackedCode]) -> list[PackedCode]:
     """No block before one that makes what it reads."""
     writer = {place: k for k, unit in enumerate(units) for place in unit.writes}
     reads = {

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from heelstrike.codegen.cuda.crews import Places
-from heelstrike.ir.code import Advance, Place, Repeat, Twins
+from heelstrike.ir.code import Advance, PackedCode, Place, Repeat
 
 
 @dataclass(frozen=True)
 class Segment:
     """Blocks that follow one another, phase by phase; a barrier ends a phase."""
 
-    phases: list[list[list[Twins]]]
+    phases: list[list[list[PackedCode]]]
     """[phase][group] -> blocks; the groups are the crews, the hub, then the swarms."""
 
 
@@ -114,7 +114,7 @@ def segments(parts: Sequence[Part]) -> Iterator[Segment]:
             yield from segments(part.parts)
 
 
-def work(parts: Sequence[Part]) -> Iterator[tuple[int, int, Twins]]:
+def work(parts: Sequence[Part]) -> Iterator[tuple[int, int, PackedCode]]:
     """Each block, with the number of its phase and its group."""
     phase = 0
     for segment in segments(parts):

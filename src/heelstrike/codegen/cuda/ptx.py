@@ -26,12 +26,12 @@ from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.llvm import emit
 from heelstrike.codegen.real import REALS
 from heelstrike.errors import ProgramError
-from heelstrike.ir.code import Traced
+from heelstrike.ir.code import TracedProgram
 from heelstrike.ir.program import Program
 
 
 def make_ptx(
-    program: Program | Traced,
+    program: Program | TracedProgram,
     outputs: Sequence[str] | None = None,
     dtype: str = "float32",
     arch: str = "sm_90",
@@ -52,7 +52,7 @@ def make_ptx(
     number = re.fullmatch(r"sm_(\d+)[af]?", arch)
     if number is None:
         raise ProgramError(f"arch is 'sm_' and a number, such as 'sm_90', not '{arch}'")
-    traced = program if isinstance(program, Traced) else program.trace(outputs)
+    traced = program if isinstance(program, TracedProgram) else program.trace(outputs)
     fast = math == "fast"
     room = MOST if int(number[1]) >= HOPPER else SHARED
     plan = None if mapping == "world" else schedule(traced, REALS[dtype].bytes, room)

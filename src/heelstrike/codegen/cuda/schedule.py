@@ -22,7 +22,7 @@ from heelstrike.codegen.cuda.plan import Part, Rounds, Schedule, Segment
 from heelstrike.codegen.cuda.slots import ALWAYS, slots
 from heelstrike.codegen.cuda.swarms import swarms
 from heelstrike.codegen.passes.packing import joined
-from heelstrike.ir.code import Advance, Code, Item, Repeat, Traced, Twins, next_of
+from heelstrike.ir.code import Advance, Code, Item, PackedCode, Repeat, TracedProgram, next_of
 from heelstrike.ir.graph import Graph
 
 FEW = 10
@@ -33,7 +33,7 @@ all that it has, from Hopper's architecture on.
 """
 
 
-def schedule(program: Traced, size: int = 4, most: int = MOST) -> Schedule | None:
+def schedule(program: TracedProgram, size: int = 4, most: int = MOST) -> Schedule | None:
     """Which warp does what; None for programs with tables, arrays or counted loops, for those
     without limbs, and where numbers of `size` bytes would be too much for `most`.
     """
@@ -168,7 +168,7 @@ class _Planner:
             inputs,
         )
 
-    def _parts(self, level: _Level, anew: list[Twins]) -> list[Part]:
+    def _parts(self, level: _Level, anew: list[PackedCode]) -> list[Part]:
         """`anew`: what is done before all else."""
         parts: list[Part] = []
         units = anew
@@ -187,12 +187,12 @@ class _Planner:
             units = []
         return [*parts, self._segment(units)] if units else parts
 
-    def _segment(self, units: list[Twins]) -> Segment:
+    def _segment(self, units: list[PackedCode]) -> Segment:
         return Segment(phases(self.groups, units))
 
     def _starts(
         self, end: Advance, carried: Sequence[Sequence[tuple[Places, Places]]], start: Code
-    ) -> list[Twins]:
+    ) -> list[PackedCode]:
         """A loop's start, for each group what it carries, for crews also whether a world is
         done.
         """
@@ -224,8 +224,8 @@ class _Planner:
         return found
 
     def _begun(
-        self, units: list[Twins], loop: Repeat, starts: list[Twins]
-    ) -> tuple[list[Twins], list[Twins]]:
+        self, units: list[PackedCode], loop: Repeat, starts: list[PackedCode]
+    ) -> tuple[list[PackedCode], list[PackedCode]]:
         """What is done before a loop, and anew in each round. If rounds are few, that is all that
         comes before it, but for the swarms' work on what the last step left; what the loop's start
         needs is done before it, too.

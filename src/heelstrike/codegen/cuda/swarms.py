@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from heelstrike.codegen.passes.packing import joined
-from heelstrike.ir.code import BlockTag, Code, Twins
+from heelstrike.ir.block import BlockTag
+from heelstrike.ir.code import Code, PackedCode
 
 LEAST = 12
 """Members of a swarm; fewer are left to their limbs."""
@@ -20,7 +21,7 @@ WORTH = 20
 would have it all."""
 
 
-def swarms(codes: Sequence[Code]) -> list[list[Twins]]:
+def swarms(codes: Sequence[Code]) -> list[list[PackedCode]]:
     """The blocks of each swarm. Blocks of the same members are in one swarm, whatever they do."""
     groups: dict[tuple[str, int], list[Code]] = {}
     seen: Counter[BlockTag] = Counter()
@@ -28,7 +29,7 @@ def swarms(codes: Sequence[Code]) -> list[list[Twins]]:
         if code.tag.member is not None:
             groups.setdefault((code.tag.kind, seen[code.tag]), []).append(code)
             seen[code.tag] += 1
-    made: dict[tuple[int | None, ...], list[Twins]] = {}
+    made: dict[tuple[int | None, ...], list[PackedCode]] = {}
     for group in groups.values():
         for alike, unit in _alike(group):
             members = tuple(code.tag.member for code in alike)
@@ -36,7 +37,7 @@ def swarms(codes: Sequence[Code]) -> list[list[Twins]]:
     return list(made.values())
 
 
-def _alike(codes: Sequence[Code]) -> Iterator[tuple[list[Code], Twins]]:
+def _alike(codes: Sequence[Code]) -> Iterator[tuple[list[Code], PackedCode]]:
     left = list(codes)
     while left:
         own = [code for code in left if _are_twins(left[0], code)]
@@ -52,7 +53,7 @@ def _are_twins(a: Code, b: Code) -> bool:
     return len(a.writes) == len(b.writes) and joined([a, b]) is not None
 
 
-def _is_swarm(unit: Twins) -> bool:
+def _is_swarm(unit: PackedCode) -> bool:
     """No member reads what another writes; what all read, or write, is in one array."""
     tuples = (*unit.read, *unit.written)
     own = all(len({place.array for place in places}) == 1 for places in tuples)

@@ -15,12 +15,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 
-from heelstrike.ir.code import Code, Item, Place, Repeat, Twins, inner
+from heelstrike.ir.code import Code, Item, PackedCode, Place, Repeat, flatten
 from heelstrike.ir.graph import Graph, chosen
 from heelstrike.ir.operations import CONST, INPUT, Operation
 
 MOST = 8
-"""Twins in a block at most."""
+"""PackedCode in a block at most."""
 REACH = 100
 """Items among which a block's twins are sought."""
 TEAM = 4
@@ -62,7 +62,7 @@ def _teams(items: Sequence[Item]) -> Teams:
     """Judged by the first block of each limb that is there only once."""
     groups: list[list[Code]] = []
     known: set[str] = set()
-    for code in (x for item in items for x in inner(item) if isinstance(x, Code)):
+    for code in (x for item in items for x in flatten(item) if isinstance(x, Code)):
         if code.limb is None or code.tag.member is not None or code.limb in known:
             continue
         known.add(code.limb)
@@ -76,7 +76,9 @@ def _teams(items: Sequence[Item]) -> Teams:
     return {code.limb: k for k, team in enumerate(teams) for code in team}
 
 
-def _twins_of(code: Code, others: Sequence[Item], teams: Teams) -> tuple[Twins, list[int]] | None:
+def _twins_of(
+    code: Code, others: Sequence[Item], teams: Teams
+) -> tuple[PackedCode, list[int]] | None:
     """The code joined with twins among those that follow, and where those are."""
     codes, places = [code], []
     team, limbs = teams.get(code.limb), {code.limb}
@@ -112,7 +114,7 @@ def _order(code: Code) -> tuple[str, str, int]:
     return tag.limb or "", tag.kind, -1 if tag.member is None else tag.member
 
 
-def joined(codes: Sequence[Code]) -> Twins | None:
+def joined(codes: Sequence[Code]) -> PackedCode | None:
     """The blocks as one; None if they are no twins."""
     graphs = [code.graph for code in codes]
     outputs = list(zip(*(graph.outputs for graph in graphs), strict=True))
@@ -136,7 +138,7 @@ def joined(codes: Sequence[Code]) -> Twins | None:
             operands = zip(*(op.operands for op in own), strict=True)
             operations.append(Operation(code, tuple(number[pair] for pair in operands)))
     graph = Graph(tuple(operations), tuple(number[node] for node in outputs))
-    return Twins(graph, tuple(read), tuple(zip(*(code.writes for code in codes), strict=True)))
+    return PackedCode(graph, tuple(read), tuple(zip(*(code.writes for code in codes), strict=True)))
 
 
 Node = tuple[int, ...]
@@ -186,14 +188,11 @@ class _Touched:
     def __init__(self) -> None:
         self.read: set[Place] = set()
         self.written: set[Place] = set()
-        self.moving: set[str | None] = set()
-        """Arrays of which it is not known which element is touched."""
 
     def add(self, item: Item) -> None:
-        for part in inner(item):
+        for part in flatten(item):
             self.read.update(part.reads)
             self.written.update(part.writes)
-            self.moving |= {p.array for p in (*part.reads, *part.writes) if p.stride}
 
     def meets(self, code: Code) -> bool:
         """Whether the block reads what they write, or writes what they read or write."""
@@ -201,5 +200,4 @@ class _Touched:
             not self.written.isdisjoint(code.reads)
             or not self.written.isdisjoint(code.writes)
             or not self.read.isdisjoint(code.writes)
-            or any(place.array in self.moving for place in (*code.reads, *code.writes))
         )

@@ -22,7 +22,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.ir.loop import Table
+from heelstrike.ir.table import Table
 from heelstrike.parameters import (
     check_choice,
     check_numbers,
