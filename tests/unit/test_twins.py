@@ -14,7 +14,7 @@ import heelstrike as hs
 from heelstrike.codegen import llvm
 from heelstrike.codegen.passes.packing import MOST, joined, twinned
 from heelstrike.ir.block import BlockTag
-from heelstrike.ir.code import Code, PackedCode, Place, Repeat, flatten
+from heelstrike.ir.code import Code, PackedCode, Place, Repeat, flatten, output_of
 from heelstrike.ir.graph import graph
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
@@ -172,7 +172,7 @@ def test_a_block_is_not_moved_before_what_it_reads(monkeypatch):
     traced = p.trace()
     first = twinned(traced.record)[0]
     assert isinstance(first, PackedCode)
-    assert {place.array for place in first.writes} == {"a", "c"}
+    assert {place.array for place in first.writes} == {output_of("a"), output_of("c")}
     assert_same_bits(p, monkeypatch, x=[0.1, 0.2, 0.3])
 
 
