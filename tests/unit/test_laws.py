@@ -8,6 +8,8 @@ another; the closed-form rebounds of a mass from a law (gravity off). Single eva
 from __future__ import annotations
 
 import dataclasses
+import doctest
+import re
 from math import acos, exp, pi, sqrt
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 from scipy.special import lambertw
 
+import heelstrike as hs
 from heelstrike.contact.catalog import REFERENCES, law_by_name, laws
 from heelstrike.contact.law import NormalLaw, where
 from heelstrike.contact.laws.bristle import Bristle
@@ -218,10 +221,14 @@ def test_nan_out_of_contact_is_selected_away():
         (HuntCrossley, {"n": 0.5}, "n is 0.5; allowed: 1 to 10"),
         (HuntCrossley, {"alpha_restitution": -1}, "alpha_restitution is -1; allowed: 0 to 1e\\+06"),
         (PoissonSpring, {"e": 1.1}, "e is 1.1; allowed: 0 to 1"),
-        (TimestepDamper, {"law": Kinetic()}, "TimestepDamper takes a normal law"),
-        (Bristle, {"mu_s": 0.5, "mu_k": 0.6}, "mu_k = 0.6 exceeds mu_s = 0.5.*give mu_s >= mu_k"),
-        (Elastic, {"normal": Kinetic()}, "takes a normal law first"),
-        (Elastic, {"friction": LinearSpring()}, "takes a friction law"),
+        (
+            TimestepDamper,
+            {"law": Kinetic()},
+            "TimestepDamper: law is Kinetic.*allowed: a normal law",
+        ),
+        (Bristle, {"mu_s": 0.5, "mu_k": 0.6}, "mu_k is 0.6; allowed: at most mu_s, which is 0.5"),
+        (Elastic, {"normal": Kinetic()}, "Elastic: normal is Kinetic.*allowed: a normal law"),
+        (Elastic, {"friction": LinearSpring()}, r"friction is LinearSpring.*allowed: hs\.Kinetic"),
     ],
 )
 def test_wrong_values_are_sentences(law, values, sentence):
@@ -230,7 +237,7 @@ def test_wrong_values_are_sentences(law, values, sentence):
 
 
 def test_catalogue_says_everything():
-    """Each law has a line, a full reference, and units for all that is a number."""
+    """Each law has a line, a full reference, and units for all its numbers, as its docstring."""
     found = laws()
     assert {info.law for info in found} >= {LinearSpring, HuntCrossley, PoissonSpring, Bristle}
     for info in found:
@@ -240,6 +247,9 @@ def test_catalogue_says_everything():
         assert [p.name for p in info.parameters] == [f.name for f in dataclasses.fields(info.law)]
         for p in info.parameters:
             assert p.meaning, p
+            line = re.search(rf"^ +{p.name}: .*", info.law.__doc__, re.MULTILINE)
+            assert line, f"the docstring of {info.law.__name__} leaves out {p.name}"
+            assert p.unit in ("", "1") or f"[{p.unit}]" in line[0], line[0]
             assert bool(p.unit) == (type(p.default) is float or p.default is None), p
 
 
@@ -262,3 +272,12 @@ def test_catalogue_by_name():
         law_by_name("hunt-crosley")
     with pytest.raises(HeelstrikeError, match="laws: linear-spring, hunt-crossley"):
         law_by_name("jelly")
+
+
+@pytest.mark.parametrize("law", [info.law for info in laws()], ids=lambda law: law.__name__)
+def test_the_examples_of_docstrings_work(law):
+    """Every law has an example of two lines, and it runs."""
+    names = {"hs": hs}
+    examples = doctest.DocTestFinder(recurse=False).find(law, law.__name__, globs=names)
+    assert [len(example.examples) for example in examples] == [2]
+    assert doctest.DocTestRunner().run(examples[0]).failed == 0

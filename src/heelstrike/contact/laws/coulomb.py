@@ -1,10 +1,7 @@
 """Dry friction of coupled contacts.
 
-    |f_t| <= mu_s f_n     while the point sticks
-    |f_t| =  mu_k f_n     against the slip that sticking would leave
-
-[Sugihara2006] (35), (36). Which of the two holds is found with the impulses (coupled.py); a point
-slides only if no impulses inside all cones hold it. mu_s < mu_k: the larger one holds it.
+Whether a point sticks or slides is found with the impulses (contact/solver/coupled.py); it slides
+only if no impulses inside all cones hold it. With mu_s < mu_k the larger coefficient holds it.
 """
 
 from __future__ import annotations
@@ -12,12 +9,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from heelstrike.errors import ParameterError
 from heelstrike.parameters import check_numbers, parameter
 
 
 @dataclass(frozen=True)
 class Coulomb:
-    """Friction with true rest, for rigid contacts and those that are solved with them."""
+    """Dry friction of coupled contacts, with true rest.
+
+        |f_t| <= mu_s f_n     while the point sticks                        [Sugihara2006] (35)
+        |f_t| =  mu_k f_n     against the slip that sticking would leave     (36)
+
+    It is the friction of hs.Rigid, hs.Signorini, hs.FeedbackLinearized and implicit hs.Elastic.
+
+    Args:
+        mu_s: coefficient of friction at rest [-].
+        mu_k: coefficient of friction while sliding [-].
+
+    Example:
+        >>> floor = hs.Plane(hs.Rigid(friction=hs.Coulomb(mu_s=0.6, mu_k=0.5)))
+        >>> sim = hs.Simulator(hs.Scene(hs.load("box"), floor), dt=1e-3)
+    """
 
     mu_s: float = parameter(1.0, "1", "coefficient at rest")
     mu_k: float = parameter(0.8, "1", "coefficient while sliding")
@@ -26,3 +38,10 @@ class Coulomb:
 
     def __post_init__(self) -> None:
         check_numbers(self, mu_s=(0, 1e3), mu_k=(0, 1e3))
+
+
+def check_coulomb(owner: str, friction: object, allowed: str = "hs.Coulomb(mu_s, mu_k)") -> None:
+    """Raise ParameterError if the friction of a coupled law is not hs.Coulomb."""
+    if not isinstance(friction, Coulomb):
+        remedy = "hs.Kinetic and hs.Bristle belong to hs.Elastic"
+        raise ParameterError("friction", friction, allowed, remedy, owner=owner)

@@ -1,24 +1,22 @@
 """Elastic contact: forces from the local state alone, one point at a time.
 
-    f = f_n nu + f_t          [Sugihara2006] (9), f_n from a normal law and f_t from a friction law
+The micro model of [Sugihara2006], and the contact of [Marhefka1996]. What normal and friction laws
+need not do is done here: a force exists only at depth d > 0; f_n is clamped at zero, unless the
+normal law is adhesive; a surface that pulls exerts no friction; memory is zeroed where there is no
+contact. All by selects, so that what a law computes out of contact does not matter, not even NaN.
 
-The micro model of [Sugihara2006], and the contact of [Marhefka1996]. Here is what laws are spared:
-a force exists only at depth d > 0; f_n is clamped at zero, unless the normal law is adhesive; where
-the surface pulls it does not rub; memory is zeroed where there is no contact. All by selects, so
-what a law computes out of contact does not matter, not even NaN.
-
-implicit=True takes the force at the end of the step, which is what [Sugihara2006] (14) gropes for:
-with F(d, w) linearised at the start, w = d',
+implicit=True takes the force at the end of the step, which [Sugihara2006] (14) approximates: with
+F(d, w) linearised at the start, w = d',
 
     f = F0 + G w+,    G = F_w + dt F_d,    F0 = F - F_w w
 
-a demand on the coupled problem with compliance 1 / (dt G) and velocity F0 / G outward. For a linear
+a target in the coupled problem with compliance 1 / (dt G) and outward velocity F0 / G. For a linear
 spring and damper that is implicit Euler, stable at any step, still in N/m and N s/m.
 
-A damper of one direction bends F at w = 0, so G has two values, and w+ says which: that of the side
-that the step began on, and on the other side that plus the jump of F_w + dt F_d across w = 0. Both
-meet in F0 at w+ = 0, so f falls as the point moves out, whichever side it ends on. Where F itself
-jumps there (PoissonSpring), it does so when the next step begins.
+A damper of one direction bends F at w = 0, so that G has two values, and w+ decides which: that of
+the side that the step began on, and on the other side that plus the jump of F_w + dt F_d across
+w = 0. Both meet in F0 at w+ = 0, so that f falls as the point moves out, whichever side it ends on.
+Where F itself jumps there (PoissonSpring), it does so when the next step begins.
 """
 
 from __future__ import annotations
@@ -39,18 +37,33 @@ from heelstrike.contact.surface_law import (
     PointState,
     SurfaceLaw,
 )
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.parameters import MEANING, static
 
 REST = 1e-30
-"""Rate that tells one side of rest from the other, and is lost beside any other number [m/s]."""
-LEAST = 1e-9
-"""Damping below which a law counts as a given force [N s/m]."""
+"""Rate on one side of rest [m/s], small enough to vanish in a sum with any other rate."""
+MIN_DAMPING = 1e-9
+"""Smallest G; below it the law counts as a constant force [N s/m]."""
 
 
 @dataclass(frozen=True)
 class Elastic(SurfaceLaw):
-    """A surface that gives way: a normal law and a friction law (None: no friction)."""
+    """Surface law of a normal law and a friction law, one point at a time.
+
+        f = f_n nu + f_t      [Sugihara2006] (9), f_n from the normal law, f_t from the friction law
+
+    nu is the outward normal; f acts on the point, at depth d > 0 only.
+
+    Args:
+        normal: normal law, such as hs.HuntCrossley(...).
+        friction: friction law, such as hs.Bristle(...), or hs.Coulomb(...) if implicit; None: no
+            friction.
+        implicit: take the force at the end of the step, so that any stiffness is stable.
+
+    Example:
+        >>> mat = hs.Elastic(hs.HuntCrossley(k=5e4, alpha=0.4), hs.Bristle(mu_s=0.8, mu_k=0.6))
+        >>> stiff = hs.Elastic(hs.LinearSpring(k=1e6, c=2e3), hs.Coulomb(), implicit=True)
+    """
 
     normal: NormalLaw = field(default_factory=HuntCrossley, metadata={MEANING: "a normal law"})
     friction: FrictionLaw | Coulomb | None = field(
@@ -63,31 +76,30 @@ class Elastic(SurfaceLaw):
 
     def __post_init__(self) -> None:
         if not isinstance(self.normal, NormalLaw):
-            raise HeelstrikeError(
-                f"Elastic takes a normal law first, such as hs.HuntCrossley(), not {self.normal!r}",
-                path="normal",
-            )
+            allowed = "a normal law, such as hs.HuntCrossley()"
+            raise ParameterError("normal", self.normal, allowed, owner="Elastic")
         kind, names = (
             (Coulomb, "hs.Coulomb()")
             if self.implicit
             else (FrictionLaw, "hs.Kinetic() or hs.Bristle()")
         )
         if not (self.friction is None or isinstance(self.friction, kind)):
-            how = ", which is solved with the impulses" if self.implicit else ""
             raise HeelstrikeError(
-                f"Elastic(implicit={self.implicit}) takes a friction law, {names}{how}, or None, "
-                f"not {self.friction!r}",
+                f"Elastic(implicit={self.implicit}): friction is {self.friction!r:.80}",
                 path="implicit" if self.implicit else "friction",
+                value=self.friction,
+                allowed=f"{names}, or None",
             )
         if self.implicit and self.normal.memory_size:
             raise HeelstrikeError(
-                f"a normal law with memory cannot be implicit: {self.normal!r}; take one without",
+                f"Elastic: the normal law {self.normal!r} has memory and cannot be implicit",
                 path="implicit",
+                remedy="use a normal law without memory, or implicit=False",
             )
 
     @property
     def memory_size(self) -> int:
-        """Values that a point carries from step to step."""
+        """Number of values that a point carries from step to step."""
         friction = self.friction.memory_size if isinstance(self.friction, FrictionLaw) else 0
         return self.normal.memory_size + friction
 
@@ -100,8 +112,8 @@ class Elastic(SurfaceLaw):
         enters = w > 0
         f0, g = self._slopes(state, ca.if_else(enters, ca.fmax(w, REST), ca.fmin(w, -REST)))
         jump = self._slopes(state, SX(REST))[1] - self._slopes(state, SX(-REST))[1]
-        entering = ca.fmax(ca.if_else(enters, g, g + jump), LEAST)
-        leaving = ca.fmax(ca.if_else(enters, g - jump, g), LEAST)
+        entering = ca.fmax(ca.if_else(enters, g, g + jump), MIN_DAMPING)
+        leaving = ca.fmax(ca.if_else(enters, g - jump, g), MIN_DAMPING)
         friction = self.friction if isinstance(self.friction, Coulomb) else Coulomb(0, 0)
         return ContactTarget(
             velocity=f0 / entering,
@@ -137,7 +149,7 @@ class Elastic(SurfaceLaw):
         normal = ca.if_else(touching, normal, 0)
         tangent, anchors = SX.zeros(2), memory[own:, :]
         if isinstance(self.friction, FrictionLaw):
-            pressing = ca.fmax(normal, 0)  # a surface that pulls does not rub
+            pressing = ca.fmax(normal, 0)  # a surface that pulls exerts no friction
             c = Contact(depth, rate, dt, anchors, slip, state.position, pressing)
             tangent, anchors = answered(self.friction.force(c), anchors)
             tangent = ca.if_else(touching, tangent, 0)

@@ -1,19 +1,16 @@
-"""Contact whose acceleration is imposed; the force that gives it is found from the dynamics.
+"""Contact whose acceleration is imposed; the force that produces it is found from the dynamics.
 
-    d''   = -kp (d - epsilon) - kv max(d', 0)          normal        [Rengifo2009] (17), section V
-    slip' = -kv slip                                   tangential    (7), (17)
-    f so that all points move so,  f_n >= 0,  |f_t| <= mu f_n        (18), (19), (20)
-
-kp and kv are of the motion alone: no mass enters, so the same values serve every robot. With
+kp and kv describe the motion alone: no mass enters, so that the same values serve every robot. With
 zeta = kv / (2 sqrt(kp)) an impact rebounds at e = exp(-zeta acos(zeta) / sqrt(1 - zeta^2)).
 
 form="discrete" takes the velocity after the step from the equation itself (imposed.py): stable at
-any kp, kv, dt. form="acceleration" is the paper's; in steps it wants kv dt < 1; RK4 takes it.
+any kp, kv, dt. form="acceleration" is the paper's; it needs kv dt < 1, and rk4 accepts it.
 
 rule="consistent" departs from the paper: forces that push and lie in their cones are sought
-together (coupled.py). rule="paper" is literal (least_norm.py), but for (20), which as printed turns
-friction round in two quadrants. epsilon is a depth: the paper prints a height, +1e-6 m, above
-ground, where there is no force; here that is -1e-6, and +1e-6 is what the text means by it.
+together (contact/solver/coupled.py). rule="paper" is literal (contact/solver/least_norm.py), except
+for (20), which as printed reverses friction in two quadrants. epsilon is a depth: the paper prints
+a height, +1e-6 m, above ground, where there is no force; here that is -1e-6, and +1e-6 is what the
+text means by it.
 """
 
 from __future__ import annotations
@@ -24,16 +21,34 @@ from typing import ClassVar
 import casadi as ca
 
 from heelstrike.contact.law import SX
-from heelstrike.contact.laws.coulomb import Coulomb
+from heelstrike.contact.laws.coulomb import Coulomb, check_coulomb
 from heelstrike.contact.laws.imposed import Imposed, speed_after, speed_at_once
 from heelstrike.contact.surface_law import ContactTarget, CouplingRule, PointState, SurfaceLaw
-from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import MEANING, check_choice, check_numbers, parameter, static
 
 
 @dataclass(frozen=True)
 class FeedbackLinearized(SurfaceLaw):
-    """A surface that imposes how a point in it moves, whatever the robot weighs."""
+    """Surface that imposes the acceleration of a point, whatever the mass.
+
+        d''   = -kp (d - epsilon) - kv max(d', 0)        normal        [Rengifo2009] (17), section V
+        slip' = -kv slip                                 tangential    (7), (17)
+        f so that all points move so,  f_n >= 0,  |f_t| <= mu f_n      (18), (19), (20)
+
+    for every point at depth d > 0; d' > 0 going in, f_n > 0 repels.
+
+    Args:
+        kp: outward acceleration per depth [1/s^2].
+        kv: deceleration per speed, going in and along the surface [1/s].
+        friction: dry friction, hs.Coulomb(...).
+        epsilon: depth at which a point rests [m].
+        rule: "consistent", or "paper": literally as in [Rengifo2009], with mu_k alone.
+        form: "discrete": for any time step; "acceleration": the paper's, also for rk4.
+
+    Example:
+        >>> floor = hs.FeedbackLinearized(kp=500, kv=250, friction=hs.Coulomb(0.8, 0.6))
+        >>> sim = hs.Simulator(hs.Scene(hs.load("box"), hs.Plane(floor)), dt=1e-3)
+    """
 
     kp: float = parameter(500.0, "1/s^2", "acceleration outward per depth")
     kv: float = parameter(250.0, "1/s", "deceleration per speed, going in and along")
@@ -45,12 +60,7 @@ class FeedbackLinearized(SurfaceLaw):
     sources: ClassVar[tuple[str, ...]] = ("Rengifo2009",)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.friction, Coulomb):
-            raise HeelstrikeError(
-                "FeedbackLinearized takes hs.Coulomb(mu_s, mu_k) as its friction, not "
-                f"{self.friction!r}; hs.Kinetic and hs.Bristle belong to hs.Elastic",
-                path="friction",
-            )
+        check_coulomb("FeedbackLinearized", self.friction)
         check_numbers(self, kp=(0, 1e12), kv=(0, 1e9), epsilon=(-1, 1))
         check_choice(self, rule=("consistent", "paper"), form=("discrete", "acceleration"))
 

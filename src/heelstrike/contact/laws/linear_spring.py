@@ -1,21 +1,15 @@
-"""Linear spring and damper, the classical law.
+"""Linear spring and damper, the classical contact law.
 
-    f_n = k d + c max(d', 0)     damping="compression"   [Sugihara2006] (13)
-    f_n = k d + c d'             damping="both"          [Marhefka1996] (3), [Rengifo2009] (2)
-
-d > 0 is penetration, d' > 0 going in, f_n > 0 repels; the papers print other signs. Three choices
-that have names in the literature:
-- "compression": a damper that works on the way in only. It is (13), and the one that gives Table
-  III of [Tsujita2009];
-- "both", adhesive=True: tension is kept, as [Marhefka1996] (3), (4) and [Rengifo2009] (2) have it;
+Three choices that have names in the literature:
+- damping="compression": a damper that acts on the way in only. It is [Sugihara2006] (13), and the
+  one that reproduces Table III of [Tsujita2009];
+- "both", adhesive=True: tension is kept, as in [Marhefka1996] (3), (4) and [Rengifo2009] (2);
 - "both", adhesive=False: tension is set to zero, as [Marhefka1996] says "many cases" do.
 
-With z = c / (2 sqrt(k m)) and B = acos(z) / sqrt(1 - z^2), a mass m rebounds with
-
-    e = exp(-z B)      exp(-pi z / sqrt(1 - z^2)), (4)      exp(-2 z B)        in this order
+The papers print other signs. Restitution in closed form: contact/restitution.py.
 
 Limits: e depends on m and not on speed; with c > 0 the force jumps from 0 to c d' at impact; c = 0
-is a spring, e = 1; under "compression" f_n >= 0 by itself, so `adhesive` changes nothing there.
+is a spring, e = 1; under "compression" f_n >= 0 by itself, so that `adhesive` changes nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +25,23 @@ from heelstrike.parameters import check_choice, check_numbers, parameter, static
 
 @dataclass(frozen=True)
 class LinearSpring(NormalLaw):
-    """Compliant ground with constant stiffness and damping."""
+    """Normal law of a linear spring and damper.
+
+        f_n = k d + c max(d', 0)     damping="compression"   [Sugihara2006] (13)
+        f_n = k d + c d'             damping="both"          [Marhefka1996] (3), [Rengifo2009] (2)
+
+    d > 0 is the depth, d' > 0 going in, f_n > 0 repels.
+
+    Args:
+        k: stiffness [N/m].
+        c: damping [N s/m].
+        damping: "compression": the damper acts going in only; "both": also coming out.
+        adhesive: keep tension, f_n < 0; otherwise the force is clamped at zero.
+
+    Example:
+        >>> floor = hs.Plane(hs.Elastic(hs.LinearSpring(k=2e4, c=200), hs.Kinetic(mu=0.6)))
+        >>> sim = hs.Simulator(hs.Scene(hs.load("ball"), floor), dt=1e-3)
+    """
 
     k: float = parameter(2e4, "N/m", "stiffness")
     c: float = parameter(200.0, "N s/m", "damping")

@@ -1,12 +1,10 @@
-"""A thin elastic membrane over a rigid floor: [Sugihara2006], the balanced micro/macro model.
+"""A thin elastic membrane over a rigid floor: the balanced micro/macro model of [Sugihara2006].
 
-    0 < d <= thickness    the membrane alone: normal law and friction
-    d > thickness         the floor carries the point
-
-Where the floor carries a point the membrane does not rub: the floor's friction holds it. The text
-leaves open whether the membrane still presses there: `below="both"` says yes, `below="rigid"` no.
-What the membrane carries there is lost to friction: a 5 kg box on k = 2e4 N/m, 0.5 mm, mu_s = 0.6
-slides away under 20 N with "both", where the cone allows 29 N, and holds with "rigid", the default.
+Where the floor carries a point the membrane exerts no friction: the floor's friction holds it. The
+paper leaves open whether the membrane still presses there: `below="both"` says yes,
+`below="rigid"` no. What the membrane carries there is lost to friction: a 5 kg box on k = 2e4 N/m,
+0.5 mm, mu_s = 0.6 slides away under 20 N with "both", where the cone allows 29 N, and holds with
+"rigid", the default.
 """
 
 from __future__ import annotations
@@ -31,7 +29,21 @@ from heelstrike.parameters import MEANING, check_choice, check_numbers, paramete
 
 @dataclass(frozen=True)
 class MicroMacro(SurfaceLaw):
-    """A rigid floor under an elastic membrane."""
+    """Elastic membrane over a rigid floor.
+
+        0 < d <= thickness    the membrane alone: normal law and friction      [Sugihara2006]
+        d > thickness         the floor carries the point
+
+    Args:
+        membrane: law of the membrane, hs.Elastic(...).
+        rigid: law of the floor, hs.Rigid(...).
+        thickness: thickness of the membrane [m].
+        below: "rigid": in the floor the membrane exerts no force; "both": it still presses.
+
+    Example:
+        >>> floor = hs.MicroMacro(hs.Elastic(hs.LinearSpring(), hs.Kinetic()), hs.Rigid())
+        >>> sim = hs.Simulator(hs.Scene(hs.load("hoap1"), hs.Plane(floor)), control=hs.Servo())
+    """
 
     membrane: Elastic = field(default_factory=Elastic, metadata={MEANING: "hs.Elastic(...)"})
     rigid: Rigid = field(default_factory=Rigid, metadata={MEANING: "hs.Rigid(...)"})

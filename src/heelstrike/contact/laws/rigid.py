@@ -1,18 +1,16 @@
 """Rigid contact: impulses that give each point the velocity it must have.
 
-    u_n+ >= e max(d', 0) + correction d,   f_n >= 0,   one an equality      [Sugihara2006] (29)
-    u_t+ = 0                               while |f_t| <= mu_s f_n          [Sugihara2006] (25)
-
-for every point at d > 0, found with all others (coupled.py).
+The target holds for every point at d > 0; the impulses of all points are found together
+(contact/solver/coupled.py).
 
 rule="consistent" departs from the paper: the impulses of the last step are changed as little as
-possible, instead of kept small; sticking impulses are sought inside the cones, instead of cut off
-afterwards; so nothing sinks and no point slips while the body could stand.
+possible, where the paper keeps impulses small; sticking impulses are sought inside the cones, where
+the paper cuts them off afterwards. So nothing sinks, and no point slips while the body could stand.
 
-rule="paper" is literal (paper_rule.py): sets S and K by |v| against epsilon, (29) in both
-directions, the QP (33) with lam, (35), (36). Signs are ours (f_n > 0 repels), S and K are told
-apart by the whole speed, and b of (1) stands where (21) prints b-hat, gravity alone, unless
-forces="b-hat" asks for that. Its bias is dropped, as in (19), unless "keep" is asked for.
+rule="paper" is literal (contact/solver/paper_rule.py): sets S and K by |v| against epsilon, (29) in
+both directions, the QP (33) with lam, (35), (36). Signs are ours (f_n > 0 repels), S and K are
+distinguished by the whole speed, and b of (1) stands where (21) prints b-hat, gravity alone, unless
+forces="b-hat". The bias is dropped, as in (19), unless bias="keep".
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from typing import ClassVar
 import casadi as ca
 
 from heelstrike.contact.law import SLOWEST, SX
-from heelstrike.contact.laws.coulomb import Coulomb
+from heelstrike.contact.laws.coulomb import Coulomb, check_coulomb
 from heelstrike.contact.surface_law import (
     SMOOTHING,
     ContactTarget,
@@ -32,13 +30,34 @@ from heelstrike.contact.surface_law import (
     PointState,
     SurfaceLaw,
 )
-from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import MEANING, check_choice, check_numbers, parameter, static
 
 
 @dataclass(frozen=True)
 class Rigid(SurfaceLaw):
-    """A surface that does not give way."""
+    """Rigid surface with restitution and dry friction.
+
+        u_n+ >= e max(d', 0) + correction d,   f_n >= 0,   one an equality      [Sugihara2006] (29)
+        u_t+ = 0                               while |f_t| <= mu_s f_n          [Sugihara2006] (25)
+
+    for every point at depth d > 0: u+ is its velocity after the step, outward (n) and along the
+    surface (t), f the impulse on it, f_n > 0 repels.
+
+    Args:
+        restitution: rebound speed over impact speed, e [-].
+        friction: dry friction, hs.Coulomb(...).
+        rule: "consistent", or "paper": literally as in [Sugihara2006].
+        smoothing: compliance of a solver pass, relative to the contact's own [-].
+        correction: outward speed per depth, to push points out [1/s].
+        lam: weight of impulses in (33) [1/kg^2]; rule="paper".
+        epsilon: speed up to which a point rests [m/s]; rule="paper".
+        bias: "keep" or "drop" the term that (19) drops; "rule": as the rule does.
+        forces: bias forces of (21): "b", or "b-hat": gravity alone; rule="paper".
+
+    Example:
+        >>> steel = hs.Rigid(restitution=0.3, friction=hs.Coulomb(mu_s=0.6, mu_k=0.5))
+        >>> sim = hs.Simulator(hs.Scene(hs.load("box"), hs.Plane(steel)), dt=1e-3)
+    """
 
     restitution: float = parameter(0.0, "1", "rebound speed over impact speed")
     friction: Coulomb = field(default_factory=Coulomb, metadata={MEANING: "hs.Coulomb(...)"})
@@ -54,12 +73,7 @@ class Rigid(SurfaceLaw):
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006",)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.friction, Coulomb):
-            raise HeelstrikeError(
-                f"Rigid takes hs.Coulomb(mu_s, mu_k) as its friction, not {self.friction!r}; "
-                "hs.Kinetic and hs.Bristle belong to hs.Elastic",
-                path="friction",
-            )
+        check_coulomb("Rigid", self.friction)
         check_numbers(
             self,
             restitution=(0, 1),

@@ -1,12 +1,10 @@
-"""Signorini's condition and Coulomb's law, exactly: the reference to judge other laws by.
+"""Signorini's condition and Coulomb's law, exactly: the reference for other laws.
 
-    0 <= f_n,   u_n+ >= e max(d', 0),   one an equality
-    |f_t| <= mu f_n;   where the point slips, f_t = -mu f_n u_t+ / |u_t+|      most dissipation
-
-for every point at d > 0: the complementarity of f and u+ + (0, 0, mu |u_t+|), [LeLidec2024] (15),
-without relaxation. No compliance, no cone made of planes, no convex stand-in that lifts what
-slides. The passes of coupled.py, each a proximal problem solved by Newton's method, go on until
-these hold to 1e-8 of the largest free velocity (accuracy.EXACT). There is one coefficient.
+The complementarity of f and u+ + (0, 0, mu |u_t+|), [LeLidec2024] (15), without relaxation: no
+compliance, no cone made of planes, no convex substitute that lifts sliding bodies. The passes of
+contact/solver/coupled.py, each a proximal problem solved by Newton's method, go on until the
+conditions hold to 1e-8 of the largest free velocity (criteria.EXACT). There is one coefficient of
+friction.
 """
 
 from __future__ import annotations
@@ -18,15 +16,30 @@ from typing import ClassVar
 import casadi as ca
 
 from heelstrike.contact.law import SX
-from heelstrike.contact.laws.coulomb import Coulomb
+from heelstrike.contact.laws.coulomb import Coulomb, check_coulomb
 from heelstrike.contact.surface_law import ContactTarget, CouplingRule, PointState, SurfaceLaw
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import ParameterError
 from heelstrike.parameters import MEANING, check_numbers, is_number, parameter
 
 
 @dataclass(frozen=True)
 class Signorini(SurfaceLaw):
-    """Rigid contact with Coulomb friction as an exact complementarity problem."""
+    """Rigid surface as an exact complementarity problem, to judge other laws by.
+
+        0 <= f_n,   u_n+ >= e max(d', 0),   one an equality                       [LeLidec2024] (15)
+        |f_t| <= mu f_n;   where the point slips, f_t = -mu f_n u_t+ / |u_t+|     most dissipation
+
+    for every point at depth d > 0: u+ is its velocity after the step, outward (n) and along the
+    surface (t), f the impulse on it, f_n > 0 repels.
+
+    Args:
+        friction: dry friction with one coefficient, hs.Coulomb(mu, mu).
+        restitution: rebound speed over impact speed, e [-].
+
+    Example:
+        >>> exact = hs.Signorini(friction=hs.Coulomb(0.5, 0.5))
+        >>> sim = hs.Simulator(hs.Scene(hs.load("box"), hs.Plane(exact)), dt=1e-3)
+    """
 
     friction: Coulomb = field(
         default_factory=partial(Coulomb, 0.8, 0.8),
@@ -38,18 +51,15 @@ class Signorini(SurfaceLaw):
     coupling: ClassVar[CouplingRule] = CouplingRule("exact")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.friction, Coulomb):
-            raise HeelstrikeError(
-                f"Signorini takes hs.Coulomb(mu, mu) as its friction, not {self.friction!r}; "
-                "hs.Kinetic and hs.Bristle belong to hs.Elastic",
-                path="friction",
-            )
+        check_coulomb("Signorini", self.friction, "hs.Coulomb(mu, mu)")
         mu_s, mu_k = self.friction.mu_s, self.friction.mu_k
         if is_number(mu_s) and is_number(mu_k) and mu_s != mu_k:
-            raise HeelstrikeError(
-                f"Signorini has one coefficient of friction, not mu_s = {mu_s:g} and mu_k = "
-                f"{mu_k:g}: write hs.Coulomb({mu_k:g}, {mu_k:g}), or take hs.Rigid for both",
-                path="friction",
+            raise ParameterError(
+                "friction",
+                self.friction,
+                "one coefficient, mu_s = mu_k",
+                f"write hs.Coulomb({mu_k:g}, {mu_k:g}), or use hs.Rigid",
+                owner="Signorini",
             )
         check_numbers(self, restitution=(0, 1))
 

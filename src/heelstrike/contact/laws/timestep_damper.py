@@ -1,14 +1,10 @@
 """A normal law at the depth that the step will reach: a damper as strong as the step is long.
 
-    f_n = F(max(d + d' dt, 0), d')                             [Sugihara2006] (14)
-        = k d + (c + k dt) d'   going in,                      (15), for F of LinearSpring (13)
-          k d + k dt d'         coming out
+The paper allows any law whose force grows with depth, and so does this one. Sign: f_n > 0 repels
+(printed reversed). Departs from the paper: (14) pulls in the last step of a rebound, when
+|d'| dt > d; here the depth that the inner law receives is clamped at zero.
 
-The text allows any law whose force grows with depth; so this takes any normal law. Sign: f_n > 0
-repels (printed reversed). Departs from the paper: (14) pulls in the last step of a rebound, when
-|d'| dt > d; the depth it is given is clamped at zero instead.
-
-Limits: dt = 0 is the law itself. With kappa = k dt^2/m and gamma = c dt/m, going in is stable under
+Limits: dt = 0 is the inner law. With kappa = k dt^2/m and gamma = c dt/m, going in is stable under
 the symplectic integrator for kappa + 2 gamma < 4 by (13), for 3 kappa + 2 gamma < 4 by (14): it
 helps where there is next to no damping. Under explicit Euler (13) always gains energy on the way
 out, and (14) has the region that (13) has under the symplectic one.
@@ -23,13 +19,27 @@ import casadi as ca
 
 from heelstrike.contact.law import Answer, Contact, NormalLaw
 from heelstrike.contact.laws.linear_spring import LinearSpring
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import ParameterError
 from heelstrike.parameters import MEANING
 
 
 @dataclass(frozen=True)
 class TimestepDamper(NormalLaw):
-    """Any normal law, evaluated where the point will be after this step."""
+    """Normal law evaluated at the depth that the point reaches in this step.
+
+        f_n = F(max(d + d' dt, 0), d')                             [Sugihara2006] (14)
+            = k d + (c + k dt) d'   going in,                      (15), for F of LinearSpring (13)
+              k d + k dt d'         coming out
+
+    F is the force of the inner law; f_n > 0 repels.
+
+    Args:
+        law: inner normal law.
+
+    Example:
+        >>> normal = hs.TimestepDamper(hs.LinearSpring(k=5512, c=158))
+        >>> floor = hs.Plane(hs.Elastic(normal, hs.Kinetic(mu=0.4)))
+    """
 
     law: NormalLaw = field(default_factory=LinearSpring, metadata={MEANING: "a normal law"})
 
@@ -37,19 +47,18 @@ class TimestepDamper(NormalLaw):
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, NormalLaw):
-            raise HeelstrikeError(
-                f"TimestepDamper takes a normal law, such as hs.LinearSpring(), not {self.law!r}",
-                path="law",
+            raise ParameterError(
+                "law", self.law, "a normal law, such as hs.LinearSpring()", owner="TimestepDamper"
             )
 
     @property
     def memory_size(self) -> int:
-        """That of the law inside."""
+        """Number of values that the inner law carries from step to step."""
         return self.law.memory_size
 
     @property
     def adhesive(self) -> bool:
-        """That of the law inside."""
+        """Whether the inner law is adhesive."""
         return self.law.adhesive
 
     def force(self, c: Contact) -> Answer:
