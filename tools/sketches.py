@@ -41,7 +41,7 @@ def stairs() -> None:
     x, z = (grid.ravel() for grid in grids)
     place = ca.SX.sym("place", 3)
     for part, (mark, word) in enumerate((("|", "held by a tread"), ("_", "by a riser"))):
-        depth = ca.Function("d", [place], [FLIGHT.meet(place, 0.0, part)[0]])
+        depth = ca.Function("d", [place], [FLIGHT.depth_and_axes(place, 0.0, part)[0]])
         deep = np.array(depth(np.array([x, 0 * x, z]))).ravel()
         held = (deep > 0) & (deep < 0.05)
         left.plot(x[held], z[held], mark, ms=6, mew=1.2, color=COLOURS[part], label=word)

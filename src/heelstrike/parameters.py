@@ -1,18 +1,18 @@
-"""Parameters by path: every number of a law, a surface or a servo that may change while it runs.
+"""Parameters by path: the numbers of a law, a surface or a servo that may change at run time.
 
-A frozen dataclass is a node, its number fields are parameters, its dataclass fields are nodes
-again: `ground.normal.k` is field k of the law in field `normal` of the surface called ground.
-Fields marked `static`, and all that is no number, are part of the compiled code.
+A frozen dataclass is a node, its number fields are parameters, and its dataclass fields are nodes:
+`ground.normal.k` is the field k of the law in the field `normal` of the surface called ground.
+Fields marked `static`, and all that are not numbers, are part of the compiled code.
 
-A node with parameters of another kind says so itself: `own_parameters()` are its values by name,
-`with_own(values)` is a copy with some replaced, `structure()` is what decides over its code.
+A node whose parameters are not its fields implements `OwnParameters`; a node whose compiled code
+does not depend on its fields alone implements `OwnStructure`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, field, fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -25,18 +25,46 @@ UNIT = "unit"
 MEANING = "meaning"
 
 
+@runtime_checkable
+class OwnParameters(Protocol):
+    """A node that lists its parameters itself."""
+
+    def own_parameters(self) -> Mapping[str, Any]:
+        """Return the values of the parameters by name; a value may be a node."""
+        ...
+
+    def with_own_parameters(self, values: Mapping[str, Any]) -> Self:
+        """Return a copy with some values replaced, by numbers or by symbols."""
+        ...
+
+
+@runtime_checkable
+class OwnStructure(Protocol):
+    """A node that defines itself what its compiled code depends on."""
+
+    def structure(self) -> object:
+        """Return what the compiled code depends on, without the parameters."""
+        ...
+
+
 def parameter(default: Any, unit: str, meaning: str) -> Any:
-    """A number that may change while it runs, with its unit (1: none) and what it stands for."""
+    """Declare a field that may change at run time.
+
+    Args:
+        default: its value unless another is passed.
+        unit: its unit; "1" if it has none.
+        meaning: what it stands for.
+    """
     return field(default=default, metadata={UNIT: unit, MEANING: meaning})
 
 
 def static(default: Any = MISSING, unit: str = "", meaning: str = "") -> Any:
-    """A field that is part of the compiled code: an exponent, a named choice."""
+    """Declare a field that is part of the compiled code, such as an exponent or a named choice."""
     return field(default=default, metadata={STATIC: True, UNIT: unit, MEANING: meaning})
 
 
 def parameters(node: object, path: str = "") -> dict[str, np.ndarray]:
-    """Values by path, each as a vector."""
+    """Return the values by path, each as a vector; `path` is a prefix that ends with a dot."""
     found: dict[str, np.ndarray] = {}
     for name, value in _own(node).items():
         if _is_node(value):
@@ -47,44 +75,44 @@ def parameters(node: object, path: str = "") -> dict[str, np.ndarray]:
 
 
 def units(node: object, path: str = "") -> dict[str, str]:
-    """Units by path, of the parameters whose fields say one."""
+    """Return the units by path of the parameters whose fields declare one."""
     found: dict[str, str] = {}
-    said = {f.name: f.metadata.get(UNIT, "") for f in fields(node)}  # type: ignore[arg-type]
+    declared = {f.name: f.metadata.get(UNIT, "") for f in fields(node)}  # type: ignore[arg-type]
     for name, value in _own(node).items():
         if _is_node(value):
             found |= units(value, f"{path}{name}.")
-        elif said.get(name):
-            found[f"{path}{name}"] = said[name]
+        elif declared.get(name):
+            found[f"{path}{name}"] = declared[name]
     return found
 
 
 def with_values(node: T, values: Mapping[str, Any], path: str = "") -> T:
-    """A copy whose parameters are replaced: by symbols, for tracing, or by other numbers."""
+    """Return a copy whose parameters are replaced, by symbols for tracing or by other numbers."""
     new: dict[str, Any] = {}
     for name, value in _own(node).items():
         if _is_node(value):
             new[name] = with_values(value, values, f"{path}{name}.")
         elif is_number(value) and f"{path}{name}" in values:
             new[name] = values[f"{path}{name}"]
-    own = getattr(node, "with_own", None)
-    return own(new) if own else replace(node, **new)  # type: ignore[type-var]
+    if isinstance(node, OwnParameters):
+        return node.with_own_parameters(new)
+    return replace(node, **new)  # type: ignore[type-var]
 
 
 def structure(node: object) -> object:
-    """What decides over the compiled code: kinds and static values, without the parameters."""
+    """Return what decides the compiled code: classes and static values, without the parameters."""
     if not _is_node(node):
         return node
-    own = getattr(node, "structure", None)
-    return own() if own is not None else structure_of_fields(node)
+    return node.structure() if isinstance(node, OwnStructure) else structure_of_fields(node)
 
 
-def structure_of_fields(node: object, **instead: object) -> object:
-    """The same field by field; some may say otherwise what matters of them."""
+def structure_of_fields(node: object, **replaced: object) -> object:
+    """Return the structure of a dataclass field by field; `replaced` stands for some of them."""
     parts = {}
     for f in fields(node):  # type: ignore[arg-type]
         value = getattr(node, f.name)
-        if f.name in instead:
-            parts[f.name] = instead[f.name]
+        if f.name in replaced:
+            parts[f.name] = replaced[f.name]
         elif _is_node(value):
             parts[f.name] = structure(value)
         elif f.metadata.get(STATIC) or not is_number(value):
@@ -125,11 +153,10 @@ def check_choice(node: object, **choices: tuple[object, ...]) -> None:
             raise ParameterError(name, value, listed, owner=type(node).__name__)
 
 
-def _own(node: object) -> dict[str, Any]:
-    """Fields that are not static, by name."""
-    own = getattr(node, "own_parameters", None)
-    if own is not None:
-        return own()
+def _own(node: object) -> Mapping[str, Any]:
+    """Return the values that may be parameters or nodes, by name."""
+    if isinstance(node, OwnParameters):
+        return node.own_parameters()
     kept = [f for f in fields(node) if not f.metadata.get(STATIC)]  # type: ignore[arg-type]
     return {f.name: getattr(node, f.name) for f in kept}
 
@@ -139,7 +166,7 @@ def _is_node(value: object) -> bool:
 
 
 def is_number(value: object) -> bool:
-    """A number, or an array, a list or a tuple of numbers; neither True nor False."""
+    """Return whether a value is a number, or an array, list or tuple of numbers; bools are not."""
     if isinstance(value, bool | str) or value is None:
         return False
     if isinstance(value, int | float | np.number):
@@ -153,5 +180,5 @@ def is_number(value: object) -> bool:
 
 
 def is_symbol(value: object) -> bool:
-    """A CasADi expression."""
+    """Return whether a value is a CasADi expression."""
     return type(value).__module__.startswith("casadi")

@@ -41,7 +41,7 @@ LAWS = {
 def met(box, places):
     """Depths and axes at places, (n), (n, 3, 3)."""
     place = ca.SX.sym("place", 3)
-    depth, axes = box.meet(place)
+    depth, axes = box.depth_and_axes(place)
     found = ca.Function("meet", [place], [depth, ca.vec(axes.T)])(np.asarray(places, float).T)
     return np.array(found[0]).ravel(), np.array(found[1]).T.reshape(-1, 3, 3)
 

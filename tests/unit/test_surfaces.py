@@ -24,7 +24,7 @@ SHAPES = (hs.Plane, hs.Box, hs.Sphere, hs.Capsule, hs.Stairs, hs.HeightField, hs
 def met(surface, places, radius=0.0, part=0):
     """Depths and axes at places, (n), (n, 3, 3)."""
     place = ca.SX.sym("place", 3)
-    depth, axes = surface.meet(place, radius, part)
+    depth, axes = surface.depth_and_axes(place, radius, part)
     found = ca.Function("meet", [place], [depth, ca.vec(ca.densify(axes).T)])(places.T)
     axes = np.broadcast_to(np.array(found[1]).T, (len(places), 9)).reshape(-1, 3, 3)
     return np.array(found[0]).ravel(), axes
@@ -153,7 +153,7 @@ def test_a_belt_ends_at_its_edges_and_underneath():
     assert (depth > 0).tolist() == [True, False, False, False]
     assert depth[0] == pytest.approx(0.01)
     assert np.allclose(axes[:, 2], up)
-    assert np.allclose(np.array(ca.evalf(belt.flow)).ravel(), 1.5 * along)
+    assert np.allclose(np.array(ca.evalf(belt.material_velocity)).ravel(), 1.5 * along)
 
 
 def on_field(field, places):

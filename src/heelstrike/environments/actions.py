@@ -14,7 +14,7 @@ import numpy as np
 
 from heelstrike.environments.arrays import Arrays, columns
 from heelstrike.errors import HeelstrikeError
-from heelstrike.scene.servo import LARGE, driven, positions
+from heelstrike.scene.servo import NO_LIMIT, driven, positions
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.target import check_choice
 
@@ -88,7 +88,7 @@ def _scale(given: Any, names: tuple[str, ...]) -> np.ndarray:
             f"scale is one number above 0, or one for each of the {len(names)} joints, not "
             f"{given!r:.60}"
         )
-    if not np.all(scale < LARGE):
-        endless = ", ".join(name for name, x in zip(names, scale, strict=True) if x >= LARGE)
+    if not np.all(scale < NO_LIMIT):
+        endless = ", ".join(name for name, x in zip(names, scale, strict=True) if x >= NO_LIMIT)
         raise HeelstrikeError(f"no torque limit bounds an action on {endless}; give scale= [N m]")
     return scale

@@ -30,7 +30,7 @@ from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre
 from heelstrike.impact.support import margin, support
 from heelstrike.record.recording import Recording
 from heelstrike.robot.robot import Robot
-from heelstrike.scene.controller import Sensed, controller
+from heelstrike.scene.controller import ControlState, controller
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import positions
 from heelstrike.scene.surfaces import Plane
@@ -107,7 +107,7 @@ def simulate_full(
 
 
 @controller
-def following(s: Sensed, kp: Any = 0.0, kd: Any = 0.0, start: Any = 0.0, rate: Any = 0.0,
+def following(s: ControlState, kp: Any = 0.0, kd: Any = 0.0, start: Any = 0.0, rate: Any = 0.0,
               weight: Any = 0.0, limit: Any = 0.0) -> Any:  # fmt: skip
     """(10) and (12) about a reference that moves at constant velocity, and what carries weight."""
     tau = kp * (start + rate * s.t - s.q) + kd * (rate - s.v)

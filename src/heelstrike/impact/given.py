@@ -16,7 +16,7 @@ from heelstrike.impact.hit import Hit, hit
 from heelstrike.impact.job import Job, Settings
 from heelstrike.impact.target import Target, check_law, law_inputs
 from heelstrike.robot.robot import Robot
-from heelstrike.scene.servo import LARGE, Gain, gains
+from heelstrike.scene.servo import NO_LIMIT, Gain, gains
 
 
 class Options(TypedDict, total=False):
@@ -120,7 +120,7 @@ def servo_of(made: Hit, kp: Gain, kd: Gain, limit: Gain) -> dict[str, np.ndarray
     found = {
         "kp": gains(robot, kp, robot.kp, "kp"),
         "kd": gains(robot, kd, robot.kd, "kd"),
-        "limit": np.clip(gains(robot, limit, robot.torque_limit, "limit"), 1e-12, LARGE),
+        "limit": np.clip(gains(robot, limit, robot.torque_limit, "limit"), 1e-12, NO_LIMIT),
         "viscous": robot.damping,
         "coulomb": robot.friction,
     }

@@ -88,7 +88,7 @@ def _control(plan: StepPlan) -> dict[str, Any] | None:
     if isinstance(control, Controller):
         code = {"source": control.source} if control.source else {}
         return {"kind": "controller", "name": control.function.__name__, **held, **code}
-    late = {"late": control.late} if control.late else {}
+    late = {"late": control.delay_periods} if control.delay_periods else {}
     table = {} if control.table is None else {"reference": control.table}
     kind = "servo" if control.implicit else "explicit servo"
     return {"kind": kind, **held, **late, **table}

@@ -31,7 +31,7 @@ from heelstrike.spatial.vector import SX
 
 
 @dataclass(frozen=True)
-class Sensed:
+class ControlState:
     """What a controller is told, as symbols."""
 
     q: SX
@@ -73,22 +73,22 @@ class Controller:
     def own_parameters(self) -> dict[str, Any]:
         return dict(self.values)
 
-    def with_own(self, values: Mapping[str, Any]) -> Controller:
+    def with_own_parameters(self, values: Mapping[str, Any]) -> Controller:
         return self(**values)
 
-    def traced_for(self, robot: Robot) -> str:
+    def graph_for(self, robot: Robot) -> str:
         """The graph of the function alone, which tells one controller from another."""
         sizes = {"q": robot.nv, "v": robot.nv, "t": 1, "dt": 1, "memory": self.memory}
         symbols = {name: SX.sym(name, size) for name, size in sizes.items()}
         symbols["coordinates"] = SX.sym("coordinates", robot.nq)
         values = {name: SX.sym(name, np.size(value)) for name, value in self.values.items()}
-        torque, memory = self(**values).torque(robot, Sensed(**symbols))
+        torque, memory = self(**values).torque(robot, ControlState(**symbols))
         arguments = [*symbols.values(), *values.values()]
         who = f"controller '{self.function.__name__}'"
         check_expression(who, ca.vertcat(*arguments), ca.vertcat(torque, memory))
         return ca.Function("controller", arguments, [torque, memory]).serialize()
 
-    def torque(self, robot: Robot, sensed: Sensed) -> tuple[SX, SX]:
+    def torque(self, robot: Robot, sensed: ControlState) -> tuple[SX, SX]:
         """Torques (nv) and next memory."""
         name = self.function.__name__
         try:

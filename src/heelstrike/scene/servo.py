@@ -9,7 +9,7 @@ is stable at any step; explicit: those at its start, as in most papers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,7 +22,7 @@ from heelstrike.robot.robot import Robot
 Gain: TypeAlias = float | Sequence[float] | np.ndarray | Mapping[str, float] | None
 """One number for all joints, one a velocity, by joint name, or None: the model's own."""
 
-LARGE = 1e30
+NO_LIMIT = 1e30
 """Stands for "no limit" where a number is needed."""
 MAX_ROWS = 1_000_000
 """Largest number of rows of a reference table."""
@@ -132,7 +132,7 @@ class Servo:
         return ServoPlan(
             kp=kp,
             kd=kd,
-            limit=np.minimum(limit, LARGE),
+            limit=np.minimum(limit, NO_LIMIT),
             q_ref=positions(robot, pose),
             v_ref=np.zeros(robot.nv),
             torque=np.zeros(robot.nv),
@@ -141,8 +141,10 @@ class Servo:
             delay=self.delay if implicit else 0.0,
             implicit=implicit,
             control_every=self.control_every,
-            late=0 if implicit else round(self.delay / (self.control_every * dt)),
-            limited=tuple(int(i) for i in np.flatnonzero((limit < LARGE) & ((kp > 0) | (kd > 0)))),
+            delay_periods=0 if implicit else round(self.delay / (self.control_every * dt)),
+            limited=tuple(
+                int(i) for i in np.flatnonzero((limit < NO_LIMIT) & ((kp > 0) | (kd > 0)))
+            ),
             rows=0 if table is None else len(table),
             follows_start=self.reference is None and table is None,
             table=table,
@@ -167,7 +169,7 @@ class ServoPlan:
     delay: float
     implicit: bool = static()
     control_every: int = static()
-    late: int = static()
+    delay_periods: int = static()
     """Control periods by which an explicit torque comes late."""
     limited: tuple[int, ...] = static()
     rows: int = static()
@@ -182,10 +184,21 @@ class ServoPlan:
             names = [name for name in names if name not in ("q_ref", "v_ref")]
         return {name: getattr(self, name) for name in names}
 
+    def with_own_parameters(self, values: Mapping[str, Any]) -> ServoPlan:
+        """Return a copy with other values of the parameters."""
+        return replace(self, **values)
+
     def structure(self) -> object:
-        """What the compiled code depends on."""
+        """Return what the compiled code depends on."""
         motors = [bool(x) for x in (self.kp != 0) | (self.kd != 0)]
-        statics = (self.implicit, self.control_every, self.late, self.limited, self.rows, motors)
+        statics = (
+            self.implicit,
+            self.control_every,
+            self.delay_periods,
+            self.limited,
+            self.rows,
+            motors,
+        )
         return ["servo", *statics]
 
 
@@ -203,7 +216,7 @@ def gains(robot: Robot, given: Gain, default: np.ndarray, what: str) -> np.ndarr
     """A vector by velocity index; zero (limits: none) where a joint is not driven."""
     if given is None:
         return np.array(default, dtype=float)
-    nothing = LARGE if what == "limit" else 0.0
+    nothing = NO_LIMIT if what == "limit" else 0.0
     moved = driven(robot) > 0
     result = np.where(moved, default, nothing)
     if isinstance(given, Mapping):

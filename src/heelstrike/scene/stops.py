@@ -9,7 +9,7 @@ import numpy as np
 from heelstrike.errors import ParameterError
 from heelstrike.parameters import check_numbers
 from heelstrike.robot.robot import Robot
-from heelstrike.scene.servo import LARGE
+from heelstrike.scene.servo import NO_LIMIT
 
 GIVE = 0.01
 """A stop's default stiffness lets the joint's largest torque turn it by this [rad or m]."""
@@ -35,13 +35,13 @@ class Stops:
     def __post_init__(self) -> None:
         for name in ("k", "c"):
             value = getattr(self, name)
-            if not (value is None or (isinstance(value, int | float) and 0 <= value < LARGE)):
+            if not (value is None or (isinstance(value, int | float) and 0 <= value < NO_LIMIT)):
                 raise ParameterError(name, value, "a number of at least 0", owner="Stops")
 
     def resolved(self, robot: Robot) -> StopsPlan:
         """By velocity index, for joints whose position is one number and has an end."""
         limit = robot.torque_limit
-        k = np.where(limit < LARGE, limit / GIVE, PLAIN) if self.k is None else self.k
+        k = np.where(limit < NO_LIMIT, limit / GIVE, PLAIN) if self.k is None else self.k
         k = np.broadcast_to(k, (robot.nv,)).astype(float)
         c = np.broadcast_to(LAG * k if self.c is None else self.c, (robot.nv,)).astype(float)
         return StopsPlan(k, c)
@@ -55,4 +55,4 @@ class StopsPlan:
     c: np.ndarray
 
     def __post_init__(self) -> None:
-        check_numbers(self, k=(0, LARGE), c=(0, LARGE))
+        check_numbers(self, k=(0, NO_LIMIT), c=(0, NO_LIMIT))

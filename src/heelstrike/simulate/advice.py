@@ -77,7 +77,7 @@ def explain_gain(
     moving = any(
         sim.parameters[f"{surface.name}.{speed}"].any()
         for surface in plan.scene.surfaces
-        for speed in surface.speeds
+        for speed in surface.velocity_names
     )
     if moving or not plan.scene.surfaces:
         return None

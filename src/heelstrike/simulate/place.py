@@ -24,7 +24,7 @@ def meetings(scene: Scene, q: np.ndarray) -> tuple[np.ndarray, list[Touching]]:
         place = holder.act(np.asarray(pair.point.position, dtype=float))
         frame = pin.SE3.Identity() if pair.carrier is None else data.oMi[pair.carrier + 1]
         surface, radius = scene.surfaces[pair.surface], pair.point.radius
-        depth, axes = surface.meet(SX(frame.actInv(place)), radius, pair.part)
+        depth, axes = surface.depth_and_axes(SX(frame.actInv(place)), radius, pair.part)
         depths.append(float(ca.evalf(depth)))
         places = [] if pair.point.body == WORLD else [(pair.point.body, holder.actInv(place))]
         if pair.carrier is not None:

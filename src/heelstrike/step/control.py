@@ -19,8 +19,8 @@ from heelstrike.ir.program import Program
 from heelstrike.ir.table import Table, table
 from heelstrike.parameters import structure, with_values
 from heelstrike.robot.robot import Robot
-from heelstrike.scene.controller import Controller, Sensed
-from heelstrike.scene.servo import LARGE, ServoPlan, driven
+from heelstrike.scene.controller import Controller, ControlState
+from heelstrike.scene.servo import NO_LIMIT, ServoPlan, driven
 from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.joints import clamped, servo_torque
 from heelstrike.step.torque import Torque
@@ -58,7 +58,7 @@ def torque_path(control: Control) -> str:
 def key(control: Control, robot: Robot) -> object:
     """What tells its compiled code from another's."""
     if isinstance(control, Controller):
-        return ["controller", control.traced_for(robot), control.control_every]
+        return ["controller", control.graph_for(robot), control.control_every]
     return structure(control)
 
 
@@ -71,10 +71,12 @@ class Hands:
         self.p, self.robot, self.dt = p, robot, dt
         self.control = with_values(control, values, prefix(control))
         self.every = 1 if isinstance(control, Direct) else control.control_every
-        self.late = control.late if isinstance(control, ServoPlan) else 0
+        self.delay_periods = control.delay_periods if isinstance(control, ServoPlan) else 0
         implicit = isinstance(control, ServoPlan) and control.implicit
-        self.holds = not implicit and (self.every > 1 or self.late > 0)
-        self.past = p.memory("held torque", (self.late + 1) * robot.nv) if self.holds else SX(0, 1)
+        self.holds = not implicit and (self.every > 1 or self.delay_periods > 0)
+        self.past = (
+            p.memory("held torque", (self.delay_periods + 1) * robot.nv) if self.holds else SX(0, 1)
+        )
         size = control.memory if isinstance(control, Controller) else 0
         self.memory = p.memory("controller memory", size) if size else SX(0, 1)
         self.following: dict[str, SX] = {}
@@ -91,7 +93,7 @@ class Hands:
         if not self.holds:
             return fresh
         with self.p.block("control"):
-            earlier = self.past[: -self.robot.nv] if self.late else SX(0, 1)
+            earlier = self.past[: -self.robot.nv] if self.delay_periods else SX(0, 1)
             kept = ca.vertcat(fresh.now, earlier)
             past = self.p.let("held", ca.if_else(self._is_instant(), kept, self.past))
         self.following["held torque"] = past
@@ -107,8 +109,8 @@ class Hands:
 
     def _fresh(self, q: SX, v: SX, when: float) -> Torque:
         robot, control = self.robot, self.control
-        limits = SX(np.minimum(robot.torque_limit, LARGE))
-        limited = tuple(int(i) for i in np.flatnonzero(robot.torque_limit < LARGE))
+        limits = SX(np.minimum(robot.torque_limit, NO_LIMIT))
+        limited = tuple(int(i) for i in np.flatnonzero(robot.torque_limit < NO_LIMIT))
         if isinstance(control, ServoPlan):
             return self._servo(control, q, v, when)
         if isinstance(control, Direct):
@@ -116,7 +118,7 @@ class Hands:
             return Torque(clamped(tau, limits, limited), zeros(robot.nv))
         position = -position_error(robot, q, zeros(robot.nv))
         time = (self.p.clock + when) * self.dt
-        sensed = Sensed(position, v, time, self.dt, self.memory, q)
+        sensed = ControlState(position, v, time, self.dt, self.memory, q)
         tau, memory = control.torque(robot, sensed)
         if self.memory.numel() and when == 0:
             with self.p.block("memory", limb="control"):

@@ -182,11 +182,11 @@ def seat(pair: Pair, poses: Sequence[Transform]) -> tuple[Transform, Transform, 
 def _pair(p: Program, pair: Pair, now: Now, memory: SX) -> Touched:
     ground, law, radius = now.grounds[pair.surface], now.laws[pair.law], pair.point.radius
     surface, (pose, frame, centre, inside) = ground.surface, seat(pair, now.poses)
-    depth, own_axes = surface.meet(inside, radius, pair.part)
+    depth, own_axes = surface.depth_and_axes(inside, radius, pair.part)
     axes = frame.rotate(own_axes.T).T
     lever = centre - radius * axes[2, :].T
     position = pose.origin + lever
-    belt = frame.rotate(surface.flow)
+    belt = frame.rotate(surface.material_velocity)
     moving, sides = -belt, []
     if pair.point.body != WORLD:
         held = p.let("lever", lever)

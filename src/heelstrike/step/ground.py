@@ -49,7 +49,9 @@ class Grounds:
     def after(self, time: SX) -> list[Ground]:
         """A while after the start of a step [s]."""
         return [
-            Ground(surface, zeros() if travel is None else travel + time * surface.flow)
+            Ground(
+                surface, zeros() if travel is None else travel + time * surface.material_velocity
+            )
             for surface, travel in zip(self.surfaces, self.travels, strict=True)
         ]
 
@@ -81,7 +83,7 @@ def memory_size(scene: Scene, pair: Pair) -> int:
     size, radius = scene.laws[pair.law].memory_size, pair.point.radius
     if not size:
         return 0
-    bends = scene.surfaces[pair.surface].bends(radius, pair.part)
+    bends = scene.surfaces[pair.surface].tangents_vary(radius, pair.part)
     return size + (2 if radius else 5 if bends else 0)
 
 

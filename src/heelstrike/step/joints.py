@@ -18,7 +18,7 @@ from heelstrike.dynamics.effective_mass import joint_inertias
 from heelstrike.dynamics.position_error import has_scalar_position, position_error
 from heelstrike.ir.number import number
 from heelstrike.robot.robot import Robot
-from heelstrike.scene.servo import LARGE, ServoPlan, driven
+from heelstrike.scene.servo import NO_LIMIT, ServoPlan, driven
 from heelstrike.scene.stops import StopsPlan
 from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.torque import BOTH, Torque
@@ -65,14 +65,14 @@ def stop_torque(robot: Robot, stops: StopsPlan, q: SX, v: SX, ahead: SX | float)
     now, slope = zeros(robot.nv), zeros(robot.nv)
     for joint in robot.joints:
         low, high = robot.lower[joint.iq], robot.upper[joint.iq]
-        if joint.kind not in ("revolute", "prismatic") or not (low > -LARGE or high < LARGE):
+        if joint.kind not in ("revolute", "prismatic") or not (low > -NO_LIMIT or high < NO_LIMIT):
             continue
         i = joint.iv
         reached = q[joint.iq] + ahead * v[i]
         beyond = SX(0)
-        if high < LARGE:
+        if high < NO_LIMIT:
             beyond = ca.fmax(reached - number(high), 0)
-        if low > -LARGE:
+        if low > -NO_LIMIT:
             beyond = beyond + ca.fmin(reached - number(low), 0)
         drag = ca.if_else(beyond * v[i] > 0, stops.c[i], 0)
         now[i] = -stops.k[i] * beyond - drag * v[i]

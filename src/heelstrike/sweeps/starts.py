@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def placed_by(plan: StepPlan) -> list[str]:
     """What decides where points and surfaces are: q, and parameters of surfaces."""
     known = plan.parameters()
-    own = [f"{s.name}.{name}" for s in plan.scene.surfaces for name in s.own_names]
+    own = [f"{s.name}.{name}" for s in plan.scene.surfaces for name in s.parameter_names]
     return ["q", *(path for path in own if path in known)]
 
 
@@ -51,7 +51,7 @@ def _program(plan: StepPlan) -> Program:
     for k, pair in enumerate(plan.scene.pairs):
         with p.block("depth", member=k):
             inside = seat(pair, placed)[-1]
-            depth, _ = surfaces[pair.surface].meet(inside, pair.point.radius, pair.part)
+            depth, _ = surfaces[pair.surface].depth_and_axes(inside, pair.point.radius, pair.part)
             found.append(p.let("depth", depth))
     with p.block("depths"):
         p.output("depth", ca.vertcat(*found))

@@ -50,7 +50,7 @@ class Custom(Law):
     def __call__(self, **values: Any) -> Self:
         """Return a copy with other values of the parameters."""
         check_values(self.traced.name, self.values, values)
-        return self.with_own(values)
+        return self.with_own_parameters(values)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in self.values.items())
@@ -60,7 +60,7 @@ class Custom(Law):
         """Return the values of the parameters by name."""
         return self.values
 
-    def with_own(self, values: Mapping[str, Any]) -> Self:
+    def with_own_parameters(self, values: Mapping[str, Any]) -> Self:
         """Return a copy with some values replaced, by numbers or by symbols."""
         return replace(self, values={**self.values, **values})
 

@@ -46,9 +46,9 @@ class CustomCoupled(SurfaceLaw):
     def __call__(self, **values: Any) -> Self:
         """Return a copy with other values of the parameters."""
         check_values(self.traced.name, self.own_parameters(), values)
-        return self.with_own(values)
+        return self.with_own_parameters(values)
 
-    def with_own(self, values: Mapping[str, Any]) -> Self:
+    def with_own_parameters(self, values: Mapping[str, Any]) -> Self:
         """Return a copy with some values replaced, by numbers or by symbols."""
         return replace(self, **values)  # type: ignore[type-var]
 

@@ -37,9 +37,9 @@ class Surface(ABC):
     """Bodies whose points it meets, "world" for points that stand in the world. None: all, but not
     those of the body that it rides on, nor of bodies that a joint connects to that one."""
 
-    own_names: ClassVar[tuple[str, ...]] = ("point", "velocity")
+    parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity")
     """Parameters that are not the law's."""
-    speeds: ClassVar[tuple[str, ...]] = ("velocity",)
+    velocity_names: ClassVar[tuple[str, ...]] = ("velocity",)
     """Those of them by which its material moves."""
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class Surface(ABC):
             object.__setattr__(self, "touches", tuple(touches))
 
     @abstractmethod
-    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+    def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         """Signed depth of a sphere about a place [m], and the axes of contact there: two tangents
         and the outward normal as rows, (3, 3). In the surface's frame: the world's, or its body's.
         """
@@ -71,23 +71,23 @@ class Surface(ABC):
         """Names of what a point may touch at the same time, each by a contact of its own."""
         return ("",)
 
-    def bends(self, radius: float, part: int = 0) -> bool:
+    def tangents_vary(self, radius: float, part: int = 0) -> bool:
         """Whether the tangents at a contact may change as the point moves."""
         return False
 
     @property
-    def flow(self) -> SX:
+    def material_velocity(self) -> SX:
         """Velocity of its material in its frame [m/s]."""
         return SX(self.velocity)
 
     def own_parameters(self) -> dict[str, Any]:
         """The law's fields stand beside the surface's own: ground.normal.k, ground.velocity."""
         law = {f.name: getattr(self.law, f.name) for f in fields(self.law)}  # type: ignore[arg-type]
-        return law | {name: getattr(self, name) for name in self.own_names}
+        return law | {name: getattr(self, name) for name in self.parameter_names}
 
-    def with_own(self, values: Mapping[str, Any]) -> Self:
+    def with_own_parameters(self, values: Mapping[str, Any]) -> Self:
         """A copy with other values under those names."""
-        own = {name: value for name, value in values.items() if name in self.own_names}
+        own = {name: value for name, value in values.items() if name in self.parameter_names}
         law = {name: value for name, value in values.items() if name not in own}
         changed: SurfaceLaw = replace(self.law, **law)  # type: ignore[type-var]
         return replace(self, law=changed, **own)

@@ -33,7 +33,7 @@ class Box(Surface):
     faces: Sequence[str] = static(FACES)
     """Those that can be touched; the others are open, the box ends there."""
 
-    own_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size")
+    parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -44,10 +44,10 @@ class Box(Surface):
         if not faces or not set(faces) <= set(FACES):
             raise self._invalid("faces", f"one or more of {', '.join(FACES)}")
 
-    def bends(self, radius: float, part: int = 0) -> bool:
+    def tangents_vary(self, radius: float, part: int = 0) -> bool:
         return len(self.faces) > 1
 
-    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+    def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         offset, half = place - SX(self.point), SX(self.size) / 2
         behind = {
             face: half["xyz".index(face[1])]

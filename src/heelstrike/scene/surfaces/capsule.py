@@ -30,17 +30,17 @@ class Capsule(Surface):
     axis: Sequence[float] = static((0.0, 0.0, 1.0))
     """Along its line; of any length but zero."""
 
-    own_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "radius", "length")
+    parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "radius", "length")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_numbers(self, radius=(1e-9, 1e6), length=(0, 1e6))
         self._unit("axis", 3)
 
-    def bends(self, radius: float, part: int = 0) -> bool:
+    def tangents_vary(self, radius: float, part: int = 0) -> bool:
         return True
 
-    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+    def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         axis, offset = constant(self._unit("axis", 3)), place - SX(self.point)
         half = SX(self.length) / 2
         along = ca.fmin(ca.fmax(ca.dot(axis, offset), -half), half)

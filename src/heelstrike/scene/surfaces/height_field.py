@@ -49,7 +49,7 @@ class HeightField(Surface):
     outside: str = static("hold")
     """Beyond its edges: "hold", their heights go on; "none", there is no ground."""
 
-    own_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size", "scale")
+    parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size", "scale")
 
     def __post_init__(self) -> None:
         if not isinstance(self.heights, Table):
@@ -76,10 +76,10 @@ class HeightField(Surface):
         """What decides over the compiled code."""
         return structure_of_fields(self, heights=list(self.shape))
 
-    def bends(self, radius: float, part: int = 0) -> bool:
+    def tangents_vary(self, radius: float, part: int = 0) -> bool:
         return True
 
-    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+    def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         offset, size = place - SX(self.point), SX(self.size)
         per = (SX(self.shape) - 1) / size  # cells per metre
         u = offset[:2] * per + (SX(self.shape) - 1) / 2

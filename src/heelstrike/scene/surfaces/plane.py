@@ -32,6 +32,6 @@ class Plane(Surface):
         """Rows: two tangents and the normal."""
         return axes_of(self._unit("normal", 3))
 
-    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+    def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         axes = constant(self.axes)
         return ca.dot(axes[2, :].T, SX(self.point) - place) + radius, axes

@@ -30,16 +30,16 @@ class Sphere(Surface):
     radius: float = 0.1
     """[m]"""
 
-    own_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "radius")
+    parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "radius")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_numbers(self, radius=(1e-9, 1e6))
 
-    def bends(self, radius: float, part: int = 0) -> bool:
+    def tangents_vary(self, radius: float, part: int = 0) -> bool:
         return True
 
-    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+    def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         distance, axes = away(place - SX(self.point))
         return self.radius + radius - distance, axes
 

@@ -51,7 +51,14 @@ class Stairs(Surface):
     risers: bool = static(True)
     """False: treads alone, half the contacts; a toe goes through risers."""
 
-    own_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "rise", "run", "width", "landing")
+    parameter_names: ClassVar[tuple[str, ...]] = (
+        "point",
+        "velocity",
+        "rise",
+        "run",
+        "width",
+        "landing",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,10 +72,10 @@ class Stairs(Surface):
     def parts(self) -> tuple[str, ...]:
         return ("treads", "risers") if self.risers else ("treads",)
 
-    def bends(self, radius: float, part: int = 0) -> bool:
+    def tangents_vary(self, radius: float, part: int = 0) -> bool:
         return part == RISERS and radius > 0
 
-    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+    def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         x, y = self._unit("direction", 2)
         ahead, left = constant(np.array([x, y, 0])), constant(np.array([-y, x, 0]))
         offset = place - SX(self.point)

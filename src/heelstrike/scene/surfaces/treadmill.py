@@ -33,8 +33,8 @@ class Treadmill(Surface):
     size: Sequence[float] = (2.0, 0.8, 0.2)
     """Whole lengths along the belt, across it, and its thickness [m]."""
 
-    own_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "speed", "size")
-    speeds: ClassVar[tuple[str, ...]] = ("velocity", "speed")
+    parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "speed", "size")
+    velocity_names: ClassVar[tuple[str, ...]] = ("velocity", "speed")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,10 +50,10 @@ class Treadmill(Surface):
         return np.array([[c * x, c * y, s], [-y, x, 0], [-s * x, -s * y, c]])
 
     @property
-    def flow(self) -> SX:
+    def material_velocity(self) -> SX:
         return SX(self.velocity) + self.speed * constant(self._frame[0])
 
-    def meet(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+    def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         along, across, up = ca.vertsplit(constant(self._frame) @ (place - SX(self.point)))
         length, width, thick = ca.vertsplit(SX(self.size))
         room = [length / 2 - ca.fabs(along), width / 2 - ca.fabs(across), thick + up]

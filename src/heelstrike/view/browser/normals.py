@@ -47,7 +47,7 @@ class Normals:
             carrier = WORLD if surface.body is None else self._robot.body(surface.body)
             R_s, p_s = _pose(poses, carrier)
             place = R_s.T @ (R @ point.position + p - p_s)
-            _, axes = surface.meet(SX(place), point.radius, part)
+            _, axes = surface.depth_and_axes(SX(place), point.radius, part)
             found[k] = R_s @ np.array(ca.DM(axes))[2]
         return found
 
