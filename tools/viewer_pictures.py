@@ -57,18 +57,18 @@ def live(page: Page) -> None:
     shown = LiveSimulation(chosen_scene("stand", None, {}, []))
     shown.advance(2000)
     with serving(label="Heelstrike: stand") as server:
-        desk = LivePanel(server, shown)
-        with background(desk.play):
+        panel = LivePanel(server, shown)
+        with background(panel.play):
             page.goto(address(server))
             page.wait_for_timeout(LOADS)
             _tick(page, "friction cones")
             _row(page, "normal.k [N/m^n]").locator("input").last.fill("10000")
             page.wait_for_timeout(2500)
-            shown.ask(lambda: shown.push("WAIST", [10.0, 0.0, 0.0], 0.5))
+            shown.request(lambda: shown.push("WAIST", [10.0, 0.0, 0.0], 0.5))
             end = shown.time + 0.15
             while shown.time < end:
                 time.sleep(0.005)
-            shown.ask(desk.toggle)
+            shown.request(panel.toggle)
             _take(page, "viewer-live.png")
 
 

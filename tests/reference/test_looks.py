@@ -132,10 +132,10 @@ def test_left_and_right_are_mirror_images(name):
 def test_what_is_drawn_is_as_tall_as_the_robot(name):
     """From the soles up, and nothing below them."""
     robot = hs.load(name)
-    worn = robot_solids(robot)
-    corners = np.vstack([s.vertices for s in place_solids(robot, worn, robot.pose("stance"))])
+    solids = robot_solids(robot)
+    corners = np.vstack([s.vertices for s in place_solids(robot, solids, robot.pose("stance"))])
     assert corners[:, 2].min() == pytest.approx(0, abs=1e-9)
-    upright = np.vstack([s.vertices for s in place_solids(robot, worn, robot.neutral)])
+    upright = np.vstack([s.vertices for s in place_solids(robot, solids, robot.neutral)])
     if name in HEIGHT:
         # a ball of flat triangles lacks less than a millimetre
         assert np.ptp(upright[:, 2]) == pytest.approx(HEIGHT[name], abs=1e-3)

@@ -26,8 +26,7 @@ from heelstrike.bench.standing import DEFAULT, case, simulator
 from heelstrike.cli import main
 from heelstrike.robot import load
 from heelstrike.view.figures.bench import against_peer
-from heelstrike.view.pages import bench as view
-from heelstrike.view.pages.bench import ratios, write_page
+from heelstrike.view.pages.bench import gpu_table, ratios, write_page
 
 ROOT = Path(__file__).parents[2]
 
@@ -383,7 +382,7 @@ def test_the_gpu_s_part_of_the_page():
         "rigid, float32, fast": {"said": "700 of 65536 worlds do not stand"},
         "mujoco_warp": None,
     }
-    (table,) = view._gpu({"hoap1": made})
+    table = gpu_table({"hoap1": made})
     assert [line.cells[1:] for line in table.rows] == [
         ("rigid, float32, exact", "47.0", "3.0"),
         ("rigid, float32, fast", "700 of 65536 worlds do not stand", ""),

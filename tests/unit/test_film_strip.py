@@ -25,7 +25,7 @@ from heelstrike.view.render.camera import Camera, fit_camera
 from heelstrike.view.render.film_strip import ABOVE, BELOW, GAP, SIDE, film_strip
 from heelstrike.view.render.raytrace import GAMMA, SKY, render
 from heelstrike.view.render.robot_solids import place_solids, robot_solids
-from heelstrike.view.render.solid import box, corner_normals, of_shape, solid
+from heelstrike.view.render.solid import box, corner_normals, solid, solid_of_shape
 from heelstrike.view.render.surface_solids import small_surface_points, surface_solids
 
 WIDTH = 2.4
@@ -171,7 +171,7 @@ def test_parts_that_were_combined_are_found_again():
 )
 def test_shapes_are_closed_and_look_outward(kind, size, volume):
     place = np.array([1.0, 2.0, 3.0])
-    made = of_shape(Shape("s", 0, kind, np.eye(3), place, np.array(size)), WHITE)
+    made = solid_of_shape(Shape("s", 0, kind, np.eye(3), place, np.array(size)), WHITE)
     found, centre, _ = volume_inertia(made.vertices, made.triangles)
     # a circle of 40 sides lacks 1 - sin(2 pi / 40) / (2 pi / 40) = 0.4 % of its area; a ball 1.2 %
     assert found == pytest.approx(volume, rel=0.015)
@@ -181,7 +181,7 @@ def test_shapes_are_closed_and_look_outward(kind, size, volume):
 
 
 def test_normals_are_round_on_a_ball_and_sharp_on_a_box():
-    ball = of_shape(Shape("s", 0, "sphere", np.eye(3), np.zeros(3), np.array([1.0])), WHITE)
+    ball = solid_of_shape(Shape("s", 0, "sphere", np.eye(3), np.zeros(3), np.array([1.0])), WHITE)
     exact = ball.vertices[ball.triangles]
     np.testing.assert_allclose(ball.normals, exact, atol=0.03)  # weighted by area: not exact
     normals = corner_normals(*box(np.array([0.1, 0.2, 0.3])))
@@ -200,7 +200,7 @@ def test_camera_holds_everything_and_projects_as_its_rays_go():
         assert largest > 0.85  # and no smaller than it need be
         across, down = 40, round(40 * view.ratio)
         rays = view.rays(across, down).reshape(down, across, 3)
-        at = view.project(view.place + 2.0 * rays[3, 7])[0]
+        at = view.project(view.position + 2.0 * rays[3, 7])[0]
         wanted = ((7 + 0.5) / across * 2 - 1, view.ratio * (1 - (3 + 0.5) / down * 2))
         np.testing.assert_allclose(at, wanted, atol=1e-5)  # single precision
 
@@ -223,10 +223,12 @@ def test_a_shadow_falls_on_the_floor():
 def test_bodies_without_anything_to_see_are_rods():
     """hoap1 without its shapes: rods to all joints that are off their parent's, ankles to neck."""
     robot = replace(hs.load("hoap1"), shapes=())
-    worn = robot_solids(robot)
+    solids = robot_solids(robot)
     reaching = {j.parent for j in robot.joints if j.parent >= 0 and j.translation.any()}
-    assert reaching <= {body for body, _ in worn}
-    heights = np.vstack([s.vertices for s in place_solids(robot, worn, robot.pose("stance"))])[:, 2]
+    assert reaching <= {body for body, _ in solids}
+    heights = np.vstack([s.vertices for s in place_solids(robot, solids, robot.pose("stance"))])[
+        :, 2
+    ]
     assert 0 < heights.min() < 0.05
     assert 0.35 < heights.max() < 0.48
 
@@ -260,16 +262,16 @@ def test_mistakes_are_sentences(ball, tmp_path, monkeypatch):
             film_strip(*args, **options)
 
     path = tmp_path / "x.png"
-    refused("nothing to show", [], path)
-    refused("at least one frame", ball, path, frames=0)
-    refused("between 0 and 1 s", ball, path, times=[3.0])
-    refused("at least one frame", ball, path, columns=0)
+    refused("nothing to draw; pass at least one recording", [], path)
+    refused("frames is 0; allowed: integers from 1", ball, path, frames=0)
+    refused("allowed: times between 0 and 1 s", ball, path, times=[3.0])
+    refused("columns is 0; allowed: integers from 1", ball, path, columns=0)
     refused("2 labels for 1 recordings", ball, path, labels=["a", "b"])
-    refused("no format 'jpgg'", ball, tmp_path / "x.jpgg")
-    refused("there is no world 4", ball, path, world=4)
-    refused("hoap1 has 27 coordinates, the recording 7", ball, path, robot=hs.load("hoap1"))
+    refused("unknown picture format 'jpgg'", ball, tmp_path / "x.jpgg")
+    refused("world is 4; allowed: 0 to 0", ball, path, world=4)
+    refused("27 coordinates, but the recording has 7", ball, path, robot=hs.load("hoap1"))
     final = hs.Simulator(hs.Scene(hs.load("ball"))).run(0.01, record="final")
-    refused("does not hold; run with record='standard'", final, path)
+    refused("holds no q over time, .* run with record='standard'", final, path)
     lost = hs.Recording(ball.data.copy())
     lost.data.attrs.pop("robot_source")
     refused("does not say where 'ball' was loaded from", lost, path)
@@ -281,7 +283,7 @@ def test_mistakes_are_sentences(ball, tmp_path, monkeypatch):
         return kept(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    refused("needs embreex, which is not installed: pip install embreex", ball, path, frames=1)
+    refused("need embreex, which is not installed; run pip install embreex", ball, path, frames=1)
     assert not list(tmp_path.iterdir())
 
 

@@ -52,13 +52,13 @@ def test_contact_points_are_marked(tmp_path):
 def test_mistakes_are_sentences(tmp_path):
     ball, path = hs.load("ball"), tmp_path / "x.png"
     for shots, options, match in (
-        ([], {}, "nothing to show"),
+        ([], {}, "nothing to draw; pass at least one"),
         ([(ball, "stance", 0)], {"labels": ["a", "b"]}, "2 labels for 1 pictures"),
-        ([(ball, [0, 0], 0)], {}, "ball has 7 coordinates, the pose 2"),
+        ([(ball, [0, 0], 0)], {}, "ball has 7 coordinates, but the pose has 2"),
         ([(ball, "crouch", 0)], {}, "no pose 'crouch'"),
     ):
         with pytest.raises(hs.HeelstrikeError, match=match):
             portrait(shots, path, **options)
-    with pytest.raises(hs.HeelstrikeError, match="no format 'jpgg'"):
+    with pytest.raises(hs.HeelstrikeError, match="unknown picture format 'jpgg'"):
         portrait([(ball, "stance", 0)], tmp_path / "x.jpgg")
     assert not list(tmp_path.iterdir())

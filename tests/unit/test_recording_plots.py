@@ -31,7 +31,7 @@ def test_usual_panels_show_the_values(tmp_path):
         "Penetration",
         "Slip",
         "Energy and work",
-        "Torque of the control",
+        "Control torque",
     ]
     force = run.data["normal_force"].isel(world=1, point=slice(0, 4)).sum("point").values
     assert np.array_equal(lines(drawn["Normal force"])["left_foot"], force)
@@ -50,7 +50,7 @@ def test_named_variables_get_a_panel_each(tmp_path):
     assert np.array_equal(lines(com)["z"], run.data["com"][0, :, 2])
     assert len(force.get_lines()) == 24
     assert len(force.get_legend().get_texts()) == 8  # y and x never move
-    assert "the 8 of 24 that move most" in force.get_xlabel()
+    assert "the 8 of 24 that vary most" in force.get_xlabel()
     assert [text.get_text() for text in touching.get_yticklabels()] == COORDS["point"]
     assert "Peak" in peak.get_title(loc="left")
     assert "[N]" in force.get_ylabel()
@@ -81,8 +81,8 @@ def test_wrong_plots_are_refused(tmp_path):
     run = over_time()
     for arguments, says in [
         ({"variables": "forse"}, "no variable 'forse'; did you mean 'force'"),
-        ({"world": 3}, "no world 3; worlds: 0 to 2"),
-        ({"path": tmp_path / "run.xyz"}, "no format 'xyz'; endings: .*png"),
+        ({"world": 3}, "world is 3; allowed: 0 to 2"),
+        ({"path": tmp_path / "run.xyz"}, "unknown picture format 'xyz'; allowed: extensions .*png"),
         ({"path": tmp_path / "no" / "run.png"}, "there is no folder"),
     ]:
         with pytest.raises(HeelstrikeError, match=says):

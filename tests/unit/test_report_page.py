@@ -134,7 +134,7 @@ def test_whole_or_not_at_all(page, tmp_path):
 
 
 def test_mistakes_are_told():
-    with pytest.raises(HeelstrikeError, match="2 columns has a row of 1"):
+    with pytest.raises(HeelstrikeError, match="a row has 1 cells, but the table has 2"):
         Table(("a", "b"), (TableRow(("1",)),))
     with pytest.raises(HeelstrikeError, match="share an anchor: x"):
         Page("", (), (Section("a", "x"), Section("b", "y", sections=(Section("c", "x"),))))

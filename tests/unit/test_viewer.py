@@ -27,9 +27,9 @@ import heelstrike as hs
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate import target
 from heelstrike.view.browser import contact_curves, export_curves, server
-from heelstrike.view.browser.camera import first_look, hidden
+from heelstrike.view.browser.camera import first_viewpoint, hidden_share
 from heelstrike.view.browser.export import export
-from heelstrike.view.browser.instances import rod, turns_of_z
+from heelstrike.view.browser.instances import rod, rotations_from_z
 from heelstrike.view.browser.live_panel import LivePanel, law_sliders
 from heelstrike.view.browser.live_simulation import LiveSimulation
 from heelstrike.view.browser.normals import Normals
@@ -37,7 +37,7 @@ from heelstrike.view.browser.overlays import KINDS
 from heelstrike.view.browser.player import Player
 from heelstrike.view.browser.run_arrays import run_arrays
 from heelstrike.view.browser.server import free_port, serving
-from heelstrike.view.render.solid import box, solid, split
+from heelstrike.view.render.solid import box, solid, split_vertices
 from tests.cli import call
 
 
@@ -102,11 +102,11 @@ def test_arrows_are_the_recorded_forces(player, standing):
 
 def test_arrows_follow_the_scale(player):
     player.seek(0.9)
-    marks, scale = player.scene_view.overlays[0], player.scene_view.scale
-    before = length(marks.forces)
+    overlays, scale = player.scene_view.overlays[0], player.scene_view.scale
+    before = length(overlays.forces)
     player.scene_view.scale = 2 * scale
     player.scene_view.refresh()
-    np.testing.assert_allclose(2 * length(marks.forces), before, rtol=1e-6)
+    np.testing.assert_allclose(2 * length(overlays.forces), before, rtol=1e-6)
     player.scene_view.scale = scale
 
 
@@ -218,7 +218,7 @@ def test_meshes_keep_their_edges_where_a_browser_computes_the_normals(shape):
     cross products.
     """
     shown = solid(shape, (1.0, 1.0, 1.0))
-    vertices, triangles = split(shown)
+    vertices, triangles = split_vertices(shown)
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     total = np.zeros_like(vertices)
     for k in range(3):
@@ -231,8 +231,8 @@ def test_meshes_keep_their_edges_where_a_browser_computes_the_normals(shape):
 def test_turns_take_z_to_any_direction():
     directions = np.vstack([np.eye(3), -np.eye(3), np.random.default_rng(1).normal(size=(20, 3))])
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    turned_z = Rotation.from_quat(turns_of_z(directions), scalar_first=True).apply([0, 0, 1.0])
-    np.testing.assert_allclose(turned_z, directions, atol=1e-12)
+    rotations = Rotation.from_quat(rotations_from_z(directions), scalar_first=True)
+    np.testing.assert_allclose(rotations.apply([0, 0, 1.0]), directions, atol=1e-12)
 
 
 def test_a_thinned_curve_keeps_its_peaks():
@@ -240,7 +240,7 @@ def test_a_thinned_curve_keeps_its_peaks():
     value = np.sin(time)
     value[[123, 7777]] = 40.0, -50.0
     short, thin = contact_curves.thinned(time, value)
-    assert len(short) <= contact_curves.MOST
+    assert len(short) <= contact_curves.MAX_SAMPLES
     assert np.all(np.diff(short) > 0)
     assert (thin.max(), thin.min()) == (40.0, -50.0)
 
@@ -252,9 +252,9 @@ def test_every_law_parameter_of_a_scene_has_a_slider(name):
     found = law_sliders(scene.scene, parameters)
     assert set(found) == set(scene.scene.laws)
     for owner, own in found.items():
-        for knob in own:
-            assert knob.path.startswith(f"{owner}.")
-            assert knob.least <= knob.value == parameters[knob.path][0] <= knob.most
+        for slider in own:
+            assert slider.path.startswith(f"{owner}.")
+            assert slider.low <= slider.value == parameters[slider.path][0] <= slider.high
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +269,7 @@ def test_a_parameter_changes_the_depth_without_compiling(live, monkeypatch):
     live.reset()
     sums = {}
     for k in (2e4, 1e4):
-        live.ask(lambda k=k: live.set("ground.normal.k", k))
+        live.request(lambda k=k: live.set("ground.normal.k", k))
         live.frame()
         assert live.change_time < 1.0
         live.advance(2500)
@@ -281,7 +281,7 @@ def test_a_parameter_changes_the_depth_without_compiling(live, monkeypatch):
 
 def test_a_mistake_is_told_and_nothing_changes(live):
     live.reset()
-    live.ask(lambda: live.set("ground.friction.mu_k", -1.0))
+    live.request(lambda: live.set("ground.friction.mu_k", -1.0))
     live.frame()
     assert "mu_k" in live.note
     assert live.sim.parameters["ground.friction.mu_k"][0] == 0.6
@@ -338,13 +338,14 @@ def test_the_pushes_of_a_scene_come_again_beside_ones_own():
 def test_a_wall_is_looked_past():
     """A wall before the first look: the view turns until nothing is hidden."""
     places = np.random.default_rng(2).uniform(-0.1, 0.1, (50, 3))
-    free = first_look(places, 0.6, np.zeros((0, 3, 3)))
-    middle, right, up = free.place / 2, 3 * free.axes[0], 3 * free.axes[1]
+    free = first_viewpoint(places, 0.6, np.zeros((0, 3, 3)))
+    middle, right, up = free.position / 2, 3 * free.axes[0], 3 * free.axes[1]
     wall = np.array([[middle - right - up, middle + right - up, middle + up]])
-    assert hidden(free.place, places, wall) == 1.0
-    turned = first_look(places, 0.6, wall)
-    assert hidden(turned.place, places, wall) == 0.0
-    assert hidden(free.place, places, wall + 10 * (free.place - middle)) == 0.0  # behind the eye
+    assert hidden_share(free.position, places, wall) == 1.0
+    turned = first_viewpoint(places, 0.6, wall)
+    assert hidden_share(turned.position, places, wall) == 0.0
+    behind = wall + 10 * (free.position - middle)
+    assert hidden_share(free.position, places, behind) == 0.0
 
 
 def test_a_world_that_diverges_is_told():
@@ -362,12 +363,12 @@ def test_a_world_that_diverges_is_told():
 def test_the_desk_shows_the_state_of_the_simulator(live):
     live.reset()
     with serving(port=0) as opened:
-        desk = LivePanel(opened, live)
+        panel = LivePanel(opened, live)
         live.push("WAIST", [5.0, 0.0, 0.0], 1.0)
-        desk.frame()
+        panel.frame()
         q = live.sim.state["q"]
-        np.testing.assert_allclose(desk.scene_view.robots[0].bodies[0].position, q[:3], atol=1e-12)
-        assert length(desk.arrow)[0] * desk.scene_view.scale == pytest.approx(5.0, rel=1e-5)
+        np.testing.assert_allclose(panel.scene_view.robots[0].bodies[0].position, q[:3], atol=1e-12)
+        assert length(panel.arrow)[0] * panel.scene_view.scale == pytest.approx(5.0, rel=1e-5)
 
 
 def test_a_taken_port_is_told_and_the_next_one_found(monkeypatch):
@@ -378,7 +379,7 @@ def test_a_taken_port_is_told_and_the_next_one_found(monkeypatch):
         with pytest.raises(HeelstrikeError, match=f"port {taken} of '127.0.0.1' cannot be used"):
             free_port("127.0.0.1", taken)
         monkeypatch.setattr(server, "PORT", taken)
-        assert taken < free_port("127.0.0.1", None) < taken + server.TRIED
+        assert taken < free_port("127.0.0.1", None) < taken + server.MAX_PORTS
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is there on Linux alone")
@@ -403,18 +404,18 @@ def test_mistakes_are_sentences(capsys, tmp_path, monkeypatch, standing):
         ("nothing",): "no scene 'nothing'",
         ("gone.nc",): "there is no file 'gone.nc'",
         ("notes.nc",): "'notes.nc' is no NetCDF4 file",
-        ("end.nc",): "takes q over time",
+        ("end.nc",): "holds no q over time",
         ("my.urdf",): "heelstrike view --robot my.urdf",
         ("stand", "push"): "one scene at a time",
         ("ball.nc", "push"): "'push' is no recording",
         ("stand.nc", "ball.nc"): "is of hoap1, 'ball.nc' of ball",
         ("stand.nc", "--robot", "ball"): "ball has 7 coordinates",
-        ("ball.nc", "--world", "2"): "there is no world 2",
+        ("ball.nc", "--world", "2"): "world is 2; allowed: 0 to 0",
         ("ball.nc", "--law", "rigid"): "a recording is what it is",
         ("ball.nc", "--export", "a.pdf"): "a page ends in .html, not 'a.pdf'",
-        ("ball.nc", "--port", "70000"): "to 65535, not 70000",
+        ("ball.nc", "--port", "70000"): "port is 70000; allowed: 0 (any free port) to 65535",
         ("ball.nc", "--host", "192.0.2.1"): "check --host",
-        ("ball.nc", "--host", "no..host"): "no host 'no..host'",
+        ("ball.nc", "--host", "no..host"): "unknown host 'no..host'",
     }
     for arguments, sentence in said.items():
         code, out, err = call(capsys, "view", *arguments, "--no-open")
@@ -463,7 +464,7 @@ def test_the_page_is_one_file(capsys, tmp_path, standing):
     assert code == 0
     assert json.loads(out) == {"page": str(path)}
     assert path.stat().st_size > 5e5
-    again = export([run_arrays(standing)], tmp_path / "again.html", marks=["com"])
+    again = export([run_arrays(standing)], tmp_path / "again.html", overlays=["com"])
     assert again.stat().st_size > 5e5
     text = path.read_text()
     assert text.count("data:image/svg+xml;base64,") >= 4
@@ -478,7 +479,7 @@ def test_curves_of_a_page_are_those_of_the_recording(standing):
     """The polyline of the SVG against the samples, by the axes that beside.py gives it."""
     run = run_arrays(standing)
     contact = contact_curves.most_loaded(run)
-    figure = export_curves._plot([run], contact, "depth [mm]")
+    figure = export_curves.curve_figure([run], contact, "depth [mm]")
     (line,) = figure.axes[0].lines
     k = run.points.index(contact)
     known = np.interp(line.get_xdata(), run.time, 1e3 * run.arrays["depth"][:, k])

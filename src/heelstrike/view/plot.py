@@ -1,5 +1,5 @@
-"""The house style of every figure: colours that the colour-blind can tell apart, dashes that remain
-without colours, a light grid, no box, units in the labels.
+"""The style of every figure: colours that colour-blind readers can distinguish, dashes that differ
+in black and white, a light grid, no frame, units in the labels.
 
     figure, (left, right) = plot.figure(1, 2)
     left.plot(t, height, label="ball"); plot.label(left, "Height", "time [s]", "height [m]")
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.files import whole_file
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ COLOURS = (
     "#7a4b1f",
     "#4d4d4d",
 )
-"""In order of use: Okabe and Ito's, yellow and black replaced by brown and grey."""
-DASHES: tuple[Any, ...] = (
+"""Colours in order of use: those of Okabe and Ito, yellow and black replaced by brown and grey."""
+DASHES: tuple[str | tuple[float, tuple[float, ...]], ...] = (
     "-",
     (0, (5, 1.5)),
     (0, (1.2, 1.2)),
@@ -43,17 +43,18 @@ DASHES: tuple[Any, ...] = (
     (0, (5, 1.2, 5, 4)),
     (0, (1, 2.5)),
 )
-"""With the colours: lines differ in black and white, too."""
+"""Dashes that go with the colours, so that lines differ in black and white, too."""
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-"""Of dots, for the same reason."""
+"""Markers that go with the colours."""
 GREY = "#9a9a9a"
-"""Of what is only context."""
+"""Colour of context."""
 INK = "#333333"
+"""Colour of text."""
 PANEL = (4.6, 2.9)
 """Width and height of a panel [inch]."""
 DPI = 150
-BESIDE = 4
-"""Most entries of a legend inside its axes."""
+MAX_LEGEND = 4
+"""Largest number of legend entries inside the axes; longer legends stand beside them."""
 
 
 def figure(
@@ -62,9 +63,12 @@ def figure(
     size: tuple[float, float] | None = None,
     window: bool = False,
 ) -> tuple[Figure, np.ndarray]:
-    """A figure and its axes, one after another in reading order; size in inches, of the whole.
+    """Return a figure and its axes in reading order.
 
-    `window=True` makes it known to pyplot, so that `plt.show()` shows it; else no display is used.
+    Args:
+        size: Width and height of the figure [inch].
+        window: Whether pyplot knows the figure, so that `plt.show()` shows it; otherwise no
+            display is used.
     """
     size = size or (PANEL[0] * columns, PANEL[1] * rows)
     drawn = _new(size, window)
@@ -75,17 +79,17 @@ def figure(
 
 
 def line(k: int) -> dict[str, Any]:
-    """Colour and dashes of the k-th line, for those that do not come in their order."""
+    """Return colour and dashes of the k-th line as keywords, for lines drawn out of order."""
     return {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)]}
 
 
 def dots(k: int) -> dict[str, Any]:
-    """Colour and mark of the k-th set of dots."""
+    """Return colour and marker of the k-th set of dots as keywords."""
     return {"color": COLOURS[k % 8], "marker": MARKS[k % 8], "linestyle": "none"}
 
 
 def style(ax: Axes) -> None:
-    """Gives axes the house style; `figure` has done so for its own."""
+    """Apply the style to axes; `figure` does so for its own."""
     from cycler import cycler
 
     thin_first = cycler(linewidth=[1.2, 2.4])
@@ -102,27 +106,27 @@ def style(ax: Axes) -> None:
 
 
 def label(ax: Axes, title: str = "", x: str = "", y: str = "") -> None:
-    """Title and axis labels, and a legend if anything has one: a long one stands beside."""
+    """Set title and axis labels, and add a legend if any artist has a label."""
     ax.set_title(title, loc="left", fontsize=10, fontweight="bold", color=INK)
     ax.set_xlabel(x, fontsize=9, color=INK)
     ax.set_ylabel(y, fontsize=9, color=INK)
     handles, _ = ax.get_legend_handles_labels()
-    if len(handles) > BESIDE:
+    if len(handles) > MAX_LEGEND:
         ax.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.02))
     elif handles:
         ax.legend(fontsize=7, frameon=True, framealpha=0.85, edgecolor="none")
 
 
 def unit(written: str) -> str:
-    """A unit as people read it: m s-1 becomes m/s."""
+    """Return a unit as people write it: m s-1 becomes m/s."""
     return written.replace(" s-1", "/s").replace(" s-2", "/s\u00b2")
 
 
 def of_world(data: xr.Dataset, world: int) -> xr.Dataset:
-    """One world, with its own clock as `time`."""
+    """Return one world of a recording, with its own time as `time`."""
     worlds = data.sizes["world"]
     if not -worlds <= world < worlds:
-        raise HeelstrikeError(f"there is no world {world}; worlds: 0 to {worlds - 1}")
+        raise ParameterError("world", world, f"0 to {worlds - 1}")
     shown = data.isel(world=world)
     if "world_time" in shown.coords:
         shown = shown.assign_coords(time=shown["world_time"].values)
@@ -130,35 +134,44 @@ def of_world(data: xr.Dataset, world: int) -> xr.Dataset:
 
 
 def save(drawn: Figure, path: str | os.PathLike[str], few_colours: bool = False) -> Path:
-    """Writes the figure, whole or not at all; the ending of the name decides over the format.
-    A .png of few colours, 256, is less than half as large: for shaded pictures.
+    """Write a figure, completely or not at all, and return its path.
+
+    The extension of the name decides the format. With `few_colours` a .png has 256 colours and
+    less than half the size; use it for shaded pictures.
     """
-    ending = check_ending(path)
+    extension = check_format(path)
     with whole_file(path) as part:
-        drawn.savefig(part, dpi=DPI, format=ending)
-        if few_colours and ending == "png":
-            _in_few_colours(part)
+        drawn.savefig(part, dpi=DPI, format=extension)
+        if few_colours and extension == "png":
+            _reduce_colours(part)
     return Path(path)
 
 
-def _in_few_colours(path: Path) -> None:
+def round_down(value: float) -> float:
+    """Return the largest of 1, 2 and 5 times a power of ten up to a positive value."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(power * max(step for step in (1, 2, 5) if step * power <= value * (1 + 1e-9)))
+
+
+def _reduce_colours(path: Path) -> None:
     from PIL import Image
 
-    with Image.open(path) as picture:  # kmeans: so that colours of few pixels stay, as of arrows
+    with Image.open(path) as picture:  # kmeans keeps colours of few pixels, such as arrows
         few = picture.convert("RGB").quantize(256, kmeans=2, dither=Image.Dither.NONE)
     few.save(path, format="PNG", optimize=True)
 
 
-def check_ending(path: str | os.PathLike[str]) -> str:
-    """The ending of a picture's name, if there is such a format."""
+def check_format(path: str | os.PathLike[str]) -> str:
+    """Return the extension of a picture's name; raise if matplotlib has no such format."""
     from matplotlib.backend_bases import FigureCanvasBase
 
-    ending, known = Path(path).suffix[1:].lower(), FigureCanvasBase.get_supported_filetypes()
-    if ending not in known:
+    extension, known = Path(path).suffix[1:].lower(), FigureCanvasBase.get_supported_filetypes()
+    if extension not in known:
         raise HeelstrikeError(
-            f"cannot draw '{path}': no format '{ending}'; endings: {', '.join(sorted(known))}"
+            f"cannot write '{path}': unknown picture format '{extension}'",
+            allowed=f"extensions {', '.join(sorted(known))}",
         )
-    return ending
+    return extension
 
 
 def _new(size: tuple[float, float], window: bool) -> Figure:
@@ -166,7 +179,7 @@ def _new(size: tuple[float, float], window: bool) -> Figure:
         import matplotlib
         import matplotlib.pyplot as plt
 
-        # a notebook shows the figure that a cell returns: known to pyplot it would come twice
+        # a notebook shows the figure that a cell returns; if pyplot knew it, it would show twice
         if "inline" not in matplotlib.get_backend():
             return plt.figure(figsize=size, layout="constrained")
     from matplotlib.figure import Figure

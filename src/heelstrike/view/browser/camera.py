@@ -1,4 +1,4 @@
-"""From where a run is seen: a direction in which no surface stands in the way.
+"""The first viewpoint of a run: a direction in which no surface hides the robot.
 
 A ray from x along d meets the triangle (a, b, c) where x + t d = a + u (b - a) + w (c - a) with
 u, w >= 0, u + w <= 1; solved by Cramer's rule [Moeller1997].
@@ -13,40 +13,45 @@ import numpy as np
 
 from heelstrike.view.render.camera import Camera, Viewpoint, fit_camera
 
-LOOK = Camera(azimuth=38.0, elevation=14.0)
+PREFERRED = Camera(azimuth=38.0, elevation=14.0)
+"""The first direction that is tried."""
 TURNS = (0.0, -76.0, 40.0, -116.0, 76.0, -152.0)
-"""To other azimuths, if the first does not do [deg]: the mirrored one, then more from behind."""
-HIGH = np.radians(32.0)
-"""That the picture's height takes of one's sight."""
+"""Turns to other azimuths [deg]: the mirrored one, then more from behind."""
+FIELD_OF_VIEW = np.radians(32.0)
+"""Vertical field of view [rad]."""
 SAMPLES = 12
-"""Places that should be seen."""
+"""Number of points that should be visible."""
 
 
-def first_look(places: np.ndarray, ratio: float, triangles: np.ndarray) -> Viewpoint:
-    """A view that holds all places, in a picture of this height over width, and of which triangles
-    (n, 3, 3) hide as little as can be.
+def first_viewpoint(points: np.ndarray, ratio: float, triangles: np.ndarray) -> Viewpoint:
+    """Return the viewpoint that shows all points and of which triangles hide the least.
+
+    Args:
+        points: (n, 3) [m].
+        ratio: Height over width of the picture.
+        triangles: Corners of the triangles that may hide points, (m, 3, 3) [m].
     """
-    angle = float(np.degrees(2 * np.arctan(np.tan(HIGH / 2) / ratio)))
-    look = replace(LOOK, angle=angle)
+    angle = float(np.degrees(2 * np.arctan(np.tan(FIELD_OF_VIEW / 2) / ratio)))
+    look = replace(PREFERRED, angle=angle)
     views = [
-        fit_camera(replace(look, azimuth=look.azimuth + turn), places, ratio) for turn in TURNS
+        fit_camera(replace(look, azimuth=look.azimuth + turn), points, ratio) for turn in TURNS
     ]
-    some = places[np.linspace(0, len(places) - 1, SAMPLES).astype(int)]
-    return min(views, key=lambda view: round(hidden(view.place, some, triangles), 1))
+    some = points[np.linspace(0, len(points) - 1, SAMPLES).astype(int)]
+    return min(views, key=lambda view: round(hidden_share(view.position, some, triangles), 1))
 
 
-def hidden(
-    eye: np.ndarray, places: Sequence[np.ndarray] | np.ndarray, triangles: np.ndarray
+def hidden_share(
+    eye: np.ndarray, points: Sequence[np.ndarray] | np.ndarray, triangles: np.ndarray
 ) -> float:
-    """The share of places that triangles (n, 3, 3) hide from an eye."""
+    """Return the share of points that triangles (n, 3, 3) hide from an eye."""
     if not len(triangles):
         return 0.0
     a, b, c = np.moveaxis(triangles, 1, 0)
     one, other, start = b - a, c - a, eye - a
     behind = np.cross(start, one)
     count = 0
-    for place in places:
-        ray = place - eye
+    for point in points:
+        ray = point - eye
         across = np.cross(ray, other)
         volume = np.einsum("ij,ij->i", one, across)
         safe = np.where(np.abs(volume) > 1e-12, volume, np.inf)
@@ -55,4 +60,4 @@ def hidden(
         t = np.einsum("ij,ij->i", other, behind) / safe
         meets = (u >= 0) & (w >= 0) & (u + w <= 1) & (t > 0) & (t < 0.98)
         count += bool((meets & np.isfinite(safe)).any())
-    return count / len(places)
+    return count / len(points)

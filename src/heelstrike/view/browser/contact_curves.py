@@ -13,20 +13,21 @@ from heelstrike.view.browser.run_arrays import RunArrays
 if TYPE_CHECKING:
     from viser import GuiApi
 
-MOST = 400
-"""Samples of a curve; of more the extremes of each bin stay."""
+MAX_SAMPLES = 400
+"""Largest number of samples of a curve; longer ones keep the extremes of each bin."""
 PAST = "rgba(90, 110, 130, 0.10)"
+"""Colour of the shade over the past."""
 EDGE = 1e6
-"""Beyond anything that is drawn."""
+"""Value beyond any axis."""
 WIDTH, HEIGHT = 300, 150
-"""Of the panel and of a plot [pixels]."""
+"""Width of the panel and height of a plot [pixels]."""
 
 Number = Callable[[RunArrays, int], np.ndarray]
-"""A number over time of one contact."""
+"""Returns a number over time for one contact of a run."""
 
 
 def _friction(run: RunArrays, point: int) -> np.ndarray:
-    """|f_t|, from |f| and f_n."""
+    """Return |f_t| from |f| and f_n [N]."""
     size = np.linalg.norm(run.arrays["force"][:, point], axis=-1)
     normal = np.abs(run.arrays["normal_force"][:, point])
     return np.sqrt(np.maximum(size - normal, 0) * (size + normal))
@@ -43,11 +44,11 @@ PLOTS: dict[str, tuple[tuple[str, ...], Number]] = {
     "depth [mm]": (("depth",), lambda run, k: 1e3 * run.arrays["depth"][:, k]),
     "slip [mm/s]": (("slip", "depth"), _slip),
 }
-"""Title: variables that it takes, and the number."""
+"""Variables that each plot needs, and its number, by title."""
 
 
 class ContactCurves:
-    """Plots in a panel; one contact is chosen by name."""
+    """Plots of one contact in a panel; the contact is chosen by name."""
 
     def __init__(self, gui: GuiApi, runs: Sequence[RunArrays], colours: Sequence[str]) -> None:
         from viser import uplot
@@ -66,7 +67,7 @@ class ContactCurves:
             stroke="transparent",
             fill=PAST,
             fillTo=-EDGE,
-            auto=False,  # the axis does not heed it
+            auto=False,  # the axis is not scaled by it
             points={"show": False},
         )
         self.plots = [
@@ -87,15 +88,17 @@ class ContactCurves:
         self.redraw()
 
     def redraw(self, time: float | None = None) -> None:
-        """The curves anew: of another contact, or of runs that went on."""
+        """Draw the curves of another contact, or of runs that went on."""
         for title in self.titles:
             (grid, first), *others = (curve(run, self.choice.value, title) for run in self.runs)
             self._kept[title] = (grid, first, *(np.interp(grid, *other) for other in others))
         self.mark(self.runs[0].time[0] if time is None else time)
 
     def mark(self, time: float) -> None:
-        """Shades what is past: uPlot has no gaps in plain arrays, so the shade is a curve that is
-        high until the present and low from then on.
+        """Shade the past up to a time [s].
+
+        uPlot has no gaps in plain arrays, so the shade is a curve that is high up to the present
+        and low after it.
         """
         for title, drawn in zip(self.titles, self.plots, strict=True):
             grid, *curves = self._kept[title]
@@ -105,32 +108,32 @@ class ContactCurves:
 def add_curves(
     gui: GuiApi, runs: Sequence[RunArrays], colours: Sequence[str]
 ) -> ContactCurves | None:
-    """A panel of curves on the left; none where the first run has no contacts to show."""
+    """Add a panel of curves on the left; return None if the first run has no contacts to show."""
     if not titles(runs[0]):
         return None
     panel = gui.add_panel()
     with panel.add_tab("Contact"):
-        made = ContactCurves(gui, runs, colours)
+        curves = ContactCurves(gui, runs, colours)
     panel.dock_left()
     panel.set_width(WIDTH)
-    return made
+    return curves
 
 
 def titles(run: RunArrays) -> list[str]:
-    """Of the plots that a run holds everything for; none where it has no contacts."""
+    """Return the titles of the plots whose variables a run holds; none if it has no contacts."""
     if not run.points:
         return []
     return [title for title, (needs, _) in PLOTS.items() if set(needs) <= set(run.arrays)]
 
 
 def most_loaded(run: RunArrays) -> str:
-    """The contact with the largest normal force."""
+    """Return the name of the contact with the largest normal force."""
     loads = run.arrays.get("normal_force", np.zeros((1, len(run.points)))).max(axis=0)
     return run.points[int(np.argmax(loads))]
 
 
 def curve(run: RunArrays, contact: str, title: str) -> tuple[np.ndarray, np.ndarray]:
-    """Times and values of a run; zero where it has no such contact, or did not record it."""
+    """Return times and values of a curve; zeros if the run has no such contact or variable."""
     needs, number = PLOTS[title]
     if contact not in run.points or not set(needs) <= set(run.arrays):
         return run.time, np.zeros(len(run.time))
@@ -138,10 +141,10 @@ def curve(run: RunArrays, contact: str, title: str) -> tuple[np.ndarray, np.ndar
 
 
 def thinned(time: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """At most MOST samples of a curve that keep the least and the largest of every bin."""
-    if len(time) <= MOST:
+    """Return at most MAX_SAMPLES samples of a curve: the extremes of every bin."""
+    if len(time) <= MAX_SAMPLES:
         return time, value
-    edges = np.linspace(0, len(time), MOST // 2 + 1).astype(int)
+    edges = np.linspace(0, len(time), MAX_SAMPLES // 2 + 1).astype(int)
     kept = []
     for a, b in pairwise(edges.tolist()):
         part = value[a:b]

@@ -1,7 +1,7 @@
-"""Recordings as one HTML file that plays without a server, and asks nothing of any.
+"""Recordings as one self-contained HTML file that plays without a server.
 
-The scene's messages are recorded by viser and put into its page, with the times at which they
-hold; the page's own bar plays, pauses and seeks. Curves of a contact stand under it (beside.py).
+viser records the messages of the scene with their times and puts them into its page, whose bar
+plays, pauses and seeks. export_curves.py adds curves of a contact below it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import UnknownNameError
 from heelstrike.files import whole_file
 from heelstrike.view.browser.contact_curves import most_loaded, titles
-from heelstrike.view.browser.export_curves import beside
+from heelstrike.view.browser.export_curves import add_curves_below
+from heelstrike.view.browser.overlays import KINDS
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.scene_view import SceneView
 from heelstrike.view.browser.server import serving
@@ -25,43 +26,49 @@ if TYPE_CHECKING:
     from viser import ViserServer
 
 RATE = 30.0
-"""Pictures a second of simulated time."""
+"""Frames per second of simulated time."""
 
 
 def export(
     runs: Sequence[RunArrays],
     path: str | os.PathLike[str],
-    marks: Sequence[str] | None = None,
+    overlays: Sequence[str] | None = None,
     contact: str | None = None,
 ) -> Path:
-    """Writes the page, whole or not at all, and returns its path; `marks` are those of
-    `marks.KINDS` that are drawn, the usual if none are named; `contact` is the one whose curves
-    are shown, that of the largest force if none is named.
+    """Write the page, completely or not at all, and return its path.
+
+    Args:
+        overlays: Names in `overlays.KINDS` that are shown; by default forces, CoM and support
+            polygon.
+        contact: The contact whose curves are shown; by default that of the largest force.
     """
     if contact is not None and contact not in runs[0].points:
-        known = ", ".join(runs[0].points) or "none"
-        raise HeelstrikeError(f"no contact '{contact}' in this recording; contacts: {known}")
+        raise UnknownNameError("contact", contact, runs[0].points)
+    unknown = [name for name in overlays or () if name not in KINDS]
+    if unknown:
+        raise UnknownNameError("overlay", unknown[0], KINDS)
     with serving(port=0) as server:
-        cast = SceneView(server, runs, max(run.strongest() for run in runs))
-        for kind in cast.overlays[0].shown:
-            if marks is not None:
-                cast.switch(kind, kind in marks)
-        text = _played(server, cast)
+        view = SceneView(server, runs, max(run.typical_peak_force() for run in runs))
+        for kind in KINDS:
+            if overlays is not None:
+                view.switch(kind, kind in overlays)
+        text = _serialize(server, view)
     if titles(runs[0]):
-        text = beside(text, runs, contact or most_loaded(runs[0]))
+        text = add_curves_below(text, runs, contact or most_loaded(runs[0]))
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")
     return Path(path)
 
 
-def _played(server: ViserServer, cast: SceneView) -> str:
-    begin = min(float(run.time[0]) for run in cast.runs)
-    end = max(float(run.time[-1]) for run in cast.runs)
+def _serialize(server: ViserServer, view: SceneView) -> str:
+    """Return viser's page with all frames of the runs."""
+    begin = min(float(run.time[0]) for run in view.runs)
+    end = max(float(run.time[-1]) for run in view.runs)
     serializer = server.get_scene_serializer()
     last = begin
     for moment in np.append(np.arange(begin, end, 1 / RATE), end):
         serializer.insert_sleep(max(float(moment) - last, 0.0))
         last = float(moment)
-        cast.show([run.at(run.index(last)) for run in cast.runs])
+        view.show([run.at(run.index(last)) for run in view.runs])
     serializer.insert_sleep(1 / RATE)
     return serializer.as_html()

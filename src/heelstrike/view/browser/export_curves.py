@@ -1,7 +1,7 @@
-"""A page that plays, with curves of one contact under it: what viser's panels are to its viewer.
+"""Curves of one contact below an exported page.
 
-viser writes its scene into a page but not its panels. So its page becomes a frame of ours, whole,
-and under it stand pictures of the curves. A line in each follows the clock of the frame's player.
+viser writes its scene into a page, but not its panels. So its page becomes a frame of ours, with
+pictures of the curves below it. A line in each curve follows the time of the frame's player.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from heelstrike.view import plot
 from heelstrike.view.browser.contact_curves import curve, titles
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.scene_view import colour, rgb
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZE = (3.4, 1.9)
-"""Of a plot [inch]."""
+"""Width and height of a plot [inch]."""
 AXES = (0.17, 0.25, 0.79, 0.6)
-"""Its axes: left, bottom, width, height, of the whole."""
-FOLLOW = 50
-"""Time between two looks at the player's clock [ms]."""
+"""Axes of a plot: left, bottom, width and height, as shares of the plot."""
+PERIOD = 50
+"""Time between two readings of the player's clock [ms]."""
 STYLE = """
 html, body { margin: 0; height: 100%; }
 body { display: flex; flex-direction: column; font: 14px system-ui, sans-serif; color: #333; }
@@ -50,9 +51,9 @@ setInterval(() => {
 """
 
 
-def beside(player: str, runs: Sequence[RunArrays], contact: str) -> str:
-    """viser's page in a frame, above curves of a contact."""
-    drawn = [_picture(_plot(runs, contact, title)) for title in titles(runs[0])]
+def add_curves_below(player: str, runs: Sequence[RunArrays], contact: str) -> str:
+    """Return a page with viser's page in a frame above curves of a contact."""
+    drawn = [_svg(curve_figure(runs, contact, title)) for title in titles(runs[0])]
     time = runs[0].time
     at = {
         "offset": min(float(run.time[0]) for run in runs),
@@ -60,7 +61,7 @@ def beside(player: str, runs: Sequence[RunArrays], contact: str) -> str:
         "end": max(float(time[-1]), float(time[0]) + 1e-9),
         "left": AXES[0],
         "width": AXES[2],
-        "every": FOLLOW,
+        "every": PERIOD,
     }
     low, high = 100 * (1 - AXES[1] - AXES[3]), 100 * AXES[1]
     edge = f"left: {100 * AXES[0]}%; top: {low:.1f}%; bottom: {high:.1f}%"
@@ -77,7 +78,7 @@ def beside(player: str, runs: Sequence[RunArrays], contact: str) -> str:
 
 
 def _names(runs: Sequence[RunArrays]) -> str:
-    """Of several runs, in their colours."""
+    """Return the names of several runs in their colours as HTML."""
     if len(runs) < 2:
         return ""
     return "".join(
@@ -86,9 +87,8 @@ def _names(runs: Sequence[RunArrays]) -> str:
     )
 
 
-def _plot(runs: Sequence[RunArrays], contact: str, title: str) -> Figure:
-    from heelstrike.view import plot
-
+def curve_figure(runs: Sequence[RunArrays], contact: str, title: str) -> Figure:
+    """Return one curve of a contact over time, of all runs."""
     figure, (ax,) = plot.figure(size=SIZE)
     for k, run in enumerate(runs):
         ax.plot(*curve(run, contact, title), color=colour(k), linewidth=1.0)
@@ -98,8 +98,8 @@ def _plot(runs: Sequence[RunArrays], contact: str, title: str) -> Figure:
     return figure
 
 
-def _picture(figure: Figure) -> str:
-    """As an SVG within the page."""
+def _svg(figure: Figure) -> str:
+    """Return a figure as an SVG image inside the page."""
     import matplotlib
 
     written = io.BytesIO()

@@ -1,7 +1,7 @@
-"""A scene that is simulated while one watches: paced by the clock, changed between two steps.
+"""A scene that is simulated in real time and changed between two steps.
 
-Parameters are inputs of the compiled step, so a change costs no compilation. What is asked from
-other threads waits in a queue, which also wakes the pace: it takes effect in the very next step.
+Parameters are inputs of the compiled step, so that a change needs no compilation. Changes from
+other threads wait in a queue, which also wakes the simulation: they take effect in the next step.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,68 +25,72 @@ if TYPE_CHECKING:
     from heelstrike.simulate.scene_file import SceneFile
 
 FRAME = 1 / 30
-"""Wall time from one picture to the next [s]."""
-BEHIND = 0.1
-"""Wall time that is caught up with at most; what lies further back is given up [s]."""
-KEPT, RECORDS = 4.0, 8000
-"""Simulated time that is remembered for curves [s], in at most so many records."""
-SHARE = 0.9
-"""Of the measured factor that a new picture keeps: over the last ten."""
+"""Wall time between two frames [s]."""
+MAX_LAG = 0.1
+"""Largest wall time that is made up for; an older lag is dropped [s]."""
+HISTORY, MAX_RECORDS = 4.0, 8000
+"""Simulated time that is kept for curves [s], and its largest number of records."""
+SMOOTHING = 0.9
+"""Weight of earlier frames in the measured real-time factor: about the last ten count."""
 
 
 class LiveSimulation:
-    """A simulator that keeps pace with the clock."""
+    """A simulator that runs in step with the wall clock."""
 
     def __init__(self, scene: SceneFile, body: str | None = None) -> None:
-        """Compiles a step with room for a push on a body, the first if none is named."""
+        """Compile a step with a push on a body, by default the first."""
         self.scene, self.sim = scene, scene.simulator()
-        self.paused, self.speed, self.factor, self.share = False, 1.0, 0.0, 0.0
-        """`factor` is simulated over wall time, `share` the part of the wall time it takes."""
+        self.paused = False
+        self.speed = 1.0
+        """Wanted ratio of simulated to wall time."""
+        self.factor = 0.0
+        """Measured ratio of simulated to wall time."""
+        self.load = 0.0
+        """Share of the wall time that steps take."""
         self.change_time: float | None = None
-        """From the last change that was asked for to the end of the step that has it [s]."""
+        """Time from the last request to the end of the first step with it [s]."""
         self.note = ""
-        """What went wrong, if anything did."""
-        self._asked: queue.Queue[tuple[float, Callable[[], None]]] = queue.Queue()
+        """The last warning or error, if any."""
+        self._requests: queue.Queue[tuple[float, Callable[[], None]]] = queue.Queue()
         self._slots: dict[str, str] = {}
         self._names = [n for n in standard(scene.scene, ()) if n in NAMES]
-        for name in dict.fromkeys([body or scene.robot.bodies[0].name, *_pushed(scene)]):
+        for name in dict.fromkeys([body or scene.robot.bodies[0].name, *_pushed_bodies(scene)]):
             self._slot(name)
         self.sim.compile(self._names)
         self._dt = float(self.sim.parameters["dt"][0])
-        self._debt = self._last = 0.0
+        self._lag = self._last = 0.0
         self.reset()
 
     @property
     def time(self) -> float:
-        """[s]"""
+        """Simulated time [s]."""
         return float(self.sim.time[0])
 
     @property
     def failed(self) -> bool:
+        """True if the simulation diverged."""
         return bool(self.sim.failed[0] >= 0)
 
-    # what one may ask, from any thread
+    def request(self, change: Callable[[], None]) -> None:
+        """Have a change made between two steps; any thread may call this."""
+        self._requests.put((time.perf_counter(), change))
 
-    def ask(self, change: Callable[[], None]) -> None:
-        """Has something done between two steps."""
-        self._asked.put((time.perf_counter(), change))
-
-    # what is done, between two steps
+    # the methods below are called between two steps: by requests, or by the simulating thread
 
     def set(self, path: str, value: float) -> None:
-        """A parameter by its path, from the next step on."""
+        """Set a parameter by its path from the next step on."""
         self.sim.parameters[path] = value
         self.values.info["parameters"][path] = self.sim.parameters[path].tolist()
 
     def push(self, body: str, force: ArrayLike, duration: float) -> None:
-        """A force on a body from now on [N], for a while [s]; a body's first one compiles."""
+        """Apply a force [N] to a body for a duration [s]; the first push of a body compiles."""
         path, step = self._slot(body), round(self.time / self._dt)
         self.sim.parameters[f"{path}.force"] = force
         self.sim.parameters[f"{path}.first"] = step
         self.sim.parameters[f"{path}.last"] = step + max(1, round(duration / self._dt))
 
     def pushes(self) -> dict[str, np.ndarray]:
-        """Forces that act now, by body [N]."""
+        """Return the forces that act now, by body [N]."""
         values, now = self.sim.parameters, self.time / self._dt
         acting = {
             body: values[f"{path}.force"]
@@ -96,57 +100,54 @@ class LiveSimulation:
         return {body: force for body, force in acting.items() if force.any()}
 
     def reset(self) -> None:
-        """Back to the scene's start; parameters stay, pushes of one's own are over."""
+        """Return to the start of the scene; parameters stay, and the user's pushes end."""
         q0, v0 = self.scene.start
         self.sim.reset(q0=q0, v0=v0)
         for path in self._slots.values():
             self.sim.parameters[f"{path}.last"] = 0
-        self.note, self._debt = "", 0.0
+        self.note, self._lag = "", 0.0
         run = self.sim.run(steps=1, record=self._names, progress=False)
         self.values: RunArrays = run_arrays(run, self.scene.name, robot=self.scene.robot)
 
-    # time
-
     def frame(self) -> None:
-        """Waits until the next picture is due, does what was asked, and lets time go on."""
-        begun = time.perf_counter()
-        asked = self._wait(begun + FRAME)
+        """Wait until the next frame is due, make the requested changes, and simulate."""
+        requested = self._wait(time.perf_counter() + FRAME)
         if self.paused or self.failed:
             self.factor = self._last = 0.0
             return
         now = time.perf_counter()
         spent, self._last = now - (self._last or now - FRAME), now
-        self._debt = min(self._debt + spent * self.speed, BEHIND * max(self.speed, 1.0))
-        steps = max(int(self._debt / self._dt), 1 if asked else 0)
+        self._lag = min(self._lag + spent * self.speed, MAX_LAG * max(self.speed, 1.0))
+        steps = max(int(self._lag / self._dt), 1 if requested else 0)
         if not steps:
             return
-        self._debt -= steps * self._dt
+        self._lag -= steps * self._dt
         begun = time.perf_counter()
-        stepped = self.advance(steps)
-        if asked:
-            self.change_time = stepped - asked
-        self.factor = SHARE * self.factor + (1 - SHARE) * steps * self._dt / max(spent, 1e-6)
-        self.share = SHARE * self.share + (1 - SHARE) * (stepped - begun) / max(spent, 1e-6)
+        ended = self.advance(steps)
+        if requested:
+            self.change_time = ended - requested
+        self.factor = _smoothed(self.factor, steps * self._dt / max(spent, 1e-6))
+        self.load = _smoothed(self.load, (ended - begun) / max(spent, 1e-6))
 
     def advance(self, steps: int) -> float:
-        """Makes steps; returns the wall clock when they were made [s]."""
-        with warnings.catch_warnings(record=True) as told:
+        """Simulate a number of steps; return the wall clock at their end [s]."""
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", HeelstrikeWarning)
             run = self.sim.run(steps=steps, record=self._names, progress=False)
-        stepped = time.perf_counter()
-        if run.data.sizes["time"] <= steps:  # a run keeps what it has when one presses Ctrl-C
+        ended = time.perf_counter()
+        if run.data.sizes["time"] <= steps:  # Ctrl-C ended the run early
             raise KeyboardInterrupt
-        self._keep(run)
-        for warning in told:
+        self._append(run)
+        for warning in caught:
             self.note = str(warning.message)
-        return stepped
+        return ended
 
     def _wait(self, until: float) -> float:
-        """Does what is asked until a time; returns when the first of it was asked, else 0."""
+        """Make requested changes until a time; return the time of the first request, else 0."""
         first = 0.0
-        while (left := until - time.perf_counter()) > 0 or not self._asked.empty():
+        while (left := until - time.perf_counter()) > 0 or not self._requests.empty():
             try:
-                when, change = self._asked.get(timeout=max(left, 1e-4))
+                when, change = self._requests.get(timeout=max(left, 1e-4))
             except queue.Empty:
                 break
             try:
@@ -154,12 +155,12 @@ class LiveSimulation:
             except HeelstrikeError as error:
                 self.note = str(error)
             first = first or when
-            if not self.paused and self._asked.empty():
+            if not self.paused and self._requests.empty():
                 break
         return first
 
     def _slot(self, body: str) -> str:
-        """The parameters of a push of one's own on a body."""
+        """Return the path of the parameters of the user's push on a body; make them if needed."""
         name = self.sim.robot.bodies[self.sim.robot.body(body)].name
         if name not in self._slots:
             before = set(self.sim.parameters)
@@ -169,21 +170,26 @@ class LiveSimulation:
             self._slots[name] = new
         return self._slots[name]
 
-    def _keep(self, run: Recording) -> None:
-        """Adds a run's records to those that are remembered."""
+    def _append(self, run: Recording) -> None:
+        """Add the records of a run to the history."""
         data, old = run.data.isel(world=0), self.values
-        most = min(round(KEPT / self._dt), RECORDS)
-        first = max(0, len(old.time) + data.sizes["time"] - 1 - most)
-        arrays: dict[str, Any] = {
+        longest = min(round(HISTORY / self._dt), MAX_RECORDS)
+        first = max(0, len(old.time) + data.sizes["time"] - 1 - longest)
+        arrays = {
             name: np.concatenate([array[first:-1], data[name].values])
             for name, array in old.arrays.items()
         }
-        clock = np.concatenate([old.time[first:-1], data["time"].values])
-        self.values = replace(old, time=clock, arrays=arrays)
+        times = np.concatenate([old.time[first:-1], data["time"].values])
+        self.values = replace(old, time=times, arrays=arrays)
 
 
-def _pushed(scene: SceneFile) -> list[str]:
-    """Bodies that the scene itself pushes: they get a push of one's own before those are over, or
-    it would take their place.
+def _smoothed(old: float, new: float) -> float:
+    return SMOOTHING * old + (1 - SMOOTHING) * new
+
+
+def _pushed_bodies(scene: SceneFile) -> list[str]:
+    """Return the bodies that the scene itself pushes.
+
+    They get a separate push for the user from the start, which would otherwise replace the scene's.
     """
     return [scene.robot.bodies[scene.robot.body(push.body)].name for push in scene.content.push]

@@ -1,13 +1,12 @@
-"""Which way the surfaces push: outward normals at contact points, as the surfaces themselves tell.
+"""Outward normals of surfaces at contact points.
 
-A recording holds forces, not normals. It holds the surfaces, though, with all their fields; made
-again, each says its normal where the point is.
+A recording holds forces, not normals. It holds the fields of the surfaces, though, so that each
+surface can be rebuilt and evaluated at the point.
 """
 
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -15,30 +14,34 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import WORLD, Point
-from heelstrike.scene import surfaces as shapes
+from heelstrike.scene.surfaces import SURFACES, Surface
 from heelstrike.spatial.vector import SX
 from heelstrike.view.browser.run_arrays import RunArrays
-from heelstrike.view.render.surface_solids import recorded_surfaces
+from heelstrike.view.render.surface_solids import SurfaceRecord, recorded_surfaces
+
+KINDS = {kind.__name__: kind for kind in SURFACES}
+"""Classes of surfaces by name."""
 
 
 class Normals:
-    """Of the contacts of a run."""
+    """The normals at the contacts of a run."""
 
     def __init__(self, run: RunArrays) -> None:
         self._robot = run.robot
-        made = {s["name"]: _again(s) for s in recorded_surfaces(run.info, run.world)}
+        rebuilt = {s["name"]: _rebuilt(s) for s in recorded_surfaces(run.info, run.world)}
         self._contacts = [
-            _contact(run, name, made[on]) if on in made else None
+            _contact(run, name, rebuilt[on]) if on in rebuilt else None
             for name, on in zip(run.points, run.surfaces, strict=True)
         ]
 
-    def at(self, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """Unit normals in the world where `wanted`, (contacts, 3); NaN elsewhere, and where a
-        surface cannot be made again.
+    def at(self, q: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return unit normals in the world at the chosen contacts, (contacts, 3).
+
+        They are NaN at other contacts, and where a surface cannot be rebuilt. `chosen` is a mask.
         """
         found = np.full((len(self._contacts), 3), np.nan)
-        poses = placements(self._robot, q) if wanted.any() else []
-        for k in np.flatnonzero(wanted):
+        poses = placements(self._robot, q) if chosen.any() else []
+        for k in np.flatnonzero(chosen):
             contact = self._contacts[k]
             if contact is None:
                 continue
@@ -56,31 +59,32 @@ def _pose(poses: list[tuple[np.ndarray, np.ndarray]], body: int) -> tuple[np.nda
     return (np.eye(3), np.zeros(3)) if body == WORLD else poses[body]
 
 
-def _again(surface: dict[str, Any]) -> shapes.Surface | None:
-    """A surface from what a recording says of it; None where that is not enough."""
-    kind = getattr(shapes, surface["kind"], None)
+def _rebuilt(surface: SurfaceRecord) -> Surface | None:
+    """Return a surface from its fields in a recording; None if they are not enough."""
+    kind = KINDS.get(surface["kind"])
     if kind is None:
         return None
-    given = {f.name: surface[f.name] for f in fields(kind) if f.name in surface}
+    values = {f.name: surface[f.name] for f in fields(kind) if f.name in surface}
     try:
-        return kind(**given)
-    except HeelstrikeError:  # heights in a file that is gone
+        return kind(**values)
+    except HeelstrikeError:  # the file of its heights is missing
         return None
 
 
 def _contact(
-    run: RunArrays, name: str, surface: shapes.Surface | None
-) -> tuple[Point, shapes.Surface, int] | None:
-    """The point of a contact and the part of the surface, from the contact's name: `point`, or
-    `point on surface part`.
+    run: RunArrays, name: str, surface: Surface | None
+) -> tuple[Point, Surface, int] | None:
+    """Return the point of a contact, its surface and the index of the surface's part.
+
+    They are found by the contact's name in the recording: `point`, or `point on surface part`.
     """
     if surface is None:
         return None
     own, _, rest = name.partition(" on ")
-    standing = run.info["scene"].get("world_points", [])
+    world_points = run.info["scene"].get("world_points", [])
     known = {point.name: point for point in run.robot.points} | {
         f"world.{k}": Point(f"world.{k}", WORLD, np.array(x[:3]), x[3])
-        for k, x in enumerate(standing)
+        for k, x in enumerate(world_points)
     }
     part = rest.removeprefix(surface.name).strip()
     if own not in known or part not in surface.parts:

@@ -1,8 +1,8 @@
-"""What is drawn on a robot: contact forces, friction cones, CoM, CoP, ZMP, support polygon.
+"""Overlays on a robot: contact forces, friction cones, CoM, CoP, ZMP, support polygon.
 
 An arrow of 1 m is a force of `scale` newtons. A cone has its tip at the contact, the surface's
-normal as its axis, the slope mu_s and the height of the normal force: the arrow's tip is inside,
-on its upper rim's disc, as long as friction holds, and outside where it would have to slide.
+normal as its axis, the slope mu_s and the height of the normal force: the arrow's tip lies inside
+the disc of its upper rim while friction holds, and outside it where the contact must slide.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from heelstrike.view.browser.normals import Normals
 from heelstrike.view.browser.run_arrays import RunArrays, Sample
 
 if TYPE_CHECKING:
-    from viser import SceneApi
+    from collections.abc import Callable
+
+    from viser import SceneApi, SceneNodeHandle
 
 KINDS = {
     "forces": ("contact forces", ("contact_position", "force", "touching")),
@@ -31,7 +33,7 @@ KINDS = {
     "zmp": ("ZMP", ("zmp",)),
     "support": ("support polygon", ("contact_position", "touching", "depth")),
 }
-"""What it is called, and the variables that it takes."""
+"""Label of each overlay, and the variables that it needs."""
 COLOURS: dict[str, Colour] = {
     "forces": (213, 94, 0),
     "cones": (230, 159, 0),
@@ -40,21 +42,21 @@ COLOURS: dict[str, Colour] = {
     "zmp": (190, 80, 150),
     "support": (120, 190, 235),
 }
-FIRST = ("forces", "com", "support")
-"""Shown at the start."""
-FAINT = 1e-6
-"""Force that no arrow shows [N]."""
+INITIAL = ("forces", "com", "support")
+"""Overlays that are shown at the start."""
+MIN_FORCE = 1e-6
+"""Largest normal force that has no cone [N]."""
 UP = np.array([0.0, 0.0, 1.0])
 
 
 class Overlays:
-    """The marks of one run under a node; a ghost's have its colour."""
+    """The overlays of one run under a node; those of a ghost have its colour."""
 
     def __init__(
         self, scene: SceneApi, name: str, run: RunArrays, size: float, ghost: Colour | None = None
     ) -> None:
         self.run, self.size = run, size
-        self.shown = {kind: kind in FIRST and self.has(kind) for kind in KINDS}
+        self.shown = {kind: kind in INITIAL and self.has(kind) for kind in KINDS}
         self._normals = Normals(run)
         self.root = scene.add_frame(name, show_axes=False)
         colours = COLOURS if ghost is None else dict.fromkeys(COLOURS, ghost)
@@ -77,37 +79,46 @@ class Overlays:
             cast_shadow=False,
             receive_shadow=False,
         )
+        self._kinds: dict[str, tuple[SceneNodeHandle, Callable[[Sample, float], None]]] = {
+            "forces": (self.forces.node, self._show_forces),
+            "cones": (self.cones.node, self._show_cones),
+            "com": (self.com, self._show_com),
+            "cop": (self.cop.node, self._show_cop),
+            "zmp": (self.zmp.node, self._show_zmp),
+            "support": (self.support, self._show_support),
+        }
         for kind, on in self.shown.items():
             self.switch(kind, on)
 
     def has(self, kind: str) -> bool:
-        """Whether the run holds what a mark takes."""
+        """Return whether the run holds the variables that an overlay needs."""
         return set(KINDS[kind][1]) <= set(self.run.arrays)
 
     def switch(self, kind: str, on: bool) -> None:
-        """Shows a mark from now on, or hides it."""
+        """Show or hide an overlay from now on."""
         self.shown[kind] = on and self.has(kind)
-        node = getattr(self, kind)
-        getattr(node, "node", node).visible = self.shown[kind]
+        node, _ = self._kinds[kind]
+        node.visible = self.shown[kind]
 
     def show(self, now: Sample, scale: float) -> None:
-        """All marks that are switched on, at one time; the scale in N/m."""
+        """Show all overlays that are switched on at one time; `scale` is the force of 1 m [N/m]."""
         for kind, on in self.shown.items():
             if on:
-                getattr(self, f"_show_{kind}")(now, scale)
+                _, show = self._kinds[kind]
+                show(now, scale)
 
     def _show_forces(self, now: Sample, scale: float) -> None:
         vectors = np.where(now["touching"][:, None], now["force"], 0.0) / scale
         self.forces.show(now["contact_position"], vectors, 0.02 * self.size)
 
     def _show_cones(self, now: Sample, scale: float) -> None:
-        loaded = now["touching"] & (now["normal_force"] > FAINT)
+        loaded = now["touching"] & (now["normal_force"] > MIN_FORCE)
         height = np.where(loaded, now["normal_force"], np.nan) / scale
         normals = self._normals.at(now["q"], loaded)
         self.cones.show(now["contact_position"], normals, self._mu(now) * height, height)
 
     def _show_com(self, now: Sample, scale: float) -> None:
-        """With a plumb line to the height of the lowest contact."""
+        """Show the CoM with a plumb line to the height of the lowest contact."""
         self.com.position = now["com"]
         places = now.get("contact_position", np.zeros((0, 3)))
         drop = now["com"][2] - places[:, 2].min(initial=now["com"][2])
@@ -122,7 +133,7 @@ class Overlays:
         self._pins(self.zmp, now["zmp"][None])
 
     def _show_support(self, now: Sample, scale: float) -> None:
-        """On the surface: contacts are below it by their depth."""
+        """Show the support polygon on the surface; contact points are below it by their depth."""
         on = now["touching"]
         places = now["contact_position"][on]
         corners = hull(places[:, :2]) if len(places) > 2 else np.zeros((0, 2))
@@ -140,7 +151,7 @@ class Overlays:
         pins.show(places, up, 0.02 * self.size * one, 0.16 * self.size * one)
 
     def _mu(self, now: Sample) -> np.ndarray:
-        """Coefficient of friction at each contact; NaN where the law has none."""
+        """Return the coefficient of friction at each contact; NaN if the law has none."""
         depth = now["depth"]
         found = [
             coefficients(self.run.info, law, self.run.world, depth[k])[0]

@@ -1,26 +1,26 @@
-"""Recordings in the browser: a time slider, play and pause, the speed, curves of a contact."""
+"""Player of recordings in the browser: time slider, play and pause, speed, curves of a contact."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heelstrike.view.browser.contact_curves import add_curves
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.scene_view import SceneView, add_switches, colour, legend, rgb
 
 if TYPE_CHECKING:
-    from viser import GuiEvent, ViserServer
+    from viser import GuiCheckboxHandle, GuiEvent, GuiSliderHandle, ViserServer
 
 RATE = 30.0
-"""Pictures a second of wall time."""
+"""Frames per second of wall time."""
 SPEEDS = ("0.01x", "0.05x", "0.1x", "0.25x", "0.5x", "1x", "2x", "4x")
 
 
 class Player:
-    """The runs at a time, which goes on while it plays."""
+    """The runs at one time, which advances while it plays."""
 
     def __init__(self, server: ViserServer, runs: Sequence[RunArrays]) -> None:
         self.server, self.runs = server, list(runs)
@@ -29,13 +29,13 @@ class Player:
         self.begin = min(float(run.time[0]) for run in runs)
         self.playing = False
         self.speed = 1.0
-        strongest = max(run.strongest() for run in runs)
-        self.scene_view = SceneView(server, runs, strongest)
-        self._panel()
+        force = max(run.typical_peak_force() for run in runs)
+        self.scene_view = SceneView(server, runs, force)
+        self._add_panel()
         self.seek(self.begin)
 
     def seek(self, moment: float) -> None:
-        """Shows a time [s]."""
+        """Show a time [s]."""
         with self.lock, self.server.atomic():
             self.time = min(max(moment, self.begin), self.end)
             self.scene_view.show([run.at(run.index(self.time)) for run in self.runs])
@@ -45,7 +45,7 @@ class Player:
                 self.curves.mark(self.time)
 
     def toggle(self) -> None:
-        """Plays or pauses; from the end it begins again."""
+        """Play or pause; at the end, play from the beginning."""
         with self.lock:
             self.playing = not self.playing
             if self.playing and self.time >= self.end:
@@ -54,7 +54,7 @@ class Player:
             self.button.icon = "player-pause" if self.playing else "player-play"
 
     def play(self, until: Callable[[], bool]) -> None:
-        """Lets time pass while it plays; returns when `until` holds."""
+        """Advance the time while it plays; return when `until` returns true."""
         last = time.perf_counter()
         while not until():
             time.sleep(1 / RATE)
@@ -70,7 +70,10 @@ class Player:
         with self.lock:
             change()
 
-    def _panel(self) -> None:
+    def _set_speed(self, text: str) -> None:
+        self.speed = float(text.removesuffix("x"))
+
+    def _add_panel(self) -> None:
         gui, span = self.server.gui, max(self.end - self.begin, 1e-6)
         with gui.add_folder("Time"):
             self.slider = gui.add_slider(
@@ -78,21 +81,20 @@ class Player:
             )
             self.button = gui.add_button("Play", icon="player-play")
             speed = gui.add_dropdown("speed", SPEEDS, initial_value="1x")
-        self.slider.on_update(self._slid)
+        self.slider.on_update(self._slider_moved)
         self.button.on_click(lambda _: self.toggle())
         gui.add_command("Play or pause", hotkey="space").on_trigger(lambda _: self.toggle())
-        speed.on_update(lambda _: setattr(self, "speed", float(speed.value[:-1])))
+        speed.on_update(lambda _: self._set_speed(speed.value))
         if len(self.runs) > 1:
-            self._runs()
+            self._add_run_switches()
         add_switches(self.server, self.scene_view, self._act)
         self.curves = add_curves(gui, self.runs, [colour(k) for k in range(len(self.runs))])
 
-    def _slid(self, event: object) -> None:
-        if getattr(event, "client", None) is None:  # moved by play itself
-            return
-        self.seek(float(self.slider.value))
+    def _slider_moved(self, event: GuiEvent[GuiSliderHandle[float]]) -> None:
+        if event.client is not None:  # else moved by the player itself
+            self.seek(float(self.slider.value))
 
-    def _runs(self) -> None:
+    def _add_run_switches(self) -> None:
         gui = self.server.gui
         with gui.add_folder("Recordings"):
             for k, run in enumerate(self.runs):
@@ -104,6 +106,6 @@ class Player:
                 )
             gui.add_html(legend({run.label: rgb(colour(k)) for k, run in enumerate(self.runs)}))
 
-    def _hiding(self, k: int) -> Callable[[GuiEvent[Any]], None]:
+    def _hiding(self, k: int) -> Callable[[GuiEvent[GuiCheckboxHandle]], None]:
         """Return the callback of the checkbox that shows the k-th run."""
         return lambda event: self._act(lambda: self.scene_view.hide(k, not event.target.value))

@@ -1,4 +1,4 @@
-"""A world of a recording as plain arrays over time: what the browser's nodes are placed by."""
+"""One world of a recording as plain arrays over time, from which the viewer's nodes are placed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from heelstrike.view.render.robot_solids import BodySolids, place_solids, robot_
 from heelstrike.view.render.snapshots import recorded_robot, world_over_time
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from heelstrike.record.recording import Recording
 
 NAMES = (
@@ -28,10 +30,10 @@ NAMES = (
     "zmp",
     "com",
 )
-"""Variables of a recording that are shown, where it has them."""
+"""Variables of a recording that the viewer shows, if they were recorded."""
 
-USUAL = 0.9
-"""Share of the time with contact in which arrows are not longer than planned."""
+FORCE_QUANTILE = 0.9
+"""Quantile of the contact force that sets the scale of arrows."""
 
 Sample = Mapping[str, np.ndarray]
 """Variables at one time, by name."""
@@ -39,12 +41,12 @@ Sample = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class RunArrays:
-    """What is shown of a run."""
+    """The arrays of a run that the viewer shows."""
 
     label: str
     robot: Robot
     info: dict[str, Any]
-    """Of the recording: laws, surfaces, parameters."""
+    """Attributes of the recording: laws, surfaces, parameters."""
     world: int
     time: np.ndarray
     """(n,) [s]"""
@@ -53,39 +55,40 @@ class RunArrays:
     points: tuple[str, ...] = ()
     """Names of the contacts."""
     laws: tuple[str, ...] = ()
-    """The surface, or body, whose law holds at each of them."""
+    """The surface, or body, whose law applies at each contact."""
     surfaces: tuple[str, ...] = ()
-    """The surface that each of them may touch."""
+    """The surface of each contact."""
 
     @cached_property
-    def worn(self) -> BodySolids:
-        """What the robot looks like."""
+    def solids(self) -> BodySolids:
+        """The solids of the robot."""
         return robot_solids(self.robot)
 
-    def corners(self, k: int) -> np.ndarray:
-        """Places of the robot at a record, (n, 3) [m]."""
-        solids = place_solids(self.robot, self.worn, self.arrays["q"][k])
+    def vertices(self, k: int) -> np.ndarray:
+        """Return the vertices of the robot at record k, (n, 3) [m]."""
+        solids = place_solids(self.robot, self.solids, self.arrays["q"][k])
         return np.vstack([solid.vertices for solid in solids])
 
     def index(self, time: float) -> int:
-        """Of the record at a time, or the last one before [s]."""
+        """Return the index of the last record up to a time [s]."""
         return max(int(np.searchsorted(self.time, time + 1e-9, side="right")) - 1, 0)
 
     def at(self, k: int) -> Sample:
+        """Return the variables at record k."""
         return {name: array[k] for name, array in self.arrays.items()}
 
-    def strongest(self) -> float:
-        """Largest contact force at a time, less the rare peaks of impacts [N]."""
+    def typical_peak_force(self) -> float:
+        """Return the largest contact force at a time, without the rare peaks of impacts [N]."""
         forces = np.linalg.norm(self.arrays.get("force", np.zeros((1, 1, 3))), axis=-1)
         largest = forces.max(axis=1, initial=0.0)
         acting = largest[largest > 0]
-        return float(np.quantile(acting, USUAL)) if len(acting) else 0.0
+        return float(np.quantile(acting, FORCE_QUANTILE)) if len(acting) else 0.0
 
 
 def run_arrays(
     run: Recording, label: str = "", world: int = 0, robot: Robot | None = None
 ) -> RunArrays:
-    """A world of a recording that holds q over time."""
+    """Return the arrays of one world of a recording that holds q over time."""
     shown, robot = world_over_time(run, world), recorded_robot(run, robot)
     arrays = {name: shown[name].values for name in NAMES if _over_time(shown, name)}
     labels: dict[str, tuple[str, ...]] = {}
@@ -96,5 +99,5 @@ def run_arrays(
     return RunArrays(label, robot, run.info, world, shown["time"].values, arrays, **labels)
 
 
-def _over_time(shown: Any, name: str) -> bool:
+def _over_time(shown: xr.Dataset, name: str) -> bool:
     return name in shown and "time" in shown[name].dims

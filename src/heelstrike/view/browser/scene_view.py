@@ -1,9 +1,9 @@
-"""All runs on one stage: robots, marks, and the panel that switches them on and off."""
+"""All runs in one scene: robots, overlays, and the panel that switches them on and off."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,118 +13,123 @@ from heelstrike.view.browser.overlays import COLOURS, KINDS, Overlays
 from heelstrike.view.browser.robot_node import RobotNode
 from heelstrike.view.browser.run_arrays import RunArrays, Sample
 from heelstrike.view.browser.world_node import WORLD, WorldNode
-from heelstrike.view.render.film_strip import rounded
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import GuiCheckboxHandle, GuiEvent, ViserServer
 
 Act = Callable[[Callable[[], None]], None]
-"""Runs a change where the scene is written."""
-RUNS = tuple(plot.COLOURS[k] for k in (0, 2, 3, 5, 6, 7))
-LONGEST = 0.45
-"""Length of the longest arrow at first, over the robot's size."""
+"""Runs a change in the thread that writes the scene."""
+RUN_COLOURS = tuple(plot.COLOURS[k] for k in (0, 2, 3, 5, 6, 7))
+"""Colours of runs: other ones than those of forces and cones."""
+LONGEST_ARROW = 0.45
+"""Initial length of the longest arrow over the size of the robot."""
 
 
 class SceneView:
-    """The runs, shown at one time; the first in its own colours, the others as ghosts."""
+    """The runs at one time; the first has its own colours, the others are ghosts."""
 
-    def __init__(self, server: ViserServer, runs: Sequence[RunArrays], strongest: float) -> None:
+    def __init__(self, server: ViserServer, runs: Sequence[RunArrays], force: float) -> None:
+        """Add the nodes of all runs; `force` is the force of the longest arrow [N]."""
         self.runs = list(runs)
         self.world_node = WorldNode(server, runs[0])
         scene, size = server.scene, self.world_node.size
-        self.scale = rounded(max(strongest, 1e-3) / (LONGEST * size))
-        """Newtons of an arrow of 1 m."""
+        self.scale = plot.round_down(max(force, 1e-3) / (LONGEST_ARROW * size))
+        """Force of an arrow of 1 m [N/m]."""
         self.following = False
         looks: list[Colour | None] = [None, *(rgb(colour(k)) for k in range(1, len(runs)))]
         self.robots, self.overlays = [], []
         for k, (run, ghost) in enumerate(zip(runs, looks, strict=True)):
             name = f"{WORLD}/run {k}" if len(runs) > 1 else f"{WORLD}/robot"
             self.robots.append(RobotNode(scene, name, run, ghost))
-            self.overlays.append(Overlays(scene, f"{name} marks", run, size, ghost))
+            self.overlays.append(Overlays(scene, f"{name} overlays", run, size, ghost))
         self._present: list[Sample] = [run.at(0) for run in runs]
         self.show(self._present)
 
     def show(self, present: Sequence[Sample]) -> None:
-        """Each run as it is now."""
+        """Show a sample of each run."""
         self._present = list(present)
-        for actor, marks, now in zip(self.robots, self.overlays, present, strict=True):
-            actor.show(now["q"])
-            marks.show(now, self.scale)
+        for robot, overlays, now in zip(self.robots, self.overlays, present, strict=True):
+            robot.show(now["q"])
+            overlays.show(now, self.scale)
         now = present[0]
         place = now["com"] if "com" in now else self.robots[0].bodies[0].position
         self.world_node.follow(np.asarray(place) if self.following else None)
 
     def refresh(self) -> None:
-        """The same once more, after a switch."""
+        """Show the present samples again, after a setting changed."""
         self.show(self._present)
 
     def switch(self, kind: str, on: bool) -> None:
-        """Shows or hides a mark of all runs."""
-        for marks in self.overlays:
-            marks.switch(kind, on)
+        """Show or hide an overlay of all runs."""
+        for overlays in self.overlays:
+            overlays.switch(kind, on)
         self.refresh()
 
     def hide(self, k: int, hidden: bool) -> None:
-        """A run with its marks."""
+        """Hide or show a run with its overlays."""
         self.robots[k].root.visible = not hidden
         self.overlays[k].root.visible = not hidden
 
 
 def colour(k: int) -> str:
-    """Of the k-th run: neither that of forces nor that of cones."""
-    return RUNS[k % len(RUNS)]
+    """Return the colour of the k-th run."""
+    return RUN_COLOURS[k % len(RUN_COLOURS)]
 
 
 def rgb(hexadecimal: str) -> Colour:
+    """Return a colour such as #0072b2 as red, green and blue, 0 to 255."""
     red, green, blue = bytes.fromhex(hexadecimal[1:])
     return red, green, blue
 
 
-def add_switches(server: ViserServer, cast: SceneView, act: Act) -> None:
-    """The folder of what is shown."""
+def add_switches(server: ViserServer, view: SceneView, act: Act) -> None:
+    """Add the folder of controls for what is shown."""
     gui = server.gui
     with gui.add_folder("Show"):
         for kind, (words, _) in KINDS.items():
-            there = any(marks.has(kind) for marks in cast.overlays)
+            there = any(overlays.has(kind) for overlays in view.overlays)
             box = gui.add_checkbox(
                 words,
-                cast.overlays[0].shown[kind],
+                view.overlays[0].shown[kind],
                 disabled=not there,
-                hint=None if there else "not recorded; run with record='standard'",
+                hint=None if there else "not recorded: run with record='standard'",
             )
-            box.on_update(_switching(cast, kind, act))
+            box.on_update(_switching(view, kind, act))
         gui.add_html(legend({KINDS[kind][0]: colour for kind, colour in COLOURS.items()}))
         scale = gui.add_slider(
-            "arrows [N/m]",
-            min=cast.scale / 10,
-            max=cast.scale * 5,
-            step=cast.scale / 10,
-            initial_value=cast.scale,
-            hint="force that an arrow of 1 m stands for",
+            "force scale [N/m]",
+            min=view.scale / 10,
+            max=view.scale * 5,
+            step=view.scale / 10,
+            initial_value=view.scale,
+            hint="force of an arrow of 1 m",
         )
-        scale.on_update(lambda event: act(lambda: _rescale(cast, float(event.target.value))))
+        scale.on_update(lambda event: act(lambda: _rescale(view, float(event.target.value))))
         fade = gui.add_slider("opacity", min=0.1, max=1.0, step=0.05, initial_value=1.0)
-        fade.on_update(lambda event: act(lambda: cast.robots[0].fade(event.target.value)))
-        follow = gui.add_checkbox("follow the robot", cast.following)
-        follow.on_update(lambda event: act(lambda: _follow(cast, bool(event.target.value))))
+        fade.on_update(lambda event: act(lambda: view.robots[0].fade(event.target.value)))
+        follow = gui.add_checkbox("follow robot", view.following)
+        follow.on_update(lambda event: act(lambda: _follow(view, bool(event.target.value))))
 
 
-def _switching(cast: SceneView, kind: str, act: Act) -> Any:
-    return lambda event: act(lambda: cast.switch(kind, bool(event.target.value)))
+def _switching(
+    view: SceneView, kind: str, act: Act
+) -> Callable[[GuiEvent[GuiCheckboxHandle]], None]:
+    """Return the callback of an overlay's checkbox."""
+    return lambda event: act(lambda: view.switch(kind, bool(event.target.value)))
 
 
-def _rescale(cast: SceneView, scale: float) -> None:
-    cast.scale = scale
-    cast.refresh()
+def _rescale(view: SceneView, scale: float) -> None:
+    view.scale = scale
+    view.refresh()
 
 
-def _follow(cast: SceneView, on: bool) -> None:
-    cast.following = on
-    cast.refresh()
+def _follow(view: SceneView, on: bool) -> None:
+    view.following = on
+    view.refresh()
 
 
 def legend(colours: dict[str, Colour]) -> str:
-    """Words with dots of their colours, as HTML."""
+    """Return words with dots of their colours as HTML."""
     dot = "display:inline-block;width:.7em;height:.7em;border-radius:50%;margin-right:.35em"
     items = [
         f'<span style="white-space:nowrap;margin-right:.9em">'

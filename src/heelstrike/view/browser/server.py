@@ -1,4 +1,4 @@
-"""The server behind the page: on this machine alone unless asked, on a port that is free."""
+"""The server of the viewer: by default reachable from this machine only, on a free port."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError
 
 if TYPE_CHECKING:
     from viser import ViserServer
 
 HOST, PORT = "127.0.0.1", 8080
 WIDTH = 320
-"""Of the panels [pixels]."""
-TRIED = 100
-"""Ports after the first that are tried where none was asked for."""
+"""Width of the panels [pixels]."""
+MAX_PORTS = 100
+"""Number of ports from PORT on that are tried if no port is named."""
 
 
 @contextmanager
 def serving(host: str = HOST, port: int | None = None, label: str = "") -> Iterator[ViserServer]:
-    """A server until the block ends; without a port the first one from PORT on that is free."""
+    """Run a server until the block ends; without a port, on the first free one from PORT on."""
     import viser
 
     found = free_port(host, port)
-    with redirect_stdout(io.StringIO()):  # it would print a banner
+    with redirect_stdout(io.StringIO()):  # viser prints a banner
         server = viser.ViserServer(host, found, label=label, verbose=False)
     try:
         server.gui.configure_theme(
@@ -41,7 +41,7 @@ def serving(host: str = HOST, port: int | None = None, label: str = "") -> Itera
 
 
 def address(server: ViserServer) -> str:
-    """Where a browser on this machine finds the page."""
+    """Return the address of the page for a browser on this machine."""
     host = server.get_host()
     if host in (HOST, "0.0.0.0", "::"):
         host = "localhost"
@@ -49,36 +49,42 @@ def address(server: ViserServer) -> str:
 
 
 def free_port(host: str, port: int | None) -> int:
-    """The port that was asked for, or the first free one; a sentence where there is none."""
+    """Return `port` if it can be used, or the first free one if it is None."""
     if port is not None and not 0 <= port < 65536:
-        raise HeelstrikeError(f"a port is a number from 0, any free one, to 65535, not {port}")
+        raise ParameterError("port", port, "0 (any free port) to 65535")
     try:
         family = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][0]
     except (OSError, UnicodeError) as error:
         raise HeelstrikeError(
-            f"no host '{host}' is known here; --host is an address of this machine, such as {HOST}"
+            f"unknown host '{host}'",
+            path="host",
+            value=host,
+            remedy=f"pass an address of this machine as --host, such as {HOST}",
         ) from error
     reason = ""
-    for candidate in range(PORT, PORT + TRIED) if port is None else [port]:
-        if not (reason := _taken(family, host, candidate)):
+    for candidate in range(PORT, PORT + MAX_PORTS) if port is None else [port]:
+        if not (reason := _port_problem(family, host, candidate)):
             return candidate
     if port is None:
         raise HeelstrikeError(
-            f"no port of '{host}' from {PORT} to {PORT + TRIED - 1} can be used: {reason}; check "
-            "--host, or name another with --port"
+            f"no port of '{host}' from {PORT} to {PORT + MAX_PORTS - 1} can be used: {reason}",
+            remedy="check --host, or pass another port as --port",
         )
     raise HeelstrikeError(
-        f"port {port} of '{host}' cannot be used: {reason}; leave --port out for one that is free"
+        f"port {port} of '{host}' cannot be used: {reason}",
+        path="port",
+        value=port,
+        remedy="omit --port to use a free one",
     )
 
 
-def _taken(family: int, host: str, port: int) -> str:
-    """Why a port cannot be listened on; nothing where it can."""
-    with socket.socket(family, socket.SOCK_STREAM) as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _port_problem(family: int, host: str, port: int) -> str:
+    """Return why a port cannot be listened on; empty if it can."""
+    with socket.socket(family, socket.SOCK_STREAM) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            tried.bind((host, port))
-            tried.listen(1)
+            trial.bind((host, port))
+            trial.listen(1)
         except OSError as error:
             return error.strerror or str(error)
     return ""

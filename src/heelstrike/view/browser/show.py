@@ -1,4 +1,4 @@
-"""Opens the viewer, and keeps it open until Ctrl-C or while something else is done."""
+"""Open the viewer and keep it open until Ctrl-C, or in the background of a block."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from heelstrike.view.browser.player import Player
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.server import HOST, address, serving
 
-Told = Callable[[str], None]
-"""Is given the page's address once it can be opened."""
+OnReady = Callable[[str], None]
+"""Is called with the page's address once it can be opened."""
 
 
 def watch(
-    runs: Sequence[RunArrays], told: Told = print, host: str = HOST, port: int | None = None
+    runs: Sequence[RunArrays], on_ready: OnReady = print, host: str = HOST, port: int | None = None
 ) -> None:
-    """Shows recordings; the first in its own colours, the others as ghosts."""
+    """Show recordings; the first has its own colours, the others are ghosts."""
     with serving(host, port, f"Heelstrike: {runs[0].robot.name}") as server:
         player = Player(server, runs)
-        told(address(server))
+        on_ready(address(server))
         _until_interrupted(player.play)
 
 
 def simulate(
-    live: LiveSimulation, told: Told = print, host: str = HOST, port: int | None = None
+    live: LiveSimulation, on_ready: OnReady = print, host: str = HOST, port: int | None = None
 ) -> None:
-    """Simulates a scene and shows it."""
+    """Simulate a scene and show it."""
     with serving(host, port, f"Heelstrike: {live.scene.name}") as server:
-        desk = LivePanel(server, live)
-        told(address(server))
-        _until_interrupted(desk.play)
+        panel = LivePanel(server, live)
+        on_ready(address(server))
+        _until_interrupted(panel.play)
 
 
 @contextmanager
 def background(play: Callable[[Callable[[], bool]], None]) -> Iterator[None]:
-    """Plays in a thread of its own while the block lasts."""
+    """Play in another thread until the block ends."""
     over = threading.Event()
     thread = threading.Thread(target=play, args=(over.is_set,))
     thread.start()

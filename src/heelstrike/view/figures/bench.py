@@ -1,4 +1,4 @@
-"""Pictures of what `heelstrike bench` found."""
+"""The figures of `heelstrike bench`."""
 
 from __future__ import annotations
 
@@ -10,33 +10,34 @@ import numpy as np
 from heelstrike.view import plot
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 NICE = (1, 2, 5)
-"""Digits at which a logarithmic axis begins, ends and is marked."""
+"""Digits at which a logarithmic axis begins, ends and has ticks."""
 
-BESIDE = 0.18
-"""From mark to mark of one row."""
+SPACING = 0.18
+"""Distance between the markers of one row."""
 
 
 def against_peer(ratios: Mapping[str, Mapping[str, float]]) -> Figure:
-    """MuJoCo's time over ours, by robot and way to step: a row a way, a mark a robot."""
+    """Return a figure of MuJoCo's time over ours: a row per way to step, a marker per robot."""
     ways = list(dict.fromkeys(way for own in ratios.values() for way in own))[::-1]
     drawn, (ax,) = plot.figure(size=(7.0, 1.0 + 0.28 * len(ways)))
     ax.axvline(1, color=plot.INK, linewidth=1)
     for k, (robot, own) in enumerate(ratios.items()):
-        beside = BESIDE * ((len(ratios) - 1) / 2 - k)
-        rows = [ways.index(way) + beside for way in own]
+        shift = SPACING * ((len(ratios) - 1) / 2 - k)
+        rows = [ways.index(way) + shift for way in own]
         ax.plot(list(own.values()), rows, label=robot, **plot.dots(k))
     ax.set(xscale="log")
     ax.set_yticks(range(len(ways)), ways)
-    _mark(ax, [1.0, *(x for own in ratios.values() for x in own.values())], "x")
-    plot.label(ax, "Times as fast as MuJoCo", "MuJoCo's time over ours, on as many threads")
+    _log_ticks(ax, [1.0, *(x for own in ratios.values() for x in own.values())], "x")
+    plot.label(ax, "Speed relative to MuJoCo", "MuJoCo's time over ours, on as many threads")
     return drawn
 
 
 def growth(found: Mapping[str, Any]) -> Figure:
-    """Time of a step over the number of joints, points and worlds."""
+    """Return a figure of the time per step over the number of joints, points and worlds."""
     drawn, axes = plot.figure(1, 2, size=(9.2, 3.2))
     for ax, names, title in (
         (axes[0], ("joints", "points", "points, rigid"), "Joints and contact points"),
@@ -52,13 +53,13 @@ def growth(found: Mapping[str, Any]) -> Figure:
         ax.set(xscale="log", yscale="log")
         ax.set_xticks(counts, [f"{count:g}" for count in counts])
         ax.xaxis.minorticks_off()
-        _mark(ax, [point["us"] for point in points], "y")
-        plot.label(ax, title, "count", "us per world and step")
+        _log_ticks(ax, [point["us"] for point in points], "y")
+        plot.label(ax, title, "count", "time per world and step [us]")
     return drawn
 
 
-def _mark(ax: Any, values: Sequence[float], which: str) -> None:
-    """Ends a logarithmic axis at round numbers about the values, and marks round numbers alone."""
+def _log_ticks(ax: Axes, values: Sequence[float], which: str) -> None:
+    """End a logarithmic axis at round numbers around the values, with ticks at round numbers."""
     if not values:
         return
     powers = np.arange(np.floor(np.log10(min(values))), np.ceil(np.log10(max(values))) + 1)

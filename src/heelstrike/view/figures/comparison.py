@@ -1,4 +1,4 @@
-"""Small multiples of a comparison: force of the ground and height over time, a row each law."""
+"""Small multiples of a comparison: ground force and height over time, one row per law."""
 
 from __future__ import annotations
 
@@ -14,22 +14,26 @@ if TYPE_CHECKING:
 
     from heelstrike.measure.laws import Column, LawComparison
 
-ROW = 1.5
+ROW_HEIGHT = 1.5
 """Height of a row [inch]."""
-ABOVE = 99.0
-"""Percentile of the forces that all rows have room for: one impact must not hide the rest."""
-ROOM = 1.6
+PERCENTILE = 99.0
+"""Percentile of the forces that sets the force axis, so that one impact does not hide the rest."""
+HEADROOM = 1.6
+"""Upper end of the force axis over that percentile."""
 
 
-def small_multiples(found: LawComparison) -> Figure | None:
-    """All rows share their axes; steps of one law are lines of one panel. None if nothing ran."""
+def small_multiples(comparison: LawComparison) -> Figure | None:
+    """Return a figure whose rows share their axes; time steps of one law are lines of one panel.
+
+    Return None if no law ran.
+    """
     laws: dict[str, list[Column]] = {}
-    for column in found.columns:
+    for column in comparison.columns:
         if column.run is not None:
             laws.setdefault(column.law, []).append(column)
     if not laws:
         return None
-    figure, axes = plot.figure(len(laws), 2, size=(9.0, ROW * len(laws) + 0.4))
+    figure, axes = plot.figure(len(laws), 2, size=(9.0, ROW_HEIGHT * len(laws) + 0.4))
     grid = axes.reshape(len(laws), 2)
     for (force, height), (law, columns) in zip(grid, laws.items(), strict=True):
         for column in columns:
@@ -40,7 +44,7 @@ def small_multiples(found: LawComparison) -> Figure | None:
             legend = ax.get_legend()
             if legend is not None and (ax is height or len(columns) == 1):
                 legend.remove()
-    top = ROOM * max(_forces(column) for columns in laws.values() for column in columns)
+    top = HEADROOM * max(_high_force(column) for columns in laws.values() for column in columns)
     for force, height in grid:
         force.set_ylim(0, top)
         height.sharey(grid[0, 1])
@@ -61,7 +65,7 @@ def _lines(force: Axes, height: Axes, column: Column) -> None:
 
 
 def _total(column: Column) -> np.ndarray:
-    """Normal force of the surfaces that stand in the world [N]."""
+    """Return the normal force of the fixed surfaces over time [N]."""
     assert column.run is not None
     data, info = column.run.data.isel(world=0), column.run.info
     fixed = {s["name"] for s in info["scene"]["surfaces"] if s["body"] is None}
@@ -69,7 +73,7 @@ def _total(column: Column) -> np.ndarray:
     return np.asarray(data["normal_force"].values[:, ground].sum(axis=1))
 
 
-def _forces(column: Column) -> float:
+def _high_force(column: Column) -> float:
     total = _total(column)
-    pressed = total[total > 0]
-    return float(np.percentile(pressed, ABOVE)) if pressed.size else 1.0
+    positive = total[total > 0]
+    return float(np.percentile(positive, PERCENTILE)) if positive.size else 1.0

@@ -1,7 +1,7 @@
-"""The panels of a recording: what people look at first, or what they name.
+"""The figure of a recording: the usual panels, or chosen variables.
 
-Over time, of one world: height, normal force, penetration, slip, energy, torque. At the end, over
-all worlds: against the parameter that was varied, or as a distribution where none or several were.
+Over time, for one world: height, normal force, penetration, slip, energy, torque. Without time, one
+value per world: over the parameter that was varied, or as a distribution if none or several were.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.record.variables import known
 from heelstrike.step.account import WORKS
 from heelstrike.view import plot
-from heelstrike.view.figures.worlds import END, over_worlds
+from heelstrike.view.figures.worlds import FINAL_VALUES, panel_over_worlds
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LINES = 12
-"""Most labelled lines in a panel."""
+MAX_LINES = 12
+"""Largest number of labelled lines in a panel."""
 TIME = "time [s]"
+"""Label of time axes."""
 
 Panel = Callable[["Axes"], None]
 
@@ -36,13 +37,14 @@ def draw(
     world: int = 0,
     path: str | os.PathLike[str] | None = None,
 ) -> Figure:
-    """The figure of a recording, written to `path` if given."""
+    """Return the figure of a recording; write it if a path is passed."""
     names = [variables] if isinstance(variables, str) else variables
     shown = plot.of_world(data, world)
     panels = _usual(data, shown) if names is None else [_named(data, shown, n) for n in names]
     if not panels:
         raise HeelstrikeError(
-            f"nothing to plot; name variables of this recording: {', '.join(map(str, data))}"
+            "this recording holds none of the variables that are plotted by default",
+            remedy=f"choose variables among {', '.join(map(str, data))}",
         )
     columns = 1 if len(panels) == 1 else 2
     figure, axes = plot.figure(-(-len(panels) // columns), columns, window=path is None)
@@ -71,12 +73,13 @@ def _title(data: xr.Dataset, world: int) -> str:
 
 
 def _usual(data: xr.Dataset, shown: xr.Dataset) -> list[Panel]:
-    """Panels of all that was recorded of the usual."""
+    """Return the usual panels of the variables that were recorded."""
     if "time" not in data.dims:
-        return [over_worlds(data, name) for name in END if name in data and data[name].size]
+        names = [name for name in FINAL_VALUES if name in data and data[name].size]
+        return [panel_over_worlds(data, name) for name in names]
     timed = {str(name) for name in shown if "time" in shown[name].dims and shown[name].size}
     moved = "torque" in timed and bool(np.any(shown["torque"].values))
-    made: list[tuple[bool, Callable[[Axes, xr.Dataset], None]]] = [
+    candidates: list[tuple[bool, Callable[[Axes, xr.Dataset], None]]] = [
         ("com" in timed or "q" in timed, height),
         ({"normal_force", "touching"} <= timed, normal_force),
         ("depth" in timed, penetration),
@@ -84,7 +87,7 @@ def _usual(data: xr.Dataset, shown: xr.Dataset) -> list[Panel]:
         ({"kinetic", "potential", *WORKS} <= timed, energy),
         (moved, torque),
     ]
-    return [_bound(panel, shown) for there, panel in made if there]
+    return [_bound(panel, shown) for recorded, panel in candidates if recorded]
 
 
 def _bound(panel: Callable[[Axes, xr.Dataset], None], shown: xr.Dataset) -> Panel:
@@ -94,24 +97,24 @@ def _bound(panel: Callable[[Axes, xr.Dataset], None], shown: xr.Dataset) -> Pane
 def _named(data: xr.Dataset, shown: xr.Dataset, name: str) -> Panel:
     known(name, map(str, data))
     if "time" not in data[name].dims:
-        return over_worlds(data, name)
+        return panel_over_worlds(data, name)
     return lambda ax: variable(ax, shown[name])
 
 
 def height(ax: Axes, shown: xr.Dataset) -> None:
-    """Of the centre of mass, and of bases that move freely."""
+    """Draw the heights of the centre of mass and of floating bases."""
     time = shown["time"].values
     if "com" in shown:
         ax.plot(time, shown["com"].sel(axis="z").values, label="centre of mass")
     if "q" in shown:
         names = [name for name in shown["coordinate"].values if name.endswith(".z")]
-        for name in names[:LINES]:
+        for name in names[:MAX_LINES]:
             ax.plot(time, shown["q"].sel(coordinate=name).values, label=name)
     plot.label(ax, "Height", TIME, "height [m]")
 
 
 def normal_force(ax: Axes, shown: xr.Dataset) -> None:
-    """Summed over the points of each body."""
+    """Draw the normal force of each body, summed over its points."""
     force = shown["normal_force"]
     if "point_body" in force.coords:
         bodies = force["point_body"].values
@@ -123,7 +126,7 @@ def normal_force(ax: Axes, shown: xr.Dataset) -> None:
 
 
 def penetration(ax: Axes, shown: xr.Dataset) -> None:
-    """Of the deepest point on each surface; 0 in the air."""
+    """Draw the depth of the deepest point on each surface; 0 without contact."""
     depth = np.maximum(shown["depth"].values, 0.0) * 1e3
     surfaces = shown["surface"].values if "surface" in shown.coords else np.full(depth.shape[1], "")
     rows = {name: depth[:, surfaces == name].max(1) for name in dict.fromkeys(surfaces)}
@@ -132,21 +135,21 @@ def penetration(ax: Axes, shown: xr.Dataset) -> None:
 
 
 def slip(ax: Axes, shown: xr.Dataset) -> None:
-    """Of the fastest point among those that touch."""
+    """Draw the slip speed of the fastest active contact."""
     speed = np.linalg.norm(shown["slip"].values, axis=-1) * 1e3
     fastest = np.where(shown["touching"].values, speed, 0.0).max(1)
     ax.plot(shown["time"].values, np.where(shown["touching"].values.any(1), fastest, np.nan))
-    plot.label(ax, "Slip", TIME, "fastest touching point [mm/s]")
+    plot.label(ax, "Slip", TIME, "fastest active contact [mm/s]")
 
 
 def energy(ax: Axes, shown: xr.Dataset) -> None:
-    """Energies since the start, works, and what is left when all is added up."""
+    """Draw energies and works since the start, and the residual of their balance."""
     time = shown["time"].values
     gained = {name: shown[name].values - shown[name].values[0] for name in ("potential", *WORKS)}
     kinetic = shown["kinetic"].values
     total = kinetic - kinetic[0] + gained["potential"]
     ax.plot(time, kinetic, label="kinetic")
-    ax.plot(time, gained["potential"], label="potential, from the start")
+    ax.plot(time, gained["potential"], label="potential, since the start")
     for name in WORKS:
         if np.any(gained[name]):
             ax.plot(time, gained[name], label=f"work of {name.removeprefix('work_')}")
@@ -155,12 +158,12 @@ def energy(ax: Axes, shown: xr.Dataset) -> None:
     ax.plot(time, residual, "-", color=plot.GREY, linewidth=3, zorder=1, label=name)
     plot.label(ax, "Energy and work", TIME, "energy [J]")
     low, high = ax.get_ylim()
-    ax.set_ylim(low, high + 0.4 * (high - low))  # room for the legend
+    ax.set_ylim(low, high + 0.4 * (high - low))  # space for the legend
     ax.legend(fontsize=7, ncols=2, frameon=False, loc="upper right")
 
 
 def torque(ax: Axes, shown: xr.Dataset) -> None:
-    """The band between the least and the largest, and the joints that reach furthest."""
+    """Draw the band between the smallest and the largest torque, and the three largest joints."""
     values, time = shown["torque"].values, shown["time"].values
     driven = np.flatnonzero(np.any(values, axis=0))
     band = values[:, driven]
@@ -170,11 +173,11 @@ def torque(ax: Axes, shown: xr.Dataset) -> None:
     order = driven[np.argsort(-np.abs(band).max(0), kind="stable")]
     for i in order[:3]:
         ax.plot(time, values[:, i], label=str(shown["joint"].values[i]))
-    plot.label(ax, "Torque of the control", TIME, f"torque [{_unit(shown['torque'])}]")
+    plot.label(ax, "Control torque", TIME, f"torque [{_unit(shown['torque'])}]")
 
 
 def variable(ax: Axes, values: xr.DataArray) -> None:
-    """Every entry of a variable over time."""
+    """Draw every entry of a variable over time."""
     time = values["time"].values
     dims = [dim for dim in values.dims if dim != "time"]
     flat = values.transpose("time", *dims).values.reshape(len(time), -1)
@@ -189,12 +192,12 @@ def variable(ax: Axes, values: xr.DataArray) -> None:
         plot.label(ax, title, TIME)
         return
     labelled = _lines(ax, time, rows)
-    note = f"; with names: the {labelled} of {len(names)} that move most"
+    note = f"; labelled: the {labelled} of {len(names)} that vary most"
     plot.label(ax, title, TIME + (note if labelled < len(names) else ""), f"[{_unit(values)}]")
 
 
 def _unit(values: xr.DataArray) -> str:
-    """The unit of a variable, or those of its entries that are not always zero."""
+    """Return the unit of a variable, or the units of its entries that are not always zero."""
     if "units" in values.attrs or values.attrs.get("units_from") not in values.coords:
         return plot.unit(values.attrs.get("units", ""))
     units = values[values.attrs["units_from"]].values
@@ -203,27 +206,27 @@ def _unit(values: xr.DataArray) -> str:
 
 
 def _bars(ax: Axes, time: np.ndarray, rows: dict[str, np.ndarray]) -> None:
-    """Flags: a row each, filled while it holds, the first on top."""
+    """Draw flags as rows that are filled while the flag holds, the first on top."""
     ends = np.append(time, time[-1])
     for i, on in enumerate(rows.values()):
         first, after = np.flatnonzero(np.diff(np.concatenate([[0], on, [0]]))).reshape(-1, 2).T
         bars = list(zip(ends[first], ends[after] - ends[first], strict=True))
         ax.broken_barh(bars, (i - 0.4, 0.8), color=plot.COLOURS[0], linewidth=0)
-    shown = np.arange(0, len(rows), -(-len(rows) // (2 * LINES)))
+    shown = np.arange(0, len(rows), -(-len(rows) // (2 * MAX_LINES)))
     ax.set_yticks(shown, [list(rows)[i] for i in shown])
     ax.set_ylim(len(rows) - 0.5, -0.5)
 
 
 def _lines(ax: Axes, time: np.ndarray, rows: dict[str, np.ndarray]) -> int:
-    """Lines with labels; of too many, those that move most have one and the others are grey.
+    """Draw lines and return how many have labels.
 
-    Returns how many have one.
+    If there are more than MAX_LINES, those that vary most have labels and the others are grey.
     """
     chosen = set(rows)
-    if len(rows) > LINES:
+    if len(rows) > MAX_LINES:
         span = {name: _span(row) for name, row in rows.items()}
         moving = sorted((name for name in rows if span[name] > 0), key=lambda name: -span[name])
-        chosen = set(moving[:LINES])
+        chosen = set(moving[:MAX_LINES])
     for name, row in rows.items():
         if name in chosen:
             ax.plot(time, row, label=name or None)

@@ -1,4 +1,4 @@
-"""The picture of a stability map: simulated cells, and the closed form's line over them."""
+"""The figure of a stability map: simulated cells, and the limit of the closed form over them."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ if TYPE_CHECKING:
 
     from heelstrike.measure.stability import StabilityMap
 
-STABLE, UNSTABLE, GONE = "#9fc8e3", "#f3f3f3", "#999999"
+STABLE, UNSTABLE, UNSTABLE_DOT = "#9fc8e3", "#f3f3f3", "#999999"
+RESTS, MOVES = "simulated: comes to rest", "simulated: does not"
 
 
 def draw(found: StabilityMap, title: str, dt: float, k: float | None) -> Figure:
-    """Over stiffness and step; over the step alone where the law has no stiffness."""
+    """Return the map over stiffness and time step.
+
+    It has the time step alone if the law has no stiffness. `dt` [s] and `k` [N/m] mark the scene.
+    """
     figure, (ax,) = plot.figure(size=(6.4, 4.6) if len(found.k) else (6.4, 1.8))
     ax.grid(False)
-    if len(found.k):
-        _cells(ax, found)
-        x = "stiffness of a point [N/m]"
-    else:
-        _steps(ax, found, dt)
+    if not len(found.k):
+        _draw_steps(ax, found, dt)
         plot.label(ax, title, "time step [ms]", "")
         return figure
-    ax.plot([], [], "s", color=STABLE, label="simulated: rests")
-    ax.plot([], [], "s", color=UNSTABLE, markeredgecolor=plot.GREY, label="does not")
+    _draw_cells(ax, found)
+    ax.plot([], [], "s", color=STABLE, label=RESTS)
+    ax.plot([], [], "s", color=UNSTABLE, markeredgecolor=plot.GREY, label=MOVES)
     if np.isfinite(found.closed).any():
         name = f"closed form, {found.mass:.3g} kg"
         ax.plot(found.k, 1e3 * found.closed, label=name, **plot.line(1))
@@ -38,13 +40,13 @@ def draw(found: StabilityMap, title: str, dt: float, k: float | None) -> Figure:
     if k is not None:
         ax.plot([k], [1e3 * dt], label="this scene", **plot.dots(3))
     ax.set_ylim(1e3 * found.dt[0], 1e3 * found.dt[-1])
-    plot.label(ax, title, x, "time step [ms]")
+    plot.label(ax, title, "stiffness per contact point [N/m]", "time step [ms]")
     return figure
 
 
-def _steps(ax: Axes, found: StabilityMap, dt: float) -> None:
-    grown = found.unstable[:, 0]
-    for name, colour, those in (("simulated: rests", STABLE, ~grown), ("does not", GONE, grown)):
+def _draw_steps(ax: Axes, found: StabilityMap, dt: float) -> None:
+    unstable = found.unstable[:, 0]
+    for name, colour, those in ((RESTS, STABLE, ~unstable), (MOVES, UNSTABLE_DOT, unstable)):
         if those.any():
             ax.plot(1e3 * found.dt[those], 0 * found.dt[those], "s", color=colour, label=name)
     ax.set(xscale="log", ylim=(-1, 1), yticks=[])
@@ -52,7 +54,7 @@ def _steps(ax: Axes, found: StabilityMap, dt: float) -> None:
     ax.axvline(1e3 * dt, label="this scene", **plot.line(2))
 
 
-def _cells(ax: Axes, found: StabilityMap) -> None:
+def _draw_cells(ax: Axes, found: StabilityMap) -> None:
     from matplotlib.colors import ListedColormap
 
     shades = ListedColormap([STABLE, UNSTABLE])

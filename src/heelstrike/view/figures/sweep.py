@@ -1,8 +1,8 @@
-"""The picture of a sweep: peaks and falls over what was varied.
+"""The figure of a sweep: peaks and falls over the parameters that were varied.
 
-One grid axis, or what is random: curves, the median of the worlds at a value (or among those near
-it) and the band that holds four fifths of them. Two or more grid axes: maps over the first two, the
-median of each cell. Worlds that diverged are left out of peaks.
+One grid axis, or random parameters: curves of the median over the worlds at a value (or in a bin)
+with a band that holds four fifths of them. Two or more grid axes: maps of the median over the first
+two. Worlds that diverged are left out of peaks.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from heelstrike.sweeps.outcome import Columns
 
 BINS = 24
-"""Groups of equally many worlds along what is random."""
-MOST = 3
-"""Columns of curves."""
+"""Largest number of bins, with equally many worlds, along a random parameter."""
+MAX_COLUMNS = 3
+"""Largest number of parameters that have a column of curves."""
 BAND = (10, 90)
-"""Percentiles."""
+"""Percentiles at the ends of the band."""
 PANELS = {
     "peak_force": ("Peak normal force of any point", "N", 1.0),
     "peak_depth": ("Deepest penetration of any point", "mm", 1e3),
 }
-DECADES = 100.0
-"""Range of a logarithmic axis below which it is labelled by 1, 2 and 5."""
+SHORT_RANGE = 100.0
+"""Ratio of the ends of a logarithmic axis below which its ticks are at 1, 2 and 5."""
 
 
 def draw(found: Columns, window: bool = False) -> Figure:
-    """Maps over two grid axes, else curves over each of the first few things varied."""
+    """Return maps over two grid axes, or curves over each of the first few parameters."""
     grid = [path for path, count in found.info["sweep"]["grid"].items() if count > 1]
     rows = [name for name in PANELS if name in found] + ["bad"]
     if len(grid) >= 2:
@@ -43,7 +43,7 @@ def draw(found: Columns, window: bool = False) -> Figure:
         for ax, name in zip(axes, rows, strict=True):
             _map(ax, found, name, grid[0], grid[1])
         return figure
-    paths = [path for path in found.varied if path in grid or np.ptp(found[path]) > 0][:MOST]
+    paths = [path for path in found.varied if path in grid or np.ptp(found[path]) > 0][:MAX_COLUMNS]
     paths = paths or list(found.varied)[:1]
     figure, axes = plot.figure(len(rows), max(1, len(paths)), window=window)
     for k, ax in enumerate(axes):
@@ -53,7 +53,7 @@ def draw(found: Columns, window: bool = False) -> Figure:
 
 
 def _numbers(found: Columns, name: str) -> tuple[np.ndarray, str, str]:
-    """One number a world, with title and unit; worlds that diverged have no peak."""
+    """Return one number per world, with title and unit; worlds that diverged have no peak."""
     if name == "bad":
         title = "Fell or failed" if "fell" in found else "Failed"
         return 100.0 * found.bad, title, "% of the worlds"
@@ -62,7 +62,7 @@ def _numbers(found: Columns, name: str) -> tuple[np.ndarray, str, str]:
 
 
 def _groups(values: np.ndarray, exact: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Places along an axis, and the group of each world."""
+    """Return the values or bin centres along an axis, and the index of each world's group."""
     if exact:
         places, group = np.unique(values, return_inverse=True)
         return places, group
@@ -74,7 +74,7 @@ def _groups(values: np.ndarray, exact: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _parts(numbers: np.ndarray, group: np.ndarray, count: int) -> list[np.ndarray]:
-    """The numbers of each group."""
+    """Return the numbers of each group."""
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(count + 1))
     return [numbers[order[a:b]] for a, b in pairwise(bounds)]
@@ -98,7 +98,7 @@ def _curve(ax: Axes, found: Columns, name: str, path: str, exact: bool) -> None:
         _band(ax, places, members)
     ax.plot(places, middle, marker=marker, markersize=2.5, linewidth=1.2)
     _spaced(ax, "x", found, path)
-    plot.label(ax, title, _named(found, path), f"[{unit}]" if name != "bad" else unit)
+    plot.label(ax, title, _axis_label(found, path), f"[{unit}]" if name != "bad" else unit)
 
 
 def _band(ax: Axes, places: np.ndarray, members: list[np.ndarray]) -> None:
@@ -128,25 +128,25 @@ def _map(ax: Axes, found: Columns, name: str, across: str, along: str) -> None:
     bar = ax.figure.colorbar(shades, ax=ax)
     bar.set_label(unit, fontsize=8)
     bar.ax.tick_params(labelsize=7)
-    plot.label(ax, title, _named(found, across), _named(found, along))
+    plot.label(ax, title, _axis_label(found, across), _axis_label(found, along))
 
 
 def _spaced(ax: Axes, axis: str, found: Columns, path: str) -> None:
-    """A logarithmic axis where it is one; with plain numbers where they are few decades."""
+    """Make an axis logarithmic if its values are, with plain numbers over a short range."""
     from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
     if not _logarithmic(found, path):
         return
-    getattr(ax, f"set_{axis}scale")("log")
-    if found[path].max() < DECADES * found[path].min():
-        side = getattr(ax, f"{axis}axis")
+    (ax.set_xscale if axis == "x" else ax.set_yscale)("log")
+    if found[path].max() < SHORT_RANGE * found[path].min():
+        side = ax.xaxis if axis == "x" else ax.yaxis
         side.set_major_locator(LogLocator(subs=(1, 2, 5)))
         side.set_major_formatter(FormatStrFormatter("%g"))
         side.set_minor_formatter(NullFormatter())
 
 
 def _logarithmic(found: Columns, path: str) -> bool:
-    """Whether it was drawn so, or lies more evenly so."""
+    """Return whether values were drawn from a logarithmic distribution, or lie evenly on one."""
     drawn = found.info["sweep"]["random"].get(path)
     if drawn is not None:
         return bool(drawn[2] == "log")
@@ -157,6 +157,6 @@ def _logarithmic(found: Columns, path: str) -> bool:
     return bool(np.std(gaps[1]) < np.std(gaps[0]))
 
 
-def _named(found: Columns, path: str) -> str:
+def _axis_label(found: Columns, path: str) -> str:
     unit = found.units[path]
     return f"{path} [{plot.unit(unit)}]" if unit not in ("", "1") else path

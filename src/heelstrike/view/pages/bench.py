@@ -1,4 +1,4 @@
-"""What `heelstrike bench` found, as a page: the shell shows its tables, a browser all of it."""
+"""The page of `heelstrike bench`: the shell shows its tables, a browser also its figures."""
 
 from __future__ import annotations
 
@@ -18,36 +18,38 @@ from heelstrike.view.pages.page import Block, Page, Paragraph, Picture, Section,
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HOW = (
-    "A robot stands at rest on its feet; every contender makes steps of the file's own size. "
-    "Contenders take turns in one run, and each one's best turn counts. One world: CPU time of one "
-    "thread. Batch: {worlds} worlds on all {cores} cores, wall time. MuJoCo: mj_step, and "
-    "mujoco.rollout, on the same file with its own solver settings. 'x' is MuJoCo's time over ours "
+METHOD = (
+    "A robot stands at rest on its feet; every contender uses the time step of the robot's file. "
+    "Contenders take turns in one run, and the best turn of each counts. One world: CPU time of "
+    "one thread. Batch: {worlds} worlds on all {cores} cores, wall time. MuJoCo runs mj_step and "
+    "mujoco.rollout on the same file with its own solver settings. 'x' is MuJoCo's time over ours "
     "on as many threads."
 )
-EQUAL = (
-    "The robot falls 1 cm and stands for 1 s, each simulator with the largest step that keeps the "
-    "base within 1 mm of its own converged path; then simulated seconds per second, from the drop "
-    "on."
+EQUAL_ACCURACY = (
+    "The robot falls 1 cm and stands for 1 s. Each simulator uses the largest time step that keeps "
+    "the base within 1 mm of its own converged path. The table shows simulated seconds per second "
+    "of the whole run."
 )
-GROWN = (
-    "Joints: chains in the air. Points: on hoap1's soles. Both in a batch on one thread, with "
-    "seconds to compile. Worlds: hoap1 on all cores."
+GROWTH = (
+    "Joints: chains in the air. Points: on the soles of hoap1. Both run as a batch on one thread; "
+    "their compile time is shown, too. Worlds: hoap1 on all cores."
 )
-STEPPED = "Ways to step a robot that stands on its feet; 1 is MuJoCo's."
-GROWTH = "Microseconds per world and step over the count, logarithmic."
-LIMITS = (
-    "Laws have their default numbers; stiffer ground needs smaller steps. The largest step is one "
-    "of 14, 20 ms / n, and holds for this drop alone.",
-    "MuJoCo's contact has other softness and friction than any of the laws: it is a peer in "
-    "speed, not an oracle.",
-    "Figures of a machine that others use vary by a fifth; ratios by less. 'spread' in the JSON is "
+WAYS_CAPTION = "Ways to step a robot that stands on its feet; 1 is the speed of MuJoCo."
+GROWTH_CAPTION = "Time per world and step over the count, on logarithmic axes."
+LIMITATIONS = (
+    "Laws have their default parameters; stiffer ground needs smaller steps. The largest step is "
+    "one of 14, 20 ms / n, and is valid for this drop alone.",
+    "MuJoCo's contact has another compliance and friction than the laws here: it is a reference "
+    "for speed, not for accuracy.",
+    "Times on a machine that others use vary by a fifth, ratios by less. 'spread' in the JSON is "
     "the median turn over the best.",
 )
+Result = Mapping[str, Any]
+"""A part of the JSON of `heelstrike bench`."""
 
 
-def write_page(result: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Writes it as one HTML file, whole or not at all."""
+def write_page(result: Result, path: str | os.PathLike[str]) -> None:
+    """Write the page as one HTML file, completely or not at all."""
     faster = {name: ratios(found["ways"]) for name, found in result["robots"].items()}
     with tempfile.TemporaryDirectory() as folder:
 
@@ -56,46 +58,50 @@ def write_page(result: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
 
         first: tuple[Block, ...] = ()
         if any(faster.values()):
-            first = (picture("ways.png", against_peer(faster), STEPPED),)
-        curves = (picture("growth.png", growth(result["growth"]), GROWTH),)
+            first = (picture("ways.png", against_peer(faster), WAYS_CAPTION),)
+        curves = (picture("growth.png", growth(result["growth"]), GROWTH_CAPTION),)
         write_html(page(result, first, curves), path)
 
 
-def page(
-    result: Mapping[str, Any], first: tuple[Block, ...] = (), curves: tuple[Block, ...] = ()
-) -> Page:
-    """The page; what is measured of a robot has a section of its own. Pictures come `first`, and
-    as `curves` of growth.
+def page(result: Result, first: tuple[Block, ...] = (), curves: tuple[Block, ...] = ()) -> Page:
+    """Return the page, with a section for each robot.
+
+    `first` holds pictures for the introduction, `curves` those of the section on growth.
     """
     cores = int(result["machine"]["cores"])
-    how = HOW.format(worlds=result["worlds"], cores=cores)
+    method = METHOD.format(worlds=result["worlds"], cores=cores)
     robots = [_robot(name, found) for name, found in result["robots"].items()]
-    grown = Section("Growth", "growth", (Paragraph(GROWN), _growth(result["growth"]), *curves))
-    gpu = (Section("GPU", "gpu", _gpu(result["gpu"])),) if result["gpu"] else ()
-    limits = Section("Known limitations", "limits", tuple(map(Paragraph, LIMITS)))
+    grown = Section("Growth", "growth", (Paragraph(GROWTH), _growth(result["growth"]), *curves))
+    gpu = (Section("GPU", "gpu", (gpu_table(result["gpu"]),)),) if result["gpu"] else ()
+    limits = Section("Known limitations", "limits", tuple(map(Paragraph, LIMITATIONS)))
     return Page(
         "heelstrike bench",
-        (Paragraph(how), *map(Paragraph, [*result["notes"], *_disturbed(result)]), *first),
+        (Paragraph(method), *map(Paragraph, [*result["notes"], *_load_note(result)]), *first),
         (*robots, grown, *gpu, _machine(result), limits),
     )
 
 
-def _disturbed(result: Mapping[str, Any]) -> list[str]:
+def _load_note(result: Result) -> list[str]:
     if result["quiet"]:
         return []
     load = f"{result['load_before']:.1f} processes"
-    return [f"Others used the machine ({load} before the run): wall times, of batches, are rough."]
+    return [
+        f"The machine was in use by others ({load} before the run), so wall times of batches are "
+        "rough."
+    ]
 
 
-def _robot(name: str, found: Mapping[str, Any]) -> Section:
+def _robot(name: str, found: Result) -> Section:
     about = (
-        f"nv = {found['nv']}, {found['points']} contact points, steps of {1e3 * found['dt']:g} ms; "
-        "where no law is named, linear-spring."
+        f"nv = {found['nv']}, {found['points']} contact points, time step "
+        f"{1e3 * found['dt']:g} ms; the law is linear-spring unless another is named."
     )
     parts = (
         Section(f"{name}: ways to step", f"{name}-ways", _ways(found)),
         Section(f"{name}: laws", f"{name}-laws", _laws(found)),
-        Section(f"{name}: equal accuracy", f"{name}-equal", (Paragraph(EQUAL), *_equal(found))),
+        Section(
+            f"{name}: equal accuracy", f"{name}-equal", (Paragraph(EQUAL_ACCURACY), *_equal(found))
+        ),
         Section(
             f"{name}: memory", f"{name}-memory", (Paragraph(memory_in_words(found["memory"])),)
         ),
@@ -103,18 +109,18 @@ def _robot(name: str, found: Mapping[str, Any]) -> Section:
     return Section(name, name, (Paragraph(about),), parts)
 
 
-def _ways(found: Mapping[str, Any]) -> tuple[Block, ...]:
+def _ways(found: Result) -> tuple[Block, ...]:
     times, rows = found["ways"], []
     for name, spent in times.items():
         theirs = _peer(times, name)
         rows.append(TableRow((name, _us(spent), _rate(1e6 / spent["us"]), _ratio(theirs, spent))))
     threads = found["threads"]
-    said = f"{threads['count']} threads make {threads['ratio']:.2f} times the steps of one."
-    names = ("way", "us a step", "steps a second", "x")
-    return Table(names, tuple(rows), names[1:]), Paragraph(said)
+    speedup = f"{threads['count']} threads are {threads['ratio']:.2f} times as fast as one."
+    names = ("way", "us per step", "steps per second", "x")
+    return Table(names, tuple(rows), names[1:]), Paragraph(speedup)
 
 
-def _laws(found: Mapping[str, Any]) -> tuple[Block, ...]:
+def _laws(found: Result) -> tuple[Block, ...]:
     rows, times = [], found["ways"]
     for name, law in found["laws"].items():
         if law["said"]:
@@ -129,7 +135,7 @@ def _laws(found: Mapping[str, Any]) -> tuple[Block, ...]:
     return Table(names, tuple(rows), names[1:]), *map(Paragraph, fallen)
 
 
-def _equal(found: Mapping[str, Any]) -> tuple[Block, ...]:
+def _equal(found: Result) -> tuple[Block, ...]:
     rows, peer = [], found["accuracy"].get("mujoco", {})
     for name, each in found["accuracy"].items():
         if each["dt"] is None:
@@ -142,50 +148,52 @@ def _equal(found: Mapping[str, Any]) -> tuple[Block, ...]:
             cells += [_rate(each[kind]["rate"]), "" if share is None else f"{share:.1f}"]
         rows.append(TableRow((name, *cells)))
     names = ("law", "step, ms", "error, mm", "one world, s/s", "x", "batch, s/s", "x ")
-    return Table(names, tuple(rows), names[1:]), *_best(found["accuracy"]), *_without(found)
+    return Table(names, tuple(rows), names[1:]), *_best(found["accuracy"]), *_without_step(found)
 
 
-def _best(found: Mapping[str, Any]) -> list[Paragraph]:
-    """Which law simulates most seconds beside MuJoCo."""
-    peer, said = found.get("mujoco"), []
+def _best(found: Result) -> list[Paragraph]:
+    """Return a sentence on the fastest law at equal accuracy, relative to MuJoCo."""
+    peer, best = found.get("mujoco"), []
     ours = {name: each for name, each in found.items() if each["dt"] and name != "mujoco"}
     for kind, where in (("one", "one world"), ("batch", "a batch")):
         if peer and peer[kind] and ours:
             first = max(ours, key=lambda name: ours[name][kind]["rate"])
             share = ours[first][kind]["rate"] / peer[kind]["rate"]
-            said.append(f"{where}: {first}, {share:.1f} times MuJoCo ({peer['integrator']})")
-    return [Paragraph(f"Most simulated seconds in {', in '.join(said)}.")] if said else []
+            best.append(f"{first} in {where}, {share:.1f} times MuJoCo ({peer['integrator']})")
+    return [Paragraph(f"Fastest at equal accuracy: {'; '.join(best)}.")] if best else []
 
 
-def _without(found: Mapping[str, Any]) -> list[Paragraph]:
-    """Why laws have no step."""
+def _without_step(found: Result) -> list[Paragraph]:
+    """Return the reasons why laws have no step."""
     return [
         Paragraph(
-            f"{name}: its steps of {1e6 * GRID / FINEST:.0f} us and twice of it end "
-            f"{1e3 * each['reference_error']:.2g} mm apart, so it has no reference."
+            f"{name}: no converged path, as its runs with steps of {1e6 * GRID / FINEST:.0f} us "
+            f"and twice of it differ by {1e3 * each['reference_error']:.2g} mm."
             if each["reference_error"] >= TOLERANCE / 10
-            else f"{name}: no step of {1e3 * GRID / PARTS[-1]:.2g} ms or more is within 1 mm."
+            else f"{name}: no step of {1e3 * GRID / PARTS[-1]:.2g} ms or more stays within 1 mm."
         )
         for name, each in found["accuracy"].items()
         if each["dt"] is None
     ]
 
 
-def memory_in_words(found: Mapping[str, Any]) -> str:
-    """What a world takes."""
-    said = [f"A world is {found['bytes_per_world']} bytes of arrays."]
+def memory_in_words(found: Result) -> str:
+    """Return sentences on the memory per world and the growth of a process."""
+    sentences = [f"The arrays of a world take {found['bytes_per_world']} bytes."]
     if found["peak_per_world"] is not None:
         low, high = found["worlds"]
-        grown = f"{found['peak_per_world']:.0f} bytes a world from {low} to {high} worlds"
-        said.append(f"The peak of a process grows by {grown}.")
+        grown = f"{found['peak_per_world']:.0f} bytes per world from {low} to {high} worlds"
+        sentences.append(f"The peak memory of a process grows by {grown}.")
     if found["growth_with_steps"] is not None:
         few, many = found["steps"]
         kib = f"{found['growth_with_steps'] / 1024:.0f} KiB"
-        said.append(f"From {few} to {many} steps without a recording a process grows by {kib}.")
-    return " ".join(said)
+        sentences.append(
+            f"From {few} to {many} steps without a recording, a process grows by {kib}."
+        )
+    return " ".join(sentences)
 
 
-def _growth(found: Mapping[str, Any]) -> Table:
+def _growth(found: Result) -> Table:
     rows = []
     for name, each in found.items():
         for k, point in enumerate(each["curve"]):
@@ -197,43 +205,44 @@ def _growth(found: Mapping[str, Any]) -> Table:
             rows.append(
                 TableRow((label, f"{point['count']:.0f}", _three(point["us"]), cold, *powers))
             )
-    names = ("with", "count", "us a step", "compiled, s", "us ~ count^", "s ~ count^")
+    names = ("with", "count", "us per step", "compiled, s", "us ~ count^", "s ~ count^")
     return Table(names, tuple(rows), names[1:])
 
 
-def _gpu(found: Mapping[str, Any]) -> tuple[Block, ...]:
+def gpu_table(found: Result) -> Table:
+    """Return the table of GPU speeds by robot and law, or why a law was not measured."""
     rows = []
     for robot, made in found.items():
         for name, each in made.items():
             if each is None:
                 continue
-            said = each.get("said") or f"{1e-6 * each['steps_per_s']:.1f}"
+            speed = each.get("said") or f"{1e-6 * each['steps_per_s']:.1f}"
             built = "" if "said" in each else f"{each['built_s']:.1f}"
-            rows.append(TableRow((robot, name, said, built)))
-    names = ("robot", "what", "million steps a second", "built, s")
-    return (Table(names, tuple(rows), names[2:]),)
+            rows.append(TableRow((robot, name, speed, built)))
+    names = ("robot", "law", "million steps per second", "built, s")
+    return Table(names, tuple(rows), names[2:])
 
 
-def _machine(result: Mapping[str, Any]) -> Section:
+def _machine(result: Result) -> Section:
     rows = [TableRow((name, value)) for name, value in result["machine"].items()]
     busy = "quiet" if result["quiet"] else "in use by others"
-    rows.append(TableRow(("load before", f"{result['load_before']:.2f}, {busy}")))
+    rows.append(TableRow(("load before the run", f"{result['load_before']:.2f}, {busy}")))
     rows.append(TableRow(("date", f"{result['date']}, in {result['took_s']:.0f} s")))
     return Section(
         "Machine, versions, command",
         "machine",
-        (Paragraph(result["command"], code=True), Table(("what", "is"), tuple(rows))),
+        (Paragraph(result["command"], code=True), Table(("property", "value"), tuple(rows))),
     )
 
 
-def _peer(times: Mapping[str, Any], name: str) -> Mapping[str, float] | None:
-    """MuJoCo's time on as many threads as a way takes."""
+def _peer(times: Result, name: str) -> Mapping[str, float] | None:
+    """Return MuJoCo's time on as many threads as a way to step uses."""
     alone = name.startswith("one world") or name.endswith("one thread")
     return times.get(PEER_ONE if alone else PEER_BATCH)
 
 
-def ratios(times: Mapping[str, Any]) -> dict[str, float]:
-    """Of our ways to MuJoCo's, where it was measured."""
+def ratios(times: Result) -> dict[str, float]:
+    """Return MuJoCo's time over ours for each way to step, if MuJoCo was measured."""
     peers = {name: _peer(times, name) for name in times if name not in (PEER_ONE, PEER_BATCH)}
     return {name: peer["us"] / times[name]["us"] for name, peer in peers.items() if peer}
 
@@ -254,5 +263,5 @@ def _rate(value: float) -> str:
 
 
 def _three(value: float) -> str:
-    """Three digits, zeros too: 21.0, 0.280, 212."""
+    """Format a number with three digits, including zeros: 21.0, 0.280, 212."""
     return f"{value:.0f}" if value >= 1000 else f"{value:#.3g}".rstrip(".")

@@ -1,6 +1,7 @@
-"""A report as one HTML file that needs nothing else: style and pictures are inside, and its policy
-forbids the browser to ask for anything. Light or dark as the reader's system is; rows of tables
-become cards on a narrow screen; it prints.
+"""Writer of a page as one self-contained HTML file.
+
+Style and pictures are inside the file, and its policy forbids the browser to load anything else.
+Colours follow the system's light or dark mode; on a narrow screen table rows become cards.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def write_html(page: Page, path: str | os.PathLike[str]) -> None:
-    """Writes the page, whole or not at all."""
+    """Write a page, completely or not at all."""
     text = html(page)
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
 def html(page: Page) -> str:
-    """The page as text."""
+    """Return a page as HTML."""
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     return "\n".join(
         [
@@ -86,7 +87,7 @@ def _table(table: Table) -> str:
     heads = [
         f"<th{_aligned(table, name)} scope='col'>{escape(name)}</th>" for name in table.columns
     ]
-    rows = [_row(table, line) for line in table.rows]
+    rows = [_row(table, row) for row in table.rows]
     return (
         f"<table><thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n"
         + "\n".join(rows)
@@ -94,16 +95,16 @@ def _table(table: Table) -> str:
     )
 
 
-def _row(table: Table, line: TableRow) -> str:
+def _row(table: Table, row: TableRow) -> str:
     cells = []
-    for k, (name, cell) in enumerate(zip(table.columns, line.cells, strict=True)):
+    for k, (name, cell) in enumerate(zip(table.columns, row.cells, strict=True)):
         text = escape(cell)
-        if k == 0 and line.to:
-            text = f'<a href="#{escape(line.to)}">{text}</a>'
-        if line.kind and cell == line.kind:
+        if k == 0 and row.to:
+            text = f'<a href="#{escape(row.to)}">{text}</a>'
+        if row.kind and cell == row.kind:
             text = f'<span class="kind">{text}</span>'
         cells.append(f'<td{_aligned(table, name)} data-name="{escape(name)}">{text}</td>')
-    kind = f' class="{_word(line.kind)}"' if line.kind else ""
+    kind = f' class="{_word(row.kind)}"' if row.kind else ""
     return f"<tr{kind}>{''.join(cells)}</tr>"
 
 
@@ -126,7 +127,7 @@ def _picture(picture: Picture) -> str:
 
 
 def _switches(kinds: tuple[str, ...]) -> list[str]:
-    """A box for every kind of rows that can be hidden: by style alone, without a script."""
+    """Return a checkbox for every kind of rows that can be hidden; it needs no script."""
     boxes = [
         f'<label><input type="checkbox" id="hide-{_word(kind)}"> {escape(kind)}</label>'
         for kind in kinds

@@ -1,4 +1,4 @@
-"""A report as Markdown, with its pictures where they are, named relative to the file."""
+"""Writer of a page as Markdown; pictures are linked by paths relative to the file."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from heelstrike.files import whole_file
 from heelstrike.view.pages.page import Block, Page, Paragraph, Picture, Section, Table
 
 SPECIAL = re.compile(r"([\\`*\[<|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
-"""What Markdown would take for markup."""
+"""Characters that Markdown would read as markup."""
 
 
 def write_markdown(page: Page, path: str | os.PathLike[str]) -> None:
-    """Writes the page, whole or not at all."""
+    """Write a page, completely or not at all."""
     text = markdown(page, Path(path).parent)
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
 def markdown(page: Page, folder: Path) -> str:
-    """The page as text that is to stand in that folder."""
+    """Return a page as Markdown for a file in `folder`."""
     links = _links(page)
     parts = [f"# {plain(page.title)}"]
     parts += [_block(block, folder, links) for block in page.blocks]
@@ -34,20 +34,21 @@ def markdown(page: Page, folder: Path) -> str:
 
 
 def plain(text: str) -> str:
-    """Text as one line in which nothing is markup."""
+    """Return text as one line in which characters of markup are escaped."""
     return SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
 def _links(page: Page) -> dict[str, str]:
-    """Of each anchor the link that readers of Markdown make of its heading: small letters, spaces
-    as hyphens, no punctuation; a second one of the same words has -1.
+    """Return, by anchor, the link that Markdown renderers generate from a section's heading.
+
+    It has lower-case letters, hyphens for spaces and no punctuation; repeated headings get -1, ...
     """
-    seen: Counter[str] = Counter([_slug(page.title)])
+    used: Counter[str] = Counter([_slug(page.title)])
     links = {}
     for section in page.all_sections():
         slug = _slug(section.title)
-        links[section.anchor] = f"#{slug}-{seen[slug]}" if seen[slug] else f"#{slug}"
-        seen[slug] += 1
+        links[section.anchor] = f"#{slug}-{used[slug]}" if used[slug] else f"#{slug}"
+        used[slug] += 1
     return links
 
 
@@ -91,5 +92,5 @@ def _table(table: Table, links: dict[str, str]) -> str:
 
 
 def _picture(picture: Picture, folder: Path) -> str:
-    place = Path(os.path.relpath(picture.path, folder)).as_posix()
-    return f"![{plain(picture.caption)}](<{place}>)"
+    path = Path(os.path.relpath(picture.path, folder)).as_posix()
+    return f"![{plain(picture.caption)}](<{path}>)"

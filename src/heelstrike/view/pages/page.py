@@ -1,7 +1,6 @@
-"""A report as a tree: a page of sections, which hold paragraphs, tables and pictures.
+"""The content of a report: a page of sections, which hold paragraphs, tables and pictures.
 
-What a report says is put together elsewhere; `html` and `markdown` write it. Text is plain: what
-looks like markup in it is shown as it is.
+html.py and markdown.py write a page. Text is plain: characters of markup are shown as they are.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from heelstrike.errors import HeelstrikeError
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph of text; `code` for what is typed."""
+    """A paragraph of text; `code` sets it in a fixed-width font."""
 
     text: str
     code: bool = False
@@ -27,9 +26,9 @@ class TableRow:
 
     cells: tuple[str, ...]
     kind: str = ""
-    """A word by which rows are told apart, such as a status: it colours the cell that holds it."""
+    """Kind of the row, such as a status; it colours the cell that holds this word."""
     to: str = ""
-    """Anchor of the section that the first cell leads to."""
+    """Anchor of the section to which the first cell links."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +44,14 @@ class Table:
         for row in self.rows:
             if len(row.cells) != len(self.columns):
                 raise HeelstrikeError(
-                    f"a table of {len(self.columns)} columns has a row of {len(row.cells)} cells"
+                    f"a row has {len(row.cells)} cells, but the table has {len(self.columns)} "
+                    "columns; pass one cell per column"
                 )
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A .png file, and what it shows in words."""
+    """A .png file with a caption."""
 
     path: Path
     caption: str
@@ -62,33 +62,36 @@ Block = Paragraph | Table | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, what stands under it, and sections within."""
+    """A heading with blocks and subsections."""
 
     title: str
     anchor: str
-    """Letters, digits, - and _; one of its own in the page."""
+    """Letters, digits, - and _; unique in the page."""
     blocks: tuple[Block, ...] = ()
     sections: tuple[Section, ...] = ()
 
 
 @dataclass(frozen=True)
 class Page:
-    """The whole report: what comes first, then a table of contents, then the sections."""
+    """A report: introductory blocks, a table of contents, and sections."""
 
     title: str
     blocks: tuple[Block, ...]
     sections: tuple[Section, ...]
     filters: tuple[str, ...] = ()
-    """Kinds of rows that a reader may hide."""
+    """Kinds of rows that a reader can hide."""
 
     def __post_init__(self) -> None:
         anchors = [section.anchor for section in self.all_sections()]
-        twice = {anchor for anchor in anchors if anchors.count(anchor) > 1}
-        if twice:
-            raise HeelstrikeError(f"sections of a page share an anchor: {', '.join(sorted(twice))}")
+        repeated = {anchor for anchor in anchors if anchors.count(anchor) > 1}
+        if repeated:
+            raise HeelstrikeError(
+                f"sections of a page share an anchor: {', '.join(sorted(repeated))}",
+                remedy="give each section its own anchor",
+            )
 
     def all_sections(self) -> Iterator[Section]:
-        """Every section, in reading order."""
+        """Yield every section in reading order."""
         waiting = list(self.sections)
         while waiting:
             section = waiting.pop(0)

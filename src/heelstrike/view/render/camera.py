@@ -1,7 +1,8 @@
-"""Where one looks from, and where places of the world come to lie in the picture.
+"""The camera of a picture, and the projection of world points onto it.
 
-With the camera's axes right, up and back as rows of R and its place c, a place x of the world has
-X = R (x - c), and lies at (X_0, X_1) / (-X_2 tan(angle / 2)): -1 to 1 over the picture's width.
+With the camera's axes right, up and back as the rows of R and its position c, a point x of the
+world has the camera coordinates X = R (x - c), and is drawn at (X_0, X_1) / (-X_2 tan(angle / 2)):
+-1 to 1 across the width of the picture.
 """
 
 from __future__ import annotations
@@ -10,22 +11,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-ROOM = 1.1
-"""How much wider the picture is than what it shows."""
+MARGIN = 1.1
+"""Width of the picture over the width of its content."""
 
 
 @dataclass(frozen=True)
 class Camera:
-    """A direction to look from; the distance is found so that everything fits."""
+    """A viewing direction; the distance is chosen so that everything fits."""
 
     azimuth: float = 35.0
-    """From the x axis, which robots face, towards y [deg]."""
+    """Angle from the x axis, which robots face, towards y [deg]."""
     elevation: float = 12.0
-    """Above the horizon [deg]."""
+    """Angle above the horizon [deg]."""
     angle: float = 24.0
-    """That the picture's width takes of one's sight [deg]; small ones flatten."""
+    """Horizontal field of view [deg]; small angles flatten the perspective."""
     follow: bool = False
-    """Whether it goes along with the robot: each frame for itself, at one distance."""
+    """Whether the camera follows the robot: each frame is centred on it, all at one distance."""
 
     @property
     def axes(self) -> np.ndarray:
@@ -39,55 +40,65 @@ class Camera:
 
 @dataclass(frozen=True, eq=False)
 class Viewpoint:
-    """A camera in its place."""
+    """A camera at its position."""
 
     axes: np.ndarray
-    place: np.ndarray
-    """[m]"""
+    """Right, up and back as rows, (3, 3)."""
+    position: np.ndarray
+    """(3,) [m]"""
     slope: float
     """tan(angle / 2)"""
     ratio: float
     """Height over width of the picture."""
     distance: float
-    """To the middle of what is shown [m]."""
+    """Distance to the centre of the content [m]."""
 
     @property
-    def middle(self) -> np.ndarray:
-        """Of what is shown [m]."""
-        return self.place - self.distance * self.axes[2]
+    def centre(self) -> np.ndarray:
+        """Centre of the content, (3,) [m]."""
+        return self.position - self.distance * self.axes[2]
 
-    def from_distance(self, distance: float) -> Viewpoint:
-        """The same middle from further away, or nearer."""
-        return replace(self, place=self.middle + distance * self.axes[2], distance=distance)
+    @property
+    def half_width(self) -> float:
+        """Half the width that the picture shows at the centre of its content [m]."""
+        return self.distance * self.slope
 
-    def project(self, places: np.ndarray) -> np.ndarray:
-        """In the picture: right and up from its middle, in half widths, (n, 2)."""
-        seen = (np.atleast_2d(places) - self.place) @ self.axes.T
-        return seen[:, :2] / (-seen[:, 2:] * self.slope)
+    def at_distance(self, distance: float) -> Viewpoint:
+        """Return the viewpoint with the same centre at another distance [m]."""
+        return replace(self, position=self.centre + distance * self.axes[2], distance=distance)
 
-    def rays(self, across: int, down: int) -> np.ndarray:
-        """Directions of length one through the middles of a picture's cells, row by row."""
-        x = self.slope * ((np.arange(across) + 0.5) / across * 2 - 1)
-        y = self.slope * self.ratio * (1 - (np.arange(down) + 0.5) / down * 2)
+    def project(self, points: np.ndarray) -> np.ndarray:
+        """Return image coordinates (n, 2) of world points: right and up, in half widths."""
+        local = (np.atleast_2d(points) - self.position) @ self.axes.T
+        return local[:, :2] / (-local[:, 2:] * self.slope)
+
+    def rays(self, columns: int, rows: int) -> np.ndarray:
+        """Return unit directions through the centres of a picture's cells, row by row."""
+        x = self.slope * ((np.arange(columns) + 0.5) / columns * 2 - 1)
+        y = self.slope * self.ratio * (1 - (np.arange(rows) + 0.5) / rows * 2)
         right, up, back = self.axes
         rays = (x[:, None] * right).astype(np.float32) + (y[:, None, None] * up - back)
         rays = rays.reshape(-1, 3).astype(np.float32)
         return rays / np.sqrt(np.einsum("ij,ij->i", rays, rays))[:, None]
 
 
-def fit_camera(camera: Camera, places: np.ndarray, ratio: float | None = None) -> Viewpoint:
-    """The view that just holds all places; the ratio, if not given, is that of what is seen."""
+def fit_camera(camera: Camera, points: np.ndarray, ratio: float | None = None) -> Viewpoint:
+    """Return the closest viewpoint that shows all points (n, 3) [m].
+
+    Args:
+        ratio: Height over width of the picture; by default that of the projected points.
+    """
     axes, slope = camera.axes, float(np.tan(np.radians(camera.angle) / 2))
-    seen = places @ axes.T
-    middle = (seen.max(axis=0) + seen.min(axis=0)) / 2
-    size = np.maximum(np.ptp(seen, axis=0), 1e-3)
+    local = points @ axes.T
+    centre = (local.max(axis=0) + local.min(axis=0)) / 2
+    size = np.maximum(np.ptp(local, axis=0), 1e-3)
     chosen = float(np.clip(size[1] / size[0], 0.5, 2.2)) if ratio is None else ratio
     distance = 1.0
-    for _ in range(8):  # the nearer things are the larger they look: centre, then step back
-        offset = seen - middle
-        reach = np.maximum(np.abs(offset[:, 0]), np.abs(offset[:, 1]) / chosen)
-        distance = float((reach * ROOM / slope + offset[:, 2]).max())
+    for _ in range(8):  # closer points look larger: centre the projection, then step back
+        offset = local - centre
+        extent = np.maximum(np.abs(offset[:, 0]), np.abs(offset[:, 1]) / chosen)
+        distance = float((extent * MARGIN / slope + offset[:, 2]).max())
         flat = offset[:, :2] / (distance - offset[:, 2:])
-        middle[:2] += (flat.max(axis=0) + flat.min(axis=0)) / 2 * distance
-    place = middle @ axes + distance * axes[2]
-    return Viewpoint(axes, place, slope, chosen, distance)
+        centre[:2] += (flat.max(axis=0) + flat.min(axis=0)) / 2 * distance
+    position = centre @ axes + distance * axes[2]
+    return Viewpoint(axes, position, slope, chosen, distance)

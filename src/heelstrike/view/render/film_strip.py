@@ -1,9 +1,9 @@
-"""Film strips: a robot at chosen times, with its ground and the forces of contact.
+"""Film strips: a robot at chosen times, with its ground and the contact forces.
 
     film_strip([elastic, rigid], "drop.png", times=[0, 0.1, 0.2])
 
-A row each recording, or several where there are more frames than columns. One camera serves all
-frames, so a length in one is the same length in another; arrows have one scale, which is drawn.
+Each recording has a row, or several if there are more frames than columns. One camera serves all
+frames, so that equal lengths look equal; arrows have one scale, which is drawn below.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.robot.robot import Robot
 from heelstrike.view import plot
 from heelstrike.view.render.camera import Camera, Viewpoint, fit_camera
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from heelstrike.record.recording import Recording
 
 WIDTH = 9.0
-"""Of a strip [inch]."""
+"""Width of a strip [inch]."""
 SIDE, ABOVE, BELOW, GAP = 0.3, 0.24, 0.34, 0.06
-"""Room for the law, for the time over a row, for the scale, between frames [inch]."""
-LONGEST = 0.35
-"""Length of the longest arrow over the size of what is shown."""
+"""Margins for the law, for the time above a row, for the scale, and between frames [inch]."""
+LONGEST_ARROW = 0.35
+"""Length of the longest arrow over the size of the picture."""
 LETTER = 110.0
-"""Size of letters [pt] of which one fits into an inch."""
-FAINT = 1e-6
-"""Force that no arrow shows [N]."""
-FORCE = plot.COLOURS[1]
+"""Font size [pt] of which one letter fits into an inch."""
+MIN_FORCE = 1e-6
+"""Largest force that is drawn without an arrow [N]."""
+FORCE_COLOUR = plot.COLOURS[1]
 
 
 def film_strip(
@@ -47,8 +47,8 @@ def film_strip(
     path: str | os.PathLike[str],
     **options: Any,
 ) -> Path:
-    """Writes a film strip, whole or not at all, and returns its path; options are `strip`'s."""
-    plot.check_ending(path)
+    """Write a film strip and return its path; `options` are those of `film_strip_figure`."""
+    plot.check_format(path)
     return plot.save(film_strip_figure(recordings, **options), path, few_colours=True)
 
 
@@ -64,138 +64,141 @@ def film_strip_figure(
     forces: bool = True,
     width: float = WIDTH,
 ) -> Figure:
-    """A film strip.
+    """Return a film strip of one or several recordings.
 
-    `frames` at even times, or those at `times` [s]; `columns` of them in a row. `labels` stand
-    beside the recordings, by default their laws. `robot` is needed where a recording from a file
-    does not know where its robot was loaded from. `width` of the whole in inches.
+    Args:
+        frames: Number of frames, at even times.
+        times: Times of the frames [s], in place of `frames`.
+        columns: Number of frames in a row; by default all.
+        world: The world that is shown.
+        labels: Texts beside the recordings; by default the names of their laws.
+        robot: The robot, if a recording from a file does not name the robot's file.
+        forces: Whether contact forces are drawn as arrows.
+        width: Width of the strip [inch].
     """
     runs = list(recordings) if isinstance(recordings, Sequence) else [recordings]
     if not runs:
-        raise HeelstrikeError("there is nothing to show; give a recording, or several")
+        raise HeelstrikeError("nothing to draw; pass at least one recording")
     if labels is not None and len(labels) != len(runs):
-        raise HeelstrikeError(f"{len(labels)} labels for {len(runs)} recordings; give one each")
+        raise HeelstrikeError(
+            f"{len(labels)} labels for {len(runs)} recordings; pass one label per recording"
+        )
     if columns is not None and columns < 1:
-        raise HeelstrikeError(f"columns={columns}: a row holds at least one frame")
+        raise ParameterError("columns", columns, "integers from 1")
     names = [None] * len(runs) if labels is None else labels
-    reels = [
+    rows = [
         take_snapshots(run, frames, times, world, robot, name)
         for run, name in zip(runs, names, strict=True)
     ]
-    across = min(columns or len(reels[0].frames), len(reels[0].frames))
-    return _sheet(reels, _views(reels, camera or Camera()), across, width, forces)
+    across = min(columns or len(rows[0].frames), len(rows[0].frames))
+    return _sheet(rows, _viewpoints(rows, camera or Camera()), across, width, forces)
 
 
-def _views(reels: list[Snapshots], camera: Camera) -> list[list[Viewpoint]]:
-    """Of every frame: one for all, or one each that goes along with the robot."""
-    corners = [[one.corners(frame) for frame in one.frames] for one in reels]
+def _viewpoints(rows: list[Snapshots], camera: Camera) -> list[list[Viewpoint]]:
+    """Return the viewpoint of every frame: one for all, or one each that follows the robot."""
+    vertices = [[row.vertices(frame) for frame in row.frames] for row in rows]
     if not camera.follow:
-        places = np.vstack([place for row in corners for place in row])
-        places = np.vstack([places, *(small_surface_points(one.surfaces, places) for one in reels)])
-        view = fit_camera(camera, places)
-        return [[view] * len(row) for row in corners]
-    ratio = max(fit_camera(camera, place).ratio for row in corners for place in row)
-    alone = [[fit_camera(camera, place, ratio) for place in row] for row in corners]
-    distance = max(view.distance for row in alone for view in row)
-    return [[view.from_distance(distance) for view in row] for row in alone]
+        points = np.vstack([part for row in vertices for part in row])
+        points = np.vstack([points, *(small_surface_points(row.surfaces, points) for row in rows)])
+        view = fit_camera(camera, points)
+        return [[view] * len(row) for row in vertices]
+    ratio = max(fit_camera(camera, part).ratio for row in vertices for part in row)
+    views = [[fit_camera(camera, part, ratio) for part in row] for row in vertices]
+    distance = max(view.distance for row in views for view in row)
+    return [[view.at_distance(distance) for view in row] for row in views]
 
 
 @dataclass(frozen=True)
 class Scale:
-    """What lengths in the frames mean."""
+    """The scales of lengths and forces in the frames."""
 
     cell: float
     """Width of a frame [inch]."""
-    size: float
+    half_width: float
     """Half the width that a frame shows [m]."""
-    strongest: float
-    """Force of any frame [N]."""
+    max_force: float
+    """Largest force of any frame [N]."""
     arrow: float
-    """Length of an arrow [m/N]; 0 for none."""
+    """Length of an arrow [m/N]; 0 for no arrows."""
 
     @property
     def tile(self) -> float:
         """Side of a tile of the floor [m]."""
-        return rounded(self.size / 2)
+        return plot.round_down(self.half_width / 2)
 
 
-def _scale(reels: list[Snapshots], view: Viewpoint, cell: float, forces: bool) -> Scale:
-    strengths = [np.linalg.norm(f.forces, axis=1) for one in reels for f in one.frames]
-    strongest = float(np.concatenate(strengths).max(initial=0.0))
-    size = view.distance * view.slope
-    longest = LONGEST * 2 * size * max(1.0, view.ratio)
-    return Scale(
-        cell, size, strongest, longest / strongest if forces and strongest > FAINT else 0.0
-    )
+def _scale(rows: list[Snapshots], view: Viewpoint, cell: float, forces: bool) -> Scale:
+    magnitudes = [np.linalg.norm(f.forces, axis=1) for row in rows for f in row.frames]
+    largest = float(np.concatenate(magnitudes).max(initial=0.0))
+    longest = LONGEST_ARROW * 2 * view.half_width * max(1.0, view.ratio)
+    arrow = longest / largest if forces and largest > MIN_FORCE else 0.0
+    return Scale(cell, view.half_width, largest, arrow)
 
 
 def _sheet(
-    reels: list[Snapshots], views: list[list[Viewpoint]], columns: int, width: float, forces: bool
+    rows: list[Snapshots], views: list[list[Viewpoint]], columns: int, width: float, forces: bool
 ) -> Figure:
-    """Rows of pictures, times above them, laws beside them, scales below."""
+    """Return rows of pictures with times above them, laws beside them and scales below."""
     from matplotlib.figure import Figure
 
     cell = (width - SIDE - (columns - 1) * GAP) / columns
-    scale = _scale(reels, views[0][0], cell, forces)
-    lines = [-(-len(one.frames) // columns) for one in reels]
+    scale = _scale(rows, views[0][0], cell, forces)
+    lines = [-(-len(row.frames) // columns) for row in rows]
     line = cell * views[0][0].ratio + ABOVE
     height = sum(lines) * line + BELOW
     drawn = Figure(figsize=(width, height))
     top = height
-    for one, row, count in zip(reels, views, lines, strict=True):
-        letters = min(9.0, LETTER * count * line / max(len(one.label), 1))
+    for row, viewpoints, count in zip(rows, views, lines, strict=True):
+        letters = min(9.0, LETTER * count * line / max(len(row.label), 1))
         bold: dict[str, Any] = {"fontsize": letters, "fontweight": "bold", "color": plot.INK}
         middle = (0.12 / width, (top - count * line / 2 - ABOVE / 2) / height)
-        drawn.text(*middle, one.label, rotation=90, ha="center", va="center", **bold)
-        for k, frame in enumerate(one.frames):
+        drawn.text(*middle, row.label, rotation=90, ha="center", va="center", **bold)
+        for k, (frame, view) in enumerate(zip(row.frames, viewpoints, strict=True)):
             left, low = SIDE + (k % columns) * (cell + GAP), top - (k // columns + 1) * line
-            place = (left / width, low / height, cell / width, (line - ABOVE) / height)
-            picture = one.picture(frame, row[k], round(cell * plot.DPI), scale.tile)
-            _show(drawn.add_axes(place), picture, row[k], frame, scale)
+            box = (left / width, low / height, cell / width, (line - ABOVE) / height)
+            image = row.image(frame, view, round(cell * plot.DPI), scale.tile)
+            _draw_frame(drawn.add_axes(box), image, view, frame, scale)
         top -= count * line
     _legend(drawn.add_axes((0, 0, 1, BELOW / height)), width, scale)
     return drawn
 
 
-def _show(ax: Axes, picture: np.ndarray, view: Viewpoint, frame: Snapshot, scale: Scale) -> None:
-    """One frame, with its time and its forces."""
-    ax.imshow(picture, extent=(-1, 1, -view.ratio, view.ratio), interpolation="antialiased")
+def _draw_frame(
+    ax: Axes, image: np.ndarray, view: Viewpoint, frame: Snapshot, scale: Scale
+) -> None:
+    """Draw one frame with its time and its forces."""
+    ax.imshow(image, extent=(-1, 1, -view.ratio, view.ratio), interpolation="antialiased")
     ax.set_axis_off()
     ax.set_title(f"{frame.time:.3g} s", fontsize=8, color=plot.INK, pad=3)
     if not scale.arrow or not len(frame.points):
         return
     tails = view.project(frame.points)
     tips = view.project(frame.points + scale.arrow * frame.forces)
-    ax.plot(*tails.T, "o", color=FORCE, markersize=1.4)
+    ax.plot(*tails.T, "o", color=FORCE_COLOUR, markersize=1.4)
     for tail, tip in zip(tails, tips, strict=True):
         _arrow(ax, tail, tip, scale.cell / 2)
     ax.set(xlim=(-1, 1), ylim=(-view.ratio, view.ratio))
 
 
 def _arrow(ax: Axes, tail: np.ndarray, tip: np.ndarray, unit: float) -> None:
-    """An arrow whose head is never longer than half of it; a unit of the axes in inches."""
+    """Draw an arrow whose head takes at most half of it; `unit` is a unit of the axes [inch]."""
     points = 72 * unit * float(np.linalg.norm(tip - tail))
-    look = {"arrowstyle": "-|>,head_width=0.12,head_length=0.25", "color": FORCE, "lw": 0.8}
+    style = "-|>,head_width=0.12,head_length=0.25"
+    look = {"arrowstyle": style, "color": FORCE_COLOUR, "lw": 0.8}
     fit = {"shrinkA": 0, "shrinkB": 0, "mutation_scale": min(10.0, 2 * points)}
     if points > 1:
         ax.annotate("", tuple(tip), tuple(tail), arrowprops=look | fit, annotation_clip=False)
 
 
 def _legend(ax: Axes, width: float, scale: Scale) -> None:
-    """What an arrow's length and a tile's side mean; the axes are in inches."""
+    """Draw the scale of arrows and the side of a tile; the axes are in inches."""
     ax.set(xlim=(0, width), ylim=(0, BELOW))
     ax.set_axis_off()
     middle = 0.4 * BELOW
     text: dict[str, Any] = {"va": "center", "fontsize": 8, "color": plot.INK}
     if scale.arrow:
-        newtons = rounded(scale.strongest / 2)
-        end = SIDE + newtons * scale.arrow * scale.cell / (2 * scale.size)
+        newtons = plot.round_down(scale.max_force / 2)
+        end = SIDE + newtons * scale.arrow * scale.cell / (2 * scale.half_width)
         _arrow(ax, np.array([SIDE, middle]), np.array([end, middle]), 1.0)
         ax.text(end + 0.06, middle, f"contact force of {newtons:g} N", **text)
     ax.text(width - 0.05, middle, f"tiles of {scale.tile:g} m", ha="right", **text)
-
-
-def rounded(value: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten below a value."""
-    power = 10.0 ** np.floor(np.log10(value))
-    return float(power * max(step for step in (1, 2, 5) if step * power <= value * (1 + 1e-9)))

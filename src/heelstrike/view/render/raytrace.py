@@ -1,42 +1,51 @@
-"""Pictures of solids by Embree's rays, on the CPU: no display, no OpenGL, no GPU.
+"""Images of solids, ray traced by Embree on the CPU: no display, OpenGL or GPU is needed.
 
-    light = SUN * max(n . s, 0) * (rays that reach the sun) + SKY * (rays that leave the scene)
+    light = SUN * max(n . s, 0) * (share of rays that reach the sun) + SKY * (share that escape)
 
-Each pixel is SUPER^2 samples, each with one ray from the camera, and RAYS towards places of the
-sun's disc and as many over the hemisphere about the normal; smooth.py evens out what they find.
-Random numbers start from one seed, so equal scenes give equal pixels.
+Each pixel has SUPER^2 samples. Each sample has one ray from the camera, RAYS towards points of the
+sun's disc and as many over the hemisphere about the normal; denoise.py filters their light.
+Random numbers start from a fixed seed, so that equal scenes give equal pixels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.view.render.camera import Viewpoint
-from heelstrike.view.render.denoise import smooth
+from heelstrike.view.render.denoise import denoise
 from heelstrike.view.render.solid import Solid
 
+if TYPE_CHECKING:
+    from embreex.rtcore_scene import EmbreeScene
+
 SUPER = 2
+"""Samples along each side of a pixel."""
 RAYS = 3
+"""Rays of a sample to the sun, and to the sky."""
 SKY, SUN = 0.62, 0.55
+"""Brightness of the sky and of the sun."""
 DISC = 0.06
-"""Half width of the sun over its distance: what makes shadows soft."""
+"""Radius of the sun over its distance; it makes shadows soft."""
 GAMMA = 2.2
 TILES = (0.90, 0.97)
-"""Lightness of dark and light tiles, over that of their surface."""
+"""Lightness of dark and light tiles, relative to their surface."""
 
 
 def render(solids: Sequence[Solid], view: Viewpoint, width: int, tile: float = 0.1) -> np.ndarray:
-    """Red, green and blue, 0 to 1, (height, width, 3); on white. Tiles of floors are `tile` [m]."""
+    """Return an image on white: red, green and blue, 0 to 1, (height, width, 3).
+
+    `width` is in pixels; `tile` is the side of a floor's tiles [m].
+    """
     across, down = SUPER * width, SUPER * round(width * view.ratio)
     rays = view.rays(across, down)
     scene, normals, colours, floor = _scene(solids)
-    start = np.broadcast_to(view.place.astype(np.float32), rays.shape)
+    start = np.broadcast_to(view.position.astype(np.float32), rays.shape)
     hit = scene.run(np.ascontiguousarray(start), rays, output=True)
-    picture = np.ones_like(rays)
+    image = np.ones_like(rays)
     met = np.flatnonzero(hit["primID"] >= 0)
     if len(met):
         which, u, v, rays = hit["primID"][met], hit["u"][met, None], hit["v"][met, None], rays[met]
@@ -46,24 +55,24 @@ def render(solids: Sequence[Solid], view: Viewpoint, width: int, tile: float = 0
         flat *= -np.sign(_dot(flat, rays))[:, None]  # towards the camera
         normal *= np.sign(_dot(normal, flat))[:, None]
         place = start[met] + hit["tfar"][met, None] * rays
-        size = view.distance * view.slope
-        sun = _sun(view)
+        size = view.half_width
+        sun = _sun_direction(view)
         start = place + flat * np.float32(3e-4 * size)
-        free = _free(scene, sun, 1.2 * size, start, normal, _strata(across, down)[met])
-        free = smooth(free, met, (down, across), place, normal, 0.01 * size)
+        free = _visible_light(scene, sun, 1.2 * size, start, normal, _strata(across, down)[met])
+        free = denoise(free, met, (down, across), place, normal, 0.01 * size)
         light = SKY * free[:, 1] + SUN * free[:, 0] * np.maximum(np.einsum("ij,j", normal, sun), 0)
         colour, on_floor = colours[which], np.flatnonzero(floor[which])
         colour[on_floor] *= _tiled(place[on_floor], normal[on_floor], tile)[:, None]
         shade = np.minimum(colour * light[:, None] ** (1 / GAMMA), 1)
         fog = _fog(place[on_floor], view)[:, None]
         shade[on_floor] = (1 - fog) * shade[on_floor] + fog
-        picture[met] = shade
-    return picture.reshape(down // SUPER, SUPER, across // SUPER, SUPER, 3).mean(axis=(1, 3))
+        image[met] = shade
+    return image.reshape(down // SUPER, SUPER, across // SUPER, SUPER, 3).mean(axis=(1, 3))
 
 
 def _fog(place: np.ndarray, view: Viewpoint) -> np.ndarray:
-    """How far a floor has faded: 0 about the middle of what is shown, 1 in the distance."""
-    far = np.linalg.norm(place - view.middle, axis=1) / (view.distance * view.slope)
+    """Return how far a floor has faded: 0 near the centre of the picture, 1 in the distance."""
+    far = np.linalg.norm(place - view.centre, axis=1) / view.half_width
     fog = np.clip((far - 1.5) / 2.5, 0, 1).astype(np.float32)
     return fog * fog * (3 - 2 * fog)
 
@@ -78,15 +87,22 @@ def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _scene(
     solids: Sequence[Solid],
-) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-    """Embree's scene; normals, colours and whether it is floor, by triangle."""
-    scene_of, mesh_of = _embree()
+) -> tuple[EmbreeScene, np.ndarray, np.ndarray, np.ndarray]:
+    """Return Embree's scene, and per triangle its normals, its colour and whether it is floor."""
+    try:
+        from embreex.mesh_construction import TriangleMesh
+        from embreex.rtcore_scene import EmbreeScene
+    except ImportError as error:
+        raise HeelstrikeError(
+            "pictures of robots need embreex, which is not installed; run pip install embreex "
+            "(it has no wheel for Linux on ARM; Recording.plot works without it)"
+        ) from error
     first = np.cumsum([0, *(len(s.vertices) for s in solids)])
     vertices = np.vstack([s.vertices for s in solids]).astype(np.float32)
     triangles = np.vstack([s.triangles + f for s, f in zip(solids, first, strict=False)])
     count = [len(s.triangles) for s in solids]
-    scene = scene_of()
-    mesh_of(scene, vertices, triangles.astype(np.int32))
+    scene = EmbreeScene()
+    TriangleMesh(scene, vertices, triangles.astype(np.int32))
     return (
         scene,
         np.vstack([s.normals for s in solids]).astype(np.float32),
@@ -95,46 +111,37 @@ def _scene(
     )
 
 
-def _embree() -> tuple[Any, Any]:
-    try:
-        from embreex.mesh_construction import TriangleMesh
-        from embreex.rtcore_scene import EmbreeScene
-    except ImportError as error:
-        raise HeelstrikeError(
-            "a picture of a robot needs embreex, which is not installed: pip install embreex "
-            "(it has no wheel for Linux on ARM; curves by Recording.plot work without it)"
-        ) from error
-    return EmbreeScene, TriangleMesh
-
-
-def _sun(view: Viewpoint) -> np.ndarray:
-    """Where it stands: behind the viewer's left shoulder, high."""
+def _sun_direction(view: Viewpoint) -> np.ndarray:
+    """Return the unit direction to the sun: high, behind the viewer's left shoulder."""
     right, _, back = view.axes
     sun = -0.45 * right + 0.75 * back + np.array([0, 0, 1.0])
     return (sun / np.linalg.norm(sun)).astype(np.float32)
 
 
-def _free(
-    scene: Any,
+def _visible_light(
+    scene: EmbreeScene,
     sun: np.ndarray,
     far: float,
     start: np.ndarray,
     normal: np.ndarray,
     strata: np.ndarray,
 ) -> np.ndarray:
-    """How much of the sun, and of the sky as `far` as that, each place sees, 0 to 1, (n, 2)."""
+    """Return the shares of the sun and of the sky that each point sees, 0 to 1, (n, 2).
+
+    Solids further away than `far` [m] do not hide the sky.
+    """
     near = np.full(len(start), far, dtype=np.float32)
     free = np.zeros((len(start), 2), dtype=np.float32)
     for k in range(RAYS):
-        ball = _ball(strata, k)
+        ball = _unit_sphere(strata, k)
         free[:, 0] += scene.run(start, sun + DISC * ball, query="OCCLUDED") < 0
-        sky = normal * np.float32(1.001) + ball  # by the cosine
+        sky = normal * np.float32(1.001) + ball  # distributed by the cosine
         free[:, 1] += scene.run(start, sky, dists=near, query="OCCLUDED") < 0
     return free / RAYS
 
 
 def _strata(across: int, down: int) -> np.ndarray:
-    """Of each sample: its number within its pixel, and two random numbers of the pixel, (n, 3)."""
+    """Return each sample's number in its pixel, and two random numbers of the pixel, (n, 3)."""
     rng = np.random.default_rng(0)
     shift = rng.random((down // SUPER, across // SUPER, 2), dtype=np.float32)
     shift = shift.repeat(SUPER, axis=0).repeat(SUPER, axis=1)
@@ -143,8 +150,8 @@ def _strata(across: int, down: int) -> np.ndarray:
     return np.concatenate([number, shift], axis=-1).reshape(-1, 3)
 
 
-def _ball(strata: np.ndarray, k: int) -> np.ndarray:
-    """Directions of length one: those of a pixel's samples and rays lie evenly, on a spiral."""
+def _unit_sphere(strata: np.ndarray, k: int) -> np.ndarray:
+    """Return unit directions; those of a pixel's samples and rays lie evenly on a spiral."""
     i = strata[:, 0] * RAYS + k
     z = 2 * np.modf((i + 0.5) / (SUPER * SUPER * RAYS) + strata[:, 1])[0] - 1
     angle = 2 * np.pi * (np.modf(i * np.float32(0.618034))[0] + strata[:, 2])
@@ -153,7 +160,7 @@ def _ball(strata: np.ndarray, k: int) -> np.ndarray:
 
 
 def _tiled(place: np.ndarray, normal: np.ndarray, tile: float) -> np.ndarray:
-    """Lightness of a chequered floor."""
+    """Return the lightness of a chequered floor at points on it."""
     if not len(place):
         return np.ones(0)
     along = np.cross(normal, [0.0, 1.0, 0.0])

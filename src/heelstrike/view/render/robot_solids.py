@@ -1,4 +1,4 @@
-"""What a robot looks like: its shapes, and rods where none is to be seen."""
+"""A robot as solids: its visible shapes, or its collision shapes and rods where it has none."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ import numpy as np
 from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import WORLD, Robot, Shape
 from heelstrike.robot.rotations import turn_z_to
-from heelstrike.view.render.solid import Solid, of_shape
+from heelstrike.view.render.solid import Rgb, Solid, solid_of_shape
 
 PLAIN = (0.78, 0.79, 0.81)
-"""Of what has no colour of its own."""
-ROD = 0.012
-"""Radius of a rod over the robot's size."""
+"""Colour of shapes that define none."""
+ROD_RADIUS = 0.012
+"""Radius of a rod over the size of the robot."""
 
 BodySolids = list[tuple[int, Solid]]
-"""(body or WORLD, what it shows in its own frame)"""
+"""Pairs of a body, or WORLD, and a solid in its frame."""
 
 
 def robot_solids(robot: Robot) -> BodySolids:
-    """What is to be seen of every body, and of a fixed base; where nothing is, what touches, held
-    together by rods.
+    """Return the visible shapes of every body and of a fixed base.
+
+    A body without visible shapes shows its collision shapes, joined by rods.
     """
-    rod = ROD * float(np.ptp([p for _, p in placements(robot, robot.neutral)], axis=0).max())
-    worn: BodySolids = []
+    rod = ROD_RADIUS * float(np.ptp([p for _, p in placements(robot, robot.neutral)], axis=0).max())
+    found: BodySolids = []
     for body in range(WORLD, len(robot.bodies)):
         own = [shape for shape in robot.shapes if shape.body == body]
         solids = _solids([shape for shape in own if shape.visible])
@@ -31,21 +32,21 @@ def robot_solids(robot: Robot) -> BodySolids:
             touching = [shape for shape in own if shape.collides]
             rods = [] if body == WORLD else _rods(robot, body, touching, rod)
             solids = _solids(touching + rods)
-        worn += [(body, solid) for solid in solids]
-    return worn
+        found += [(body, solid) for solid in solids]
+    return found
 
 
-def place_solids(robot: Robot, worn: BodySolids, q: np.ndarray) -> list[Solid]:
+def place_solids(robot: Robot, solids: BodySolids, q: np.ndarray) -> list[Solid]:
     """Return the solids of a robot in the world at q."""
     poses = placements(robot, q)
-    return [s if body == WORLD else s.moved(*poses[body]) for body, s in worn]
+    return [s if body == WORLD else s.moved(*poses[body]) for body, s in solids]
 
 
 def _solids(shapes: list[Shape]) -> list[Solid]:
-    return [s for s in (of_shape(shape, _colour(shape)) for shape in shapes) if s is not None]
+    return [s for s in (solid_of_shape(shape, _colour(shape)) for shape in shapes) if s is not None]
 
 
-def _colour(shape: Shape) -> tuple[float, float, float]:
+def _colour(shape: Shape) -> Rgb:
     if shape.colour is None:
         return PLAIN
     red, green, blue = (min(max(part, 0.0), 1.0) for part in shape.colour[:3])
@@ -53,8 +54,9 @@ def _colour(shape: Shape) -> tuple[float, float, float]:
 
 
 def _rods(robot: Robot, body: int, touching: list[Shape], radius: float) -> list[Shape]:
-    """From a body's origin to the joints that it carries and to what touches; if there is
-    neither, to its centre of mass.
+    """Return rods from a body's origin to its child joints and its collision shapes.
+
+    If it has neither, one rod leads to its centre of mass.
     """
     ends = [robot.joints[child].translation for child in robot.children(body)]
     ends += [shape.translation for shape in touching]

@@ -1,4 +1,4 @@
-"""Frames of a recording: the robot at chosen times, its ground, and the forces on it."""
+"""Snapshots of a recording: the robot at chosen times, its ground, and the contact forces."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.robot.robot import Robot
 from heelstrike.view import plot
 from heelstrike.view.render.camera import Viewpoint
 from heelstrike.view.render.raytrace import render
 from heelstrike.view.render.robot_solids import BodySolids, place_solids, robot_solids
-from heelstrike.view.render.surface_solids import recorded_surfaces, surface_solids
+from heelstrike.view.render.surface_solids import SurfaceRecord, recorded_surfaces, surface_solids
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from heelstrike.record.recording import Recording
 
 FORCES = ("contact_position", "force", "touching")
-"""What arrows are drawn from, where it was recorded."""
+"""Variables from which force arrows are drawn, if they were recorded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,29 +33,29 @@ class Snapshot:
     """[s]"""
     q: np.ndarray
     points: np.ndarray
-    """Places that touch (n, 3) [m]."""
+    """Active contact points (n, 3) [m]."""
     forces: np.ndarray
-    """On the robot, there (n, 3) [N]."""
+    """Forces on the robot at these points (n, 3) [N]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshots:
-    """The frames of a recording, and what stands in them."""
+    """The frames of a recording, with the robot and the surfaces in them."""
 
     label: str
     robot: Robot
-    worn: BodySolids
-    surfaces: list[dict[str, Any]]
+    solids: BodySolids
+    surfaces: list[SurfaceRecord]
     frames: list[Snapshot]
 
-    def corners(self, frame: Snapshot) -> np.ndarray:
-        """Places of the robot, (n, 3) [m]."""
-        return np.vstack([s.vertices for s in place_solids(self.robot, self.worn, frame.q)])
+    def vertices(self, frame: Snapshot) -> np.ndarray:
+        """Return the vertices of the robot in a frame, (n, 3) [m]."""
+        return np.vstack([s.vertices for s in place_solids(self.robot, self.solids, frame.q)])
 
-    def picture(self, frame: Snapshot, view: Viewpoint, width: int, tile: float) -> np.ndarray:
-        """Of the robot and its ground, as `render` has it."""
+    def image(self, frame: Snapshot, view: Viewpoint, width: int, tile: float) -> np.ndarray:
+        """Return an image of the robot and its ground; see `render`."""
         ground = surface_solids(self.surfaces, self.robot, frame.q, view)
-        return render([*ground, *place_solids(self.robot, self.worn, frame.q)], view, width, tile)
+        return render([*ground, *place_solids(self.robot, self.solids, frame.q)], view, width, tile)
 
 
 def take_snapshots(
@@ -66,7 +66,10 @@ def take_snapshots(
     robot: Robot | None = None,
     label: str | None = None,
 ) -> Snapshots:
-    """A recording's frames: `count` at even times, or the records nearest to `times` [s]."""
+    """Return snapshots of a recording: `count` at even times, or those nearest to `times` [s].
+
+    The label defaults to the names of the recording's laws.
+    """
     info, shown = run.info, world_over_time(run, world)
     at = _indices(shown["time"].values, count, times)
     robot = recorded_robot(run, robot)
@@ -76,23 +79,23 @@ def take_snapshots(
 
 
 def world_over_time(run: Recording, world: int) -> xr.Dataset:
-    """A world of a recording that holds q over time, with its own clock."""
+    """Return one world of a recording, with its own time; raise if q was not recorded over time."""
     data = run.data
     if "q" not in data or "time" not in data["q"].dims:
         raise HeelstrikeError(
-            "to show a robot takes q over time, which this recording does not hold; run with "
+            "this recording holds no q over time, from which the robot is drawn; run with "
             f"record='standard', or record=['q', {', '.join(map(repr, FORCES))}]"
         )
     return plot.of_world(data, world)
 
 
 def recorded_robot(run: Recording, robot: Robot | None = None) -> Robot:
-    """The robot of a recording, loaded again unless given."""
+    """Return the robot of a recording: `robot`, or the one that its file names."""
     robot, coordinates = robot or run.robot, run.data.sizes["coordinate"]
     if robot.nq != coordinates:
         raise HeelstrikeError(
-            f"{robot.name} has {robot.nq} coordinates, the recording {coordinates}; "
-            "give the robot that was simulated, as robot=hs.load(...)"
+            f"{robot.name} has {robot.nq} coordinates, but the recording has {coordinates}; "
+            "pass the robot that was simulated, as robot=hs.load(...)"
         )
     return robot
 
@@ -106,21 +109,20 @@ def _frame(now: xr.Dataset) -> Snapshot:
 
 
 def _indices(clock: np.ndarray, count: int, times: Sequence[float] | None) -> list[int]:
-    """Of the records nearest to the wanted times."""
+    """Return the indices of the records nearest to the chosen times."""
     if times is None:
         if not isinstance(count, int | np.integer) or count < 1:
-            raise HeelstrikeError(f"frames={count!r}: a film strip has at least one frame")
+            raise ParameterError("frames", count, "integers from 1")
         times = np.linspace(clock[0], clock[-1], int(count)).tolist()
-    wanted = np.asarray(times, dtype=float).ravel()
+    chosen = np.asarray(times, dtype=float).ravel()
     step = clock[1] - clock[0] if len(clock) > 1 else np.inf
-    if not len(wanted) or not np.all((wanted > clock[0] - step) & (wanted < clock[-1] + 2 * step)):
-        raise HeelstrikeError(
-            f"times of frames lie between {clock[0]:g} and {clock[-1]:g} s, not {wanted.tolist()}"
-        )
-    return [int(np.argmin(np.abs(clock - t))) for t in wanted]
+    if not len(chosen) or not np.all((chosen > clock[0] - step) & (chosen < clock[-1] + 2 * step)):
+        allowed = f"times between {clock[0]:g} and {clock[-1]:g} s"
+        raise ParameterError("times", chosen.tolist(), allowed)
+    return [int(np.argmin(np.abs(clock - t))) for t in chosen]
 
 
 def law_names(info: dict[str, Any]) -> str:
-    """Short names of a recording's laws: the normal law's, where there is one."""
+    """Return the short names of a recording's laws: of the normal law, if there is one."""
     names = [str(law.get("normal", law)["kind"]) for law in info["laws"].values()]
     return ", ".join(dict.fromkeys(names)) or "no ground"

@@ -1,8 +1,8 @@
-"""Surfaces as a recording tells of them, made visible: by their kind and its fields."""
+"""Surfaces of a recording as solids, made from the kind and the fields that it stores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,21 +11,26 @@ from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.rotations import turn_z_to
 from heelstrike.view.render.camera import Viewpoint
-from heelstrike.view.render.solid import Solid, Triangles, ball, box, capsule, solid
+from heelstrike.view.render.solid import Mesh, Rgb, Solid, box, capsule, ellipsoid, solid
 
-COLOURS = ((0.93, 0.93, 0.92), (0.80, 0.86, 0.92), (0.93, 0.86, 0.78), (0.84, 0.90, 0.82))
-"""Of surfaces one after another."""
-FAR = 6.0
-"""Half length of a drawn plane over half the picture's width."""
-INSIDE = 0.997
-"""Size of a surface on a body as it is drawn: below the body's own shape, if that has the same."""
+COLOURS: tuple[Rgb, ...] = (
+    (0.93, 0.93, 0.92),
+    (0.80, 0.86, 0.92),
+    (0.93, 0.86, 0.78),
+    (0.84, 0.90, 0.82),
+)
+"""Colours of surfaces, in their order."""
+PLANE_SIZE = 6.0
+"""Half length of a drawn plane over half the width of the picture."""
+SHRINK = 0.997
+"""Factor on surfaces of bodies, so that they lie below a body's own shape of the same size."""
 
-Surface = Mapping[str, Any]
-"""kind, name, and the fields of a surface's class."""
+SurfaceRecord = dict[str, Any]
+"""A surface as a recording stores it: kind, name, body, and the fields of its class."""
 
 
-def recorded_surfaces(info: Mapping[str, Any], world: int) -> list[dict[str, Any]]:
-    """Those of a recording, with the parameters of one world: they may vary."""
+def recorded_surfaces(info: Mapping[str, Any], world: int) -> list[SurfaceRecord]:
+    """Return the surfaces of a recording with the parameters of one world, which may vary."""
     found = []
     for surface in info["scene"]["surfaces"]:
         now = dict(surface)
@@ -40,10 +45,11 @@ def recorded_surfaces(info: Mapping[str, Any], world: int) -> list[dict[str, Any
 
 
 def surface_solids(
-    shown: list[dict[str, Any]], robot: Robot, q: np.ndarray, view: Viewpoint
+    shown: Sequence[SurfaceRecord], robot: Robot, q: np.ndarray, view: Viewpoint
 ) -> list[Solid]:
-    """The surfaces in the world, those on bodies where the bodies are at q. A plane that would
-    stand between camera and robot is left out.
+    """Return surfaces in the world; those of bodies are placed by q.
+
+    A plane that would stand between camera and robot is left out.
     """
     poses = placements(robot, q)
     solids = []
@@ -53,7 +59,7 @@ def surface_solids(
         if surface["kind"] == "Plane":
             solids += _plane(surface, R, p, view, colour)
         else:
-            inner = 1.0 if body is None else INSIDE
+            inner = 1.0 if body is None else SHRINK
             solids += [
                 solid((inner * vertices, triangles), colour).moved(
                     R, R @ surface_origin(surface) + p
@@ -63,9 +69,10 @@ def surface_solids(
     return solids
 
 
-def small_surface_points(shown: list[dict[str, Any]], within: np.ndarray) -> np.ndarray:
-    """Places of small surfaces that stand in the world: they should be in the picture, too.
-    Small is below twice the size of the places `within`.
+def small_surface_points(shown: Sequence[SurfaceRecord], within: np.ndarray) -> np.ndarray:
+    """Return vertices of small fixed surfaces, (n, 3) [m], which should be in the picture, too.
+
+    A surface is small if it is less than twice as large as the extent of the points `within`.
     """
     largest = 2 * float(np.ptp(within, axis=0).max())
     found = [np.zeros((0, 3))]
@@ -80,36 +87,36 @@ def small_surface_points(shown: list[dict[str, Any]], within: np.ndarray) -> np.
 
 
 def _plane(
-    surface: Surface,
+    surface: SurfaceRecord,
     R: np.ndarray,
     p: np.ndarray,
     view: Viewpoint,
-    colour: tuple[float, float, float],
+    colour: Rgb,
 ) -> list[Solid]:
     normal = R @ np.asarray(surface["normal"], dtype=float)
     normal /= np.linalg.norm(normal)
     point = R @ surface_origin(surface) + p
-    if (view.place - point) @ normal <= 0:
+    if (view.position - point) @ normal <= 0:
         return []
-    centre = view.middle - normal * ((view.middle - point) @ normal)
-    half = FAR * view.distance * view.slope
+    centre = view.centre - normal * ((view.centre - point) @ normal)
+    half = PLANE_SIZE * view.half_width
     square = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]) * half
     corners = np.array([[0, 1, 2], [0, 2, 3]])
     return [solid((square, corners), colour, floor=True).moved(turn_z_to(normal), centre)]
 
 
-def surface_origin(surface: Surface) -> np.ndarray:
-    """Where it is, in its frame [m]."""
+def surface_origin(surface: SurfaceRecord) -> np.ndarray:
+    """Return the position of a surface in its body's frame or the world, (3,) [m]."""
     return np.asarray(surface["point"], dtype=float)
 
 
-def surface_meshes(surface: Surface) -> list[Triangles]:
-    """Of a surface that has a size, about its point; none of what is not known here."""
+def surface_meshes(surface: SurfaceRecord) -> list[Mesh]:
+    """Return the meshes of a bounded surface about its origin; empty for unbounded kinds."""
     kind = surface["kind"]
     if kind == "Box":
         return [box(np.asarray(surface["size"]) / 2)]
     if kind == "Sphere":
-        return [ball(np.full(3, float(surface["radius"])))]
+        return [ellipsoid(np.full(3, float(surface["radius"])))]
     if kind == "Capsule":
         vertices, triangles = capsule(float(surface["radius"]), float(surface["length"]) / 2)
         return [(vertices @ turn_z_to(np.asarray(surface["axis"], dtype=float)).T, triangles)]
@@ -121,19 +128,19 @@ def surface_meshes(surface: Surface) -> list[Triangles]:
     if kind == "Stairs":
         return _stairs(surface)
     if kind == "HeightField" and not isinstance(surface["heights"], str):
-        return [_landscape(surface)]
+        return [_height_field(surface)]
     return []
 
 
-def _along(surface: Surface, incline: float = 0.0) -> np.ndarray:
-    """Rows: along the surface's direction, across it, and up from both."""
+def _along(surface: SurfaceRecord, incline: float = 0.0) -> np.ndarray:
+    """Return rows along the surface's direction, across it, and up, (3, 3); `incline` [rad]."""
     x, y = np.asarray(surface["direction"], dtype=float) / np.linalg.norm(surface["direction"])
     c, s = np.cos(incline), np.sin(incline)
     return np.array([[c * x, c * y, s], [-y, x, 0], [-s * x, -s * y, c]])
 
 
-def _stairs(surface: Surface) -> list[Triangles]:
-    """A box each step, from its riser to the end of the flight."""
+def _stairs(surface: SurfaceRecord) -> list[Mesh]:
+    """Return a box for each step, from its riser to the end of the flight."""
     rise, run, width, landing = (float(surface[k]) for k in ("rise", "run", "width", "landing"))
     axes, count = _along(surface), int(surface["count"])
     end = count * run + landing
@@ -145,8 +152,8 @@ def _stairs(surface: Surface) -> list[Triangles]:
     return steps
 
 
-def _landscape(surface: Surface) -> Triangles:
-    """Two triangles a cell of a grid of heights, rows along x."""
+def _height_field(surface: SurfaceRecord) -> Mesh:
+    """Return two triangles per cell of a grid of heights, whose rows lie along x."""
     heights = float(surface["scale"]) * np.asarray(surface["heights"], dtype=float)
     rows, columns = heights.shape
     x, y = (
