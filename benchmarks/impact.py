@@ -95,11 +95,11 @@ def steps_only(
     robot: hs.Robot, q: np.ndarray, method: str, integrator: str
 ) -> Callable[[], object]:
     """Steps 3b to 7b alone: inertia, Jacobian and basis are made before."""
-    from heelstrike.impact.given import job_of
+    from heelstrike.impact.options import hit_batch
 
-    asked = job_of(robot, q, LINK, "x", 0.5, duration=DURATION, dt=DT)
-    settings = replace(asked.settings, integrator=integrator, method=method, modes=10)
-    job = replace(asked, settings=settings)
+    batch = hit_batch(robot, q, LINK, "x", 0.5, duration=DURATION, dt=DT)
+    settings = replace(batch.settings, integrator=integrator, method=method, modes=10)
+    job = replace(batch, settings=settings)
     own = job.own()
     inputs = job.inputs(own, *job.turning(own))
     return (lambda: job.quick(inputs, False)) if method == "krylov" else (

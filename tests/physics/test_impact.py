@@ -14,8 +14,8 @@ from scipy.integrate import solve_ivp
 
 import heelstrike as hs
 from heelstrike.impact import Target, VirtualBase, estimate, point_impact, virtual_mass
-from heelstrike.impact.run import Lot
-from heelstrike.impact.run import kept as run_kept
+from heelstrike.impact.kernels import KernelRun
+from heelstrike.impact.kernels import kept as run_kept
 from heelstrike.impact.simplified import Plan
 from heelstrike.impact.target import law_inputs
 from tests.impact import arm, gantry
@@ -93,7 +93,7 @@ def test_damping_proportional_to_inertia_is_one_damper(tmp_path):
     assert abs(made.impulse[0] / ended.y[4, -1] - 1) < 1e-5  # both end contact within a step
     inputs = {"inverse": 1 / m_a, "j": 1.0, "kd": kappa * m_a, "speed": v_c, "base_yield": 0.0,
               "dt": 1e-4, **Target().inputs(), **law_inputs(LAW)}  # fmt: skip
-    lot = Lot(inputs, {}, hits=1, steps=1000, every=1000)
+    lot = KernelRun(inputs, {}, hits=1, steps=1000, every=1000)
     single = run_kept(Plan(1, LAW, limited=False), lot)
     assert abs(made.impulse[0] / single.impulse[0] - 1) < 1e-10  # the same steps, one mass
     krylov = estimate(
@@ -259,7 +259,7 @@ def test_bad_input_is_told_in_a_sentence(tmp_path):
         ({"direction": (0, 0, 0)}, "says no way to hit"),
         ({"direction": "up"}, "a direction is x, y or z"),
         ({"speed": -0.2}, "does not approach"),
-        ({"speed": None}, "give the hand's speed"),
+        ({"speed": None}, "pass either the hand's speed"),
         ({"law": hs.Elastic()}, "is a normal law"),
         ({"base": VirtualBase("hand")}, "has a fixed base"),
         ({"vary": {"nothing": 1}}, "no parameter 'nothing'"),
@@ -281,7 +281,7 @@ def test_bad_input_is_told_in_a_sentence(tmp_path):
 
 def test_more_hits_than_a_chunk_are_the_same_hits(tmp_path, monkeypatch):
     """Chunks, single precision in the steps, and hits as many as joints."""
-    import heelstrike.impact.estimating as estimating
+    import heelstrike.impact.estimates as estimating
 
     robot = arm(tmp_path)
     q = np.random.default_rng(2).uniform(-1, 1, (3, 3))

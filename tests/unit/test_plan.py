@@ -14,10 +14,10 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.impact import Target, VirtualBase, estimate, plan, simulate_full
-from heelstrike.impact.course import Wish
-from heelstrike.impact.given import servo_of
+from heelstrike.impact.course import PlanGoal
 from heelstrike.impact.hit import hit, square
 from heelstrike.impact.motion import motion_program
+from heelstrike.impact.options import servo_of
 from heelstrike.impact.problem import Problem
 from heelstrike.impact.soles import soles_program
 from heelstrike.runtime.compiler import compile_program
@@ -34,7 +34,7 @@ def robot():
 @cache
 def problem():
     made = hit(robot(), "r_hand", "x", base=VirtualBase(mass=np.inf))
-    wish = Wish("impulse", LAW, BALL, margin=0.005, joint_speed=1.0)
+    wish = PlanGoal("impulse", LAW, BALL, margin=0.005, joint_speed=1.0)
     return Problem(made, wish, robot().pose("stance"), None)
 
 

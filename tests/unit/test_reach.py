@@ -11,7 +11,7 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.impact import virtual_mass
-from heelstrike.impact.reach import nearest
+from heelstrike.impact.point_on_link import nearest
 from heelstrike.robot.robot import Shape
 
 OCTAHEDRON = np.vstack([np.eye(3), -np.eye(3)])

@@ -1,4 +1,4 @@
-"""Impacts of a robot's hand or foot: force, impulse and ZMP by [Tsujita2009], and in full."""
+"""Impacts of a hand or foot: force, impulse and ZMP by [Tsujita2009], and by full simulation."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from heelstrike.impact.base import VirtualBase
     from heelstrike.impact.comparison import Comparison, compare
-    from heelstrike.impact.estimating import estimate
+    from heelstrike.impact.estimates import estimate
     from heelstrike.impact.full import simulate_full
+    from heelstrike.impact.full_motion import MotionRun, simulate_motion
     from heelstrike.impact.mass import point_impact, virtual_mass
-    from heelstrike.impact.moving import MotionRun, simulate_motion
     from heelstrike.impact.planning import PlannedHit, plan
-    from heelstrike.impact.posing import Posture, posture
+    from heelstrike.impact.posture_search import Posture, posture
     from heelstrike.impact.target import Target
 
 _HOMES = {
     "Comparison": "comparison",
-    "MotionRun": "moving",
+    "MotionRun": "full_motion",
     "PlannedHit": "planning",
-    "Posture": "posing",
+    "Posture": "posture_search",
     "Target": "target",
     "VirtualBase": "base",
     "compare": "comparison",
-    "estimate": "estimating",
+    "estimate": "estimates",
     "plan": "planning",
     "point_impact": "mass",
-    "posture": "posing",
+    "posture": "posture_search",
     "simulate_full": "full",
-    "simulate_motion": "moving",
+    "simulate_motion": "full_motion",
     "virtual_mass": "mass",
 }
 
@@ -52,7 +52,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when first used."""
+    """Import a public name when it is first used."""
     if name not in _HOMES:
         raise AttributeError(f"module 'heelstrike.impact' has no attribute '{name}'")
     return getattr(import_module(f"heelstrike.impact.{_HOMES[name]}"), name)

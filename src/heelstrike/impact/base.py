@@ -21,7 +21,7 @@ from heelstrike.robot.robot import Robot
 STANDING = 0.02
 """Contact points this close to the lowest one carry the robot [m]."""
 MUCH = 100.0
-"""What ">>" asks for in (3), (4) at least."""
+"""Smallest ratio that ">>" stands for in (3), (4)."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,13 @@ class VirtualBase:
 
     @property
     def fixed(self) -> bool:
-        """Whether the links cannot move at all."""
+        """Whether the links are exactly fixed (infinite mass)."""
         return bool(np.isinf(self.mass))
 
     def bodies(self, robot: Robot) -> tuple[int, ...]:
-        """Indices of the bodies that are held, in the robot's order; refuses what (3) forbids."""
+        """Return the indices of the held bodies, in the robot's order; raise an error if (3)
+        fails.
+        """
         if not floats(robot):
             if self.links:
                 raise HeelstrikeError(
@@ -57,7 +59,7 @@ class VirtualBase:
         return tuple(sorted(found))
 
     def _check(self, robot: Robot) -> None:
-        """(3), (4): I_w is taken as M times the square of the robot's reach, at most 2 m."""
+        """Check (3), (4), with I_w estimated as M times the square of a reach of 2 m at most."""
         least = MUCH * robot.mass
         if not self.fixed and not (self.mass >= least and self.inertia >= least):
             raise HeelstrikeError(
@@ -67,7 +69,7 @@ class VirtualBase:
 
 
 def floats(robot: Robot) -> bool:
-    """Whether the robot hangs on one free joint; refuses robots that hang on several."""
+    """Return whether the robot has one free joint; raise an error if it has several."""
     kinds = [joint.kind for joint in robot.joints]
     roots = [joint for joint in robot.joints if joint.parent < 0]
     if kinds[0] == "free" and len(roots) == 1 and "free" not in kinds[1:]:
@@ -81,7 +83,7 @@ def floats(robot: Robot) -> bool:
 
 
 def standing(robot: Robot) -> tuple[int, ...]:
-    """Bodies whose contact points carry the robot in its first pose."""
+    """Return the bodies whose contact points carry the robot in its first pose."""
     from heelstrike.robot.placement import placements
 
     if not robot.points:
@@ -98,5 +100,5 @@ def standing(robot: Robot) -> tuple[int, ...]:
 
 
 def ends(robot: Robot) -> tuple[int, ...]:
-    """Bodies that carry no other: what may stand or hold."""
+    """Return the bodies at the ends of the tree, which may stand on or hold something."""
     return tuple(i for i in range(len(robot.bodies)) if not robot.children(i))

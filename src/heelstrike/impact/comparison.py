@@ -11,27 +11,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.impact.estimating import estimate
+from heelstrike.impact.estimates import estimate
 from heelstrike.impact.full import FullRun, simulate_full
+from heelstrike.impact.kernels import HitResult
 from heelstrike.impact.mass import point_impact
-from heelstrike.impact.outcome import Estimate
-from heelstrike.impact.run import Ran
+from heelstrike.impact.results import Estimate
 from heelstrike.robot.robot import Robot
 
 COMMON = ("target", "law", "duration", "dt")
-"""Options that all three take."""
+"""Options that all three methods take."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Three answers, one entry a hit each."""
+    """Results of the three methods, with one entry per hit."""
 
-    virtual_mass: Ran
+    virtual_mass: HitResult
     simplified: Estimate
     full: FullRun
 
     def errors(self) -> dict[str, np.ndarray]:
-        """(24) in percent, by method and quantity."""
+        """Return the errors (24) [%] by method and quantity."""
         found = {}
         for name, own in (("virtual mass", self.virtual_mass), ("simplified", self.simplified)):
             for what in ("peak", "impulse"):
@@ -40,7 +40,9 @@ class Comparison:
         return found
 
     def rows(self, hit: int = 0) -> list[dict[str, Any]]:
-        """One row a method: its name, peak [N], impulse [N s], duration [s] and errors [%]."""
+        """Return a row per method: its name, peak [N], impulse [N s], duration [s] and errors
+        [%].
+        """
         errors = self.errors()
         made: list[dict[str, Any]] = []
         methods = {"virtual mass": self.virtual_mass, "simplified": self.simplified}
@@ -53,7 +55,7 @@ class Comparison:
         return made
 
     def summary(self, hit: int = 0) -> str:
-        """A table of one hit."""
+        """Return a table of one hit as text."""
         lines = [f"{'':14}{'peak [N]':>10}{'err [%]':>9}{'impulse [N s]':>15}{'err [%]':>9}"]
         for row in self.rows(hit):
             lines.append(
@@ -74,8 +76,10 @@ def compare(
     every: int = 10,
     **options: Any,
 ) -> Comparison:
-    """The same hits three ways; options are those that `estimate` and `simulate_full` share,
-    `every` says how often the full one is recorded.
+    """Compute the same hits by all three methods.
+
+    Options are those that `estimate` and `simulate_full` share; `every` is the number of steps
+    between records of the full simulation.
     """
     simplified = estimate(robot, q, link, torque=torque, method=method, history=history, **options)
     full = simulate_full(robot, q, link, floor=floor, every=every, **options)

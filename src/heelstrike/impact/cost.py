@@ -1,4 +1,4 @@
-"""Operations of the three schemes: as [Tsujita2009] counts them, and as our programs have them.
+"""Operations of the three schemes, as [Tsujita2009] counts them and as our programs have them.
 
     C1 = {47/3 n^3 + 63 n^2 + 509/2 n + 88 + 6 sum n_i^2 + 18 n_k} T_i          scheme (a)     (18)
     C2 = {47/3 n^3 + 63 n^2 + 242 n + 73 + 6 sum n_i^2 + 18 n_k}
@@ -18,8 +18,8 @@ from fractions import Fraction
 
 from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.dynamics.quantities import quantities
-from heelstrike.impact.anew import anew_program
 from heelstrike.impact.base import VirtualBase
+from heelstrike.impact.full_inertia import anew_program
 from heelstrike.impact.hit import Hit, hit
 from heelstrike.impact.krylov import krylov_program
 from heelstrike.impact.simplified import Plan, simplified_program
@@ -27,12 +27,12 @@ from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
 
 KEPT = ("m_a", "j", "inverse", "base_yield")
-"""What steps 1b and 2b hand on."""
+"""Results of steps 1b and 2b that later steps need."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Additions, multiplications and divisions of each scheme for so many steps."""
+    """Additions, multiplications and divisions of each scheme for a number of steps."""
 
     anew: Fraction
     """Scheme (a), C1."""
@@ -43,17 +43,17 @@ class Cost:
 
     @property
     def ratio_1(self) -> float:
-        """(21)"""
+        """C_r1 of (21)."""
         return float(self.kept / self.anew)
 
     @property
     def ratio_3(self) -> float:
-        """(23)"""
+        """C_r3 of (23)."""
         return float(self.kept / self.articulated)
 
 
 def printed(n: int, arms: Sequence[Fraction | int], colliding: Fraction | int, steps: int) -> Cost:
-    """The paper's counts; `arms` are n_i, `colliding` is n_k."""
+    """Return the paper's counts; `arms` are n_i, `colliding` is n_k."""
     common = Fraction(47, 3) * n**3 + 63 * n**2
     split = 6 * sum(Fraction(a) ** 2 for a in arms) + 18 * Fraction(colliding)
     return Cost(
@@ -64,7 +64,7 @@ def printed(n: int, arms: Sequence[Fraction | int], colliding: Fraction | int, s
 
 
 @dataclass(frozen=True)
-class Traced:
+class OperationCounts:
     """Operations of our own programs."""
 
     setup: int
@@ -76,27 +76,29 @@ class Traced:
     articulated: int
     """Forward dynamics of the same robot by articulated bodies."""
     basis: int
-    """What the faster form needs once, beyond the setup's own."""
+    """Setup of the Krylov form, beyond the setup that all forms need."""
     quick: int
-    """A step of the faster form."""
+    """A step of the Krylov form."""
 
     def cost(self, steps: int) -> Cost:
-        """For so many steps."""
+        """Return the cost of a number of steps."""
         kept = Fraction(self.setup + self.step * steps)
         return Cost(Fraction(self.anew * steps), kept, Fraction(self.articulated * steps))
 
     def faster(self, steps: int) -> int:
-        """The faster form for so many steps."""
+        """Return the operations of the Krylov form for a number of steps."""
         return self.setup + self.basis + self.quick * steps
 
 
-def traced(robot: Robot, link: str, base: VirtualBase | None = None, modes: int = 10) -> Traced:
-    """Counts of the programs that `estimate` compiles, with the paper's contact and (11), (12)."""
+def traced(
+    robot: Robot, link: str, base: VirtualBase | None = None, modes: int = 10
+) -> OperationCounts:
+    """Count the programs that `estimate` compiles, with the paper's contact and (11), (12)."""
     made = hit(robot, link, base=base)
     plan = Plan(made.n, LinearSpring(k=1e4, c=300.0), "symplectic")
     setup = _count(made.program(), KEPT)
     shown = ("force",)
-    return Traced(
+    return OperationCounts(
         setup=setup,
         step=_count(simplified_program(plan), shown),
         anew=_count(anew_program(made, plan), shown),

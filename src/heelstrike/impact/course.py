@@ -1,8 +1,8 @@
-"""The course of a planned hit, and what must hold on it: torque limits, joint ranges, a robot that
-stands.
+"""The course of a planned hit, and the constraints on it: torque limits, joint ranges, balance.
 
-The faster form (smooth.py) with posture and inertia kept gives forces, torques and the joints'
-motion over 0.1 s, as long as `estimate` and `simulate_full` look. At some of its times are asked
+The Krylov form (differentiable.py) with posture and inertia kept gives forces, torques and the
+joints' motion over 0.1 s, the time span of `estimate` and `simulate_full`. At some of its times
+are required
 
     torques      within their limits, the weight's share included
     joints       q + t v + what the hit turns them by, inside their ranges
@@ -19,39 +19,39 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.contact.law import NormalLaw
-from heelstrike.impact.given import servo_of
+from heelstrike.impact.differentiable import smooth_hit
 from heelstrike.impact.hit import Hit
 from heelstrike.impact.motion import motion_program
-from heelstrike.impact.smooth import smooth_hit
+from heelstrike.impact.options import servo_of
 from heelstrike.impact.soles import soles_program
 from heelstrike.impact.support import edges, support
 from heelstrike.impact.target import Target
 from heelstrike.runtime.export_casadi import export_casadi
 
 MODES = 10
-"""Vectors of the faster form: with six the force is as good, but the ZMP 16 mm off; with ten 4 mm
+"""Vectors of the Krylov form: with six the force is as good, but the ZMP 16 mm off; with ten 4 mm
 after the first touch, 13 mm at it.
 """
 DT, STEPS = 5e-4, 200
-"""Of the hit that is planned with [s]."""
+"""Step [s] and number of steps of the planned hit."""
 LOOKED = (0, 3, 6, 12, 24, 40, 70, 100, 140, 199)
-"""Steps at which it is looked: the force is largest at first."""
+"""Steps at which constraints are checked; the force is largest at first."""
 SOLE = 1 / 3
 """Margin of a sole's own centre of pressure, as a share of the ZMP's."""
 LOAD = 0.95
-"""Share of a torque's limit that is used: steps of DT see it 3 % too small."""
+"""Share of a torque limit that is used: with steps of DT torques come out 3 % too small."""
 PUSH = 0.4
-"""Share of the weight that the floor carries at least."""
+"""Smallest share of the weight that the floor carries."""
 STOP = 0.01
-"""Room of a joint to its stops [rad]: they push as hard as a hit, and no estimate knows them."""
+"""Distance of a joint to its stops [rad]: they push as hard as a hit, and no estimate has them."""
 
 Held: TypeAlias = tuple[Any, float, float]
-"""An expression, its least and its most."""
+"""An expression with its lower and upper bound."""
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What is asked for."""
+class PlanGoal:
+    """Goal and margins of a plan."""
 
     goal: str | float
     law: NormalLaw
@@ -62,31 +62,31 @@ class Wish:
 
 @dataclass(frozen=True)
 class Course:
-    """CasADi's expressions of q, v; columns are the times that are looked at."""
+    """The course as CasADi expressions of q, v; columns are the times that are checked."""
 
     impulse: Any
     forces: Any
-    """At every step [N]."""
+    """Force at every step [N]."""
     force: Any
     torque: Any
-    """Of the servo, (n, times) [N m]."""
+    """Torques of the servo, (n, times) [N m]."""
     loads: Any
-    """Shares of the limits, (n, times)."""
+    """Torques as shares of their limits, (n, times)."""
     turned: Any
     """Angles by which the hit turns the joints, their velocities and accelerations, (n, times)."""
     turning: Any
     rate: Any
 
 
-def course(made: Hit, wish: Wish, q: Any, speed: Any) -> Course:
-    """Of a hit from posture q at the hand's speed."""
+def course(made: Hit, goal: PlanGoal, q: Any, speed: Any) -> Course:
+    """Return the course of a hit from posture q at the hand's speed."""
     servo, n, times = servo_of(made, None, None, None), made.n, len(LOOKED)
     names = ("size", "shapes", "damping", "stiffness", "damping_loads", "stiffness_loads")
     own = export_casadi(made.program(MODES, stiff=True), names)
     gains = {name: servo[name] for name in ("kd", "kp", "limit")}
     found = own(q=q, point=made.point, direction=made.direction, **gains)
     gained = [_square(found[k], MODES) for k in ("damping", "stiffness")]
-    hit = smooth_hit(MODES, wish.law, wish.target, DT, STEPS)
+    hit = smooth_hit(MODES, goal.law, goal.target, DT, STEPS)
     smooth = hit(T=gained[0], K=gained[1], j=found["size"], v=speed)
     z, s, rates = (smooth[k][:, list(LOOKED)] for k in ("z", "s", "rates"))
     tall = [ca.reshape(found[k], n, MODES) for k in ("damping_loads", "stiffness_loads")]
@@ -103,17 +103,17 @@ def course(made: Hit, wish: Wish, q: Any, speed: Any) -> Course:
                   -shapes @ s, -shapes @ z, -shapes @ rates)  # fmt: skip
 
 
-def held(made: Hit, wish: Wish, q0: np.ndarray, q: Any, v: Any, hit: Course) -> dict[str, Held]:
-    """What must hold on the course, by kind; the feet stand as in q0."""
+def held(made: Hit, goal: PlanGoal, q0: np.ndarray, q: Any, v: Any, hit: Course) -> dict[str, Held]:
+    """Return the constraints on the course, by kind; the feet stand as in q0."""
     groups: dict[str, Held] = {
         "torque limits": (ca.vec(hit.loads), -LOAD, LOAD),
-        "joint ranges": (_room(made, q, v, hit), 0.0, 1e3),
+        "joint ranges": (_joint_distances(made, q, v, hit), 0.0, 1e3),
     }
-    return groups | _standing(made, wish.margin, q0, q, v, hit)
+    return groups | _standing(made, goal.margin, q0, q, v, hit)
 
 
-def _room(made: Hit, q: Any, v: Any, hit: Course) -> Any:
-    """Of every joint to both ends of its range, less STOP [rad]."""
+def _joint_distances(made: Hit, q: Any, v: Any, hit: Course) -> Any:
+    """Return the distance of every joint to both ends of its range, less STOP [rad]."""
     low, high = made.robot.lower[7:], made.robot.upper[7:]
     ends = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
     stop = np.minimum(STOP, (high - low)[ends] / 4)
@@ -127,8 +127,10 @@ def _room(made: Hit, q: Any, v: Any, hit: Course) -> Any:
 def _standing(
     made: Hit, margin: float, q0: np.ndarray, q: Any, v: Any, hit: Course
 ) -> dict[str, Held]:
-    """The ZMP of the whole inside the support polygon by the margin; the floor's push over the
-    weight, for a robot that takes off has no ZMP; and each sole pressed on its own polygon.
+    """Return the constraints of balance.
+
+    The ZMP is inside the support polygon by the margin; the floor carries a share of the weight,
+    as a robot that takes off has no ZMP; and each sole is pressed on its own polygon.
     """
     servo = servo_of(made, None, None, None)
     motion = export_casadi(motion_program(made), ["wrench"])
@@ -157,8 +159,8 @@ def _standing(
 
 
 def _inside(wrench: Any, polygon: tuple[np.ndarray, float], margin: float) -> Any:
-    """Moment by which the centre of pressure is inside each edge of the polygon, less that of the
-    margin [N m].
+    """Return the moment by which the centre of pressure is inside each edge, less the margin's
+    [N m].
     """
     corners, height = polygon
     inward, offset = edges(corners)
@@ -167,6 +169,6 @@ def _inside(wrench: Any, polygon: tuple[np.ndarray, float], margin: float) -> An
 
 
 def _square(packed: Any, n: int) -> Any:
-    """The symmetric matrix of a packed upper triangle, as expressions."""
+    """Return the symmetric matrix of a packed upper triangle, as expressions."""
     at = [[min(i, j) + max(i, j) * (max(i, j) + 1) // 2 for j in range(n)] for i in range(n)]
     return ca.vertcat(*(packed[row].T for row in at))

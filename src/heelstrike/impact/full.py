@@ -1,4 +1,4 @@
-"""The same hit in the full simulator, soles standing on the floor by contact.
+"""A hit in the full simulator, with the soles standing on the floor by contact.
 
 It plays the part that OpenHRP3 has in [Tsujita2009], section III: static and dynamic friction 5 and
 5, PD servo (10) with torque limits (12), references that go on at the joints' velocities before the
@@ -23,10 +23,19 @@ from heelstrike.contact.laws.rigid import Rigid
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import floats
-from heelstrike.impact.given import Options, job_of
 from heelstrike.impact.hit import Hit
-from heelstrike.impact.job import Job
-from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre, soles, struck
+from heelstrike.impact.hit_batch import HitBatch
+from heelstrike.impact.options import Options, hit_batch
+from heelstrike.impact.robot_and_target import (
+    HAND,
+    ROBOT,
+    THING,
+    WALL,
+    combined,
+    face,
+    face_centre,
+    soles,
+)
 from heelstrike.impact.support import margin, support
 from heelstrike.record.recording import Recording
 from heelstrike.robot.robot import Robot
@@ -39,14 +48,14 @@ from heelstrike.simulate.simulator import Simulator
 MU = 5.0
 """Static and dynamic friction of soles and floor, section III."""
 SAG, LAG = 3.5e-5, 2e-3
-"""Of the elastic floor: how deep the weight presses the soles [m], damping over stiffness [s]; for
-hrp2 2.0e6 N/m and 4.1e3 N s/m a point, and the same along the floor.
+"""Elastic floor: depth to which the weight presses the soles [m], and damping over stiffness [s];
+for hrp2 2.0e6 N/m and 4.1e3 N s/m a point, and the same along the floor.
 """
 FLOORS = ("rigid", "elastic")
 
 
 def floor_law(name: str, made: Hit) -> tuple[SurfaceLaw, str]:
-    """Law and integrator of a floor under a robot."""
+    """Return the law and the integrator of a floor under a robot."""
     if name not in FLOORS:
         raise HeelstrikeError(f"no floor '{name}'; floors: {', '.join(FLOORS)}")
     if name == "rigid":
@@ -59,31 +68,31 @@ def floor_law(name: str, made: Hit) -> tuple[SurfaceLaw, str]:
 
 @dataclass(frozen=True, eq=False)
 class FullRun:
-    """Hits in the full simulation, one entry a hit."""
+    """Hits in the full simulation, one entry per hit."""
 
     speed: np.ndarray
-    """Of the hand along the hit, just before [m/s]."""
+    """Speed of the hand along the hit, just before [m/s]."""
     peak: np.ndarray
     """Largest force [N]."""
     impulse: np.ndarray
-    """Of all contact with the target [N s]."""
+    """Impulse of all contact with the target [N s]."""
     duration: np.ndarray
     """Time in contact [s]."""
     time: np.ndarray
-    """Of what is recorded [s]."""
+    """Times of the records [s]."""
     force: np.ndarray
-    """(hits, times) [N]."""
+    """Contact force, (hits, times) [N]."""
     cop: np.ndarray
     """Centre of pressure of all soles, (hits, times, 2) [m]; NaN in the air."""
     margin: np.ndarray
-    """Of it to the nearest edge of the support polygon at the start [m]."""
+    """Distance of the centre of pressure to the nearest edge of the first support polygon [m]."""
     tilt: np.ndarray
     """Angle by which the trunk has turned at the end [rad]."""
     lifted: np.ndarray
     """Share of the time in which a point of a sole is off the floor, (hits)."""
     recording: Recording
     simulator: Simulator
-    """To go on with."""
+    """Simulator at the end of the hit."""
 
 
 def simulate_full(
@@ -96,41 +105,43 @@ def simulate_full(
     every: int = 10,
     **options: Unpack[Options],
 ) -> FullRun:
-    """Hits as in `estimate`, with the held links' soles on a floor at the height of the lowest."""
-    job = job_of(robot, q, link, direction, speed, **options)
-    if not floats(robot) or not any(p.body in job.hit.held for p in robot.points):
+    """Simulate hits as in `estimate`, with the soles on a floor at the height of the lowest."""
+    batch = hit_batch(robot, q, link, direction, speed, **options)
+    if not floats(robot) or not any(p.body in batch.hit.held for p in robot.points):
         raise HeelstrikeError(
             f"{robot.name} does not stand on contact points of the held links; the full "
             "simulation needs a floating robot on its soles"
         )
-    return _Full(job, floor).run(every)
+    return _Full(batch, floor).run(every)
 
 
 @controller
 def following(s: ControlState, kp: Any = 0.0, kd: Any = 0.0, start: Any = 0.0, rate: Any = 0.0,
               weight: Any = 0.0, limit: Any = 0.0) -> Any:  # fmt: skip
-    """(10) and (12) about a reference that moves at constant velocity, and what carries weight."""
+    """Controller (10), (12) about a reference that moves at constant velocity, with gravity
+    torques.
+    """
     tau = kp * (start + rate * s.t - s.q) + kd * (rate - s.v)
     return ca.fmax(-limit, ca.fmin(limit, tau + weight))
 
 
 class _Full:
-    def __init__(self, job: Job, floor: str) -> None:
+    def __init__(self, job: HitBatch, floor: str) -> None:
         self.hit = made = job.hit
-        self.settings, self.servo, self.given = job.settings, job.servo, job.given
+        self.settings, self.servo, self.columns = job.settings, job.servo, job.columns
         self.law, self.integrator = floor_law(floor, made)
         self.turning, self.speed = job.turning(job.own())
         self.weight = job.weight()
         self.hits = len(self.speed)
-        self.q = np.array(self.given["q"], dtype=float)
+        self.q = np.array(self.columns["q"], dtype=float)
         found = made.at(self.q)
         self.hand = found["hand"]
         twist = np.einsum("hbn,hn->hb", found["base"], self.turning)
         self.v = np.hstack([twist, self.turning])
 
     def run(self, every: int) -> FullRun:
-        """All hits in one batch."""
-        whole = struck(self.hit, self.settings.target)
+        """Run all hits in one batch."""
+        whole = combined(self.hit, self.settings.target)
         heights = np.array([support(self.hit, q)[1] for q in self.q])
         ground = Plane(self.law, name="floor", touches=soles(self.hit))
         wall = face(self.hit, Elastic(self.settings.law, friction=None))
@@ -140,14 +151,14 @@ class _Full:
             integrator=self.integrator, worlds=self.hits,
         )  # fmt: skip
         vary: dict[str, ArrayLike] = {f"{WALL}.point": face_centre(
-            self.hit, self.hand, self.given["target.gap"]
+            self.hit, self.hand, self.columns["target.gap"]
         )}  # fmt: skip
         vary["floor.point"] = np.outer(heights, [0.0, 0.0, 1.0])
         rows = [self.parameters(whole, k) for k in range(self.hits)]
         for name in ("start", "rate", "weight"):
             vary[f"controller.{name}"] = np.stack([row[name] for row in rows])
         q0 = np.hstack([self.standing(), np.zeros((self.hits, 1))])
-        v0 = np.hstack([self.v, self.given["target velocity"][:, None]])
+        v0 = np.hstack([self.v, self.columns["target velocity"][:, None]])
         recorded = ["q", "v", "normal_force", "force", "contact_position"]
         run = sim.run(
             steps=self.settings.steps, q0=q0, v0=v0, worlds=self.hits, vary=vary, every=every,
@@ -156,14 +167,14 @@ class _Full:
         return self.read(run, sim)
 
     def standing(self) -> np.ndarray:
-        """Postures with the soles as deep in an elastic floor as the weight presses them."""
+        """Return the postures, lowered until an elastic floor carries the weight."""
         q = self.q.copy()
         if isinstance(self.law, Elastic):
             q[:, 2] -= SAG
         return q
 
     def parameters(self, whole: Robot, k: int) -> dict[str, np.ndarray]:
-        """Of the controller for one hit, by velocity index of robot and target."""
+        """Return the controller's parameters for one hit, by velocity index of robot and target."""
         robot, hit, target = self.hit.robot, self.hit, self.settings.target
         nothing, base = np.zeros(1), np.zeros(robot.nv - hit.n)
         mass = whole.bodies[whole.body(f"{THING}/block")].mass
@@ -179,7 +190,7 @@ class _Full:
         }
 
     def read(self, run: Recording, sim: Simulator) -> FullRun:
-        """What came of it."""
+        """Return the results of a recording."""
         data = run.data
         hand = f"{ROBOT}/{HAND} on {WALL}"
         soles = [f"{ROBOT}/{p.name} on floor" for p in self.hit.robot.points
@@ -205,5 +216,5 @@ class _Full:
 
 
 def _turned(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Angle between quaternions [rad]."""
+    """Return the angle between quaternions [rad]."""
     return 2 * np.arccos(np.clip(np.abs(np.sum(before * after, axis=-1)), 0, 1))

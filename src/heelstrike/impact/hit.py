@@ -1,9 +1,8 @@
-"""A hit: which point of which link meets the target, in which direction, on what base; and what the
-robot's inertia comes to there.
+"""A hit: the point of a link that meets the target, its direction and base, and the virtual mass.
 
     m_a = 1 / (n^T J* H*^-1 J*^T n + y)        virtual mass, [Asada1987], [Khatib1986]
 
-y is the base's own yield (reduced.py). [Tsujita2009] takes m_a from its reference [10].
+y is the base's own yield (reduced_inertia.py). [Tsujita2009] takes m_a from its reference [10].
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from heelstrike.dynamics.kinematics import poses
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase, ends, floats
 from heelstrike.impact.krylov import output_basis
-from heelstrike.impact.reach import placed
-from heelstrike.impact.reduced import grounded, reduced
+from heelstrike.impact.point_on_link import placed
+from heelstrike.impact.reduced_inertia import grounded, reduced
 from heelstrike.impact.symmetric import packed
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
@@ -30,7 +29,7 @@ from heelstrike.runtime.cache import cached_kernel
 from heelstrike.runtime.kernel import Kernel
 
 OWN = ("m_a", "j", "follows", "inverse", "base", "base_yield", "hand")
-"""Of a hit at a posture: m_a, j = J*^T n, A j, A = H*^-1 (packed), B, y, the hand's place [m]."""
+"""Quantities of a hit: m_a, j = J*^T n, A j, A = H*^-1 (packed), B, y, the hand's position [m]."""
 GENERALIZED = ("jacobian", "inertia")
 """J* (6, n), linear then angular, in world axes; H* (n, n)."""
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
@@ -43,7 +42,7 @@ class Hit:
     robot: Robot
     body: int
     point: np.ndarray
-    """In the body's frame [m]."""
+    """Position in the body's frame [m]."""
     direction: np.ndarray
     """Unit vector in world axes."""
     base: VirtualBase
@@ -51,18 +50,18 @@ class Hit:
 
     @property
     def n(self) -> int:
-        """Joint velocities, the base's left out."""
+        """Number of joint velocities, without the base's."""
         return self.robot.nv - (6 if floats(self.robot) else 0)
 
     @property
     def candidates(self) -> tuple[int, ...]:
-        """Bodies that may be held without compiling anew."""
+        """Bodies that may be held without compiling again."""
         if self.base.fixed:
             return self.held
         return tuple(sorted({*ends(self.robot), *self.held})) if floats(self.robot) else ()
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """Of `program`, but q."""
+        """Return the inputs of `program`, except q."""
         given = {"point": self.point, "direction": self.direction}
         if self.base.fixed:
             return given
@@ -72,19 +71,19 @@ class Hit:
         return given | {"held": held, "virtual_mass": mass, "virtual_inertia": inertia}
 
     def at(self, q: ArrayLike, outputs: Sequence[str] = OWN) -> dict[str, np.ndarray]:
-        """Quantities at postures (hits, nq), by name."""
+        """Return quantities at postures (hits, nq), by name."""
         return self.evaluated(self.kernel(outputs), self.postures(q))
 
     def evaluated(
         self, kernel: Kernel, q: np.ndarray, threads: int = 1, **more: np.ndarray
     ) -> dict[str, np.ndarray]:
-        """A kernel of this hit at postures."""
+        """Evaluate a kernel of this hit at postures."""
         taken = {port.name for port in kernel.layout.inputs}
         given = {name: x for name, x in (self.inputs() | more).items() if name in taken}
         return kernel(threads, q=q, **given)
 
     def postures(self, q: ArrayLike) -> np.ndarray:
-        """q as rows."""
+        """Return q as rows (hits, nq)."""
         rows = np.atleast_2d(np.asarray(q, dtype=float))
         if rows.ndim != 2 or rows.shape[1] != self.robot.nq or not np.isfinite(rows).all():
             raise HeelstrikeError(
@@ -94,13 +93,13 @@ class Hit:
         return rows
 
     def kernel(self, outputs: Sequence[str] = OWN, modes: int = 0, stiff: bool = False) -> Kernel:
-        """Compiled, from the cache where it has it."""
+        """Return the compiled program, from the cache if possible."""
         own = (self.body, self.candidates, self.base.fixed)
         key = ("hit", *own, modes, stiff, fingerprint(self.robot))
         return cached_kernel(key, lambda: self.program(modes, stiff), outputs)
 
     def program(self, modes: int = 0, stiff: bool = False) -> Program:
-        """Steps 1b and 2b of [Tsujita2009], and with `modes` the basis of krylov.py."""
+        """Return the program of steps 1b and 2b, and with `modes` the basis of krylov.py."""
         robot, candidates, fixed = self.robot, self.candidates, self.base.fixed
         p = Program("hit")
         q = p.input("q", robot.nq)
@@ -141,8 +140,9 @@ def hit(
     point: ArrayLike = (0.0, 0.0, 0.0),
     base: VirtualBase | None = None,
 ) -> Hit:
-    """A hit with a point of a link (in the link's frame [m]) along a direction of the world: "x",
-    "-z", or three numbers.
+    """Return a hit with a point of a link (in the link's frame [m]) along a direction of the world.
+
+    The direction is "x", "-z", ..., or three numbers.
     """
     if not isinstance(robot, Robot):
         raise HeelstrikeError(f"a hit needs a robot, hs.load(...), not {robot!r:.60}")
@@ -166,7 +166,7 @@ def hit(
 
 
 def unit(direction: str | ArrayLike) -> np.ndarray:
-    """A direction of the world as a unit vector."""
+    """Return a direction of the world as a unit vector."""
     if isinstance(direction, str):
         name = direction.removeprefix("-").removeprefix("+")
         if name not in AXES:
@@ -183,7 +183,7 @@ def unit(direction: str | ArrayLike) -> np.ndarray:
 
 
 def square(packed: np.ndarray, n: int) -> np.ndarray:
-    """The symmetric matrix of a packed upper triangle."""
+    """Return the symmetric matrix of a packed upper triangle."""
     matrix = np.zeros((n, n))
     matrix.T[np.tril_indices(n)] = packed
     return matrix + np.triu(matrix, 1).T

@@ -1,8 +1,8 @@
-"""The faster form: what a force along one line can excite, in a basis of its own.
+"""The Krylov form: the motion that a force along one line can excite, in its own basis.
 
-While no torque limit bites, (9) with (10) or (11) is linear, u' = -A (K_d u + K_p e + j f), starts
-at rest and is pushed along j alone. With (11) u stays in the span of A j, A K_d A j, ...: the
-method of Lanczos gives vectors p_k, with p_k^T A p_l = 1 or 0, in which K_d is tridiagonal,
+While no torque limit is reached, (9) with (10) or (11) is linear, u' = -A (K_d u + K_p e + j f),
+starts at rest and is pushed along j alone. With (11) u stays in the span of A j, A K_d A j, ...:
+the method of Lanczos gives vectors p_k, with p_k^T A p_l = 1 or 0, in which K_d is tridiagonal,
 
     u = -W z,   W = A [p_1 ... p_m],   T = W^T K_d W
     z' = -T z + |j|_A e_1 f,           v_h = v_c - |j|_A z_1 - y P                 O(m) a step
@@ -30,14 +30,14 @@ from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX, zeros
 
 SPENT = 1e-12
-"""Share of a vector below which nothing of it is left."""
+"""Share of a vector below which it counts as zero."""
 MIXED = 0.02
 """Time by which stiffness counts beside damping in the choice of vectors [s]: a contact's."""
 
 
 @dataclass(frozen=True)
 class Basis:
-    """Symbols of a program."""
+    """Basis of a hit, as symbols of a program."""
 
     size: SX
     """|j|_A = 1 / sqrt(m_a)."""
@@ -46,7 +46,7 @@ class Basis:
 
 
 def lanczos(p: Program, inverse: SX, j: SX, k: SX, m: int) -> Basis:
-    """m vectors of diag(k) A from j, in the inner product of A."""
+    """Return m Lanczos vectors of diag(k) A from j, in the inner product of A."""
     with p.block("lanczos start"):
         image = p.let("A j", ca.mac(inverse, j, zeros(j.numel())))
         size = p.let("|j|", ca.sqrt(ca.fmax(ca.dot(j, image), 0)))
@@ -70,7 +70,7 @@ def lanczos(p: Program, inverse: SX, j: SX, k: SX, m: int) -> Basis:
 
 
 def output_basis(p: Program, inverse: SX, j: SX, m: int, stiff: bool) -> None:
-    """Inputs kd, kp, limit (n); outputs: what `krylov_program` takes of a robot."""
+    """Output the inputs of `krylov_program` that depend on the robot, from kd, kp, limit (n)."""
     n = j.numel()
     kd, kp, limit = p.input("kd", n), p.input("kp", n), p.input("limit", n)
     basis = lanczos(p, inverse, j, kd + MIXED * kp if stiff else kd, m)
@@ -86,12 +86,14 @@ def output_basis(p: Program, inverse: SX, j: SX, m: int, stiff: bool) -> None:
 
 
 def krylov_key(plan: Plan, m: int) -> tuple[object, ...]:
-    """For the cache."""
+    """Return the key of the kernel cache."""
     return ("krylov", m, plan.key())
 
 
 def krylov_program(plan: Plan, m: int) -> Program:
-    """Memory: amounts z (and sums s), hand, target, rate, impulse, peak, duration, separated.
+    """Return the program of a step in the Krylov basis.
+
+    Memory: amounts z (and sums s), hand, target, rate, impulse, peak, duration, separated.
     Outputs: force, deviations z and their rates, and the largest torque over its limit.
     """
     return _Krylov(plan, m).trace()
@@ -135,7 +137,7 @@ class _Krylov:
         return p
 
     def load(self) -> SX:
-        """The largest torque as a share of its limit."""
+        """Return the largest torque as a share of its limit."""
         loads = ca.mac(self.loads[0], self.state[0], self.weight * self.share)
         if self.stiffness is not None:
             loads = ca.mac(self.loads[1], self.state[1], loads)

@@ -1,4 +1,4 @@
-"""The virtual mass of a hit, for one posture or many at once, and the impact of such a mass.
+"""The virtual mass of a hit, for one or many postures, and the impact of such a mass.
 
 A mass m_a meets the target at speed v_c (fig 9 of [Tsujita2009]). Between two free masses, with
 m = m_a m_t / (m_a + m_t) and the restitution e of the law,
@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from heelstrike.contact.law import NormalLaw
 from heelstrike.contact.laws.linear_spring import LinearSpring
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import ParameterError
 from heelstrike.impact.base import VirtualBase
 from heelstrike.impact.hit import hit
-from heelstrike.impact.run import Lot, Ran, kept
+from heelstrike.impact.kernels import HitResult, KernelRun, kept
 from heelstrike.impact.simplified import Plan
 from heelstrike.impact.target import Target, check_law, law_inputs
 from heelstrike.robot.robot import Robot
@@ -32,8 +32,10 @@ def virtual_mass(
     direction: str | ArrayLike = "x",
     base: VirtualBase | None = None,
 ) -> np.ndarray:
-    """m_a [kg] of a point of a link in a direction, one for each posture: a number for q (nq), an
-    array for q (postures, nq).
+    """Return the virtual mass m_a [kg] of a point of a link in a direction.
+
+    The result is a number for q (nq), an array for q (postures, nq). `point` is in the link's
+    frame [m], `direction` in the world: "x", "-z", ..., or three numbers.
     """
     found = hit(robot, link, direction, point, base).at(q)["m_a"][:, 0]
     return found if np.ndim(q) > 1 else found[0]
@@ -48,9 +50,10 @@ def point_impact(
     dt: float = 1e-4,
     integrator: str = "rk4",
     every: int = 1,
-) -> Ran:
-    """Impacts of masses [kg] at speeds [m/s], one a row: peak, impulse, duration; records["force"]
-    over time.
+) -> HitResult:
+    """Simulate impacts of masses [kg] at speeds [m/s], one per row.
+
+    The result holds peak, impulse and duration, and records["force"] over time.
     """
     target, law = target or Target(), law if law is not None else LinearSpring(k=1e4, c=300.0)
     check_law(law)
@@ -59,7 +62,7 @@ def point_impact(
         zip(columns, np.broadcast_arrays(*map(np.atleast_1d, columns.values())), strict=True)
     )
     if not np.all(np.asarray(given["mass"]) > 0):
-        raise HeelstrikeError(f"a mass that hits is above 0 kg, not {mass!r}")
+        raise ParameterError("mass", mass, "above 0 kg")
     inputs: dict[str, Any] = {
         **law_inputs(law),
         **given,
@@ -69,5 +72,5 @@ def point_impact(
     }
     inputs |= {"base_yield": 0.0, "dt": dt}
     start = {"rate": given["velocity"]}
-    lot = Lot(inputs, start, given["mass"].size, round(duration / dt), every)
-    return kept(Plan(1, law, integrator, limited=False), lot)
+    run = KernelRun(inputs, start, given["mass"].size, round(duration / dt), every)
+    return kept(Plan(1, law, integrator, limited=False), run)

@@ -1,4 +1,4 @@
-"""What the simplified computation leaves out, and what the ground must exert.
+"""Terms that the simplified computation leaves out, and the wrench that the ground must exert.
 
     c* = [B^T, 1] (H [a_0; 0] + b(q, v)),   g = [B^T, 1] g(q)             (5), (7), (8)
     J*_dot phi_d = acceleration of the hand while the joints' is zero     (14)
@@ -27,7 +27,7 @@ from heelstrike.dynamics.kinematics import (
 )
 from heelstrike.dynamics.rnea import gravity_torque, rnea
 from heelstrike.impact.hit import Hit
-from heelstrike.impact.reduced import free_base, held_base
+from heelstrike.impact.reduced_inertia import free_base, held_base
 from heelstrike.ir.program import Program
 from heelstrike.runtime.cache import cached_kernel
 from heelstrike.runtime.kernel import Kernel
@@ -36,13 +36,15 @@ from heelstrike.spatial.vector import SX, zeros
 
 
 def motion_kernel(hit: Hit, outputs: tuple[str, ...]) -> Kernel:
-    """Compiled, from the cache where it has it."""
+    """Return the compiled program, from the cache if possible."""
     key = ("impact motion", hit.body, hit.held, fingerprint(hit.robot))
     return cached_kernel(key, lambda: motion_program(hit), outputs=outputs)
 
 
 def motion_program(hit: Hit) -> Program:
-    """Inputs q, turning phi_d and its rate (n), force [N], point, direction, gravity (positive
+    """Return the program of neglected terms and the ground's wrench.
+
+    Inputs q, turning phi_d and its rate (n), force [N], point, direction, gravity (positive
     down). Outputs: wrench of the ground (force, moment about the origin), coriolis c* and weight g
     (n), drift J*_dot phi_d along the direction.
     """
@@ -86,7 +88,9 @@ def motion_program(hit: Hit) -> Program:
 def own_acceleration(
     p: Program, hit: Hit, kin: Kinematics, v: SX, jacobians: Sequence[SX], inertia: SX
 ) -> SX:
-    """a_0: of the base while no joint accelerates; without held links that of free flight."""
+    """Return a_0, the base's acceleration while no joint accelerates; in free flight without held
+    links.
+    """
     if not hit.held:
         bias = rnea(p, hit.robot, kin, v, None, zeros())
         with p.block("own acceleration"):

@@ -1,4 +1,4 @@
-"""IPOPT by CasADi, with a Hessian from gradients alone: that of a traced robot is too large."""
+"""IPOPT by CasADi, with a quasi-Newton Hessian: that of a traced robot is too large."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def ipopt(
     iterations: int,
     begin: float = 1e-2,
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Solution, how far each constraint is missed, iterations."""
+    """Return the solution, the violation of each constraint, and the iterations."""
     options = {
         "ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes",
         "ipopt.max_iter": iterations, "ipopt.tol": 1e-4, "ipopt.constr_viol_tol": 1e-5,

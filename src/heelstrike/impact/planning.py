@@ -25,12 +25,12 @@ from heelstrike.contact.law import NormalLaw
 from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase, floats
-from heelstrike.impact.course import Wish
-from heelstrike.impact.estimating import estimate
+from heelstrike.impact.course import PlanGoal
+from heelstrike.impact.estimates import estimate
 from heelstrike.impact.full import FullRun, simulate_full
 from heelstrike.impact.hit import hit
-from heelstrike.impact.outcome import Estimate
 from heelstrike.impact.problem import Problem
+from heelstrike.impact.results import Estimate
 from heelstrike.impact.target import Target
 from heelstrike.robot.robot import Robot
 
@@ -39,24 +39,24 @@ GOALS = ("impulse", "peak")
 
 @dataclass(frozen=True, eq=False)
 class PlannedHit:
-    """A posture and velocities to hit with."""
+    """A planned hit: posture, velocities, and their estimates."""
 
     q: np.ndarray
     v: np.ndarray
-    """All velocities, the base's first."""
+    """All velocities, beginning with the base's."""
     speed: float
-    """Of the hand along the direction [m/s]."""
+    """Speed of the hand along the direction [m/s]."""
     estimate: Estimate
     start: Estimate
-    """Of the start posture, its joints as fast as the limits let them move the hand straight."""
+    """Estimate for the start posture, with the fastest straight motion of the hand."""
     missed: dict[str, float]
-    """How far each kind of constraint is from holding."""
+    """Violation of each kind of constraint."""
     iterations: int
     full: FullRun | None = None
 
     @property
     def factor(self) -> float:
-        """Impulse of the plan over that of the start posture."""
+        """Impulse of the plan over the impulse of the start posture."""
         return float(self.estimate.impulse[0] / self.start.impulse[0])
 
 
@@ -76,10 +76,11 @@ def plan(
     full: bool = True,
     most: int = 80,
 ) -> PlannedHit:
-    """A hit at a place of the world [m] (None: where the hand is), from a posture q that stands.
+    """Plan a hit at a position of the world [m] (None: where the hand is), from a standing posture
+    q.
 
     `goal` is "impulse", "peak" or an impulse [N s]; `margin` is the ZMP's [m]; `joint_speed` holds
-    where the robot says no limit [rad/s]; `most` bounds the iterations. With `full` the plan is
+    where the robot has no limit [rad/s]; `most` bounds the iterations. With `full` the plan is
     run in the full simulation as well.
     """
     if not (goal in GOALS or isinstance(goal, int | float)):
@@ -90,7 +91,7 @@ def plan(
         raise HeelstrikeError(f"{robot.name} does not stand: a plan needs a floating robot")
     made = hit(robot, link, direction, point, VirtualBase(links, mass=np.inf))
     law = law if law is not None else LinearSpring(k=1e4, c=300.0)
-    wish = Wish(goal, law, target or Target(), margin, joint_speed)
+    wish = PlanGoal(goal, law, target or Target(), margin, joint_speed)
     problem = Problem(made, wish, made.postures(q)[0], place)
     start = problem.reach()
     found, v, missed, count = problem.solve(start, most)

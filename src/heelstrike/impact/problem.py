@@ -1,4 +1,4 @@
-"""The nonlinear programme of a planned hit (planning.py): variables q and v, constraints by kind.
+"""The nonlinear program of a planned hit (planning.py): variables q and v, constraints by kind.
 
 Here are those of posture and velocities; course.py has those that hold through the hit.
 
@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.errors import HeelstrikeError
-from heelstrike.impact.course import Course, Held, Wish, course, held
+from heelstrike.impact.course import Course, Held, PlanGoal, course, held
 from heelstrike.impact.hit import GENERALIZED, OWN, Hit, square
 from heelstrike.impact.nlp import ipopt
 from heelstrike.runtime.export_casadi import export_casadi
 
 CLOSE = 1e-3
-"""A constraint that is missed by more than this is not held [m, rad, or a share]."""
+"""Largest violation of a constraint that counts as held [m, rad, or a share]."""
 MATTERS, NEAR, SLOW = 4.0, 0.3, 0.05
 """Weights of the goal, of a radian away from the start and of a radian a second: the last two make
 the optimum one.
@@ -29,9 +29,9 @@ the optimum one.
 
 
 class Problem:
-    """Posture and velocities of a hit as a nonlinear programme."""
+    """Posture and velocities of a hit as a nonlinear program."""
 
-    def __init__(self, made: Hit, wish: Wish, q: np.ndarray, place: ArrayLike | None) -> None:
+    def __init__(self, made: Hit, wish: PlanGoal, q: np.ndarray, place: ArrayLike | None) -> None:
         self.hit, self.wish, self.q0 = made, wish, q
         robot = self.robot = made.robot
         self.names = [robot.bodies[i].name for i in made.held]
@@ -47,17 +47,17 @@ class Problem:
     # kinematics
 
     def placed(self, q: Any) -> list[Any]:
-        """Pose and Jacobian of the held links, then of the hand's body."""
+        """Return pose and Jacobian of the held links, then of the hand's body."""
         zero = ca.DM.zeros(self.robot.nv)
         return list(self.places(q, zero, zero, zero, 9.81))
 
     def point_of(self, placed: list[Any]) -> Any:
-        """Where the hand is."""
+        """Return the position of the hand."""
         pose = placed[-2]
         return pose[:3] + ca.reshape(pose[3:], 3, 3).T @ ca.DM(self.hit.point)
 
     def feet(self, placed: list[Any]) -> Any:
-        """How far the held links are from where they stand: metres, then radians."""
+        """Return the distance of the held links from where they stand: metres, then radians."""
         gaps = []
         for k in range(len(self.names)):
             pose, before = placed[2 * k], self.at_rest[2 * k]
@@ -68,20 +68,20 @@ class Problem:
         return ca.vertcat(*gaps)
 
     def hand_velocity(self, placed: list[Any], v: Any) -> Any:
-        """In world axes."""
+        """Return the velocity of the hand in world axes."""
         pose, jacobian = placed[-2], placed[-1]
         turn = ca.reshape(pose[3:], 3, 3).T
         lever = ca.skew(ca.DM(self.hit.point))
         return turn @ ((jacobian[:3, :] - lever @ jacobian[3:, :]) @ v)
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of q: the joints' ranges; the base is held by the feet."""
+        """Return the bounds of q: the joints' ranges; the base is held by the feet."""
         low, high = self.robot.lower.copy(), self.robot.upper.copy()
         low[:7], high[:7] = self.q0[:7] - 0.3, self.q0[:7] + 0.3
         return np.maximum(low, -1e3), np.minimum(high, 1e3)
 
     def reach(self) -> np.ndarray:
-        """The posture nearest to the start with feet and hand where they must be."""
+        """Return the posture nearest to the start with feet and hand where they must be."""
         q = ca.MX.sym("q", self.robot.nq)
         placed = self.placed(q)
         held = ca.vertcat(self.feet(placed), self.point_of(placed) - ca.DM(self.place),
@@ -98,12 +98,14 @@ class Problem:
         return found
 
     def speed_limits(self) -> np.ndarray:
-        """Of the joints [rad/s]."""
+        """Return the speed limits of the joints [rad/s]."""
         own = self.robot.velocity_limit[6:]
         return np.where(np.isfinite(own), own, self.wish.joint_speed)
 
     def straight(self, q: np.ndarray) -> np.ndarray:
-        """The velocities of least energy that move the hand along the direction, up to a limit."""
+        """Return the velocities of least energy that move the hand along the direction, up to a
+        limit.
+        """
         own = self.hit.at(q, OWN + GENERALIZED)
         jacobian, n = own["jacobian"][0][:3], self.hit.n
         moved = square(own["inverse"][0], n) @ jacobian.T
@@ -114,8 +116,9 @@ class Problem:
     # the problem
 
     def solve(self, start: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, Any, int]:
-        """Posture, velocities, what is missed by kind, iterations: first the goal, then the nearest
-        point that holds every constraint.
+        """Return posture, velocities, violations by kind, and iterations.
+
+        The goal is optimised first; the nearest point that holds every constraint follows.
         """
         nq, nv = self.robot.nq, self.robot.nv
         x = ca.MX.sym("x", nq + nv)
@@ -140,8 +143,8 @@ class Problem:
         return found[:nq], found[nq:], by_kind, count + more
 
     def aim(self, x: Any, guess: np.ndarray, hit: Course) -> Any:
-        """What is made small: the goal in terms of what the start gives, so that NEAR and SLOW
-        mean the same for every robot.
+        """Return the objective: the goal relative to the start's, so that NEAR and SLOW mean the
+        same for every robot.
         """
         goal, impulse = self.wish.goal, hit.impulse
         if isinstance(goal, int | float):
@@ -151,7 +154,9 @@ class Problem:
         return -MATTERS * wanted / begun
 
     def constraints(self, q: Any, v: Any) -> tuple[dict[str, Held], Course]:
-        """By kind: expression, least and most; and the hit's course."""
+        """Return the constraints by kind (expression, lower and upper bound) and the hit's
+        course.
+        """
         made, placed = self.hit, self.placed(q)
         n = ca.DM(made.direction)
         velocity = self.hand_velocity(placed, v)
@@ -170,7 +175,7 @@ class Problem:
         return groups | held(made, self.wish, self.q0, q, v, hit), hit
 
     def refuse(self, missed: dict[str, float]) -> None:
-        """Where the plan does not hold, says which constraint it was."""
+        """Raise an error that names the constraint which the plan violates."""
         kind = max(missed, key=lambda name: missed[name])
         if missed[kind] > CLOSE:
             raise HeelstrikeError(

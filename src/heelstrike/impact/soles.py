@@ -1,11 +1,11 @@
-"""What the ground exerts on each held link during a hit.
+"""Wrenches of the ground on each held link during a hit.
 
 A virtual base may pull: the ZMP of the whole robot is inside the support polygon while one sole is
-pulled up, and on a floor that sole lifts. So a plan asks each of them. Two soles also work against
-one another. The servo's references go on at the joints' velocities, which keep the soles at rest
-at first, but not on the way: the legs turn, and J_c a + J_c_dot v is not zero. So the joints are
-pushed off their references by delta, about delta t^2 / 2 at the time t of the hit, and the servo
-pushes back:
+pulled up, and on a floor that sole lifts. So a plan checks each of them. Two soles also work
+against one another. The servo's references go on at the joints' velocities, which keep the soles
+at rest at first, but not on the way: the legs turn, and J_c a + J_c_dot v is not zero. So the
+joints are pushed off their references by delta, about delta t^2 / 2 at the time t of the hit, and
+the servo pushes back:
 
     M(t) delta + H a + b(q, v) + g - [0; tau] + J^T n f = J_c^T lambda,    M = H + K_d t + K_p t^2/2
     J_c (a + delta) + J_c_dot v = 0
@@ -24,7 +24,7 @@ from heelstrike.dynamics.jacobian import body_bias, body_jacobian, point_jacobia
 from heelstrike.dynamics.kinematics import kinematics, poses
 from heelstrike.dynamics.rnea import rnea
 from heelstrike.impact.hit import Hit
-from heelstrike.impact.reduced import held_base
+from heelstrike.impact.reduced_inertia import held_base
 from heelstrike.ir.program import Program
 from heelstrike.spatial.motion import Force
 from heelstrike.spatial.small import factor
@@ -32,8 +32,10 @@ from heelstrike.spatial.vector import SX, zeros
 
 
 def soles_program(hit: Hit) -> Program:
-    """Inputs as of `motion_program`; torque, kp, kd (n) and time [s]. Output soles (6, held links):
-    force and moment about the world's origin, one column a link.
+    """Return the program of the soles' wrenches.
+
+    Inputs are those of `motion_program`, torque, kp, kd (n) and time [s]. Output soles (6, held
+    links): force and moment about the world's origin, one column a link.
     """
     robot = hit.robot
     p = Program("soles")

@@ -20,14 +20,14 @@ Found: TypeAlias = tuple[State, SX, SX]
 """Rates of a state, the contact force and the law's next memory."""
 
 SHARES = ((1 / 6, 0.5), (1 / 3, 0.5), (1 / 3, 1.0), (1 / 6, 0.0))
-"""Of the stages: their share, and how far the next one looks ahead."""
+"""Share of each stage, and how far the next one looks ahead."""
 
 
 def runge_kutta(
     start: State, first: Found, derivative: Callable[[State], Found], dt: SX
 ) -> tuple[State, SX]:
-    """The state after dt and the law's memory, its first stage given; the memory is that of the
-    last stage. Plain expressions: one block holds a step, so its values stay in registers.
+    """Return the state after dt and the law's memory after the last stage, from the first stage.
+    Plain expressions: one block holds a step, so its values stay in registers.
     """
     (rates, _, memory), at = first, start
     totals = tuple(SX(0) for _ in start)
@@ -40,9 +40,9 @@ def runge_kutta(
 
 
 def symplectic(state: State, rates: State, hand_speed: Callable[[SX, SX], SX], dt: SX) -> State:
-    """Velocities first, then positions with the new ones; order 1. The state is that of a hit:
-    velocities, their sums (or none), hand, target, its rate, impulse; the hand's speed is a
-    function of the velocities and the impulse.
+    """Return the state after a symplectic step: velocities first, then positions; order 1. The
+    state is that of a hit: velocities, their sums (or none), hand, target, its rate, impulse; the
+    hand's speed is a function of the velocities and the impulse.
     """
     velocity, total, hand, moved, rate, impulse = state
     new, new_rate, pushed = (x + dt * rates[k] for k, x in ((0, velocity), (4, rate), (5, impulse)))
@@ -54,8 +54,8 @@ def symplectic(state: State, rates: State, hand_speed: Callable[[SX, SX], SX], d
 def looped(
     p: Program, start: State, memory: SX, derivative: Callable[[State], Found], dt: SX, rk4: bool
 ) -> tuple[State, SX]:
-    """The same as a loop over the stages (one stage: explicit Euler), outside blocks; `derivative`
-    may open blocks of its own. Empty states stay empty.
+    """Return the state after dt by a loop over the stages (one stage: explicit Euler), outside
+    blocks; `derivative` may open blocks of its own. Empty states stay empty.
     """
     stages = SHARES if rk4 else ((1.0, 0.0),)
     with counted(p, "stages", len(stages)) as loop:

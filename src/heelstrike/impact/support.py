@@ -1,4 +1,4 @@
-"""The support polygon under the held links, and how far inside it a ZMP is."""
+"""The support polygon under the held links, and the distance of a ZMP from its edges."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from heelstrike.robot.placement import placements
 def support(
     hit: Hit, q: np.ndarray, bodies: Sequence[int] | None = None
 ) -> tuple[np.ndarray, float]:
-    """Corners (k, 2) [m] of the convex hull of the held links' contact points at q (or of some of
-    them), one after another to the left, and the height of the lowest [m]; no corners where there
+    """Return the corners (k, 2) [m] of the convex hull of the held links' contact points at q (or
+    of some of them), counter-clockwise, and the height of the lowest [m]; no corners where there
     are no points.
     """
     placed = placements(hit.robot, q)
@@ -28,7 +28,7 @@ def support(
 
 
 def hull(points: np.ndarray) -> np.ndarray:
-    """Corners of the convex hull of points (n, 2), one after another to the left."""
+    """Return the corners of the convex hull of points (n, 2), counter-clockwise."""
     ordered = sorted({(float(x), float(y)) for x, y in points})
 
     def half(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -43,13 +43,13 @@ def hull(points: np.ndarray) -> np.ndarray:
 
 
 def margin(zmp: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Distance of points (..., 2) from the polygon's nearest edge [m]: > 0 inside."""
+    """Return the distance of points (..., 2) from the polygon's nearest edge [m]: > 0 inside."""
     inward, offset = edges(corners)
     return np.asarray((zmp @ inward.T - offset).min(axis=-1))
 
 
 def edges(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit normals (k, 2) of the edges, inward, and offsets (k): n x > offset inside."""
+    """Return the unit normals (k, 2) of the edges, inward, and offsets (k): n x > offset inside."""
     along = np.roll(corners, -1, axis=0) - corners
     inward = np.stack([-along[:, 1], along[:, 0]], axis=1)
     inward = inward / np.linalg.norm(inward, axis=1)[:, None]
@@ -57,8 +57,8 @@ def edges(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def zmp_of(wrench: np.ndarray, height: float) -> np.ndarray:
-    """(..., 2) in the plane z = height, of wrenches (..., 6) about the origin; NaN where the ground
-    would have to pull.
+    """Return the ZMP (..., 2) in the plane z = height of wrenches (..., 6) about the origin; NaN
+    where the ground would have to pull.
     """
     fx, fy, fz, mx, my = (wrench[..., i] for i in range(5))
     pushes = np.where(fz > 0, fz, np.nan)

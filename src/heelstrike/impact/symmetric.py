@@ -17,12 +17,12 @@ TILE = 4
 
 
 def packed(matrix: SX) -> SX:
-    """The upper triangle of a symmetric matrix, column by column."""
+    """Return the upper triangle of a symmetric matrix, column by column."""
     return ca.vertcat(*(matrix[: j + 1, j] for j in range(matrix.shape[0])))
 
 
 def unpacked(column: SX, n: int) -> SX:
-    """The symmetric matrix of a packed one: half as much to load in every step."""
+    """Return the symmetric matrix of a packed one, which is half as much to load."""
     upper = SX(n, n)
     for j in range(n):
         upper[: j + 1, j] = column[j * (j + 1) // 2 : (j + 1) * (j + 2) // 2]
@@ -30,7 +30,7 @@ def unpacked(column: SX, n: int) -> SX:
 
 
 def product(p: Program, matrix: SX, x: SX) -> SX:
-    """A symmetric matrix times x, in blocks of its own."""
+    """Return a symmetric matrix times x, in its own blocks."""
     n = x.numel()
     y = [SX(0)] * n
     spans = [range(first, min(first + TILE, n)) for first in range(0, n, TILE)]
@@ -49,5 +49,5 @@ def product(p: Program, matrix: SX, x: SX) -> SX:
 
 
 def inner(x: SX, y: SX) -> SX:
-    """x^T y as sums side by side."""
+    """Return x^T y as several sums side by side."""
     return sum((ca.dot(x[k::TILE], y[k::TILE]) for k in range(min(TILE, x.numel()))), SX(0))

@@ -1,4 +1,5 @@
-"""What is hit, and the contact between hand and target along one line [Tsujita2009] fig 1, fig 9.
+"""The target of a hit, and the contact between hand and target along one line [Tsujita2009] fig 1,
+fig 9.
 
     d = x_h - x_t - gap,   d' = v_h - v_t,   f = law(d, d')          force on the target, > 0 pushes
     m_t v_t' = f - k x_t - c v_t
@@ -30,18 +31,21 @@ first force, the largest of [Tsujita2009], would come a step late."""
 
 @dataclass(frozen=True)
 class Target:
-    """A body on a line: free, on a spring, fixed (mass np.inf) or moving. Numbers, or one a hit."""
+    """A target on a line: free, on a spring, fixed (mass np.inf) or moving.
+
+    Values are numbers, or arrays with one per hit.
+    """
 
     mass: ArrayLike = 5.0
-    """[kg]; np.inf: it cannot be moved."""
+    """Mass [kg]; np.inf: it cannot be moved."""
     velocity: ArrayLike = 0.0
-    """At the start, along the direction of the hit [m/s]: < 0 comes towards the hand."""
+    """Initial velocity along the direction of the hit [m/s]; negative: towards the hand."""
     k: ArrayLike = 0.0
-    """Of a spring that holds it where it is [N/m]."""
+    """Stiffness of a spring that holds it in place [N/m]."""
     c: ArrayLike = 0.0
-    """Of a damper beside the spring [N s/m]."""
+    """Damping beside the spring [N s/m]."""
     gap: ArrayLike = 0.0
-    """Between hand and target at the start [m]."""
+    """Initial distance between hand and target [m]."""
 
     def __post_init__(self) -> None:
         for name in ("mass", "velocity", "k", "c", "gap"):
@@ -62,7 +66,7 @@ class Target:
             )
 
     def inputs(self) -> dict[str, ArrayLike]:
-        """By the names that programs give them."""
+        """Return the values by the names of program inputs."""
         return {
             "target.yield": 1 / np.asarray(self.mass, dtype=float),
             "target.k": self.k,
@@ -72,7 +76,7 @@ class Target:
 
 
 def check_law(law: NormalLaw) -> None:
-    """Refuses what is no normal law."""
+    """Raise an error if the law is not a normal law."""
     if not isinstance(law, NormalLaw):
         raise HeelstrikeError(
             f"the contact of a hit is a normal law, such as hs.LinearSpring(k=1e4, c=300), not "
@@ -93,18 +97,20 @@ class Line:
         self.memory = p.memory("law memory", size) if size else SX(0, 1)
 
     def force(self, hand: SX, hand_rate: SX, moved: SX, rate: SX) -> tuple[SX, SX]:
-        """f [N] and the law's next memory."""
+        """Return f [N] and the law's next memory."""
         depth = hand - moved - self.gap + SKIN
         state = PointState(depth, hand_rate - rate, zeros(2), zeros(2), self.dt, SX(0), self.memory)
         touch = self.law.force(state)
         return touch.normal, touch.memory
 
     def acceleration(self, force: SX, moved: SX, rate: SX) -> SX:
-        """Of the target."""
+        """Return the acceleration of the target [m/s^2]."""
         return self.softness * (force - self.k * moved - self.c * rate)
 
     def account(self, p: Program, force: SX, memory: SX) -> None:
-        """The law's memory, peak, duration and first separation, in a block of the program."""
+        """Update the law's memory, peak, duration and first separation, in a block of the
+        program.
+        """
         if memory.numel():
             p.update("law memory", memory)
         touching = force > 0
@@ -116,10 +122,10 @@ class Line:
 
 
 def law_inputs(law: NormalLaw) -> dict[str, np.ndarray]:
-    """Values of a law's parameters by the names that programs give them."""
+    """Return the values of a law's parameters by the names of program inputs."""
     return {f"law.{path}": value for path, value in parameters(law).items()}
 
 
 def law_key(law: NormalLaw) -> object:
-    """What tells one law's code from another's."""
+    """Return the part of the cache key that identifies the code of a law."""
     return structure(law)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from heelstrike.impact.estimating import estimate
-from heelstrike.impact.outcome import Estimate
+from heelstrike.impact.estimates import estimate
+from heelstrike.impact.results import Estimate
 from heelstrike.papers.report import Result, Row, below, shown
 from heelstrike.papers.tsujita2009.mass import law
 from heelstrike.robot import Robot, load

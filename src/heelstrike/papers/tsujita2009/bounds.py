@@ -9,7 +9,7 @@ Table II's own numbers are judged by the same bounds.
 
 from __future__ import annotations
 
-from heelstrike.impact.estimating import estimate
+from heelstrike.impact.estimates import estimate
 from heelstrike.papers.report import Result, Row, near, shown
 from heelstrike.papers.tsujita2009.assumptions import SPEEDS, punch_posture
 from heelstrike.papers.tsujita2009.mass import TABLE, C, impulse, law

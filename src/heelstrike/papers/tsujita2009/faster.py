@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.impact.cost import traced
-from heelstrike.impact.estimating import estimate
+from heelstrike.impact.estimates import estimate
 from heelstrike.papers.report import Result, Row, below, shown
 from heelstrike.papers.tsujita2009.assumptions import SPEEDS, punch_posture
 from heelstrike.papers.tsujita2009.mass import law

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.impact.estimating import estimate
-from heelstrike.impact.moving import MotionRun
-from heelstrike.impact.posing import posture
+from heelstrike.impact.estimates import estimate
+from heelstrike.impact.full_motion import MotionRun
+from heelstrike.impact.posture_search import posture
 from heelstrike.motion.humanoid import Humanoid
 from heelstrike.motion.motion import ground
 from heelstrike.motion.state import state

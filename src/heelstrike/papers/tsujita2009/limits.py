@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from heelstrike.impact.comparison import Comparison, compare
-from heelstrike.impact.estimating import estimate
+from heelstrike.impact.estimates import estimate
 from heelstrike.papers.report import Result, Row, below, shown
 from heelstrike.papers.tsujita2009.mass import law
 from heelstrike.robot import Robot, load

@@ -14,12 +14,12 @@ from functools import cache
 
 import numpy as np
 
-from heelstrike.impact.estimating import estimate
+from heelstrike.impact.estimates import estimate
+from heelstrike.impact.full_motion import MotionRun, simulate_motion
+from heelstrike.impact.kernels import HitResult
 from heelstrike.impact.mass import point_impact
-from heelstrike.impact.moving import MotionRun, simulate_motion
-from heelstrike.impact.outcome import Estimate
-from heelstrike.impact.posing import Posture, posture
-from heelstrike.impact.run import Ran
+from heelstrike.impact.posture_search import Posture, posture
+from heelstrike.impact.results import Estimate
 from heelstrike.impact.target import Target
 from heelstrike.motion.motion import Motion
 from heelstrike.motion.punch import punch
@@ -92,7 +92,7 @@ def simplified(torque: str = "full") -> Estimate:
 
 
 @cache
-def points() -> Ran:
+def points() -> HitResult:
     """The virtual masses of the nine, alone."""
     made = simplified()
     return point_impact(made.virtual_mass, made.speed, Target(MASS), law())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heelstrike.impact.base import VirtualBase
-from heelstrike.impact.cost import Cost, Traced, printed, traced
+from heelstrike.impact.cost import Cost, OperationCounts, printed, traced
 from heelstrike.papers.report import Result, Row, near, shown
 from heelstrike.robot import load
 from heelstrike.robot.robot import WORLD, Body, Joint, Robot
@@ -129,7 +129,7 @@ def four_arms(n: int) -> Robot:
     )  # fmt: skip
 
 
-def _draw_3(ours: Traced) -> Figure:
+def _draw_3(ours: OperationCounts) -> Figure:
     from heelstrike.view import plot
 
     figure, (left, right) = plot.figure(1, 2)
@@ -146,7 +146,7 @@ def _draw_3(ours: Traced) -> Figure:
     return figure
 
 
-def _draw_4(found: dict[int, Traced], steps: int) -> Figure:
+def _draw_4(found: dict[int, OperationCounts], steps: int) -> Figure:
     from heelstrike.view import plot
 
     figure, (left, right) = plot.figure(1, 2)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.impact.estimating import estimate
+from heelstrike.impact.estimates import estimate
 from heelstrike.impact.full import FullRun, simulate_full
-from heelstrike.impact.outcome import Estimate, History
+from heelstrike.impact.results import Estimate, History
 from heelstrike.papers.report import Result, Row, near
 from heelstrike.papers.tsujita2009.assumptions import punch_posture
 from heelstrike.papers.tsujita2009.mass import law

@@ -1,4 +1,4 @@
-"""The posture of a wanted virtual mass: how a robot stands so that its hand hits like m kg.
+"""Search for the posture in which a hand hits like a wanted virtual mass.
 
 Over q, nearest to a start posture,
 
@@ -26,7 +26,7 @@ from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase, floats
-from heelstrike.impact.course import Held, Wish
+from heelstrike.impact.course import Held, PlanGoal
 from heelstrike.impact.hit import Hit, hit
 from heelstrike.impact.mass import virtual_mass
 from heelstrike.impact.nlp import ipopt
@@ -38,24 +38,24 @@ from heelstrike.robot.robot import Robot
 from heelstrike.runtime.export_casadi import export_casadi
 
 ENDS = {"least": 1.0, "most": -1.0}
-"""Masses by name, and the sign with which their logarithm is made small."""
+"""Named masses, with the sign of the logarithm that is minimised."""
 TRUE = 1e-3
-"""Error of the mass that is accepted, as a share."""
+"""Relative error of the mass that is accepted."""
 PULL = 0.01
-"""Weight of a radian away from the start where the mass itself is made small or large."""
+"""Weight of a radian away from the start when the mass is minimised or maximised."""
 
 
 @dataclass(frozen=True, eq=False)
 class Posture:
-    """A posture to hit from."""
+    """A posture from which a hand hits with a wanted virtual mass."""
 
     q: np.ndarray
     virtual_mass: float
-    """m_a along the hit [kg]."""
+    """Virtual mass m_a along the hit [kg]."""
     hand: np.ndarray
-    """Where the point that hits is [m]."""
+    """Position of the point that hits [m]."""
     margin: float
-    """Of the centre of mass inside the support polygon [m]."""
+    """Distance of the centre of mass inside the support polygon [m]."""
 
 
 def posture(
@@ -70,10 +70,10 @@ def posture(
     margin: float = 0.02,
     most: int = 200,
 ) -> Posture:
-    """The posture nearest to q (None: the robot's first pose) whose hand, a point of a link, is on
-    the line through a place of the world [m] (None: where the hand is at q) and has the virtual
-    mass [kg], or the "least" or "most" there is. `margin` is that of the centre of mass [m]; `most`
-    bounds the iterations.
+    """Find the posture nearest to q (None: the robot's first pose) whose hand, a point of a link,
+    is on the line through a place of the world [m] (None: where the hand is at q) and has the
+    virtual mass [kg], or the "least" or "most" there is. `margin` is that of the centre of mass
+    [m]; `most` bounds the iterations.
     """
     if not (mass in ENDS or (isinstance(mass, int | float) and 0 < mass < np.inf)):
         raise HeelstrikeError(f"a mass is above 0 kg, or 'least' or 'most', not {mass!r}")
@@ -98,13 +98,13 @@ def posture(
 
 
 class _Search:
-    """Postures of one hit from one start."""
+    """Search for postures of one hit from one start."""
 
     def __init__(
         self, made: Hit, q: np.ndarray, place: ArrayLike | None, margin: float, most: int
     ) -> None:
         self.hit, self.margin, self.most = made, margin, most
-        wish = Wish("impulse", LinearSpring(), Target(), margin, joint_speed=1.0)
+        wish = PlanGoal("impulse", LinearSpring(), Target(), margin, joint_speed=1.0)
         self.where = Problem(made, wish, q, place)  # of which only the places count here
         self.own = export_casadi(made.program(), ("m_a",))
         self.com = export_casadi(quantities(made.robot, ["com"]), ["com"])
@@ -118,20 +118,20 @@ class _Search:
         self.reached = self.solve(self.near, self.constraints(), q)
 
     def mass(self, q: Any) -> Any:
-        """m_a [kg]."""
+        """Return the virtual mass m_a [kg]."""
         return self.own(q=q, point=self.hit.point, direction=self.hit.direction)["m_a"]
 
     def mass_at(self, q: np.ndarray) -> float:
-        """m_a of a posture [kg]."""
+        """Return m_a of a posture [kg]."""
         return float(self.mass(q))
 
     def centre(self, q: Any) -> Any:
-        """Of mass [m]."""
+        """Return the centre of mass [m]."""
         zero = ca.DM.zeros(self.hit.robot.nv)
         return self.com(q, zero, zero, zero, 9.81)
 
     def of(self, mass: float | str) -> np.ndarray:
-        """Posture of a mass; where there is none, one that IPOPT ended with."""
+        """Return the posture of a mass; if there is none, the one that IPOPT ended with."""
         weight, groups = ca.log(self.mass(self.q)), self.constraints()
         if isinstance(mass, str):
             return self.solve(ENDS[mass] * weight + PULL * self.near, groups, self.reached)
@@ -141,7 +141,7 @@ class _Search:
     def solve(
         self, aim: Any, groups: dict[str, Held], guess: np.ndarray, strict: bool = True
     ) -> np.ndarray:
-        """Makes the aim small; where `strict`, refuses what does not hold the constraints."""
+        """Minimise the aim; with `strict`, raise an error if a constraint does not hold."""
         problem = {"x": self.q, "f": aim, "g": ca.vertcat(*(g for g, _, _ in groups.values()))}
         sizes = [held[0].numel() for held in groups.values()]
         lows, highs = (np.repeat([held[k] for held in groups.values()], sizes) for k in (1, 2))
@@ -158,7 +158,7 @@ class _Search:
         return np.clip(found, low, high)  # which IPOPT leaves by a hair
 
     def constraints(self) -> dict[str, Held]:
-        """By kind: expression, least and most."""
+        """Return the constraints by kind: expression, lower and upper bound."""
         where, q = self.where, self.q
         placed = where.placed(q)
         tangents = ca.DM(np.linalg.svd(self.hit.direction[None])[2][1:])

@@ -59,12 +59,13 @@ class Reduced:
         return self.inertia[nb:, nb:] + self.inertia[nb:, :nb] @ self.base
 
     def generalized(self, jacobian: SX) -> SX:
-        """J* of (5), from the Jacobian of all velocities."""
+        """Return J* of (5) from the Jacobian of all velocities."""
         return jacobian[:, self.nb :] + jacobian[:, : self.nb] @ self.base
 
     def base_yield(self, jacobian: SX) -> SX:
-        """J_b H_b^-1 J_b^T: how far the base itself gives way to a force, which (15) leaves out;
-        zero where links are fixed.
+        """Return J_b H_b^-1 J_b^T, the compliance of the base itself, which (15) leaves out.
+
+        It is zero where links are fixed.
         """
         nb = self.nb
         if self.fixed or nb == 0:
@@ -81,7 +82,9 @@ def reduced(
     fixed: bool,
     bodies: list[RigidInertia] | None = None,
 ) -> Reduced:
-    """At q; `held` bodies are fixed, or heavy by what `bodies` says (`grounded`)."""
+    """Return the reduced inertia at q; `held` bodies are fixed, or heavy by `bodies`
+    (`grounded`).
+    """
     nb = 6 if floats(robot) else 0
     kin = kinematics(p, robot, q, zeros(robot.nv), bodies)
     h = crba(p, robot, kin, SX(robot.armature))
@@ -98,13 +101,13 @@ def reduced(
 
 
 def free_base(p: Program, h: SX, nb: int) -> SX:
-    """B = -H_b^-1 H_bm, (nb, n)."""
+    """Return B = -H_b^-1 H_bm, (nb, n)."""
     with p.block("base map"):
         return p.let("B", -factor(h[:nb, :nb]).solve(ca.densify(h[:nb, nb:]))) if nb else h[:0, :]
 
 
 def held_base(p: Program, jacobians: Sequence[SX]) -> SX:
-    """B with which bodies of these Jacobians stay at rest."""
+    """Return the B for which bodies of these Jacobians stay at rest."""
     with p.block("base map"):
         c = ca.densify(ca.vertcat(*jacobians))
         own = c[:, :6]
@@ -112,7 +115,7 @@ def held_base(p: Program, jacobians: Sequence[SX]) -> SX:
 
 
 def grounded(p: Program, robot: Robot, candidates: Sequence[int]) -> list[RigidInertia]:
-    """(1), (2): inertias with those of the candidates replaced where the input "held" is 1.
+    """Return inertias by (1), (2): those of candidates are replaced where the input "held" is 1.
 
     Inputs: held (one a candidate, 0 or 1), virtual_mass [kg], virtual_inertia [kg m^2].
     """
@@ -127,7 +130,7 @@ def grounded(p: Program, robot: Robot, candidates: Sequence[int]) -> list[RigidI
 
 
 def _half(p: Program, tree: TreeFactor, nb: int) -> list[SX]:
-    """Rows of Y_m: L^-T of the joints' columns, with their zeros."""
+    """Return the rows of Y_m: L^-T of the joints' columns, with their zeros."""
     nv = len(tree.inverse)
     eye = SX.eye(nv)[:, nb:]
     rows = [eye[k, :] for k in range(nv)]
@@ -140,7 +143,7 @@ def _half(p: Program, tree: TreeFactor, nb: int) -> list[SX]:
 
 
 def _product(p: Program, tree: TreeFactor, rows: Sequence[SX]) -> SX:
-    """Y_m^T D^-1 Y_m, a column at a time."""
+    """Return Y_m^T D^-1 Y_m, one column at a time."""
     n = rows[0].shape[1]
     upper = SX(n, n)
     for j in range(n):
@@ -156,7 +159,7 @@ def _product(p: Program, tree: TreeFactor, rows: Sequence[SX]) -> SX:
 def _constrained(
     p: Program, tree: TreeFactor, rows: Sequence[SX], inverse: SX, jacobians: Sequence[SX]
 ) -> SX:
-    """The inverse with the motion of the fixed links taken out."""
+    """Return the inverse without the motion of the fixed links."""
     halves = tree.forward(p, ca.densify(ca.vertcat(*jacobians).T), "constraints")
     weighted = tree.scale(p, halves, "constraints")
     with p.block("response", limb="constraints"):

@@ -1,9 +1,9 @@
-"""Steps 1a to 6a of [Tsujita2009]: inertia and Jacobian anew in every evaluation.
+"""Steps 1a to 6a of [Tsujita2009]: inertia and Jacobian computed in every evaluation.
 
     1a  H*, J*    2a  tau, J*^T F, F    3a  phi_dd (9)    4a  v_h' = J* phi_dd (15)    5a  integrate
 
-What simplified.py keeps is made anew here; the rest is the same, and so is what (9) and (15) leave
-out. It is there to count and to compare: the angles move, nothing else is added.
+simplified.py keeps inertia and Jacobian constant; this scheme recomputes them as the angles move.
+The terms that (9) and (15) leave out are left out here, too. It serves to count and to compare.
 """
 
 from __future__ import annotations
@@ -17,24 +17,27 @@ from heelstrike.dynamics.integrate import coordinate_rates, normalized
 from heelstrike.dynamics.jacobian import body_jacobian, point_jacobian
 from heelstrike.dynamics.kinematics import poses
 from heelstrike.impact.hit import Hit
-from heelstrike.impact.reduced import grounded, reduced
-from heelstrike.impact.run import Lot, Ran
-from heelstrike.impact.simplified import Limits, Plan, rubbed
+from heelstrike.impact.kernels import HitResult, KernelRun
+from heelstrike.impact.reduced_inertia import grounded, reduced
+from heelstrike.impact.simplified import Limits, Plan, joint_friction
 from heelstrike.impact.stepping import Found, State, looped
 from heelstrike.impact.target import Line
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX, zeros
 
 
-def anew(hit: Hit, plan: Plan, lot: Lot) -> Ran:
-    """Runs scheme (a)."""
+def anew(hit: Hit, plan: Plan, lot: KernelRun) -> HitResult:
+    """Run scheme (a)."""
     own = ("anew", hit.body, hit.candidates, hit.base.fixed, fingerprint(hit.robot), plan.key())
     start = {**lot.start, "q": lot.inputs["q"], "hand_speed": lot.inputs["speed"]}
     return replace(lot, start=start).run(own, lambda: anew_program(hit, plan))
 
 
 def anew_program(hit: Hit, plan: Plan) -> Program:
-    """Memory: q, u, hand_speed, hand, target, rate, impulse, and what `account` keeps."""
+    """Return the program of scheme (a).
+
+    Its memory is q, u, hand_speed, hand, target, rate, impulse, and what `account` keeps.
+    """
     return _Anew(hit, plan).trace()
 
 
@@ -77,7 +80,7 @@ class _Anew:
         return p
 
     def demanded(self, state: State) -> SX:
-        """-tau of (10) or (11)."""
+        """Return -tau of (10) or (11)."""
         pull = self.kd * state[1]
         return pull + self.kp * state[2] if self.plan.proportional else pull
 
@@ -98,7 +101,7 @@ class _Anew:
                 pull = self.limits.within(pull)
             turning = p.let("phi_d", self.reference + u)
             if self.plan.rubbing:
-                pull = pull + rubbed(self.viscous, self.coulomb, turning)
+                pull = pull + joint_friction(self.viscous, self.coulomb, turning)
             right = p.let("right", -pull - j * force)
         with p.block("solve"):  # 3a, 4a
             phi_dd = p.let("phi_dd", ca.mac(red.inverse, right, zeros(self.plan.n)))

@@ -1,8 +1,8 @@
 """Force, impulse and ZMP of a hit by simplified dynamics computation [Tsujita2009], steps 1b to 8b.
 
-Three ways to the same numbers: method="kept" keeps inertia and Jacobian (simplified.py), as the
-paper does; "krylov" is the faster form (krylov.py) and falls back to "kept" where a torque limit
-bites; "anew" is steps 1a to 6a, inertia and Jacobian in every step (anew.py).
+Three methods give the same numbers: method="kept" keeps inertia and Jacobian (simplified.py), as
+the paper does; "krylov" is faster (krylov.py) and falls back to "kept" where a torque limit is
+reached; "anew" is steps 1a to 6a, inertia and Jacobian in every step (full_inertia.py).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Unpack
 
 from numpy.typing import ArrayLike
 
-from heelstrike.errors import HeelstrikeError
-from heelstrike.impact.given import Options, job_of
-from heelstrike.impact.outcome import Estimate, joined
+from heelstrike.errors import UnknownNameError
+from heelstrike.impact.options import Options, hit_batch
+from heelstrike.impact.results import Estimate, joined
 from heelstrike.robot.robot import Robot
 
 METHODS = ("kept", "krylov", "anew")
@@ -24,9 +24,9 @@ INTEGRATORS = ("rk4", "symplectic")
 CHUNK = 4096
 """Hits that are computed together, so that their inertias fit into memory."""
 MANY = 64
-"""Hits above which histories are kept only if asked for."""
+"""Number of hits above which histories are kept only with history=True."""
 MODES = 10
-"""Vectors of the faster form, if not said otherwise."""
+"""Default number of vectors of the Krylov form."""
 
 
 def estimate(
@@ -48,32 +48,36 @@ def estimate(
     dtype: str = "float64",
     **options: Unpack[Options],
 ) -> Estimate:
-    """Hits of a target with a point of a link, from postures q: (nq), or (hits, nq) for many.
+    """Estimate hits of a target with a point of a link, from postures q: (nq) or (hits, nq).
 
-    Give the hand's `speed` [m/s], reached with the least kinetic energy, or all joint velocities
+    Pass the hand's `speed` [m/s], reached with the least kinetic energy, or all joint velocities
     `v`. `torque` is "full" (10), or "damping" (11) as in the paper. `vary` holds parameters of the
-    law, one a hit: {"k": ...}. More options: v, target, law, point, base, kp, kd, limit, duration,
-    dt (`heelstrike.impact.given.Options`). docs/impact.md says the rest.
+    law, one per hit: {"k": ...}. Further options (`heelstrike.impact.options.Options`): v, target,
+    law, point, base, kp, kd, limit, duration, dt. docs/impact.md explains all of them.
+
+    Example:
+        robot = hs.load("hrp2")
+        hs.impact.estimate(robot, robot.pose("stance"), "r_hand", speed=0.5)
     """
     _check(method, METHODS, "method")
     _check(integrator, INTEGRATORS, "integrator")
     _check(torque, ("damping", "full"), "torque")
-    asked = job_of(robot, q, link, direction, speed, vary, **options)
+    batch = hit_batch(robot, q, link, direction, speed, vary, **options)
     rubs = friction and bool((robot.damping > 0).any() or (robot.friction > 0).any())
     settings = replace(
-        asked.settings, integrator=integrator, method=method,
-        modes=min(modes or MODES, asked.hit.n), proportional=torque == "full", limits=limits,
+        batch.settings, integrator=integrator, method=method,
+        modes=min(modes or MODES, batch.hit.n), proportional=torque == "full", limits=limits,
         friction=rubs, dtype=dtype, threads=threads or os.cpu_count() or 1,
     )  # fmt: skip
-    hits = len(asked.given["q"])
+    hits = len(batch.columns["q"])
     wanted = hits <= MANY if history is None else history
     parts = []
     for first in range(0, hits, CHUNK):
-        part = {name: value[first : first + CHUNK] for name, value in asked.given.items()}
-        parts.append(replace(asked, settings=settings, given=part).run(wanted, neglected))
+        part = {name: value[first : first + CHUNK] for name, value in batch.columns.items()}
+        parts.append(replace(batch, settings=settings, columns=part).run(wanted, neglected))
     return joined(parts)
 
 
 def _check(value: str, choices: tuple[str, ...], what: str) -> None:
     if value not in choices:
-        raise HeelstrikeError(f"no {what} '{value}'; there are {', '.join(choices)}")
+        raise UnknownNameError(what, value, choices)

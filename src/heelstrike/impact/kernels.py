@@ -1,4 +1,4 @@
-"""Compiled hits on the lanes: run, and what is left when they end."""
+"""Compiled hits on CPU lanes: how they run, and their results."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from heelstrike.ir.program import Program
 from heelstrike.runtime.cache import cached_kernel
 
 SPARSE = 10
-"""Steps between two looks at the torques in the faster form."""
+"""Steps between two checks of the torques in the Krylov form."""
 
 
 @dataclass(frozen=True, eq=False)
-class Ran:
-    """One entry a hit."""
+class HitResult:
+    """Results of hits, one entry per hit."""
 
     peak: np.ndarray
     impulse: np.ndarray
     duration: np.ndarray
     touching: np.ndarray
     load: np.ndarray
-    """Largest torque over its limit."""
+    """Largest torque as a share of its limit."""
     records: dict[str, np.ndarray]
     """(hits, records, ...) by output."""
 
-    def replaced(self, where: np.ndarray, other: Ran) -> Ran:
-        """The other's values where the mask holds."""
+    def replaced(self, where: np.ndarray, other: HitResult) -> HitResult:
+        """Return a copy with the other's values where the mask holds."""
         names = ("peak", "impulse", "duration", "touching", "load")
         own = {name: getattr(self, name).copy() for name in names}
         for name, value in own.items():
@@ -40,28 +40,28 @@ class Ran:
         for name in records.keys() & other.records.keys():
             if records[name].shape[1:] == other.records[name].shape[1:]:
                 records[name][where] = other.records[name]
-        return Ran(**own, records=records)
+        return HitResult(**own, records=records)
 
 
 @dataclass(frozen=True, eq=False)
-class Lot:
-    """Hits that run together: from where, for how long, and what is recorded."""
+class KernelRun:
+    """A run of a compiled hit: inputs, start, duration, and recorded outputs."""
 
     inputs: Mapping[str, ArrayLike]
-    """Of a compiled step; numbers, or one row a hit."""
+    """Inputs of a compiled step: numbers, or one row per hit."""
     start: Mapping[str, ArrayLike]
-    """Of its memory, where it is not zero."""
+    """Initial values of its memory, where they are not zero."""
     hits: int
     steps: int
     every: int
     """Steps between two records."""
     outputs: tuple[str, ...] = ()
-    """That are recorded beside the force."""
+    """Outputs that are recorded beside the force."""
     threads: int = 1
     dtype: str = "float64"
 
-    def run(self, key: object, program: Callable[[], Program], *more: str) -> Ran:
-        """A compiled hit from its start to its end; the key is the cache's."""
+    def run(self, key: object, program: Callable[[], Program], *more: str) -> HitResult:
+        """Run a compiled hit from its start to its end; `key` is the key of the kernel cache."""
         names = ("force", *self.outputs, *more)
         kernel = cached_kernel(key, program, names, dtype=self.dtype)
         batch = kernel.batch(self.hits)
@@ -75,16 +75,16 @@ class Lot:
         load = records.pop("load")[..., 0].max(axis=1) if "load" in records else end["load"]
         touching = (end["touched"] > 0) & (end["separated"] < 0)
         peak = np.maximum(end["peak"], 0.0)
-        return Ran(peak, end["impulse"], end["duration"], touching, load, records)
+        return HitResult(peak, end["impulse"], end["duration"], touching, load, records)
 
 
-def kept(plan: Plan, lot: Lot) -> Ran:
-    """Steps 3b to 7b, with A and j as inputs."""
+def kept(plan: Plan, lot: KernelRun) -> HitResult:
+    """Run steps 3b to 7b with constant inertia, A and j as inputs."""
     return lot.run(plan.key(), lambda: simplified_program(plan))
 
 
-def quick(plan: Plan, modes: int, lot: Lot) -> Ran:
-    """The same in a basis of its own."""
+def quick(plan: Plan, modes: int, lot: KernelRun) -> HitResult:
+    """Run steps 3b to 7b in the Krylov basis."""
     ran = lot.run(krylov_key(plan, modes), lambda: krylov_program(plan, modes), "load")
     if "amounts" in lot.outputs:
         shapes = np.asarray(lot.inputs["shapes"]).reshape(lot.hits, modes, plan.n)
@@ -95,7 +95,7 @@ def quick(plan: Plan, modes: int, lot: Lot) -> Ran:
 
 
 def rows(value: ArrayLike, hits: int, size: int) -> np.ndarray:
-    """(size,) where all hits share it, else (hits, size)."""
+    """Return an array (size,) if all hits share the value, else (hits, size)."""
     array = np.asarray(value, dtype=float)
     if array.ndim == 0:
         return np.full(size, float(array))

@@ -19,7 +19,16 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.base import VirtualBase
 from heelstrike.impact.full import SAG, floor_law
 from heelstrike.impact.hit import Hit, hit
-from heelstrike.impact.struck import HAND, ROBOT, THING, WALL, face, face_centre, soles, struck
+from heelstrike.impact.robot_and_target import (
+    HAND,
+    ROBOT,
+    THING,
+    WALL,
+    combined,
+    face,
+    face_centre,
+    soles,
+)
 from heelstrike.impact.support import support
 from heelstrike.impact.target import Target, check_law
 from heelstrike.record.recording import Recording
@@ -35,19 +44,19 @@ class MotionRun:
     """One hit of a motion; times are those of the motion."""
 
     speed: float
-    """Of the hand along the hit, between the last two records before it touches [m/s]."""
+    """Speed of the hand along the hit, from the last two records before it touches [m/s]."""
     touch: float
-    """When hand and target first touch [s]."""
+    """Time at which hand and target first touch [s]."""
     peak: float
     """Largest force [N]."""
     impulse: float
-    """Of all contact with the target [N s]."""
+    """Impulse of all contact with the target [N s]."""
     duration: float
     """Time in contact [s]."""
     time: np.ndarray
-    """[s]"""
+    """Times of the records [s]."""
     force: np.ndarray
-    """On the target, (times) [N]."""
+    """Force on the target, (times) [N]."""
     recording: Recording
 
 
@@ -67,7 +76,9 @@ def simulate_motion(
     dt: float = 1e-4,
     every: int = 2,
 ) -> MotionRun:
-    """The target stands where the hand, a point of a link, is at the motion's time `hits` [s]; the
+    """Simulate a hit in the course of a motion.
+
+    The target stands where the hand, a point of a link, is at the motion's time `hits` [s]; the
     simulation begins at rest `lead` before (None: with the motion) and ends `duration` after. Gains
     are the robot's; torques of the motion, where it has any, are fed forward.
     """
@@ -79,7 +90,7 @@ def simulate_motion(
     target = target or Target()
     begins = float(np.asarray(motion.times)[0]) if lead is None else hits - lead
     part = _part(motion, begins, hits + duration)
-    whole = struck(made, target)
+    whole = combined(made, target)
     ground, integrator = floor_law(floor, made)
     plane = Plane(ground, name="floor", touches=soles(made))
     sim = Simulator(
@@ -103,7 +114,7 @@ def simulate_motion(
 
 
 def _part(motion: Trajectory, first: float, last: float) -> Trajectory:
-    """Of a motion, with its times from 0."""
+    """Return a part of a motion, with its times from 0."""
     times = np.asarray(motion.times, dtype=float)
     inside = (times > first - 1e-9) & (times < last + 1e-9)
     if first < times[0] - 1e-9 or last > times[-1] + 1e-9 or inside.sum() < 2:
@@ -116,13 +127,13 @@ def _part(motion: Trajectory, first: float, last: float) -> Trajectory:
 
 
 def _pose(part: Trajectory, time: float) -> np.ndarray:
-    """Nearest to a time."""
+    """Return the pose nearest to a time."""
     times = np.asarray(part.times, dtype=float)
     return np.array(np.asarray(part.q)[int(np.argmin(np.abs(times - time)))], dtype=float)
 
 
 def _with_target(part: Trajectory, whole: Robot, made: Hit) -> Trajectory:
-    """The target's place stays; what lifts it is its weight along the slide."""
+    """Return the target's rows: it stays in place, its weight along the slide is compensated."""
     q = np.asarray(part.q, dtype=float)
     nothing = np.zeros((len(q), 1))
     torque = np.zeros((len(q), made.robot.nv)) if part.torque is None else np.asarray(part.torque)

@@ -1,5 +1,4 @@
-"""Whether a point is on a link: how far it is from the link's shapes, those that touch and those
-that are only to be seen.
+"""Check that a point is on a link, by its distance from the link's collision and visual shapes.
 
 A shape is taken as the convex hull of its outline, blown up by its radius. The nearest point of a
 hull with corners x_i is sum w_i x_i, w_i >= 0, sum w_i = 1, by non-negative least squares.
@@ -18,7 +17,7 @@ from heelstrike.robot.outline import outline, point_radius
 from heelstrike.robot.robot import WORLD, Frame, Robot, Shape
 
 FAR = 2.0
-"""A point further than this from the frame of a link without shapes is a mistake [m]."""
+"""Largest distance of a point from the frame of a link without shapes [m]."""
 NEAR = 0.03
 """A point this close to a shape, or to a named frame of the link, is on it [m]: shapes are hulls,
 and pads, gloves or fists are often left out of them."""
@@ -27,7 +26,9 @@ STIFF = 1e3
 
 
 def placed(robot: Robot, link: str, point: np.ndarray) -> np.ndarray:
-    """The point in the frame of the body that carries the link; refuses one that is not on it."""
+    """Return the point in the frame of the body that carries the link; raise an error if it is not
+    on the link.
+    """
     body = robot.body(link)
     frame = robot.frames.get(link)
     if frame is None or frame.body == WORLD:
@@ -55,8 +56,9 @@ def placed(robot: Robot, link: str, point: np.ndarray) -> np.ndarray:
 
 
 def nearest(shape: Shape, place: np.ndarray) -> np.ndarray | None:
-    """The point of a shape that is nearest to a place, both in the body's frame [m]: the place
-    itself where it is inside; None for a mesh that cannot be read.
+    """Return the point of a shape that is nearest to a position, both in the body's frame [m].
+
+    A position inside the shape is its own nearest point; None for a mesh that cannot be read.
     """
     if shape.kind == "ellipsoid":
         local = (place - shape.translation) @ shape.rotation
@@ -73,7 +75,7 @@ def nearest(shape: Shape, place: np.ndarray) -> np.ndarray | None:
 
 
 def _corners(shape: Shape) -> np.ndarray | None:
-    """Whose hull, blown up, is the shape; in the body's frame."""
+    """Return the corners whose inflated hull is the shape, in the body's frame."""
     if shape.kind != "mesh":
         return outline(shape)
     vertices = shape.vertices

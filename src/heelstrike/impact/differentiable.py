@@ -1,10 +1,10 @@
-"""The faster form as a CasADi function, for planning: differentiable, a step of half a millisecond.
+"""The Krylov form as a differentiable CasADi function, for planning, in steps of 0.5 ms.
 
     (1 + dt T + dt^2 K) z+ = z + dt (|j|_A e_1 f - K s),    s+ = s + dt z+
 
 with T = W^T K_d W, K = W^T K_p W of krylov.py. The servo is implicit, so that its fast modes do not
-ask for small steps; contact and target are symplectic. First order: 1 to 2 % of the impulse, which
-`estimate` then says exactly.
+need small steps; contact and target are symplectic. First order: 1 to 2 % of the impulse, which
+`estimate` then computes exactly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from heelstrike.spatial.vector import SX, zeros
 
 
 def smooth_hit(m: int, law: NormalLaw, target: Target, dt: float, steps: int) -> ca.Function:
-    """(T (m, m), K (m, m), |j|_A, v_c) -> impulse, forces, z, s and rates of z at every step."""
+    """Return the function (T (m, m), K (m, m), |j|_A, v_c) -> impulse, forces, z, s and rates of z
+    at every step.
+    """
     check_law(law)
     if law.memory_size:
         raise HeelstrikeError(
@@ -49,10 +51,10 @@ def _step(m: int, law: NormalLaw, target: Target, dt: float) -> ca.Function:
     left, k = SX.sym("left", m, m), SX.sym("k", m, m)
     size, speed = SX.sym("size"), SX.sym("speed")
     depth = hand - moved - float(target.gap) + SKIN  # type: ignore[arg-type]
-    state = PointState(
+    point = PointState(
         depth, speed - size * z[0] - rate, zeros(2), zeros(2), SX(dt), SX(0), SX(0, 1)
     )
-    force = Elastic(law, friction=None).force(state).normal
+    force = Elastic(law, friction=None).force(point).normal
     right = z - dt * (k @ s)
     right[0] = right[0] + dt * size * force
     new_z = left @ right

@@ -1,20 +1,20 @@
-"""What is worked out when the forces are known: histories, ZMP, neglected terms."""
+"""Quantities that follow from the forces of a hit: histories, ZMP, neglected terms."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from heelstrike.impact.hit import Hit
+from heelstrike.impact.kernels import HitResult
 from heelstrike.impact.motion import motion_kernel
-from heelstrike.impact.outcome import History, Neglected
-from heelstrike.impact.run import Ran
+from heelstrike.impact.results import History, Neglected
 from heelstrike.impact.support import margin, support, zmp_of
 
 Arrays = dict[str, np.ndarray]
 
 
-def history_of(hit: Hit, dt: float, given: Arrays, turning: np.ndarray, ran: Ran) -> History:
-    """Joint motions, and by inverse dynamics the ZMP, at every step."""
+def history_of(hit: Hit, dt: float, given: Arrays, turning: np.ndarray, ran: HitResult) -> History:
+    """Return joint motions and, by inverse dynamics, the ZMP at every step."""
     force, u = ran.records["force"][..., 0], ran.records["deviation"]
     phi_d, phi_dd = turning[:, None, :] + u, ran.records["acceleration"]
     time = dt * np.arange(force.shape[1])
@@ -33,8 +33,10 @@ def history_of(hit: Hit, dt: float, given: Arrays, turning: np.ndarray, ran: Ran
     return History(time, force, phi_d, phi_dd, zmp, margins)
 
 
-def neglected_of(hit: Hit, own: Arrays, given: Arrays, turning: np.ndarray, ran: Ran) -> Neglected:
-    """Terms at first touch, where the joints are fastest, beside the peak force's."""
+def neglected_of(
+    hit: Hit, own: Arrays, given: Arrays, turning: np.ndarray, ran: HitResult
+) -> Neglected:
+    """Return the neglected terms at first touch, where the joints are fastest."""
     kernel = motion_kernel(hit, ("coriolis", "weight", "drift"))
     found = kernel(
         q=given["q"], turning=turning, rate=np.zeros(hit.n), force=[0.0], point=hit.point,

@@ -1,4 +1,4 @@
-"""What is asked of a hit: who hits what, how fast, with which servo; and the job it comes to."""
+"""Options of a hit: who hits what, how fast and with which servo; and the batch made of them."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from numpy.typing import ArrayLike
 
 from heelstrike.contact.law import NormalLaw
 from heelstrike.contact.laws.linear_spring import LinearSpring
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.impact.base import VirtualBase
 from heelstrike.impact.hit import Hit, hit
-from heelstrike.impact.job import Job, Settings
+from heelstrike.impact.hit_batch import HitBatch, Settings
 from heelstrike.impact.target import Target, check_law, law_inputs
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.servo import NO_LIMIT, Gain, gains
 
 
 class Options(TypedDict, total=False):
-    """Of a hit, however it is computed."""
+    """Options of a hit, however it is computed; with their defaults."""
 
     v: ArrayLike | None
     """All joint velocities, instead of the hand's speed [rad/s or m/s]."""
     target: Target | None
     """hs.Target(): 5 kg, free."""
     law: NormalLaw | None
-    """Of the contact; hs.LinearSpring(k=1e4, c=300)."""
+    """Law of the contact; hs.LinearSpring(k=1e4, c=300)."""
     point: ArrayLike
-    """That hits, in the link's frame [m]; its origin."""
+    """Point that hits, in the link's frame [m]; its origin."""
     base: VirtualBase | None
     """Links that the ground holds; those that the robot stands on."""
     kp: Gain
-    """Of the servo; the robot's own, as are the next two."""
+    """Gains of the servo; the robot's own, as are the next two."""
     kd: Gain
     limit: Gain
     duration: float
-    """That is computed [s]; 0.1."""
+    """Time that is computed [s]; 0.1."""
     dt: float
-    """Step [s]; 1e-4."""
+    """Time step [s]; 1e-4."""
 
 
-def job_of(
+def hit_batch(
     robot: Robot,
     q: ArrayLike,
     link: str,
@@ -50,8 +50,8 @@ def job_of(
     speed: ArrayLike | None,
     vary: Mapping[str, ArrayLike] | None = None,
     **options: Unpack[Options],
-) -> Job:
-    """The hits from postures q, with the paper's contact, time and step where none is given."""
+) -> HitBatch:
+    """Return the hits from postures q; contact, time and step are the paper's by default."""
     point, base = options.get("point", (0.0, 0.0, 0.0)), options.get("base")
     made = hit(robot, link, direction, point, base)
     law = options.get("law")
@@ -60,15 +60,16 @@ def job_of(
     duration, dt = options.get("duration", 0.1), options.get("dt", 1e-4)
     if not (0 < dt <= duration < 1e3):
         raise HeelstrikeError(
-            f"a hit is computed for {duration} s in steps of {dt} s; give 0 < dt <= duration"
+            f"a hit cannot be computed for {duration} s in steps of {dt} s",
+            allowed="0 < dt <= duration < 1000 s",
         )
     settings = Settings(law, options.get("target") or Target(), duration, dt)
-    given = given_hits(made, settings, made.postures(q), speed, options.get("v"), vary or {})
+    columns = hit_columns(made, settings, made.postures(q), speed, options.get("v"), vary or {})
     servo = servo_of(made, options.get("kp"), options.get("kd"), options.get("limit"))
-    return Job(made, settings, servo, given)
+    return HitBatch(made, settings, servo, columns)
 
 
-def given_hits(
+def hit_columns(
     made: Hit,
     settings: Settings,
     postures: np.ndarray,
@@ -76,15 +77,17 @@ def given_hits(
     v: ArrayLike | None,
     vary: Mapping[str, ArrayLike],
 ) -> dict[str, np.ndarray]:
-    """All that may differ from hit to hit, as columns or rows."""
+    """Return everything that may differ from hit to hit, one entry or row per hit."""
     if (speed is None) == (v is None):
-        raise HeelstrikeError("give the hand's speed [m/s], or all joint velocities v, one of both")
+        raise HeelstrikeError(
+            "pass either the hand's speed [m/s] or all joint velocities v, not both"
+        )
     columns = dict(settings.target.inputs()) | {"target velocity": settings.target.velocity}
     known = law_inputs(settings.law)
     for name, value in vary.items():
         if f"law.{name}" not in known:
-            names = ", ".join(path.removeprefix("law.") for path in known)
-            raise HeelstrikeError(f"the law has no parameter '{name}' to vary; it has {names}")
+            names = [path.removeprefix("law.") for path in known]
+            raise UnknownNameError("parameter", name, names, "parameters of the law")
         columns[f"law.{name}"] = value
     if speed is not None:
         columns["speed"] = speed
@@ -102,7 +105,7 @@ def given_hits(
 
 
 def _velocities(made: Hit, v: ArrayLike) -> np.ndarray:
-    """Joint velocities as rows (hits, n); of (hits, nv) the base's part is left out."""
+    """Return joint velocities as rows (hits, n), without the base's part of (hits, nv)."""
     rows = np.atleast_2d(np.asarray(v, dtype=float))
     if rows.shape[1] == made.robot.nv:
         rows = rows[:, made.robot.nv - made.n :]
@@ -115,7 +118,7 @@ def _velocities(made: Hit, v: ArrayLike) -> np.ndarray:
 
 
 def servo_of(made: Hit, kp: Gain, kd: Gain, limit: Gain) -> dict[str, np.ndarray]:
-    """Gains, limits and friction of the joints."""
+    """Return gains, limits and friction of the joints."""
     robot, nb = made.robot, made.robot.nv - made.n
     found = {
         "kp": gains(robot, kp, robot.kp, "kp"),

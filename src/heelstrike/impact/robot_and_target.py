@@ -21,20 +21,20 @@ from heelstrike.scene.surfaces import Box
 HEAVY = 1e9
 """Mass of a target that cannot be moved [kg]."""
 SIZE = 0.3
-"""Of the target, a cube [m]: no foot meets it."""
+"""Side of the target, a cube [m]; no foot meets it."""
 WALL, ROBOT, THING = "target_face", "robot", "target"
 HAND = "hand"
 
 
-def struck(hit: Hit, target: Target) -> Robot:
-    """Robot and target combined; the hand's point is a contact point beside the feet's."""
+def combined(hit: Hit, target: Target) -> Robot:
+    """Combine robot and target; the hand's point becomes a contact point beside the feet's."""
     point = Point(HAND, hit.body, hit.point)
     robot = replace(hit.robot, points=(*hit.robot.points, point), poses={})
     return combine({ROBOT: robot, THING: slide(hit, target)}, name=f"{hit.robot.name} and target")
 
 
 def slide(hit: Hit, target: Target) -> Robot:
-    """The target as a robot of one joint along the hit."""
+    """Return the target as a robot of one joint along the hit."""
     for name in ("mass", "k", "c"):
         if np.size(getattr(target, name)) > 1:
             raise HeelstrikeError(
@@ -63,31 +63,31 @@ def slide(hit: Hit, target: Target) -> Robot:
 
 
 def face(hit: Hit, law: Elastic) -> Box:
-    """The target's face towards the hand."""
+    """Return the target's face towards the hand."""
     return Box(
         law, name=WALL, body=f"{THING}/block", size=(SIZE, SIZE, SIZE), faces="-x",
-        touches=[whole_name(hit, hit.body)],
+        touches=[combined_name(hit, hit.body)],
     )  # fmt: skip
 
 
 def soles(hit: Hit) -> list[str]:
-    """Bodies whose points may touch the floor, by their names in the whole."""
-    return [whole_name(hit, body) for body in sorted({p.body for p in hit.robot.points})]
+    """Return the names, in the combined robot, of bodies whose points may touch the floor."""
+    return [combined_name(hit, body) for body in sorted({p.body for p in hit.robot.points})]
 
 
-def whole_name(hit: Hit, body: int) -> str:
-    """Of a body of the robot in the whole."""
+def combined_name(hit: Hit, body: int) -> str:
+    """Return the name of a body of the robot in the combined robot."""
     return f"{ROBOT}/{hit.robot.bodies[body].name}"
 
 
 def face_centre(hit: Hit, hand: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """Centre of the box, one a hit, so that its face is `gap` in front of the hand."""
+    """Return the centres of the box, one per hit, with its face `gap` in front of the hand."""
     local = hand @ axes(hit.direction)
     return local + np.outer(gap + SIZE / 2 - SKIN, [1.0, 0.0, 0.0])
 
 
 def axes(direction: np.ndarray) -> np.ndarray:
-    """A rotation whose x axis is the direction."""
+    """Return a rotation whose x axis is the direction."""
     side = np.eye(3)[int(np.argmin(np.abs(direction)))]
     y = np.cross(side, direction)
     y = y / np.linalg.norm(y)

@@ -1,4 +1,4 @@
-"""What an estimate of impacts comes to."""
+"""Results of an estimate of impacts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Neglected:
-    """What assumptions (i) to (iii) of [Tsujita2009] leave out, beside what is kept, one a hit."""
+    """Terms that assumptions (i) to (iii) of [Tsujita2009] neglect, and those kept, one per hit."""
 
     coriolis: Floats
     """|c*| before the hit [N m], (7)."""
@@ -28,29 +28,29 @@ class Neglected:
     acceleration: Floats
     """|J* phi_dd| at the peak force, f / m_a [m/s^2]."""
     load: Floats
-    """Largest torque before its limit, the weight that is carried included, as a share of it."""
+    """Largest demanded torque, with the carried weight, as a share of its limit."""
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """In time, (hits, times, ...)."""
+    """Quantities over time, (hits, times, ...)."""
 
     time: Floats
-    """(times) [s]."""
+    """Times, (times) [s]."""
     force: Floats
-    """[N]"""
+    """Contact force [N]."""
     joint_velocity: Floats
-    """phi_d [rad/s or m/s]."""
+    """Joint velocities phi_d [rad/s or m/s]."""
     joint_acceleration: Floats
-    """phi_dd."""
+    """Joint accelerations phi_dd [rad/s^2 or m/s^2]."""
     zmp: Floats | None = None
-    """[m], in the plane of the soles."""
+    """ZMP in the plane of the soles [m]."""
     margin: Floats | None = None
-    """Of the ZMP to the nearest edge of the support polygon [m]: > 0 inside."""
+    """Distance of the ZMP to the nearest edge of the support polygon [m], positive inside."""
 
     @property
     def left(self) -> Floats:
-        """When the ZMP first leaves the support polygon [s]; NaN where it does not."""
+        """Time at which the ZMP first leaves the support polygon [s]; NaN if it does not."""
         if self.margin is None:
             return np.full(len(self.force), np.nan)
         out = ~(self.margin > 0)
@@ -59,29 +59,29 @@ class History:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Impacts, one entry a hit."""
+    """Estimated impacts, one entry per hit."""
 
     virtual_mass: Floats
-    """m_a [kg]."""
+    """Virtual mass m_a [kg]."""
     speed: Floats
-    """Of the hand along the hit, just before [m/s]."""
+    """Speed of the hand along the hit, just before [m/s]."""
     peak: Floats
     """Largest force [N]."""
     impulse: Floats
-    """Of all contact within the time computed [N s]."""
+    """Impulse of all contact within the computed time [N s]."""
     duration: Floats
     """Time in contact [s]."""
     touching: Floats
-    """Whether hand and target still touch at the end: then the impulse is not all of it."""
+    """Whether hand and target still touch at the end; the impulse is then incomplete."""
     joint_velocity: Floats
-    """phi_d before the hit, (hits, n)."""
+    """Joint velocities phi_d before the hit, (hits, n)."""
     fell_back: Floats
-    """Whether the faster form met a torque limit, and the whole computation was made instead."""
+    """Whether the Krylov form reached a torque limit, so that "kept" was used instead."""
     history: History | None = None
     neglected: Neglected | None = None
 
     def summary(self, hit: int = 0) -> str:
-        """One hit in words."""
+        """Return one hit in words."""
         lines = [
             f"virtual mass    {self.virtual_mass[hit]:.3f} kg at {self.speed[hit]:.3f} m/s",
             f"peak force      {self.peak[hit]:.1f} N",
@@ -105,7 +105,7 @@ class Estimate:
 
 
 def joined(parts: Sequence[Estimate]) -> Estimate:
-    """Hits of several estimates, one after another."""
+    """Concatenate the hits of several estimates."""
     if len(parts) == 1:
         return parts[0]
     arrays = {
