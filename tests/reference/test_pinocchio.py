@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from heelstrike.dynamics.quantities import WHOLE, quantities
+from heelstrike.dynamics.quantities import ROBOT_QUANTITIES, quantities
 from heelstrike.dynamics.tree import supports
 from heelstrike.robot import bundled, load
 from heelstrike.robot.convert import from_pinocchio
@@ -113,7 +113,9 @@ def test_joints_in_any_order_that_puts_parents_first():
     mixed = replace(tree, joints=tuple(joints), bodies=tuple(tree.bodies[i] for i in order))
     q, v, a, tau = random_states(tree.model, WORLDS, 3.0)
     results = [
-        compile_program(quantities(robot, list(WHOLE)))(q=q, v=v, a=a, tau=tau, gravity=[9.81])
+        compile_program(quantities(robot, list(ROBOT_QUANTITIES)))(
+            q=q, v=v, a=a, tau=tau, gravity=[9.81]
+        )
         for robot in (tree, mixed)
     ]
     ends = []
@@ -125,7 +127,7 @@ def test_joints_in_any_order_that_puts_parents_first():
         ends.append(batch.state())
     assert np.allclose(ends[0]["q"], ends[1]["q"], atol=1e-9)
     assert np.allclose(ends[0]["v"], ends[1]["v"], atol=1e-7)
-    for name in WHOLE:
+    for name in ROBOT_QUANTITIES:
         # the sums are taken in another order
         assert np.allclose(results[0][name], results[1][name], rtol=1e-9, atol=1e-9), name
 
@@ -138,7 +140,7 @@ def check_against_pinocchio(robot: Robot, speed: float = 3.0) -> None:
     ).name
     root = next(f.name for f in model.frames if f.type == pin.FrameType.BODY and f.parentJoint == 1)
     of_links = [f"{kind}:{link}" for kind in ("pose", "velocity", "jacobian", "jacobian_bias")]
-    names = [*WHOLE, *of_links, f"inverse_inertia:{link},{root}"]
+    names = [*ROBOT_QUANTITIES, *of_links, f"inverse_inertia:{link},{root}"]
     kernel = compile_program(quantities(robot, names))
     q, v, a, tau = random_states(model, WORLDS, speed)
     ours = kernel(q=q, v=v, a=a, tau=tau, gravity=[GRAVITY])

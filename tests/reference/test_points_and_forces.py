@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 
 from heelstrike.dynamics.aba import aba
-from heelstrike.dynamics.jacobian import body_bias, body_jacobian, point_jacobian
+from heelstrike.dynamics.jacobian import bias_accelerations, body_jacobian, point_jacobian
 from heelstrike.dynamics.kinematics import (
     accelerations,
     kinematics,
@@ -46,7 +46,7 @@ def test_points(robot):
     kin = kinematics(p, robot, q, v)
     pose = poses(p, robot, kin)[body]
     moved = accelerations(p, robot, kin, v, a)[body]
-    bias = body_bias(p, robot, kin, v)[body]
+    bias = bias_accelerations(p, robot, kin, v)[body]
     jacobian = point_jacobian(p, pose, body_jacobian(p, robot, kin, body), ca.SX(place))
     with p.block("point"):
         point, velocity = ca.SX(place), kin.velocities[body]

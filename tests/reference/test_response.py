@@ -14,9 +14,14 @@ import pinocchio as pin
 import pytest
 
 import heelstrike as hs
-from heelstrike.dynamics.aba import accelerated
+from heelstrike.dynamics.aba import forward_dynamics
 from heelstrike.dynamics.kinematics import kinematics, poses
-from heelstrike.dynamics.response import force_rows, half_inertia, inverse_inertia, respond
+from heelstrike.dynamics.response import (
+    force_response,
+    force_rows,
+    inverse_inertia,
+    inverse_inertia_root,
+)
 from heelstrike.ir.program import Program
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.runtime.compiler import compile_program
@@ -58,12 +63,12 @@ def response_program(robot, bodies):
     kin = kinematics(p, robot, q, v)
     placed = poses(p, robot, kin)
     gravity = ca.SX([0, 0, -9.81])
-    found = accelerated(p, robot, kin, v, tau, gravity, ca.SX(robot.armature))
-    rows = [force_rows(p, robot, kin, found.pivots, b, placed[b]) for b in bodies]
-    inverse = inverse_inertia(p, robot, found.pivots, rows)
+    found = forward_dynamics(p, robot, kin, v, tau, gravity, ca.SX(robot.armature))
+    rows = [force_rows(p, robot, kin, found.joint_terms, b, placed[b]) for b in bodies]
+    inverse = inverse_inertia(p, robot, found.joint_terms, rows)
     forces = [w[6 * k : 6 * k + 6] for k in range(len(bodies))]
-    more = respond(p, robot, kin, found.pivots, rows, forces)
-    half = half_inertia(p, robot, found.pivots, rows)
+    more = force_response(p, robot, kin, found.joint_terms, rows, forces)
+    half = inverse_inertia_root(p, robot, found.joint_terms, rows)
     with p.block("out"):
         p.output("inverse", inverse)
         p.output("half", half)

@@ -23,9 +23,9 @@ import pytest
 import heelstrike as hs
 from heelstrike.codegen import cpu
 from heelstrike.codegen.cuda.ptx import make_ptx
-from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.errors import ProgramError
 from heelstrike.ir.program import Program
+from heelstrike.robot.fingerprint import fingerprint
 from heelstrike.runtime import cache, cache_folder, container
 from heelstrike.runtime.cache import cached_kernel, cached_ptx
 from heelstrike.runtime.cache_folder import clear_cache, trim

@@ -20,31 +20,31 @@ from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Joint, Robot
 from heelstrike.spatial.inertia import Inertia, spatial
+from heelstrike.spatial.ldl import LdlFactor, factor
 from heelstrike.spatial.motion import Force, Motion
-from heelstrike.spatial.small import SmallFactor, factor
 from heelstrike.spatial.vector import SX, mac, zeros
 
 
 @dataclass(frozen=True)
-class Pivot:
+class JointTerms:
     """What the way outward needs of a joint's elimination."""
 
     u_linear: SX
     u_angular: SX
-    d: SmallFactor
+    d: LdlFactor
     rest: SX
     """u = tau - S^T p^A."""
 
 
 @dataclass(frozen=True)
-class Accelerated:
+class ForwardDynamics:
     """What came of the forces."""
 
     a: SX
     """Of the joints."""
     bodies: list[Motion]
     """Spatial acceleration of each body less gravity, in its own frame: what it feels."""
-    pivots: dict[int, Pivot]
+    joint_terms: dict[int, JointTerms]
     """By joint: what answers further forces (response.py)."""
 
 
@@ -61,10 +61,10 @@ def aba(
     """Joint accelerations a with (H + diag(diagonal)) a + b = tau + sum J^T f. External forces in
     the bodies' own frames.
     """
-    return accelerated(p, robot, kin, v, tau, gravity, diagonal, external).a
+    return forward_dynamics(p, robot, kin, v, tau, gravity, diagonal, external).a
 
 
-def accelerated(
+def forward_dynamics(
     p: Program,
     robot: Robot,
     kin: Kinematics,
@@ -73,10 +73,10 @@ def accelerated(
     gravity: SX,
     diagonal: SX,
     external: Sequence[Force | None] = (),
-) -> Accelerated:
+) -> ForwardDynamics:
     """The same, with the bodies' accelerations."""
-    pivots = _inward(p, robot, kin, v, tau, diagonal, external)
-    return _outward(p, robot, kin, v, gravity, pivots)
+    joint_terms = _inward(p, robot, kin, v, tau, diagonal, external)
+    return _outward(p, robot, kin, v, gravity, joint_terms)
 
 
 def _inward(
@@ -87,10 +87,10 @@ def _inward(
     tau: SX,
     diagonal: SX,
     external: Sequence[Force | None],
-) -> dict[int, Pivot]:
+) -> dict[int, JointTerms]:
     bodies = kin.bodies
     handed: dict[int, list[tuple[Inertia, Force]]] = {i: [] for i in range(len(bodies))}
-    pivots: dict[int, Pivot] = {}
+    joint_terms: dict[int, JointTerms] = {}
     for limb in reversed(limbs(robot)):
         with p.block("inward", limb=limb.name):
             for i in reversed(limb.joints):
@@ -101,15 +101,15 @@ def _inward(
                 for more_inertia, more_bias in handed.pop(i):
                     inertia, bias = inertia + more_inertia, bias + more_bias
                 joint = robot.joints[i]
-                pivot, passed = _eliminate(joint, inertia, bias, kin, i, v, tau, diagonal)
-                pivots[i] = _let_pivot(p, pivot)
+                terms, passed = _eliminate(joint, inertia, bias, kin, i, v, tau, diagonal)
+                joint_terms[i] = _let_terms(p, terms)
                 if joint.parent != WORLD:
                     placement = kin.placements[i]
                     outer = placement.inertia_out(passed[0]), placement.force_out(passed[1])
                     if i == limb.joints[0]:
                         outer = _let_passed(p, *outer)
                     handed[joint.parent].append(outer)
-    return pivots
+    return joint_terms
 
 
 def _eliminate(
@@ -121,7 +121,7 @@ def _eliminate(
     v: SX,
     tau: SX,
     diagonal: SX,
-) -> tuple[Pivot, tuple[Inertia, Force]]:
+) -> tuple[JointTerms, tuple[Inertia, Force]]:
     """Solves one joint out of its body's equation; returns what remains for the parent."""
     s_linear, s_angular = joints.subspace(joint)
     u_linear, u_angular = inertia.times(s_linear, s_angular)
@@ -131,7 +131,7 @@ def _eliminate(
         + ca.diag(joints.velocities(joint, diagonal))
     )
     rest = joints.velocities(joint, tau) - s_linear.T @ bias.linear - s_angular.T @ bias.angular
-    pivot = Pivot(u_linear, u_angular, d, rest)
+    terms = JointTerms(u_linear, u_angular, d, rest)
 
     weighted_linear, weighted_angular = d.solve(u_linear.T).T, d.solve(u_angular.T).T
     remaining = inertia.minus_outer(u_linear, u_angular, weighted_linear, weighted_angular)
@@ -148,19 +148,24 @@ def _eliminate(
             mac(remaining.coupling.T, c.linear, mac(weighted_angular, rest, bias.angular)),
         ),
     )
-    return pivot, (remaining, force)
+    return terms, (remaining, force)
 
 
 def _outward(
-    p: Program, robot: Robot, kin: Kinematics, v: SX, gravity: SX, pivots: dict[int, Pivot]
-) -> Accelerated:
+    p: Program,
+    robot: Robot,
+    kin: Kinematics,
+    v: SX,
+    gravity: SX,
+    joint_terms: dict[int, JointTerms],
+) -> ForwardDynamics:
     moved: dict[int, Motion] = {}
     result = zeros(robot.nv)
     for limb in limbs(robot):
         with p.block("outward", limb=limb.name):
             inner: dict[int, Motion] = {}
             for i in limb.joints:
-                joint, pivot, placement = robot.joints[i], pivots[i], kin.placements[i]
+                joint, terms, placement = robot.joints[i], joint_terms[i], kin.placements[i]
                 c = kin.velocities[i].cross(joints.velocity(joint, joints.velocities(joint, v)))
                 if joint.parent == WORLD:
                     outer = Motion(placement.unrotate(-gravity), zeros())
@@ -168,26 +173,26 @@ def _outward(
                     outer = placement.motion_in(inner.get(joint.parent) or moved[joint.parent])
                 carried = outer + c
                 lack = mac(
-                    -pivot.u_angular.T,
+                    -terms.u_angular.T,
                     carried.angular,
-                    mac(-pivot.u_linear.T, carried.linear, pivot.rest),
+                    mac(-terms.u_linear.T, carried.linear, terms.rest),
                 )
-                own = pivot.d.solve(lack)
+                own = terms.d.solve(lack)
                 s_linear, s_angular = joints.subspace(joint)
                 inner[i] = Motion(
                     carried.linear + s_linear @ own, carried.angular + s_angular @ own
                 )
                 result[joint.iv : joint.iv + joint.nv] = p.let("a", own)
                 moved[i] = let_motion(p, "acceleration", inner[i])
-    return Accelerated(ca.densify(result), [moved[i] for i in range(len(moved))], pivots)
+    return ForwardDynamics(ca.densify(result), [moved[i] for i in range(len(moved))], joint_terms)
 
 
-def _let_pivot(p: Program, pivot: Pivot) -> Pivot:
-    return Pivot(
-        p.let("U", pivot.u_linear),
-        p.let("U", pivot.u_angular),
-        pivot.d.renamed(lambda x: p.let("D", x)),
-        p.let("u", pivot.rest),
+def _let_terms(p: Program, terms: JointTerms) -> JointTerms:
+    return JointTerms(
+        p.let("U", terms.u_linear),
+        p.let("U", terms.u_angular),
+        terms.d.renamed(lambda x: p.let("D", x)),
+        p.let("u", terms.rest),
     )
 
 

@@ -9,17 +9,17 @@ from heelstrike.robot.robot import Robot
 from heelstrike.spatial.inertia import RigidInertia, rigid
 
 
-def inertias(robot: Robot) -> list[RigidInertia]:
+def body_inertias(robot: Robot) -> list[RigidInertia]:
     """Of every body, as constants."""
     return [rigid(body.mass, body.com, body.inertia) for body in robot.bodies]
 
 
-def varied(p: Program, robot: Robot, names: Sequence[str]) -> list[RigidInertia]:
+def varied_inertias(p: Program, robot: Robot, names: Sequence[str]) -> list[RigidInertia]:
     """The same with the masses [kg] of the named bodies as inputs "NAME.mass".
 
     A body's inertia grows with its mass; its centre stays.
     """
-    bodies = inertias(robot)
+    bodies = body_inertias(robot)
     for name in names:
         i = robot.body(name)
         mass = p.input(f"{name}.mass", 1)

@@ -45,6 +45,6 @@ def point_jacobian(p: Program, pose: Transform, jacobian: SX, point: SX) -> SX:
         )
 
 
-def body_bias(p: Program, robot: Robot, kin: Kinematics, v: SX) -> list[Motion]:
+def bias_accelerations(p: Program, robot: Robot, kin: Kinematics, v: SX) -> list[Motion]:
     """J_dot v of every body, in its own frame."""
     return accelerations(p, robot, kin, v, None)

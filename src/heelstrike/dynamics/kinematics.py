@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from heelstrike.dynamics import joint as joints
-from heelstrike.dynamics.bodies import inertias
+from heelstrike.dynamics.bodies import body_inertias
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
@@ -34,7 +34,7 @@ def kinematics(
     p: Program, robot: Robot, q: SX, v: SX, bodies: list[RigidInertia] | None = None
 ) -> Kinematics:
     """Placement on the parent, and velocity, of every body; inertias are the robot's constants
-    unless `bodies.varied` ones are given.
+    unless `bodies.varied_inertias` ones are given.
     """
     own: dict[int, SX] = {}
     for limb in limbs(robot):
@@ -58,7 +58,7 @@ def kinematics(
                 inner[i] = speed
                 placements[i] = placement.renamed(lambda x: p.let("placement", x))
                 speeds[i] = let_motion(p, "velocity", speed)
-    return Kinematics(_in_order(placements), _in_order(speeds), bodies or inertias(robot))
+    return Kinematics(_in_order(placements), _in_order(speeds), bodies or body_inertias(robot))
 
 
 def poses(p: Program, robot: Robot, kin: Kinematics) -> list[Transform]:
@@ -121,7 +121,7 @@ def let_motion(p: Program, name: str, motion: Motion) -> Motion:
     return Motion(p.let(name, motion.linear), p.let(name, motion.angular))
 
 
-def resting(robot: Robot, kin: Kinematics) -> Kinematics:
+def without_velocity(robot: Robot, kin: Kinematics) -> Kinematics:
     """The same placements with nothing moving: for gravity alone."""
     return Kinematics(kin.placements, [no_motion() for _ in robot.joints], kin.bodies)
 

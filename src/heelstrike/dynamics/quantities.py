@@ -25,10 +25,10 @@ from heelstrike.dynamics.centroidal import (
 from heelstrike.dynamics.crba import crba
 from heelstrike.dynamics.delassus import inverse_inertia
 from heelstrike.dynamics.factor import TreeFactor, factor_tree
-from heelstrike.dynamics.jacobian import body_bias, body_jacobian
+from heelstrike.dynamics.jacobian import bias_accelerations, body_jacobian
 from heelstrike.dynamics.kinematics import Kinematics, accelerations, kinematics, poses
 from heelstrike.dynamics.rnea import gravity_torque, rnea
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import UnknownNameError
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.motion import Force, Motion
@@ -71,7 +71,7 @@ class Workspace:
 
     @cached_property
     def bias(self) -> list[Motion]:
-        return body_bias(self.program, self.robot, self.kin, self.v)
+        return bias_accelerations(self.program, self.robot, self.kin, self.v)
 
     @cached_property
     def wrench(self) -> Force:
@@ -122,7 +122,7 @@ class Workspace:
         return self.robot.body(name), Transform((), constant(np.zeros(3)))
 
 
-WHOLE: dict[str, Callable[[Workspace], SX]] = {
+ROBOT_QUANTITIES: dict[str, Callable[[Workspace], SX]] = {
     "mass_matrix": lambda w: w.mass_matrix,
     "mass_solve": lambda w: w.factor.solve(w.program, w.tau),
     "bias": lambda w: rnea(w.program, w.robot, w.kin, w.v, None, w.gravity),
@@ -139,7 +139,7 @@ WHOLE: dict[str, Callable[[Workspace], SX]] = {
 }
 """Quantities of the whole robot; units and frames as in the functions they come from."""
 
-OF_LINK: dict[str, Callable[[Workspace, str], SX]] = {
+LINK_QUANTITIES: dict[str, Callable[[Workspace, str], SX]] = {
     "pose": Workspace.pose,
     "velocity": Workspace.velocity,
     "jacobian": Workspace.jacobian,
@@ -155,14 +155,14 @@ def quantities(robot: Robot, names: Sequence[str]) -> Program:
     values = {}
     for name in [names] if isinstance(names, str) else names:
         kind, _, link = name.partition(":")
-        if kind in WHOLE and not link:
-            values[name] = WHOLE[kind](work)
-        elif kind in OF_LINK and link:
-            values[name] = OF_LINK[kind](work, link)
+        if kind in ROBOT_QUANTITIES and not link:
+            values[name] = ROBOT_QUANTITIES[kind](work)
+        elif kind in LINK_QUANTITIES and link:
+            values[name] = LINK_QUANTITIES[kind](work, link)
         else:
-            raise HeelstrikeError(
-                f"no quantity '{name}'; quantities: {', '.join(WHOLE)}, and with a link's name: "
-                f"{', '.join(f'{kind}:LINK' for kind in OF_LINK)}"
+            of_links = [f"{kind}:LINK" for kind in LINK_QUANTITIES]
+            raise UnknownNameError(
+                "quantity", name, [*ROBOT_QUANTITIES, *of_links], plural="quantities"
             )
     with work.program.block("outputs"):
         for name, value in values.items():

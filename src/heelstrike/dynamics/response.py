@@ -1,4 +1,4 @@
-"""What forces on a few bodies do to the robot, from the pivots of the articulated-body algorithm.
+"""Response of a robot to forces on a few of its bodies, from the terms of `aba.forward_dynamics`.
 
     inward     u = S^T f,   f_parent = X^T (f - U D^-1 u)           one row u a joint on the way
     Lambda^-1 = sum over joints of u^T D^-1 u                       six columns a body
@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.dynamics import joint as joints
-from heelstrike.dynamics.aba import Pivot
+from heelstrike.dynamics.aba import JointTerms
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs, supports
 from heelstrike.ir.program import Program
@@ -44,7 +44,7 @@ def force_rows(
     p: Program,
     robot: Robot,
     kin: Kinematics,
-    pivots: Mapping[int, Pivot],
+    joint_terms: Mapping[int, JointTerms],
     body: int,
     pose: Transform,
 ) -> Rows:
@@ -55,28 +55,28 @@ def force_rows(
         turned = pose.unrotate(eye)
         force = Force(ca.horzcat(turned, none), ca.horzcat(none, turned))
         for i in reversed(supports(robot, body)):
-            joint, pivot = robot.joints[i], pivots[i]
+            joint, terms = robot.joints[i], joint_terms[i]
             s_linear, s_angular = joints.subspace(joint)
             u = s_linear.T @ force.linear + s_angular.T @ force.angular
             rows[i] = p.let("u", ca.densify(u))
             if joint.parent == WORLD:
                 break
-            weighted = pivot.d.solve(u)
+            weighted = terms.d.solve(u)
             left = Force(
-                force.linear - pivot.u_linear @ weighted, force.angular - pivot.u_angular @ weighted
+                force.linear - terms.u_linear @ weighted, force.angular - terms.u_angular @ weighted
             )
             force = kin.placements[i].force_columns_out(left)
     return rows
 
 
 def inverse_inertia(
-    p: Program, robot: Robot, pivots: Mapping[int, Pivot], rows: Sequence[Rows]
+    p: Program, robot: Robot, joint_terms: Mapping[int, JointTerms], rows: Sequence[Rows]
 ) -> SX:
     """Lambda^-1, (6 n, 6 n) for n bodies: velocity change per impulse, in world axes."""
     weighted: list[Rows] = []
     for own in rows:
         with p.block("weighted rows", limb=_limb(robot, max(own))):
-            weighted.append({i: p.let("w", pivots[i].d.solve(u)) for i, u in own.items()})
+            weighted.append({i: p.let("w", joint_terms[i].d.solve(u)) for i, u in own.items()})
     blocks: list[list[SX]] = [[SX()] * len(rows) for _ in rows]
     for a, left in enumerate(rows):
         for b in range(a, len(rows)):
@@ -92,7 +92,9 @@ def inverse_inertia(
     return ca.vertcat(*(ca.horzcat(*row) for row in blocks))
 
 
-def half_inertia(p: Program, robot: Robot, pivots: Mapping[int, Pivot], rows: Sequence[Rows]) -> SX:
+def inverse_inertia_root(
+    p: Program, robot: Robot, joint_terms: Mapping[int, JointTerms], rows: Sequence[Rows]
+) -> SX:
     """Z with Z Z^T = Lambda^-1, a column for each velocity of the joints on the way, which has more
     digits than a root taken of Lambda^-1 where these joints are few.
     """
@@ -103,16 +105,16 @@ def half_inertia(p: Program, robot: Robot, pivots: Mapping[int, Pivot], rows: Se
         with p.block("half rows", limb=_limb(robot, max(own))):
             for i, start, end in zip(joints_on_the_way, ends, ends[1:], strict=False):
                 if i in own:
-                    part = p.let("half", pivots[i].d.half_solve(own[i]))
+                    part = p.let("half", joint_terms[i].d.half_solve(own[i]))
                     half[6 * k : 6 * k + 6, int(start) : int(end)] = part.T
     return half
 
 
-def respond(
+def force_response(
     p: Program,
     robot: Robot,
     kin: Kinematics,
-    pivots: Mapping[int, Pivot],
+    joint_terms: Mapping[int, JointTerms],
     rows: Sequence[Rows],
     forces: Sequence[SX],
 ) -> Response:
@@ -123,7 +125,7 @@ def respond(
         with p.block("response", limb=limb.name):
             inner: dict[int, Motion] = {}
             for i in limb.joints:
-                joint, pivot, placement = robot.joints[i], pivots[i], kin.placements[i]
+                joint, terms, placement = robot.joints[i], joint_terms[i], kin.placements[i]
                 lack = zeros(joint.nv)
                 for own, force in zip(rows, forces, strict=True):
                     if i in own:
@@ -131,9 +133,9 @@ def respond(
                 outer = None
                 if joint.parent != WORLD:
                     outer = placement.motion_in(inner.get(joint.parent) or moved[joint.parent])
-                    lack = mac(-pivot.u_linear.T, outer.linear, lack)
-                    lack = mac(-pivot.u_angular.T, outer.angular, lack)
-                own_a = pivot.d.solve(lack)
+                    lack = mac(-terms.u_linear.T, outer.linear, lack)
+                    lack = mac(-terms.u_angular.T, outer.angular, lack)
+                own_a = terms.d.solve(lack)
                 linear, angular = joints.subspace(joint)
                 moving = Motion(linear @ own_a, angular @ own_a)
                 inner[i] = moving if outer is None else outer + moving

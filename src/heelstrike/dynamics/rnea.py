@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.dynamics import joint as joints
-from heelstrike.dynamics.kinematics import Kinematics, accelerations, resting
+from heelstrike.dynamics.kinematics import Kinematics, accelerations, without_velocity
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
@@ -40,7 +40,7 @@ def rnea(
 
 def gravity_torque(p: Program, robot: Robot, kin: Kinematics, gravity: SX) -> SX:
     """g(q): what holds the robot still against gravity."""
-    return rnea(p, robot, resting(robot, kin), zeros(robot.nv), None, gravity)
+    return rnea(p, robot, without_velocity(robot, kin), zeros(robot.nv), None, gravity)
 
 
 def _gather(p: Program, robot: Robot, kin: Kinematics, forces: list[Force]) -> SX:

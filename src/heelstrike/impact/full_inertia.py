@@ -12,7 +12,6 @@ from dataclasses import replace
 
 import casadi as ca
 
-from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.dynamics.integrate import coordinate_rates, normalized
 from heelstrike.dynamics.jacobian import body_jacobian, point_jacobian
 from heelstrike.dynamics.kinematics import poses
@@ -23,6 +22,7 @@ from heelstrike.impact.simplified import Limits, Plan, joint_friction
 from heelstrike.impact.stepping import Found, State, looped
 from heelstrike.impact.target import Line
 from heelstrike.ir.program import Program
+from heelstrike.robot.fingerprint import fingerprint
 from heelstrike.spatial.vector import SX, zeros
 
 

@@ -14,7 +14,6 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.dynamics.jacobian import body_jacobian, point_jacobian
 from heelstrike.dynamics.kinematics import poses
 from heelstrike.errors import HeelstrikeError
@@ -24,6 +23,7 @@ from heelstrike.impact.point_on_link import placed
 from heelstrike.impact.reduced_inertia import grounded, reduced
 from heelstrike.impact.symmetric import packed
 from heelstrike.ir.program import Program
+from heelstrike.robot.fingerprint import fingerprint
 from heelstrike.robot.robot import Robot
 from heelstrike.runtime.cache import cached_kernel
 from heelstrike.runtime.kernel import Kernel

@@ -16,8 +16,7 @@ import casadi as ca
 
 from heelstrike.dynamics.centroidal import contact_wrench
 from heelstrike.dynamics.crba import crba
-from heelstrike.dynamics.fingerprint import fingerprint
-from heelstrike.dynamics.jacobian import body_bias, body_jacobian
+from heelstrike.dynamics.jacobian import bias_accelerations, body_jacobian
 from heelstrike.dynamics.kinematics import (
     Kinematics,
     accelerations,
@@ -29,9 +28,10 @@ from heelstrike.dynamics.rnea import gravity_torque, rnea
 from heelstrike.impact.hit import Hit
 from heelstrike.impact.reduced_inertia import free_base, held_base
 from heelstrike.ir.program import Program
+from heelstrike.robot.fingerprint import fingerprint
 from heelstrike.runtime.cache import cached_kernel
 from heelstrike.runtime.kernel import Kernel
-from heelstrike.spatial.small import factor
+from heelstrike.spatial.ldl import factor
 from heelstrike.spatial.vector import SX, zeros
 
 
@@ -95,7 +95,7 @@ def own_acceleration(
         bias = rnea(p, hit.robot, kin, v, None, zeros())
         with p.block("own acceleration"):
             return p.let("a_0", -factor(inertia[:6, :6]).solve(bias[:6]))
-    biases = body_bias(p, hit.robot, kin, v)
+    biases = bias_accelerations(p, hit.robot, kin, v)
     with p.block("own acceleration"):
         c = ca.densify(ca.vertcat(*jacobians))[:, :6]
         right = c.T @ ca.vertcat(*(biases[body].column for body in hit.held))

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from heelstrike.dynamics.bodies import inertias
+from heelstrike.dynamics.bodies import body_inertias
 from heelstrike.dynamics.crba import crba
 from heelstrike.dynamics.factor import TreeFactor, factor_tree
 from heelstrike.dynamics.jacobian import body_jacobian
@@ -31,7 +31,7 @@ from heelstrike.impact.base import floats
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
 from heelstrike.spatial.inertia import RigidInertia
-from heelstrike.spatial.small import factor
+from heelstrike.spatial.ldl import factor
 from heelstrike.spatial.vector import SX, zeros
 
 
@@ -119,7 +119,7 @@ def grounded(p: Program, robot: Robot, candidates: Sequence[int]) -> list[RigidI
 
     Inputs: held (one a candidate, 0 or 1), virtual_mass [kg], virtual_inertia [kg m^2].
     """
-    bodies = inertias(robot)
+    bodies = body_inertias(robot)
     flags = p.input("held", max(len(candidates), 1))
     mass, inertia = p.input("virtual_mass", 1), p.input("virtual_inertia", 1)
     for k, i in enumerate(candidates):

@@ -20,14 +20,14 @@ import casadi as ca
 
 from heelstrike.dynamics.crba import crba
 from heelstrike.dynamics.factor import factor_tree
-from heelstrike.dynamics.jacobian import body_bias, body_jacobian, point_jacobian
+from heelstrike.dynamics.jacobian import bias_accelerations, body_jacobian, point_jacobian
 from heelstrike.dynamics.kinematics import kinematics, poses
 from heelstrike.dynamics.rnea import rnea
 from heelstrike.impact.hit import Hit
 from heelstrike.impact.reduced_inertia import held_base
 from heelstrike.ir.program import Program
+from heelstrike.spatial.ldl import factor
 from heelstrike.spatial.motion import Force
-from heelstrike.spatial.small import factor
 from heelstrike.spatial.vector import SX, zeros
 
 
@@ -55,7 +55,7 @@ def soles_program(hit: Hit) -> Program:
     kin = kinematics(p, robot, q, v)
     placed = poses(p, robot, kin)
     needed = rnea(p, robot, kin, v, a, gravity)
-    biases = body_bias(p, robot, kin, v)
+    biases = bias_accelerations(p, robot, kin, v)
     hand = body_jacobian(p, robot, kin, hit.body)
     linear = ca.densify(point_jacobian(p, placed[hit.body], hand, point))
     tree = factor_tree(p, robot, crba(p, robot, kin, SX(robot.armature) + servo))

@@ -25,10 +25,15 @@ from heelstrike.contact.solver.criteria import EXACT, USUAL
 from heelstrike.contact.solver.least_norm import solve_least_norm
 from heelstrike.contact.solver.paper_rule import solve_paper
 from heelstrike.contact.surface_law import IMPACT_SPEED, CouplingRule, PaperTerms
-from heelstrike.dynamics.aba import Accelerated
+from heelstrike.dynamics.aba import ForwardDynamics
+from heelstrike.dynamics.coriolis import coriolis_accelerations
 from heelstrike.dynamics.kinematics import Kinematics, accelerations
-from heelstrike.dynamics.response import force_rows, half_inertia, inverse_inertia, respond
-from heelstrike.dynamics.swing import swing
+from heelstrike.dynamics.response import (
+    force_response,
+    force_rows,
+    inverse_inertia,
+    inverse_inertia_root,
+)
 from heelstrike.errors import HeelstrikeError
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
@@ -108,7 +113,7 @@ class Coupling:
         kin: Kinematics,
         poses: Sequence[Transform],
         contacts: Contacts,
-        found: Accelerated,
+        found: ForwardDynamics,
         v: SX,
         gravity: SX,
         dt: SX,
@@ -116,14 +121,18 @@ class Coupling:
     ) -> Coupled:
         """The step's acceleration with the right impulses; `diagonal` is what joined that of H."""
         p = self.p
-        reach = [force_rows(p, robot, kin, found.pivots, b, poses[b]) for b in self.bodies]
-        inverse = inverse_inertia(p, robot, found.pivots, reach)
+        reach = [force_rows(p, robot, kin, found.joint_terms, b, poses[b]) for b in self.bodies]
+        inverse = inverse_inertia(p, robot, found.joint_terms, reach)
         biases = (
             accelerations(p, robot, kin, v, None, base=-gravity)
             if self.rule.bias == "drop"
             else None
         )
-        swung = swing(p, robot, kin, v, diagonal) if self.rule.forces == "b-hat" else None
+        swung = (
+            coriolis_accelerations(p, robot, kin, v, diagonal)
+            if self.rule.forces == "b-hat"
+            else None
+        )
         with p.block("coupled free"):
             ahead = []
             for b in self.bodies:
@@ -142,13 +151,13 @@ class Coupling:
         elif self.rule.rule == "rengifo2009":
             solution = solve_least_norm(p, self.rows, *problem)
         else:
-            half = half_inertia(p, robot, found.pivots, reach)
+            half = inverse_inertia_root(p, robot, found.joint_terms, reach)
             accuracy = EXACT if self.rule.exact else USUAL
             solution = solve(p, self.rows, *problem, accuracy, half)
         with p.block("coupled change"):
             change = p.let("change", solution.wrenches / dt - self.last)
         forces = [change[6 * n : 6 * n + 6] for n in range(len(self.bodies))]
-        more = respond(p, robot, kin, found.pivots, reach, forces)
+        more = force_response(p, robot, kin, found.joint_terms, reach, forces)
         felt_after = [
             body if moved is None else body + moved
             for body, moved in zip(found.bodies, more.bodies, strict=True)

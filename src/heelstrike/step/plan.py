@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from heelstrike.dynamics.fingerprint import fingerprint
 from heelstrike.parameters import parameters, structure
+from heelstrike.robot.fingerprint import fingerprint
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.stops import StopsPlan

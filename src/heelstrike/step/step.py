@@ -15,8 +15,8 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
-from heelstrike.dynamics.aba import Accelerated, accelerated
-from heelstrike.dynamics.bodies import varied
+from heelstrike.dynamics.aba import ForwardDynamics, forward_dynamics
+from heelstrike.dynamics.bodies import varied_inertias
 from heelstrike.dynamics.integrate import euler, rk4
 from heelstrike.dynamics.kinematics import kinematics, poses
 from heelstrike.dynamics.tree import parts
@@ -67,7 +67,7 @@ class _Step:
             for path, value in plan.parameters().items()
             if not path.endswith(".mass")
         }
-        self.bodies = varied(p, self.robot, plan.varied)
+        self.bodies = varied_inertias(p, self.robot, plan.varied)
         self.gravity = values["gravity"]
         self.stops = plan.stops and with_values(plan.stops, values, "stops.")
         self.grounds = Grounds(p, plan.scene, values)
@@ -141,12 +141,12 @@ class _Step:
 
         if coupling is not None:
             coupling.prepare(touched, placed, external, self.gravity, dt)
-        solved: list[Accelerated] = []
+        solved: list[ForwardDynamics] = []
         answers: list[Coupled] = []
 
         def solve(tau: SX, slope: SX) -> tuple[SX, SX]:
             diagonal = SX(robot.armature) + slope
-            solved.append(accelerated(p, robot, kin, v, tau, self.gravity, diagonal, external))
+            solved.append(forward_dynamics(p, robot, kin, v, tau, self.gravity, diagonal, external))
             if coupling is None:
                 return solved[0].a, SX(0, 1)
             state = kin, placed, touched, solved[0], v, self.gravity, dt

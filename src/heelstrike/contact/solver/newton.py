@@ -14,7 +14,7 @@ import casadi as ca
 from heelstrike.contact.law import SX, where
 from heelstrike.ir.loop import Loop
 from heelstrike.ir.program import Program
-from heelstrike.spatial.small import factor
+from heelstrike.spatial.ldl import factor
 from heelstrike.spatial.vector import zeros
 
 LINE = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]

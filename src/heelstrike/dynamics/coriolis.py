@@ -7,8 +7,8 @@ Armature and servo are in H.
 
 from __future__ import annotations
 
-from heelstrike.dynamics.aba import accelerated
-from heelstrike.dynamics.kinematics import Kinematics, resting
+from heelstrike.dynamics.aba import forward_dynamics
+from heelstrike.dynamics.kinematics import Kinematics, without_velocity
 from heelstrike.dynamics.rnea import rnea
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
@@ -16,10 +16,12 @@ from heelstrike.spatial.motion import Motion
 from heelstrike.spatial.vector import SX, zeros
 
 
-def swing(p: Program, robot: Robot, kin: Kinematics, v: SX, diagonal: SX) -> list[Motion]:
+def coriolis_accelerations(
+    p: Program, robot: Robot, kin: Kinematics, v: SX, diagonal: SX
+) -> list[Motion]:
     """Accelerations of the bodies, in their own frames, under torques b - g; `diagonal` is what
     joins that of H.
     """
     torque = rnea(p, robot, kin, v, None, zeros())
-    still = resting(robot, kin), zeros(robot.nv)
-    return accelerated(p, robot, *still, torque, zeros(), diagonal).bodies
+    still = without_velocity(robot, kin), zeros(robot.nv)
+    return forward_dynamics(p, robot, *still, torque, zeros(), diagonal).bodies

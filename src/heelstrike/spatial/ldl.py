@@ -14,7 +14,7 @@ from heelstrike.spatial.vector import SX
 
 
 @dataclass(frozen=True)
-class SmallFactor:
+class LdlFactor:
     """L (unit lower triangle, strictly below the diagonal) and D^-1."""
 
     lower: dict[tuple[int, int], SX]
@@ -42,14 +42,14 @@ class SmallFactor:
         halves = [row * ca.sqrt(d) for row, d in zip(rows, self.inverse, strict=True)]
         return cast(SX, ca.vertcat(*halves))
 
-    def renamed(self, rename: Callable[[SX], SX]) -> SmallFactor:
-        return SmallFactor(
+    def renamed(self, rename: Callable[[SX], SX]) -> LdlFactor:
+        return LdlFactor(
             {key: rename(value) for key, value in self.lower.items()},
             tuple(rename(x) for x in self.inverse),
         )
 
 
-def factor(matrix: SX) -> SmallFactor:
+def factor(matrix: SX) -> LdlFactor:
     """Of a symmetric matrix of size 1 to 6, read from its lower triangle."""
     n = matrix.shape[0]
     lower: dict[tuple[int, int], SX] = {}
@@ -66,4 +66,4 @@ def factor(matrix: SX) -> SmallFactor:
                 entry = entry - left[i, k] * lower[j, k]
             left[i, j] = entry
             lower[i, j] = entry * inverse[j]
-    return SmallFactor(lower, tuple(inverse))
+    return LdlFactor(lower, tuple(inverse))
