@@ -25,10 +25,10 @@ from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.simulate.place import meetings
 from heelstrike.simulate.start import rest_depth
-from heelstrike.simulate.suggest import what_is_felt
+from heelstrike.simulate.suggest import support_of
 
 if TYPE_CHECKING:
-    from heelstrike.contact.choose import Felt
+    from heelstrike.contact.choose import Support
     from heelstrike.simulate.scene_file import SceneFile
     from heelstrike.simulate.simulator import Simulator
 
@@ -84,7 +84,7 @@ def _cannot(made: SceneFile) -> str:
 
 def steady(made: SceneFile, normal: np.ndarray) -> np.ndarray:
     """Whether ground carries a scene at rest, from normal forces (worlds, steps, points)."""
-    late, at = _late(made, normal), felt(made, made.content.simulation.dt)
+    late, at = _late(made, normal), support(made, made.content.simulation.dt)
     mean = late.mean(axis=1)
     least = SWING * at.points * at.load if free(made) else 1e-9
     swing = np.abs(late - mean[:, None]).max(axis=1)
@@ -144,16 +144,16 @@ def _depths(made: SceneFile, scale: np.ndarray) -> np.ndarray:
     normal = law.normal if isinstance(law, Elastic) else spring_of(law)
     if normal is None:
         return np.full(len(scale), TOUCH)
-    load = felt(made, made.content.simulation.dt).load
+    load = support(made, made.content.simulation.dt).load
     depth = rest_depth(normal, load, SMALL) / scale ** (1 / exponent(normal))
     if isinstance(law, MicroMacro):
         depth = np.minimum(depth, law.thickness + TOUCH)
     return np.asarray(depth)
 
 
-def felt(made: SceneFile, dt: float) -> Felt:
+def support(made: SceneFile, dt: float) -> Support:
     """What the points feel that touch together at the start."""
-    return what_is_felt(made.scene, dt, made.start[0], made.control)
+    return support_of(made.scene, dt, made.start[0], made.control)
 
 
 def spring_of(law: SurfaceLaw) -> NormalLaw | None:

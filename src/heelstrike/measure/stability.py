@@ -25,19 +25,19 @@ from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeWarning
 from heelstrike.measure.resting import (
     exponent,
-    felt,
     lowered,
     rest_pose,
     spring_of,
     steady,
     still,
+    support,
 )
 from heelstrike.parameters import parameters
 from heelstrike.simulate.advice import GOING_IN
 from heelstrike.simulate.start import rest_depth
 
 if TYPE_CHECKING:
-    from heelstrike.contact.choose import Felt
+    from heelstrike.contact.choose import Support
     from heelstrike.simulate.scene_file import SceneFile
     from heelstrike.simulate.simulator import Simulator
 
@@ -103,14 +103,14 @@ def stability_map(made: SceneFile, scales: np.ndarray | None = None) -> Stabilit
     scales = (SCALE if scales is None else scales) if stiff else np.ones(1)
     dt, scale = (x.ravel() for x in np.meshgrid(STEP_SIZES, scales, indexing="ij"))
     unstable = ~rests(made, sim, dt, scale).reshape(len(STEP_SIZES), len(scales))
-    at_steps = [felt(made, float(at)) for at in STEP_SIZES[::4]]
+    at_steps = [support(made, float(at)) for at in STEP_SIZES[::4]]
     return StabilityMap(
         k=stiff[0] * scales if stiff else np.zeros(0),
         dt=STEP_SIZES,
         unstable=unstable,
         closed=np.array([limit(law, at_steps, s) for s in scales]),
         bristle=bristle_limit(law, at_steps),
-        mass=felt(made, made.content.simulation.dt).mass,
+        mass=support(made, made.content.simulation.dt).normal_mass,
     )
 
 
@@ -142,7 +142,7 @@ def rests(made: SceneFile, sim: Simulator, dt: np.ndarray, scale: np.ndarray) ->
     return steady(made, data["normal_force"].values) & (data["failed"].values < 0)
 
 
-def limit(law: SurfaceLaw, at_steps: list[Felt], scale: float = 1.0) -> float:
+def limit(law: SurfaceLaw, at_steps: list[Support], scale: float = 1.0) -> float:
     """The largest stable step of the normal law by the closed form [s]; inf where it has none.
 
     `at_steps` is what points feel in every fourth of STEP_SIZES: an implicit servo weighs less in
@@ -160,13 +160,13 @@ def limit(law: SurfaceLaw, at_steps: list[Felt], scale: float = 1.0) -> float:
 
     def per_mass(at: float) -> tuple[float, float]:
         k, c = slopes(normal, values, "normal.", depth, GOING_IN, at)
-        mass = float(np.interp(at, STEP_SIZES[::4], [f.mass for f in at_steps]))
+        mass = float(np.interp(at, STEP_SIZES[::4], [f.normal_mass for f in at_steps]))
         return k / mass, c / mass
 
     return largest_step(per_mass, 1.0, LONGEST, "symplectic") or 0.0
 
 
-def bristle_limit(law: SurfaceLaw, at_steps: list[Felt]) -> float:
+def bristle_limit(law: SurfaceLaw, at_steps: list[Support]) -> float:
     """The same of a bristle along the surface [s]."""
     soft = law.membrane if isinstance(law, MicroMacro) else law
     friction = getattr(soft, "friction", None)
@@ -174,7 +174,7 @@ def bristle_limit(law: SurfaceLaw, at_steps: list[Felt]) -> float:
         return float("inf")
 
     def per_mass(at: float) -> tuple[float, float]:
-        mass = float(np.interp(at, STEP_SIZES[::4], [f.along for f in at_steps]))
+        mass = float(np.interp(at, STEP_SIZES[::4], [f.tangent_mass for f in at_steps]))
         return friction.k_t / mass, friction.c_t / mass
 
     return largest_step(per_mass, 1.0, LONGEST, "symplectic") or 0.0

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.contact.choose import Choice, Felt, Wish, choose, template
+from heelstrike.contact.choose import ChosenLaw, Requirement, Support, choose, template
 from heelstrike.contact.law import NormalLaw
 from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.contact.surface_law import SurfaceLaw
@@ -42,15 +42,15 @@ FAR = 0.05
 
 
 @dataclass(frozen=True)
-class Suggestion(Choice):
+class Suggestion(ChosenLaw):
     """A law with its numbers, what they will do, and why; print() shows it."""
 
     robot: str
-    felt: Felt
-    wish: Wish
+    support: Support
+    requirement: Requirement
 
     def __str__(self) -> str:
-        wish = self.wish
+        wanted = self.requirement
         rests = f"{1e3 * self.depth:.3g} mm" if self.depth else "where it touches"
         numbers = [
             f"k = {self.k:.4g} N/m" if self.k is not None else "",
@@ -59,9 +59,9 @@ class Suggestion(Choice):
         head = [
             f"law          {in_words(self.law)}",
             f"a point      {', '.join(filter(None, numbers)) or 'has no stiffness'}",
-            f"will rest    {rests}; wanted {1e3 * wish.depth:.3g} mm",
-            f"will rebound e = {self.restitution:.3g}; wanted {wish.restitution:g}",
-            f"for          {self.robot}, dt = {wish.dt:g} s",
+            f"will rest    {rests}; required {1e3 * wanted.depth:.3g} mm",
+            f"will rebound e = {self.restitution:.3g}; required {wanted.restitution:g}",
+            f"for          {self.robot}, dt = {wanted.dt:g} s",
             "because",
         ]
         lines = [_wrapped(line, "", 13) for line in head]
@@ -85,20 +85,21 @@ def suggest(
     pose, the first of the robot's if not given; `control` its servo, its own where its file has
     gains. `friction` replaces the law's coefficients.
     """
-    wish = _wish(dt, depth, restitution, speed)
+    requirement = _requirement(dt, depth, restitution, speed)
     kind = template(law)
     scene = robot if isinstance(robot, Scene) else Scene(robot, Plane())
-    felt = what_is_felt(scene, dt, q, control)
-    made = choose(kind, felt, wish, friction)
+    support = support_of(scene, dt, q, control)
+    made = choose(kind, support, requirement, friction)
     total = scene.robot.mass
     reasons = (
-        f"{_carry(felt.points)} {felt.points * felt.load:.4g} N: {felt.load:.4g} N each",
-        f"they feel {felt.mass:.3g} kg in the lightest way in which they move together, of "
-        f"{total:.4g} kg in all; it decides over stability, k dt^2 / m + 2 c dt / m < 4",
+        f"{_carry(support.points)} {support.points * support.load:.4g} N: {support.load:.4g} N "
+        "each",
+        f"smallest effective mass at the contact points: {support.normal_mass:.3g} kg of "
+        f"{total:.4g} kg in all; it limits stability, k dt^2 / m + 2 c dt / m < 4",
         *made.reasons,
     )
     if made.k is not None and made.c is not None and not made.law.couples:
-        used = made.k * dt**2 / felt.mass + 2 * made.c * dt / felt.mass
+        used = made.k * dt**2 / support.normal_mass + 2 * made.c * dt / support.normal_mass
         reasons += (f"at rest k dt^2 / m + 2 c dt / m = {used:.2g}",)
     return Suggestion(
         made.law,
@@ -108,15 +109,15 @@ def suggest(
         made.restitution,
         reasons,
         scene.robot.name,
-        felt,
-        wish,
+        support,
+        requirement,
     )
 
 
-def what_is_felt(
+def support_of(
     scene: Scene, dt: float, q: ArrayLike | None = None, control: Servo | None = None
-) -> Felt:
-    """By the points of a scene that touch together in a pose."""
+) -> Support:
+    """Return the support of a scene: the points that touch together in a pose, and their load."""
     robot = scene.robot
     pose = next(iter(robot.poses.values()), robot.neutral) if q is None else q
     at = np.asarray(pose, dtype=float)
@@ -138,13 +139,13 @@ def what_is_felt(
     normal = np.mean([joined[i].normal for i in ground], axis=0)
     down = abs(float(normal @ scene.gravity)) / max(pull, 1e-12)
     carried = _carried(scene, ground) or min(robot.mass, mass * len(ground))
-    return Felt(
+    return Support(
         points=len(ground),
         load=max(carried * pull * down / len(ground), 1e-9),
         gravity=pull,
-        struck=struck_mass(robot, at, [joined[i] for i in ground], diagonal) / len(ground),
-        mass=min(mass, robot.mass),
-        along=min(along, robot.mass),
+        impact_mass=struck_mass(robot, at, [joined[i] for i in ground], diagonal) / len(ground),
+        normal_mass=min(mass, robot.mass),
+        tangent_mass=min(along, robot.mass),
     )
 
 
@@ -189,13 +190,13 @@ def _along(contacts: list[Touching]) -> list[Touching]:
     return found
 
 
-def _wish(dt: float, depth: float, restitution: float, speed: float) -> Wish:
+def _requirement(dt: float, depth: float, restitution: float, speed: float) -> Requirement:
     for name, value, unit in (("dt", dt, "s"), ("depth", depth, "m"), ("speed", speed, "m/s")):
         if not (isinstance(value, int | float) and 0 < value < 1e3):
             raise HeelstrikeError(f"{name} is a number above 0 [{unit}], not {value!r}")
     if not (isinstance(restitution, int | float) and 0 <= restitution <= 1):
         raise HeelstrikeError(f"restitution is a number from 0 to 1, not {restitution!r}")
-    return Wish(float(dt), float(depth), float(restitution), float(speed))
+    return Requirement(float(dt), float(depth), float(restitution), float(speed))
 
 
 def in_words(law: SurfaceLaw) -> str:

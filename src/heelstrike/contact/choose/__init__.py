@@ -1,11 +1,11 @@
-"""Numbers of a law from what a point feels: given loads and masses, not a robot.
+"""Choose the numbers of a law from loads and effective masses, without a robot.
 
-    choose("hunt-crossley", felt, wish).law
+    choose(template("hunt-crossley"), support, requirement).law
 
-`simulate/suggest.py` finds what the points of a robot feel.
+simulate/suggest.py finds the support of a robot.
 """
 
+from heelstrike.contact.choose.choice import ChosenLaw, Requirement, Support
 from heelstrike.contact.choose.choose import NAMES, choose, friction_of, template
-from heelstrike.contact.choose.felt import Choice, Felt, Wish
 
-__all__ = ["NAMES", "Choice", "Felt", "Wish", "choose", "friction_of", "template"]
+__all__ = ["NAMES", "ChosenLaw", "Requirement", "Support", "choose", "friction_of", "template"]

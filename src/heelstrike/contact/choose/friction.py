@@ -1,11 +1,11 @@
-"""Numbers of a friction law that acts at once.
+"""Choose the numbers of an explicit friction law.
 
 Bristle: as stiff as the surface and critically damped, as far as
 
-    k_t dt^2 / m + c_t dt / m < 1         m: in the lightest way in which points move along it
+    k_t dt^2 / m + c_t dt / m < 1         m: smallest effective mass of the points along the surface
 
-Kinetic: epsilon above half of what friction takes off the slip in one step, mu load dt / m; below,
-it would pass through rest back and forth.
+Kinetic: epsilon above half of the slip that friction removes in one step, mu load dt / m; with less
+the point would pass through rest back and forth.
 """
 
 from __future__ import annotations
@@ -14,37 +14,41 @@ from dataclasses import replace
 
 import numpy as np
 
-from heelstrike.contact.choose.felt import Felt, Wish
-from heelstrike.contact.choose.normal import ROOM, rounded
+from heelstrike.contact.choose.choice import Requirement, Support
+from heelstrike.contact.choose.normal import STIFFNESS_SHARE, rounded
 from heelstrike.contact.law import FrictionLaw
 from heelstrike.contact.laws.bristle import Bristle
 from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.contact.laws.kinetic import Kinetic
 from heelstrike.errors import HeelstrikeError
 
-CAUGHT = 0.6
-"""Of what friction takes off the slip in a step: slip below which it rests."""
+STOP_MARGIN = 0.6
+"""Slip at which a point stops, relative to the slip that friction removes in a step [-]."""
 
 
-def rubbing(
-    law: FrictionLaw, mu: Coulomb, k: float, felt: Felt, wish: Wish
+def choose_friction(
+    law: FrictionLaw, mu: Coulomb, k: float, support: Support, required: Requirement
 ) -> tuple[FrictionLaw, str]:
-    """The friction law beside a stiffness k, and why."""
+    """Return the friction law for a normal stiffness k [N/m], and the reason."""
     if isinstance(law, Bristle):
-        k_t = float(min(k, ROOM * felt.along / wish.dt**2))
-        room = felt.along / wish.dt - k_t * wish.dt
-        c_t = float(min(2 * np.sqrt(k_t * felt.struck), room))
+        k_t = float(min(k, STIFFNESS_SHARE * support.tangent_mass / required.dt**2))
+        most = support.tangent_mass / required.dt - k_t * required.dt
+        c_t = float(min(2 * np.sqrt(k_t * support.impact_mass), most))
         made = replace(
             law, mu_s=max(mu.mu_s, mu.mu_k), mu_k=mu.mu_k, k_t=rounded(k_t), c_t=rounded(c_t)
         )
         return made, (
-            f"k_t = {k_t:.4g} N/m, c_t = {c_t:.4g} N s/m: along the surface the points feel "
-            f"{felt.along:.3g} kg"
+            f"k_t = {k_t:.4g} N/m, c_t = {c_t:.4g} N s/m: the smallest effective mass along the "
+            f"surface is {support.tangent_mass:.3g} kg"
         )
     if isinstance(law, Kinetic):
-        slowest = max(1e-3, CAUGHT * mu.mu_k * felt.load * wish.dt / felt.along)
+        slowest = max(
+            1e-3, STOP_MARGIN * mu.mu_k * support.load * required.dt / support.tangent_mass
+        )
         made_kinetic = replace(law, mu=mu.mu_k, epsilon=rounded(slowest))
-        return made_kinetic, f"epsilon = {slowest:.3g} m/s: one step of friction does not pass rest"
+        return made_kinetic, f"epsilon = {slowest:.3g} m/s: friction stops a point within a step"
     raise HeelstrikeError(
-        f"no numbers are known for {type(law).__name__}; hs.suggest takes Bristle or Kinetic"
+        f"hs.suggest has no rule for the numbers of {type(law).__name__}",
+        value=law,
+        allowed="Bristle or Kinetic",
     )
