@@ -17,7 +17,7 @@ import pytest
 import heelstrike as hs
 from heelstrike.dynamics.effective_mass import inertia_matrix
 from heelstrike.robot.convert import to_pinocchio
-from heelstrike.simulate.place import meetings
+from heelstrike.simulate.start import contacts_at
 
 G = 9.81
 TABLE = {
@@ -139,7 +139,7 @@ def humanoid():
 def down(sim, depth):
     """The stance with its soles at a depth."""
     q = sim.robot.pose("stance").copy()
-    q[2] += meetings(sim.scene, q)[0].min() - depth
+    q[2] += contacts_at(sim.scene, q)[0].min() - depth
     return q
 
 

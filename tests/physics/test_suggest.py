@@ -17,7 +17,7 @@ from heelstrike.contact.choose import NAMES
 from heelstrike.contact.choose.normal import alpha_of
 from heelstrike.contact.restitution import damping_ratio, linear_restitution, restitution
 from heelstrike.contact.stability import step_radius
-from heelstrike.simulate.place import meetings
+from heelstrike.simulate.start import contacts_at
 from tests.models import data_file
 
 MEETING = [0, 0, 0.050001, 0, 0, 0, 1]
@@ -29,7 +29,7 @@ def stands(robot: hs.Robot, law: object, dt: float, seconds: float = 1.5) -> hs.
     control = hs.Servo() if robot.kp.any() else None
     sim = hs.Simulator(hs.Scene(robot, hs.Plane(law=law)), dt=dt, control=control)
     q = np.array(next(iter(robot.poses.values()), robot.neutral))
-    q[2] += meetings(sim.scene, q)[0].max() + 1e-3
+    q[2] += contacts_at(sim.scene, q)[0].max() + 1e-3
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # ground that does work on the robot is told so
         return sim.run(seconds, q0=q)

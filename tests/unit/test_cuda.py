@@ -182,7 +182,7 @@ def test_without_a_gpu_a_sentence():
 def test_choices():
     scene = hs.Scene(hs.load("ball"), hs.Plane())
     assert hs.Simulator(scene, device="cuda").state["q"].dtype == np.float32
-    with pytest.raises(HeelstrikeError, match='math="fast" is for float32 on a GPU'):
+    with pytest.raises(HeelstrikeError, match='math="fast" is available for float32 on a GPU'):
         hs.Simulator(scene, math="fast")
     with pytest.raises(HeelstrikeError, match="no device 'tpu'; did you mean 'cpu'"):
         hs.Simulator(scene, device="tpu")

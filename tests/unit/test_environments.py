@@ -296,10 +296,10 @@ def test_draws_are_spread_evenly():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"hold": 0}, "hold is a whole number above 0"),
+        ({"hold": 0}, "hold is 0; allowed: an integer above 0"),
         ({"episode": 1e-3}, r"at least one action, 0\.02 s"),
-        ({"autoreset": "never"}, "autoreset: next_step, same_step, disabled"),
-        ({"action": "speed"}, "action: position, torque"),
+        ({"autoreset": "never"}, "autoresets: next_step, same_step, disabled"),
+        ({"action": "speed"}, "actions: position, torque"),
         ({"scale": [0.1, 0.2]}, "scale is one number above 0, or one for each of the 1 joints"),
         ({"noise": 0.1}, "noise is two numbers"),
         ({"vary": {"dt": (1e-3, 2e-3)}}, "share dt"),
@@ -350,7 +350,7 @@ def test_other_mistakes_get_sentences():
         hs.Environments(sim, 3)
     with pytest.raises(HeelstrikeError, match="the simulator's dtype is float64, not float32"):
         hs.Environments(sim, dtype="float32")
-    with pytest.raises(HeelstrikeError, match="worlds is a whole number above 0"):
+    with pytest.raises(HeelstrikeError, match="worlds is 0; allowed: an integer above 0"):
         made(0)
     with pytest.raises(HeelstrikeError, match="no servo"):
         hs.Environments(sim)

@@ -72,7 +72,7 @@ def test_steps_in_one_call_or_many():
 def test_chunks_change_nothing(monkeypatch, wall_time):
     plain, cut = ball(worlds=3), ball(worlds=3)
     whole = plain.run(steps=300, **THROWN, record=["q", "zmp"], every=7)
-    monkeypatch.setattr(rollout, "CHUNK", wall_time)
+    monkeypatch.setattr(rollout, "CHUNK_TIME", wall_time)
     parts = cut.run(steps=300, **THROWN, record=["q", "zmp"], every=7)
     same(plain.state.copy(), cut.state.copy())
     for name in ("q", "zmp", "time"):
@@ -212,7 +212,7 @@ def test_a_state_is_read_and_written_by_name():
     assert np.array_equal(sim.state["q"], view)
     assert view[0] == 1e-3
     assert {"q", "v", "work", "contact memory", "clock"} <= set(sim.state)
-    with pytest.raises(hs.HeelstrikeError, match=r"no state 'velocity'; state: .*\bq\b"):
+    with pytest.raises(hs.HeelstrikeError, match=r"no state 'velocity'; states: .*\bq\b"):
         sim.state["velocity"]
     with pytest.raises(hs.HeelstrikeError, match="shape"):
         sim.state["v"] = [1, 2]

@@ -15,7 +15,7 @@ from scipy.interpolate import RegularGridInterpolator
 
 import heelstrike as hs
 from heelstrike.dynamics.effective_mass import contact_mass
-from heelstrike.simulate.place import meetings
+from heelstrike.simulate.start import contacts_at
 from heelstrike.step.plan import StepPlan
 
 SHAPES = (hs.Plane, hs.Box, hs.Sphere, hs.Capsule, hs.Stairs, hs.HeightField, hs.Treadmill)
@@ -160,7 +160,7 @@ def on_field(field, places):
     """Depths and axes by numbers: a ball of radius 0.05 at each place."""
     ball = hs.load("ball", points=[("ball", (0, 0, 0))])
     scene = hs.Scene(ball, field)
-    found = [meetings(scene, np.array([*place, 0, 0, 0, 1])) for place in places]
+    found = [contacts_at(scene, np.array([*place, 0, 0, 0, 1])) for place in places]
     return np.array([depth[0] for depth, _ in found]), np.array([c[0].normal for _, c in found])
 
 
@@ -358,12 +358,12 @@ def test_what_a_contact_weighs():
     two = hs.combine({"a": hs.load("ball"), "b": hs.load("ball")})
     skin = hs.Sphere(name="skin", body="a/ball", radius=0.05)
     q = np.array([0, 0, 0, 0, 0, 0, 1, 0.06, 0.05, 0, 0, 0, 0, 1])
-    depth, contacts = meetings(hs.Scene(two, skin), q)
+    depth, contacts = contacts_at(hs.Scene(two, skin), q)
     assert depth == pytest.approx(0.1 - np.hypot(0.06, 0.05))
     assert contact_mass(two, q, contacts) == pytest.approx(0.5)
     cube = hs.load("cube", points=[])
     scene = hs.Scene(cube, hs.Box(body="cube", size=(0.1048,) * 3), points=[(0.02, 0, 0.001)])
     q = np.array([0, 0, 0.0524, 0, 0, 0, 1])
-    depth, contacts = meetings(scene, q)
+    depth, contacts = contacts_at(scene, q)
     assert depth == pytest.approx(1e-3)
     assert contact_mass(cube, q, contacts) == pytest.approx(1 / (1 / 0.37 + 0.02**2 / 8.1e-4))

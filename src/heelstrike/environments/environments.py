@@ -31,7 +31,7 @@ from heelstrike.environments.starts import (
     noisy,
 )
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.run_options import MANY, whole
+from heelstrike.simulate.run_options import MANY_WORLDS, positive_integer
 
 
 class Environments(VectorEnv[Any, Any, Any]):
@@ -65,9 +65,9 @@ class Environments(VectorEnv[Any, Any, Any]):
         """
         self.sim, q0, v0 = settings.simulator(scene, worlds, dtype, device)
         sim = self.sim
-        self.hold, self.num_envs = whole("hold", hold), sim.worlds
-        cores = os.cpu_count() or 1 if sim.worlds > MANY else 1
-        self.threads = cores if threads is None else whole("threads", threads)
+        self.hold, self.num_envs = positive_integer("hold", hold), sim.worlds
+        cores = os.cpu_count() or 1 if sim.worlds > MANY_WORLDS else 1
+        self.threads = cores if threads is None else positive_integer("threads", threads)
         self.metadata = {"autoreset_mode": settings.mode(autoreset), "render_modes": []}
         path = make_room(sim, pushes) if pushes is not None else ""
         check_varied(sim, vary or {})

@@ -23,8 +23,7 @@ from heelstrike.contact.laws.hunt_crossley import HuntCrossley
 from heelstrike.contact.laws.micro_macro import MicroMacro
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
-from heelstrike.simulate.place import meetings
-from heelstrike.simulate.start import rest_depth
+from heelstrike.simulate.start import contacts_at, rest_depth
 from heelstrike.simulate.suggest import support_of
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def free(made: SceneFile) -> bool:
 def _deepest(made: SceneFile, q: np.ndarray) -> tuple[float, np.ndarray]:
     """Depth of the deepest point [m], and the way along gravity that takes it 1 m deeper."""
     scene = made.scene
-    depths, joined = meetings(scene, q)
+    depths, joined = contacts_at(scene, q)
     ground = [i for i, pair in enumerate(scene.pairs) if pair.carrier is None]
     deepest = max(ground or range(len(depths)), key=lambda i: depths[i])
     down = scene.gravity / np.linalg.norm(scene.gravity)

@@ -33,8 +33,7 @@ from heelstrike.measure.resting import (
     support,
 )
 from heelstrike.parameters import parameters
-from heelstrike.simulate.advice import GOING_IN
-from heelstrike.simulate.start import rest_depth
+from heelstrike.simulate.start import MIN_RATE, rest_depth
 
 if TYPE_CHECKING:
     from heelstrike.contact.choose import Support
@@ -159,7 +158,7 @@ def limit(law: SurfaceLaw, at_steps: list[Support], scale: float = 1.0) -> float
     depth = rest_depth(normal, at_steps[0].load, STEP_SIZES[0]) / scale ** (1 / exponent(normal))
 
     def per_mass(at: float) -> tuple[float, float]:
-        k, c = slopes(normal, values, "normal.", depth, GOING_IN, at)
+        k, c = slopes(normal, values, "normal.", depth, MIN_RATE, at)
         mass = float(np.interp(at, STEP_SIZES[::4], [f.normal_mass for f in at_steps]))
         return k / mass, c / mass
 

@@ -22,6 +22,9 @@ class Batch(PortArrays):
     Inputs and tables that were never set are zero; memory starts at its initial values.
     """
 
+    stream_handle: int | None = None
+    """Handle of the stream in which steps are launched: there is none on a CPU."""
+
     def __init__(self, layout: Layout, function: Callable[..., None], worlds: int) -> None:
         super().__init__(layout, worlds)
         self.steps_made = 0

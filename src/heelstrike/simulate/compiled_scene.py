@@ -20,6 +20,7 @@ from heelstrike.runtime.kernel import Kernel
 from heelstrike.scene.servo import ServoPlan, positions
 from heelstrike.scene.surfaces import HeightField
 from heelstrike.simulate.parameters import Parameters
+from heelstrike.simulate.run_options import MAX_STEP
 from heelstrike.simulate.state import State
 from heelstrike.simulate.target import Target, Worlds
 from heelstrike.spatial.vector import SX
@@ -27,9 +28,6 @@ from heelstrike.step.control import REFERENCE
 from heelstrike.step.ground import heights_name
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.step import step_program
-
-MAX_STEP = 10.0
-"""Largest time step that is accepted [s]."""
 
 
 class CompiledScene:

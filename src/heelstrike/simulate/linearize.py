@@ -1,4 +1,4 @@
-"""Derivatives of a simulator's step (dynamics/linearize.py), compiled when first asked for."""
+"""Derivatives of a simulator's step (dynamics/linearize.py), compiled when first needed."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from heelstrike.step.step import step_program
 
 
 @dataclass(frozen=True)
-class Slopes:
-    """Derivatives of one step."""
+class StepDerivatives:
+    """Derivatives of one step: dx+ = A dx + B du, with x = (motion of the joints, v)."""
 
     state: np.ndarray
-    """A, (2 nv, 2 nv)."""
+    """Matrix A, (2 nv, 2 nv)."""
     inputs: Mapping[str, np.ndarray]
-    """By input: (2 nv, size)."""
+    """Columns of B by input, (2 nv, size)."""
 
 
 class Linearizer:
     """Compiled derivative of a step program with memory q and v."""
 
     def __init__(self, robot: Robot, step: Program, inputs: Sequence[str] = ()) -> None:
+        """Compile the derivatives of `step` with respect to its state and the named inputs."""
         self.robot = robot
         self.inputs = {name: step.inputs[name].size for name in inputs}
         self.kernel = compile_program(directional(robot, step, inputs))
@@ -40,34 +41,34 @@ class Linearizer:
         names = ["direction", *(f"direction of {name}" for name in self.inputs)]
         self.batch.set(**dict(zip(names, parts, strict=True)))
 
-    def __call__(self, **values: ArrayLike) -> Slopes:
-        """The derivatives at a state q, v and inputs, each of one world; unset ones stay."""
+    def __call__(self, **values: ArrayLike) -> StepDerivatives:
+        """Return the derivatives at a state and inputs of one world; omitted values are kept."""
         self.batch.set(**values)
         self.batch.run()
         tiles = self.batch.device_array("change")[:, 0]  # (tiles, 2 nv, W), a direction a lane
         columns = tiles.transpose(1, 0, 2).reshape(tiles.shape[1], -1)
         end = 2 * self.robot.nv
-        state, slopes = columns[:, :end], {}
+        state, inputs = columns[:, :end], {}
         for name, size in self.inputs.items():
-            slopes[name] = columns[:, end : end + size]
+            inputs[name] = columns[:, end : end + size]
             end += size
-        return Slopes(state, slopes)
+        return StepDerivatives(state, inputs)
 
 
-class StepSlopes:
-    """Of the first world."""
+class SceneLinearizer:
+    """Derivatives of the step of a compiled scene, in its first world."""
 
     def __init__(self, compiled: CompiledScene) -> None:
         self._compiled = compiled
         self._linearizers: dict[tuple[object, ...], Linearizer] = {}
 
-    def __call__(self, *inputs: str) -> Slopes:
-        """At the present state, with respect to it and to the named parameters."""
+    def __call__(self, *inputs: str) -> StepDerivatives:
+        """Return the derivatives at the present state, with respect to it and to parameters."""
         compiled = self._compiled
         for path in inputs:
             compiled.parameters.known(path)
         linearizer = self._linearizer(inputs)
-        values = {path: np.atleast_2d(value)[0] for path, value in compiled.parameters.items()}
+        values = compiled.parameters.of_world(0)
         values |= {name: value[0] for name, value in compiled.batch().state().items()}
         taken = {port.name for port in linearizer.batch.layout.inputs}
         return linearizer(

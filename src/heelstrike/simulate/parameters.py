@@ -1,4 +1,4 @@
-"""Run-time parameters of a simulator by path, for all worlds alike or one by one."""
+"""Run-time parameters of a simulator by path, for all worlds alike or per world."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, MutableMapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.errors import HeelstrikeError, UnknownNameError
+from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 
 
 class Parameters(MutableMapping[str, np.ndarray]):
-    """Values by path: a number, a vector, or with one row a world (worlds, size).
+    """Values by path: (size,) for all worlds alike, or (worlds, size) with one row per world.
 
-    Assigning changes the next step; nothing is compiled anew.
+    Assigning a value takes effect in the next step; nothing is compiled again.
     """
 
     def __init__(
@@ -22,6 +22,7 @@ class Parameters(MutableMapping[str, np.ndarray]):
         check: Callable[[str, np.ndarray], None],
         changed: Callable[[str], None],
     ) -> None:
+        """Take initial values, a check of new values by path, and a callback for changes."""
         self._values = {path: np.array(value, dtype=float) for path, value in values.items()}
         self._check, self._changed = check, changed
         self.worlds = 1
@@ -34,7 +35,7 @@ class Parameters(MutableMapping[str, np.ndarray]):
         self._changed(path)
 
     def __delitem__(self, path: str) -> None:
-        raise HeelstrikeError(f"'{path}' is a parameter and cannot be removed")
+        raise HeelstrikeError(f"parameter '{path}' cannot be removed", path=path)
 
     def __contains__(self, path: object) -> bool:
         return path in self._values
@@ -46,21 +47,26 @@ class Parameters(MutableMapping[str, np.ndarray]):
         return len(self._values)
 
     def add(self, values: dict[str, np.ndarray]) -> None:
-        """Parameters that a larger program has."""
+        """Add the parameters that a larger program has; known ones keep their values."""
         for path, value in values.items():
             self._values.setdefault(path, np.array(value, dtype=float))
 
     def size(self, path: str) -> int:
+        """Return the number of entries of a parameter, in one world."""
         return self._values[self.known(path)].shape[-1]
 
+    def of_world(self, world: int) -> dict[str, np.ndarray]:
+        """Return the values of one world by path, (size,) each."""
+        return {p: x if x.ndim == 1 else x[world] for p, x in self._values.items()}
+
     def known(self, path: str) -> str:
-        """The path, if there is such a parameter."""
+        """Return the path; raise UnknownNameError if no parameter has it."""
         if path not in self._values:
             raise UnknownNameError("parameter", path, self._values, path=path)
         return path
 
     def shaped(self, path: str, value: ArrayLike, worlds: int) -> np.ndarray:
-        """The value as (size,), or (worlds, size)."""
+        """Return a value as an array of shape (size,) or (worlds, size), finite throughout."""
         size = self.size(path)
         try:
             array = np.array(value, dtype=float)
@@ -71,20 +77,22 @@ class Parameters(MutableMapping[str, np.ndarray]):
         elif array.ndim == 1 and size == 1 and len(array) == worlds:
             array = array[:, None]
         if array.shape not in ((size,), (worlds, size)) or not np.all(np.isfinite(array)):
-            raise HeelstrikeError(
-                f"parameter '{path}' takes {size} finite number{'s' * (size > 1)} for all worlds "
-                f"alike, or an array of shape ({worlds}, {size}); got {value!r:.60}"
+            raise ParameterError(
+                path,
+                value,
+                f"{size} finite number{'s' * (size > 1)} for all worlds alike, or an array of "
+                f"shape ({worlds}, {size})",
             )
         return array
 
     def checked(self, path: str, value: ArrayLike, worlds: int) -> np.ndarray:
-        """The value as `shaped` makes it, if what it belongs to would take it."""
+        """Return a value as `shaped` does; raise if its law or surface does not allow it."""
         array = self.shaped(path, value, worlds)
         self._check(path, array)
         return array
 
     def for_worlds(self, worlds: int) -> None:
-        """Resizes: what was given world by world becomes the first world's."""
+        """Resize; of values per world, those of the first world are kept for all."""
         for path, value in self._values.items():
             if value.ndim == 2 and len(value) != worlds:
                 self._values[path] = value[0].copy()

@@ -1,4 +1,4 @@
-"""From a rollout to a recording."""
+"""Make a recording of a rollout."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def recorded(
     every: int,
     vary: Iterable[str],
 ) -> Recording:
-    """The variables of a rollout that began at the state `before`, labelled."""
+    """Return the recording of a rollout that started from the state `before`."""
     plan, parameters = compiled.plan, compiled.parameters
     dt = parameters["dt"].reshape(-1, 1)
     labels = coordinates(plan)
@@ -51,25 +51,25 @@ def recorded(
         "varied": varied,
     }
     scene = plan.scene
-    after = compiled.batch().snapshot(*at_the_end(scene, not variables))
+    after = compiled.batch().snapshot(*final_memory(scene, not variables))
 
     def labelled() -> xr.Dataset:
-        finals = ends(scene, before, after)
+        finals = final_values(scene, before, after)
         return dataset(derived(variables, made.values), finals, labels, attrs)
 
     return Recording(labelled, plan.robot)
 
 
-def at_the_end(scene: Scene, with_state: bool) -> list[str]:
-    """Memory that a recording keeps."""
+def final_memory(scene: Scene, with_state: bool) -> list[str]:
+    """Return the names of the memory that a recording keeps at the end."""
     contacts = ["peak_force", "peak_depth", "impulse"] if scene.pairs else []
     return ["failed", "clock", *contacts, *(["q", "v"] if with_state else [])]
 
 
-def ends(
+def final_values(
     scene: Scene, before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Values without a time: where each world began and how it ended."""
+    """Return the variables without a time: how each world started and ended."""
     found = {
         "failed": after["failed"][:, 0],
         "steps": after["clock"][:, 0] - before["clock"][:, 0],

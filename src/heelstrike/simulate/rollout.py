@@ -1,4 +1,4 @@
-"""Many steps in chunks of about 0.1 s, with a progress bar and Ctrl-C, and what they record."""
+"""Run many steps in chunks of about 0.1 s, with a progress bar and Ctrl-C; keep their records."""
 
 from __future__ import annotations
 
@@ -17,42 +17,53 @@ import numpy as np
 from heelstrike.runtime.batch import Batch
 from heelstrike.simulate.target import Worlds
 
-CHUNK = 0.1
+CHUNK_TIME = 0.1
 """Wall time of a chunk [s]."""
-FIRST = 128
-"""World-steps of the first chunk, about: some tenths of a millisecond."""
-ROOM = 2**28
-"""Of the records of a chunk, before they are copied [bytes]."""
-PATIENCE = 1.0
-"""A run that will take longer than this shows its progress [s]."""
+FIRST_CHUNK = 128
+"""World-steps of the first chunk, which take some tenths of a millisecond."""
+MAX_RECORDS = 2**28
+"""Largest size of the records of a chunk, before they are copied [bytes]."""
+BAR_AFTER = 1.0
+"""Runs that will take longer than this show their progress [s]."""
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """What came of a run."""
+    """Result of a run."""
 
     values: Mapping[str, np.ndarray]
-    """Plain outputs, (worlds, records, ...), from the first step's start to the last step's end."""
+    """Outputs of the step, (worlds, records, ...), from the start of the first step on."""
     steps: int
-    """Made; fewer than asked for where the user interrupted."""
+    """Steps made; fewer than planned if the user interrupted the run."""
     wall_time: float
-    """[s]"""
+    """Duration of the run on the clock [s]."""
 
 
 def rollout(
     batch: Worlds, steps: int, every: int, outputs: list[str], threads: int, progress: bool | None
 ) -> Rollout:
-    """Runs the batch; the state at the end is recorded too where `every` divides the steps."""
+    """Run a batch and return its records.
+
+    The state at the end is recorded, too, if `every` divides the number of steps.
+
+    Args:
+        batch: the worlds, compiled to record `outputs`.
+        steps: number of steps.
+        every: steps from one record to the next.
+        outputs: outputs of the step to keep.
+        threads: threads that share the worlds, on a CPU.
+        progress: whether to show a progress bar; None shows one for long runs in a terminal.
+    """
     records = steps // every + 1 if outputs else 0
-    values = _room(batch, outputs, records)
+    values = _allocate(batch, outputs, records)
     started = time.perf_counter()
     batch.steps_made = 0
-    made, kept, chunk = 0, 0, max(1, FIRST // batch.worlds)
+    made, kept, chunk = 0, 0, max(1, FIRST_CHUNK // batch.worlds)
     into = None
     if isinstance(batch, Batch) and batch.layout.width == 1 and values:
         into = batch.record_into
     record = sum(array[:, :1].nbytes for array in values.values())
-    most = every * max(1, ROOM // record) if record else steps
+    most = every * max(1, MAX_RECORDS // record) if record else steps
     with interruptible() as stopped, _bar(steps, progress) as show:
         while made < steps and not stopped.is_set():
             chunk = min(chunk, steps - made, most)
@@ -68,11 +79,11 @@ def rollout(
             kept += new
             made += chunk
             spent = max(time.perf_counter() - begun, 1e-6)
-            chunk = max(1, min(4 * chunk, int(chunk * CHUNK / spent)))
+            chunk = max(1, min(4 * chunk, int(chunk * CHUNK_TIME / spent)))
             show(made, time.perf_counter() - started)
     if outputs and made % every == 0:
         state = batch.state()
-        batch.run()  # for what it records alone
+        batch.run()  # for its record; the state is restored
         for name, array in values.items():
             array[:, kept] = batch.output(name)[:, 0]
         kept += 1
@@ -82,20 +93,21 @@ def rollout(
 
 
 def _keep(batch: Worlds, values: Mapping[str, np.ndarray], kept: int, new: int) -> None:
-    """Copies the records of a chunk."""
+    """Copy the records of a chunk."""
     if new:
         for name, array in values.items():
             array[:, kept : kept + new] = batch.output(name)
 
 
-def _room(batch: Worlds, outputs: list[str], records: int) -> dict[str, np.ndarray]:
-    """Arrays for the outputs, side by side in one piece of memory: the system hands out a large one
-    in large pages, which is several times as fast.
+def _allocate(batch: Worlds, outputs: list[str], records: int) -> dict[str, np.ndarray]:
+    """Return arrays for the outputs in one block of memory.
+
+    The system backs a large block by large pages, which are several times as fast.
     """
     shapes = [(batch.worlds, records, *_shape(batch, name)) for name in outputs]
     ends = np.cumsum([0, *(prod(shape) for shape in shapes)])
-    room = np.empty(ends[-1], batch.layout.real.dtype)
-    parts = (room[a:b] for a, b in pairwise(ends))
+    block = np.empty(ends[-1], batch.layout.real.dtype)
+    parts = (block[a:b] for a, b in pairwise(ends))
     return {n: x.reshape(shape) for n, x, shape in zip(outputs, parts, shapes, strict=True)}
 
 
@@ -105,7 +117,7 @@ def _shape(batch: Worlds, name: str) -> tuple[int, ...]:
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """Ctrl-C ends the run after the present chunk; a second one at once."""
+    """Let Ctrl-C end the run after the present chunk, and a second Ctrl-C at once."""
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stopped
@@ -125,7 +137,7 @@ def interruptible() -> Iterator[threading.Event]:
 
 @contextmanager
 def _bar(steps: int, wanted: bool | None) -> Iterator[Callable[[int, float], None]]:
-    """A function that shows progress; a bar appears once the run is seen to be long."""
+    """Yield a function that shows progress, in a bar that appears once the run proves long."""
     if wanted is False or (wanted is None and not sys.stderr.isatty()):
         yield lambda made, spent: None
         return
@@ -143,7 +155,7 @@ def _bar(steps: int, wanted: bool | None) -> Iterator[Callable[[int, float], Non
 
     def show(made: int, spent: float) -> None:
         nonlocal shown
-        if not shown and (wanted or spent * steps / made > PATIENCE):
+        if not shown and (wanted or spent * steps / made > BAR_AFTER):
             bar.start()
             shown = True
         bar.update(task, completed=made)

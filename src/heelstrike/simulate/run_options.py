@@ -1,4 +1,4 @@
-"""What a run is asked for: how many steps, how often recorded, and which variables."""
+"""Options of a simulator and of a run, checked: the plan of the step, its count, the variables."""
 
 from __future__ import annotations
 
@@ -6,38 +6,142 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.dynamics.integrate import INTEGRATORS
+from heelstrike.errors import HeelstrikeError, ParameterError, at_path
 from heelstrike.record.derived import check_variables, standard
+from heelstrike.scene.controller import Controller
+from heelstrike.scene.scene import Scene
+from heelstrike.scene.servo import Servo, ServoPlan
+from heelstrike.scene.stops import Stops
+from heelstrike.simulate.advice import check_explicit_servo
+from heelstrike.simulate.target import Target, check_choice
+from heelstrike.step.control import Control, Direct
+from heelstrike.step.coupled import coupling_rule
+from heelstrike.step.outputs import sensor_frame
 from heelstrike.step.plan import StepPlan
 
-MANY = 64
-"""Worlds above which a run keeps only the end, unless told otherwise."""
+MANY_WORLDS = 64
+"""Number of worlds above which a run records the end alone and uses all cores by default."""
+MAX_STEP = 10.0
+"""Time steps are below this [s]."""
 
 
-def whole(what: str, value: int) -> int:
-    """A whole number above 0."""
+def step_plan(
+    scene: Scene,
+    dt: float,
+    control: Servo | Controller | None,
+    integrator: str,
+    target: Target,
+    stops: Stops | None,
+    sensors: Sequence[str],
+) -> StepPlan:
+    """Return the plan of a simulator's step; the arguments are those of `Simulator`."""
+    check_scene(scene, integrator)
+    if not (isinstance(dt, int | float) and 0 < dt < MAX_STEP):
+        raise ParameterError("dt", dt, "a time step above 0 s, such as 1e-3")
+    robot = scene.robot
+    sensors = (sensors,) if isinstance(sensors, str) else tuple(sensors)
+    with at_path("sensors"):
+        for name in sensors:
+            sensor_frame(robot, name)
+    pose = np.array(next(iter(robot.poses.values()), robot.neutral), dtype=float)
+    implicit = integrator == "symplectic"
+    own = _control(scene, control, pose, implicit, dt)
+    if isinstance(own, ServoPlan) and not implicit:
+        check_explicit_servo(robot, pose, own.kd, dt)
+    ends = stops.resolved(robot) if stops is not None else None
+    rule = coupling_rule(scene)
+    exact = rule is not None and rule.exact
+    tolerance = 1e-5 if target.dtype != "float64" else 1e-11 if exact else 1e-9
+    return StepPlan(scene, integrator, own, ends, sensors, tolerance=tolerance, pose=pose)
+
+
+def check_scene(scene: object, integrator: str) -> None:
+    """Raise if this is no scene, or if the integrator cannot serve its laws."""
+    if not isinstance(scene, Scene):
+        raise HeelstrikeError(
+            f"a simulator takes a scene, not an object of type {type(scene).__name__}",
+            path="scene",
+            value=scene,
+            remedy="pass hs.Scene(robot, surface, ...)",
+        )
+    check_choice("integrator", integrator, INTEGRATORS)
+    laws = scene.laws.values()
+    if integrator == "rk4" and any(law.couples and not law.accelerates for law in laws):
+        raise HeelstrikeError(
+            "rk4 takes elastic laws, and hs.FeedbackLinearized(form='acceleration'); this law "
+            "changes velocities within a step",
+            path="integrator",
+            value=integrator,
+            remedy='pass integrator="symplectic"',
+        )
+    if integrator == "euler" and any(law.implicit for law in laws):
+        raise HeelstrikeError(
+            "an implicit elastic law needs the position after the step, which euler takes from "
+            "the old velocity",
+            path="integrator",
+            value=integrator,
+            remedy='pass integrator="symplectic"',
+        )
+    coupling_rule(scene)
+
+
+def _control(scene: Scene, control: object, pose: np.ndarray, implicit: bool, dt: float) -> Control:
+    """Return the control of the plan."""
+    robot = scene.robot
+    if control is None:
+        return Direct(np.zeros(robot.nv))
+    if isinstance(control, Servo):
+        return control.resolved(robot, pose, implicit, dt)
+    if isinstance(control, Controller):
+        return control
+    raise ParameterError(
+        "control", control, "hs.Servo(...), a function decorated with @hs.controller, or None"
+    )
+
+
+def positive_integer(name: str, value: int) -> int:
+    """Return the value of an option if it is an integer above 0; raise ParameterError if not."""
     if not isinstance(value, int | np.integer) or value < 1:
-        raise HeelstrikeError(f"{what} is a whole number above 0, not {value!r}")
+        raise ParameterError(name, value, "an integer above 0")
     return int(value)
 
 
 def step_count(duration: float | None, steps: int | None, dt: np.ndarray) -> int:
-    """From a duration [s] or a number, where `dt` is each world's."""
+    """Return the number of steps of a run.
+
+    Args:
+        duration: simulated time [s], or None.
+        steps: number of steps, or None; just one of the two is passed.
+        dt: time step of each world [s].
+    """
     if (duration is None) == (steps is None):
-        raise HeelstrikeError("a run takes a duration [s] or steps=, one of them")
+        raise HeelstrikeError(
+            "a run takes either a duration [s] or a number of steps",
+            path="duration",
+            value=duration,
+            remedy="pass duration or steps=" + ("" if steps is None else ", not both"),
+        )
     if steps is not None:
-        return whole("steps", steps)
+        return positive_integer("steps", steps)
     if np.ptp(dt) > 0:
-        raise HeelstrikeError("where dt varies from world to world say steps=, not a duration")
+        raise HeelstrikeError(
+            "dt differs from world to world, so that a duration gives no number of steps",
+            path="duration",
+            value=duration,
+            remedy="pass steps= in place of a duration",
+        )
     if not (isinstance(duration, int | float | np.number) and 0 < duration < np.inf):
-        raise HeelstrikeError(f"a duration is a time above 0 s, not {duration!r}")
+        raise ParameterError("duration", duration, "a finite time above 0 s")
     return max(1, round(float(duration) / float(dt[0])))
 
 
-def variables(plan: StepPlan, record: str | Sequence[str] | None, worlds: int) -> tuple[str, ...]:
-    """Those that `record` names."""
+def recorded_variables(
+    plan: StepPlan, record: str | Sequence[str] | None, worlds: int
+) -> tuple[str, ...]:
+    """Return the variables that `record` names (see `Simulator.run`), checked."""
     if record is None:
-        record = "final" if worlds > MANY else "standard"
+        record = "final" if worlds > MANY_WORLDS else "standard"
     if record == "final":
         return ()
     if record == "standard":

@@ -20,13 +20,18 @@ from heelstrike.scene.controller import Controller
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.stops import Stops
-from heelstrike.simulate.advice import explain, explain_gain
+from heelstrike.simulate.advice import explain_failure, explain_gain
 from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.parameters import Parameters
-from heelstrike.simulate.planning import check_scene, planned
 from heelstrike.simulate.recorder import recorded
 from heelstrike.simulate.rollout import rollout
-from heelstrike.simulate.run_options import MANY, step_count, variables, whole
+from heelstrike.simulate.run_options import (
+    MANY_WORLDS,
+    positive_integer,
+    recorded_variables,
+    step_count,
+    step_plan,
+)
 from heelstrike.simulate.start import check_outside, check_step
 from heelstrike.simulate.state import State
 from heelstrike.simulate.target import Target
@@ -37,7 +42,7 @@ from heelstrike.step.step import step_program
 if TYPE_CHECKING:
     from heelstrike.ir.program import Program
     from heelstrike.runtime.cuda.dlpack import DeviceArray
-    from heelstrike.simulate.linearize import Slopes, StepSlopes
+    from heelstrike.simulate.linearize import SceneLinearizer, StepDerivatives
 
 
 class Simulator:
@@ -93,14 +98,13 @@ class Simulator:
             HeelstrikeError: the integrator cannot serve a law of the scene, the device is missing,
                 or an argument is out of range.
         """
-        check_scene(scene, integrator)
         target = Target.of(device, dtype, math)
-        plan = planned(scene, dt, control, integrator, target, stops, sensors)
+        plan = step_plan(scene, dt, control, integrator, target, stops, sensors)
         self.scene = scene
         self.robot = scene.robot
-        self.compiled = CompiledScene(plan, dt, whole("worlds", worlds), target)
+        self.compiled = CompiledScene(plan, dt, positive_integer("worlds", worlds), target)
         """Compiled step and arrays of the worlds, for code that builds on a simulator."""
-        self._slopes: StepSlopes | None = None
+        self._linearizer: SceneLinearizer | None = None
         self._reported = False
 
     # properties
@@ -183,8 +187,7 @@ class Simulator:
     @property
     def stream(self) -> int | None:
         """CUDA handle of the stream in which steps are launched; None on a CPU."""
-        stream = getattr(self.compiled.batch(()), "stream", None)
-        return None if stream is None else int(stream.handle)
+        return self.compiled.batch(()).stream_handle
 
     # simulating
 
@@ -251,8 +254,8 @@ class Simulator:
             ```
         """
         compiled, vary = self.compiled, vary or {}
-        every = whole("every", every)
-        kept = variables(self.plan, record, worlds or self.worlds)
+        every = positive_integer("every", every)
+        kept = recorded_variables(self.plan, record, worlds or self.worlds)
         outputs = tuple(needed(kept))
         self._prepare(worlds, vary, outputs)
         for path, value in vary.items():
@@ -266,7 +269,7 @@ class Simulator:
             warnings.warn(note, HeelstrikeWarning, stacklevel=2)
         batch = compiled.batch(outputs)
         before = batch.snapshot("clock", "work", "q", "v")
-        threads = threads or (os.cpu_count() or 1 if self.worlds > MANY else 1)
+        threads = threads or (os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1)
         made = rollout(batch, count, every, list(outputs), threads, progress)
         self._report(before)
         return recorded(compiled, made, before, kept, every, vary)
@@ -338,7 +341,7 @@ class Simulator:
         found = derived(names, {name: x[:, None] for name, x in values.items()})
         return {name: array[:, 0] for name, array in found.items()}
 
-    def linearize(self, *inputs: str) -> Slopes:
+    def linearize(self, *inputs: str) -> StepDerivatives:
         """Return derivatives of a step of the first world: dx+ = A dx + B du.
 
         x = (motion of the joints, v) has 2 nv entries; the memory of laws is held constant. See
@@ -347,10 +350,10 @@ class Simulator:
         Args:
             inputs: paths of the parameters u.
         """
-        from heelstrike.simulate.linearize import StepSlopes
+        from heelstrike.simulate.linearize import SceneLinearizer
 
-        self._slopes = self._slopes or StepSlopes(self.compiled)
-        return self._slopes(*inputs)
+        self._linearizer = self._linearizer or SceneLinearizer(self.compiled)
+        return self._linearizer(*inputs)
 
     # preparing
 
@@ -375,7 +378,7 @@ class Simulator:
 
     def compile(self, record: str | Sequence[str] | None = None) -> None:
         """Compile now what a run with this `record` would compile."""
-        self.compiled.batch(tuple(needed(variables(self.plan, record, self.worlds))))
+        self.compiled.batch(tuple(needed(recorded_variables(self.plan, record, self.worlds))))
 
     def twin(self) -> Simulator:
         """Return a simulator of one world with the same scene, parameters and start.
@@ -387,7 +390,7 @@ class Simulator:
         for path, value in self.parameters.items():
             other.parameters[path] = np.atleast_2d(value)[0]
         other.compiled.start = {name: np.atleast_2d(x)[0] for name, x in own.start.items()}
-        other._slopes, other._reported = None, False
+        other._linearizer, other._reported = None, False
         return other
 
     def device_array(self, name: str) -> np.ndarray | DeviceArray:
@@ -412,7 +415,7 @@ class Simulator:
         self, worlds: int | None, vary: Mapping[str, ArrayLike], outputs: tuple[str, ...]
     ) -> None:
         """Resize and add varied masses; raise before anything changes if a value does not fit."""
-        count = self.worlds if worlds is None else whole("worlds", worlds)
+        count = self.worlds if worlds is None else positive_integer("worlds", worlds)
         for path, value in vary.items():
             if path in self.parameters:
                 self.parameters.shaped(path, value, count)
@@ -428,10 +431,10 @@ class Simulator:
             return
         failed, note = self.failed, None
         if (failed >= 0).any():
-            note = explain(self, self.plan, failed)
+            note = explain_failure(self, failed)
         elif before is not None:
-            worked = self.compiled.batch().get("work")[:, 0] - before["work"][:, 0]
-            note = explain_gain(self, self.plan, before, worked)
+            work = self.compiled.batch().get("work")[:, 0] - before["work"][:, 0]
+            note = explain_gain(self, before, work)
         if note is not None:
             self._reported = True
             warnings.warn(note, HeelstrikeWarning, stacklevel=3)

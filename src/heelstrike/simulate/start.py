@@ -1,33 +1,51 @@
-"""Whether a start makes sense: nothing deep inside anything, and steps that the laws can bear.
+"""Contacts of a robot in a pose, in numbers, and checks of the state that a run starts from.
 
-A law that gives way is judged where the robot would rest on it: at the depth where each of the
-points that touch together carries an equal share of the weight, or no more than the mass that they
-feel, as a hand at a wall. Stiffness, damping and effective mass there say the largest stable step
-(contact/stability.py). What is stable at rest may still diverge in an impact; what is not never
-comes to rest.
+A compliant law is stable in steps of dt if a mass m on its spring and damper is. With m the
+effective mass 1 / lambda_max of the normal block of J H^-1 J^T of the points that touch together,
+armature and implicit servo in H, and k = df/dd, c = df/dd' of the law (contact/stability.py):
+
+    symplectic    stable iff  k dt^2 / m + 2 c dt / m < 4
+    any           stable iff the step's matrix has no eigenvalue outside the unit circle
+
+At the start k and c are taken at the depth where the robot would rest: each of the points carries
+an equal share of the weight, but no more than the effective mass (a hand at a wall). What is stable
+at rest may still diverge in an impact; what is not stable never comes to rest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 
 from heelstrike.contact.law import SX, Contact, NormalLaw, answered
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.stability import largest_step, slopes, step_radius
 from heelstrike.dynamics.effective_mass import Touching, contact_mass
 from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.convert import to_pinocchio
+from heelstrike.robot.robot import WORLD
 from heelstrike.scene.scene import Scene
-from heelstrike.simulate.advice import GOING_IN, MARGIN, implicit_terms
-from heelstrike.simulate.place import meetings
+from heelstrike.scene.servo import ServoPlan
 from heelstrike.step.plan import StepPlan
 
-INSIDE = 0.01
-"""Depth at the start that is taken for a mistake [m]."""
-TOGETHER = 0.003
-"""Points within this height of the lowest touch together [m]."""
-SOFTEST = 0.1
-"""Largest depth at which a law is judged [m]."""
+MAX_START_DEPTH = 0.01
+"""Depth of a point at the start above which an error is raised [m]."""
+SAME_HEIGHT = 0.003
+"""Points within this height of the deepest one touch together [m]."""
+MAX_REST_DEPTH = 0.1
+"""Largest depth at which a law is evaluated [m]."""
+MIN_RATE = 1e-9
+"""Smallest rate of penetration at which a law is evaluated [m/s]: dampers may act one way only."""
+SAFE_SHARE = 0.5
+"""Share of the largest stable step that is advised.
+
+An undamped impact may gain 1 / sqrt(1 - kappa/4) in speed, which is unbounded at the limit and 1.15
+at half of it.
+"""
 
 
 class StartError(HeelstrikeError):
@@ -42,14 +60,90 @@ class StartError(HeelstrikeError):
         self.law = law
 
 
+@dataclass(frozen=True)
+class CompliantContact:
+    """An elastic law at one depth, on the effective mass of points that touch together."""
+
+    plan: StepPlan
+    values: Mapping[str, np.ndarray]
+    """Parameters of one world by path."""
+    law: NormalLaw
+    path: str
+    """Prefix of the law's parameters: "ground.normal."."""
+    q: np.ndarray
+    contacts: Sequence[Touching]
+    depth: float
+    """[m]"""
+    rate: float = MIN_RATE
+    """Rate of penetration [m/s]."""
+
+    def mass(self, dt: float) -> float:
+        """Return the effective mass [kg], which an implicit servo increases with dt."""
+        diagonal = implicit_terms(self.plan, self.values, dt)
+        with np.errstate(divide="ignore"):  # where nothing moves
+            return contact_mass(self.plan.robot, self.q, self.contacts, diagonal)
+
+    def terms(self, dt: float) -> tuple[float, float, float]:
+        """Return stiffness [N/m], damping [N s/m] and effective mass [kg] in steps of dt."""
+        k, c = slopes(self.law, self.values, self.path, self.depth, self.rate, dt)
+        return k, c, self.mass(dt)
+
+    def per_mass(self, dt: float) -> tuple[float, float]:
+        """Return stiffness [1/s^2] and damping [1/s] per effective mass."""
+        k, c, mass = self.terms(dt)
+        return k / mass, c / mass
+
+    def unstable(self, dt: float) -> bool:
+        """Return whether every step of dt makes the motion larger."""
+        k, c, mass = self.terms(dt)
+        if not (np.isfinite(mass) and mass > 0):
+            return False
+        return step_radius(k, c, mass, dt, self.plan.integrator) > 1 + 1e-9
+
+    def largest_step(self, dt: float) -> float | None:
+        """Return the largest stable step below dt [s]; None if there is none."""
+        return largest_step(self.per_mass, 1.0, dt, self.plan.integrator)
+
+
+def contacts_at(scene: Scene, q: np.ndarray) -> tuple[np.ndarray, list[Touching]]:
+    """Return the signed depths [m] of a scene's pairs in a pose, and their contacts."""
+    model = to_pinocchio(scene.robot)
+    data = model.createData()
+    pin.forwardKinematics(model, data, q)
+    depths, contacts = [], []
+    for pair in scene.pairs:
+        holder = data.oMi[pair.point.body + 1]  # the first is the world
+        place = holder.act(np.asarray(pair.point.position, dtype=float))
+        frame = pin.SE3.Identity() if pair.carrier is None else data.oMi[pair.carrier + 1]
+        surface, radius = scene.surfaces[pair.surface], pair.point.radius
+        depth, axes = surface.depth_and_axes(SX(frame.actInv(place)), radius, pair.part)
+        depths.append(float(ca.evalf(depth)))
+        places = [] if pair.point.body == WORLD else [(pair.point.body, holder.actInv(place))]
+        if pair.carrier is not None:
+            places.append((pair.carrier, frame.actInv(place)))
+        contacts.append(Touching(frame.rotation @ np.array(ca.evalf(axes))[2], places))
+    return np.array(depths), contacts
+
+
+def touching_groups(scene: Scene, depths: np.ndarray) -> dict[tuple[int, str], list[int]]:
+    """Return the pairs that touch together, those near the deepest, by surface and law."""
+    keys = [(pair.surface, pair.law) for pair in scene.pairs]
+    found = {}
+    for key in dict.fromkeys(keys):
+        own = np.array([other == key for other in keys])
+        near = own & (depths > depths[own].max() - SAME_HEIGHT)
+        found[key] = [int(i) for i in np.flatnonzero(near)]
+    return found
+
+
 def check_outside(scene: Scene, q: np.ndarray) -> None:
-    """Refuses a start in which a point is deep inside a surface."""
-    check_depths(scene, meetings(scene, q)[0])
+    """Raise StartError if a point is deep inside a surface in a pose."""
+    check_depths(scene, contacts_at(scene, q)[0])
 
 
 def check_depths(scene: Scene, depths: np.ndarray) -> None:
-    """The same, from the depths of its pairs."""
-    if not len(depths) or depths.max() <= INSIDE:
+    """Raise StartError if one of these depths of the scene's pairs [m] is too large."""
+    if not len(depths) or depths.max() <= MAX_START_DEPTH:
         return
     pair = scene.pairs[int(np.argmax(depths))]
     surface = scene.surfaces[pair.surface]
@@ -62,74 +156,59 @@ def check_depths(scene: Scene, depths: np.ndarray) -> None:
 
 
 def check_step(plan: StepPlan, q: np.ndarray, dt: float) -> None:
-    """Refuses steps in which the robot could not even rest on a surface."""
-    depths, joined = meetings(plan.scene, q)
-    for (_, name), near in together(plan.scene, depths).items():
+    """Raise StartError if dt [s] is too large for the robot to rest on a surface.
+
+    Only the symplectic integrator is checked: the others gain a little at any step.
+    """
+    if plan.integrator != "symplectic":
+        return
+    depths, contacts = contacts_at(plan.scene, q)
+    for (_, name), near in touching_groups(plan.scene, depths).items():
         law = plan.scene.laws[name]
         if isinstance(law, Elastic) and not law.couples:
-            _check_law(plan, name, law.normal, q, [joined[i] for i in near], dt)
-
-
-def together(scene: Scene, depths: np.ndarray) -> dict[tuple[int, str], list[int]]:
-    """Pairs that touch together where these are their depths, by surface and law: those near the
-    deepest.
-    """
-    of = [(pair.surface, pair.law) for pair in scene.pairs]
-    found = {}
-    for place in dict.fromkeys(of):
-        own = np.array([other == place for other in of])
-        near = own & (depths > depths[own].max() - TOGETHER)
-        found[place] = [int(i) for i in np.flatnonzero(near)]
-    return found
+            _check_law(plan, name, law.normal, q, [contacts[i] for i in near], dt)
 
 
 def _check_law(
     plan: StepPlan, name: str, law: NormalLaw, q: np.ndarray, contacts: list[Touching], dt: float
 ) -> None:
-    values = plan.parameters()
-
-    def mass_in(at: float) -> float:
-        with np.errstate(divide="ignore"):  # nothing that moves
-            return contact_mass(plan.robot, q, contacts, implicit_terms(plan, values, at))
-
-    def felt(at: float) -> tuple[float, float, float]:
-        return (*slopes(law, values, f"{name}.normal.", depth, GOING_IN, at), mass_in(at))
-
-    carried = min(plan.robot.mass / len(contacts), mass_in(dt))
-    depth = rest_depth(law, carried * float(np.linalg.norm(plan.scene.gravity)), dt)
-    k, c, mass = felt(dt)
-    known = np.isfinite(mass) and mass > 0
-    # euler gains a little at any step
-    if plan.integrator != "symplectic" or not known or _stable(k, c, mass, dt):
+    values, diagonal = plan.parameters(), implicit_terms(plan, plan.parameters(), dt)
+    with np.errstate(divide="ignore"):
+        mass = contact_mass(plan.robot, q, contacts, diagonal)
+    load = min(plan.robot.mass / len(contacts), mass) * float(np.linalg.norm(plan.scene.gravity))
+    depth = rest_depth(law, load, dt)
+    contact = CompliantContact(plan, values, law, f"{name}.normal.", q, contacts, depth)
+    if not contact.unstable(dt):
         return
-
-    def per_mass(at: float) -> tuple[float, float]:
-        stiff, damp, felt_mass = felt(at)
-        return stiff / felt_mass, damp / felt_mass
-
-    limit = largest_step(per_mass, 1.0, dt, plan.integrator)
-    most = 0.0 if limit is None else limit
+    k, c, mass = contact.terms(dt)
+    limit = contact.largest_step(dt) or 0.0
     raise StartError(
-        f"dt = {dt:g} s is above the largest stable step of '{name}', {most:.2g} s: at rest its "
+        f"dt = {dt:g} s is above the largest stable step of '{name}', {limit:.2g} s: at rest its "
         f"law has a stiffness of {k:.3g} N/m and a damping of {c:.3g} N s/m on an effective mass "
         f"of {mass:.3g} kg",
         path="dt",
         law=name,
-        remedy=f"choose dt <= {MARGIN * most:.2g}, a softer law, or implicit = true",
+        remedy=f"choose dt <= {SAFE_SHARE * limit:.2g}, a softer law, or implicit = true",
     )
 
 
-def _stable(k: float, c: float, mass: float, dt: float) -> bool:
-    return step_radius(k, c, mass, dt, "symplectic") <= 1 + 1e-9
-
-
 def rest_depth(law: NormalLaw, load: float, dt: float) -> float:
-    """Where the law carries a load at rest [m], at most SOFTEST."""
+    """Return the depth at which a law carries a load [N] at rest [m], at most MAX_REST_DEPTH."""
     d, still, none = SX.sym("d"), SX.zeros(2), SX.zeros(law.memory_size)
     contact = Contact(d, SX(0), SX(dt), none, still, still, SX(0))
     force = ca.Function("force", [d], [answered(law.force(contact), none)[0]])
-    low, high = 0.0, SOFTEST
+    low, high = 0.0, MAX_REST_DEPTH
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if float(force(middle)) < load else (low, middle)
     return max(high, 1e-9)
+
+
+def implicit_terms(
+    plan: StepPlan, values: Mapping[str, np.ndarray], dt: float
+) -> np.ndarray | float:
+    """Return what an implicit servo adds to the diagonal of H, by velocity index."""
+    control = plan.control
+    if not (isinstance(control, ServoPlan) and control.implicit):
+        return 0.0
+    return dt * (values["servo.kd"] + plan.robot.damping + dt * values["servo.kp"])

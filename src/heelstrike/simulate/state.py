@@ -1,4 +1,4 @@
-"""The state of a simulator's worlds: all memory by name, to read, write, save and bring back."""
+"""State of a simulator's worlds: all memory by name, to read, write, save and load."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.errors import HeelstrikeError, ProgramError
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.files import whole_file
 
 if TYPE_CHECKING:
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 
 class State(MutableMapping[str, np.ndarray]):
-    """q, v, work, impulses, the laws' own memory, clock and failures of every world.
+    """Memory of every world by name: q, v, work, impulses, memory of laws, clock and failures.
 
-    With one world on a CPU an entry is a view, (size,), that the next step changes; else a copy,
-    (worlds, size). Assigning takes (size,) for all worlds alike or (worlds, size).
+    With one world on a CPU an entry is a view, (size,), which the next step changes; else it is a
+    copy, (worlds, size). Assign (size,) for all worlds alike, or (worlds, size).
     """
 
     def __init__(self, batch: Worlds) -> None:
         self._batch = batch
+        self._sizes = {port.name: port.size for port in batch.layout.memory}
         views = {port.name: batch.view(port.name) for port in batch.layout.memory}
         self._views = {name: view for name, view in views.items() if view is not None}
 
@@ -37,54 +38,62 @@ class State(MutableMapping[str, np.ndarray]):
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
         self._check(name)
-        try:
-            self._batch.set(**{name: value})
-        except ProgramError as error:
-            raise HeelstrikeError(str(error).replace("input", "state")) from error
+        shape, size = np.shape(np.atleast_1d(value)), self._sizes[name]
+        if shape not in ((size,), (self._batch.worlds, size)):
+            raise HeelstrikeError(
+                f"state '{name}' has shape {shape}",
+                path=name,
+                value=value,
+                allowed=f"({size},) for all worlds alike, or ({self._batch.worlds}, {size})",
+            )
+        self._batch.set(**{name: value})
 
     def __delitem__(self, name: str) -> None:
-        raise HeelstrikeError(f"'{name}' is part of the state and cannot be removed")
+        raise HeelstrikeError(f"state '{name}' cannot be removed", path=name)
 
     def __contains__(self, name: object) -> bool:
-        return name in list(self)
+        return name in self._sizes
 
     def __iter__(self) -> Iterator[str]:
-        return (port.name for port in self._batch.layout.memory)
+        return iter(self._sizes)
 
     def __len__(self) -> int:
-        return len(self._batch.layout.memory)
+        return len(self._sizes)
 
     def initial(self, name: str) -> np.ndarray:
-        """What a reset puts there, but for q and v."""
+        """Return the value that a reset restores, (size,); q and v have a start of their own."""
         self._check(name)
         return np.array(self._batch.layout.initial[name], dtype=float)
 
     def copy(self) -> dict[str, np.ndarray]:
-        """All of it as it is now, (worlds, size) each: what `update` brings back."""
+        """Return a copy of all of it, (worlds, size) each, which `update` restores."""
         return self._batch.state()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything to an .npz file, whole or not at all."""
+        """Write all of it to an .npz file, whole or not at all."""
         with whole_file(path) as part, open(part, "wb") as file:
             np.savez(file, **self.copy())  # type: ignore[arg-type]
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Brings back what `save` wrote, into a simulator of the same scene and worlds."""
+        """Restore what `save` wrote, for the same scene and number of worlds."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 found = dict(file)
         except (OSError, ValueError, EOFError) as error:
-            raise HeelstrikeError(f"cannot read the state in '{path}': {error}") from error
+            raise HeelstrikeError(
+                f"cannot read the state in '{path}': {error}", path=os.fspath(path)
+            ) from error
         shapes = {name: value.shape for name, value in self.copy().items()}
         if {name: value.shape for name, value in found.items()} != shapes:
             raise HeelstrikeError(
-                f"'{path}' holds the state of another scene or of another number of worlds"
+                f"'{path}' holds the state of another scene or of another number of worlds",
+                path=os.fspath(path),
             )
         self.update(found)
 
     def _check(self, name: str) -> None:
         if name not in self:
-            raise HeelstrikeError(f"no state '{name}'; state: {', '.join(self)}")
+            raise UnknownNameError("state", name, self, path=name)
 
     def __repr__(self) -> str:
         return f"State({', '.join(self)})"

@@ -33,8 +33,7 @@ from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.surfaces import Plane
-from heelstrike.simulate.place import meetings
-from heelstrike.simulate.start import together
+from heelstrike.simulate.start import contacts_at, touching_groups
 
 WIDTH = 80
 FAR = 0.05
@@ -123,7 +122,7 @@ def support_of(
     at = np.asarray(pose, dtype=float)
     if at.shape != (robot.nq,):
         raise HeelstrikeError(f"a pose of {robot.name} is {robot.nq} numbers, not {at.shape}")
-    depths, joined = meetings(scene, at)
+    depths, joined = contacts_at(scene, at)
     near = _near(scene, depths)
     if not near:
         raise HeelstrikeError(
@@ -151,7 +150,7 @@ def support_of(
 
 def _near(scene: Scene, depths: np.ndarray) -> list[int]:
     """Pairs that carry: the deepest of every surface, but of those that are far off."""
-    groups = [group for group in together(scene, depths).values() if group]
+    groups = [group for group in touching_groups(scene, depths).values() if group]
     least = depths.max(initial=-np.inf) - FAR
     return [i for group in groups if depths[group].max() > least for i in group]
 

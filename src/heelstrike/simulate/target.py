@@ -1,4 +1,4 @@
-"""What a simulator's steps are compiled for: the lanes of this CPU, or a GPU."""
+"""Target of compilation: the vector lanes of this CPU, or a GPU."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ if TYPE_CHECKING:
 
 DEVICES = ("cpu", "cuda")
 TYPES = {"cpu": "float64", "cuda": "float32"}
-"""Numbers of a device, unless told otherwise."""
+"""Default type of the numbers by device."""
 MATHS = ("exact", "fast")
 
 
 class Worlds(Protocol):
-    """The arrays of a number of worlds, where they are stepped: a Batch or a CudaBatch."""
+    """Protocol of the arrays of a number of worlds on their device: a Batch or a CudaBatch."""
 
     layout: Layout
     worlds: int
     steps_made: int
 
+    @property
+    def stream_handle(self) -> int | None: ...
     def set(self, **values: ArrayLike) -> None: ...
     def get(self, name: str) -> np.ndarray: ...
     def output(self, name: str) -> np.ndarray: ...
@@ -49,7 +51,7 @@ class Worlds(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """A device, its numbers and how exactly it computes."""
+    """A device, its number type and its precision."""
 
     device: str
     dtype: str
@@ -57,15 +59,17 @@ class Target:
 
     @classmethod
     def of(cls, device: str, dtype: str | None, math: str) -> Target:
-        """What the user named, checked; a GPU must be there."""
+        """Return the target of these options; raise if one is unknown or the GPU is missing."""
         check_choice("device", device, DEVICES)
         dtype = TYPES[device] if dtype is None else dtype
         check_choice("dtype", dtype, tuple(TYPES.values()))
         check_choice("math", math, MATHS)
         if math == "fast" and (device, dtype) != ("cuda", "float32"):
             raise HeelstrikeError(
-                'math="fast" is for float32 on a GPU: device="cuda", dtype="float32"; elsewhere '
-                'math="exact" is all there is'
+                'math="fast" is available for float32 on a GPU only',
+                path="math",
+                value=math,
+                remedy='pass device="cuda" and dtype="float32", or math="exact"',
             )
         if device == "cuda":
             current_device()
@@ -78,14 +82,14 @@ class Target:
         outputs: Sequence[str],
         width: int | None,
     ) -> Kernel | CudaKernel:
-        """The program, compiled; `width` lanes on a CPU (None: its widest)."""
+        """Return a program compiled for `width` lanes on a CPU (None: its widest), or for a GPU."""
         if self.device == "cpu":
             return cached_kernel(key, build, outputs, width, self.dtype)
         arch = architecture(current_device())
         return CudaKernel(cached_ptx(key, build, outputs, self.dtype, arch, self.math))
 
 
-def check_choice(what: str, value: str, choices: Sequence[str]) -> None:
-    """Refuses what is not offered."""
+def check_choice(what: str, value: str, choices: Sequence[str], plural: str = "") -> None:
+    """Raise UnknownNameError if an option has none of its values."""
     if value not in choices:
-        raise UnknownNameError(what, value, choices, path=what)
+        raise UnknownNameError(what, value, choices, plural=plural, path=what)

@@ -20,8 +20,8 @@ import numpy as np
 
 from heelstrike.ir.program import Program
 from heelstrike.robot.placement import lowest_height
-from heelstrike.simulate.place import meetings
 from heelstrike.simulate.simulator import Simulator
+from heelstrike.simulate.start import contacts_at
 
 LOW = 0.5
 """Of the height at which it stood."""
@@ -58,7 +58,7 @@ def fall_of(sim: Simulator) -> Fall | None:
     base, jointed = robot.joints[0], any(joint.kind != "free" for joint in robot.joints)
     if base.kind != "free" or not jointed or not sim.scene.pairs or not robot.points:
         return None
-    above = -float(meetings(sim.scene, q)[0].max())
+    above = -float(contacts_at(sim.scene, q)[0].max())
     low, z = lowest_height(robot, q), float(q[base.iq + 2])
     x, y, u, w = (float(q[base.iq + 3 + k]) for k in range(4))
     up = (2 * (x * u - y * w), 2 * (y * u + x * w), 1 - 2 * (x * x + y * y))

@@ -18,7 +18,7 @@ from heelstrike.runtime.cache import environment
 from heelstrike.runtime.cuda.kernel import CudaKernel
 from heelstrike.runtime.key import digest
 from heelstrike.scene.scene import bodies_in
-from heelstrike.simulate.recorder import at_the_end, ends
+from heelstrike.simulate.recorder import final_memory, final_values
 from heelstrike.simulate.scene_file import SceneFile, load_scene
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.start import check_depths
@@ -67,7 +67,7 @@ class Study:
         self.where = {path: places(sim, path) for path in plan.paths}
         check_once(self.where)
         check_drop(sim, plan.paths)
-        fall, ends = fall_of(sim), at_the_end(sim.scene, with_state=True)
+        fall, ends = fall_of(sim), final_memory(sim.scene, with_state=True)
         self.keep = _kept(keep, [*ends[2:], *(["fell"] if fall is not None else [])])
         """Variables beside `failed` and `steps`."""
         self.kept = (*ends[:2], *(name for name in ends[2:] if name in self.keep))
@@ -170,7 +170,7 @@ class Study:
     def finals(self, span: tuple[int, int], memory: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The variables of a chunk, from what is kept of its worlds at the end."""
         start = {name: np.zeros((1, 1)) for name in ("clock", "q", "v")}
-        found = ends(self.sim.scene, start, memory)
+        found = final_values(self.sim.scene, start, memory)
         del found["q0"], found["v0"]  # the same in all worlds, or among what varies
         found |= {name: found[name].astype(np.int64) for name in ("failed", "steps")}
         values = self.plan.values(*span)
@@ -238,5 +238,5 @@ def study_of(
 def _kept(asked: Sequence[str] | None, there: Sequence[str]) -> tuple[str, ...]:
     """What a user wants to keep, all if nothing is said; in one order."""
     for name in asked or ():
-        check_choice("variable to keep", name, there)
+        check_choice("variable to keep", name, there, "variables to keep")
     return tuple(name for name in there if asked is None or name in asked)

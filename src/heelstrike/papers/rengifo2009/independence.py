@@ -17,7 +17,7 @@ import heelstrike as hs
 from heelstrike.papers.rengifo2009 import closed_form
 from heelstrike.papers.rengifo2009.closed_form import Floats
 from heelstrike.papers.report import Result, below, finished, near
-from heelstrike.simulate.place import meetings
+from heelstrike.simulate.start import contacts_at
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,7 +40,7 @@ def touchdown(name: str, masses: tuple[float, ...], rule: str = "consistent") ->
     law = hs.FeedbackLinearized(KP, KV, epsilon=0.0, rule=rule)
     sim = hs.Simulator(hs.Scene(robot, hs.Plane(law=law)), dt=DT, control=hs.Servo())
     q0, v0 = robot.pose("stance"), np.zeros(robot.nv)
-    q0[2] += float(meetings(sim.scene, q0)[0].min()) - TOUCH
+    q0[2] += float(contacts_at(sim.scene, q0)[0].min()) - TOUCH
     v0[:3] = _down(q0[3:7])
     scale = np.array(masses) / robot.mass
     vary = {f"{body.name}.mass": body.mass * scale for body in robot.bodies if body.mass > 0}

@@ -16,7 +16,7 @@ import numpy as np
 import heelstrike as hs
 from heelstrike.papers.rengifo2009.closed_form import Floats, G
 from heelstrike.papers.report import Result, Row, finished, near, shown
-from heelstrike.simulate.place import meetings
+from heelstrike.simulate.start import contacts_at
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,7 +64,7 @@ def crouch() -> xr.Dataset:
         worlds=3,
     )
     q0 = stance.copy()
-    q0[2] += float(meetings(sim.scene, q0)[0].min()) - 1e-6
+    q0[2] += float(contacts_at(sim.scene, q0)[0].min()) - 1e-6
     vary = {"ground.epsilon": EPSILONS}
     record = ("depth", "normal_force")
     run = sim.run(steps=1200, q0=q0, vary=vary, record=record, progress=False)

@@ -125,6 +125,11 @@ class CudaBatch:
         """
         return int(self._table.handle)
 
+    @property
+    def stream_handle(self) -> int | None:
+        """Handle of the stream in which steps are launched, as CUDA knows it."""
+        return int(self.stream.handle)
+
     def run(self, steps: int = 1, every: int = 1, threads: int = 1) -> None:
         """Launch a number of steps in all worlds, and return without waiting for them.
 
