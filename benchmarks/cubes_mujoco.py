@@ -16,7 +16,7 @@ import numpy as np
 from mujoco import rollout
 from scipy.spatial.transform import Rotation
 
-from heelstrike.identification.motions import Off
+from heelstrike.identification.motions import PoseErrors
 from heelstrike.identification.search import search
 from heelstrike.identification.space import Space
 from heelstrike.papers.marhefka1996.tosses import (
@@ -91,7 +91,7 @@ def compared(tosses: Tosses) -> dict[str, Any]:
 
     def losses(x: np.ndarray) -> np.ndarray:
         made = [_judged(fewer, tuple(one)) for one in np.exp(x)]
-        return np.array([loss(Off(one.position, one.rotation)) for one in made])
+        return np.array([loss(PoseErrors(one.position, one.rotation)) for one in made])
 
     started = time.perf_counter()
     tried = search(losses, SPACE, SETS, ROUNDS, seed=0)

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
 from heelstrike.errors import HeelstrikeError
-from heelstrike.identification.motions import differences, motions, off
+from heelstrike.identification.motions import differences, motions, pose_errors
 
 BALL = hs.load("ball")
 NOISE = 1e-3, 2e-2  # [m], [rad]
@@ -140,7 +140,7 @@ def test_differences_are_what_was_put_in():
     linear, angular = differences(BALL, moved, measured)
     np.testing.assert_allclose(linear, 0.1, atol=1e-14)
     np.testing.assert_allclose(angular, turn, atol=1e-14)
-    failed = off(BALL, np.full((5, 7), np.inf), measured)
+    failed = pose_errors(BALL, np.full((5, 7), np.inf), measured)
     assert np.all(failed.position == np.inf)
     assert np.all(failed.angle == np.inf)
 

@@ -14,7 +14,7 @@ import pytest
 import heelstrike as hs
 from heelstrike.dynamics.effective_mass import inertia_matrix
 from heelstrike.measure.peer.model import handed_over, positions_of
-from heelstrike.measure.peer.motion import Layout
+from heelstrike.measure.peer.motion import CoordinateMap
 from heelstrike.measure.peer.run import run_mujoco
 from heelstrike.measure.peer.trace import traced
 from tests.models import data_file
@@ -59,7 +59,7 @@ def test_inertia_masses_and_friction_are_the_same(name):
     mujoco.mj_forward(model, data)
     full = np.zeros((model.nv, model.nv))
     mujoco.mj_fullM(model, data, full)
-    dofs = Layout(model, robot).dofs
+    dofs = CoordinateMap(model, robot).dofs
     ours = inertia_matrix(robot, q)
     # sums in another order, frames as quaternions, inertias along principal axes
     assert np.abs(full[np.ix_(dofs, dofs)] - ours).max() < 1e-12 * np.abs(ours).max()

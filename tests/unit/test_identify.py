@@ -80,7 +80,7 @@ def test_rebounds_of_a_linear_spring_tell_c_over_root_k():
     assert found.powers == pytest.approx({"c": 1, "k": -0.5}, abs=0.03)
     value = found.value / 1e4 ** (found.powers["k"] + 0.5)  # in [N s/m (N/m)^-0.5] at this k
     assert value == pytest.approx(2 * z * np.sqrt(mass), rel=0.1)
-    assert "do not tell" in str(group)
+    assert "do not determine" in str(group)
 
 
 @pytest.mark.parametrize("column", ["height", "time"])

@@ -39,7 +39,7 @@ Curve = list[dict[str, float]]
 
 
 def growth(case: Case, cores: int, turns: int, quick: bool) -> dict[str, Any]:
-    """The curves; if quick, without points, and not far."""
+    """Return the curves; if quick, without points, and not far."""
     found: dict[str, Curve] = {
         "joints": [_with_joints(n, turns) for n in JOINTS[: 2 if quick else None]],
         "worlds": _with_worlds(case, MANY[: 4 if quick else None], cores, turns),
@@ -103,7 +103,9 @@ def _with_worlds(case: Case, counts: Sequence[int], cores: int, turns: int) -> C
 
 
 def chain(n: int) -> str:
-    """An MJCF of n links on a free base, each turned 90 degrees against the last about y, x, z."""
+    """Return an MJCF of n links on a free base, each turned 90 degrees against the last about y,
+    x, z.
+    """
     axes = ("0 1 0", "1 0 0", "0 0 1")
     opening = "".join(
         f'<body name="b{i}" pos="0.02 0 -0.1"><joint name="j{i}" axis="{axes[i % 3]}" '

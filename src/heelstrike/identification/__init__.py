@@ -1,1 +1,1 @@
-"""Parameters from measurements: hs.identify, and what it is made of."""
+"""Identification of parameters from measurements: hs.identify."""

@@ -1,9 +1,9 @@
-"""Which parameters data tell apart, from the covariance of their logarithms.
+"""Parameters and combinations that data determine, from the covariance of their logarithms.
 
 An eigenvector of C whose standard error exceeds VAGUE is a direction in which parameters move
-together and the data notice nothing. The parameters in it are not determined; directions at right
-angles to it are: products of powers such as c k^-0.5, which is what rebounds say of a linear
-spring and damper.
+together without effect on the data. The parameters in it are not determined; directions at right
+angles to it are: products of powers such as c k^-0.5, which is what rebounds determine of a
+linear spring and damper.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LINKED = 0.05
 
 @dataclass(frozen=True)
 class Combination:
-    """A product of powers that is determined."""
+    """A product of powers that the data determine."""
 
     powers: dict[str, float]
     value: float
@@ -41,21 +41,22 @@ class Combination:
 
 @dataclass(frozen=True)
 class Group:
-    """Parameters that the data do not tell apart, and what they tell instead."""
+    """Parameters that the data do not determine one by one, and the combinations that they do."""
 
     names: tuple[str, ...]
     determined: tuple[Combination, ...]
-    """None where the data say nothing of these parameters."""
+    """Determined combinations; empty if the data do not depend on these parameters."""
 
     def __str__(self) -> str:
         if not self.determined:
             return f"the data say nothing of {', '.join(self.names)}"
-        told = "; ".join(map(str, self.determined))
-        return f"the data do not tell {', '.join(self.names)} apart; they determine {told}"
+        combinations = "; ".join(map(str, self.determined))
+        names = ", ".join(self.names)
+        return f"the data do not determine {names} one by one; they determine {combinations}"
 
 
 def groups(names: tuple[str, ...], x: Floats, covariance: Floats) -> tuple[Group, ...]:
-    """What is not determined; empty where everything is."""
+    """Return the groups that are not determined; empty if all parameters are."""
     w, v = np.linalg.eigh(covariance)
     vague = w > VAGUE**2
     lost = v[:, vague] @ v[:, vague].T
@@ -69,7 +70,7 @@ def groups(names: tuple[str, ...], x: Floats, covariance: Floats) -> tuple[Group
 
 
 def _linked(lost: Floats) -> list[list[int]]:
-    """Groups of parameters that are in the lost directions together."""
+    """Return groups of parameters that share undetermined directions."""
     left = [i for i in range(len(lost)) if lost[i, i] > INVOLVED]
     found = []
     while left:
@@ -85,7 +86,7 @@ def _linked(lost: Floats) -> list[list[int]]:
 
 
 def _determined(lost: Floats) -> list[Floats]:
-    """Powers of the determined directions among a group, the greatest 1."""
+    """Return the powers of the determined directions of a group; the largest is 1."""
     w, v = np.linalg.eigh(lost)
     rows = v[:, w < 0.5].T
     return [row / row[np.argmax(np.abs(row))] for row in rows]

@@ -35,9 +35,9 @@ GRAVITY = 9.81
 FIRST = "first"
 """Name of the first height [m], or of the speed after the first impact [m/s]."""
 NEAR = 1.5
-"""Range of it: what was measured, divided and multiplied by this."""
+"""Range of it: the measured value divided and multiplied by this."""
 CHUNK, CHUNKS = 100, 40
-"""Steps between two looks whether all have left the ground, and how often it is looked."""
+"""Steps between two checks whether all have left the ground, and number of checks."""
 
 
 class Bounces:
@@ -89,7 +89,7 @@ class Bounces:
 
 
 class Impacts:
-    """One mass that hits the ground, many times side by side."""
+    """Impacts of one mass with the ground, many at a time."""
 
     def __init__(self, law: object, mass: float, dt: float) -> None:
         if isinstance(law, NormalLaw):
@@ -105,7 +105,7 @@ class Impacts:
         self.sim = Simulator(scene, dt=dt, integrator=order, stops=None)
 
     def restitution(self, speed: Floats, values: Mapping[str, Floats]) -> Floats:
-        """e of each impact; 0 of one that sticks."""
+        """Return e of each impact; 0 for one that sticks."""
         fast = np.maximum(speed, 1e-9)
         sim, worlds = self.sim, len(fast)
         vary: dict[str, Floats] = {f"ground.{path}": value for path, value in values.items()}

@@ -1,4 +1,4 @@
-"""What was identified, and how well."""
+"""Identified parameters with their uncertainty."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from heelstrike.identification.slopes import Solution
 from heelstrike.identification.space import Space
 
 SURE = 0.95
-"""Of an interval."""
+"""Probability of an interval."""
 EDGE = 1e-3
-"""Distance of ln p from the end of its range at which a parameter lies there."""
+"""Distance of ln p from the end of its range below which a parameter lies at the end."""
 
 
 @dataclass(frozen=True)
 class Identified:
-    """Parameters by path, with intervals, and what the data do not tell."""
+    """Identified parameters by path, with intervals and undetermined combinations."""
 
     values: Mapping[str, float]
     errors: Mapping[str, float]
-    """Standard error of each, in its unit."""
+    """Standard error of each parameter, in its unit."""
     intervals: Mapping[str, tuple[float, float]]
-    """Of 95 %, inside the range that was searched."""
+    """Intervals of 95 %, inside the range that was searched."""
     unresolved: tuple[Group, ...]
-    """Parameters that the data do not tell apart, with the combinations that they do tell."""
+    """Parameters that the data do not determine one by one, with the combinations that they do."""
     at_end: tuple[str, ...]
-    """Determined ones that lie at an end of their range: the best may lie outside."""
+    """Determined parameters at an end of their range: the optimum may lie outside."""
     residual: float
-    """Of least squares: standard deviation of what is left. Of a search: the mean loss."""
+    """Standard deviation of the residuals of least squares, or the mean loss of a search."""
     samples: int
-    """Numbers that were compared; of a search, motions."""
+    """Number of compared values; for a search, of motions."""
     model: Any
-    """The law with these parameters, or the simulator, which has them now."""
+    """The law with these parameters, or the simulator, to which they are applied."""
 
     def __str__(self) -> str:
         wide = max(map(len, self.values))
@@ -56,7 +56,7 @@ class Identified:
 
 
 def of_slopes(space: Space, found: Solution, model: Any) -> Identified:
-    """Intervals by Student's t."""
+    """Return the result of least squares, with intervals by Student's t."""
     spread = np.sqrt(np.diag(found.covariance))
     wide = float(stdtrit(found.samples - len(space), (1 + SURE) / 2)) * spread
     ends = space.clipped(np.stack([found.x - wide, found.x + wide]))
@@ -64,7 +64,7 @@ def of_slopes(space: Space, found: Solution, model: Any) -> Identified:
 
 
 def of_search(space: Space, tried: Tried, again: Floats, model: Any) -> Identified:
-    """Intervals by the bootstrap's quantiles."""
+    """Return the result of a search, with intervals by the bootstrap's quantiles."""
     ends = np.quantile(again, [(1 - SURE) / 2, (1 + SURE) / 2], axis=0)
     covariance = np.cov(again, rowvar=False).reshape(len(space), len(space))
     told = float(tried.means.min()), tried.losses.shape[1]

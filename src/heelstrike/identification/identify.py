@@ -1,4 +1,4 @@
-"""Parameters of a contact law from measurements: what [Marhefka1996] leaves to future work.
+"""Parameters of a contact law from measurements, which [Marhefka1996] leaves to future work.
 
     hs.identify({"speed": v, "e": e}, hs.HuntCrossley())                      bounces.py
     hs.identify({"depth": d, "depth_rate": w, "force": f}, hs.HuntCrossley()) loops.py
@@ -23,7 +23,14 @@ from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.identification.bounces import Bounces
 from heelstrike.identification.identified import Identified, of_search, of_slopes
 from heelstrike.identification.loops import Loop, changed
-from heelstrike.identification.motions import Motions, Off, Rollouts, differences, motions, off
+from heelstrike.identification.motions import (
+    Motions,
+    PoseErrors,
+    Rollouts,
+    differences,
+    motions,
+    pose_errors,
+)
 from heelstrike.identification.search import search as search_sets
 from heelstrike.identification.slopes import least_squares
 from heelstrike.identification.space import Search, Space, around
@@ -45,7 +52,7 @@ def identify(
     model: SurfaceLaw | NormalLaw | Simulator,
     search: Search | None = None,
     *,
-    loss: Callable[[Off], Floats] | None = None,
+    loss: Callable[[PoseErrors], Floats] | None = None,
     noise: tuple[float, float] = (1e-3, 1e-2),
     mass: float = 1.0,
     dt: float = 1e-4,
@@ -53,7 +60,9 @@ def identify(
     rounds: int = 10,
     seed: int = 0,
 ) -> Identified:
-    """Parameters that explain measurements best, with intervals, and what cannot be told.
+    """Find the parameters that explain measurements best, with intervals.
+
+    Combinations that the data do not determine are reported.
 
     `model` is a law, on flat ground under the recording's own robot, or a simulator. `search` gives
     ranges by path, (least, most); without it, a decade to each side of every number of the law.
@@ -108,7 +117,7 @@ def _from_motions(
     measured: Any,
     model: Any,
     search: Search | None,
-    loss: Callable[[Off], Floats] | None,
+    loss: Callable[[PoseErrors], Floats] | None,
     noise: tuple[float, float],
     effort: tuple[int, int, int],
 ) -> Identified:
@@ -132,7 +141,7 @@ def _from_motions(
 
 
 def _simulator(measured: Any, model: Any, search: Search | None) -> tuple[Simulator, Space, str]:
-    """Of the model; its space, and what its paths begin with."""
+    """Return the simulator of a model, its space, and the prefix of its paths."""
     if isinstance(model, Simulator):
         if search is None:
             raise HeelstrikeError(
@@ -156,7 +165,7 @@ def _simulator(measured: Any, model: Any, search: Search | None) -> tuple[Simula
 def _compared(
     rollouts: Rollouts, space: Space, noise: tuple[float, float]
 ) -> Callable[[Floats], Floats]:
-    """Weighted differences of all frames that were measured."""
+    """Return the weighted differences of all measured frames."""
     measured: Motions = rollouts.measured
     robot = rollouts.sim.robot
     parts = differences(robot, measured.q, measured.q)
@@ -171,12 +180,14 @@ def _compared(
 
 
 def _losses(
-    rollouts: Rollouts, space: Space, loss: Callable[[Off], Floats]
+    rollouts: Rollouts, space: Space, loss: Callable[[PoseErrors], Floats]
 ) -> Callable[[Floats], Floats]:
-    """The loss of each set and motion."""
+    """Return the loss of each set and motion."""
 
     def losses(x: Floats) -> Floats:
-        found = off(rollouts.sim.robot, rollouts.poses(space.values(x)), rollouts.measured.q)
+        found = pose_errors(
+            rollouts.sim.robot, rollouts.poses(space.values(x)), rollouts.measured.q
+        )
         made = np.asarray(loss(found), dtype=float)
         if made.shape != (len(x), len(rollouts.measured)):
             raise HeelstrikeError(

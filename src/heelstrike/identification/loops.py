@@ -28,7 +28,7 @@ COLUMNS = ("depth", "depth_rate", "force")
 
 
 class Loop:
-    """Residuals of a normal law."""
+    """Residuals of a normal law over samples of force and depth."""
 
     def __init__(self, table: Mapping[str, Any], law: object, space: Space, dt: float) -> None:
         self.samples = _touching(*columns(table, *COLUMNS))
@@ -56,7 +56,7 @@ class Loop:
 
 
 def _force(law: object, space: Space, dt: float) -> ca.Function:
-    """Normal force of (p, depth, rate), a column a sample."""
+    """Return the normal force of (p, depth, rate), one column per sample."""
     p, d, rate = ca.SX.sym("p", len(space)), ca.SX.sym("d"), ca.SX.sym("rate")
     model: Any = law
     for i, paths in enumerate(space.paths):
@@ -72,7 +72,7 @@ def _force(law: object, space: Space, dt: float) -> ca.Function:
 
 
 def changed(law: Any, path: str, value: Any) -> Any:
-    """A copy of a law with one number replaced, a static one too."""
+    """Return a copy of a law with one number replaced, a static one too."""
     name, _, rest = path.partition(".")
     known = [f.name for f in fields(law)] if is_dataclass(law) else []
     if name not in known or not (rest or is_number(getattr(law, name))):
@@ -84,7 +84,7 @@ def changed(law: Any, path: str, value: Any) -> Any:
 
 
 def _touching(d: Floats, rate: Floats, f: Floats) -> tuple[Floats, Floats, Floats]:
-    """The samples in contact; refuses depths of the other sign."""
+    """Return the samples in contact; raise an error if depths have the wrong sign."""
     inside = d > 0
     if float(np.abs(f[~inside]).sum()) > float(np.abs(f[inside]).sum()):
         raise HeelstrikeError(
@@ -108,5 +108,5 @@ def _touching(d: Floats, rate: Floats, f: Floats) -> tuple[Floats, Floats, Float
 
 
 def _stiffness(d: Floats, f: Floats, of: np.ndarray) -> float:
-    """Mean force over mean depth of some samples [N/m]."""
+    """Return the mean force over the mean depth of samples [N/m]."""
     return float(f[of].sum() / d[of].sum())

@@ -1,4 +1,4 @@
-"""Motions: poses of a robot over time, measured, and the same simulated many times side by side.
+"""Measured motions, poses of a robot over time, and simulations of them with many parameters.
 
     r = (position - measured) / noise [m],  (angle between the two) / noise [rad]
 
@@ -21,8 +21,8 @@ from heelstrike.robot.robot import Robot
 from heelstrike.simulate.simulator import Simulator
 
 TINY = 1e-300
-ROOM = 2**27
-"""Of the poses of one run [bytes]; more sets than that follow in further runs."""
+MAX_BYTES = 2**27
+"""Largest memory of the poses of one run [bytes]; further sets follow in further runs."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +30,20 @@ class Motions:
     """Measured motions side by side."""
 
     step: float
-    """From frame to frame [s]."""
+    """Time from frame to frame [s]."""
     q: Floats
-    """(motion, frame, nq); NaN where a motion has ended."""
+    """Poses, (motion, frame, nq); NaN where a motion has ended."""
     v0: Floats
-    """(motion, nv)"""
+    """Initial velocities, (motion, nv)."""
 
     def __len__(self) -> int:
         return len(self.q)
 
 
 def motions(measured: Any) -> Motions:
-    """Of a recording, of a table with time, q and v0 (or v), or of a list of these."""
+    """Return the motions of a recording, of a table with time, q and v0 (or v), or of a list of
+    these.
+    """
     if isinstance(measured, Sequence):
         return _together([motions(one) for one in measured])
     table = measured.data if isinstance(measured, Recording) else measured
@@ -70,7 +72,7 @@ def motions(measured: Any) -> Motions:
 
 
 def _together(parts: list[Motions]) -> Motions:
-    """Side by side, the shorter ones ended by NaN."""
+    """Stack motions; shorter ones are padded with NaN."""
     if not parts:
         raise HeelstrikeError("no motions; give a recording, a table, or a list of these")
     steps = {round(part.step, 9) for part in parts}
@@ -87,7 +89,7 @@ def _together(parts: list[Motions]) -> Motions:
 
 
 class Rollouts:
-    """Simulates all motions with sets of parameters."""
+    """Simulations of all motions with sets of parameters."""
 
     def __init__(self, sim: Simulator, measured: Motions) -> None:
         self.sim, self.measured = sim, measured
@@ -106,9 +108,11 @@ class Rollouts:
             )
 
     def poses(self, values: Mapping[str, Floats]) -> Floats:
-        """q (set, motion, frame, nq) of parameters by path, a value a set; inf from a failure."""
+        """Return q (set, motion, frame, nq) for parameters by path, one value per set; inf after a
+        failure.
+        """
         sets = len(next(iter(values.values()))) if values else 1
-        most = max(1, ROOM // self.measured.q.nbytes)
+        most = max(1, MAX_BYTES // self.measured.q.nbytes)
         parts = [
             self._run({path: value[k : k + most] for path, value in values.items()})
             for k in range(0, sets, most)
@@ -137,23 +141,25 @@ class Rollouts:
 
 
 @dataclass(frozen=True)
-class Off:
-    """What simulated poses are off, (..., motion, frame); NaN after a motion has ended."""
+class PoseErrors:
+    """Errors of simulated poses, (..., motion, frame); NaN after a motion has ended."""
 
     position: Floats
-    """Of all linear coordinates together [m]."""
+    """Error of all linear coordinates together [m]."""
     angle: Floats
-    """Of all angular ones [rad]."""
+    """Error of all angular coordinates together [rad]."""
 
 
-def off(robot: Robot, poses: Floats, measured: Floats) -> Off:
-    """Of poses (..., motion, frame, nq)."""
+def pose_errors(robot: Robot, poses: Floats, measured: Floats) -> PoseErrors:
+    """Return the errors of poses (..., motion, frame, nq)."""
     linear, angular = differences(robot, poses, measured)
-    return Off(np.linalg.norm(linear, axis=-1), np.linalg.norm(angular, axis=-1))
+    return PoseErrors(np.linalg.norm(linear, axis=-1), np.linalg.norm(angular, axis=-1))
 
 
 def differences(robot: Robot, poses: Floats, measured: Floats) -> tuple[Floats, Floats]:
-    """Coordinates less those measured: linear ones [m], angular ones [rad], on the last axis."""
+    """Return the differences to the measured coordinates: linear ones [m], angular ones [rad], on
+    the last axis.
+    """
     linear, angular = [np.zeros((*poses.shape[:-1], 0))], [np.zeros((*poses.shape[:-1], 0))]
     for joint in robot.joints:
         a, b = poses[..., joint.q_slice], measured[..., joint.q_slice]
@@ -171,7 +177,9 @@ def differences(robot: Robot, poses: Floats, measured: Floats) -> tuple[Floats, 
 
 
 def _turn(a: Floats, b: Floats) -> Floats:
-    """Rotation vector from quaternions b to a (xyzw), in the frame of b; inf of one that failed."""
+    """Return the rotation vector from quaternions b to a (xyzw), in the frame of b; inf of one
+    that failed.
+    """
     with np.errstate(invalid="ignore"):
         cross = np.cross(a[..., :3], b[..., :3])
         along = b[..., 3:] * a[..., :3] - a[..., 3:] * b[..., :3] + cross

@@ -1,4 +1,4 @@
-"""A search without slopes, for motions that tip or bounce another way at the least change.
+"""A derivative-free search, for motions whose outcome jumps with the parameters.
 
 The cross-entropy method: draw sets of parameters, judge all of them on all motions in one run,
 narrow the draw to the best so far, repeat. What is made small is the mean of a loss over motions.
@@ -22,11 +22,11 @@ from heelstrike.identification.space import Space
 ELITE = 0.25
 """Share of a round's sets that the next draw is narrowed to, of all so far."""
 WIDER = 1.2
-"""By how much the next draw is wider than these."""
+"""Factor by which the next draw is wider than these."""
 NARROWEST = 1e-3
 """Least standard deviation of a draw, of ln p."""
 DRAWS = 400
-"""Of the bootstrap."""
+"""Number of draws of the bootstrap."""
 
 Losses = Callable[[Floats], Floats]
 """Loss (sets, motions) of sets of parameters, rows of ln p; inf where a motion diverged."""
@@ -34,16 +34,16 @@ Losses = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class Tried:
-    """All sets that a search has judged."""
+    """All sets that a search has evaluated."""
 
     x: Floats
-    """(sets, p), ln p."""
+    """Parameters, (sets, p), as ln p."""
     losses: Floats
-    """(sets, motions)"""
+    """Losses, (sets, motions)."""
 
     @property
     def means(self) -> Floats:
-        """Over motions, (sets,)."""
+        """Mean losses over motions, (sets,)."""
         return self.losses.mean(axis=1)
 
     @property
@@ -52,7 +52,7 @@ class Tried:
         return self.x[int(np.argmin(self.means))]
 
     def again(self, random: np.random.Generator) -> Floats:
-        """The best set of each of DRAWS draws of as many motions, (draws, p)."""
+        """Return the best set of each of DRAWS draws of as many motions, (draws, p)."""
         motions = self.losses.shape[1]
         counts = random.multinomial(motions, np.full(motions, 1 / motions), DRAWS)
         finite = np.isfinite(self.losses).all(axis=1)
@@ -61,7 +61,7 @@ class Tried:
 
 
 def search(losses: Losses, space: Space, sets: int, rounds: int, seed: int) -> Tried:
-    """Judges 2 x `sets` at random, then `sets` nearer to the best in each further round."""
+    """Evaluate 2 x `sets` at random, then `sets` nearer to the best in each further round."""
     random = np.random.default_rng(seed)
     drawn = space.drawn(2 * sets, random)
     tried = Tried(np.empty((0, len(space))), np.empty((0, 0)))

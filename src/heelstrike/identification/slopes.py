@@ -1,4 +1,4 @@
-"""Least squares with slopes from clouds: many sets of parameters at a time.
+"""Least squares with derivatives from clouds of parameter sets.
 
     minimise |r(x)|^2,  x = ln p;    r(x_i) = r_0 + J (x_i - x) + rough_i     over a cloud of x_i
     C = s^2 (J^T J)^-1 + cov((J^T J)^-1 J^T rough_i),   s^2 = |r|^2 / (samples - p)
@@ -30,17 +30,17 @@ Residuals = Callable[[Floats], Floats]
 """r (sets, samples) of sets of parameters, rows of ln p; not finite where a motion diverged."""
 
 SEARCHED, ROUNDS = 6, 30
-"""Rounds before there are slopes, and with them at most."""
+"""Rounds before derivatives are used, and largest number of rounds with them."""
 DAMPINGS = np.array([0.0, 1e-6, 1e-4, 1e-2, 0.1, 1.0, 10.0, 1e3])
-"""Of a step, as shares of the diagonal of J^T J."""
+"""Dampings of a step, as shares of the diagonal of J^T J."""
 WIDE = 1.5
 """Standard deviation of a cloud, in standard errors."""
 LEAST, MOST = 1e-6, 0.3
 """Bounds of it, of ln p."""
 SHRINK = 4.0
-"""By which a cloud's standard deviation falls in a round, at most."""
+"""Largest factor by which a cloud's standard deviation falls in a round."""
 SETTLED = 2.0
-"""Variance of a cloud over what it is to be, below which it has its size."""
+"""Ratio of a cloud's variance to its target below which its size is accepted."""
 STILL, STOP = 0.3, 1e-11
 """Steps below this, in standard errors or of ln p, then end it."""
 FOLLOWED = 4
@@ -53,13 +53,13 @@ NOTHING = 1e3
 
 @dataclass(frozen=True)
 class Solution:
-    """Where the sum of squares is least, and how sharply."""
+    """Minimum of the sum of squares, with its covariance."""
 
     x: Floats
     covariance: Floats
-    """Of ln p, (p, p)."""
+    """Covariance of ln p, (p, p)."""
     residual: float
-    """s"""
+    """Standard deviation s of the residuals."""
     samples: int
 
 
@@ -68,11 +68,11 @@ class _Line:
     """r as a line through a cloud."""
 
     r: Floats
-    """At the middle, (samples,)."""
+    """Residuals at the centre, (samples,)."""
     slopes: Floats
     """J, (samples, p)."""
     rough: Floats
-    """What the line leaves, (sets, samples)."""
+    """Residuals of the line, (sets, samples)."""
 
     def covariance(self) -> Floats:
         samples, p = self.slopes.shape
@@ -86,7 +86,7 @@ class _Line:
         return (v * noise) @ v.T + jumps
 
     def steps(self) -> Floats:
-        """One for each damping, (dampings, p)."""
+        """Return a step for each damping, (dampings, p)."""
         normal = self.slopes.T @ self.slopes
         diagonal = np.diag(normal)
         size = np.sqrt(np.maximum(diagonal, BLIND * max(float(diagonal.max()), 1e-300)))
@@ -97,7 +97,7 @@ class _Line:
 
 
 def least_squares(residuals: Residuals, space: Space, sets: int, seed: int) -> Solution:
-    """From a search over the ranges."""
+    """Minimise the sum of squares, from a search over the ranges."""
     random = np.random.default_rng(seed)
     tried = search(lambda x: _sizes(residuals(x))[:, None], space, sets, SEARCHED, seed)
     best = tried.x[np.argsort(tried.means)[: max(len(space) + 1, sets // 4)]]
@@ -129,7 +129,7 @@ def _line(
     sets: int,
     random: np.random.Generator,
 ) -> tuple[float, _Line]:
-    """|r|^2 at x, and the line through the sets of a cloud that did not diverge."""
+    """Return |r|^2 at x, and the line through the sets of a cloud that did not diverge."""
     around = random.multivariate_normal(np.zeros(len(x)), cloud, sets, method="eigh")
     points = space.clipped(x + np.concatenate([np.zeros((1, len(x))), around]))
     made = residuals(points)
@@ -146,13 +146,13 @@ def _line(
 
 
 def _bounded(covariance: Floats) -> Floats:
-    """With standard deviations from LEAST to MOST in every direction."""
+    """Return a covariance with standard deviations from LEAST to MOST in every direction."""
     w, v = np.linalg.eigh(np.atleast_2d(covariance))
     return np.asarray((v * np.clip(w, LEAST**2, MOST**2)) @ v.T)
 
 
 def _sizes(r: Floats) -> Floats:
-    """|r|^2 of each row; infinite where it is no number."""
+    """Return |r|^2 of each row; infinite where it is not a number."""
     with np.errstate(over="ignore", invalid="ignore"):
         sizes = np.sum(r**2, axis=1)
     return np.where(np.isfinite(sizes), sizes, np.inf)

@@ -1,4 +1,4 @@
-"""What is searched: parameters by path with their ranges, all above 0, as logarithms.
+"""The space of a search: parameters by path with their ranges, all above 0, as logarithms.
 
 A stiffness is known to a share of itself, so steps, standard errors and the combinations that data
 determine (apart.py) are all of logarithms: x = ln p, and c / sqrt(k) is a direction in x.
@@ -18,7 +18,7 @@ from heelstrike.errors import HeelstrikeError
 Search = Mapping[Any, tuple[float, float]]
 """Least and most by path; several paths, a tuple as the key, share one number."""
 DECADE = 10.0
-"""A range that is not given: the law's own value, divided and multiplied by this."""
+"""Default range: the law's own value divided and multiplied by this."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Space:
     """The path; of several that share a number, the first."""
     paths: tuple[tuple[str, ...], ...]
     low: Floats
-    """ln of the least, (p,)."""
+    """Logarithm of the lower bounds, (p,)."""
     high: Floats
 
     @classmethod
@@ -56,7 +56,7 @@ class Space:
         return len(self.names)
 
     def values(self, x: Floats) -> dict[str, Floats]:
-        """Parameters by path, a value a set, of the rows of x."""
+        """Return parameters by path, one value per set, of the rows of x."""
         return {
             path: np.exp(column)
             for one, column in zip(self.paths, x.T, strict=True)
@@ -67,17 +67,17 @@ class Space:
         return np.clip(x, self.low, self.high)
 
     def drawn(self, sets: int, random: np.random.Generator) -> Floats:
-        """Uniform in the logarithms, (sets, p)."""
+        """Draw sets uniformly in the logarithms, (sets, p)."""
         return random.uniform(self.low, self.high, (sets, len(self)))
 
     def prefixed(self, prefix: str) -> Space:
-        """The same where a path is longer."""
+        """Return the space with a prefix before every path."""
         paths = tuple(tuple(prefix + path for path in one) for one in self.paths)
         return Space(self.names, paths, self.low, self.high)
 
 
 def around(values: Mapping[str, Floats]) -> dict[str, tuple[float, float]]:
-    """A range for every number above 0: a decade to each side."""
+    """Return a range for every number above 0: a decade to each side."""
     return {
         path: (float(value[0]) / DECADE, float(value[0]) * DECADE)
         for path, value in values.items()

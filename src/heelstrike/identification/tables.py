@@ -12,7 +12,7 @@ from heelstrike.errors import HeelstrikeError
 
 
 def columns(table: Mapping[str, Any], *names: str) -> tuple[Floats, ...]:
-    """Flat arrays of one length, all finite."""
+    """Return the columns as flat arrays of one length, all finite."""
     arrays = {name: np.asarray(table[name], dtype=float).ravel() for name in names}
     sizes = {name: array.size for name, array in arrays.items()}
     if len(set(sizes.values())) > 1:

@@ -1,1 +1,1 @@
-"""Yardsticks, the same for every law: what a recording says about its contacts."""
+"""Yardsticks for contacts in recordings, the same for every law."""

@@ -20,7 +20,7 @@ NARROWEST, WIDEST = 10, 24
 
 
 class Comparison(Mapping[str, Yardsticks]):
-    """The yardsticks of some runs by name; shows itself at a prompt and by print()."""
+    """Yardsticks of several runs by name; print() shows them as a table."""
 
     def __init__(self, columns: Mapping[str, Yardsticks]) -> None:
         if not columns:
@@ -37,11 +37,11 @@ class Comparison(Mapping[str, Yardsticks]):
         return len(self._columns)
 
     def as_dict(self) -> dict[str, Any]:
-        """{run: {yardstick: value}}, ready for JSON."""
+        """Return {run: {yardstick: value}}, ready for JSON."""
         return {name: column.as_dict() for name, column in self.items()}
 
     def markdown(self) -> str:
-        """A table for a page."""
+        """Return a table for a page."""
         head = [["", *(name.replace("|", "\\|") for name in self)], ["---"] * (1 + len(self))]
         return "\n".join(f"| {' | '.join(line)} |" for line in [*head, *self._rows()])
 
@@ -63,7 +63,7 @@ class Comparison(Mapping[str, Yardsticks]):
     __repr__ = __str__
 
     def _rows(self) -> list[list[str]]:
-        """A yardstick's name, then its value in each run."""
+        """Return a yardstick's name, then its value in each run."""
         columns = [column.rows() for column in self.values()]
         rows = [[of[0][0], *(value for _, value in of)] for of in zip(*columns, strict=True)]
         failures = [column.failed for column in self.values()]
@@ -73,5 +73,5 @@ class Comparison(Mapping[str, Yardsticks]):
 
 
 def compare(runs: Mapping[str, Recording], world: int = 0, settle: float = 0.0) -> Comparison:
-    """Measures runs by one yardstick, each without its first `settle` seconds."""
+    """Measure runs by one yardstick, each without its first `settle` seconds."""
     return Comparison({name: yardsticks(run, world, settle) for name, run in runs.items()})

@@ -1,7 +1,8 @@
-"""Coefficients of friction from what a recording says of its laws.
+"""Coefficients of friction of the laws of a recording.
 
-mu_s bounds friction, mu_k is what a sliding point feels; a law with one coefficient, mu, has both
-alike. No friction law: zero. A law that names none of these: NaN, and so is what rests on it.
+mu_s bounds friction, mu_k applies to a sliding point; a law with one coefficient, mu, has both
+alike. No friction law: zero. A law that names none of these: NaN, and so are the results that
+depend on it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 def coefficients(
     info: Mapping[str, Any], owner: str, world: int, depth: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """mu_s and mu_k under the law of a surface or body at some depths, of the same shape."""
+    """Return mu_s and mu_k under the law of a surface or body at some depths, of the same shape."""
     law = info["laws"][owner]
     if "membrane" in law and "rigid" in law:  # which of the two rubs is told by the depth
         below = depth > _value(info, f"{owner}.thickness", world)
@@ -38,7 +39,7 @@ def _pair(
 
 
 def _value(info: Mapping[str, Any], path: str, world: int, default: float = np.nan) -> float:
-    """A parameter of one number, in one world."""
+    """Return a parameter of one number, in one world."""
     if path in info["varied"]:
         return float(np.ravel(info["varied"][path])[world])
     values = np.atleast_1d(info["parameters"].get(path, default))

@@ -36,9 +36,9 @@ from heelstrike.simulate.suggest import in_words, suggest
 SCENE, ALL, MUJOCO = "scene", "all", "mujoco"
 """The scene's own law; all that hs.suggest knows; the column of MuJoCo."""
 TURNS = 7
-"""Runs of which the fastest tells the time of a step."""
+"""Runs of which the fastest gives the time of a step."""
 CLEAR = 5e-3
-"""By which a run must take longer than a single step does, to tell that time [s]."""
+"""Smallest difference between the time of a run and of one step that gives that time [s]."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,15 @@ class Column:
     words: str
     """The law with its numbers."""
     reasons: tuple[str, ...] = ()
-    """Why they are what they are."""
+    """Reasons for these parameters."""
     said: tuple[str, ...] = ()
-    """What was refused, or warned of."""
+    """Errors and warnings."""
     run: Recording | None = field(default=None, repr=False)
     yardsticks: Yardsticks = field(default_factory=Yardsticks, repr=False)
     measures: Measures = field(default_factory=Measures)
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return the comparison, ready for JSON."""
         return {
             "name": self.name,
             "law": self.law,
@@ -94,11 +94,11 @@ class LawComparison(Mapping[str, Column]):
 
     @property
     def table(self) -> Comparison:
-        """The yardsticks, as hs.compare has them."""
+        """Yardsticks of all runs, as by hs.compare."""
         return Comparison({column.name: column.yardsticks for column in self.columns})
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return the comparison, ready for JSON."""
         return {
             "scene": self.scene,
             "about": self.about,
@@ -121,9 +121,9 @@ def compare_laws(
     settle: float | None = None,
     report: Callable[[str], None] = lambda name: None,
 ) -> LawComparison:
-    """Runs a scene under each law and step; `settle` is half of its duration if not given.
+    """Run a scene under each law and step; `settle` is half of its duration by default.
 
-    `report` is told the name of each run before it starts.
+    `report` is called with the name of each run before it starts.
     """
     made = scene if isinstance(scene, SceneFile) else load_scene(scene)
     made = made.changed(recording=replace(made.content.recording, every=1, variables="standard"))
@@ -148,7 +148,7 @@ def compare_laws(
 
 
 def law_names(laws: str | Sequence[str]) -> list[str]:
-    """The laws that are meant, each once; refuses a name that is none."""
+    """Return the named laws, each once; raise an error for an unknown name."""
     given = laws.split(",") if isinstance(laws, str) else list(laws)
     names = [word for name in given for word in (NAMES if name == ALL else (name.strip(),))]
     for name in names:
@@ -162,7 +162,9 @@ def law_names(laws: str | Sequence[str]) -> list[str]:
 def under(
     made: SceneFile, law: str, dt: float, wish: tuple[float, float]
 ) -> tuple[SceneFile, str, tuple[str, ...]]:
-    """The scene with a law and a step, the law in words, and why it has its numbers."""
+    """Return the scene with a law and a step, the law in words, and the reasons for its
+    parameters.
+    """
     if not made.content.surface:
         raise HeelstrikeError(f"scene '{made.name}' has no surface, so no law to compare")
     timed = made.changed(simulation=replace(made.content.simulation, dt=dt))
@@ -188,7 +190,7 @@ def under(
 
 
 def _by_surface(words: dict[str, str]) -> str:
-    """Laws of several surfaces, each after the names of those that have it."""
+    """Return the laws of several surfaces, each after the names of its surfaces."""
     names: dict[str, list[str]] = {}
     for name, text in words.items():
         names.setdefault(text, []).append(name)
@@ -225,7 +227,7 @@ def _column(
 
 
 def _stable(largest: Callable[[], float]) -> tuple[float, tuple[str, ...]]:
-    """The largest stable step [s], NaN where it cannot be judged; and then why."""
+    """Return the largest stable step [s] and, where it is NaN, the reason."""
     try:
         return largest(), ()
     except NotAtRestError as reason:
@@ -233,8 +235,9 @@ def _stable(largest: Callable[[], float]) -> tuple[float, tuple[str, ...]]:
 
 
 def _step_time(made: SceneFile, sim: Simulator, steps: int) -> float:
-    """CPU time of a recorded step [s]: what a run takes more than one of a single step. A run that
-    takes hardly more goes on for longer, and what it does then is nobody's concern.
+    """Return the CPU time of a recorded step [s]: that of a run less that of a single step.
+
+    A run that takes hardly longer than one step is extended; its results are not used.
     """
     q0, v0 = made.start
 

@@ -1,4 +1,4 @@
-"""What a comparison of laws tells beside the yardsticks: forces, energy and cost of a whole run."""
+"""Forces, energy and cost of a whole run, reported beside the yardsticks."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class Measures:
-    """NaN where there was nothing to measure. Forces are those of what stands in the world."""
+    """Measures of a run; NaN where nothing was measured. Forces are those of surfaces at rest."""
 
     peak_force: float = NAN
     """Largest normal force of all points together [N]."""
     impulse: float = NAN
-    """Of the normal forces, over the whole run [N s]."""
+    """Impulse of the normal forces over the whole run [N s]."""
     ground_work: float = NAN
-    """Done by normal forces on the robot [J]; > 0: the ground gave energy."""
+    """Work of normal forces on the robot [J]; positive: the ground supplied energy."""
     stable_dt: float = NAN
     """Largest simulated step in which the scene rests [s]."""
     step_time: float = NAN
     """CPU time of one world's step [s]."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON: None stands for NaN."""
+        """Return the measures, ready for JSON: None stands for NaN."""
         values = {f.name: float(getattr(self, f.name)) for f in fields(self)}
         return finite(values)
 
 
 def measured(run: Recording, scene: Scene, stable_dt: float, step_time: float) -> Measures:
-    """Of the first world of a run."""
+    """Measure the first world of a run."""
     data, info = run.data, run.info
     ground = [pair.carrier is None for pair in scene.pairs]
     total = data["normal_force"].values[0][:, ground].sum(axis=1)

@@ -1,4 +1,4 @@
-"""How far contacts are from Signorini's condition and Coulomb's law.
+"""Residuals of contacts in Signorini's condition and Coulomb's law.
 
     0 <= f_n,  u_n+ >= 0,  f_n u_n+ = 0                                Signorini, at the velocity
     |f_t| <= mu_s f_n,     f_t . u_t+ + mu_k f_n |u_t+| = 0            Coulomb, most dissipation
@@ -23,7 +23,7 @@ from heelstrike.measure.window import Window
 
 
 def residuals(w: Window) -> dict[str, float]:
-    """The largest of each; NaN where nothing touched."""
+    """Return the largest of each residual; NaN if nothing touched."""
     speed = np.linalg.norm(w.slip, axis=-1)
     bound = w.mu_k * np.maximum(w.normal, 0) * speed
     lifted = w.outward + w.mu_k * speed  # along the normal, of u + Gamma
@@ -41,7 +41,9 @@ def residuals(w: Window) -> dict[str, float]:
 
 
 def outside(radial: np.ndarray, axial: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Distance of (radial, axial) from the cone a radial <= b axial; a, b >= 0, not both 0."""
+    """Return the distance of (radial, axial) from the cone a radial <= b axial; a, b >= 0, not
+    both 0.
+    """
     length = np.hypot(a, b)
     beside = np.maximum(a * radial - b * axial, 0) / length
     behind = b * radial + a * axial < 0  # the tip is nearest
@@ -49,5 +51,5 @@ def outside(radial: np.ndarray, axial: np.ndarray, a: np.ndarray, b: np.ndarray)
 
 
 def largest(values: np.ndarray) -> float:
-    """NaN of nothing, and where any is NaN."""
+    """Return the largest value; NaN if there is none or any is NaN."""
     return float(values.max()) if values.size else float("nan")

@@ -1,4 +1,4 @@
-"""Where a scene rests: the pose in which stability is judged.
+"""The pose in which a scene rests, where its stability is judged.
 
 Pushes and motions are left out. The servo of what stands free holds the pose of the start; a fixed
 base keeps its servo's own reference, by which alone it can press on anything. So held, the scene is
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 SETTLES, SMALL = 2.0, 1e-4
 """Time that a scene has to come to rest, and its step [s]."""
 SWING = 0.5
-"""Of the mean force: how far the force of a scene at rest may leave it."""
+"""Largest deviation of the force from its mean in a scene at rest, as a share."""
 TOUCH = 1e-6
-"""Depth at which what has no stiffness starts [m]."""
+"""Initial depth under a law without stiffness [m]."""
 
 
 class NotAtRestError(HeelstrikeError):
@@ -44,7 +44,7 @@ class NotAtRestError(HeelstrikeError):
 
 
 def still(made: SceneFile) -> SceneFile:
-    """The scene without pushes and motions, held by its servo."""
+    """Return the scene without pushes and motions, held by its servo."""
     servo = made.content.servo
     if servo is not None and free(made):
         servo = replace(servo, reference=None)
@@ -52,7 +52,7 @@ def still(made: SceneFile) -> SceneFile:
 
 
 def rest_pose(made: SceneFile, sim: Simulator) -> np.ndarray:
-    """Where a still scene comes to rest, (nq,)."""
+    """Return the pose in which a still scene comes to rest, (nq,)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeelstrikeWarning)
         data = sim.run(
@@ -82,7 +82,9 @@ def _cannot(made: SceneFile) -> str:
 
 
 def steady(made: SceneFile, normal: np.ndarray) -> np.ndarray:
-    """Whether ground carries a scene at rest, from normal forces (worlds, steps, points)."""
+    """Return whether the ground carries a scene at rest, from normal forces (worlds, steps,
+    points).
+    """
     late, at = _late(made, normal), support(made, made.content.simulation.dt)
     mean = late.mean(axis=1)
     least = SWING * at.points * at.load if free(made) else 1e-9
@@ -91,13 +93,13 @@ def steady(made: SceneFile, normal: np.ndarray) -> np.ndarray:
 
 
 def _late(made: SceneFile, normal: np.ndarray) -> np.ndarray:
-    """Force of what stands in the world, the last quarter (worlds, steps)."""
+    """Return the force of surfaces at rest in the last quarter, (worlds, steps)."""
     ground = [pair.carrier is None for pair in made.scene.pairs]
     return np.asarray(normal[:, -(normal.shape[1] // 4) :, ground].sum(axis=2))
 
 
 def let_down(made: SceneFile) -> np.ndarray:
-    """The start with all that is free moved along gravity to the depth of its load, (nq,)."""
+    """Return the start with free bodies moved along gravity to the depth of their load, (nq,)."""
     q, scene = made.start[0].copy(), made.scene
     if not free(made) or not scene.gravity.any() or not scene.pairs:
         return q
@@ -106,7 +108,7 @@ def let_down(made: SceneFile) -> np.ndarray:
 
 
 def lowered(made: SceneFile, rest: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Where it rests when its stiffness is scaled, (worlds, nq): deeper where it is softer."""
+    """Return the rest poses for scaled stiffness, (worlds, nq): deeper where it is softer."""
     if not free(made) or not made.scene.gravity.any():
         return np.tile(rest, (len(scale), 1))
     deeper = _depths(made, scale) - _depths(made, np.ones(1))
@@ -114,12 +116,14 @@ def lowered(made: SceneFile, rest: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 
 def free(made: SceneFile) -> bool:
-    """Whether something of it can fall."""
+    """Return whether a body of the scene can fall."""
     return any(joint.kind == "free" for joint in made.robot.joints)
 
 
 def _deepest(made: SceneFile, q: np.ndarray) -> tuple[float, np.ndarray]:
-    """Depth of the deepest point [m], and the way along gravity that takes it 1 m deeper."""
+    """Return the depth of the deepest point [m], and the way along gravity that takes it 1 m
+    deeper.
+    """
     scene = made.scene
     depths, joined = contacts_at(scene, q)
     ground = [i for i, pair in enumerate(scene.pairs) if pair.carrier is None]
@@ -129,7 +133,7 @@ def _deepest(made: SceneFile, q: np.ndarray) -> tuple[float, np.ndarray]:
 
 
 def _moved(made: SceneFile, q: np.ndarray, by: np.ndarray) -> np.ndarray:
-    """All that is free moved, (worlds, nq)."""
+    """Return the pose with all free bodies moved, (worlds, nq)."""
     starts = np.tile(q, (len(by), 1))
     for joint in made.robot.joints:
         if joint.kind == "free":
@@ -138,7 +142,7 @@ def _moved(made: SceneFile, q: np.ndarray, by: np.ndarray) -> np.ndarray:
 
 
 def _depths(made: SceneFile, scale: np.ndarray) -> np.ndarray:
-    """Of a point at rest, for each scale of the stiffness [m]."""
+    """Return the depth of a point at rest for each scale of the stiffness [m]."""
     law = made.scene.surfaces[0].law
     normal = law.normal if isinstance(law, Elastic) else spring_of(law)
     if normal is None:
@@ -151,17 +155,17 @@ def _depths(made: SceneFile, scale: np.ndarray) -> np.ndarray:
 
 
 def support(made: SceneFile, dt: float) -> Support:
-    """What the points feel that touch together at the start."""
+    """Return the load and the effective masses of points that touch at the start."""
     return support_of(made.scene, dt, made.start[0], made.control)
 
 
 def spring_of(law: SurfaceLaw) -> NormalLaw | None:
-    """What gives way explicitly; None where nothing does."""
+    """Return the explicit elastic law; None if there is none."""
     if isinstance(law, MicroMacro):
         return spring_of(law.membrane)
     return law.normal if isinstance(law, Elastic) and not law.couples else None
 
 
 def exponent(law: NormalLaw) -> float:
-    """Of its depth."""
+    """Return the exponent of its depth."""
     return float(law.n) if isinstance(law, HuntCrossley) else 1.0

@@ -1,4 +1,4 @@
-"""Which steps a scene can rest in: over dt, and over dt and stiffness, a world for every pair.
+"""Steps in which a scene can rest, over dt and stiffness, one world for every pair.
 
 Every world starts at rest where the scene came to rest (measure/resting.py), and makes 1000 steps.
 It is unstable if it diverged, or if the force of the ground is not steady. dt and k are run-time
@@ -42,31 +42,31 @@ if TYPE_CHECKING:
 
 STEPS = 1000
 SCALE = np.geomspace(1e-1, 1e3, 21)
-"""Stiffness of a map, times the law's own."""
+"""Scales of the law's stiffness in a map."""
 STEP_SIZES = np.geomspace(1e-4, 2e-2, 24)
-"""Of a map, and of a search for the largest stable step [s]."""
+"""Steps of a map and of a search for the largest stable step [s]."""
 STIFF = re.compile(r".*\bnormal\.(law\.)?k")
 DAMPED = re.compile(r".*\bnormal\.(law\.)?c")
 LONGEST = 0.1
-"""Step that the closed form looks below [s]."""
+"""Largest step that the closed form considers [s]."""
 
 
 @dataclass(frozen=True)
 class StabilityMap:
-    """Where a scene rests, and where the closed form says it could."""
+    """Steps and stiffnesses in which a scene rests, simulated and by the closed form."""
 
     k: np.ndarray
     """Stiffness of a point [N/m]; empty for laws without."""
     dt: np.ndarray
-    """[s]"""
+    """Steps [s]."""
     unstable: np.ndarray
-    """(dt, k), or (dt, 1)."""
+    """Whether a world is unstable, (dt, k) or (dt, 1)."""
     closed: np.ndarray
     """The largest stable step of each k [s]; inf where there is no limit."""
     bristle: float
-    """That of friction's own spring along the surface [s]; beyond it friction chatters."""
+    """Largest stable step of friction's own spring [s]; beyond it friction chatters."""
     mass: float
-    """Of the lightest way in which the points move together, at the scene's own step [kg]."""
+    """Smallest effective mass of the points, at the scene's own step [kg]."""
 
     @property
     def own(self) -> int:
@@ -74,28 +74,32 @@ class StabilityMap:
         return int(np.abs(np.log(SCALE)).argmin()) if len(self.k) > 1 else 0
 
     def row(self, dt: float) -> int:
-        """That of the largest simulated step up to dt."""
+        """Return the row of the largest simulated step up to dt."""
         return max(int(np.searchsorted(self.dt, dt * (1 + 1e-9))) - 1, 0)
 
     def largest(self, column: int = 0) -> float:
-        """The last of the smallest steps that are stable [s]; 0 if none is."""
+        """Return the last of the smallest steps that are stable [s]; 0 if none is."""
         return last_stable(self.dt, ~self.unstable[:, column])
 
     def stiffest(self, row: int) -> float:
-        """The largest simulated k below the first unstable one at a step [N/m]; 0 if none is."""
+        """Return the largest simulated k below the first unstable one at a step [N/m]; 0 if none
+        is.
+        """
         unstable = self.unstable[row]
         first = int(unstable.argmax()) if unstable.any() else len(self.k)
         return float(self.k[first - 1]) if first else 0.0
 
 
 def last_stable(steps: np.ndarray, stable: np.ndarray) -> float:
-    """The last step before the first that is not stable [s]; 0 if there is none."""
+    """Return the last step before the first that is not stable [s]; 0 if there is none."""
     count = len(stable) if stable.all() else int((~stable).argmax())
     return float(steps[count - 1]) if count else 0.0
 
 
 def stability_map(made: SceneFile, scales: np.ndarray | None = None) -> StabilityMap:
-    """Of a scene under its laws; `scales` are those of the stiffness, one where it has none."""
+    """Return the map of a scene under its laws; `scales` are those of the stiffness, one where it
+    has none.
+    """
     made = still(made)
     sim, law = made.simulator(bare=True), made.scene.surfaces[0].law
     stiff = [float(x.ravel()[0]) for path, x in sim.parameters.items() if STIFF.fullmatch(path)]
@@ -114,12 +118,12 @@ def stability_map(made: SceneFile, scales: np.ndarray | None = None) -> Stabilit
 
 
 def largest_stable_step(made: SceneFile) -> float:
-    """The last of STEP_SIZES in which the scene rests [s]."""
+    """Return the last of STEP_SIZES in which the scene rests [s]."""
     return stability_map(made, np.ones(1)).largest()
 
 
 def rests(made: SceneFile, sim: Simulator, dt: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Whether the scene stays at rest, for each step and scale of the stiffness."""
+    """Return whether the scene stays at rest, for each step and scale of the stiffness."""
     worlds, rest = len(dt), rest_pose(made, sim)
     vary: dict[str, np.ndarray] = {"dt": dt}
     for path, value in sim.parameters.items():
@@ -142,10 +146,11 @@ def rests(made: SceneFile, sim: Simulator, dt: np.ndarray, scale: np.ndarray) ->
 
 
 def limit(law: SurfaceLaw, at_steps: list[Support], scale: float = 1.0) -> float:
-    """The largest stable step of the normal law by the closed form [s]; inf where it has none.
+    """Return the largest stable step of the normal law by the closed form [s]; inf where it has
+    none.
 
-    `at_steps` is what points feel in every fourth of STEP_SIZES: an implicit servo weighs less in
-    small steps.
+    `at_steps` holds loads and masses at every fourth of STEP_SIZES: an implicit servo adds less
+    inertia in small steps.
     """
     normal = spring_of(law)
     if normal is None:
@@ -166,7 +171,7 @@ def limit(law: SurfaceLaw, at_steps: list[Support], scale: float = 1.0) -> float
 
 
 def bristle_limit(law: SurfaceLaw, at_steps: list[Support]) -> float:
-    """The same of a bristle along the surface [s]."""
+    """Return the largest stable step of a bristle along the surface [s]."""
     soft = law.membrane if isinstance(law, MicroMacro) else law
     friction = getattr(soft, "friction", None)
     if not isinstance(friction, Bristle):

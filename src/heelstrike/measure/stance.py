@@ -1,4 +1,4 @@
-"""How contacts carry a load: penetration, creep, chatter, spread.
+"""Penetration, creep, chatter and spread of contacts under load.
 
     creep    = slope of a point's way over time, by least squares                  [um/s]
     chatter  = sum of |change of force from step to step| / (time  weight)         [1/s]
@@ -18,11 +18,11 @@ from heelstrike.measure.window import Window
 
 MICRO = 1e6
 HYPERSTATIC = 4
-"""Points of a body from which statics does not tell the forces of a plane contact."""
+"""Number of points above which statics does not determine the forces of a plane contact."""
 
 
 def penetration(w: Window) -> tuple[float, float]:
-    """Largest depth, and mean depth of the points that carry [m]."""
+    """Return the largest depth, and the mean depth of the points that carry [m]."""
     inside = w.depth[:-1]
     carried = inside[w.loaded]
     mean = float(carried.mean()) if carried.size else float("nan")
@@ -30,8 +30,9 @@ def penetration(w: Window) -> tuple[float, float]:
 
 
 def creep(w: Window) -> tuple[np.ndarray, np.ndarray]:
-    """Sinking, and creep along the surface, of each point that carries all the time, else NaN
-    [um/s].
+    """Return the sinking and the creep along the surface of each point [um/s].
+
+    They are NaN for points that do not carry all the time.
     """
     stays = w.loaded.all(axis=0)
     start = np.zeros((1, *w.slip.shape[1:]))
@@ -41,13 +42,15 @@ def creep(w: Window) -> tuple[np.ndarray, np.ndarray]:
 
 
 def slope(values: np.ndarray, dt: float) -> np.ndarray:
-    """Of the straight line nearest to values in time, along the first axis."""
+    """Return the slope of the least-squares line through values in time, along the first axis."""
     t = dt * (np.arange(len(values)) - (len(values) - 1) / 2)
     return np.tensordot(t, values - values[0], axes=1) / (t @ t)
 
 
 def chatter(w: Window) -> tuple[float, np.ndarray]:
-    """Of the total normal force, and of each point's, over the same weight [1/s]."""
+    """Return the chatter of the total normal force and of each point's, over the same weight
+    [1/s].
+    """
     total = w.normal.sum(axis=1)
     weight = total.mean()
     if len(total) < 2 or weight <= 0:
@@ -58,7 +61,9 @@ def chatter(w: Window) -> tuple[float, np.ndarray]:
 
 
 def spread(w: Window) -> dict[str, float]:
-    """Of each body, the mean over the steps in which it stands on enough points; NaN of none."""
+    """Return the mean spread of each body over steps in which it stands on enough points, or
+    NaN.
+    """
     found = {}
     for body in dict.fromkeys(w.bodies):
         own = np.array([name == body for name in w.bodies])

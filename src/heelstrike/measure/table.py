@@ -1,4 +1,4 @@
-"""The table of a comparison of laws: what stands in it, in which units, and how a cell is written.
+"""The table of a comparison of laws: its entries, their units, and how a cell is written.
 
 Works on what `LawComparison.as_dict` gives, so that a table made from a JSON file is the same.
 """
@@ -54,7 +54,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
 
 
 def cell(column: Mapping[str, Any], entry: Entry) -> str:
-    """The number of a run as text."""
+    """Return the number of a run as text."""
     value = {**column["yardsticks"], **column["measures"]}[entry.key]
     if value is None:
         return NONE
@@ -67,13 +67,13 @@ def cell(column: Mapping[str, Any], entry: Entry) -> str:
 
 
 def written(value: float, digits: int = 2) -> str:
-    """A few digits: 880, 0.0027, 2.9e-8."""
+    """Return a number with a few digits: 880, 0.0027, 2.9e-8."""
     text = f"{float(f'{value + 0.0:.{digits}g}'):g}"  # no -0, no 8.8e+02
     return text.replace("e-0", "e-").replace("e+0", "e+")
 
 
 def failure(column: Mapping[str, Any]) -> str:
-    """Why a run has no numbers; empty where it has."""
+    """Return the reason why a run has no numbers; empty if it has."""
     if column["yardsticks"]["failed"] >= 0:
         return f"diverged at step {column['yardsticks']['failed']}"
     return "refused" if column["yardsticks"]["seconds"] is None else ""

@@ -26,14 +26,14 @@ NEEDED = ("depth", "depth_rate", "force", "normal_force", "slip")
 
 @dataclass(frozen=True)
 class Window:
-    """Arrays are (steps, points) unless told otherwise; SI units."""
+    """Measured steps; arrays are (steps, points) unless stated otherwise, in SI units."""
 
     dt: float
     points: list[str]
     bodies: list[str]
     """The body of each point."""
     depth: np.ndarray
-    """At the start of each step, and at the end of the last: (steps + 1, points)."""
+    """Depth at the start of each step and at the end of the last, (steps + 1, points)."""
     normal: np.ndarray
     """Normal force."""
     tangent: np.ndarray
@@ -43,18 +43,18 @@ class Window:
     slip: np.ndarray
     """Tangential velocity after the step, (steps, points, 3)."""
     power: np.ndarray
-    """Of friction at that velocity."""
+    """Power of friction at that velocity."""
     mu_s: np.ndarray
     mu_k: np.ndarray
 
     @property
     def touching(self) -> np.ndarray:
-        """Points that are inside at the start of a step: those that a law acts on."""
+        """Whether a point is inside a surface at the start of a step, so that a law acts on it."""
         return self.depth[:-1] > 0
 
     @property
     def loaded(self) -> np.ndarray:
-        """Points that carry."""
+        """Whether a point carries load."""
         return self.touching & (self.normal > 0)
 
     @property
@@ -63,7 +63,7 @@ class Window:
 
 
 def window(run: Recording, world: int = 0, settle: float = 0.0) -> Window:
-    """A world's steps after `settle` seconds."""
+    """Return a world's steps after `settle` seconds."""
     first, dt = start(run, world, settle)
     data, info = run.data.isel(world=world, time=slice(first, None)), run.info
     depth, rate, force, normal, slip = (data[name].values.astype(float) for name in NEEDED)
@@ -89,7 +89,9 @@ def window(run: Recording, world: int = 0, settle: float = 0.0) -> Window:
 
 
 def start(run: Recording, world: int, settle: float) -> tuple[int, float]:
-    """The first record of a window and the step [s]; refuses what cannot be measured."""
+    """Return the first record of a window and the step [s]; raise an error if nothing can be
+    measured.
+    """
     data, info = run.data, run.info
     missing = [name for name in NEEDED if name not in data or "time" not in data[name].dims]
     if missing or not data.sizes.get("point"):

@@ -1,10 +1,10 @@
-"""What a recording says about its contacts, in one schema for every law.
+"""Measures of the contacts of a recording, in one schema for every law.
 
     measured = yardsticks(run, settle=0.5)
     measured.creep_normal; measured.by_point["box.0"]["chatter"]; print(measured)
 
 residuals.py and stance.py hold the equations, window.py says which steps and velocities count.
-energy_residual is the change of kinetic and potential energy less all works; > 0 came from nothing.
+energy_residual is the change of kinetic and potential energy less all works; it should be 0.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _of(label: str, unit: str) -> Any:
 
 @dataclass(frozen=True)
 class Yardsticks:
-    """Numbers of one world; NaN where there was nothing to measure. print() shows them."""
+    """Measures of one world; NaN where nothing was measured. print() shows them."""
 
     seconds: float = _of("time measured", "s")
     cone_violation: float = _of("friction beyond the cone", "N")
@@ -57,7 +57,7 @@ class Yardsticks:
     """spread of each body."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON: None stands for NaN."""
+        """Return the measures, ready for JSON: None stands for NaN."""
         return finite({f.name: getattr(self, f.name) for f in fields(self)})
 
     def __str__(self) -> str:
@@ -66,16 +66,16 @@ class Yardsticks:
         return "\n".join(f"{name:<34}{value:>12}" for name, value in self.rows())
 
     def rows(self) -> list[tuple[str, str]]:
-        """Names with units, and values as text."""
+        """Return names with units, and values as text."""
         return [
-            (f"{f.metadata['label']} [{f.metadata['unit']}]", told(getattr(self, f.name)))
+            (f"{f.metadata['label']} [{f.metadata['unit']}]", formatted(getattr(self, f.name)))
             for f in fields(self)
             if f.metadata
         ]
 
 
 def yardsticks(run: Recording, world: int = 0, settle: float = 0.0) -> Yardsticks:
-    """Measures a world of a recording, without the first `settle` seconds."""
+    """Measure a world of a recording, without the first `settle` seconds."""
     first, _ = start(run, world, settle)
     failed = int(run.data["failed"].values[world]) if "failed" in run.data else -1
     if failed >= 0:
@@ -110,11 +110,11 @@ def yardsticks(run: Recording, world: int = 0, settle: float = 0.0) -> Yardstick
     )
 
 
-def told(value: float) -> str:
-    """Three digits; a dash where there is no number."""
+def formatted(value: float) -> str:
+    """Return a number with three digits, or a dash for NaN."""
     return "-" if math.isnan(value) else f"{value + 0.0:.3g}"  # no -0
 
 
 def _farthest(values: Iterable[float]) -> float:
-    """The value farthest from 0, with its sign; NaN is left out."""
+    """Return the value farthest from 0, with its sign; NaN is left out."""
     return max((v for v in values if not math.isnan(v)), key=abs, default=NAN)

@@ -1,4 +1,4 @@
-"""What a motion asks of a robot: joint torques, ZMP, friction, by inverse dynamics.
+"""Demands of a motion on a robot: joint torques, ZMP and friction, by inverse dynamics.
 
     H(q) a + b(q, v) = tau + J^T f        f: of the ground on each sole
 
@@ -23,27 +23,27 @@ from heelstrike.robot.robot import Robot
 
 @dataclass(frozen=True)
 class Demand:
-    """Over the motion's times."""
+    """Torques, forces and ZMP over the motion's times."""
 
     torque: np.ndarray
-    """(times, nv) [N m or N]; zero for the base."""
+    """Joint torques, (times, nv) [N m or N]; zero for the base."""
     force: np.ndarray
-    """Of the ground, (times, 3) [N]."""
+    """Force of the ground, (times, 3) [N]."""
     zmp: np.ndarray
-    """On the ground, (times, 2) [m]; NaN in flight."""
+    """ZMP on the ground, (times, 2) [m]; NaN in flight."""
     velocity: np.ndarray
-    """(times, nv)"""
+    """Velocities, (times, nv)."""
     stands: np.ndarray
-    """Where a foot is on the ground, (times)."""
+    """Whether a foot is on the ground, (times)."""
 
     @property
     def friction(self) -> float:
-        """The coefficient that it needs."""
+        """Coefficient of friction that the motion needs."""
         x, y, z = self.force[self.stands].T
         return float((np.hypot(x, y) / z).max())
 
     def check(self, robot: Robot, what: str) -> None:
-        """Refuses a motion that the motors cannot do."""
+        """Raise an error if the motors cannot produce the torques."""
         for values, limits, unit in (
             (self.torque, robot.torque_limit, "N m"),
             (self.velocity, robot.velocity_limit, "rad/s"),
@@ -61,7 +61,7 @@ class Demand:
 
 
 def demand(human: Humanoid, times: np.ndarray, q: np.ndarray, shares: np.ndarray) -> Demand:
-    """Of poses at equal times."""
+    """Return the demands of poses at equal time steps."""
     model = human.model
     data, dt = model.createData(), times[1] - times[0]
     steps = [pin.difference(model, a, b) / dt for a, b in pairwise(q)]
@@ -95,7 +95,7 @@ def feasible(
     q: np.ndarray,
     shares: np.ndarray,
 ) -> Motion:
-    """A motion with the torques that it takes, if the motors can do it."""
+    """Return the motion with its torques; raise an error if the motors cannot produce them."""
     found = demand(human, times, q, shares)
     found.check(human.robot, name)
     return Motion(times, q, found.torque, human.robot.name, name, settings=settings, feet=shares)

@@ -1,7 +1,7 @@
-"""The few places by which motions know a robot: its soles, its trunk, its hands.
+"""Soles, trunk and hands of a robot, by which motions are defined.
 
-They are found by themselves where a robot has a free base, two bodies with contact points, and a
-pose in which it stands on both; others are named: Humanoid.of(robot, left_foot="...", ...).
+They are found automatically if a robot has a free base, two bodies with contact points, and a
+pose in which it stands on both; otherwise they are named: Humanoid.of(robot, left_foot="...", ...).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Humanoid:
     robot: Robot
     model: pin.Model
     pose: np.ndarray
-    """In which it stands, soles flat."""
+    """Standing pose, with flat soles."""
     feet: tuple[int, int]
     """Bodies with the soles, left and right."""
     soles: tuple[pin.SE3, pin.SE3]
@@ -41,8 +41,10 @@ class Humanoid:
         right_foot: str | None = None,
         pose: str | np.ndarray | None = None,
     ) -> Humanoid:
-        """Finds the soles. Feet are bodies' names; the pose is one of the robot's, the first if
-        none is given. A humanoid is itself.
+        """Find the soles of a robot.
+
+        Feet are names of bodies; the pose is one of the robot's, by default the first. A humanoid
+        is returned as it is.
         """
         if isinstance(robot, Humanoid):
             if pose is not None:
@@ -62,20 +64,20 @@ class Humanoid:
         return cls(robot, model, q, feet, tuple(soles), tuple(halves))
 
     def placed(self, q: np.ndarray) -> tuple[pin.SE3, pin.SE3]:
-        """Both soles in the world."""
+        """Return the poses of both soles in the world."""
         left, right = (
             self.body_pose(q, foot) * sole for foot, sole in zip(self.feet, self.soles, strict=True)
         )
         return left, right
 
     def body_pose(self, q: np.ndarray, body: int) -> pin.SE3:
-        """A body in the world."""
+        """Return the pose of a body in the world."""
         data = self.model.createData()
         pin.forwardKinematics(self.model, data, q)
         return data.oMi[body + 1]
 
     def frame(self, name: str) -> tuple[int, pin.SE3]:
-        """The body of a link or site, and where it is on it."""
+        """Return the body of a link or site, and its pose on the body."""
         body = self.robot.body(name)
         frame = self.robot.frames.get(name)
         if frame is None:
@@ -83,7 +85,7 @@ class Humanoid:
         return body, pin.SE3(frame.rotation, frame.translation)
 
     def com(self, q: np.ndarray) -> np.ndarray:
-        """Centre of mass [m]."""
+        """Return the centre of mass [m]."""
         return np.array(pin.centerOfMass(self.model, self.model.createData(), q))
 
 
@@ -98,7 +100,7 @@ def _pose(robot: Robot, pose: str | np.ndarray | None) -> np.ndarray:
 
 
 def _feet(robot: Robot, data: pin.Data) -> tuple[int, int]:
-    """The two bodies with the lowest contact points, left one first."""
+    """Return the two bodies with the lowest contact points, left one first."""
     lowest: dict[int, float] = {}
     for point in robot.points:
         height = data.oMi[point.body + 1].act(point.position)[2] - point.radius

@@ -37,17 +37,17 @@ class Leap:
     """A jump on the spot."""
 
     flight: float
-    """With no foot on the ground [s]."""
+    """Time with no foot on the ground [s]."""
     lower: float
     """Depth of the crouch [m]."""
     stroke: float
-    """Way of the centre of mass from the crouch to where the soles leave the ground [m]."""
+    """Distance of the centre of mass from the crouch to where the soles leave the ground [m]."""
     tuck: float
-    """To which the soles are drawn up in flight [m]."""
+    """Height to which the soles are drawn up in flight [m]."""
     crouch: float
     """Time to go down, and to rise again [s]."""
     rest: float
-    """Before, between and after [s]."""
+    """Rest before, between and after [s]."""
 
     def __post_init__(self) -> None:
         if min(self.flight, self.lower, self.crouch, self.rest) <= 0:
@@ -71,8 +71,8 @@ def jump(
     crouch: float = 1.0,
     rest: float = 0.5,
 ) -> Motion:
-    """A jump on the spot; lengths that are not given are shares of the centre of mass's height:
-    lower 1/4, stroke 1/6, tuck 1/12.
+    """Return a jump on the spot; default lengths are shares of the centre of mass's
+    height: lower 1/4, stroke 1/6, tuck 1/12.
     """
     human = Humanoid.of(robot)
     soles = human.placed(human.pose)
@@ -108,7 +108,7 @@ def jump(
 def _balanced(
     model: pin.Model, before: np.ndarray, lean: float, pose: Callable[..., np.ndarray]
 ) -> float:
-    """The lean with which a pose follows another without angular momentum about y."""
+    """Return the lean with which a pose follows another without angular momentum about y."""
     data = model.createData()
 
     def momentum(at: float) -> float:
@@ -129,7 +129,9 @@ def _balanced(
 def _state(
     leap: Leap, gravity: float, push: float, t: float, total: float
 ) -> tuple[float, float, float]:
-    """Height of the centre of mass against the pose's, of the soles, share of each foot."""
+    """Return the height of the centre of mass relative to the pose's, of the soles, share of each
+    foot.
+    """
     speed, top = gravity * leap.flight / 2, leap.stroke - leap.lower
     middle = total / 2
     since = abs(t - middle) - leap.flight / 2  # the landing is the start backwards

@@ -1,7 +1,7 @@
 """A motion: poses over time, with names, kept in files.
 
-motion.save("walk.nc"); motion = hs.motion.Motion.load("walk.nc")       # NetCDF, with all it knows
-hs.motion.play(robot, "pattern.csv")                                    # a table of somebody else's
+motion.save("walk.nc"); motion = hs.motion.Motion.load("walk.nc")       # NetCDF, with all its data
+hs.motion.play(robot, "pattern.csv")                                    # another program's table
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Motion(Trajectory):
     robot: str = ""
     name: str = "motion"
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """What it was made with."""
+    """Settings it was generated with."""
     feet: np.ndarray | None = None
     """Share of the weight that each foot is meant to carry, left and right, (times, 2)."""
 
@@ -43,12 +43,13 @@ class Motion(Trajectory):
 
     @property
     def duration(self) -> float:
-        """From time 0 to the last pose [s]."""
+        """Time from 0 to the last pose [s]."""
         return float(np.asarray(self.times)[-1])
 
     def finer(self, rate: float) -> Motion:
-        """The same motion with `rate` poses a second, through its own by cubic splines: a servo
-        goes straight from pose to pose, and each corner is a kick.
+        """Return the motion with `rate` poses per second, by cubic splines through its own.
+
+        A servo interpolates linearly, and each corner is a jump of velocity.
         """
         from scipy.interpolate import CubicSpline, PchipInterpolator
 
@@ -64,7 +65,7 @@ class Motion(Trajectory):
         return replace(self, times=even, q=q, torque=torque, feet=feet)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes a NetCDF4 file, whole or not at all; returns its path."""
+        """Write a NetCDF4 file, whole or not at all; return its path."""
         import xarray as xr
 
         values: dict[str, Any] = {"q": (("time", "coordinate"), np.asarray(self.q))}
@@ -86,7 +87,7 @@ class Motion(Trajectory):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Motion:
-        """A motion that `save` wrote."""
+        """Return a motion that `save` wrote."""
         import xarray as xr
 
         _check_there(path)
@@ -117,7 +118,7 @@ def play(
     rate: float | None = None,
     array: str = "q",
 ) -> Motion:
-    """A table of joint positions from a CSV or npz file, as a motion of the robot.
+    """Return a table of joint positions from a CSV or npz file, as a motion of the robot.
 
     CSV: a line of joint names, or none if `joints` names the columns; a column "time" or "t" [s],
     or else `rate` rows a second. npz: `array` (rows, joints), and "time", "joints" or "names",
@@ -152,7 +153,7 @@ def play(
 
 
 def ground(robot: Robot, q: np.ndarray) -> None:
-    """Moves the free base so that the lowest contact point of the first pose is at z = 0."""
+    """Move the free base so that the lowest contact point of the first pose is at z = 0."""
     import pinocchio as pin
 
     from heelstrike.robot.convert import to_pinocchio

@@ -1,4 +1,4 @@
-"""What became of a motion: did the robot stand at its end, and if not, what gave way.
+"""Outcome of a motion: whether the robot stood to its end, and its errors.
 
     outcome(motion, run).stood; .off; .tilt; .lag
 
@@ -25,35 +25,35 @@ if TYPE_CHECKING:
     from heelstrike.record.recording import Recording
 
 LOST = 0.1
-"""Distance from where it ought to be, over the height of the centre of mass."""
+"""Distance from the motion at which a robot is lost, as a share of the centre of mass's height."""
 EVERY = 0.01
-"""Between the poses that are looked at [s]."""
+"""Time between the poses that are checked [s]."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one world; SI units, angles in rad."""
+    """Outcome of one world; SI units, angles in rad."""
 
     stood: bool
-    """Never lost."""
+    """Whether the robot was never lost."""
     lost_at: float
-    """[s]; NaN if it stood."""
+    """Time at which it was lost [s]; NaN if it stood."""
     way: float
-    """Of the centre of mass along the ground [m]."""
+    """Distance of the centre of mass along the ground [m]."""
     off: float
-    """Of it from the motion's, at the end [m]; NaN where the motion does not tell."""
+    """Error of the centre of mass at the end [m]; NaN if the motion does not define it."""
     tilt: float
-    """Largest, of a sole that carries half the weight or more [rad]."""
+    """Largest tilt of a sole that carries half the weight or more [rad]."""
     slid: float
-    """Way along the ground of a contact point that carries; mean over points [m]."""
+    """Distance that loaded contact points slide, mean over points [m]."""
     lag: float
-    """Largest, of a joint behind the motion [rad or m]."""
+    """Largest error of a joint behind the motion [rad or m]."""
     air: float
     """Longest time without contact [s]."""
 
 
 def outcome(motion: Motion, run: Recording, human: Humanoid, world: int = 0) -> Outcome:
-    """Looks at a run that followed the motion from its start, with record='standard'."""
+    """Judge a run that followed the motion from its start, with record='standard'."""
     data = run.data.isel(world=world)
     missing = [name for name in ("q", "com", "slip", "normal_force") if name not in data]
     if missing:
@@ -86,7 +86,7 @@ def outcome(motion: Motion, run: Recording, human: Humanoid, world: int = 0) -> 
 
 
 def _wanted(motion: Motion, human: Humanoid, times: np.ndarray) -> np.ndarray:
-    """Places of the centre of mass, (times, 3)."""
+    """Return the wanted positions of the centre of mass, (times, 3)."""
     own = np.arange(0, motion.duration + EVERY / 2, EVERY)
     q = _at(motion, own)
     places = np.array([human.com(pose) for pose in q])
@@ -94,13 +94,13 @@ def _wanted(motion: Motion, human: Humanoid, times: np.ndarray) -> np.ndarray:
 
 
 def _at(motion: Motion, times: np.ndarray) -> np.ndarray:
-    """Poses, straight between the motion's own."""
+    """Return poses, interpolated linearly between the motion's own."""
     known = np.asarray(motion.times, dtype=float)
     return np.stack([np.interp(times, known, c) for c in np.asarray(motion.q, float).T], axis=1)
 
 
 def _coarse(data: xr.Dataset, end: int) -> np.ndarray:
-    """Indices of the poses that are looked at."""
+    """Return the indices of the poses that are checked."""
     times = data["time"].values
     step = max(1, round(EVERY / float(times[1] - times[0])))
     return np.arange(0, end + 1, step)

@@ -1,4 +1,4 @@
-"""Where the centre of mass must go so that the ZMP goes where it should.
+"""Preview control: a path of the centre of mass for a wanted path of the ZMP.
 
 A cart on a table at height z:  zmp = x - (z / g) x'',  steered by its jerk u. Preview control
 minimises sum of Q (zmp - wanted)^2 + R u^2 over all future,
@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import numpy as np
 
-SEEN = 1.6
-"""Future that counts [s], for a centre of mass as high as a grown humanoid's."""
+PREVIEW_TIME = 1.6
+"""Preview time [s], for a centre of mass as high as an adult-size humanoid's."""
 
 
 def follow(wanted: np.ndarray, height: float, gravity: float, dt: float) -> np.ndarray:
-    """Positions of the centre of mass along one axis for ZMPs wanted at every dt; it begins and
-    ends at rest over the first and last one.
+    """Return the positions of the centre of mass along one axis for ZMPs wanted at every dt.
+
+    It begins and ends at rest over the first and last ZMP.
     """
-    ahead = round(SEEN / dt)
+    ahead = round(PREVIEW_TIME / dt)
     a = np.array([[1, dt, dt * dt / 2], [0, 1, dt], [0, 0, 1]])
     b = np.array([dt**3 / 6, dt * dt / 2, dt])
     c = np.array([1, 0, -height / gravity])
@@ -39,7 +40,7 @@ def follow(wanted: np.ndarray, height: float, gravity: float, dt: float) -> np.n
 def _gains(
     a: np.ndarray, b: np.ndarray, c: np.ndarray, ahead: int, weight: float = 1e-6
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Of the integral, the state and the preview; `weight` is R / Q."""
+    """Return the gains of the integral, the state and the preview; `weight` is R / Q."""
     from scipy.linalg import solve_discrete_are
 
     entry = np.concatenate([[c @ b], b])

@@ -22,21 +22,21 @@ from heelstrike.robot.robot import Robot
 
 @dataclass(frozen=True)
 class Punch:
-    """A hand's way."""
+    """The path of a hand in a punch."""
 
     hand: str
     speed: float
-    """When it hits [m/s]."""
+    """Speed when it hits [m/s]."""
     direction: tuple[float, ...]
-    """In the world."""
+    """Direction in the world."""
     reach: float
-    """Length of the way [m]."""
+    """Length of the path [m]."""
     hit: float
-    """Share of the way after which it hits; over the rest it brakes."""
+    """Share of the path after which it hits; over the rest it brakes."""
     rest: float
-    """Before [s]."""
+    """Rest before the punch [s]."""
     follow: float
-    """How long it goes on at speed after the hit [s], before it brakes."""
+    """Time at constant speed after the hit, before it brakes [s]."""
 
     def __post_init__(self) -> None:
         if not (self.speed > 0 and self.reach > 0 and self.rest > 0 and 0.1 <= self.hit <= 0.9):
@@ -51,23 +51,23 @@ class Punch:
 
     @property
     def times(self) -> tuple[float, float, float]:
-        """When it starts, is at speed, hits [s]; the last is one of the motion's times."""
+        """Times of start, full speed and hit [s]; the last is one of the motion's times."""
         rise = self.hit * self.reach / self.speed
         hits = np.ceil(round((self.rest + 1.5 * rise) * RATE, 6)) / RATE
         return hits - 1.5 * rise, hits - 0.5 * rise, hits
 
     @property
     def brakes(self) -> float:
-        """When it begins to brake [s]."""
+        """Time at which it begins to brake [s]."""
         return self.times[2] + self.follow
 
     @property
     def stop(self) -> float:
-        """When the hand stands again [s]."""
+        """Time at which the hand stops [s]."""
         return self.brakes + 2 * (1 - self.hit) * self.reach / self.speed
 
     def way(self, t: float) -> float:
-        """How far the hand is [m]; its speed grows and falls as s^2 (3 - 2 s)."""
+        """Return the distance of the hand [m]; its speed grows and falls as s^2 (3 - 2 s)."""
         start, steady, hits = self.times
         if t >= self.brakes:
             left = np.clip((self.stop - t) / (self.stop - self.brakes), 0, 1)
@@ -91,8 +91,10 @@ def punch(
     at: np.ndarray | None = None,
     follow: float = 0.0,
 ) -> Motion:
-    """A hand (a link or site) along a line from where it is in `pose`, the robot's own if not
-    given; or, with `at`, along the line on which it hits in that posture.
+    """Return a punch with a hand (a link or site) along a line from its position in `pose`.
+
+    `pose` is the robot's own by default; with `at`, the line is the one on which the hand hits in
+    that posture.
     """
     if at is not None and pose is not None:
         raise HeelstrikeError("a punch starts from `pose` or hits in `at`; give one of both")

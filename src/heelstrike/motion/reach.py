@@ -1,8 +1,7 @@
-"""Inverse kinematics: the pose whose soles, centre of mass, trunk and hand are where they are
-wanted.
+"""Inverse kinematics: the pose with wanted soles, centre of mass, trunk and hand.
 
-Weighted least squares of a step's errors within the joints' ranges, by pink (S. Caron); some steps
-a pose, each pose from the last one.
+Weighted least squares of a step's errors within the joints' ranges, by pink (S. Caron); with
+several steps per pose, each pose starting from the last one.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from heelstrike.motion.humanoid import SIDES, Humanoid
 from heelstrike.robot.robot import Robot
 
 ROUNDS = 60
-"""Steps of a pose at most."""
+"""Largest number of steps of a pose."""
 CLOSE = 1e-7
 """Error of soles, centre of mass and hand at which a pose is taken [m, rad]."""
 MISSED = 1e-3
 """Error that is not accepted [m, rad]."""
 SLACK = 1e-3
-"""By which a pose may begin outside a joint's range, and is moved inside [m, rad]."""
+"""Distance outside a joint's range from which a pose is moved inside [m, rad]."""
 
 
 class Reach:
@@ -64,8 +63,10 @@ class Reach:
         hand: np.ndarray | None = None,
         lean: float = 0.0,
     ) -> np.ndarray:
-        """q, from the last one; the hand's place is in the world [m], the trunk leans forward
-        against the robot's own pose by `lean` [rad].
+        """Return q, starting from the last pose.
+
+        The hand's position is in the world [m]; the trunk leans forward by `lean` [rad] relative to
+        the robot's own pose.
         """
         from pink import solve_ik
 
@@ -90,7 +91,7 @@ class Reach:
         return np.array(self.configuration.q)
 
     def error(self) -> float:
-        """Largest of soles, centre of mass and hand."""
+        """Return the largest error of soles, centre of mass and hand."""
         errors = [task.compute_error(self.configuration) for task in self.soles]
         errors += [self.com.compute_error(self.configuration)]
         if self.hand is not None:
@@ -99,7 +100,7 @@ class Reach:
 
 
 def within(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """The same with every joint in its range; one that is far outside is an error."""
+    """Return the pose with every joint in its range; raise an error if one is far outside."""
     found = np.clip(q, robot.lower, robot.upper)
     worst = int(np.argmax(np.abs(found - q)))
     if abs(found[worst] - q[worst]) > SLACK:

@@ -1,4 +1,4 @@
-"""Standing, and getting up: the centre of mass over the middle of the soles, statically."""
+"""Standing and getting up, with the centre of mass statically over the soles."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from heelstrike.robot.robot import Robot
 
 
 def stance(robot: Robot | Humanoid, lower: float = 0.0, share: float = 0.5) -> np.ndarray:
-    """q of a statically stable stance: the centre of mass `lower` than in the robot's own pose [m],
-    over a place between the soles where the left one carries `share` of the weight.
+    """Return q of a statically stable stance: the centre of mass `lower` than in the robot's own
+    pose [m], over a place between the soles where the left one carries `share` of the weight.
     """
     human = Humanoid.of(robot)
     return Reach(human).pose(human.placed(human.pose), _over(human, lower, share))
@@ -23,7 +23,9 @@ def stance(robot: Robot | Humanoid, lower: float = 0.0, share: float = 0.5) -> n
 def stand_up(
     robot: Robot | Humanoid, lower: float | None = None, seconds: float = 1.0, rest: float = 0.5
 ) -> Motion:
-    """From a crouch to the robot's own pose; `lower` is a quarter of its height if not given."""
+    """Return the motion from a crouch to the robot's own pose; `lower` is 1/4 of its height by
+    default.
+    """
     human = Humanoid.of(robot)
     soles = human.placed(human.pose)
     depth = float(human.com(human.pose)[2]) / 4 if lower is None else lower

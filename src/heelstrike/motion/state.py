@@ -12,7 +12,7 @@ from heelstrike.robot.robot import Robot
 
 
 def state(robot: Robot, motion: Motion, time: float) -> tuple[np.ndarray, np.ndarray]:
-    """q and v at the motion's time nearest to `time` [s]."""
+    """Return q and v at the motion's time nearest to `time` [s]."""
     times, q = np.asarray(motion.times, dtype=float), np.asarray(motion.q, dtype=float)
     if robot.name != motion.robot:
         raise HeelstrikeError(f"the motion is of {motion.robot}, not of {robot.name}")

@@ -22,7 +22,7 @@ from heelstrike.motion.reach import Reach
 from heelstrike.robot.robot import Robot
 
 RATE = 100.0
-"""Poses a second."""
+"""Poses per second."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class Gait:
 
     steps: int
     length: float
-    """By which a foot passes the other one [m]."""
+    """Distance by which a foot passes the other one [m]."""
     height: float
-    """To which a foot is lifted [m]."""
+    """Height to which a foot is lifted [m]."""
     period: float
-    """From step to step [s]."""
+    """Time from step to step [s]."""
     double: float
     """Share of a period with both feet on the ground."""
     lower: float
-    """By which the centre of mass is lower than in the robot's pose [m]."""
+    """Distance of the centre of mass below that of the robot's pose [m]."""
     rest: float
-    """Before and after [s]."""
+    """Rest before and after [s]."""
 
     def __post_init__(self) -> None:
         if self.steps < 1 or self.period <= 0 or not 0 < self.double < 1:
@@ -63,8 +63,8 @@ def walk(
     lower: float | None = None,
     rest: float = 1.5,
 ) -> Motion:
-    """A walk straight on; lengths that are not given are shares of the centre of mass's height:
-    length 1/8, height 1/14, lower 1/16.
+    """Return a walk straight on; default lengths are shares of the centre of mass's
+    height: length 1/8, height 1/14, lower 1/16.
     """
     human = Humanoid.of(robot)
     soles = human.placed(human.pose)
@@ -87,7 +87,7 @@ def walk(
 
 
 class _Plan:
-    """When which foot is where."""
+    """Plan of the feet over time."""
 
     def __init__(self, human: Humanoid, gait: Gait) -> None:
         self.human, self.gait = human, gait
@@ -96,17 +96,17 @@ class _Plan:
         self.floor = min(sole.translation[2] for sole in self.begin)
         self.tall = self.first[2] - gait.lower - self.floor
         self.marks = gait.rest + gait.period * np.arange(gait.steps + 2)
-        """When each step begins; a last period goes back to the middle."""
+        """Time at which each step begins; a last period returns to the middle."""
         end = self.marks[-1] + gait.rest
         self.times = np.arange(round(end * RATE) + 1) / RATE
 
     def landing(self, step: int) -> float:
-        """How far ahead the foot of a step lands; the last one joins the other."""
+        """Return how far ahead the foot of a step lands; the last one joins the other."""
         last = self.gait.steps - 1
         return self.gait.length * (min(step, last - 1) + 1 if step == last else step + 1)
 
     def foot(self, side: int, t: float) -> pin.SE3:
-        """The sole of a side (0 left, 1 right; the right one steps first)."""
+        """Return the sole of a side (0 left, 1 right; the right one steps first)."""
         gait, sole = self.gait, self.begin[side]
         x = z = 0.0
         for step in range(gait.steps):
@@ -119,15 +119,15 @@ class _Plan:
         return pin.SE3(sole.rotation, sole.translation + np.array([x, 0, z]))
 
     def zmp(self) -> np.ndarray:
-        """Under the foot that stands; between the feet at rest; from one to the other while both
-        stand. (times, 2)
+        """Return the wanted ZMP (times, 2): under the standing foot, between the feet at rest, and
+        from one to the other while both stand.
         """
         shares = self.shares()
         feet = [[self.foot(side, t).translation[:2] for side in (0, 1)] for t in self.times]
         return np.einsum("ts,tsi->ti", shares, np.array(feet))
 
     def shares(self) -> np.ndarray:
-        """Of the weight, left and right."""
+        """Return the shares of the weight, left and right."""
         gait = self.gait
         knots, left = [0.0], [0.5]
         for step in range(gait.steps):
@@ -141,13 +141,13 @@ class _Plan:
         return np.stack([share, 1 - share], axis=1)
 
     def centre(self, zmp: np.ndarray) -> np.ndarray:
-        """Of mass, for ZMPs; found five times as fine."""
+        """Return the centre of mass for ZMPs, computed with a fifth of the step."""
         fine = np.repeat(zmp, 5, axis=0)
         g, dt = self.human.robot.gravity, 1 / (5 * RATE)
         return np.stack([follow(fine[:, i], self.tall, g, dt)[::5] for i in (0, 1)], axis=1)
 
     def poses(self, centre: np.ndarray) -> np.ndarray:
-        """q at every time."""
+        """Return q at every time."""
         reach = Reach(self.human)
         q = []
         for t, (x, y) in zip(self.times, centre, strict=True):
@@ -158,5 +158,5 @@ class _Plan:
 
 
 def smooth(s: float) -> float:
-    """0 to 1 with no speed and no acceleration at the ends."""
+    """Return a curve from 0 to 1 with no speed and acceleration at its ends."""
     return float(s**3 * (10 - 15 * s + 6 * s * s))

@@ -32,7 +32,7 @@ KINDS = {"revolute": "mjJNT_HINGE", "continuous": "mjJNT_HINGE", "prismatic": "m
 
 
 def module() -> Any:
-    """MuJoCo, if it is there."""
+    """Return the module mujoco; raise an error if it is not installed."""
     try:
         import mujoco
     except ImportError as error:
@@ -43,7 +43,7 @@ def module() -> Any:
 
 
 def handed_over(scene: Scene, dt: float, q: np.ndarray) -> mujoco.MjModel:
-    """MuJoCo's model of a scene, checked in a pose."""
+    """Return MuJoCo's model of a scene, checked in a pose."""
     mj = module()
     spec = mj.MjSpec()
     spec.compiler.degree = False
@@ -167,7 +167,7 @@ def _points(mj: Any, bodies: list[Any], scene: Scene) -> None:
 
 
 def _check(mj: Any, model: Any, scene: Scene, q: np.ndarray) -> None:
-    """Masses, places of points and friction are those of the scene."""
+    """Check masses, positions of points and friction against the scene."""
     data, robot = mj.MjData(model), scene.robot
     data.qpos[:] = positions_of(model, robot, q)
     mj.mj_kinematics(model, data)
@@ -184,7 +184,7 @@ def _check(mj: Any, model: Any, scene: Scene, q: np.ndarray) -> None:
 
 
 def positions_of(model: Any, robot: Robot, q: np.ndarray) -> np.ndarray:
-    """MuJoCo's qpos of our q."""
+    """Return MuJoCo's qpos of our q."""
     found = np.zeros(model.nq)
     for joint in robot.joints:
         at, own = int(model.joint(joint.name).qposadr[0]), q[joint.q_slice]
@@ -200,7 +200,7 @@ def positions_of(model: Any, robot: Robot, q: np.ndarray) -> np.ndarray:
 
 
 def pair_geoms(model: Any, scene: Scene) -> list[tuple[int, int]]:
-    """Geoms of each pair: the surface's and the point's."""
+    """Return the geoms of each pair: the surface's and the point's."""
     return [
         (
             int(model.geom(_surface_name(scene, pair.surface)).id),
@@ -211,7 +211,7 @@ def pair_geoms(model: Any, scene: Scene) -> list[tuple[int, int]]:
 
 
 def body_ids(model: Any, robot: Robot) -> list[int]:
-    """MuJoCo's number of each body."""
+    """Return MuJoCo's number of each body."""
     return [int(model.body(_body_name(i)).id) for i in range(len(robot.bodies))]
 
 

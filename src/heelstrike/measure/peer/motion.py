@@ -22,8 +22,8 @@ from heelstrike.robot.robot import Robot
 from heelstrike.scene.servo import ServoPlan, positions
 
 
-class Layout:
-    """Where our coordinates are in MuJoCo's arrays."""
+class CoordinateMap:
+    """Indices of our coordinates in MuJoCo's arrays."""
 
     def __init__(self, model: Any, robot: Robot) -> None:
         self.robot = robot
@@ -35,7 +35,7 @@ class Layout:
         self._places = [int(model.joint(joint.name).qposadr[0]) for joint in robot.joints]
 
     def read(self, data: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Our q and v."""
+        """Return our q and v."""
         robot, v = self.robot, data.qvel[self.dofs].copy()
         q = np.zeros(robot.nq)
         for joint, at in zip(robot.joints, self._places, strict=True):
@@ -54,7 +54,7 @@ class Layout:
         return q, v
 
     def write(self, data: Any, qpos: np.ndarray, v: np.ndarray) -> None:
-        """A state: MuJoCo's qpos and our v."""
+        """Write a state: MuJoCo's qpos and our v."""
         data.qpos[:] = qpos
         speeds = v.copy()
         for joint, at in zip(self.robot.joints, self._places, strict=True):
@@ -68,7 +68,9 @@ class Layout:
 class Drive:
     """The servo of a scene, at MuJoCo's joints."""
 
-    def __init__(self, model: Any, layout: Layout, plan: ServoPlan | None, dt: float) -> None:
+    def __init__(
+        self, model: Any, layout: CoordinateMap, plan: ServoPlan | None, dt: float
+    ) -> None:
         if plan is not None and (plan.control_every != 1 or plan.delay or not plan.implicit):
             raise HeelstrikeError(
                 "a servo with control_every, delay or implicit = false cannot be handed over to "
@@ -81,14 +83,12 @@ class Drive:
         self.limit = np.full(robot.nv, np.inf) if plan is None else plan.limit
 
     def free(self, held: np.ndarray) -> None:
-        """Adds to MuJoCo's armature what the servo adds to the inertia, but at joints that are held
-        at their limit.
-        """
+        """Add the servo's implicit terms to MuJoCo's armature, except at saturated joints."""
         slope = np.where(held, 0.0, self.slope)
         self._model.dof_armature[self._layout.dofs] = self._own + slope
 
     def torque(self, q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
-        """tau0 by our velocity index."""
+        """Return tau0 by our velocity index."""
         plan, dt, robot = self._plan, self._dt, self._layout.robot
         if plan is None:
             return np.zeros(robot.nv)

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from heelstrike.simulate.scene_file import SceneFile
 
-SEEN = ("depth", "depth_rate", "slip", "com", "kinetic", "potential", "contact_position")
-"""What our own program says of a state."""
+OBSERVED = ("depth", "depth_rate", "slip", "com", "kinetic", "potential", "contact_position")
+"""Variables that our own program computes of a state."""
 CHUNK = 4096
-"""States that it looks at together."""
+"""Number of states that are evaluated together."""
 
 
 def run_mujoco(made: SceneFile, like: Recording) -> tuple[Recording, float]:
-    """The scene under MuJoCo's contact, and the CPU time of its step [s].
+    """Run the scene under MuJoCo's contact; return the recording, and the CPU time of its step [s].
 
     `like` is a run of the same scene, start and step.
     """
@@ -49,7 +49,7 @@ def _labelled(made: SceneFile, trace: Trace, like: xr.Dataset, dt: float) -> xr.
         "force": trace.force,
         "normal_force": trace.normal,
         "touching": trace.normal > 0,
-        **_seen(made, trace),
+        **_observed(made, trace),
     }
     series |= _works(made, trace, series, dt)
     found = {name: like[name].copy(data=x[None]) for name, x in series.items() if name in like}
@@ -73,22 +73,22 @@ def _labelled(made: SceneFile, trace: Trace, like: xr.Dataset, dt: float) -> xr.
     )
 
 
-def _seen(made: SceneFile, trace: Trace) -> dict[str, np.ndarray]:
-    """Our own program on MuJoCo's states, a world each."""
+def _observed(made: SceneFile, trace: Trace) -> dict[str, np.ndarray]:
+    """Evaluate our own program on MuJoCo's states, one world each."""
     count = len(trace.q)
     sim = made.simulator(worlds=min(count, CHUNK), bare=True)
     parts: list[dict[str, np.ndarray]] = []
     for first in range(0, count, sim.worlds):
         at = np.minimum(np.arange(first, first + sim.worlds), count - 1)
         sim.reset(q0=trace.q[at], v0=trace.v[at])
-        parts.append(sim.observe(*SEEN))
-    return {name: np.concatenate([part[name] for part in parts])[:count] for name in SEEN}
+        parts.append(sim.observe(*OBSERVED))
+    return {name: np.concatenate([part[name] for part in parts])[:count] for name in OBSERVED}
 
 
 def _works(
     made: SceneFile, trace: Trace, seen: dict[str, np.ndarray], dt: float
 ) -> dict[str, np.ndarray]:
-    """Up to each record [J]."""
+    """Return the works up to each record [J]."""
     mean = (trace.u[1:] + trace.u[:-1]) / 2
     rate = (seen["depth_rate"][1:] + seen["depth_rate"][:-1]) / 2
     slip = (seen["slip"][1:] + seen["slip"][:-1]) / 2
@@ -106,7 +106,7 @@ def _works(
 
 
 def _attrs(made: SceneFile, like: xr.Dataset, trace: Trace) -> dict[str, Any]:
-    """Those of the run that it is like, but law and time."""
+    """Return the attributes of the run that it is compared with, except law and time."""
     info = decoded(like)
     laws = made.scene.laws
     friction = {name: friction_of(law).mu_k for name, law in laws.items()}

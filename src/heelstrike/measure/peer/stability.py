@@ -1,4 +1,4 @@
-"""In which steps MuJoCo keeps a scene at rest, by the criterion of measure/stability.py."""
+"""Largest step in which MuJoCo keeps a scene at rest, by the criterion of measure/stability.py."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def largest_stable_step(made: SceneFile) -> float:
-    """The last of STEP_SIZES in which the scene rests [s]."""
+    """Return the last of STEP_SIZES in which the scene rests [s]."""
     held = still(made)
     pose = rest_pose(held, held.simulator(bare=True))
     traces = [traced(held, STEPS, float(dt), pose) for dt in STEP_SIZES]

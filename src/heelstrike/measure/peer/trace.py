@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heelstrike.measure.peer.model import body_ids, handed_over, module, pair_geoms, positions_of
-from heelstrike.measure.peer.motion import Drive, Layout
+from heelstrike.measure.peer.motion import CoordinateMap, Drive
 from heelstrike.step.step import FASTEST
 from heelstrike.step.torque import ROUNDS, SETTLED
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trace:
-    """A row a step, the state at its start; joint arrays are by our velocity index."""
+    """A run of MuJoCo with one row per step; joint arrays are by our velocity index."""
 
     q: np.ndarray
     v: np.ndarray
     u: np.ndarray
     """MuJoCo's velocities: of a free joint in the world."""
     torque: np.ndarray
-    """That the servo gave."""
+    """Torques of the servo."""
     force: np.ndarray
-    """On the points, (steps, points, 3), in world axes [N]."""
+    """Forces on the points, (steps, points, 3), in world axes [N]."""
     normal: np.ndarray
     constraint: np.ndarray
     """Generalised forces of all constraints."""
@@ -40,12 +40,12 @@ class Trace:
 
 
 def traced(made: SceneFile, steps: int, dt: float, q: np.ndarray | None = None) -> Trace:
-    """The scene from its start, or at rest from a pose; one row more than there are steps."""
+    """Step the scene from its start, or at rest from a pose; one row more than steps."""
     mj, (q0, v0) = module(), made.start
     if q is not None:
         q0, v0 = q, np.zeros_like(v0)
     model = handed_over(made.scene, dt, q0)
-    data, layout = mj.MjData(model), Layout(model, made.robot)
+    data, layout = mj.MjData(model), CoordinateMap(model, made.robot)
     servo = made.control
     plan = None if servo is None else servo.resolved(made.robot, q0, True, dt)
     drive, pushes = Drive(model, layout, plan, dt), _Pushes(mj, model, made, dt)
@@ -72,14 +72,15 @@ def _step(
     mj: Any,
     model: Any,
     data: Any,
-    layout: Layout,
+    layout: CoordinateMap,
     drive: Drive,
     pushes: _Pushes,
     wanted: np.ndarray,
     step: int,
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """One step; the torque that the servo gave, the pushes' force, and MuJoCo's time [s]. Joints at
-    their torque limits are found in rounds, as ours are (step/torque.py).
+    """Make one step; return the servo's torque, the pushes' force, and MuJoCo's time [s].
+
+    Joints at their torque limits are found in rounds, as in our own step.
     """
     start = data.qpos.copy(), data.qvel.copy(), data.qacc_warmstart.copy(), data.time
     side, took = np.zeros(len(wanted)), 0.0
@@ -111,7 +112,10 @@ def _step(
 def _forces(
     mj: Any, model: Any, data: Any, pairs: dict[tuple[int, int], int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """On the points, and their normal parts; MuJoCo gives that on a contact's second geom."""
+    """Return the forces on the points and their normal parts.
+
+    MuJoCo gives the force on a contact's second geom.
+    """
     force, normal, wrench = np.zeros((len(pairs), 3)), np.zeros(len(pairs)), np.zeros(6)
     for i in range(data.ncon):
         contact = data.contact[i]
@@ -125,7 +129,7 @@ def _forces(
 
 
 class _Pushes:
-    """Those of the scene, on MuJoCo's bodies."""
+    """Pushes of the scene, on MuJoCo's bodies."""
 
     def __init__(self, mj: Any, model: Any, made: SceneFile, dt: float) -> None:
         self._mj, self._model = mj, model
@@ -139,7 +143,7 @@ class _Pushes:
             self._rows.append((ids[body], np.asarray(push.force, dtype=float), place, first, last))
 
     def at(self, data: Any, step: int) -> np.ndarray:
-        """Generalised force in a step, by MuJoCo's index."""
+        """Return the generalised force in a step, by MuJoCo's index."""
         found = np.zeros(self._model.nv)
         for body, force, place, first, last in self._rows:
             if first <= step < last:

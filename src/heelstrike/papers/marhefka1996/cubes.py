@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from heelstrike.identification.motions import Rollouts, motions, off
+from heelstrike.identification.motions import Rollouts, motions, pose_errors
 from heelstrike.papers.data import left_out
 from heelstrike.papers.marhefka1996 import closed_form
 from heelstrike.papers.marhefka1996.candidates import CANDIDATES, Candidate
@@ -155,7 +155,7 @@ def _neighbours(candidate: Candidate, training: Tosses) -> list[Row]:
         table[1 + 2 * i : 3 + 2 * i, i] *= (0.5, 2.0)
     rollouts = Rollouts(simulator(candidate.law), motions(training.table))
     poses = rollouts.poses(dict(zip(paths, table.T, strict=True)))
-    score = loss(off(rollouts.sim.robot, poses, training.poses)).mean(axis=1)
+    score = loss(pose_errors(rollouts.sim.robot, poses, training.poses)).mean(axis=1)
     rows = []
     for i, path in enumerate(paths):
         ratio = float(score[1 + 2 * i : 3 + 2 * i].min() / score[0])

@@ -30,7 +30,7 @@ from scipy.spatial.transform import Rotation
 import heelstrike as hs
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
-from heelstrike.identification.motions import Off, Rollouts, motions, off
+from heelstrike.identification.motions import PoseErrors, Rollouts, motions, pose_errors
 from heelstrike.papers.data import data_file as find
 from heelstrike.papers.marhefka1996.closed_form import Floats
 
@@ -222,11 +222,11 @@ class Errors:
 
 def errors(tosses: Tosses, poses: Floats) -> Errors:
     """Of simulated poses (..., toss, frame, 7) against the measured ones."""
-    found = off(hs.load("cube"), poses, tosses.poses)
+    found = pose_errors(hs.load("cube"), poses, tosses.poses)
     return Errors(found.position, found.angle)
 
 
-def loss(found: Off) -> Floats:
+def loss(found: PoseErrors) -> Floats:
     """What a search makes small, one number a toss: the root of both errors, each in what is aimed
     at. A root, for a toss that tips over in one and not in the other is a matter of luck, and
     weighs less so. Chosen by what two thirds of the training tosses said of the last third.
