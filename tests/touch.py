@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from heelstrike.contact.law import Contact, answered
+from heelstrike.contact.law import Contact, force_and_memory
 from heelstrike.contact.surface_law import PointState
 
 
@@ -27,7 +27,7 @@ def tangent(law, slip, normal_force=10.0, position=(0, 0), memory=()):
         ca.DM(position),
         ca.DM(normal_force),
     )
-    return tuple(np.array(x).ravel() for x in answered(law.force(c), memory))
+    return tuple(np.array(x).ravel() for x in force_and_memory(law.force(c), memory))
 
 
 def surface(law):

@@ -154,7 +154,7 @@ def test_it_prints_its_reasons_in_80_columns():
     ("options", "said"),
     [
         ({"law": "hertz"}, "no law 'hertz'"),
-        ({"law": "bristle"}, "friction alone"),
+        ({"law": "bristle"}, "'bristle' is a friction law"),
         ({"depth": 0.0}, "depth is a number above 0"),
         ({"restitution": 1.2}, "restitution is a number from 0 to 1"),
         ({"q": [0.0]}, "a pose of hoap1 is 27 numbers"),

@@ -14,7 +14,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import heelstrike as hs
-from heelstrike.contact.laws.imposed import Imposed, speed_after, speed_at_once
+from heelstrike.contact.laws.imposed import Imposed, rate_by_acceleration, rate_by_motion
 
 
 @cache
@@ -22,11 +22,11 @@ def compiled(law):
     names = ("kp", "kv", "epsilon", "dt", "d", "w", "slow")
     kp, kv, epsilon, dt, d, w, slow = symbols = [ca.SX.sym(name) for name in names]
     c = Imposed(kp, kv, epsilon, dt)
-    after = law(c, d, w, slow) if law is speed_after else law(c, d, w)
+    after = law(c, d, w, slow) if law is rate_by_motion else law(c, d, w)
     return ca.Function("f", symbols, [after])
 
 
-def after(kp, kv, epsilon, dt, d, w, slow=0.0, law=speed_after):
+def after(kp, kv, epsilon, dt, d, w, slow=0.0, law=rate_by_motion):
     return float(compiled(law)(kp, kv, epsilon, dt, d, w, slow))
 
 
@@ -51,7 +51,7 @@ def integrated(kp, kv, epsilon, dt, d, w):
     return end if entered else min(max(end, min(-abs(w), drift)), max(w, drift))
 
 
-def test_speed_after_a_step_is_the_equations():
+def test_rate_by_motion_a_step_is_the_equations():
     """Over- and underdamped, critical, without kp or kv, in and out, epsilon of both signs."""
     rng = np.random.default_rng(0)
     worst = 0.0
@@ -96,7 +96,7 @@ def test_a_slow_point_goes_to_epsilon():
 
 
 def test_at_once():
-    assert after(500, 250, 1e-6, 1e-3, 1e-3, 0.2, law=speed_at_once) == pytest.approx(
+    assert after(500, 250, 1e-6, 1e-3, 1e-3, 0.2, law=rate_by_acceleration) == pytest.approx(
         0.2 - 1e-3 * (500 * (1e-3 - 1e-6) + 250 * 0.2)
     )
 

@@ -1,4 +1,4 @@
-"""The laws that come with Heelstrike: name, source, parameters with units."""
+"""Catalogue of the bundled laws: name, source, parameters with units."""
 
 from __future__ import annotations
 
@@ -61,41 +61,41 @@ REFERENCES = {
 
 @dataclass(frozen=True)
 class ParameterInfo:
-    """One field of a law."""
+    """Field of a law."""
 
     name: str
     default: object
     """A number, a named choice, or the name of a law."""
     unit: str
-    """1: none; empty for choices and laws."""
+    """Unit; "1" for pure numbers, empty for choices and laws."""
     meaning: str
     static: bool
-    """Part of the compiled code: changing it compiles anew."""
+    """Whether it is part of the compiled code, so that a change needs a compilation."""
 
 
 @dataclass(frozen=True)
 class LawInfo:
-    """One law."""
+    """Entry of the catalogue."""
 
     name: str
-    """In kebab case."""
+    """Name in kebab case."""
     kind: str
-    """normal, friction or surface."""
+    """Kind of the law: "normal", "friction" or "surface"."""
     law: type[Law | Coulomb | SurfaceLaw]
     what: str
-    """In one line."""
+    """Description, the first line of the docstring."""
     sources: tuple[str, ...]
-    """Citation keys, of REFERENCES."""
+    """Citation keys of REFERENCES."""
     parameters: tuple[ParameterInfo, ...]
 
 
 def laws() -> list[LawInfo]:
-    """All laws: normal ones first, then friction, then what joins them."""
+    """Return all bundled laws: normal laws, friction laws, surface laws."""
     return [_info(law) for law in LAWS]
 
 
 def law_by_name(name: str) -> LawInfo:
-    """The law of this name, in kebab case or as its class is called."""
+    """Return the law of a name, in kebab case or as its class is called."""
     known = {info.name: info for info in laws()}
     wanted = kebab(name.strip()) if "-" not in name else name.strip().lower()
     if wanted in known:
@@ -126,5 +126,5 @@ def _parameter(f: Field[Any]) -> ParameterInfo:
 
 
 def kebab(name: str) -> str:
-    """HuntCrossley -> hunt-crossley, hunt_crossley -> hunt-crossley."""
+    """Return a name in kebab case: hunt-crossley for HuntCrossley and hunt_crossley."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).replace("_", "-").replace(" ", "-").lower()

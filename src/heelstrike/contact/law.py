@@ -1,10 +1,10 @@
-"""What a contact law is given, and what it returns.
+"""Normal and friction laws: their input, the state of one contact, and their base classes.
 
-A law never sees a robot. It is given one point that touches one surface,
+A law never sees a robot. Its input is one point that touches one surface,
 
     depth d >= 0,  depth_rate d' (> 0: going in),  slip,  position,  dt,  memory
 
-and returns the force, or (force, next memory). The caller has taken d = max(d, 0), selects "in
+and its output the force, or (force, next memory). The caller has taken d = max(d, 0), selects "in
 contact" (d > 0), and clamps the normal force at zero; so a law holds its equation and nothing else.
 """
 
@@ -19,81 +19,101 @@ import casadi as ca
 SX: TypeAlias = ca.SX
 
 Answer: TypeAlias = SX | tuple[SX, SX]
-"""Force, or force and next memory."""
+"""Output of a law: the force [N], or (force, next memory)."""
 
-SLOWEST = 1e-12
-"""Slip speed below which a direction has no meaning [m/s]."""
+MIN_SLIP = 1e-12
+"""Smallest slip speed that has a direction [m/s]."""
 
 
 @dataclass(frozen=True)
 class Contact:
-    """One point that touches, as symbols."""
+    """State of one point that touches a surface, as symbols: the input of elastic laws."""
 
     depth: SX
-    """d: how far the point is below the surface, >= 0 [m]."""
+    """Depth d of the point below the surface, >= 0 [m]."""
     depth_rate: SX
-    """d': > 0 while going in [m/s]."""
+    """Rate d' of the depth, > 0 while going in [m/s]."""
     dt: SX
-    """Step [s]."""
+    """Time step [s]."""
     memory: SX
-    """What this law returned in the last step, a column; zero when contact has just begun."""
+    """Memory that the law returned in the last step, a column; zero in the first step of a
+    contact."""
     slip: SX
-    """Velocity of the point along the surface, relative to it, in its two tangents [m/s]."""
+    """Velocity of the point relative to the surface, along its two tangents, (2,) [m/s]."""
     position: SX
-    """Where the point is on the surface, along its two tangents, in the surface's frame [m]."""
+    """Position on the surface, along its two tangents, in the frame of the surface, (2,) [m]."""
     normal_force: SX
-    """f_n, for friction laws [N]."""
+    """Normal force f_n, >= 0, for friction laws [N]."""
 
     @property
     def slip_speed(self) -> SX:
-        """|slip|, at least SLOWEST: safe to divide by, and with a finite derivative at rest."""
-        return ca.sqrt(ca.fmax(ca.dot(self.slip, self.slip), SLOWEST**2))
+        """Magnitude of the slip, at least MIN_SLIP: a safe divisor, with a derivative [m/s]."""
+        return ca.sqrt(ca.fmax(ca.dot(self.slip, self.slip), MIN_SLIP**2))
 
 
 @dataclass(frozen=True, eq=False)
 class Law(ABC):
-    """An equation for a force. A law is a frozen dataclass whose number fields are parameters."""
+    """Base class of normal and friction laws.
+
+    A law is a frozen dataclass whose number fields are run-time parameters.
+    """
 
     sources: ClassVar[tuple[str, ...]] = ()
     """Citation keys."""
 
     @property
     def memory_size(self) -> int:
-        """Values carried from step to step."""
+        """Number of values that a point carries from step to step."""
         return 0
 
     @abstractmethod
     def force(self, c: Contact) -> Answer:
-        """The force on the point [N], or (force, next memory)."""
+        """Return the force on the point [N], or (force, next memory)."""
 
     def structure(self) -> object:
-        """What decides over the compiled code: the operations of the equation itself."""
+        """Return what decides the compiled code: the operations of the equation."""
         from heelstrike.contact.tracing import operations
 
         return operations(self)
 
 
 class NormalLaw(Law):
-    """A force along the normal, from depth and its rate; > 0 repels."""
+    """Base class of laws for the normal force f_n [N], from depth and its rate; f_n > 0 repels.
+
+    @dataclass(frozen=True)
+    class Spring(hs.NormalLaw):
+        k: float = 2e4
+
+        def force(self, c: hs.Contact) -> SX:
+            return self.k * c.depth
+    """
 
     @property
     def adhesive(self) -> bool:
-        """True: the force is not clamped at zero, the surface may pull."""
+        """True if the surface may pull: the force is then not clamped at zero."""
         return False
 
 
 class FrictionLaw(Law):
-    """A force in the tangent plane, two components, from the normal force, slip and position."""
+    """Base class of laws for friction f_t [N], two components along the tangents of the surface.
+
+    @dataclass(frozen=True)
+    class Viscous(hs.FrictionLaw):
+        b: float = 20.0
+
+        def force(self, c: hs.Contact) -> SX:
+            return -self.b * c.slip
+    """
 
 
 def where(condition: SX, then: SX | float, otherwise: SX | float) -> SX:
-    """`then` where the condition holds, else `otherwise`: what `if` is to numbers, for symbols.
+    """Return `then` where the condition holds, else `otherwise`: the `if` of symbols.
 
-    Both are computed, and one is selected; entry by entry, a scalar condition for all entries.
+    Both are computed, and one is selected entry by entry; a scalar condition holds for all entries.
     """
     return ca.if_else(condition, then, otherwise)
 
 
-def answered(answer: Answer, memory: SX) -> tuple[SX, SX]:
-    """(force, next memory) of a law with or without memory."""
+def force_and_memory(answer: Answer, memory: SX) -> tuple[SX, SX]:
+    """Return (force, next memory) of a law with or without memory."""
     return answer if isinstance(answer, tuple) else (answer, memory)

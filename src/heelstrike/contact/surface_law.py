@@ -143,7 +143,7 @@ class CouplingRule:
 
     @property
     def exact(self) -> bool:
-        """Whether the problem is solved to the accuracy of the numbers."""
+        """True if the problem is solved to the accuracy of the numbers."""
         return self.rule == "exact"
 
 
@@ -180,17 +180,17 @@ class SurfaceLaw:
 
     @property
     def couples(self) -> bool:
-        """Whether the law sets targets, so that its forces depend on those of other contacts."""
+        """True if the law sets targets, so that its forces depend on those of other contacts."""
         return self.coupling is not None
 
     @property
     def accelerates(self) -> bool:
-        """Whether the targets follow from an acceleration, which the integrator rk4 accepts."""
+        """True if the targets follow from an acceleration, which the integrator rk4 accepts."""
         return False
 
     @property
     def implicit(self) -> bool:
-        """Whether the force is that at the end of the step."""
+        """True if the force is that at the end of the step."""
         return False
 
     def force(self, state: PointState) -> ContactForce:

@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from heelstrike.contact.law import Contact, NormalLaw, answered
+from heelstrike.contact.law import Contact, NormalLaw, force_and_memory
 from heelstrike.contact.restitution import Floats
 from heelstrike.errors import HeelstrikeError
 from heelstrike.identification.space import Space
@@ -65,7 +65,7 @@ def _force(law: object, space: Space, dt: float) -> ca.Function:
     normal = getattr(model, "normal", model)
     none, still = ca.SX(0, 1), ca.SX(ca.DM.zeros(2))
     c = Contact(d, rate, ca.SX(dt), none, still, still, ca.SX(0))
-    force, _ = answered(normal.force(c), none)
+    force, _ = force_and_memory(normal.force(c), none)
     if not normal.adhesive:
         force = ca.fmax(force, 0)
     return ca.Function("force", [p, d, rate], [force])

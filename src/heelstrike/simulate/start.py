@@ -21,7 +21,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from heelstrike.contact.law import SX, Contact, NormalLaw, answered
+from heelstrike.contact.law import SX, Contact, NormalLaw, force_and_memory
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.stability import largest_step, slopes, step_radius
 from heelstrike.dynamics.effective_mass import Touching, contact_mass
@@ -196,7 +196,7 @@ def rest_depth(law: NormalLaw, load: float, dt: float) -> float:
     """Return the depth at which a law carries a load [N] at rest [m], at most MAX_REST_DEPTH."""
     d, still, none = SX.sym("d"), SX.zeros(2), SX.zeros(law.memory_size)
     contact = Contact(d, SX(0), SX(dt), none, still, still, SX(0))
-    force = ca.Function("force", [d], [answered(law.force(contact), none)[0]])
+    force = ca.Function("force", [d], [force_and_memory(law.force(contact), none)[0]])
     low, high = 0.0, MAX_REST_DEPTH
     for _ in range(40):
         middle = (low + high) / 2

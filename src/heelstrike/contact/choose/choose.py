@@ -72,9 +72,7 @@ def template(law: str | SurfaceLaw | NormalLaw) -> SurfaceLaw:
         return Elastic(made, Bristle())
     if isinstance(made, SurfaceLaw):
         return made
-    raise HeelstrikeError(
-        f"'{law}' is a friction law", value=law, allowed=f"law of a surface: {', '.join(NAMES)}"
-    )
+    raise HeelstrikeError(f"'{law}' is a friction law", value=law, allowed=", ".join(NAMES))
 
 
 def friction_of(law: SurfaceLaw) -> Coulomb:

@@ -26,7 +26,7 @@ from typing import ClassVar
 
 import casadi as ca
 
-from heelstrike.contact.law import SX, Contact, FrictionLaw, NormalLaw, answered
+from heelstrike.contact.law import SX, Contact, FrictionLaw, NormalLaw, force_and_memory
 from heelstrike.contact.laws.bristle import Bristle
 from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.contact.laws.hunt_crossley import HuntCrossley
@@ -128,7 +128,9 @@ class Elastic(SurfaceLaw):
         """Return F0 and G at a rate."""
         d, w, dt = SX.sym("d"), SX.sym("w"), state.dt
         none, still = SX(0, 1), SX(ca.DM.zeros(2))
-        force, _ = answered(self.normal.force(Contact(d, w, dt, none, still, still, SX(0))), none)
+        force, _ = force_and_memory(
+            self.normal.force(Contact(d, w, dt, none, still, still, SX(0))), none
+        )
         slopes = ca.jacobian(force, ca.vertcat(d, w))
         here = ca.vertcat(ca.fmax(state.depth, 0), rate)
         parts = ca.substitute(ca.horzcat(force, slopes), ca.vertcat(d, w), here)
@@ -143,7 +145,7 @@ class Elastic(SurfaceLaw):
         touching = d > 0
         depth = ca.fmax(d, 0)
         c = Contact(depth, rate, dt, memory[:own, :], slip, state.position, SX(0))
-        normal, kept = answered(self.normal.force(c), memory[:own, :])
+        normal, kept = force_and_memory(self.normal.force(c), memory[:own, :])
         if not self.normal.adhesive:
             normal = ca.fmax(normal, 0)
         normal = ca.if_else(touching, normal, 0)
@@ -151,7 +153,7 @@ class Elastic(SurfaceLaw):
         if isinstance(self.friction, FrictionLaw):
             pressing = ca.fmax(normal, 0)  # a surface that pulls exerts no friction
             c = Contact(depth, rate, dt, anchors, slip, state.position, pressing)
-            tangent, anchors = answered(self.friction.force(c), anchors)
+            tangent, anchors = force_and_memory(self.friction.force(c), anchors)
             tangent = ca.if_else(touching, tangent, 0)
         following = ca.if_else(touching, ca.vertcat(kept, anchors), 0)
         return ContactForce(touching, normal, tangent, following)

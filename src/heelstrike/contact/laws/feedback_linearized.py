@@ -22,7 +22,7 @@ import casadi as ca
 
 from heelstrike.contact.law import SX
 from heelstrike.contact.laws.coulomb import Coulomb, check_coulomb
-from heelstrike.contact.laws.imposed import Imposed, speed_after, speed_at_once
+from heelstrike.contact.laws.imposed import Imposed, rate_by_acceleration, rate_by_motion
 from heelstrike.contact.surface_law import ContactTarget, CouplingRule, PointState, SurfaceLaw
 from heelstrike.parameters import MEANING, check_choice, check_numbers, parameter, static
 
@@ -86,5 +86,5 @@ class FeedbackLinearized(SurfaceLaw):
         """Return the depth rate after the step and the share of the slip that is left."""
         d, w = state.depth, state.depth_rate
         if self.form == "acceleration":
-            return speed_at_once(c, d, w), 1 - c.kv * c.dt
-        return speed_after(c, d, w, state.gravity * c.dt), ca.exp(-c.kv * c.dt)
+            return rate_by_acceleration(c, d, w), 1 - c.kv * c.dt
+        return rate_by_motion(c, d, w, state.gravity * c.dt), ca.exp(-c.kv * c.dt)

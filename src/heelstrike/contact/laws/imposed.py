@@ -1,21 +1,22 @@
-"""The acceleration that [Rengifo2009] imposes on a contact point, over one step.
+"""Velocity of a contact point after one step of the acceleration that [Rengifo2009] imposes.
 
     y'' = -kp y - kv max(y', 0),    y = d - epsilon          (17), section V; d > 0 is depth
 
-`speed_at_once` takes it as it is at the start of the step. `speed_after` follows it:
+`rate_by_acceleration` uses the acceleration at the start of the step. `rate_by_motion` integrates
+the equation:
 
     in     w = exp(-s t) (w0 C - (s w0 + kp y0) S),  s = kv / 2     until w = 0
     out    w = w0 cos(omega t) - omega y0 sin(omega t)              until y = 0, or w = 0 if y < 0
 
 C and S are cosh(r t), sinh(r t) / r where r^2 = s^2 - kp > 0, else cos and sin with r^2 = kp - s^2.
-In may be followed by out within a step, and out, where epsilon pulls, by in. A point that came
-in within the last step is taken from where and when it did: a mass that comes and goes in one
+In may be followed by out within a step, and out, where epsilon pulls, by in. For a point that came
+in within the last step the motion starts at the instant of entry: a mass that comes and goes in one
 step rebounds as the closed form says, at any dt.
 
-The step moves a point by dt w, not by the equation's own way, so its depth is off by up to a step's
-way in. Where sqrt(kp) dt is not small that depth must not drive it out: no point gets faster than
-it was, or than takes it a share 1 / (1 + kp dt^2) of the way to epsilon. So no rebound exceeds 1,
-whatever kp, kv and dt.
+The step moves a point by dt w, not along the path of the equation, so that its depth is off by up
+to the path of one step. Where sqrt(kp) dt is not small that depth must not drive it out: no point
+gets faster than it was, or than takes it a share 1 / (1 + kp dt^2) of the way to epsilon. So no
+rebound exceeds 1, whatever kp, kv and dt.
 """
 
 from __future__ import annotations
@@ -28,15 +29,16 @@ import numpy as np
 from heelstrike.contact.law import SX, where
 
 NEVER = 1e30
-"""[s]"""
+"""Time later than any step [s]."""
 TINY = 1e-30
+"""Offset that keeps divisors and roots away from zero."""
 NEAR_CRITICAL = 1e-5
-"""Least r over s: with less, S loses its digits, and C and S are those of this r to 1e-10."""
+"""Smallest r / s: below it S loses its digits, and C and S are those of this r to 1e-10."""
 
 
 @dataclass(frozen=True)
 class Imposed:
-    """The equation's parameters, and what follows from them alone."""
+    """Parameters of the equation, and constants that follow from them."""
 
     kp: SX
     kv: SX
@@ -53,7 +55,7 @@ class Imposed:
 
     @property
     def creeps(self) -> SX:
-        """1 where it is overdamped."""
+        """1 where the motion is overdamped."""
         s = self.s
         return s * s - self.kp > (NEAR_CRITICAL * s) ** 2
 
@@ -63,14 +65,15 @@ class Imposed:
         return ca.fmax(ca.sqrt(ca.fabs(s * s - self.kp)), NEAR_CRITICAL * s + TINY)
 
 
-def speed_at_once(c: Imposed, d: SX, w: SX) -> SX:
-    """Depth rate after the step at the acceleration of its start."""
+def rate_by_acceleration(c: Imposed, d: SX, w: SX) -> SX:
+    """Return the depth rate after the step, by the acceleration at its start [m/s]."""
     return w - c.dt * (c.kp * (d - c.epsilon) + c.kv * ca.fmax(w, 0))
 
 
-def speed_after(c: Imposed, d: SX, w: SX, slow: SX | float = 0.0) -> SX:
-    """Depth rate after the step by the equation itself; d < 0 counts as 0. A point that leaves more
-    slowly than `slow` goes to epsilon and no further.
+def rate_by_motion(c: Imposed, d: SX, w: SX, slow: SX | float = 0.0) -> SX:
+    """Return the depth rate after the step, by the motion of the equation; d < 0 counts as 0 [m/s].
+
+    A point that leaves more slowly than `slow` [m/s] goes to epsilon and no further.
     """
     d = ca.fmax(d, 0)
     after, there = _followed(c, d, w), (c.epsilon - d) / c.dt
@@ -81,7 +84,7 @@ def speed_after(c: Imposed, d: SX, w: SX, slow: SX | float = 0.0) -> SX:
 
 
 def _followed(c: Imposed, d: SX, w: SX) -> SX:
-    """The equation's own velocity after the step."""
+    """Return the velocity of the equation after the step [m/s]."""
     entered = d < w * c.dt
     y = where(entered, 0, d) - c.epsilon
     left = c.dt + where(entered, d / where(entered, w, 1), 0)
@@ -109,7 +112,7 @@ def _followed(c: Imposed, d: SX, w: SX) -> SX:
 
 
 def _stops(c: Imposed, y: SX, w: SX) -> SX:
-    """When an overdamped point going in comes to rest."""
+    """Return the time at which an overdamped point going in comes to rest [s]."""
     rate = c.s + c.r
     fast, slow = rate * w + c.kp * y, c.kp / ca.fmax(rate, TINY) * w + c.kp * y
     ratio = ca.fmax(fast, TINY) / ca.fmax(slow, TINY)
@@ -118,7 +121,7 @@ def _stops(c: Imposed, y: SX, w: SX) -> SX:
 
 
 def _damped(c: Imposed, y: SX, w: SX, t: SX) -> tuple[SX, SX]:
-    """y and w after t, going in."""
+    """Return y and w after a time t of going in."""
     s, r = c.s, c.r
     rate = s + r
     slow = ca.exp(-where(c.creeps, c.kp / ca.fmax(rate, TINY), s) * t)

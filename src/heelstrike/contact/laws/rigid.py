@@ -20,7 +20,7 @@ from typing import ClassVar
 
 import casadi as ca
 
-from heelstrike.contact.law import SLOWEST, SX
+from heelstrike.contact.law import MIN_SLIP, SX
 from heelstrike.contact.laws.coulomb import Coulomb, check_coulomb
 from heelstrike.contact.surface_law import (
     SMOOTHING,
@@ -110,7 +110,7 @@ class Rigid(SurfaceLaw):
         sliding = ca.dot(state.slip, state.slip)
         fast = self.epsilon * self.epsilon
         kinetic = sliding + state.depth_rate * state.depth_rate > fast
-        speed = ca.sqrt(ca.fmax(sliding, SLOWEST**2))
+        speed = ca.sqrt(ca.fmax(sliding, MIN_SLIP**2))
         sigma = ca.if_else(sliding > fast, state.slip / speed, 0)  # (7)
         rebound = ca.if_else(kinetic, self.restitution * state.depth_rate, 0)  # (25), (29)
         return ContactTarget(

@@ -58,7 +58,7 @@ class TimestepDamper(NormalLaw):
 
     @property
     def adhesive(self) -> bool:
-        """Whether the inner law is adhesive."""
+        """True if the inner law is adhesive."""
         return self.law.adhesive
 
     def force(self, c: Contact) -> Answer:

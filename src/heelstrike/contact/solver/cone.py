@@ -1,4 +1,4 @@
-"""Nearest points of the sets that contact impulses live in, with their derivatives.
+"""Nearest points of the sets of admissible contact impulses, with their derivatives.
 
     cone   |f_t| <= mu f_n                     a contact that may stick
     tube   f_n >= 0,  |f_t| <= r               one that slides, r = mu f_n of the pass before
@@ -21,7 +21,7 @@ TINY = 1e-15
 
 @dataclass(frozen=True)
 class Nearest:
-    """The nearest point of a set."""
+    """Nearest point of a set, with its derivative."""
 
     f: SX
     """(3,)"""
@@ -30,7 +30,7 @@ class Nearest:
 
 
 def in_cone(z: SX, mu: SX) -> Nearest:
-    """Of |f_t| <= mu f_n."""
+    """Return the nearest point of the cone |f_t| <= mu f_n."""
     size = _size(z)
     along = z[:2] / size
     inside = size <= mu * z[2]
@@ -47,7 +47,7 @@ def in_cone(z: SX, mu: SX) -> Nearest:
 
 
 def in_tube(z: SX, radius: SX) -> Nearest:
-    """Of f_n >= 0 and |f_t| <= radius."""
+    """Return the nearest point of the tube f_n >= 0, |f_t| <= radius."""
     size = _size(z)
     along = z[:2] / size
     inside = size <= radius

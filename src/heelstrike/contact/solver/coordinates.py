@@ -1,4 +1,4 @@
-"""The velocities that the coupled problem is written in: as few as its contacts see.
+"""Velocities that the coupled problem is written in: as few as its contacts depend on.
 
 A body that several contacts hold has six, its twist. Where one contact is all that its bodies have,
 as a foot that is a ball, what else they do is not the contact's business: its own velocity is three
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Of a set of rows."""
+    """Coordinates of a set of rows."""
 
     full: list[SX]
     """G of each row, (3, 6 a body)."""
@@ -39,7 +39,7 @@ class Coordinates:
 
 
 def coordinates_of(rows: Sequence[Row], size: int) -> Coordinates:
-    """For bodies of `size` velocities together."""
+    """Return the coordinates of rows on bodies with `size` velocities together."""
     full = [map_of(row, size) for row in rows]
     uses = Counter(arm.body for row in rows for arm in row.arms)
     lone = [all(uses[arm.body] == 1 for arm in row.arms) for row in rows]
@@ -64,7 +64,7 @@ def coordinates_of(rows: Sequence[Row], size: int) -> Coordinates:
 
 
 def map_of(row: Row, size: int) -> SX:
-    """G: from the bodies' twists to the contact's velocity in its axes, (3, size)."""
+    """Return G, from the bodies' twists to the contact's velocity in its axes, (3, size)."""
     g = SX(3, size)
     for arm in row.arms:
         start = 6 * arm.body

@@ -1,4 +1,4 @@
-"""One problem for all contacts whose forces depend on one another.
+"""Coupled problem of all contacts whose forces depend on one another.
 
 Find impulses f_j, each in its set, so that each point's velocity after the step meets its target:
 
@@ -53,7 +53,7 @@ ROUNDED = 1e-6
 
 @dataclass(frozen=True)
 class Arm:
-    """How a moving body takes part in a contact."""
+    """Part of a moving body in a contact."""
 
     body: int
     """Its number among the contacting bodies."""
@@ -65,7 +65,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class Row:
-    """One contact's part of the problem, as symbols."""
+    """Part of one contact in the problem, as symbols."""
 
     arms: tuple[Arm, ...]
     axes: SX
@@ -92,7 +92,7 @@ class Row:
     """1 where it does not rest: a new contact, an impact, one that slides."""
 
     def soft(self, left: SX) -> tuple[SX, SX]:
-        """Normal impulse of an elastic law at a velocity left, and its compliance there: two
+        """Return the normal impulse of a compliant law at a velocity left, and its compliance: two
         straight lines that meet at `rest`.
         """
         assert self.compliance is not None
@@ -105,7 +105,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Solution:
-    """What the contacts do in a step."""
+    """Impulses of the contacts in a step, and the motion that follows."""
 
     impulses: list[SX]
     """Of each row, in its axes [N s]."""
@@ -131,7 +131,7 @@ def solve(
     accuracy: Accuracy = USUAL,
     half: SX | None = None,
 ) -> Solution:
-    """Impulses of all rows; `inverse` is Lambda^-1, `free` the bodies' twists without them.
+    """Solve for the impulses of all rows; `inverse` is Lambda^-1, `free` the twists without them.
     `thorough` is for derivatives (newton.py): those of friction settle pass by pass. `half` is any
     Z with Z Z^T = Lambda^-1; it is taken for L where it has fewer columns than that has.
     """
@@ -139,7 +139,7 @@ def solve(
 
 
 class _Problem:
-    """The problem under construction."""
+    """Coupled problem under construction."""
 
     def __init__(
         self,
@@ -166,8 +166,9 @@ class _Problem:
         self.scales, self.begin, self.noise = self._scales()
 
     def _scales(self) -> tuple[Scales, SX, SX]:
-        """What is little, where Newton's method begins, and the noise of x there, in units of the
-        tolerance.
+        """Return the scales, the start of Newton's method, and the noise of x there.
+
+        The noise is in units of the tolerance.
         """
         p, tolerance, accuracy = self.p, self.tolerance, self.accuracy
         rho: list[SX] = []

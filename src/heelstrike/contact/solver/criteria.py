@@ -1,4 +1,4 @@
-"""When the passes of the coupled problem (coupled.py) end."""
+"""Criteria that end the passes of the coupled problem (coupled.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The literal rule of [Rengifo2009]: the least forces that give the accelerations, then saturation.
+"""Literal rule of [Rengifo2009]: the least forces that give the accelerations, then saturation.
 
     W F = r,   |W F - r| and then |F| least          (18), Moore-Penrose
     f_n = max(0, f_n'),   f_t = f_t' min(1, mu f_n / |f_t'|)             (19), (20)
@@ -41,7 +41,7 @@ def solve_least_norm(
     tolerance: SX,
     thorough: bool = False,
 ) -> Solution:
-    """Impulses of all rows; `inverse` is Lambda^-1, `free` the bodies' twists without them."""
+    """Solve for the impulses of all rows; `inverse` is Lambda^-1, `free` are the free twists."""
     size = free.numel()
     maps = [map_of(row, size) for row in rows]
     with p.block("rank", limb="least norm"):
@@ -77,12 +77,12 @@ def solve_least_norm(
 
 
 def _selected(active: SX, g: SX) -> SX:
-    """A point's columns of G^T where it touches; what is no entry stays none."""
+    """Return a point's columns of G^T where it touches; what is no entry stays none."""
     return SX(g.T.sparsity(), where(active, SX(g.T).nz[:], 0))
 
 
 def _orthonormal(p: Program, matrix: SX, least: SX) -> tuple[SX, SX]:
-    """K, Q^T with K Q^T = G^T, a block a row: none grows with the square of the points."""
+    """Return K, Q^T with K Q^T = G^T, a block a row: none grows with the square of the points."""
     n, columns = matrix.shape
     k, q = SX(n, n), SX(n, columns)
     for i in range(n):
@@ -95,13 +95,13 @@ def _orthonormal(p: Program, matrix: SX, least: SX) -> tuple[SX, SX]:
 
 
 def _let_entries(p: Program, row: SX) -> SX:
-    """A sparse row as symbols of the program."""
+    """Return a sparse row as symbols of the program."""
     row = ca.sparsify(row)
     return SX(row.sparsity(), p.let("q", row.nz[:])) if row.nnz() else row
 
 
 def _saturated(row: Row, f: SX) -> tuple[SX, SX]:
-    """(19), (20), and whether friction was cut."""
+    """Return the force by (19), (20), and whether friction was cut."""
     normal = ca.fmax(f[2], 0)
     rubbing = ca.sqrt(ca.fmax(ca.dot(f[:2], f[:2]), 1e-30))
     most = row.mu_k * normal

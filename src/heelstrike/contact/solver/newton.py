@@ -26,7 +26,7 @@ NARROW = 1e-3
 
 @dataclass(frozen=True)
 class Judged:
-    """What a round came to."""
+    """Result of a round."""
 
     accepted: SX
     """1 where the trial is the new best."""
@@ -56,17 +56,17 @@ class Search:
         self.p, self.loop, self.tolerance, self.noise = p, loop, tolerance, noise
         self.apart = zeros(begin.numel()) if apart is None else apart
         self.x = loop.carry("x", begin)
-        """The best so far."""
+        """Best point so far."""
         self.direction = loop.carry("direction", zeros(begin.numel()))
         self.line = loop.carry("line", SX(LINE))
 
     def trial(self) -> SX:
-        """Where to evaluate in this round."""
+        """Return the point at which this round evaluates."""
         with self.p.block("newton trial"):
             return self.p.let("x", self.x + self.line[0] * self.direction)
 
     def advance(self, trial: SX, root: SX, wrench: SX, stiffness: SX) -> Judged:
-        """Judges a trial; `wrench` is w there, `stiffness` the upper triangle of K."""
+        """Judge a trial; `wrench` is w there, `stiffness` the upper triangle of K."""
         p, loop = self.p, self.loop
         with p.block("newton gradient"):
             whole = trial + self.apart
@@ -95,8 +95,9 @@ class Search:
 
 
 def root_of(matrix: SX, least: SX | float = 1e-13) -> SX:
-    """L with L L^T = a symmetric positive semidefinite matrix; a column is zero where less than a
-    share `least` is left of its diagonal.
+    """Return L with L L^T = a symmetric positive semidefinite matrix.
+
+    A column is zero where less than a share `least` is left of its diagonal.
     """
     n = matrix.shape[0]
     root = SX(n, n)
@@ -116,7 +117,7 @@ def root_of(matrix: SX, least: SX | float = 1e-13) -> SX:
 
 
 def _fits(line: SX, slope: SX) -> SX:
-    """Whether a place on the line is near enough to its lowest point."""
+    """Return whether a place on the line is near enough to its lowest point."""
     start, near, far = ca.fabs(line[5]), line[1], line[3]
     beyond = slope > 0.25 * start
     short = ca.logic_and(slope < -0.75 * start, line[0] < 1)

@@ -1,4 +1,4 @@
-"""The literal rule of [Sugihara2006] for rigid contacts: (25) to (36).
+"""Literal rule of [Sugihara2006] for rigid contacts: (25) to (36).
 
     |A f - v|^2 / 2 + sum lam_j |f_j|^2 / 2 -> minimum,   f_n >= 0                          (33)
 
@@ -39,7 +39,7 @@ from heelstrike.spatial.vector import zeros
 ROUNDS = 200
 """Evaluations in a step; at the limit the last accepted impulses are taken."""
 LEAST = 1e-12
-"""Of lam [1/kg^2]: below, impulses of a hyperstatic stance are not determined."""
+"""Smallest lam [1/kg^2]: below, impulses of a hyperstatic stance are not determined."""
 
 
 def solve_paper(
@@ -51,7 +51,7 @@ def solve_paper(
     tolerance: SX,
     thorough: bool = False,
 ) -> Solution:
-    """Impulses of all rows; `inverse` is Lambda^-1, `free` the bodies' twists without them."""
+    """Solve for the impulses of all rows; `inverse` is Lambda^-1, `free` are the free twists."""
     size = free.numel()
     maps = [map_of(row, size) for row in rows]
     columns = [_columns(*parts) for parts in zip(rows, literals, maps, strict=True)]
@@ -105,7 +105,7 @@ def _root_and_known(
     inverse: SX,
     free: SX,
 ) -> tuple[SX, SX]:
-    """T and k."""
+    """Return T and k."""
     size = free.numel()
     with p.block("problem", limb="paper"):
         squares, wanted = SX(size, size), zeros(size)
@@ -125,13 +125,13 @@ def _root_and_known(
 
 
 def _rows(literal: PaperTerms, g: SX) -> SX:
-    """R: of S the map itself; of K its normal row (30), (31)."""
+    """Return R: of S the map itself; of K its normal row (30), (31)."""
     g = ca.densify(g)
     return ca.vertcat(where(literal.kinetic, 0, g[:2, :]), g[2, :])
 
 
 def _columns(row: Row, literal: PaperTerms, g: SX) -> SX:
-    """C: of S the map itself; of K one row along nu - mu_k sigma (26)."""
+    """Return C: of S the map itself; of K one row along nu - mu_k sigma (26)."""
     g = ca.densify(g)
     along = g[2, :] - row.mu_k * (literal.sigma.T @ g[:2, :])
     still = where(literal.kinetic, 0, g[:2, :])
@@ -139,7 +139,7 @@ def _columns(row: Row, literal: PaperTerms, g: SX) -> SX:
 
 
 def _modified(row: Row, literal: PaperTerms, f: SX) -> tuple[SX, SX]:
-    """A point's impulse in its axes with its friction made right (12), (35), (36), and whether it
+    """Return a point's impulse with its friction corrected by (12), (35), (36), and whether it
     slides.
     """
     rubbing = ca.sqrt(ca.fmax(ca.dot(f[:2], f[:2]), 1e-30))

@@ -1,4 +1,4 @@
-"""From pass to pass of the coupled problem (coupled.py): who slides, what the next one starts from.
+"""Passes of the coupled problem (coupled.py): which points slide, and where the next pass starts.
 
 A pass turns the impulses a that it is given into f. The next is given
 
@@ -51,7 +51,7 @@ QUICK = 0.1
 
 @dataclass(frozen=True)
 class Scales:
-    """What is little, as symbols."""
+    """Scales of velocities and compliances, as symbols."""
 
     own: Sequence[SX]
     """Velocity per impulse of each contact itself [1/kg]."""
@@ -69,7 +69,7 @@ class Scales:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a pass makes of a row, or of all."""
+    """Change of a row, or of all rows, in a pass."""
 
     moved: SX
     """The largest velocity that it changes [m/s]."""
@@ -89,19 +89,19 @@ class Measured:
     """|last change|^2."""
 
     def let(self, p: Program) -> Measured:
-        """The same as symbols of the program."""
+        """Return a copy as symbols of the program."""
         return Measured(*(p.let(field.name, getattr(self, field.name)) for field in fields(self)))
 
 
 def together(each: Sequence[Measured]) -> Measured:
-    """Of all rows: the largest of what is a velocity, the sums of the rest."""
+    """Return the change of all rows: the largest velocities, and the sums of the rest."""
     columns = {field.name: [getattr(x, field.name) for x in each] for field in fields(Measured)}
     largest = {name: reduce(ca.fmax, columns.pop(name)) for name in ("moved", "held", "slipping")}
     return Measured(**largest, **{name: sum(x, SX(0)) for name, x in columns.items()})
 
 
 class Passes:
-    """The passes of a loop."""
+    """Passes of a loop."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class Passes:
         self.moved = loop.carry("moved", SX(1e30))
 
     def bound(self, j: int, normal: SX | None = None, slides: SX | None = None) -> SX:
-        """Of a row's friction in the tube; a rigid contact that sticks is in its cone instead."""
+        """Return the radius of a row's tube; a rigid contact that sticks is in its cone instead."""
         row = self.rows[j]
         normal = self.a[2, j] if normal is None else normal
         slides = self.slides[j] if slides is None else slides
@@ -136,7 +136,7 @@ class Passes:
         return where(slides, row.mu_k, held) * normal
 
     def measured(self, j: int, impulse: SX, slip: SX) -> Measured:
-        """What this pass makes of a row."""
+        """Return the change of a row in this pass."""
         row, slides = self.rows[j], self.slides[j]
         rho, own, last = self.scales.rho[j], self.scales.own[j], self.changes[j]
         change = impulse - self.a[:, j]
@@ -163,7 +163,7 @@ class Passes:
         )
 
     def end(self, ends: SX, found: Sequence[SX], each: Sequence[Measured]) -> None:
-        """Who slides, how far impulses go, and whether anything still changes."""
+        """Decide which points slide, how far impulses go, and whether anything still changes."""
         p, loop, accuracy = self.p, self.loop, self.accuracy
         with p.block("coupled settled"):
             whole = together(each).let(p)
@@ -201,7 +201,7 @@ class Passes:
                 loop.next(self.changes[j], where(ends, kept, self.changes[j]))
 
     def _go_on(self, ends: SX, news: SX, whole: Measured) -> SX:
-        """How far the next pass goes."""
+        """Return how far the next pass goes."""
         p, loop = self.p, self.loop
         with p.block("coupled further"):
             overshot = ca.logic_and(whole.size > whole.before, self.further > 1)

@@ -1,4 +1,4 @@
-"""By how much an impulse misses Signorini's condition and Coulomb's law.
+"""Residual of an impulse in Signorini's condition and Coulomb's law.
 
     f_n = max(f_n - u_n / A, 0)                   0 <= f_n, 0 <= u_n, one of them 0
     f_t = nearest(f_t - u_t / A)                  |f_t| <= mu f_n, equal and against any slip
@@ -31,7 +31,7 @@ def worst_missed(
     impulses: Sequence[SX],
     slides: Sequence[SX],
 ) -> SX:
-    """The largest of what the rows miss [m/s]."""
+    """Return the largest residual of the rows [m/s]."""
     each = []
     parts = zip(rows, own, left, impulses, slides, strict=True)
     for j, (row, a, u, f, slid) in enumerate(parts):
@@ -45,8 +45,9 @@ def worst_missed(
 
 
 def missed(f: SX, left: SX, own: SX, mu: SX, push: SX | None = None) -> SX:
-    """Of one contact that touches [m/s]; `left` is u, `own` A. An elastic law made implicit has
-    f_n = max(push, 0) instead.
+    """Return the residual of one contact that touches [m/s]; `left` is u, `own` A.
+
+    An implicit elastic law has f_n = max(push, 0) in place of Signorini's condition.
     """
     scale = where(own > 0, own, 1)
     wanted = f - left / scale

@@ -13,7 +13,7 @@ from heelstrike.spatial.vector import zeros
 
 
 def solve_lower(root: SX, b: SX) -> SX:
-    """x with root x = b, for b in the root's range; zero where the root's column is."""
+    """Return x with root x = b, for b in the root's range; zero where the root's column is."""
     n = b.numel()
     x = zeros(n)
     for j in range(n):
@@ -25,7 +25,7 @@ def solve_lower(root: SX, b: SX) -> SX:
 
 
 def solve_upper(root: SX, b: SX) -> SX:
-    """x with root x = b; zero where the root's row is."""
+    """Return x with root x = b; zero where the root's row is."""
     n = b.numel()
     x = zeros(n)
     for j in reversed(range(n)):
@@ -37,8 +37,9 @@ def solve_upper(root: SX, b: SX) -> SX:
 
 
 def triangular(matrix: SX, least: SX | float = 1e-13) -> tuple[SX, SX]:
-    """T, O with T O = a matrix, T lower triangular, rows of O orthonormal, or zero where of a row
-    of the matrix less than a share `least` is left by those above it.
+    """Return T, O with T O = a matrix, T lower triangular, rows of O orthonormal.
+
+    A row of O is zero where less than a share `least` of a row is left by those above it.
     """
     n = matrix.shape[0]
     lower, turn = SX(n, n), SX(n, matrix.shape[1])
@@ -48,7 +49,7 @@ def triangular(matrix: SX, least: SX | float = 1e-13) -> tuple[SX, SX]:
 
 
 def next_row(row: SX, above: SX, least: SX | float) -> tuple[SX, SX]:
-    """The rows of T and of O that a row of the matrix adds to those above it."""
+    """Return the rows of T and of O that a row of the matrix adds to those above it."""
     parts, whole = [], ca.dot(row, row)
     for k in range(above.shape[0]):
         parts.append(ca.dot(row, above[k, :]))
