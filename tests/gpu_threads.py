@@ -1,8 +1,8 @@
-"""A GPU's kernel with a warp a limb, run by threads of the CPU: the very IR that becomes PTX.
+"""A GPU's kernel with a warp per limb, run by threads of the CPU: the same IR that becomes PTX.
 
-What only a GPU has is replaced: a thread's number, barriers and votes are Python's, shared memory
-is an array, address spaces are one. Two lanes of each warp are there, so a batch is two worlds. A
-second team of a block works on the same tile once more.
+Features of a GPU are replaced: a thread's number, barriers and votes are Python's, shared memory is
+an array, and there is one address space. Each warp has two lanes, so a batch is two worlds. A
+second slice of a block computes the same tile once more.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import threading
 import llvmlite.binding as llvm
 import numpy as np
 
-from heelstrike.codegen.cuda.entry import gpu_attributes
+from heelstrike.codegen.cuda.limb_kernel import emit_limb_kernel
 from heelstrike.codegen.cuda.module import WARP
-from heelstrike.codegen.cuda.parts import emit_parts
-from heelstrike.codegen.cuda.schedule import schedule
+from heelstrike.codegen.cuda.planner import schedule
+from heelstrike.codegen.cuda.registers import gpu_attributes
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.real import REALS
 from heelstrike.ir.program import Program
@@ -25,31 +25,31 @@ from heelstrike.runtime.batch import Batch
 from heelstrike.runtime.compiler import compile_program
 
 LANES = 2
-"""Of each warp."""
+"""Number of lanes of each warp."""
 
 
 class ThreadBatch(Batch):
     """Two worlds that step as on a GPU."""
 
     def __init__(
-        self, program: Program, outputs: list[str], dtype: str = "float64", teams: int = 1
+        self, program: Program, outputs: list[str], dtype: str = "float64", slices: int = 1
     ) -> None:
         traced, real = program.trace(outputs), REALS[dtype]
         self.plan = schedule(traced, real.bytes)
         assert self.plan is not None
         super().__init__(Layout.of(traced, WARP, real, 0), _never, LANES)
-        text = emit_parts(traced, self.plan, real, False) + "\n" + gpu_attributes(False, None)
-        warps = range(self.plan.warps * teams)
+        text = emit_limb_kernel(traced, self.plan, real, False) + "\n" + gpu_attributes(False, None)
+        warps = range(self.plan.warps * slices)
         self.threads = [WARP * warp + lane for warp in warps for lane in range(LANES)]
-        self.block = WARP * self.plan.warps * teams
+        self.block = WARP * self.plan.warps * slices
         self._here = threading.local()
         self._barrier = threading.Barrier(len(self.threads))
         self._cast: dict[int, int] = {}
-        self._engine, self._kernel = self._compile(_for_cpu(text, self.plan.values * WARP * teams))
+        self._engine, self._kernel = self._compile(_for_cpu(text, self.plan.values * WARP * slices))
 
     def run(self, steps: int = 1, every: int = 1, threads: int = 1) -> None:
         phase = self.steps_made % every
-        self._make_room(steps, every, phase)
+        self.allocate_records(len(range(-phase % every, steps, every)))
         self.steps_made += steps
         workers = [
             threading.Thread(target=self._thread, args=(tid, steps, every, phase))
@@ -62,7 +62,7 @@ class ThreadBatch(Batch):
 
     def _thread(self, tid: int, steps: int, every: int, phase: int) -> None:
         self._here.tid = tid
-        tables = (ctypes.addressof(x) for x in (self._pointers, self._strides, self._records))
+        tables = (ctypes.addressof(x) for x in (self.pointers, self.strides, self.record_strides))
         self._kernel(*tables, self.tiles, steps, every, phase)
 
     def _vote(self, holds: int) -> int:
@@ -96,7 +96,7 @@ class ThreadBatch(Batch):
 
 
 def _for_cpu(text: str, values: int) -> str:
-    """The IR without what only a GPU has."""
+    """Return the IR without the features of a GPU."""
     kind = re.search(r"@shared = .* \[0 x (\w+)\]", text)[1]
     for pattern, new in (
         (r"@shared = .*", f"@shared = internal global [{values} x {kind}] zeroinitializer"),
@@ -124,11 +124,11 @@ def same_bits(
     outputs: list[str],
     steps: int,
     dtype: str = "float64",
-    teams: int = 1,
+    slices: int = 1,
     **values: object,
 ) -> tuple[ThreadBatch, Batch]:
-    """Compares the threads' results with a CPU batch's, after steps from the same start."""
-    ours = ThreadBatch(program, outputs, dtype, teams)
+    """Compare the threads' results with those of a CPU batch after steps from the same start."""
+    ours = ThreadBatch(program, outputs, dtype, slices)
     peer = compile_program(program, outputs, dtype=dtype).batch(LANES)
     for batch in (ours, peer):
         batch.set(**values)

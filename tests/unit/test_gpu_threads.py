@@ -1,4 +1,4 @@
-"""A warp a limb has the CPU's bits: the kernel's own IR, run by threads, beside the CPU's batch.
+"""A warp per limb has the CPU's bits: the kernel's own IR, run by threads, beside the CPU's batch.
 
 What a GPU itself adds, PTX and the hardware, is measured there (benchmarks/gpu.md).
 """
@@ -40,7 +40,7 @@ def moving(
     return program, record, values
 
 
-def test_limbs_and_hub_of_a_flight():
+def test_limbs_and_root_block_of_a_flight():
     robot = hs.load("hoap1")
     v = np.random.default_rng(1).normal(size=(LANES, robot.nv))
     given = {"dt": [1e-3], "gravity": [0.0, 0.0, -9.81], "servo.kp": np.full(robot.nv, 50.0)}
@@ -50,11 +50,11 @@ def test_limbs_and_hub_of_a_flight():
     assert np.abs(ours.get("v") - v).max() > 0.05
 
 
-@pytest.mark.parametrize("teams", [1, 2])
-def test_rounds_of_a_robot_that_rubs_and_is_at_its_limits(teams):
-    """Joints are swarms; worlds make different numbers of rounds; the record is the hub's."""
+@pytest.mark.parametrize("slices", [1, 2])
+def test_rounds_of_a_robot_with_friction_and_at_its_limits(slices):
+    """Joints are strided groups, rounds differ from world to world, and the root block records."""
     program, outputs, values = moving(rough("hoap1"), ["q", "normal", "torque"])
-    ours, _ = same_bits(program, outputs, 6, "float32", teams, **values)
+    ours, _ = same_bits(program, outputs, 6, "float32", slices, **values)
     assert ours.plan.members == [1, 20, 20]
     assert any(ours.plan.inputs)
     assert (np.abs(ours.output("torque")) == 2).mean() > 0.2

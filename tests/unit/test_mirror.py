@@ -13,7 +13,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
-from heelstrike.codegen.cuda.schedule import schedule
+from heelstrike.codegen.cuda.planner import schedule
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.robot.mirror import with_mirrored
 from heelstrike.runtime.compiler import compile_program
@@ -21,7 +21,7 @@ from heelstrike.spatial.rotation import constant_rotation
 from tests.flight import flight
 from tests.models import data_file, random_states
 from tests.reference.test_pinocchio import check_against_pinocchio
-from tests.unit.test_twins import assert_same_bits, widths
+from tests.unit.test_packing import assert_same_bits, widths
 
 LEGS = [("left front", 1, 1), ("right front", 1, -1), ("left hind", -1, 1), ("right hind", -1, -1)]
 HALF = np.diag([-1.0, -1.0, 1.0])
@@ -65,7 +65,7 @@ def folded(robot):
     return replace(robot, joints=tuple(replace(joint, mirrored={}) for joint in robot.joints))
 
 
-def crews(program):
+def warp_groups(program):
     """Sizes of those that are of more than one limb."""
     plan = schedule(program.trace([]))
     assert plan is not None
@@ -105,10 +105,10 @@ def test_mirrored_limbs_against_pinocchio(tmp_path):
     check_against_pinocchio(quadruped(tmp_path))
 
 
-def test_mirrored_legs_are_one_crew(tmp_path):
+def test_mirrored_legs_are_one_warp_group(tmp_path):
     robot = quadruped(tmp_path)
-    assert crews(flight(robot)) == [4]
-    assert crews(flight(folded(robot))) == []
+    assert warp_groups(flight(robot)) == [4]
+    assert warp_groups(flight(folded(robot))) == []
 
 
 def test_mirrored_legs_have_the_bits_they_have_alone(tmp_path, monkeypatch):
@@ -163,7 +163,7 @@ def test_ranges_that_end_at_zero_on_one_side():
     robot = hs.load("hoap1")
     ends = {tuple(np.isin([robot.lower[k], robot.upper[k]], 0.0)) for k in range(7, robot.nq)}
     assert {(True, False), (False, True)} <= ends
-    assert crews(standing(robot)) == [2, 2]
+    assert warp_groups(standing(robot)) == [2, 2]
 
 
 @pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
@@ -171,8 +171,8 @@ def test_ranges_that_end_at_zero_on_one_side():
     ("name", "expected"),
     [("anymal_c", [4]), ("mighty", [2, 2]), ("op3", [2, 2]), ("t1", [2, 2])],
 )
-def test_crews_of_robots(name, expected):
+def test_warp_groups_of_robots(name, expected):
     """The last has legs that read the trunk's values past the waist, and entries of 1e-22 in the
     inertia of one arm.
     """
-    assert crews(standing(hs.load(data_file(f"robots/{name}.xml")))) == expected
+    assert warp_groups(standing(hs.load(data_file(f"robots/{name}.xml")))) == expected

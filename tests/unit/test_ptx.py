@@ -13,9 +13,9 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.codegen.cuda.module import Ptx
-from heelstrike.codegen.cuda.plan import Rounds, Segment, loops, segments
+from heelstrike.codegen.cuda.planner import MAX_SHARED, SHARED, schedule
 from heelstrike.codegen.cuda.ptx import make_ptx
-from heelstrike.codegen.cuda.schedule import MOST, SHARED, schedule
+from heelstrike.codegen.cuda.schedule import Rounds, Segment, loops, segments
 from heelstrike.errors import ProgramError
 from heelstrike.ir.code import Code, flatten
 from heelstrike.robot import load
@@ -45,14 +45,16 @@ def test_exact_ptx_of_a_robot(dtype, mapping, registers):
 
 
 @pytest.mark.parametrize(
-    ("name", "crews"), [("hoap1", [2, 2]), ("hrp2", [2, 1, 2]), ("biped14", [2])]
+    ("name", "warps"), [("hoap1", [2, 2]), ("hrp2", [2, 1, 2]), ("biped14", [2])]
 )
-def test_every_limb_gets_a_warp(name, crews):
-    """Two legs, two arms, a head; those that do the same in one crew. The hub is a guest."""
+def test_every_limb_gets_a_warp(name, warps):
+    """Two legs, two arms, a head; those that do the same form a warp group. The root block is
+    hosted.
+    """
     program = flight(load(name)).trace()
     plan = schedule(program)
     assert plan is not None
-    assert plan.sizes == crews
+    assert plan.sizes == warps
     check_order(program.step, plan)
 
 
@@ -64,30 +66,30 @@ def test_a_block_finds_its_registers_and_shared_memory(name, law, dtype):
     hrp2 has five warps, which do not go over four quarters alike.
     """
     sim = hs.Simulator(hs.Scene(load(name), hs.Plane(law=law)), control=hs.Servo())
-    check_room(make_ptx(sim.program, [], dtype))
+    check_resources(make_ptx(sim.program, [], dtype))
 
 
 @pytest.mark.nightly
-def test_a_team_that_takes_most_of_the_shared_memory_is_alone():
+def test_a_slice_that_takes_most_of_the_shared_memory_is_alone():
     scene = hs.Scene(load(data_file("robots/op3.xml")), hs.Plane(law=hs.Rigid()))
     program = hs.Simulator(scene, control=hs.Servo()).program
     ptx = make_ptx(program, [])
     assert ptx.shared > SHARED
-    check_room(ptx)
-    assert make_ptx(program, [], arch="sm_80").shared == 0  # has less: a thread a world
+    check_resources(ptx)
+    assert make_ptx(program, [], arch="sm_80").shared == 0  # has less: a thread per world
 
 
-def check_room(ptx):
+def check_resources(ptx):
     (registers,) = map(int, re.findall(r"\.maxnreg (\d+)", ptx.text))
     warps = ptx.threads * ptx.tiles // 32
     assert warps > 1
     assert -(-warps // 4) * 32 * registers <= 16_384
-    assert ptx.shared * ptx.tiles <= MOST
+    assert ptx.shared * ptx.tiles <= MAX_SHARED
 
 
 def test_the_rounds_of_a_servo_go_over_warps():
-    """A loop in the middle, with what comes before it in its rounds; what it carries stays where
-    it is computed. Joints are a swarm, whose servo is done once before the rounds.
+    """A loop in the middle that repeats the work before it; carried values stay where they are
+    computed. Joints are a strided group, whose servo is computed once before the rounds.
     """
     scene = hs.Scene(load("hoap1"), hs.Plane())
     traced = hs.Simulator(scene, control=hs.Servo()).program.trace([])
@@ -101,14 +103,14 @@ def test_the_rounds_of_a_servo_go_over_warps():
         ]
         for group in range(len(plan.sizes) + len(plan.members))
     ]
-    _, leg, hub, turns, joints = work
+    _, leg, root, turns, joints = work
     assert leg[0] < 10 < 100 < leg[2] < leg[1]
-    assert hub[0] < 10 < 100 < hub[2] < hub[1]
+    assert root[0] < 10 < 100 < root[2] < root[1]
     assert turns[0] > 0 == turns[1] == turns[2]
     assert min(joints) > 10
     assert plan.members == [1, 20, 20]
     assert plan.loops
-    assert plan.size == sum(map(sum, work)) + sum(turns) + sum(joints)  # two crews
+    assert plan.size == sum(map(sum, work)) + sum(turns) + sum(joints)  # two warp groups
     check_carried(plan)
     check_order(traced.step, plan)
     assert schedule(traced, size=10**4) is None  # no shared memory is that large
@@ -116,24 +118,24 @@ def test_the_rounds_of_a_servo_go_over_warps():
 
 @pytest.mark.parametrize("law", [hs.Rigid(), hs.MicroMacro()])
 def test_coupled_laws_go_over_warps(law):
-    """Newton's rounds within those of joints' limits: contact points are a swarm, too, and what
-    only swarms need is out of shared memory.
+    """Newton's rounds within those of joints' limits: contact points are a strided group, too, and
+    values that only strided groups need are not in shared memory.
     """
     scene = hs.Scene(load("hoap1"), hs.Plane(law=law))
     traced = hs.Simulator(scene, control=hs.Servo()).program.trace([])
     plan = schedule(traced)
     assert plan is not None
-    assert plan.sizes == [2, 2]  # legs are twins, and arms
+    assert plan.sizes == [2, 2]  # legs are packed, and arms
     assert plan.members == [1, 20, 8, 20]
     assert [part.loop.name for part, _, _ in loops(plan.parts)] == ["joint limits", "coupled"]
-    assert sum(map(len, plan.own)) > 10
+    assert sum(map(len, plan.private)) > 10
     assert not any(plan.inputs)
     check_carried(plan)
     check_order(traced.step, plan)
 
 
 def check_carried(plan):
-    """All that loops carry, each by one group."""
+    """Loops carry every value exactly once, by one group."""
     for rounds, _, _ in loops(plan.parts):
         pairs = [
             pair
@@ -146,23 +148,23 @@ def check_carried(plan):
 
 
 def check_order(step, plan):
-    """Every block somewhere; readers after what they read, behind a barrier if it is not their
-    own, and then in shared memory.
+    """Every block is scheduled; readers follow what they read, behind a barrier and through shared
+    memory if another group computes it.
     """
     done = set()
     for segment in segments(plan.parts):
         for row in segment.phases:
             own = [set() for _ in row]
-            for crew, units in enumerate(row):
+            for group, units in enumerate(row):
                 for unit in units:
                     for places in unit.read:
                         for member, place in enumerate(places):
-                            made = {(p, m) for p, m, _ in done | own[crew] if p == place}
-                            if not made or (place, member, crew) in done | own[crew]:
+                            made = {(p, m) for p, m, _ in done | own[group] if p == place}
+                            if not made or (place, member, group) in done | own[group]:
                                 continue
                             assert place in {p for p, _, _ in done}
                             assert place in plan.slots
-                    own[crew] |= {(p, m, crew) for w in unit.written for m, p in enumerate(w)}
+                    own[group] |= {(p, m, group) for w in unit.written for m, p in enumerate(w)}
             done = done.union(*own)
     codes = [part for item in step for part in flatten(item) if isinstance(part, Code)]
     written = {place for place, _, _ in done}
@@ -199,7 +201,7 @@ def walk(plan, parts, held):
             held |= new
 
 
-def test_programs_without_limbs_take_a_thread_a_world():
+def test_programs_without_limbs_take_a_thread_per_world():
     assert make_ptx(flight(load("cube"))).tiles == 2
     assert make_ptx(points()).tiles == 2
     assert make_ptx(flight(load("hoap1"))).tiles == 1
@@ -223,7 +225,7 @@ def check_exact(text, dtype):
 @pytest.mark.parametrize("mapping", ["world", "part"])
 @pytest.mark.parametrize("math", ["exact", "fast"])
 def test_every_next_value_is_looked_at_for_nan(math, mapping):
-    """0 x is 0, or NaN: once for each value of the memory, twins' once for both."""
+    """0 x is 0, or NaN: once for each value of the memory, once for those of packed blocks."""
     program = flight(load("biped14"))
     ptx = make_ptx(program, math=math, mapping=mapping)
     own = [port for port in ptx.layout.memory if port.name not in ("clock", "failed")]
@@ -254,9 +256,9 @@ def test_saved_ptx_carries_its_layout(tmp_path):
     assert loaded.text == ptx.text
     assert loaded.layout.as_dict() == ptx.layout.as_dict()
     (tmp_path / "other.ptx").write_text(ptx.text)
-    with pytest.raises(ProgramError, match="no PTX of Heelstrike"):
+    with pytest.raises(ProgramError, match="not a PTX file of Heelstrike"):
         Ptx.load(tmp_path / "other.ptx")
-    with pytest.raises(ProgramError, match="cannot be read"):
+    with pytest.raises(ProgramError, match="cannot read"):
         Ptx.load(tmp_path / "none.ptx")
 
 

@@ -17,7 +17,7 @@ Group = tuple[Straight, ...]
 
 
 @dataclass(frozen=True)
-class Frame:
+class ScratchFrame:
     """Offsets in values of W lanes."""
 
     slots: dict[Place, int]
@@ -25,7 +25,7 @@ class Frame:
     size: int
 
 
-def layout(parts: Sequence[Sequence[Group]], arrays: Sequence[Port]) -> Frame:
+def scratch_frame(parts: Sequence[Sequence[Group]], arrays: Sequence[Port]) -> ScratchFrame:
     """The frame of a program whose parts (a function, or all functions of a loop) follow one
     another.
     """
@@ -51,7 +51,7 @@ def layout(parts: Sequence[Sequence[Group]], arrays: Sequence[Port]) -> Frame:
     for port in arrays:
         offsets[port.name] = size
         size += port.size
-    return Frame(slots, offsets, size)
+    return ScratchFrame(slots, offsets, size)
 
 
 Lives = dict[tuple[Place, ...], tuple[int, int]]

@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from heelstrike.codegen.frame import Frame, Group
+from heelstrike.codegen.frame import Group, ScratchFrame
 from heelstrike.codegen.lanes import Lanes
 from heelstrike.codegen.operations import BlockEmitter
 from heelstrike.codegen.values import Places, Values
@@ -34,7 +34,9 @@ class FunctionEmitter(Values):
     It returns whether a lane goes on, which only the end of a loop's round asks.
     """
 
-    def __init__(self, lanes: Lanes, frame: Frame, constants: Mapping[str, np.ndarray]) -> None:
+    def __init__(
+        self, lanes: Lanes, frame: ScratchFrame, constants: Mapping[str, np.ndarray]
+    ) -> None:
         super().__init__(lanes, frame, constants)
         self.goes_on = "false"
 
@@ -44,7 +46,7 @@ class FunctionEmitter(Values):
                 case Code():
                     self._code(item)
                 case PackedCode():
-                    self._twins(item)
+                    self._packed(item)
                 case Lookup():
                     self._lookup(item)
                 case Advance():
@@ -65,7 +67,7 @@ class FunctionEmitter(Values):
         for places, sources in self.chunks(copies):
             self.store_all(self.load_all(sources), places)
 
-    def _twins(self, item: PackedCode) -> None:
+    def _packed(self, item: PackedCode) -> None:
         block = BlockEmitter(self.lanes.beside(item.width), item.graph, item.read, self.load_all)
         block.run()
         for places, operation in zip(item.written, item.graph.outputs, strict=True):

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heelstrike.codegen.cuda.entry import WORLD_REGISTERS, GpuEntry, gpu_attributes
 from heelstrike.codegen.cuda.module import WARP
+from heelstrike.codegen.cuda.registers import WORLD_REGISTERS, gpu_attributes
+from heelstrike.codegen.cuda.world_kernel import WorldKernel
 from heelstrike.codegen.entry import Call, Cycle, Entry, Plan
-from heelstrike.codegen.frame import Frame, Group, layout
+from heelstrike.codegen.frame import Group, ScratchFrame, scratch_frame
 from heelstrike.codegen.function import FunctionEmitter
 from heelstrike.codegen.lanes import Lanes
-from heelstrike.codegen.passes.packing import MOST, twinned
+from heelstrike.codegen.passes.packing import MAX_WIDTH, pack
 from heelstrike.codegen.real import Real
 from heelstrike.ir.code import Item, Repeat, TracedProgram
 
@@ -65,10 +66,12 @@ def emit(
     """
     items = [program.step, program.record]
     if width == 1 and not gpu:
-        items = [twinned(part) for part in items]
+        items = [pack(part) for part in items]
     phases = [_grouped(part) for part in items]
     phases.append([(program.commit,)] if program.commit else [])
-    frame = layout([_functions(entry) for phase in phases for entry in phase], program.arrays)
+    frame = scratch_frame(
+        [_functions(entry) for phase in phases for entry in phase], program.arrays
+    )
     emitter = _ModuleEmitter(
         program,
         frame,
@@ -81,7 +84,7 @@ def emit(
     tiles = 1
     if gpu:
         tables = {port.array for port in program.tables}
-        kernel = GpuEntry(program.name, names, recorded, tables, frame.size, real)
+        kernel = WorldKernel(program.name, names, recorded, tables, frame.size, real)
         entry = kernel.text(*plans)
     else:
         frame_bytes = frame.size * width * real.bytes
@@ -132,7 +135,9 @@ def _functions(entry: object) -> list[Group]:
 class _ModuleEmitter:
     """Writes the functions and remembers in which order they are called."""
 
-    def __init__(self, program: TracedProgram, frame: Frame, lanes: Callable[[], Lanes]) -> None:
+    def __init__(
+        self, program: TracedProgram, frame: ScratchFrame, lanes: Callable[[], Lanes]
+    ) -> None:
         self.program = program
         self.frame = frame
         self.lanes = lanes
@@ -166,6 +171,6 @@ def _constant(name: str, table: np.ndarray, real: Real) -> str:
 
 
 def _attributes(width: int, real: Real) -> str:
-    bits = max(128, (MOST if width == 1 else width) * real.bits)
+    bits = max(128, (MAX_WIDTH if width == 1 else width) * real.bits)
     widths = f'"prefer-vector-width"="{bits}" "min-legal-vector-width"="{bits}"'
     return f"attributes #0 = {{ noinline nounwind {widths} }}"

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 
 from heelstrike.codegen import functions
 from heelstrike.codegen.lanes import Lanes
-from heelstrike.ir.graph import Graph, chosen
+from heelstrike.ir.graph import Graph, if_else_operand
 from heelstrike.ir.operations import CONST, INPUT, check_supported
 
 COMPARISONS = {"LT": "olt", "LE": "ole", "EQ": "oeq", "NE": "une"}
@@ -141,7 +141,7 @@ class BlockEmitter(Generic[Where]):
         return (self.lanes.add if code == "ADD" else self.lanes.sub)(self.value(a), self.value(b))
 
     def _if_else(self, a: int, b: int) -> str | None:
-        which = chosen(self.operations, a, b)
+        which = if_else_operand(self.operations, a, b)
         if which is None:
             return None
         condition, x = self.operations[(a, b)[which]].operands

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from heelstrike.codegen.frame import Frame
+from heelstrike.codegen.frame import ScratchFrame
 from heelstrike.codegen.lanes import Lanes
 from heelstrike.ir.code import Place
 
@@ -28,7 +28,9 @@ class Part(NamedTuple):
 class Values:
     """Loads and stores of places of the frame, of ports and of constant tables."""
 
-    def __init__(self, lanes: Lanes, frame: Frame, constants: Mapping[str, np.ndarray]) -> None:
+    def __init__(
+        self, lanes: Lanes, frame: ScratchFrame, constants: Mapping[str, np.ndarray]
+    ) -> None:
         self.lanes = lanes
         self.frame = frame
         self.constants = constants

@@ -1,9 +1,9 @@
 """A block's expressions as a list of operations, each distinct one once.
 
-CasADi orders the scalar operations behind a set of expressions; here equal ones (same operation,
-same operands) become one, and what is done to constants alone is done now, as CasADi does it.
-Nothing is reordered inside a sum or a product, so what an operation computes does not depend on
-which other expressions were asked for.
+CasADi orders the scalar operations behind a set of expressions. Here equal ones (same operation,
+same operands) become one, and operations on constants alone are carried out, as CasADi does it.
+Nothing is reordered inside a sum or a product, so the bits of an operation do not depend on which
+other expressions are computed.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ FOLDED: dict[str, Callable[..., float]] = {
     "NEG": lambda x: -x,
     "TWICE": lambda x: x + x,
 }
-"""What numbers (number.py) may meet one another in."""
+"""Operations on constants that are carried out; numbers of number.py meet in no others."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Operations in an order in which they can be carried out, and which are the outputs."""
+    """Operations in an order in which they can be carried out, and indices of the outputs."""
 
     operations: tuple[Operation, ...]
     outputs: tuple[int, ...]
 
 
 def graph(inputs: ca.SX, outputs: ca.SX, numbers: Sequence[ca.SX] = ()) -> Graph:
-    """The operations from a column of symbols to a column of expressions; `numbers` are those of
-    number.py in them.
+    """Return the operations from a column of symbols to a column of expressions.
+
+    `numbers` are the symbols of number.py in the expressions.
     """
     function = ca.Function("block", [inputs, column(numbers)], [outputs])
     names = _operation_names()
@@ -69,15 +70,15 @@ def graph(inputs: ca.SX, outputs: ca.SX, numbers: Sequence[ca.SX] = ()) -> Graph
 
 
 def _folded(operations: Sequence[Operation], code: str, operands: tuple[int, ...]) -> Operation:
-    """The operation, or the constant that comes of constants."""
-    given = [operations[i] for i in operands]
-    if code not in FOLDED or any(operand.code != CONST for operand in given):
+    """Return the operation, or a constant if all its operands are constants."""
+    values = [operations[i] for i in operands]
+    if code not in FOLDED or any(operand.code != CONST for operand in values):
         return Operation(code, operands)
-    return Operation(CONST, (), FOLDED[code](*(operand.value for operand in given)))
+    return Operation(CONST, (), FOLDED[code](*(operand.value for operand in values)))
 
 
-def chosen(operations: Sequence[Operation], a: int, b: int) -> int | None:
-    """Which of the operands of a + b holds where a condition does, if the sum is a choice.
+def if_else_operand(operations: Sequence[Operation], a: int, b: int) -> int | None:
+    """Return which operand of a + b, 0 or 1, holds where a condition does; None for a plain sum.
 
     CasADi writes if_else(c, x, y) as if_else_zero(c, x) + if_else_zero(not c, y).
     """
@@ -91,7 +92,7 @@ def chosen(operations: Sequence[Operation], a: int, b: int) -> int | None:
 
 
 def column(symbols: Sequence[ca.SX]) -> ca.SX:
-    """One below the other."""
+    """Return the symbols as a column, which may be empty."""
     return ca.vertcat(*symbols) if symbols else ca.SX(0, 1)
 
 

@@ -1,29 +1,49 @@
-"""The groups of a program on a GPU: crews of limbs, the hub, swarms; what each makes and keeps."""
+"""Groups of a program's blocks on a GPU: warp groups, the root block and strided groups.
+
+A warp group has a warp for each of its limbs (limbs.py). Work that is the same for each joint, or
+for each contact point, forms a strided group: blocks of one kind and different members that can be
+packed. It belongs to no limb: all warps share its members, each computing every n-th one with the
+same few instructions. So the servo of a robot takes the code of one joint, not of all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
-from heelstrike.codegen.cuda.crews import Places
-from heelstrike.ir.code import Advance, PackedCode, Place, TracedProgram, next_of
+from heelstrike.codegen.cuda.limbs import Places
+from heelstrike.codegen.passes.packing import pack_blocks
+from heelstrike.ir.block import BlockTag
+from heelstrike.ir.code import Advance, Code, PackedCode, Place, TracedProgram, next_of
+
+MIN_MEMBERS = 12
+"""Members of a strided group, at least; fewer are left to their limbs."""
+MIN_SIZE = 20
+"""Operations of a member from which on two members of one limb suffice: one warp would have to
+compute them all."""
 
 
 class Groups:
-    """Blocks by group. The hub is a guest of the crew that has least to do."""
+    """Blocks by group: warp groups, the root block, then strided groups.
+
+    The root block is hosted by the warp group that has least to do.
+    """
 
     def __init__(
         self,
         program: TracedProgram,
-        crews: Sequence[Sequence[PackedCode]],
-        swarms: Sequence[Sequence[PackedCode]],
+        warp_groups: Sequence[Sequence[PackedCode]],
+        strided: Sequence[Sequence[PackedCode]],
         ends: Sequence[Advance],
     ) -> None:
-        """The last of the crews is the hub; `ends` are those of the program's loops."""
+        """Group blocks; the last warp group is the root block, `ends` are those of the loops."""
         self.program, self.ends = program, ends
-        self.units = [*crews, *swarms]
-        self.crews = self.hub = len(crews) - 1
-        loads = [sum(unit.size for unit in crew) for crew in crews[:-1]]
+        self.units = [*warp_groups, *strided]
+        self.root = len(warp_groups) - 1
+        """Number of warp groups, and index of the root block."""
+        loads = [sum(unit.size for unit in group) for group in warp_groups[:-1]]
         self.host = loads.index(min(loads))
+        """Index of the warp group that hosts the root block."""
         self.sizes = [group[0].width for group in self.units]
         self.group = {id(unit): k for k, group in enumerate(self.units) for unit in group}
         self.written: list[dict[Places, None]] = [  # ordered: the same PTX text in every process
@@ -36,11 +56,12 @@ class Groups:
                     w: None
                     for unit in group
                     for w in unit.read
-                    if k > self.hub and w[0].array in ports
+                    if k > self.root and w[0].array in ports
                 }
             ]
             for k, group in enumerate(self.units)
         ]
+        """Inputs that each strided group reads."""
         nexts = {next_of(port.name): port.name for port in program.memory}
         self.memory = [
             [
@@ -51,9 +72,10 @@ class Groups:
             ]
             for group in self.units
         ]
+        """Memory that each group updates, and its next values."""
 
     def carried(self, end: Advance) -> list[list[tuple[Places, Places]]]:
-        """By group: what it carries through a loop, and its next values."""
+        """Return what each group carries through a loop, and its next values."""
         before = {new: old for old, new in end.carried}
         return [
             [
@@ -66,6 +88,49 @@ class Groups:
         ]
 
     def add(self, unit: PackedCode, group: int) -> None:
-        """A block more."""
+        """Add a block to a group."""
         self.group[id(unit)] = group
         self.written[group] |= dict.fromkeys(unit.written)
+
+
+def strided_groups(codes: Sequence[Code]) -> list[list[PackedCode]]:
+    """Return the packed blocks of each strided group.
+
+    Blocks of the same members are in one group, whatever their kinds.
+    """
+    kinds: dict[tuple[str, int], list[Code]] = {}
+    seen: Counter[BlockTag] = Counter()
+    for code in codes:
+        if code.tag.member is not None:
+            kinds.setdefault((code.tag.kind, seen[code.tag]), []).append(code)
+            seen[code.tag] += 1
+    made: dict[tuple[int | None, ...], list[PackedCode]] = {}
+    for own in kinds.values():
+        for alike, unit in _packed(own):
+            members = tuple(code.tag.member for code in alike)
+            made.setdefault(members, []).append(unit)
+    return list(made.values())
+
+
+def _packed(codes: Sequence[Code]) -> Iterator[tuple[list[Code], PackedCode]]:
+    """Yield blocks of one kind that can share their instructions, and the same packed."""
+    left = list(codes)
+    while left:
+        own = [code for code in left if _can_be_packed(left[0], code)]
+        taken = {id(code) for code in own}
+        left = [code for code in left if id(code) not in taken]
+        of_one_limb = len({code.limb for code in own}) == 1 and own[0].limb
+        least = 2 if of_one_limb and own[0].size >= MIN_SIZE else MIN_MEMBERS
+        if len(own) >= least and (unit := pack_blocks(own)) is not None and _can_be_strided(unit):
+            yield own, unit
+
+
+def _can_be_packed(a: Code, b: Code) -> bool:
+    return len(a.writes) == len(b.writes) and pack_blocks([a, b]) is not None
+
+
+def _can_be_strided(unit: PackedCode) -> bool:
+    """Return whether members are independent, and read and write one array at a time."""
+    tuples = (*unit.read, *unit.written)
+    one_array = all(len({place.array for place in places}) == 1 for places in tuples)
+    return one_array and set(unit.writes).isdisjoint(unit.reads)

@@ -1,7 +1,8 @@
-"""PTX of a program: the same IR through LLVM's NVPTX. Needs neither a GPU nor its packages.
+"""PTX of a program: the same LLVM IR through the NVPTX back end. Needs no GPU and no CUDA package.
 
-Division and root are rounded, nothing is flushed to zero, and no product is fused that the emitter
-did not fuse, so a world has the bits of the CPU's float32 or float64. `math="fast"` gives that up.
+Division and square root are correctly rounded, nothing is flushed to zero, and no product is fused
+that the emitter did not fuse, so a world has the bits of the CPU's float32 or float64.
+`math="fast"` gives that up.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from functools import cache
 
 import llvmlite.binding as llvm
 
-from heelstrike.codegen.cuda.entry import (
+from heelstrike.codegen.cuda.limb_kernel import emit_limb_kernel
+from heelstrike.codegen.cuda.module import WARP, Ptx
+from heelstrike.codegen.cuda.planner import HOPPER, MAX_SHARED, SHARED, schedule
+from heelstrike.codegen.cuda.registers import (
     WORLD_BLOCK,
     gpu_attributes,
-    in_step,
-    part_registers,
-    residents,
+    limb_registers,
+    resident_slices,
+    slices_in_step,
 )
-from heelstrike.codegen.cuda.module import WARP, Ptx
-from heelstrike.codegen.cuda.parts import emit_parts
-from heelstrike.codegen.cuda.schedule import HOPPER, MOST, SHARED, schedule
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.llvm import emit
 from heelstrike.codegen.real import REALS
@@ -38,10 +39,16 @@ def make_ptx(
     math: str = "exact",
     mapping: str = "auto",
 ) -> Ptx:
-    """PTX for the named outputs (default: all); a program that was traced elsewhere has its own.
+    """Return the PTX of a program.
 
-    mapping: "world", a thread a world; "part", a warp a limb; "auto", a warp a limb where the
-    program has limbs and neither tables, arrays nor counted loops.
+    Args:
+        program: A program, or one that was traced elsewhere with its outputs.
+        outputs: Names of the outputs, all if None.
+        dtype: "float32" or "float64".
+        arch: Architecture of the GPU, such as "sm_90".
+        math: "exact" for the CPU's bits, "fast" for approximate division and fused sums.
+        mapping: "world" for a thread per world, "part" for a warp per limb, "auto" for a warp per
+            limb where the program has limbs and neither tables nor counted loops.
     """
     if dtype not in REALS:
         raise ProgramError(f"no number type '{dtype}'; types: {', '.join(REALS)}")
@@ -54,11 +61,11 @@ def make_ptx(
         raise ProgramError(f"arch is 'sm_' and a number, such as 'sm_90', not '{arch}'")
     traced = program if isinstance(program, TracedProgram) else program.trace(outputs)
     fast = math == "fast"
-    room = MOST if int(number[1]) >= HOPPER else SHARED
-    plan = None if mapping == "world" else schedule(traced, REALS[dtype].bytes, room)
+    limit = MAX_SHARED if int(number[1]) >= HOPPER else SHARED
+    plan = None if mapping == "world" else schedule(traced, REALS[dtype].bytes, limit)
     if plan is None and mapping == "part":
         raise ProgramError(
-            f"program '{program.name}' has no limbs, or has tables, arrays or counted loops; "
+            f"program '{program.name}' has no limbs, or has tables or counted loops; "
             "use mapping='world'"
         )
     real = REALS[dtype]
@@ -66,12 +73,12 @@ def make_ptx(
         text = emit(traced, 1, real, gpu=True, fast=fast).text
         threads, tiles, shared = WARP, WORLD_BLOCK // WARP, 0
     else:
-        text = emit_parts(traced, plan, real, fast)
+        text = emit_limb_kernel(traced, plan, real, fast)
         shared = plan.values * WARP * real.bytes
-        several = real.bytes == 4 and 2 * shared <= MOST  # else one team, with all registers
-        registers = part_registers(plan.warps, residents(plan.size) if several else 1)
+        several = real.bytes == 4 and 2 * shared <= MAX_SHARED  # else one slice, with all registers
+        registers = limb_registers(plan.warps, resident_slices(plan.size) if several else 1)
         text += "\n" + gpu_attributes(fast, registers)
-        threads, tiles = WARP * plan.warps, in_step(plan.size, plan.loops) if several else 1
+        threads, tiles = WARP * plan.warps, slices_in_step(plan.size, plan.loops) if several else 1
     machine = _target(arch)
     parsed = llvm.parse_assembly(text)
     parsed.triple = "nvptx64-nvidia-cuda"

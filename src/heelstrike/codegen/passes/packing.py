@@ -1,13 +1,13 @@
-"""Blocks that do the same to other numbers, such as a left and a right limb: one block of vectors.
+"""Packing: blocks that do the same to different numbers become one block of vectors.
 
-Where a world has no neighbours to share its instructions with, a robot's own limbs have. Blocks are
-twins if walking their graphs from their outputs side by side meets the same operations everywhere;
-constants and inputs may differ. K twins of which none reads what another writes become one block
-whose operations work on vectors of K. Each element gets the operations that its own block
-prescribes, so its bits are those that it would have alone.
+A single world has no neighbours that could fill a vector register, but a robot's left limb has the
+right one. Blocks can be packed if walking their graphs from their outputs side by side meets the
+same operations everywhere; constants and inputs may differ. K blocks of which none reads what
+another writes become one block whose operations work on vectors of K. Each element gets the
+operations of its own block, so its bits are those that it would have alone.
 
-Where four limbs or more are twins, so are their joints, each joint with its like in the others:
-what a joint's block and a limb's hand on to one another are then the same vectors.
+Where four limbs or more can be packed, so can their joints, each joint with its counterparts in the
+other limbs: then the block of a joint and the block of a limb exchange the same vectors.
 """
 
 from __future__ import annotations
@@ -16,50 +16,50 @@ import struct
 from collections.abc import Mapping, Sequence
 
 from heelstrike.ir.code import Code, Item, PackedCode, Place, Repeat, flatten
-from heelstrike.ir.graph import Graph, chosen
+from heelstrike.ir.graph import Graph, if_else_operand
 from heelstrike.ir.operations import CONST, INPUT, Operation
 
-MOST = 8
-"""PackedCode in a block at most."""
-REACH = 100
-"""Items among which a block's twins are sought."""
-TEAM = 4
-"""Limbs at least whose joints are not joined with one another."""
-SLACK = 1.1
-"""Operations of twins over those of one alone, at most: a value that two operations of one block
-share, but not of the other, is computed twice.
+MAX_WIDTH = 8
+"""Blocks in a packed block, at most."""
+MAX_DISTANCE = 100
+"""Items after a block among which its counterparts are sought."""
+MIN_LIMBS = 4
+"""Limbs in a set of similar limbs, at least; their joints are packed across limbs only."""
+MAX_GROWTH = 1.1
+"""Operations of a packed block over those of one block, at most: a value that two operations share
+in one block, but not in the other, is computed twice.
 """
 
 
-Teams = Mapping[str | None, int]
-"""Parts that are limbs of a team, and its number."""
+LimbSets = Mapping[str | None, int]
+"""Number of the set of similar limbs that a limb belongs to."""
 
 
-def twinned(items: Sequence[Item]) -> tuple[Item, ...]:
-    """The items with twins joined, where the first of them stood."""
-    return _twinned(items, _teams(items))
+def pack(items: Sequence[Item]) -> tuple[Item, ...]:
+    """Return the items with blocks packed; a packed block stands at the place of its first."""
+    return _pack(items, _limb_sets(items))
 
 
-def _twinned(items: Sequence[Item], teams: Teams) -> tuple[Item, ...]:
+def _pack(items: Sequence[Item], sets: LimbSets) -> tuple[Item, ...]:
     left = list(items)
     result: list[Item] = []
     while left:
         item = left.pop(0)
         if isinstance(item, Repeat):
-            result.append(Repeat(item.name, _twinned(item.body, teams), item.limit, item.until))
+            result.append(Repeat(item.name, _pack(item.body, sets), item.limit, item.until))
             continue
-        found = _twins_of(item, left, teams) if isinstance(item, Code) else None
+        found = _pack_with_later(item, left, sets) if isinstance(item, Code) else None
         if found is None:
             result.append(item)
             continue
-        joined, places = found
-        result.append(joined)
+        packed, places = found
+        result.append(packed)
         left = [other for k, other in enumerate(left) if k not in places]
     return tuple(result)
 
 
-def _teams(items: Sequence[Item]) -> Teams:
-    """Judged by the first block of each limb that is there only once."""
+def _limb_sets(items: Sequence[Item]) -> LimbSets:
+    """Return the sets of similar limbs, judged by each limb's first block without a member."""
     groups: list[list[Code]] = []
     known: set[str] = set()
     for code in (x for item in items for x in flatten(item) if isinstance(x, Code)):
@@ -67,33 +67,33 @@ def _teams(items: Sequence[Item]) -> Teams:
             continue
         known.add(code.limb)
         for group in groups:
-            if _similar(group[0], code) and joined([group[0], code]) is not None:
+            if _similar(group[0], code) and pack_blocks([group[0], code]) is not None:
                 group.append(code)
                 break
         else:
             groups.append([code])
-    teams = [group for group in groups if len(group) >= TEAM]
-    return {code.limb: k for k, team in enumerate(teams) for code in team}
+    sets = [group for group in groups if len(group) >= MIN_LIMBS]
+    return {code.limb: k for k, group in enumerate(sets) for code in group}
 
 
-def _twins_of(
-    code: Code, others: Sequence[Item], teams: Teams
+def _pack_with_later(
+    code: Code, others: Sequence[Item], sets: LimbSets
 ) -> tuple[PackedCode, list[int]] | None:
-    """The code joined with twins among those that follow, and where those are."""
+    """Return the code packed with some of those that follow, and the indices of those."""
     codes, places = [code], []
-    team, limbs = teams.get(code.limb), {code.limb}
+    own_set, limbs = sets.get(code.limb), {code.limb}
     passed = _Touched()
     passed.add(code)
-    for k, other in enumerate(others[:REACH]):
-        if len(codes) == MOST:
+    for k, other in enumerate(others[:MAX_DISTANCE]):
+        if len(codes) == MAX_WIDTH:
             break
         if (
             isinstance(other, Code)
             and _similar(code, other)
-            and teams.get(other.limb) == team
-            and (team is None or other.limb not in limbs)
-            and not passed.meets(other)
-            and joined([code, other]) is not None
+            and sets.get(other.limb) == own_set
+            and (own_set is None or other.limb not in limbs)
+            and not passed.conflicts(other)
+            and pack_blocks([code, other]) is not None
         ):
             codes.append(other)
             places.append(k)
@@ -102,9 +102,9 @@ def _twins_of(
     while len(codes) > 1:
         count = 1 << (len(codes).bit_length() - 1)
         codes, places = codes[:count], places[: count - 1]
-        # limbs in the same order in every vector, so that it can be handed on whole
-        if (twins := joined(sorted(codes, key=_order))) is not None:
-            return twins, places
+        # limbs in the same order in every vector, so that other packed blocks read it whole
+        if (packed := pack_blocks(sorted(codes, key=_order))) is not None:
+            return packed, places
         codes.pop()
     return None
 
@@ -114,8 +114,8 @@ def _order(code: Code) -> tuple[str, str, int]:
     return tag.limb or "", tag.kind, -1 if tag.member is None else tag.member
 
 
-def joined(codes: Sequence[Code]) -> PackedCode | None:
-    """The blocks as one; None if they are no twins."""
+def pack_blocks(codes: Sequence[Code]) -> PackedCode | None:
+    """Return the blocks as one packed block; None if their operations differ."""
     graphs = [code.graph for code in codes]
     outputs = list(zip(*(graph.outputs for graph in graphs), strict=True))
     nodes = _side_by_side(graphs, outputs)
@@ -146,8 +146,9 @@ Node = tuple[int, ...]
 
 
 def _side_by_side(graphs: Sequence[Graph], outputs: Sequence[Node]) -> list[Node] | None:
-    """What a walk from the outputs meets, in the first graph's order; None where operations differ,
-    or where too many are met.
+    """Return the nodes that a walk from the outputs meets, in the first graph's order.
+
+    Return None where operations differ, or where too many nodes are met.
     """
     met: set[Node] = set()
     waiting = list(outputs)
@@ -157,7 +158,7 @@ def _side_by_side(graphs: Sequence[Graph], outputs: Sequence[Node]) -> list[Node
             continue
         met.add(node)
         own = [graph.operations[i] for graph, i in zip(graphs, node, strict=True)]
-        if len(met) > SLACK * len(graphs[0].operations):
+        if len(met) > MAX_GROWTH * len(graphs[0].operations):
             return None
         if len({_form(graph, op) for graph, op in zip(graphs, own, strict=True)}) > 1:
             return None
@@ -167,23 +168,24 @@ def _side_by_side(graphs: Sequence[Graph], outputs: Sequence[Node]) -> list[Node
 
 
 def _form(graph: Graph, operation: Operation) -> tuple[object, ...]:
-    """What the emitter looks at beyond an operation's code."""
+    """Return an operation's code, and what else decides its instructions."""
     code, operands, _ = operation
     if code == "ADD":
-        return (code, chosen(graph.operations, *operands))
+        return (code, if_else_operand(graph.operations, *operands))
     if code == "CONSTPOW":
         return (code, graph.operations[operands[1]].value)
     return (code,)
 
 
 def _similar(a: Code, b: Code) -> bool:
-    """What twins have in common at a glance; loops' moving places are left alone."""
+    """Return whether two blocks may be packed at all; those that read constant tables may not."""
     fixed = not any(place.stride for code in (a, b) for place in (*code.reads, *code.writes))
-    return fixed and len(a.writes) == len(b.writes) and abs(a.size - b.size) <= (SLACK - 1) * a.size
+    growth = (MAX_GROWTH - 1) * a.size
+    return fixed and len(a.writes) == len(b.writes) and abs(a.size - b.size) <= growth
 
 
 class _Touched:
-    """Places that items read and write: what a later block must not meet to go before them."""
+    """Places that items read and write; a later block that touches them must stay behind them."""
 
     def __init__(self) -> None:
         self.read: set[Place] = set()
@@ -194,8 +196,8 @@ class _Touched:
             self.read.update(part.reads)
             self.written.update(part.writes)
 
-    def meets(self, code: Code) -> bool:
-        """Whether the block reads what they write, or writes what they read or write."""
+    def conflicts(self, code: Code) -> bool:
+        """Return whether the block reads what they write, or writes what they read or write."""
         return (
             not self.written.isdisjoint(code.reads)
             or not self.written.isdisjoint(code.writes)

@@ -1,35 +1,37 @@
-"""The kernel of a program with a warp a limb: what all crews share, and each crew's code in it."""
+"""Kernel of a program on a GPU with a warp per limb: common code, and that of each warp group."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from heelstrike.codegen.cuda.crew import BARRIER, Crew
-from heelstrike.codegen.cuda.crews import Places
-from heelstrike.codegen.cuda.member import Member, MemberLanes, Tables
+from heelstrike.codegen.cuda.limbs import Places
+from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
 from heelstrike.codegen.cuda.module import WARP
-from heelstrike.codegen.cuda.plan import Schedule
-from heelstrike.codegen.passes.packing import joined
+from heelstrike.codegen.cuda.schedule import Schedule
+from heelstrike.codegen.cuda.warp_group_code import BARRIER, WarpGroupEmitter
+from heelstrike.codegen.passes.packing import pack_blocks
 from heelstrike.codegen.real import Real
 from heelstrike.ir.code import Code, TracedProgram
 
 
-def emit_parts(program: TracedProgram, plan: Schedule, real: Real, fast: bool) -> str:
-    """The kernel, with the arguments of GpuEntry's. A team of warps works on a tile; those of a
-    block keep in step, so that they share the instructions that are fetched.
+def emit_limb_kernel(program: TracedProgram, plan: Schedule, real: Real, fast: bool) -> str:
+    """Return the kernel's LLVM IR; its arguments are those of WorldKernel.
+
+    A block slice computes a tile. Slices of a block keep in step, so that they share the
+    instructions that are fetched.
     """
     ports = (*program.inputs, *program.tables, *program.memory, *program.outputs)
     names = [port.array for port in ports]
     outputs = {port.array for port in program.outputs}
     pointers = {name: f"%port{k}" for k, name in enumerate(names)}
     flags = "fast " if fast else ""
-    tables = [Tables(k, real) for k in range(len(plan.sizes) + len(plan.members))]
+    tables = [MemberTables(k, real) for k in range(len(plan.sizes) + len(plan.members))]
     intrinsics: set[str] = set()
     bodies: list[str] = []
     for k in range(len(plan.sizes)):
-        lanes = MemberLanes(real, flags, f"w{k}v", tables[k], f"%twin{k}", [])
-        crew = Crew(lanes, plan, pointers, k, tables)
-        _step(program, crew, outputs)
+        lanes = MemberLanes(real, flags, f"w{k}v", tables[k], f"%member{k}", [])
+        emitter = WarpGroupEmitter(lanes, plan, pointers, k, tables)
+        _step(program, emitter, outputs)
         intrinsics |= lanes.intrinsics
         bodies += lanes.lines
     before = _inputs(plan, pointers, tables, real)
@@ -49,51 +51,52 @@ def emit_parts(program: TracedProgram, plan: Schedule, real: Real, fast: bool) -
     return "\n".join([*sorted(intrinsics), *constants, *head, *bodies, *tail])
 
 
-def _step(program: TracedProgram, crew: Crew, outputs: set[str]) -> None:
-    """One step of a crew, and the record by the hub's host."""
-    lines, pointers = crew.lanes.lines, crew.ports
-    crew.begin(crew.label)
-    for part in crew.plan.parts:
-        crew.part(part)
-    if crew.is_host and program.record:
+def _step(program: TracedProgram, emitter: WarpGroupEmitter, outputs: set[str]) -> None:
+    """Emit one step of a warp group; the host of the root block also records."""
+    lines, pointers = emitter.lanes.lines, emitter.ports
+    emitter.begin(emitter.label)
+    for part in emitter.plan.parts:
+        emitter.part(part)
+    if emitter.is_host and program.record:
         lines.append("  br i1 %hit, label %recording, label %recorded")
-        crew.begin("recording")
-        crew.ports = pointers | {name: f"{pointers[name]}.now" for name in outputs}
-        crew.guest(crew.hub, partial(_record, program))
-        crew.ports = pointers
+        emitter.begin("recording")
+        emitter.ports = pointers | {name: f"{pointers[name]}.now" for name in outputs}
+        emitter.hosted(emitter.root, partial(_record, program))
+        emitter.ports = pointers
         lines.append("  br label %recorded")
-        crew.begin("recorded")
+        emitter.begin("recorded")
     assert program.commit is not None
-    failed, clock = crew.begin_commit(program.commit)
+    failed, clock = emitter.begin_commit(program.commit)
     lines.append(BARRIER)
-    crew.end_commit(failed, clock)
+    emitter.end_commit(failed, clock)
     lines += [BARRIER, "  br label %step.end"]
 
 
-def _record(program: TracedProgram, hub: Member) -> None:
-    """What only the outputs need."""
+def _record(program: TracedProgram, root: MemberEmitter) -> None:
+    """Emit the work that only the outputs need."""
     for item in program.record:
         assert isinstance(item, Code)
-        if (unit := joined([item])) is not None:
-            hub.unit(unit)
+        if (unit := pack_blocks([item])) is not None:
+            root.unit(unit)
 
 
 def _inputs(
-    plan: Schedule, pointers: dict[str, str], tables: list[Tables], real: Real
+    plan: Schedule, pointers: dict[str, str], tables: list[MemberTables], real: Real
 ) -> tuple[list[str], str]:
-    """Copies what swarms read of the inputs into shared memory, once for all steps; and the label
-    at which this ends.
+    """Return the copy of strided groups' inputs to shared memory, once for all steps.
+
+    Also return the label of its last basic block.
     """
     lanes = MemberLanes(real, "", "copy", tables[0], "0", [])
-    emitter = Crew(lanes, plan, pointers, 0, tables)
+    emitter = WarpGroupEmitter(lanes, plan, pointers, 0, tables)
     emitter.label = "entry"
     for group, own in enumerate(plan.inputs):
         if own:
-            emitter.guest(group, partial(_copy, own))
+            emitter.hosted(group, partial(_copy, own))
     return [*lanes.lines, BARRIER], emitter.label
 
 
-def _copy(inputs: list[Places], member: Member) -> None:
+def _copy(inputs: list[Places], member: MemberEmitter) -> None:
     for places in inputs:
         member.to_shared(member.fetch(places), [member.plan.slots[place] for place in places])
 
@@ -106,7 +109,7 @@ def _head(
     real: Real,
     before: tuple[list[str], str],
 ) -> list[str]:
-    """Shared memory, this thread's pointers, what comes before the steps, and their loop."""
+    """Return shared memory, this thread's pointers, the work before the steps, and their loop."""
     lines = [
         "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
         "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
@@ -120,34 +123,34 @@ def _head(
         "  %ctaid = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
         "  %ntid = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
         f"  %warps = udiv i32 %tid, {WARP}",
-        f"  %team = udiv i32 %warps, {plan.warps}",
+        f"  %slice = udiv i32 %warps, {plan.warps}",
         f"  %place = urem i32 %warps, {plan.warps}",
-        "  %turned = add i32 %place, %team",  # hubs of a block's teams on different quarters
+        "  %turned = add i32 %place, %slice",  # root blocks on different quarters
         f"  %warp = urem i32 %turned, {plan.warps}",
         f"  %lane32 = urem i32 %tid, {WARP}",
         "  %lane = zext i32 %lane32 to i64",
-        f"  %team.first = mul i32 %team, {plan.values * WARP}",
-        "  %team.lane = add i32 %team.first, %lane32",
-        f"  %shared.lane = getelementptr {real.name}, ptr addrspace(3) @shared, i32 %team.lane",
-        f"  %teams = udiv i32 %ntid, {WARP * plan.warps}",
-        "  %tile.first = mul i32 %ctaid, %teams",
-        "  %tile32 = add i32 %tile.first, %team",
+        f"  %slice.first = mul i32 %slice, {plan.values * WARP}",
+        "  %slice.lane = add i32 %slice.first, %lane32",
+        f"  %shared.lane = getelementptr {real.name}, ptr addrspace(3) @shared, i32 %slice.lane",
+        f"  %slices = udiv i32 %ntid, {WARP * plan.warps}",
+        "  %tile.first = mul i32 %ctaid, %slices",
+        "  %tile32 = add i32 %tile.first, %slice",
         "  %tile.any = zext i32 %tile32 to i64",
         "  %tile.last = sub i64 %tiles, 1",
         "  %tile.over = icmp sgt i64 %tile.any, %tile.last",
         "  %tile = select i1 %tile.over, i64 %tile.last, i64 %tile.any",  # the last one again
         f"  %lane.bytes = mul i64 %lane, {real.bytes}",
     ]
-    for group, own in enumerate(plan.own):
+    for group, own in enumerate(plan.private):
         if own:
             count = plan.rows(group) * plan.width(group)
-            lines.append(f"  %own{group} = alloca [{count} x {real.name}], align 16")
+            lines.append(f"  %local{group} = alloca [{count} x {real.name}], align 16")
     lines += _pointers(len(ports))
-    firsts = [sum(plan.sizes[:crew]) for crew in range(len(plan.sizes))]
-    for crew, first in enumerate(firsts):
+    firsts = [sum(plan.sizes[:group]) for group in range(len(plan.sizes))]
+    for group, first in enumerate(firsts):
         lines += [
-            f"  %twin32.{crew} = sub i32 %warp, {first}",
-            f"  %twin{crew} = zext i32 %twin32.{crew} to i64",
+            f"  %member32.{group} = sub i32 %warp, {first}",
+            f"  %member{group} = zext i32 %member32.{group} to i64",
         ]
     lines += [
         *before[0],
@@ -169,17 +172,17 @@ def _head(
                 f"  %port{k}.now = getelementptr i8, ptr %port{k}, i64 %k{k}",
             ]
     targets = " ".join(
-        f"i32 {first + k}, label %crew{crew}"
-        for crew, first in enumerate(firsts)
-        for k in range(plan.sizes[crew])
+        f"i32 {first + k}, label %group{group}"
+        for group, first in enumerate(firsts)
+        for k in range(plan.sizes[group])
         if first + k
     )
-    lines.append(f"  switch i32 %warp, label %crew0 [ {targets} ]")
+    lines.append(f"  switch i32 %warp, label %group0 [ {targets} ]")
     return lines
 
 
 def _pointers(count: int) -> list[str]:
-    """Of each port where this lane's values begin, and how far apart records are."""
+    """Return the address of this lane's values in each port, and the distance of records."""
     lines = []
     for k in range(count):
         lines += [

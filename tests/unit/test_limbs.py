@@ -6,8 +6,8 @@ import casadi as ca
 import pytest
 
 import heelstrike as hs
-from heelstrike.codegen.cuda.crews import HUB, crews, limbs
-from heelstrike.codegen.cuda.schedule import schedule
+from heelstrike.codegen.cuda.limbs import ROOT, limbs, warp_groups
+from heelstrike.codegen.cuda.planner import schedule
 from heelstrike.ir.program import Program
 from tests.models import data_file
 
@@ -33,13 +33,13 @@ def tree(parents, sizes, past=()):
 
 
 def found(codes):
-    """The limbs as sets of parts, and the hub's."""
+    """The limbs as sets of parts, and the root's."""
     limb_of = limbs(codes, {}, set())
     by_limb = {}
     for code in codes:
         if code.limb:
             by_limb.setdefault(limb_of[id(code)], set()).add(code.limb)
-    return by_limb.pop(HUB, set()), sorted(by_limb.values(), key=sorted)
+    return by_limb.pop(ROOT, set()), sorted(by_limb.values(), key=sorted)
 
 
 BODY = {"trunk": None, "left leg": "trunk", "right leg": "trunk", "waist": "trunk"}
@@ -47,44 +47,46 @@ ARMS = {"left arm": "waist", "right arm": "waist"}
 LARGE = {"left leg": 6, "right leg": 6, "left arm": 7, "right arm": 7}
 
 
-def test_what_lies_between_is_the_hub():
-    hub, ends = found(tree(BODY | ARMS, LARGE))
-    assert hub == {"trunk", "waist"}
+def test_what_lies_between_is_the_root_block():
+    root, ends = found(tree(BODY | ARMS, LARGE))
+    assert root == {"trunk", "waist"}
     assert ends == [{"left arm"}, {"left leg"}, {"right arm"}, {"right leg"}]
 
 
 def test_a_limb_may_read_past_the_part_that_carries_it():
     """A waist that turns about z leaves the trunk's z axis as it is: arms read it of the trunk."""
-    hub, ends = found(tree(BODY | ARMS, LARGE, past=tuple(ARMS)))
-    assert hub == {"trunk", "waist"}
+    root, ends = found(tree(BODY | ARMS, LARGE, past=tuple(ARMS)))
+    assert root == {"trunk", "waist"}
     assert len(ends) == 4
 
 
 def test_a_hand_with_its_fingers_is_one_limb():
     fingers = {f"{side} finger {k}": f"{side} arm" for side in ("left", "right") for k in range(3)}
     codes = tree(BODY | ARMS | fingers, LARGE | dict.fromkeys(fingers, 2))
-    hub, ends = found(codes)
-    assert hub == {"trunk", "waist"}
+    root, ends = found(codes)
+    assert root == {"trunk", "waist"}
     assert {"left arm", *(f"left finger {k}" for k in range(3))} in ends
     assert len(ends) == 4
     limb_of = limbs(codes, {}, set())
     blocks = {k: [c for c in codes if limb_of[id(c)] == k] for k in limb_of.values()}
-    assert sorted(unit.width for crew in crews(blocks) for unit in crew) == [1] * 3 + [2] * 5
+    assert (
+        sorted(unit.width for group in warp_groups(blocks) for unit in group) == [1] * 3 + [2] * 5
+    )
 
 
 def test_a_part_that_is_smaller_than_what_hangs_on_it_stays_between():
     """Else a waist would take both arms."""
-    hub, _ = found(tree(BODY | ARMS, LARGE | {"waist": 6}))
-    assert hub == {"trunk", "waist"}
-    hub, ends = found(tree(BODY | ARMS, LARGE | {"waist": 20}))
-    assert hub == {"trunk"}
+    root, _ = found(tree(BODY | ARMS, LARGE | {"waist": 6}))
+    assert root == {"trunk", "waist"}
+    root, ends = found(tree(BODY | ARMS, LARGE | {"waist": 20}))
+    assert root == {"trunk"}
     assert {"waist", *ARMS} in ends
 
 
 def test_something_is_left_between_the_ends_of_a_chain():
     chain = {"a": None, "b": "a", "c": "b", "d": "c"}
-    hub, ends = found(tree(chain, {"a": 1, "b": 5, "c": 4, "d": 1}))
-    assert hub
+    root, ends = found(tree(chain, {"a": 1, "b": 5, "c": 4, "d": 1}))
+    assert root
     assert len(ends) == 2
 
 

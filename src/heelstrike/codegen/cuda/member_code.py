@@ -1,9 +1,9 @@
-"""The code of one member of a crew or a swarm: all members run it, each with its own values.
+"""Code of one member of a group: all members run it, each with its own values.
 
-A value stays in registers; one that another warp reads goes through shared memory, one that a
-swarm's member needs in a later phase through its thread's. Of what differs
-from member to member, constants and places, each takes its own by its number. The operations are
-those of a thread a world, so are the bits.
+A value stays in registers. One that another warp reads goes through shared memory, one that a
+member of a strided group needs in a later phase through its thread's local memory. Constants and
+places that differ from member to member are found by the member's number. The operations are those
+of a thread per world, and so are the bits.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from heelstrike.codegen.cuda.crews import Places
+from heelstrike.codegen.cuda.limbs import Places
 from heelstrike.codegen.cuda.module import WARP
-from heelstrike.codegen.cuda.plan import Schedule
+from heelstrike.codegen.cuda.schedule import Schedule
 from heelstrike.codegen.lanes import Lanes
 from heelstrike.codegen.operations import BlockEmitter
 from heelstrike.codegen.real import Real
@@ -21,8 +21,8 @@ from heelstrike.ir.code import PackedCode, Place
 from heelstrike.ir.operations import INPUT
 
 
-class Tables:
-    """What differs from member to member, in the GPU's constant memory."""
+class MemberTables:
+    """Constants and places that differ from member to member, in the GPU's constant memory."""
 
     def __init__(self, group: int, real: Real) -> None:
         self.group, self.real = group, real
@@ -32,7 +32,7 @@ class Tables:
         return f'@"{kind} of {self.group}"'
 
     def row(self, kind: str, values: tuple[str, ...]) -> int:
-        """Where a row begins."""
+        """Return the index of the first value of a row, which is added if it is new."""
         rows = self.rows[kind]
         return rows.setdefault(values, len(rows)) * len(values)
 
@@ -48,10 +48,16 @@ class Tables:
 
 
 class MemberLanes(Lanes):
-    """A member's code: constants that differ come from a table."""
+    """Lanes of a member's code: constants that differ come from a table."""
 
     def __init__(
-        self, real: Real, flags: str, prefix: str, tables: Tables, number: str, lines: list[str]
+        self,
+        real: Real,
+        flags: str,
+        prefix: str,
+        tables: MemberTables,
+        number: str,
+        lines: list[str],
     ) -> None:
         super().__init__(1, real, lines, WARP, flags, prefix)
         self.tables, self.number = tables, number
@@ -63,7 +69,7 @@ class MemberLanes(Lanes):
         return values[0] if len(set(values)) == 1 else self.own(self.real.name, values)
 
     def own(self, kind: str, values: tuple[str, ...]) -> str:
-        """The member's own of these."""
+        """Load the member's own of these values, one for each member."""
         space, size = "ptr addrspace(4)", 4 if kind == "i32" else self.real.bytes
         where = f"{space} {self.tables.name(kind)}, i64 {self.number}"
         where = f"{space} {self.line(f'getelementptr {kind}, {where}')}"
@@ -71,8 +77,8 @@ class MemberLanes(Lanes):
         return self.line(f"load {kind}, {space} {where}, align {size}")
 
 
-class Member:
-    """Carries out blocks for a member of a group."""
+class MemberEmitter:
+    """Emits blocks for a member of a group."""
 
     def __init__(
         self, lanes: MemberLanes, plan: Schedule, ports: dict[str, str], group: int
@@ -82,11 +88,14 @@ class Member:
         self.ports = ports
         self.group = group
         self.size = [*plan.sizes, *plan.members][group]
+        """Number of members."""
         self.here: dict[Places, str] = {}
+        """Values in registers."""
         self.bases: dict[tuple[object, ...], str] = {}
+        """Pointers that several addresses share."""
 
     def forget(self) -> None:
-        """Frees the registers of what can be read again."""
+        """Free the registers of values that can be read again."""
         self.bases = {}
         self.here = {
             places: value
@@ -95,6 +104,7 @@ class Member:
         }
 
     def unit(self, unit: PackedCode) -> None:
+        """Emit a block."""
         block = BlockEmitter(self.lanes, unit.graph, unit.read, self.load)
         block.run()
         copies = []
@@ -107,29 +117,29 @@ class Member:
             self.store(value, places)
 
     def all(self, place: Place) -> Places:
-        """The same place for each member."""
+        """Return a place that all members share."""
         return (place,) * self.size
 
     def load(self, places: Places) -> str:
         if places not in self.here:
             if places[0] in self.plan.slots:
                 self.here[places] = self.from_shared([self.plan.slots[place] for place in places])
-            elif places in self.plan.own[self.group]:
-                self.here[places] = self.lanes.load(self._own(places))
+            elif places in self.plan.private[self.group]:
+                self.here[places] = self.lanes.load(self._local(places))
             else:
                 self.here[places] = self.fetch(places)
         return self.here[places]
 
     def fetch(self, places: Places) -> str:
-        """Of a port."""
+        """Load a value of a port."""
         return self.lanes.load(self._address(places))
 
     def store(self, value: str, places: Places) -> None:
         self.here[places] = value
         if places[0] in self.plan.slots:
             self.to_shared(value, [self.plan.slots[place] for place in places])
-        if places in self.plan.own[self.group]:
-            self.lanes.store(value, self._own(places))
+        if places in self.plan.private[self.group]:
+            self.lanes.store(value, self._local(places))
         if places[0].array in self.ports:
             self.lanes.store(value, self._address(places))
 
@@ -143,38 +153,40 @@ class Member:
         where = f"ptr addrspace(3) {self._shared(slots)}"
         self.lanes.lines.append(f"  store {real.name} {value}, {where}, align {real.bytes}")
 
-    def _own(self, places: Places) -> str:
-        """Where the thread keeps a member's value."""
+    def _local(self, places: Places) -> str:
+        """Return the address of a member's value in the thread's local memory."""
         line, real = self.lanes.line, self.lanes.real.name
-        key = ("own",)
+        key = ("local",)
         if key not in self.bases:
             row = line(f"udiv i64 {self.lanes.number}, {self.plan.warps}")
             start = line(f"mul i64 {row}, {self.plan.width(self.group)}")
-            self.bases[key] = line(f"getelementptr {real}, ptr %own{self.group}, i64 {start}")
-        where = self.plan.own[self.group][places]
+            self.bases[key] = line(f"getelementptr {real}, ptr %local{self.group}, i64 {start}")
+        where = self.plan.private[self.group][places]
         return line(f"getelementptr {real}, ptr {self.bases[key]}, i64 {where}")
 
     def _shared(self, slots: Sequence[int]) -> str:
-        return self._at("ptr addrspace(3) %shared.lane", slots)
+        return self._at("ptr addrspace(3)", "%shared.lane", slots)
 
     def _address(self, places: Places) -> str:
-        """Of an element of a port."""
+        """Return the address of an element of a port."""
         base = self.ports[str(places[0].array)]
-        return self._at(f"ptr {base}", [place.index for place in places])
+        return self._at("ptr", base, [place.index for place in places])
 
-    def _at(self, base: str, values: Sequence[int]) -> str:
-        """Where the member's own of these elements is: a pointer that others share, and a number.
-        A value lies behind its neighbour by the lanes of a warp.
+    def _at(self, kind: str, base: str, indices: Sequence[int]) -> str:
+        """Return the address of the member's own of these elements.
+
+        It is a pointer that others share, and an offset. Neighbouring values are apart by the
+        lanes of a warp.
         """
         line, real = self.lanes.line, self.lanes.real.name
-        apart = tuple(value - values[0] for value in values)
+        apart = tuple(index - indices[0] for index in indices)
         if any(apart):
-            key = (base, *apart)
+            key = (kind, base, *apart)
             if key not in self.bases:
                 moved = self._distance(apart)
-                self.bases[key] = line(f"getelementptr {real}, {base}, i64 {moved}")
-            base = f"{base.rpartition(' ')[0]} {self.bases[key]}"
-        return line(f"getelementptr {real}, {base}, i64 {values[0] * WARP}")
+                self.bases[key] = line(f"getelementptr {real}, {kind} {base}, i64 {moved}")
+            base = self.bases[key]
+        return line(f"getelementptr {real}, {kind} {base}, i64 {indices[0] * WARP}")
 
     def _distance(self, apart: tuple[int, ...]) -> str:
         line = self.lanes.line

@@ -1,7 +1,7 @@
-"""PackedCode: blocks that do the same to other numbers become one block of vectors.
+"""Packing: blocks that do the same to different numbers become one block of vectors.
 
-Oracle: the same program with 8 lanes, whose blocks are never joined, and with 1 lane, its blocks
-left apart. Equality is of bits, so there is no tolerance.
+Oracle: the same program with 8 lanes, whose blocks are never packed, and with 1 lane without
+packing. Results must be equal bit by bit, so there is no tolerance.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.codegen import llvm
-from heelstrike.codegen.passes.packing import MOST, joined, twinned
+from heelstrike.codegen.passes.packing import MAX_WIDTH, pack, pack_blocks
 from heelstrike.ir.block import BlockTag
 from heelstrike.ir.code import Code, PackedCode, Place, Repeat, flatten, output_of
 from heelstrike.ir.graph import graph
@@ -25,17 +25,17 @@ SX = ca.SX
 
 
 def widths(program):
-    """PackedCode in each joined block of a program."""
+    """Return the number of blocks in each packed block of a program."""
     traced = program.trace()
-    items = [x for item in twinned((*traced.step, *traced.record)) for x in flatten(item)]
+    items = [x for item in pack((*traced.step, *traced.record)) for x in flatten(item)]
     return [item.width for item in items if isinstance(item, PackedCode)]
 
 
 def assert_same_bits(program, monkeypatch, **inputs):
-    """With twins joined, left apart, and with 8 lanes."""
+    """Compare packed code with one without packing, and with 8 lanes."""
     found = compile_program(program, width=1)(**inputs)
     others = [compile_program(program, width=8)(**inputs)]
-    monkeypatch.setattr(llvm, "twinned", lambda items: items)
+    monkeypatch.setattr(llvm, "pack", lambda items: items)
     others.append(compile_program(program, width=1)(**inputs))
     for other in others:
         for name, value in found.items():
@@ -43,7 +43,7 @@ def assert_same_bits(program, monkeypatch, **inputs):
 
 
 def random_expressions(seed, symbols, constants):
-    """Always the same operations for a seed: `constants` are what may differ between twins."""
+    """Return the same operations for a seed; only `constants` differ between blocks."""
     rng = np.random.default_rng(seed)
     values = ca.vertsplit(symbols)
     values += [values[0] * c for c in constants]
@@ -66,10 +66,10 @@ def random_expressions(seed, symbols, constants):
     return ca.vertcat(*values[-8:])
 
 
-def twin_program(seed, count):
-    """`count` twins that read their own column and one that all share; a sum of what they make."""
+def similar_blocks(seed, count):
+    """`count` blocks that read their own column and a shared one; a sum of their results."""
     rng = np.random.default_rng(seed)
-    p = Program("twins")
+    p = Program("similar")
     own = [p.input(f"x{k}", 3) for k in range(count)]
     common = p.input("common", 2)
     made = []
@@ -87,14 +87,14 @@ def twin_program(seed, count):
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 8, 11])
-def test_random_twins_have_the_bits_they_have_alone(count, monkeypatch):
-    program, inputs = twin_program(seed=count, count=count)
+def test_random_blocks_have_the_bits_they_have_alone(count, monkeypatch):
+    program, inputs = similar_blocks(seed=count, count=count)
     expected = {2: [2], 3: [2], 5: [4], 8: [8], 11: [8, 2]}[count]
     assert sorted(widths(program)) == sorted(2 * expected)  # both rounds of blocks
     assert_same_bits(program, monkeypatch, **inputs)
 
 
-def test_twins_may_share_a_constant_that_others_do_not():
+def test_one_block_may_share_a_constant_that_another_does_not():
     """As where a left limb has +c and -c, and the right one c twice: one more operation."""
     p = Program("limbs")
     x = p.input("x", 4)
@@ -145,7 +145,7 @@ def test_exponents_that_differ_keep_blocks_apart():
     assert widths(p) == []
 
 
-def test_a_block_that_reads_its_twin_stays_behind_it(monkeypatch):
+def test_a_block_that_reads_its_counterpart_stays_behind_it(monkeypatch):
     p = Program("chain")
     x = p.input("x", 1)
     for k in range(4):
@@ -158,37 +158,35 @@ def test_a_block_that_reads_its_twin_stays_behind_it(monkeypatch):
 
 
 def test_a_block_is_not_moved_before_what_it_reads(monkeypatch):
-    """The second twin reads what a block between the two writes; the third reads nothing of it."""
+    """The second block reads a result of a block between; the third does not."""
     p = Program("between")
     x = p.input("x", 3)
-    with p.block("twin", member=0):
+    with p.block("sine", member=0):
         p.output("a", ca.sin(x[0]) * 2 + 3)
     with p.block("between"):
         z = p.let("z", ca.exp(x[1]) + x[0])
-    with p.block("twin", member=1):
+    with p.block("sine", member=1):
         p.output("b", ca.sin(z) * 2 + 3)
-    with p.block("twin", member=2):
+    with p.block("sine", member=2):
         p.output("c", ca.sin(x[2]) * 2 + 3)
     traced = p.trace()
-    first = twinned(traced.record)[0]
+    first = pack(traced.record)[0]
     assert isinstance(first, PackedCode)
     assert {place.array for place in first.writes} == {output_of("a"), output_of("c")}
     assert_same_bits(p, monkeypatch, x=[0.1, 0.2, 0.3])
 
 
 def test_a_block_is_not_moved_before_what_reads_its_place():
-    """A loop writes its carried values anew: what read the old ones comes first."""
+    """A loop overwrites its carried values: blocks that read the old ones come first."""
     x = SX.sym("x", 2)
     made = graph(x[:1], ca.sin(x[0]) * 2 + 3)
     a, b, c, d = (Place(None, k) for k in range(4))
-    first, second = (
-        Code(BlockTag("twin 0"), made, (a,), (b,)),
-        Code(BlockTag("twin 1"), made, (a,), (c,)),
-    )
+    first = Code(BlockTag("sine", member=0), made, (a,), (b,))
+    second = Code(BlockTag("sine", member=1), made, (a,), (c,))
     reader = Code(BlockTag("reader"), graph(x[:1], x[0] + 1), (c,), (d,))
-    assert [type(x) for x in twinned((first, second, reader))] == [PackedCode, Code]
-    assert [type(x) for x in twinned((first, reader, second))] == [Code, Code, Code]
-    assert joined([first, second]).written == ((b, c),)
+    assert [type(x) for x in pack((first, second, reader))] == [PackedCode, Code]
+    assert [type(x) for x in pack((first, reader, second))] == [Code, Code, Code]
+    assert pack_blocks([first, second]).written == ((b, c),)
 
 
 def looping_program():
@@ -216,11 +214,11 @@ def looping_program():
     return p
 
 
-def test_a_loop_with_twins_and_memory_behind_it():
+def test_a_loop_with_packed_blocks_and_memory_behind_it():
     """One world alone and beside others, over steps until it fails: v grows beyond all numbers."""
     program = looping_program()
     assert sorted(widths(program)) == [2, 4, 8, 8]
-    assert any(isinstance(item, Repeat) for item in twinned(program.trace().step))
+    assert any(isinstance(item, Repeat) for item in pack(program.trace().step))
     alone = compile_program(program, width=1).batch(1)
     many = compile_program(program, width=8).batch(8)
     alone.set(target=[5.0, 1e5])
@@ -244,17 +242,17 @@ def test_a_robot_alone_and_beside_others():
     for worlds in (1, 2):
         sim = hs.Simulator(hs.Scene(robot, floor), dt=1e-3, control=hs.Servo(), worlds=worlds)
         runs.append(sim.run(steps=60, q0=np.tile(q0, (worlds, 1)), record="standard").data)
-    joined_blocks = widths(step_program(sim.plan))
-    assert joined_blocks.count(2) >= 8
-    assert max(joined_blocks) == MOST
+    packed_widths = widths(step_program(sim.plan))
+    assert packed_widths.count(2) >= 8
+    assert max(packed_widths) == MAX_WIDTH
     for name, variable in runs[0].data_vars.items():
         assert np.array_equal(variable[0], runs[1][name][0], equal_nan=variable.dtype.kind == "f")
 
 
 @pytest.mark.parametrize(("limbs", "expected"), [(4, [4, 4, 4]), (3, [4, 2, 2])])
-def test_joints_of_four_limbs_are_joined_with_their_like(limbs, expected, monkeypatch):
-    """Where limbs are four, what goes from joint to limb is one vector; else joints are joined as
-    they come: of six four, then two.
+def test_joints_of_four_limbs_are_packed_across_limbs(limbs, expected, monkeypatch):
+    """With four limbs, the values from joint to limb are one vector; with fewer, joints are packed
+    in order: of six four, then two.
     """
     p = Program("limbs")
     x = p.input("x", 2 * limbs)

@@ -1,7 +1,7 @@
-"""The entry of a program on a GPU: a thread a world, a tile the worlds of a warp.
+"""Kernel of a program on a GPU with a thread per world; a tile is the 32 worlds of a warp.
 
-The frame is the thread's local memory. A thread that finishes a loop early waits for its warp, and
-keeps its values: its bits are those it has alone.
+The scratch frame is the thread's local memory. A thread that finishes a loop early waits for its
+warp and keeps its values: its bits are those that it has alone.
 """
 
 from __future__ import annotations
@@ -10,46 +10,12 @@ from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.entry import Entry, Plan
 from heelstrike.codegen.real import Real
 
-WORLD_BLOCK = 64
-"""Threads of a block with a thread a world: they share nothing, any small number does."""
-WORLD_REGISTERS = 128
-"""Of a thread in float32: 16 warps a multiprocessor. Measured: benchmarks/gpu.md."""
-SMALL, LARGE = 4000, 9000
-"""Operations of a step: what a multiprocessor's cache for instructions holds thrice, and hardly."""
 
+class WorldKernel(Entry):
+    """Emits the kernel:
 
-def residents(size: int) -> int:
-    """Teams of warps, each with 32 worlds, that a multiprocessor should hold: with few operations
-    more of them, with many more registers for each.
+    void NAME(ptr ports, ptr strides, ptr records, i64 tiles, i64 steps, i64 every, i64 phase)
     """
-    return 3 if size < SMALL else 2
-
-
-def in_step(size: int, loops: bool) -> int:
-    """Teams that a block keeps in step. Where their rounds differ they drift apart, each reading
-    instructions of its own; if all of those do not fit, they had better wait for one another.
-    """
-    return 2 if loops and size > LARGE else 1
-
-
-def part_registers(warps: int, teams: int) -> int:
-    """Of a thread, so that a multiprocessor holds the teams, at least those of a block. A quarter
-    of it has 16,384.
-    """
-    each = -(-warps * teams // 4)
-    return min(255, 16384 // (WARP * each) // 8 * 8)
-
-
-def gpu_attributes(fast: bool, registers: int | None) -> str:
-    """Of functions; of the kernel also how many registers a thread may have."""
-    loose = '"unsafe-fp-math"="true" "denormal-fp-math-f32"="preserve-sign,preserve-sign"'
-    common = f"noinline nounwind {loose if fast else ''}"
-    limit = f'"nvvm.maxnreg"="{registers}"' if registers else ""
-    return f"attributes #0 = {{ {common} }}\nattributes #1 = {{ {common} {limit} }}"
-
-
-class GpuEntry(Entry):
-    """void NAME(ptr ports, ptr strides, ptr records, i64 tiles, i64 steps, i64 every, i64 phase)"""
 
     def __init__(
         self,

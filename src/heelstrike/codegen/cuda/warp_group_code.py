@@ -1,10 +1,11 @@
-"""A crew's code on a GPU with a warp a limb: a block holds 32 worlds, each warp works on one limb.
+"""Code of one warp group on a GPU with a warp per limb: a block slice computes 32 worlds.
 
-schedule.py says which warp does what, and when a barrier stands between. All warps of a block
-see the same worlds, so all make the same rounds of a loop. The members of a swarm are shared out
-among all warps: each crew has the swarm's code, in a loop over the members that are its warp's. The
-hub is worked on by the first warp of one crew. What hub and swarms make goes through memory from
-phase to phase, shared or, of what only a member itself reads, its thread's.
+planner.py decides which warp does what, and where a barrier stands between. All warps of a block
+slice compute the same worlds, so all make the same rounds of a loop. All warps share the members of
+a strided group: each warp group has the strided group's code, in a loop over the members of its
+warp. The root block is hosted by the first warp of one warp group. Results of the root block and of
+strided groups go through memory from phase to phase: shared memory, or local memory for values that
+only the member itself reads.
 """
 
 from __future__ import annotations
@@ -12,42 +13,45 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from heelstrike.codegen.cuda.crews import Places
-from heelstrike.codegen.cuda.member import Member, MemberLanes, Tables
-from heelstrike.codegen.cuda.plan import Part, Rounds, Schedule, Segment
+from heelstrike.codegen.cuda.limbs import Places
+from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
+from heelstrike.codegen.cuda.schedule import Part, Rounds, Schedule, Segment
 from heelstrike.ir.code import CLOCK, FAILED, Commit, PackedCode, Place
 
 BARRIER = "  call void @llvm.nvvm.barrier0()"
 
 
-class Crew(Member):
-    """The code of one crew, and of its share of the swarms."""
+class WarpGroupEmitter(MemberEmitter):
+    """Emits the code of one warp group, and of its share of the strided groups."""
 
     def __init__(
         self,
         lanes: MemberLanes,
         plan: Schedule,
         ports: dict[str, str],
-        crew: int,
-        tables: list[Tables],
+        group: int,
+        tables: list[MemberTables],
     ) -> None:
-        super().__init__(lanes, plan, ports, crew)
+        super().__init__(lanes, plan, ports, group)
         self.tables = tables
-        self.hub = len(plan.sizes)
-        self.is_host = crew == plan.host
-        self.label = f"crew{crew}"
+        self.root = len(plan.sizes)
+        """Index of the root block's group."""
+        self.is_host = group == plan.host
+        """Whether this warp group hosts the root block."""
+        self.label = f"group{group}"
+        """Label of the LLVM basic block that is being written."""
         self.inside: tuple[Rounds, str] | None = None
-        """The loop that is open, and whether a world was done before this round."""
+        """The open loop, and whether a world was done before this round."""
 
     def begin(self, label: str) -> None:
-        """A stretch of code that may be jumped to."""
+        """Begin a basic block."""
         self.lanes.lines.append(f"{label}:")
         self.label = label
 
     # work
 
     def part(self, part: Part) -> None:
-        """Its phases, once or round by round."""
+        """Emit the phases of a part, once or round by round."""
         if isinstance(part, Segment):
             self.phases(part)
             return
@@ -83,7 +87,7 @@ class Crew(Member):
         self.begin(f"{head}.over")
 
     def kept(self, rounds: Rounds) -> list[Places]:
-        """What this crew carries itself: its own values, and whether a world is done."""
+        """Return what this warp group carries: its own values, and whether a world is done."""
         end = rounds.end
         assert end.done is not None
         count = [self.all(end.rounds)] if end.rounds and self.is_host else []
@@ -93,27 +97,27 @@ class Crew(Member):
         for row in segment.phases:
             for unit in row[self.group]:
                 self.unit(unit)
-            for group in range(self.hub, len(row)):
+            for group in range(self.root, len(row)):
                 if units := row[group]:
-                    self.guest(group, partial(self.shared, units))
+                    self.hosted(group, partial(self.hosted_units, units))
             self.lanes.lines.append(BARRIER)
             self.forget()
 
-    def guest(self, group: int, work: Callable[[Member], None]) -> None:
-        """Work of a group that has no warps: the hub's, if this crew is its host, or a swarm's."""
-        b, head, hub = self.lanes, f"{self.lanes.prefix}each{len(self.lanes.lines)}", self.hub
-        if group == hub and not self.is_host:
+    def hosted(self, group: int, work: Callable[[MemberEmitter], None]) -> None:
+        """Emit work of a group without warps: a strided group, or the root block on its host."""
+        b, head, root = self.lanes, f"{self.lanes.prefix}each{len(self.lanes.lines)}", self.root
+        if group == root and not self.is_host:
             return
         before = self.label
         b.lines.append(f"  br label %{head}")
         self.begin(head)
-        if group == hub:
+        if group == root:
             goes, number, ends = b.line(f"icmp eq i64 {b.number}, 0"), "0", []
             back = f"  br label %{head}.over"
-        else:  # every n-th member, from the warp's number on
+        else:  # every n-th member, beginning with the warp's number
             again = f"[ %{head}.up, %{head}.work ]"
             b.lines.append(f"  %{head}.k = phi i32 [ %warp, %{before} ], {again}")
-            goes = b.line(f"icmp slt i32 %{head}.k, {self.plan.members[group - hub]}")
+            goes = b.line(f"icmp slt i32 %{head}.k, {self.plan.members[group - root]}")
             # opaque, or LLVM keeps a pointer for every place
             own = b.line(f'call i32 asm "mov.u32 $0, $1;", "=r,r"(i32 %{head}.k)')
             number = b.line(f"zext i32 {own} to i64")
@@ -123,21 +127,21 @@ class Crew(Member):
         self.begin(f"{head}.work")
         lanes = MemberLanes(b.real, b.flags, b.prefix, self.tables[group], number, b.lines)
         lanes.intrinsics = b.intrinsics
-        work(Member(lanes, self.plan, self.ports, group))
+        work(MemberEmitter(lanes, self.plan, self.ports, group))
         b.lines += [*ends, back]
         self.begin(f"{head}.over")
 
-    def shared(self, units: list[PackedCode], member: Member) -> None:
-        """A member's blocks of a phase."""
+    def hosted_units(self, units: list[PackedCode], member: MemberEmitter) -> None:
+        """Emit a member's blocks of a phase, and take next values that can be taken early."""
         for unit in units:
             member.unit(unit)
         if self.inside is not None:
             rounds, over = self.inside
             made = [pair for pair in rounds.carried[member.group] if pair[1] in member.here]
-            self.take([pair for pair in made if pair[1] in self.plan.soon], over, member)
+            self.take([pair for pair in made if pair[1] in self.plan.early], over, member)
 
     def advance(self, part: Rounds, over: str) -> str:
-        """Ends a round: carried values take their next ones; whether a world goes on."""
+        """End a round: carried values take their next values. Return whether a world goes on."""
         b, zero, end = self.lanes, self.lanes.const(0.0), part.end
         assert end.done is not None
         finishes = self.load(self.all(end.done[1]))
@@ -157,22 +161,23 @@ class Crew(Member):
         for places, value in new:
             self.store(value, places)
         for group, pairs in enumerate(part.carried):
-            late = [pair for pair in pairs if pair[1] not in self.plan.soon]
-            if late and group >= self.hub:
-                self.guest(group, partial(self.take, late, over))
+            late = [pair for pair in pairs if pair[1] not in self.plan.early]
+            if late and group >= self.root:
+                self.hosted(group, partial(self.take, late, over))
         self.store(b.select(ends, b.const(1.0), zero), self.all(end.done[0]))
         b.lines.append(BARRIER)
         return goes_on
 
-    def take(self, pairs: list[tuple[Places, Places]], over: str, member: Member) -> None:
-        """A member's carried values take their next ones."""
+    def take(self, pairs: list[tuple[Places, Places]], over: str, member: MemberEmitter) -> None:
+        """Let a member's carried values take their next values."""
         for old, new in pairs:
             value = member.lanes.select(over, member.load(old), member.load(new))
             member.store(value, old)
 
     def begin_commit(self, commit: Commit) -> tuple[str, str]:
-        """Says in shared memory whether this crew's next values are sound; returns when the world
-        failed, and its clock.
+        """Store in shared memory whether this warp group's next values are finite.
+
+        Return the step in which the world failed, and its clock.
         """
         b = self.lanes.careful()
         failed = self.load(self.all(Place(FAILED, 0)))
@@ -182,37 +187,37 @@ class Crew(Member):
         if commit.failure is not None and self.is_host:
             fails = b.compare("une", self.load(self.all(commit.failure)), b.const(0.0))
             total = b.select(fails, b.const(float("nan")), total)
-        first = self.plan.sound + sum(self.plan.sizes[: self.group])
+        first = self.plan.finite_slot + sum(self.plan.sizes[: self.group])
         slots = [first + k for k in range(self.size)]
         self.to_shared(total, slots)
-        for group in self.remembering():
-            self.guest(group, partial(self.look, slots))
+        for group in self.hosted_memory():
+            self.hosted(group, partial(self.add_finite, slots))
         clock = self.load(self.all(Place(CLOCK, 0)))
         return failed, clock
 
-    def remembering(self) -> list[int]:
-        """Groups without warps that have memory."""
-        return [k for k, own in enumerate(self.plan.memory) if own and k >= self.hub]
+    def hosted_memory(self) -> list[int]:
+        """Return the groups without warps that have memory."""
+        return [k for k, own in enumerate(self.plan.memory) if own and k >= self.root]
 
-    def look(self, slots: list[int], member: Member) -> None:
-        """Whether a member's next values are sound, too."""
+    def add_finite(self, slots: list[int], member: MemberEmitter) -> None:
+        """Check whether a member's next values are finite, too."""
         b, total = member.lanes.careful(), self.from_shared(slots)
         for _, following in self.plan.memory[member.group]:
             total = b.fma(b.const(0.0), member.load(following), total)
         self.to_shared(total, slots)
 
     def end_commit(self, failed: str, clock: str) -> None:
-        """Takes the next values, if every warp's are sound."""
+        """Take the next values if those of every warp are finite."""
         b, zero = self.lanes.careful(), self.lanes.const(0.0)
         total = zero
         for warp in range(self.plan.warps):
-            total = b.add(total, self.from_shared([self.plan.sound + warp] * self.size))
-        sound = b.compare("oeq", total, zero)
+            total = b.add(total, self.from_shared([self.plan.finite_slot + warp] * self.size))
+        finite = b.compare("oeq", total, zero)
         alive = b.compare("olt", failed, zero)
-        keeps = b.both(alive, sound)
+        keeps = b.both(alive, finite)
         values = [(old, self.load(new)) for old, new in self.plan.memory[self.group]]
         if self.is_host:
-            fails = b.both(alive, b.invert(sound))
+            fails = b.both(alive, b.invert(finite))
             self.store(b.select(fails, clock, failed), self.all(Place(FAILED, 0)))
             values.append((self.all(Place(CLOCK, 0)), b.add(clock, b.const(1.0))))
         kept = f"w{self.group}kept"
@@ -220,12 +225,12 @@ class Crew(Member):
         self.begin(kept)
         for places, value in values:
             self.store(value, places)
-        for group in self.remembering():
-            self.guest(group, self.remember)
+        for group in self.hosted_memory():
+            self.hosted(group, self.take_memory)
         b.lines.append(f"  br label %{kept}.over")
         self.begin(f"{kept}.over")
 
-    def remember(self, member: Member) -> None:
-        """A member's memory takes its next values."""
+    def take_memory(self, member: MemberEmitter) -> None:
+        """Let a member's memory take its next values."""
         for old, new in self.plan.memory[member.group]:
             member.store(member.load(new), old)

@@ -1,0 +1,275 @@
+"""Planning of a GPU's warps, where a block slice computes 32 worlds and each limb has a warp.
+
+Work is done in phases with a barrier after each. In a phase a warp works on its limb, and on its
+share of the strided groups' members. All warps make the rounds of a loop together: each starts it
+by itself, and the group that computes a carried value's next value also carries it. The work before
+a loop that hardly ever makes a second round is repeated in each round: then nothing but the carried
+values is kept from round to round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError
+
+from heelstrike.codegen.cuda.groups import Groups, strided_groups
+from heelstrike.codegen.cuda.limbs import ROOT, Places, limbs, warp_groups
+from heelstrike.codegen.cuda.module import WARP
+from heelstrike.codegen.cuda.schedule import (
+    Part,
+    Rounds,
+    Schedule,
+    Segment,
+    assign_phases,
+    in_order,
+)
+from heelstrike.codegen.cuda.shared_memory import (
+    ALWAYS,
+    Private,
+    assign_slots,
+    lifetimes,
+    private_values,
+    taken_early,
+)
+from heelstrike.codegen.passes.packing import pack_blocks
+from heelstrike.ir.code import Advance, Code, Item, PackedCode, Repeat, TracedProgram, next_of
+from heelstrike.ir.graph import Graph
+
+FEW_ROUNDS = 10
+"""Largest limit of a loop that hardly ever makes a second round."""
+SHARED = 113 * 1024
+"""Shared memory for 32 worlds [bytes] of which a multiprocessor holds two."""
+MAX_SHARED = 227 * 1024
+"""Shared memory of a multiprocessor [bytes], from Hopper on."""
+HOPPER = 90
+"""Number of Hopper's architecture, sm_90."""
+
+
+def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> Schedule | None:
+    """Return a schedule, or None if the program has tables, counted loops or no limbs.
+
+    Args:
+        program: The traced program.
+        size: Size of a value [bytes].
+        most: Largest shared memory of a block slice [bytes]; None is returned where it is too
+            small.
+    """
+    level = _level(program.step)
+    nexts = {next_of(port.name) for port in program.memory}
+    simple = all(isinstance(item, Code) for item in program.record) and not program.constants
+    if level is None or not simple or program.commit is None:
+        return None
+    if any(array.name not in nexts for array in program.arrays):
+        return None
+    codes = [code for run in _runs(level) for code in run]
+    tree = list(_loops(level))
+    carried = {old: new for loop in tree for old, new in loop.end.carried}
+    found = strided_groups(codes)
+    for strided, scarce, limit in (
+        (found, False, SHARED),
+        (found, True, SHARED),
+        ([], True, SHARED),
+        (found, True, most),
+    ):
+        taken = {place for group in strided for unit in group for place in unit.writes}
+        own = [code for code in codes if taken.isdisjoint(code.writes)]
+        limb_of = limbs(own, carried, nexts)
+        if ROOT not in limb_of.values() or len(set(limb_of.values())) < 3:
+            continue
+        blocks = {limb: [c for c in own if limb_of[id(c)] == limb] for limb in limb_of.values()}
+        groups = Groups(program, warp_groups(blocks), strided, [loop.end for loop in tree])
+        try:
+            plan = _Planner(groups).plan(level, scarce)
+        except (CycleError, _Unfit):
+            continue
+        if plan.values * WARP * size <= limit:
+            return plan
+    return None
+
+
+class _Unfit(Exception):
+    """A loop that groups cannot carry."""
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """A loop of a program."""
+
+    loop: Repeat
+    start: Code
+    level: _Level
+    """Work of a round."""
+
+    @property
+    def end(self) -> Advance:
+        end = self.loop.body[-1]
+        assert isinstance(end, Advance)
+        return end
+
+
+_Level = list[list[Code] | _Loop]
+"""Blocks before a loop, the loop, blocks after it, and so on."""
+
+
+def _level(items: Sequence[Item]) -> _Level | None:
+    """Return the items by loops; None if there is anything but blocks and loops with `until`."""
+    found: _Level = [[]]
+    for item in items:
+        run = found[-1]
+        assert isinstance(run, list)
+        if isinstance(item, Code):
+            run.append(item)
+            continue
+        if not isinstance(item, Repeat) or not item.until:
+            return None
+        inner, start = _level(item.body[:-1]), run.pop()
+        if inner is None:
+            return None
+        found += [_Loop(item, start, inner), []]
+    return found
+
+
+def _runs(level: _Level) -> Iterator[list[Code]]:
+    for part in level:
+        if isinstance(part, _Loop):
+            yield from _runs(part.level)
+        else:
+            yield part
+
+
+def _loops(level: _Level) -> Iterator[_Loop]:
+    for part in level:
+        if isinstance(part, _Loop):
+            yield part
+            yield from _loops(part.level)
+
+
+class _Planner:
+    """A schedule under construction."""
+
+    def __init__(self, groups: Groups) -> None:
+        self.groups = groups
+        self.unit_of = {
+            place: unit for own in groups.units for unit in own for place in unit.writes
+        }
+
+    def plan(self, level: _Level, scarce: bool) -> Schedule:
+        """Return the schedule; if shared memory is scarce, private values and inputs stay out."""
+        groups, parts = self.groups, self._parts(level, [])
+        early = taken_early(groups, parts)
+        needed = lifetimes(groups, parts, early)
+        private: list[Private] = [{} for _ in groups.units]
+        inputs = groups.inputs
+        if scarce:
+            private, inputs = private_values(groups, parts, needed), [[] for _ in groups.units]
+        for places in (places for values in private for places in values):
+            for place in places:
+                del needed[place]
+        for places in (places for values in inputs for places in values):
+            needed |= dict.fromkeys(places, ALWAYS)
+        rows = [
+            places
+            for units in reversed(groups.units)
+            for unit in units
+            for places in (*unit.written, *unit.read)
+        ]
+        return Schedule(
+            groups.sizes[: groups.root],
+            groups.sizes[groups.root :],
+            groups.host,
+            parts,
+            assign_slots(needed, rows),
+            [_local_indices(values) for values in private],
+            early,
+            groups.memory,
+            inputs,
+        )
+
+    def _parts(self, level: _Level, first: list[PackedCode]) -> list[Part]:
+        """Return the parts of a level; `first` is done before all else."""
+        parts: list[Part] = []
+        units = first
+        for part in level:
+            if not isinstance(part, _Loop):
+                found = {id(unit): unit for code in part if (unit := self.unit_of[code.writes[0]])}
+                units = [*units, *found.values()]
+                continue
+            carried = self.groups.carried(part.end)
+            starts = self._starts(part.end, carried, part.start)
+            units, again = self._before_loop(units, part.loop, starts)
+            parts += [
+                self._segment(units),
+                Rounds(part.loop, carried, self._parts(part.level, again)),
+            ]
+            units = []
+        return [*parts, self._segment(units)] if units else parts
+
+    def _segment(self, units: list[PackedCode]) -> Segment:
+        return Segment(assign_phases(self.groups, units))
+
+    def _starts(
+        self, end: Advance, carried: Sequence[Sequence[tuple[Places, Places]]], start: Code
+    ) -> list[PackedCode]:
+        """Return a loop's start for each group: what it carries.
+
+        Warp groups also start with whether a world is done.
+        """
+        groups = self.groups
+        assert end.done is not None
+        made = sum(size * len(own) for size, own in zip(groups.sizes, carried, strict=True))
+        if made != len(end.carried):
+            raise _Unfit
+        where = {place: k for k, place in enumerate(start.writes)}
+        found = []
+        for group, pairs in enumerate(carried):
+            own = [old for old, _ in pairs]
+            if group < groups.root:
+                own.append((end.done[0],) * groups.sizes[group])
+            if group == groups.host and end.rounds is not None:
+                own.append((end.rounds,) * groups.sizes[group])
+            if not own:
+                continue
+            codes = []
+            for member in range(groups.sizes[group]):
+                writes = tuple(old[member] for old in own)
+                outputs = tuple(start.graph.outputs[where[place]] for place in writes)
+                graph = Graph(start.graph.operations, outputs)
+                codes.append(Code(start.tag, graph, start.reads, writes))
+            if (unit := pack_blocks(codes)) is None:
+                raise _Unfit
+            found.append(unit)
+            groups.add(unit, group)
+        return found
+
+    def _before_loop(
+        self, units: list[PackedCode], loop: Repeat, starts: list[PackedCode]
+    ) -> tuple[list[PackedCode], list[PackedCode]]:
+        """Return the work before a loop, and the part of it that every round repeats.
+
+        If rounds are few, a round repeats all of it except the strided groups' work on values that
+        the last step left. The work that the loop's start needs is done before the loop, too.
+        """
+        if loop.limit > FEW_ROUNDS:
+            return [*units, *starts], []
+        writer = {place: unit for unit in units for place in unit.writes}
+        wanted, needed = list(starts), set()
+        while wanted:
+            for place in wanted.pop().reads:
+                unit = writer.get(place)
+                if unit is not None and id(unit) not in needed:
+                    needed.add(id(unit))
+                    wanted.append(unit)
+        once: set[int] = set()
+        for unit in in_order(units):
+            own = {id(writer[place]) for place in unit.reads if place in writer}
+            if self.groups.group[id(unit)] > self.groups.root and own <= once:
+                once.add(id(unit))
+        before = [unit for unit in units if id(unit) in needed | once]
+        return [*before, *starts], [unit for unit in units if id(unit) not in once]
+
+
+def _local_indices(private: Private) -> dict[Places, int]:
+    """Return the index of each private value in its member's local memory."""
+    found = assign_slots({places[0]: life for places, life in private.items()}, ())
+    return {places: found[places[0]] for places in private}

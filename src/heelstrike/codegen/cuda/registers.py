@@ -1,0 +1,48 @@
+"""Registers of a thread on a GPU, and the number of warps that a multiprocessor holds."""
+
+from __future__ import annotations
+
+from heelstrike.codegen.cuda.module import WARP
+
+WORLD_BLOCK = 64
+"""Threads of a block with a thread per world: they share nothing, so any small number will do."""
+WORLD_REGISTERS = 128
+"""Registers of a thread per world in float32: 16 warps per multiprocessor (benchmarks/gpu.md)."""
+SMALL_STEP = 4000
+"""Operations of a step that fit three times into a multiprocessor's instruction cache."""
+LARGE_STEP = 9000
+"""Operations of a step that hardly fit into a multiprocessor's instruction cache."""
+
+
+def resident_slices(size: int) -> int:
+    """Return how many block slices, each with 32 worlds, a multiprocessor should hold.
+
+    With few operations it holds more of them, with many each gets more registers.
+    """
+    return 3 if size < SMALL_STEP else 2
+
+
+def slices_in_step(size: int, loops: bool) -> int:
+    """Return how many block slices a block keeps in step.
+
+    Where their rounds differ they drift apart, each reading instructions of its own. If those do
+    not all fit into the cache, it is faster to let them wait for one another.
+    """
+    return 2 if loops and size > LARGE_STEP else 1
+
+
+def limb_registers(warps: int, slices: int) -> int:
+    """Return the registers of a thread for which a multiprocessor holds the slices.
+
+    A quarter of a multiprocessor has 16,384.
+    """
+    each = -(-warps * slices // 4)
+    return min(255, 16384 // (WARP * each) // 8 * 8)
+
+
+def gpu_attributes(fast: bool, registers: int | None) -> str:
+    """Return the attributes of functions (#0) and of the kernel (#1), which limit registers."""
+    loose = '"unsafe-fp-math"="true" "denormal-fp-math-f32"="preserve-sign,preserve-sign"'
+    common = f"noinline nounwind {loose if fast else ''}"
+    limit = f'"nvvm.maxnreg"="{registers}"' if registers else ""
+    return f"attributes #0 = {{ {common} }}\nattributes #1 = {{ {common} {limit} }}"

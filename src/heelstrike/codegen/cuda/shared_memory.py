@@ -1,0 +1,193 @@
+"""Shared memory of a block slice: which values it holds, how long, and where.
+
+Values that another group reads go through shared memory, and so do those that the root block or a
+strided group needs in a later phase, for these have no registers of their own. Values that only the
+members of a strided group themselves read may stay in the thread's local memory: a member is always
+computed by the same warp.
+
+A value has a slot from the phase in which it is written to the last one in which it is read; then
+another value may have it. Values of a group's members lie side by side, so that a member finds its
+own by its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from heelstrike.codegen.cuda.groups import Groups
+from heelstrike.codegen.cuda.limbs import Places
+from heelstrike.codegen.cuda.schedule import Part, loops, work
+from heelstrike.ir.code import Code, PackedCode, Place
+
+
+@dataclass(frozen=True)
+class Lifetime:
+    """Phases in which a value is needed, first and last."""
+
+    first: int
+    last: int
+
+    def overlaps(self, other: Lifetime) -> bool:
+        return self.first <= other.last and other.first <= self.last
+
+    def union(self, other: Lifetime) -> Lifetime:
+        return Lifetime(min(self.first, other.first), max(self.last, other.last))
+
+
+ALWAYS = Lifetime(0, 2**31)
+
+
+def assign_slots(lifetimes: Mapping[Place, Lifetime], rows: Sequence[Places]) -> dict[Place, int]:
+    """Return the slot of each value.
+
+    `rows` are values that lie side by side where possible; earlier rows come before later ones.
+    """
+    found: dict[Place, int] = {}
+    placed: list[tuple[Lifetime, int, int]] = []
+    left = dict.fromkeys(lifetimes)
+    chosen = []
+    for row in (*rows, *((place,) for place in lifetimes)):
+        if all(place in left for place in row) and len(set(row)) == len(row):
+            chosen.append(row)
+            for place in row:
+                del left[place]
+    for row in sorted(chosen, key=lambda row: -len(row)):
+        life = lifetimes[row[0]]
+        for place in row[1:]:
+            life = life.union(lifetimes[place])
+        taken = sorted((a, b) for other, a, b in placed if life.overlaps(other))
+        start = 0
+        for a, b in taken:
+            if start + len(row) <= a:
+                break
+            start = max(start, b)
+        placed.append((life, start, start + len(row)))
+        found |= {place: start + k for k, place in enumerate(row)}
+    return found
+
+
+def lifetimes(groups: Groups, parts: Sequence[Part], early: set[Places]) -> dict[Place, Lifetime]:
+    """Return when each value in memory is needed; `early` next values are taken at once."""
+    done = list(work(parts))
+    over = max(phase for phase, _, _ in done) + 1
+    owner = {place: w for own in groups.written for w in own for place in w}
+    made, used = _times(done)
+    crossing = _crossing(groups, done, made)
+    for place in _read_at_end(groups):
+        used.setdefault(place, set()).add(over)
+    spans = []
+    for rounds, first, last in loops(parts):
+        spans.append(Lifetime(first, last))
+        end = rounds.end
+        for place in (*(end.done or ()), *(p for pair in end.carried for p in pair)):
+            used.setdefault(place, set()).add(last)
+        for pairs in rounds.carried[groups.root :]:
+            for old, new in pairs:
+                crossing.update(old, () if new in early else new)
+    found: dict[Place, Lifetime] = {}
+    for places in dict.fromkeys(w for place, w in owner.items() if place in crossing):
+        times = set().union(*(made[p] | used.get(p, set()) for p in places))
+        life = Lifetime(min(times), max(times))
+        for span in spans:
+            if life.first < span.first <= life.last:
+                life = life.union(span)
+        found |= dict.fromkeys(places, life)
+    return found
+
+
+def taken_early(groups: Groups, parts: Sequence[Part]) -> set[Places]:
+    """Return next values of carried values that can be taken in the phase that computes them.
+
+    They are those of the root block and of strided groups whose old value no other group reads in
+    that phase or later in the round, and their own group not later.
+    """
+    done = list(work(parts))
+    found = set()
+    for rounds, first, last in loops(parts):
+        readers: dict[Place, list[tuple[int, int, Places]]] = {}
+        for phase, group, unit in done:
+            for places in unit.read if first <= phase <= last else ():
+                for place in places:
+                    readers.setdefault(place, []).append((phase, group, places))
+        made = {w: phase for phase, _, unit in done for w in unit.written}
+        inner = [Lifetime(a, b) for _, a, b in loops(rounds.parts, first)]
+        for group, pairs in enumerate(rounds.carried):
+            for old, new in pairs if group >= groups.root else ():
+                reads = [read for place in old for read in readers.get(place, ())]
+                when = Lifetime(made[new], made[new])
+                if not any(span.overlaps(when) for span in inner) and all(
+                    phase < made[new] or (phase, reader, places) == (made[new], group, old)
+                    for phase, reader, places in reads
+                ):
+                    found.add(new)
+    return found
+
+
+Private = dict[Places, Lifetime]
+"""Values that only the members of a group read."""
+
+
+def private_values(
+    groups: Groups, parts: Sequence[Part], needed: Mapping[Place, Lifetime]
+) -> list[Private]:
+    """Return for each group the values that only its own members read, and their lifetimes."""
+    foreign = {place for end in groups.ends for place in end.done or ()} | _recorded(groups)
+    for _, group, unit in work(parts):
+        for places in unit.read:
+            if places not in groups.written[group]:
+                foreign.update(places)
+    return [
+        {
+            w: needed[w[0]]
+            for w in written
+            if group > groups.root and needed.keys() >= set(w) and foreign.isdisjoint(w)
+        }
+        for group, written in enumerate(groups.written)
+    ]
+
+
+Work = Sequence[tuple[int, int, PackedCode]]
+"""Blocks with the numbers of their phases and groups."""
+
+
+def _times(done: Work) -> tuple[dict[Place, set[int]], dict[Place, set[int]]]:
+    """Return the phases in which each value is computed, and in which it is read."""
+    made: dict[Place, set[int]] = {}
+    used: dict[Place, set[int]] = {}
+    for phase, _, unit in done:
+        for place in unit.writes:
+            made.setdefault(place, set()).add(phase)
+        for place in unit.reads:
+            used.setdefault(place, set()).add(phase)
+    return made, used
+
+
+def _crossing(groups: Groups, done: Work, made: dict[Place, set[int]]) -> set[Place]:
+    """Return values that do not stay in registers."""
+    found = _read_at_end(groups)
+    found |= {end.done[1] for end in groups.ends if end.done is not None}
+    for phase, group, unit in done:
+        for places in unit.read:
+            near = places in groups.written[group]
+            for place in made.keys() & places:
+                if not near or (group >= groups.root and phase not in made[place]):
+                    found.add(place)
+    return found
+
+
+def _read_at_end(groups: Groups) -> set[Place]:
+    """Return values that are read after the last phase, such as next values of memory."""
+    kept = _recorded(groups)
+    for own in groups.memory[groups.root :]:
+        kept |= {place for _, following in own for place in following}
+    return kept
+
+
+def _recorded(groups: Groups) -> set[Place]:
+    """Return values that the root block reads in the end: the record's, and the failure."""
+    codes = [item for item in groups.program.record if isinstance(item, Code)]
+    found = {place for code in codes for place in code.reads}
+    assert groups.program.commit is not None
+    failure = groups.program.commit.failure
+    return found if failure is None else found | {failure}
