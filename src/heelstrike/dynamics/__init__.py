@@ -1,1 +1,1 @@
-"""Rigid-body dynamics over symbols, one algorithm a file, traced in blocks along the limbs."""
+"""Rigid-body dynamics over symbols, one algorithm per file, traced in blocks along the limbs."""

@@ -4,7 +4,7 @@
               I^a = I^A - U D^-1 U^T,  p^a = p^A + I^a c + U D^-1 u   to the parent
     outward   a' = X a_parent + c,  a_joint = D^-1 (u - U^T a'),  a = a' + S a_joint
 
-The diagonal takes armature and, for an implicit servo, dt kd + dt^2 kp: it costs nothing more.
+The diagonal holds the armature and, for an implicit servo, dt kd + dt^2 kp, at no further cost.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from heelstrike.dynamics.kinematics import Kinematics, let_motion
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Joint, Robot
-from heelstrike.spatial.inertia import Inertia, spatial
+from heelstrike.spatial.inertia import Inertia, spatial_inertia
 from heelstrike.spatial.ldl import LdlFactor, factor
 from heelstrike.spatial.motion import Force, Motion
 from heelstrike.spatial.vector import SX, mac, zeros
@@ -27,25 +27,28 @@ from heelstrike.spatial.vector import SX, mac, zeros
 
 @dataclass(frozen=True)
 class JointTerms:
-    """What the way outward needs of a joint's elimination."""
+    """Terms U, D and u of a joint, with which its acceleration is eliminated."""
 
     u_linear: SX
+    """Linear part of U = I^A S, (3, nv)."""
     u_angular: SX
+    """Angular part of U, (3, nv)."""
     d: LdlFactor
+    """Factor of D = S^T U + diagonal."""
     rest: SX
-    """u = tau - S^T p^A."""
+    """u = tau - S^T p^A, (nv,)."""
 
 
 @dataclass(frozen=True)
 class ForwardDynamics:
-    """What came of the forces."""
+    """Accelerations of joints and bodies, and the terms that they were computed with."""
 
     a: SX
-    """Of the joints."""
+    """Joint accelerations, (nv,)."""
     bodies: list[Motion]
-    """Spatial acceleration of each body less gravity, in its own frame: what it feels."""
+    """Spatial acceleration of each body minus gravity, in its own frame."""
     joint_terms: dict[int, JointTerms]
-    """By joint: what answers further forces (response.py)."""
+    """Terms by joint, with which response.py answers further forces."""
 
 
 def aba(
@@ -58,8 +61,9 @@ def aba(
     diagonal: SX,
     external: Sequence[Force | None] = (),
 ) -> SX:
-    """Joint accelerations a with (H + diag(diagonal)) a + b = tau + sum J^T f. External forces in
-    the bodies' own frames.
+    """Return joint accelerations a, (nv,), with (H + diag(diagonal)) a + b = tau + sum J^T f.
+
+    External forces f are given by body, in the bodies' own frames; None stands for zero.
     """
     return forward_dynamics(p, robot, kin, v, tau, gravity, diagonal, external).a
 
@@ -74,7 +78,7 @@ def forward_dynamics(
     diagonal: SX,
     external: Sequence[Force | None] = (),
 ) -> ForwardDynamics:
-    """The same, with the bodies' accelerations."""
+    """Solve the equation of `aba`, and return the accelerations of the bodies as well."""
     joint_terms = _inward(p, robot, kin, v, tau, diagonal, external)
     return _outward(p, robot, kin, v, gravity, joint_terms)
 
@@ -89,16 +93,16 @@ def _inward(
     external: Sequence[Force | None],
 ) -> dict[int, JointTerms]:
     bodies = kin.bodies
-    handed: dict[int, list[tuple[Inertia, Force]]] = {i: [] for i in range(len(bodies))}
+    from_children: dict[int, list[tuple[Inertia, Force]]] = {i: [] for i in range(len(bodies))}
     joint_terms: dict[int, JointTerms] = {}
     for limb in reversed(limbs(robot)):
         with p.block("inward", limb=limb.name):
             for i in reversed(limb.joints):
-                inertia = spatial(bodies[i])
+                inertia = spatial_inertia(bodies[i])
                 bias = bodies[i].bias(kin.velocities[i])
                 if i < len(external) and (force := external[i]) is not None:
                     bias = bias - force
-                for more_inertia, more_bias in handed.pop(i):
+                for more_inertia, more_bias in from_children.pop(i):
                     inertia, bias = inertia + more_inertia, bias + more_bias
                 joint = robot.joints[i]
                 terms, passed = _eliminate(joint, inertia, bias, kin, i, v, tau, diagonal)
@@ -108,7 +112,7 @@ def _inward(
                     outer = placement.inertia_out(passed[0]), placement.force_out(passed[1])
                     if i == limb.joints[0]:
                         outer = _let_passed(p, *outer)
-                    handed[joint.parent].append(outer)
+                    from_children[joint.parent].append(outer)
     return joint_terms
 
 
@@ -122,7 +126,7 @@ def _eliminate(
     tau: SX,
     diagonal: SX,
 ) -> tuple[JointTerms, tuple[Inertia, Force]]:
-    """Solves one joint out of its body's equation; returns what remains for the parent."""
+    """Return a joint's terms, and the inertia I^a and bias force p^a that remain for its parent."""
     s_linear, s_angular = joints.subspace(joint)
     u_linear, u_angular = inertia.times(s_linear, s_angular)
     d = factor(

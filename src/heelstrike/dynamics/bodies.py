@@ -1,4 +1,4 @@
-"""The rigid inertias of a robot's bodies: constants, but for masses that vary at run time."""
+"""Rigid inertias of a robot's bodies: constants, except for masses that vary at run time."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
-from heelstrike.spatial.inertia import RigidInertia, rigid
+from heelstrike.spatial.inertia import RigidInertia, rigid_inertia
 
 
 def body_inertias(robot: Robot) -> list[RigidInertia]:
-    """Of every body, as constants."""
-    return [rigid(body.mass, body.com, body.inertia) for body in robot.bodies]
+    """Return the inertia of every body as constants."""
+    return [rigid_inertia(body.mass, body.com, body.inertia) for body in robot.bodies]
 
 
 def varied_inertias(p: Program, robot: Robot, names: Sequence[str]) -> list[RigidInertia]:
-    """The same with the masses [kg] of the named bodies as inputs "NAME.mass".
+    """Return all inertias, with the masses [kg] of the named bodies as inputs "NAME.mass".
 
-    A body's inertia grows with its mass; its centre stays.
+    A body's moments of inertia grow with its mass; its centre of mass stays.
     """
     bodies = body_inertias(robot)
     for name in names:

@@ -1,6 +1,4 @@
-"""The robot as a whole: centre of mass, momentum, energy, and the wrench and ZMP that its motion
-needs.
-"""
+"""Centroidal quantities: centre of mass, momentum, energy, and the wrench and ZMP of a motion."""
 
 from __future__ import annotations
 
@@ -20,68 +18,70 @@ from heelstrike.spatial.vector import SX, cross, zeros
 
 @dataclass(frozen=True)
 class Centroidal:
-    """In world axes."""
+    """Centre of mass and momentum of a robot, in world axes."""
 
     com: SX
     """Centre of mass [m]."""
     velocity: SX
-    """Of the centre of mass [m/s]."""
+    """Velocity of the centre of mass [m/s]."""
     momentum: Force
-    """Linear [kg m/s], and angular about the centre of mass [kg m^2/s]."""
+    """Linear momentum [kg m/s], and angular momentum about the centre of mass [kg m^2/s]."""
 
 
 @dataclass(frozen=True)
-class Share:
-    """What a body and all that it carries contribute, about the origin of a frame."""
+class Subtree:
+    """Mass, first moment and momentum of a subtree, about the origin of a frame."""
 
     mass: SX
+    """Mass [kg]."""
     moment: SX
     """Mass times centre of mass [kg m]."""
     momentum: Force
+    """Linear and angular momentum about the origin."""
 
-    def __add__(self, other: Share) -> Share:
-        return Share(
+    def __add__(self, other: Subtree) -> Subtree:
+        return Subtree(
             self.mass + other.mass, self.moment + other.moment, self.momentum + other.momentum
         )
 
-    def out(self, placement: Transform) -> Share:
-        """The same, seen from outside of the placement."""
+    def out(self, placement: Transform) -> Subtree:
+        """Return the sums in the outer frame of a placement."""
         moment = placement.rotate(self.moment) + self.mass * placement.origin
-        return Share(self.mass, moment, placement.force_out(self.momentum))
+        return Subtree(self.mass, moment, placement.force_out(self.momentum))
 
-    def let(self, p: Program) -> Share:
-        """The same as symbols."""
+    def let(self, p: Program) -> Subtree:
+        """Return the sums as symbols of a program."""
         momentum = p.let("momentum", self.momentum.linear), p.let("momentum", self.momentum.angular)
-        return Share(self.mass, p.let("moment", self.moment), Force(*momentum))
+        return Subtree(self.mass, p.let("moment", self.moment), Force(*momentum))
 
 
 def centroidal(p: Program, robot: Robot, kin: Kinematics) -> Centroidal:
-    """Sums over the bodies, from the ends of the limbs inward."""
-    nothing = Share(SX(0), zeros(), Force(zeros(), zeros()))
-    handed = {i: nothing for i in range(WORLD, len(robot.joints))}
+    """Return the centroidal quantities, summed over the bodies from the tips inward."""
+    empty = Subtree(SX(0), zeros(), Force(zeros(), zeros()))
+    from_children = {i: empty for i in range(WORLD, len(robot.joints))}
     for limb in reversed(limbs(robot)):
         with p.block("centroidal", limb=limb.name):
             for i in reversed(limb.joints):
                 body, parent = kin.bodies[i], robot.joints[i].parent
-                own = Share(body.mass, body.mass * body.com, body.momentum(kin.velocities[i]))
-                outer = (own + handed.pop(i)).out(kin.placements[i])
+                own = Subtree(body.mass, body.mass * body.com, body.momentum(kin.velocities[i]))
+                outer = (own + from_children.pop(i)).out(kin.placements[i])
                 if i == limb.joints[0]:
                     outer = outer.let(p)
-                handed[parent] = handed[parent] + outer
-    whole = handed[WORLD]
+                from_children[parent] = from_children[parent] + outer
+    total = from_children[WORLD]
     with p.block("centroidal"):
-        com = whole.moment / whole.mass
-        linear = whole.momentum.linear
-        spin = whole.momentum.angular - cross(com, linear)
+        com = total.moment / total.mass
+        linear = total.momentum.linear
+        spin = total.momentum.angular - cross(com, linear)
         return Centroidal(
             p.let("com", com),
-            p.let("com velocity", linear / whole.mass),
+            p.let("com velocity", linear / total.mass),
             Force(p.let("momentum", linear), p.let("momentum", spin)),
         )
 
 
 def kinetic_energy(p: Program, robot: Robot, kin: Kinematics, v: SX) -> SX:
-    """Of the bodies and, through the armature, of the rotors [J]."""
+    """Return the kinetic energy [J] of the bodies and, through the armature, of the rotors."""
     terms = []
     for limb in limbs(robot):
         with p.block("kinetic energy", limb=limb.name):
@@ -93,7 +93,7 @@ def kinetic_energy(p: Program, robot: Robot, kin: Kinematics, v: SX) -> SX:
 
 
 def potential_energy(p: Program, kin: Kinematics, com: SX, gravity: SX) -> SX:
-    """Zero with the centre of mass at the world's origin [J]."""
+    """Return the potential energy [J], which is zero with the centre of mass at the origin."""
     with p.block("potential energy"):
         mass = sum((body.mass for body in kin.bodies), SX(0))
         return p.let("potential", -mass * ca.dot(gravity, com))
@@ -106,10 +106,10 @@ def contact_wrench(
     poses: Sequence[Transform],
     accelerations: Sequence[Motion],
 ) -> Force:
-    """Force and moment about the world's origin that the surroundings must exert for this motion.
+    """Return the force and moment about the world's origin that a motion needs from contacts.
 
-    `accelerations` are those of `kinematics.accelerations` with base = -gravity, which makes
-    gravity a part of the motion.
+    `accelerations` are those of `kinematics.accelerations` with base = -gravity, so that they
+    include gravity.
     """
     with p.block("contact wrench"):
         total = Force(zeros(), zeros())
@@ -119,7 +119,7 @@ def contact_wrench(
 
 
 def zmp(wrench: Force, height: SX | float = 0.0) -> SX:
-    """The point (x, y) [m] of the plane z = height about which no horizontal moment is left."""
+    """Return the zero-moment point (x, y) [m] of a wrench in the plane z = height."""
     force, moment = wrench.linear, wrench.angular
     return ca.vertcat(
         (height * force[0] - moment[1]) / force[2],

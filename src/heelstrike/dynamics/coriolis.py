@@ -1,8 +1,8 @@
-"""What the forces of motion alone, centrifugal and Coriolis, do to the bodies.
+"""Accelerations of bodies by the centrifugal and Coriolis forces alone.
 
-    J H^-1 (b - g)      b of [Sugihara2006] (1), g(q) its part by gravity
+    J H^-1 (b - g)      b of [Sugihara2006] (1), g(q) the gravity torque in b
 
-Armature and servo are in H.
+H includes the armature and the servo's diagonal.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from heelstrike.spatial.vector import SX, zeros
 def coriolis_accelerations(
     p: Program, robot: Robot, kin: Kinematics, v: SX, diagonal: SX
 ) -> list[Motion]:
-    """Accelerations of the bodies, in their own frames, under torques b - g; `diagonal` is what
-    joins that of H.
+    """Return the accelerations of the bodies, in their own frames, under torques b - g.
+
+    `diagonal` is added to the diagonal of H.
     """
     torque = rnea(p, robot, kin, v, None, zeros())
     still = without_velocity(robot, kin), zeros(robot.nv)

@@ -1,6 +1,7 @@
 """Composite-rigid-body algorithm: the joint-space inertia H [Featherstone2008], table 6.2.
 
-I^c_i = I_i + sum of the children's,  F = I^c_i S_i,  H_ij = F^T S_j for every j that carries i
+I^c_i = I_i + sum of I^c of the children,   F = I^c_i S_i
+H_ij = F^T S_j   for every ancestor j of i
 """
 
 from __future__ import annotations
@@ -14,23 +15,24 @@ from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
-from heelstrike.spatial.inertia import Inertia, spatial
+from heelstrike.spatial.inertia import Inertia, spatial_inertia
 from heelstrike.spatial.motion import Force
 from heelstrike.spatial.vector import SX
 
 
 def crba(p: Program, robot: Robot, kin: Kinematics, diagonal: SX) -> SX:
-    """H + diag(diagonal), symmetric (nv, nv); entries of joints on different branches are
-    structural zeros.
+    """Return H + diag(diagonal), symmetric, (nv, nv).
+
+    Entries of joints on different branches are structural zeros.
     """
-    bodies = [spatial(body) for body in kin.bodies]
-    handed: dict[int, list[Inertia]] = {i: [] for i in range(len(bodies))}
+    bodies = [spatial_inertia(body) for body in kin.bodies]
+    from_children: dict[int, list[Inertia]] = {i: [] for i in range(len(bodies))}
     h = SX(robot.nv, robot.nv)
     for limb in reversed(limbs(robot)):
         with p.block("inertia", limb=limb.name):
             for i in reversed(limb.joints):
                 composite = bodies[i]
-                for more in handed.pop(i):
+                for more in from_children.pop(i):
                     composite = composite + more
                 _fill_rows(p, robot, kin, i, composite, h)
                 parent = robot.joints[i].parent
@@ -40,14 +42,14 @@ def crba(p: Program, robot: Robot, kin: Kinematics, diagonal: SX) -> SX:
                         outer = outer.renamed(
                             lambda x: p.let("inertia", x), lambda x: p.let_symmetric("inertia", x)
                         )
-                    handed[parent].append(outer)
+                    from_children[parent].append(outer)
     return cast(SX, ca.triu2symm(ca.triu(h)) + ca.diag(diagonal))
 
 
 def _fill_rows(
     p: Program, robot: Robot, kin: Kinematics, i: int, composite: Inertia, h: SX
 ) -> None:
-    """The entries of H between joint i and the joints that carry it, into the upper triangle."""
+    """Write the entries of H between joint i and its ancestors into the upper triangle."""
     joint = robot.joints[i]
     rows = slice(joint.iv, joint.iv + joint.nv)
     s_linear, s_angular = joints.subspace(joint)
@@ -57,8 +59,8 @@ def _fill_rows(
     while robot.joints[j].parent != WORLD:
         force = kin.placements[j].force_columns_out(force)
         j = robot.joints[j].parent
-        carrier = robot.joints[j]
-        s_linear, s_angular = joints.subspace(carrier)
-        h[carrier.iv : carrier.iv + carrier.nv, rows] = p.let(
+        ancestor = robot.joints[j]
+        s_linear, s_angular = joints.subspace(ancestor)
+        h[ancestor.iv : ancestor.iv + ancestor.nv, rows] = p.let(
             "H", s_linear.T @ force.linear + s_angular.T @ force.angular
         )

@@ -1,9 +1,9 @@
-"""Inverse operational-space inertia of a set of bodies: six columns a body.
+"""Inverse operational-space inertia of a set of bodies, from Jacobians and the factor of H.
 
     Lambda^-1 = J H^-1 J^T = Y^T D^-1 Y,   Y = L^-T J^T    (H = L^T D L)
 
 A row of Y is zero where its joint moves none of the bodies, so two feet that meet only at the
-pelvis share only its rows.
+pelvis share only its rows. response.py computes the same without H, in world axes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from heelstrike.spatial.vector import SX
 
 
 def inverse_inertia(p: Program, factor: TreeFactor, jacobians: Sequence[SX]) -> SX:
-    """(6 n, 6 n) for n bodies, in their own frames: velocity change per impulse."""
+    """Return Lambda^-1, (6 n, 6 n) for n bodies in their own frames: velocity per impulse."""
     halves = []
     for n, jacobian in enumerate(jacobians):
         halves.append(_sparse_forward(p, factor, jacobian.T, f"body {n}"))
@@ -36,17 +36,17 @@ def inverse_inertia(p: Program, factor: TreeFactor, jacobians: Sequence[SX]) -> 
 
 
 def _sparse_forward(p: Program, factor: TreeFactor, right: SX, name: str) -> dict[int, SX]:
-    """Rows of L^-T right that are not structurally zero."""
+    """Return the rows of L^-T right that are not structurally zero, by index."""
     with p.block("half", limb=name):
         rows = {k: right[k, :] for k in range(right.shape[0]) if right[k, :].nnz()}
         for k in sorted(rows, reverse=True):
-            for i in factor.carriers[k]:
+            for i in factor.ancestors[k]:
                 rows[i] = rows[i] - factor.lower[k, i] * rows[k]
         return {k: p.let("Y", ca.densify(row)) for k, row in rows.items()}
 
 
 def _weighted_product(a: dict[int, SX], factor: TreeFactor, b: dict[int, SX]) -> SX:
-    """sum over rows of a_k^T b_k / D_k"""
+    """Return the sum over rows k of a_k^T b_k / D_k."""
     total = SX(ca.DM.zeros(6, 6))
     for k in sorted(a.keys() & b.keys()):
         total = ca.mac(a[k].T * factor.inverse[k], b[k], total)

@@ -1,9 +1,9 @@
-"""Inertia that a joint or a contact feels, in numbers, by Pinocchio.
+"""Effective inertia at a joint or at contacts, in numbers, by Pinocchio.
 
     joint i     1 / (H^-1)_ii
     contacts    1 / lambda_max(A), A = J H^-1 J^T, J the normal rows of points that touch together
 
-with armature, and whatever a servo adds to the diagonal, in H.
+H includes the armature and what a servo adds to the diagonal.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from heelstrike.robot.robot import Robot
 
 
 def joint_inertias(robot: Robot, q: np.ndarray, diagonal: np.ndarray | float = 0.0) -> np.ndarray:
-    """By velocity index [kg m^2 or kg]."""
+    """Return the effective inertia of each joint by velocity index [kg m^2 or kg]."""
     return 1 / np.diag(np.linalg.inv(inertia_matrix(robot, q, diagonal)))
 
 
 def inertia_matrix(robot: Robot, q: np.ndarray, diagonal: np.ndarray | float = 0.0) -> np.ndarray:
-    """H with armature and what else joins its diagonal, (nv, nv)."""
+    """Return H with the armature and a further diagonal, (nv, nv)."""
     model = to_pinocchio(robot)
     model.armature = np.zeros(robot.nv)
     upper = np.triu(pin.crba(model, model.createData(), q))
@@ -32,17 +32,18 @@ def inertia_matrix(robot: Robot, q: np.ndarray, diagonal: np.ndarray | float = 0
 
 
 def kinetic_energy(robot: Robot, q: np.ndarray, v: np.ndarray) -> float:
-    """With the rotors' [J]."""
+    """Return the kinetic energy [J], that of the rotors included."""
     return float(v @ inertia_matrix(robot, q) @ v / 2)
 
 
 @dataclass(frozen=True)
 class Touching:
-    """A contact: its normal in the world, and the places that it joins."""
+    """A contact: its normal and the places where it acts."""
 
     normal: np.ndarray
+    """Unit vector in world axes, (3,)."""
     places: Sequence[tuple[int, np.ndarray]]
-    """(body, place in its frame [m]): of the point, and of the surface where it rides on a body."""
+    """(body, place in its frame [m]) of the point and, on a body's surface, of that surface."""
 
 
 def contact_mass(
@@ -51,7 +52,7 @@ def contact_mass(
     contacts: Sequence[Touching],
     diagonal: np.ndarray | float = 0.0,
 ) -> float:
-    """1 / lambda_max of the normal block of contacts that act together [kg]."""
+    """Return 1 / lambda_max(A) of contacts that act together [kg]."""
     return float(1 / np.linalg.eigvalsh(contact_block(robot, q, contacts, diagonal))[-1])
 
 
@@ -61,7 +62,7 @@ def struck_mass(
     contacts: Sequence[Touching],
     diagonal: np.ndarray | float = 0.0,
 ) -> float:
-    """What all contacts together stop when they strike at one speed, 1^T A^-1 1 [kg]."""
+    """Return the mass 1^T A^-1 1 that contacts stop if all of them strike at one speed [kg]."""
     block = contact_block(robot, q, contacts, diagonal)
     return float(np.linalg.pinv(block, rcond=1e-9, hermitian=True).sum())
 
@@ -72,7 +73,7 @@ def contact_block(
     contacts: Sequence[Touching],
     diagonal: np.ndarray | float = 0.0,
 ) -> np.ndarray:
-    """A = J H^-1 J^T of the contacts' normals [1/kg]."""
+    """Return A = J H^-1 J^T of the contacts' normals [1/kg]."""
     model = to_pinocchio(robot)
     data = model.createData()
     pin.computeJointJacobians(model, data, q)

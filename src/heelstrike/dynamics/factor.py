@@ -1,7 +1,7 @@
-"""H = L^T D L along the tree: no entry appears that H does not have [Featherstone2008], section
-6.5.
+"""Sparse factorization H = L^T D L of the joint-space inertia [Featherstone2008], section 6.5.
 
-L is unit lower triangular; row k of L has entries only for the joints that carry joint k.
+L is unit lower triangular. Row k of L has entries only for the ancestors of k in the tree, so there
+is no fill-in.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ class TreeFactor:
     """The factor as symbols of a program."""
 
     lower: dict[tuple[int, int], SX]
-    """L_ki of velocity k and a velocity i < k that carries it."""
+    """L_ki by velocity k and its ancestor i < k."""
     inverse: list[SX]
-    """1 / D_k"""
-    carriers: list[list[int]]
-    """For each velocity the velocities of smaller index that carry it, nearest first."""
+    """1 / D_k by velocity k."""
+    ancestors: list[list[int]]
+    """Ancestors of each velocity, nearest first; a joint's earlier velocities count as such."""
 
     def solve(self, p: Program, right: SX, name: str = "solve") -> SX:
-        """H^-1 right, for each column."""
+        """Return H^-1 right, for each column."""
         return self.backward(p, self.scale(p, self.forward(p, right, name), name), name)
 
     def forward(self, p: Program, right: SX, name: str = "solve") -> SX:
-        """L^-T right: from the tips inward."""
+        """Return L^-T right, from the tips inward."""
         with p.block("inward", limb=name):
             rows = list(ca.vertsplit(ca.densify(right)))
             for k in reversed(range(len(rows))):
-                for i in self.carriers[k]:
+                for i in self.ancestors[k]:
                     rows[i] = rows[i] - self.lower[k, i] * rows[k]
             return p.let(name, ca.vertcat(*rows))
 
     def scale(self, p: Program, right: SX, name: str = "solve") -> SX:
-        """D^-1 right"""
+        """Return D^-1 right."""
         with p.block("scale", limb=name):
             rows = [
                 row * inverse
@@ -50,19 +50,19 @@ class TreeFactor:
             return p.let(name, ca.vertcat(*rows))
 
     def backward(self, p: Program, right: SX, name: str = "solve") -> SX:
-        """L^-1 right: from the root outward."""
+        """Return L^-1 right, from the root outward."""
         with p.block("outward", limb=name):
             rows = list(ca.vertsplit(right))
             for k in range(len(rows)):
-                for i in self.carriers[k]:
+                for i in self.ancestors[k]:
                     rows[k] = rows[k] - self.lower[k, i] * rows[i]
             return p.let(name, ca.vertcat(*rows))
 
 
 def factor_tree(p: Program, robot: Robot, h: SX) -> TreeFactor:
-    """The factor of H (from `crba`), eliminating from the tips inward."""
-    carriers = _carriers(robot)
-    entries = {(k, i): h[k, i] for k in range(robot.nv) for i in [k, *carriers[k]]}
+    """Factor H, the result of `crba`, from the tips inward."""
+    ancestors = _ancestors(robot)
+    entries = {(k, i): h[k, i] for k in range(robot.nv) for i in [k, *ancestors[k]]}
     lower: dict[tuple[int, int], SX] = {}
     inverse: list[SX] = [zeros(1)] * robot.nv
     for limb in reversed(limbs(robot)):
@@ -71,18 +71,18 @@ def factor_tree(p: Program, robot: Robot, h: SX) -> TreeFactor:
             for joint in (robot.joints[i] for i in reversed(limb.joints)):
                 for k in reversed(range(joint.iv, joint.iv + joint.nv)):
                     inverse[k] = p.let("D", 1 / entries[k, k])
-                    for i in carriers[k]:
+                    for i in ancestors[k]:
                         ratio = entries[k, i] / entries[k, k]
-                        for j in [i, *carriers[i]]:
+                        for j in [i, *ancestors[i]]:
                             entries[i, j] = entries[i, j] - ratio * entries[k, j]
                             changed[i, j] = None
                         lower[k, i] = p.let("L", ratio)
             for key in changed:
                 entries[key] = p.let("H", entries[key])
-    return TreeFactor(lower, inverse, carriers)
+    return TreeFactor(lower, inverse, ancestors)
 
 
-def _carriers(robot: Robot) -> list[list[int]]:
+def _ancestors(robot: Robot) -> list[list[int]]:
     result: list[list[int]] = [[] for _ in range(robot.nv)]
     for b in range(len(robot.joints)):
         path = [

@@ -1,13 +1,13 @@
-"""Steps of the state (q, v) on its manifold.
+"""Integration of the state (q, v) on its manifold.
 
-A free (or planar) joint's linear velocity is stepped in world axes: its twist's components turn
-with the body, and stepping them as they are would let a spinning body gain speed. With R+ = R
-exp(w+ dt),
+The linear velocity of a free or planar joint is integrated in world axes: the components of its
+twist turn with the body, and integrating these would let a spinning body gain speed. With
+R+ = R exp(w+ dt),
 
-    v_world+ = R (v + dt (a + w x v)),    v+ = exp(-w+ dt) (v + dt (a + w x v)),    position+ =
-    position + dt v_world+
+    v_world+ = R (v + dt (a + w x v)),    v+ = exp(-w+ dt) (v + dt (a + w x v)),
+    position+ = position + dt v_world+
 
-so a body that flies freely keeps its linear momentum to rounding.
+so that a body in free flight keeps its linear momentum to rounding.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from heelstrike.spatial.vector import SX, add_cross, zeros
 INTEGRATORS = ("symplectic", "euler", "rk4")
 """Names of the integrators of a step."""
 
-Derivative = Callable[[SX, SX], SX]
-"""(q, v) -> joint accelerations"""
+Acceleration = Callable[[SX, SX], SX]
+"""Function from (q, v) to joint accelerations."""
 
-SMALL = 0.25
-"""Of (angle / 2)^2: below, the series of sinc and cos; above, the functions themselves."""
+SERIES_BELOW = 0.25
+"""(angle / 2)^2 [rad^2] below which series stand for sinc and cos."""
 
 
 def euler(p: Program, robot: Robot, q: SX, v: SX, a: SX, dt: SX, symplectic: bool = True) -> None:
-    """Updates the memories q and v by a step dt of order 1, limb by limb.
+    """Update the memories q and v by an Euler step dt [s], of order 1, limb by limb.
 
-    Symplectic: velocity first, then position with the new velocity, as in [Sugihara2006]. Explicit:
-    position with the old velocity; gains energy; for comparison.
+    The symplectic step moves the position with the new velocity, as in [Sugihara2006]. The explicit
+    one takes the old velocity and gains energy; it is there for comparison.
     """
     for limb in limbs(robot):
         with p.block("integrate", limb=limb.name):
@@ -48,11 +48,13 @@ def euler(p: Program, robot: Robot, q: SX, v: SX, a: SX, dt: SX, symplectic: boo
                 p.update_part("v", joint.iv, own_v)
 
 
-def rk4(p: Program, robot: Robot, q: SX, v: SX, dt: SX, acceleration: Derivative) -> tuple[SX, SX]:
-    """(q, v) after dt by the classical Runge-Kutta method, as in [Tsujita2009]. Order 4.
+def rk4(
+    p: Program, robot: Robot, q: SX, v: SX, dt: SX, acceleration: Acceleration
+) -> tuple[SX, SX]:
+    """Return (q, v) after dt [s] by the classical Runge-Kutta method of order 4 [Tsujita2009].
 
-    It works on the coordinates themselves (a quaternion's rate is q w / 2) and brings them back to
-    the manifold at the end.
+    It integrates the coordinates themselves (the rate of a quaternion is q w / 2) and normalizes
+    them at the end.
     """
     at_q, at_v = q, v
     sum_q, sum_v = SX(0), SX(0)
@@ -88,7 +90,7 @@ def _free_step(q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
 
 
 def _planar_step(q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
-    """The same in the plane."""
+    """Step a planar joint, as `_free_step` does a free one."""
     spin = v[2] + dt * a[2]
     linear = v[0:2] + dt * (a[0:2] + v[2] * ca.vertcat(-v[1], v[0]))  # new, in the old axes
     turn = dt * (spin if symplectic else v[2])
@@ -102,7 +104,7 @@ def _rotated(cos: SX, sin: SX, x: SX) -> SX:
 
 
 def advance(joint: Joint, q: SX, v: SX, dt: SX) -> SX:
-    """A joint's coordinates after moving at v for dt."""
+    """Return a joint's coordinates after moving at velocity v for dt [s]."""
     match joint.kind:
         case "revolute" | "prismatic":
             return q + dt * v
@@ -114,7 +116,7 @@ def advance(joint: Joint, q: SX, v: SX, dt: SX) -> SX:
 
 
 def coordinate_rates(robot: Robot, q: SX, v: SX) -> SX:
-    """dq/dt."""
+    """Return dq/dt, (nq,)."""
     rates = zeros(robot.nq)
     for joint in robot.joints:
         own = _rates(joint.kind, joints.coordinates(joint, q), joints.velocities(joint, v))
@@ -139,11 +141,11 @@ def _rates(kind: str, x: SX, w: SX) -> SX:
 
 
 UNIT_PARTS = {"continuous": 0, "spherical": 0, "planar": 2, "free": 3}
-"""Where the coordinates of length 1 start, in joints that have them."""
+"""Index of the first coordinate of a unit quaternion or of (cos, sin), by kind of joint."""
 
 
 def normalized(robot: Robot, q: SX) -> SX:
-    """q with every quaternion and every (cos, sin) of length 1."""
+    """Return q with every quaternion and every (cos, sin) scaled to length 1."""
     result = SX(q)
     for joint in robot.joints:
         if joint.kind in UNIT_PARTS:
@@ -153,14 +155,15 @@ def normalized(robot: Robot, q: SX) -> SX:
 
 
 def unit(x: SX) -> SX:
+    """Return a vector scaled to length 1."""
     return x / ca.sqrt(ca.dot(x, x))
 
 
 def quaternion_exp(rotation: SX) -> SX:
-    """The quaternion xyzw of a rotation vector [rad]; smooth through zero."""
+    """Return the quaternion xyzw of a rotation vector [rad]; it is smooth through zero."""
     half = ca.dot(rotation, rotation) / 4
-    far = ca.sqrt(ca.fmax(half, SMALL))
-    near = half < SMALL
+    far = ca.sqrt(ca.fmax(half, SERIES_BELOW))
+    near = half < SERIES_BELOW
     sinc = ca.if_else(near, _series(half, 1), ca.sin(far) / far)
     return cast(
         SX, ca.vertcat(0.5 * sinc * rotation, ca.if_else(near, _series(half, 0), ca.cos(far)))
@@ -168,8 +171,9 @@ def quaternion_exp(rotation: SX) -> SX:
 
 
 def _series(x: SX, odd: int) -> SX:
-    """cos(sqrt x) or, for odd = 1, sin(sqrt x) / sqrt x: the first nine terms, exact to 1e-17 for x
-    < SMALL.
+    """Return cos(sqrt x) or, for odd = 1, sin(sqrt x) / sqrt x, by the first nine terms.
+
+    The error is below 1e-17 for x < SERIES_BELOW.
     """
     total = SX(0)
     for n in reversed(range(1, 10)):

@@ -1,6 +1,8 @@
 """Jacobians of bodies and points, and their bias accelerations.
 
-velocity of the body (own frame, linear then angular) = J v,    acceleration = J a + J_dot v
+    velocity of a body = J v,    acceleration = J a + J_dot v
+
+Both are spatial, in the body's own frame, linear then angular.
 """
 
 from __future__ import annotations
@@ -20,16 +22,19 @@ from heelstrike.spatial.vector import SX, skew
 
 
 def body_jacobian(p: Program, robot: Robot, kin: Kinematics, body: int) -> SX:
-    """(6, nv) in the body's own frame; structural zeros where a joint does not move it."""
+    """Return the Jacobian of a body, (6, nv), in its own frame.
+
+    Columns of joints that do not move the body are structural zeros.
+    """
     jacobian = SX(6, robot.nv)
     path = supports(robot, body)
     with p.block("jacobian", limb=robot.bodies[body].name):
-        seen = Motion(SX(3, 0), SX(3, 0))  # columns so far, seen from the current body
+        moved = Motion(SX(3, 0), SX(3, 0))  # columns so far, in the frame of the current body
         for i in path:
-            seen = kin.placements[i].motion_columns_in(seen)
+            moved = kin.placements[i].motion_columns_in(moved)
             linear, angular = joints.subspace(robot.joints[i])
-            seen = Motion(ca.horzcat(seen.linear, linear), ca.horzcat(seen.angular, angular))
-        columns = p.let("J", seen.column)
+            moved = Motion(ca.horzcat(moved.linear, linear), ca.horzcat(moved.angular, angular))
+        columns = p.let("J", moved.column)
     indices = [
         k for i in path for k in range(robot.joints[i].iv, robot.joints[i].iv + robot.joints[i].nv)
     ]
@@ -38,7 +43,7 @@ def body_jacobian(p: Program, robot: Robot, kin: Kinematics, body: int) -> SX:
 
 
 def point_jacobian(p: Program, pose: Transform, jacobian: SX, point: SX) -> SX:
-    """(3, nv) of a body's point in world axes, from the body's Jacobian."""
+    """Return the Jacobian of a body's point, (3, nv), in world axes, from that of the body."""
     with p.block("point jacobian"):
         return p.let(
             "J", cast(SX, pose.rotate(ca.mac(-skew(point), jacobian[3:, :], jacobian[:3, :])))
@@ -46,5 +51,5 @@ def point_jacobian(p: Program, pose: Transform, jacobian: SX, point: SX) -> SX:
 
 
 def bias_accelerations(p: Program, robot: Robot, kin: Kinematics, v: SX) -> list[Motion]:
-    """J_dot v of every body, in its own frame."""
+    """Return J_dot v of every body, in its own frame."""
     return accelerations(p, robot, kin, v, None)

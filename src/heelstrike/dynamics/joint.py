@@ -1,4 +1,4 @@
-"""What each kind of joint does: its transform, its free directions, how its coordinates move."""
+"""Kinds of joints: their transforms, and their motion subspaces [Featherstone2008]."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant, zeros
 
 
-def turned(joint: Joint, q: SX) -> SX:
-    """The joint's own coordinates q, with cosine and sine in place of an angle."""
+def with_cos_sin(joint: Joint, q: SX) -> SX:
+    """Return a joint's coordinates q, with cosine and sine in place of a revolute joint's angle."""
     return ca.vertcat(ca.cos(q), ca.sin(q)) if joint.kind == "revolute" else q
 
 
 def transform(joint: Joint, q: SX) -> Transform:
-    """Where the moving frame is in the parent's, for the joint's own coordinates, `turned`."""
+    """Return the placement of a joint's moving frame in its parent's, for q of `with_cos_sin`."""
     turn, shift = _motion_of(joint, q)
     fixed = constant_rotation(joint.rotation, joint.mirrored.get("rotation"))
     origin = constant(joint.translation, joint.mirrored.get("translation"))
@@ -47,7 +47,7 @@ def transform(joint: Joint, q: SX) -> Transform:
 
 
 def _motion_of(joint: Joint, q: SX) -> tuple[Rotation | None, SX | None]:
-    """Turn and shift of the moving frame in the joint frame."""
+    """Return the rotation and the translation of the moving frame in the joint frame."""
     match joint.kind:
         case "revolute" | "continuous":
             return about_axis(joint.axis, q[0], q[1], joint.mirrored.get("axis")), None
@@ -63,7 +63,7 @@ def _motion_of(joint: Joint, q: SX) -> tuple[Rotation | None, SX | None]:
 
 
 def subspace(joint: Joint) -> tuple[SX, SX]:
-    """Free directions S in the moving frame: linear and angular part, (3, nv) each."""
+    """Return the motion subspace S in the moving frame: linear and angular part, (3, nv) each."""
     eye = np.eye(3)
     match joint.kind:
         case "revolute" | "continuous":
@@ -84,19 +84,16 @@ def _axis(joint: Joint) -> SX:
 
 
 def velocity(joint: Joint, v: SX) -> Motion:
-    """S v, the moving frame's velocity against the joint frame, in the moving frame."""
+    """Return S v, the velocity of the moving frame relative to the joint frame, in its own axes."""
     linear, angular = subspace(joint)
     return Motion(linear @ v, angular @ v)
 
 
 def coordinates(joint: Joint, q: SX) -> SX:
+    """Return a joint's part of q."""
     return q[joint.iq : joint.iq + joint.nq]
 
 
 def velocities(joint: Joint, v: SX) -> SX:
+    """Return a joint's part of v, or of any vector by velocity index."""
     return v[joint.iv : joint.iv + joint.nv]
-
-
-def at_rest() -> Transform:
-    """The world seen from itself."""
-    return Transform((), zeros())

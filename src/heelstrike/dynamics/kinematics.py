@@ -1,4 +1,4 @@
-"""Positions, velocities and accelerations of bodies and points [Featherstone2008]."""
+"""Kinematics: placements, velocities and accelerations of bodies and points [Featherstone2008]."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.inertia import RigidInertia
 from heelstrike.spatial.motion import Motion, no_motion
 from heelstrike.spatial.transform import Transform
-from heelstrike.spatial.vector import SX, add_cross
+from heelstrike.spatial.vector import SX, add_cross, zeros
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Kinematics:
-    """What the other algorithms start from; symbols of the program."""
+    """Placements, velocities and inertias of the bodies, as symbols of a program."""
 
     placements: list[Transform]
-    """Of each body in its parent's frame."""
+    """Placement of each body in its parent's frame."""
     velocities: list[Motion]
-    """Of each body, in its own frame."""
+    """Velocity of each body, in its own frame."""
     bodies: list[RigidInertia]
-    """What the bodies weigh."""
+    """Inertia of each body."""
 
 
 def kinematics(
     p: Program, robot: Robot, q: SX, v: SX, bodies: list[RigidInertia] | None = None
 ) -> Kinematics:
-    """Placement on the parent, and velocity, of every body; inertias are the robot's constants
-    unless `bodies.varied_inertias` ones are given.
+    """Trace the placement on its parent, and the velocity, of every body.
+
+    `bodies` are inertias with varied masses (bodies.varied_inertias); None stands for the robot's.
     """
     own: dict[int, SX] = {}
     for limb in limbs(robot):
         for i in limb.joints:
             with p.block("turn", limb=limb.name, member=i):
                 joint = robot.joints[i]
-                own[i] = p.let("turned", joints.turned(joint, joints.coordinates(joint, q)))
+                own[i] = p.let("turned", joints.with_cos_sin(joint, joints.coordinates(joint, q)))
     placements: dict[int, Transform] = {}
     speeds: dict[int, Motion] = {}
     for limb in limbs(robot):
@@ -62,14 +63,18 @@ def kinematics(
 
 
 def poses(p: Program, robot: Robot, kin: Kinematics) -> list[Transform]:
-    """Placement of every body in the world: one rotation matrix and the origin."""
+    """Return the placement of every body in the world: a rotation matrix and the origin [m]."""
     result: dict[int, Transform] = {}
     for limb in limbs(robot):
         with p.block("poses", limb=limb.name):
             inner: dict[int, Transform] = {}
             for i in limb.joints:
                 parent = robot.joints[i].parent
-                outer = joints.at_rest() if parent == WORLD else inner.get(parent) or result[parent]
+                outer = (
+                    Transform((), zeros())
+                    if parent == WORLD
+                    else inner.get(parent) or result[parent]
+                )
                 inner[i] = outer.then(kin.placements[i])
                 result[i] = inner[i].renamed(lambda x: p.let("pose", x))
     return _in_order(result)
@@ -78,10 +83,10 @@ def poses(p: Program, robot: Robot, kin: Kinematics) -> list[Transform]:
 def accelerations(
     p: Program, robot: Robot, kin: Kinematics, v: SX, a: SX | None, base: SX | None = None
 ) -> list[Motion]:
-    """Spatial acceleration of every body in its own frame, for joint accelerations `a` (None: zero,
-    which leaves the bias).
+    """Return the spatial acceleration of every body, in its own frame.
 
-    `base` is the world's own linear acceleration: minus gravity for forces, nothing for motion.
+    `a` are the joint accelerations; without them the result is the bias J_dot v. `base` is the
+    linear acceleration of the world: minus gravity to compute forces, None for the motion alone.
     """
     result: dict[int, Motion] = {}
     for limb in limbs(robot):
@@ -105,27 +110,29 @@ def accelerations(
 
 
 def point_velocity(pose: Transform, velocity: Motion, point: SX) -> SX:
-    """Velocity [m/s] of a body's point, in world axes."""
+    """Return the velocity [m/s] of a body's point, in world axes."""
     return pose.rotate(velocity.at(point))
 
 
 def point_acceleration(pose: Transform, velocity: Motion, acceleration: Motion, point: SX) -> SX:
-    """Acceleration [m/s^2] that an observer sees of a body's point, in world axes: spatial
-    acceleration plus w x velocity.
+    """Return the classical acceleration [m/s^2] of a body's point, in world axes.
+
+    It is the spatial acceleration of the point plus w x its velocity.
     """
-    seen = add_cross(acceleration.at(point), velocity.angular, velocity.at(point))
-    return pose.rotate(seen)
+    classical = add_cross(acceleration.at(point), velocity.angular, velocity.at(point))
+    return pose.rotate(classical)
 
 
 def let_motion(p: Program, name: str, motion: Motion) -> Motion:
+    """Return a motion as symbols of a program."""
     return Motion(p.let(name, motion.linear), p.let(name, motion.angular))
 
 
 def without_velocity(robot: Robot, kin: Kinematics) -> Kinematics:
-    """The same placements with nothing moving: for gravity alone."""
+    """Return the kinematics of the same placements at zero velocity."""
     return Kinematics(kin.placements, [no_motion() for _ in robot.joints], kin.bodies)
 
 
 def _in_order(by_body: dict[int, T]) -> list[T]:
-    """By body: limbs may come in another order."""
+    """Return a list by body; the limbs may come in another order."""
     return [by_body[i] for i in range(len(by_body))]

@@ -1,9 +1,9 @@
-"""The step's derivative in the tangent space of the robot's configurations.
+"""Derivative of a step in the tangent space of the robot's configurations.
 
     dx+ = A dx + B du + P dp,      dx = (dq, dv) with dq a motion of the joints, 2 nv numbers
 
-A motion dq changes the coordinates by their rates, dq_coordinates = G(q) dq; after the step it is
-read back from the change of the coordinates (a quaternion's by 2 Im(q* dq)).
+A motion dq changes the coordinates by their rates, dq_coordinates = G(q) dq. After the step it is
+recovered from the change of the coordinates, for a quaternion as 2 Im(q* dq).
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ from heelstrike.spatial.vector import SX, zeros
 
 
 def directional(robot: Robot, step: Program, inputs: Sequence[str] = ()) -> Program:
-    """Input `direction` (2 nv), and for each named input a direction of it; output `change`."""
+    """Return the program of a step's directional derivative.
+
+    It has the input `direction`, (2 nv,), an input "direction of NAME" for each named input of the
+    step, and the output `change`, (2 nv,).
+    """
     d = Derivative(step, f"{step.name}_slope")
     p = d.program
     direction = p.input("direction", 2 * robot.nv)
@@ -38,7 +42,7 @@ def directional(robot: Robot, step: Program, inputs: Sequence[str] = ()) -> Prog
 
 
 def motion_of(robot: Robot, q: SX, dq: SX) -> SX:
-    """The motion of the joints, (nv,), that changes coordinates q by dq."""
+    """Return the motion of the joints, (nv,), that changes coordinates q by dq."""
     motion = zeros(robot.nv)
     for joint in robot.joints:
         x, dx = joints.coordinates(joint, q), joints.coordinates(joint, dq)
@@ -64,5 +68,6 @@ def _motion(kind: str, x: SX, dx: SX) -> SX:
 
 
 def _turn(quaternion: SX, change: SX) -> SX:
+    """Return the rotation vector 2 Im(q* dq) of a change of a quaternion."""
     conjugate = ca.vertcat(-quaternion[0:3], quaternion[3])
     return 2 * quaternion_product(conjugate, change)[0:3]

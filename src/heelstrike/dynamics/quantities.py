@@ -1,4 +1,4 @@
-"""What one can ask of a robot, by name: a program that computes just that.
+"""Programs of a robot's kinematic and dynamic quantities, which are chosen by name.
 
 program = quantities(robot, ["mass_matrix", "com", "jacobian:left_foot"])
 kernel = hs.compile_program(program)
@@ -38,7 +38,7 @@ from heelstrike.spatial.vector import SX, constant
 
 
 class Workspace:
-    """The intermediate results that the quantities share, traced when first needed."""
+    """Intermediate results that the quantities share, traced when first needed."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
@@ -100,7 +100,7 @@ class Workspace:
         return inverse_inertia(self.program, self.factor, jacobians)
 
     def pose(self, link: str) -> SX:
-        """Position, then the rotation matrix row by row, (12,)."""
+        """Return a link's position [m], then its rotation matrix row by row, (12,)."""
         body, placement = self.link(link)
         pose = self.poses[body].then(placement)
         return ca.vertcat(pose.origin, ca.vec(pose.matrix.T))
@@ -114,7 +114,7 @@ class Workspace:
         return placement.motion_in(self.bias[body]).column
 
     def link(self, name: str) -> tuple[int, Transform]:
-        """The body that carries a link or joint, and where the link is on it."""
+        """Return the body that a link or joint belongs to, and the link's placement on it."""
         if name in self.robot.frames and self.robot.frames[name].body != WORLD:
             frame = self.robot.frames[name]
             turns = constant_rotation(frame.rotation)
@@ -137,7 +137,7 @@ ROBOT_QUANTITIES: dict[str, Callable[[Workspace], SX]] = {
     "contact_wrench": lambda w: w.wrench.column,
     "zmp": lambda w: zmp(w.wrench),
 }
-"""Quantities of the whole robot; units and frames as in the functions they come from."""
+"""Quantities of the whole robot, by name; docs/programs.md has their units and frames."""
 
 LINK_QUANTITIES: dict[str, Callable[[Workspace, str], SX]] = {
     "pose": Workspace.pose,
@@ -146,11 +146,14 @@ LINK_QUANTITIES: dict[str, Callable[[Workspace, str], SX]] = {
     "jacobian_bias": Workspace.jacobian_bias,
     "inverse_inertia": Workspace.inverse_inertia,
 }
-"""Quantities of a link, asked for as "name:link" (inverse_inertia takes "link,link,...")."""
+"""Quantities of a link, requested as "name:link"; inverse_inertia takes "link,link,..."."""
 
 
 def quantities(robot: Robot, names: Sequence[str]) -> Program:
-    """Inputs q, v, a, tau and gravity [m/s^2, positive down]; an output for each name."""
+    """Return a program with one output per name, (docs/programs.md).
+
+    Its inputs are q, (nq,), v, a and tau, (nv,), and gravity, (1,) [m/s^2], positive down.
+    """
     work = Workspace(robot)
     values = {}
     for name in [names] if isinstance(names, str) else names:

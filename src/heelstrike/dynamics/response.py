@@ -1,11 +1,11 @@
 """Response of a robot to forces on a few of its bodies, from the terms of `aba.forward_dynamics`.
 
-    inward     u = S^T f,   f_parent = X^T (f - U D^-1 u)           one row u a joint on the way
-    Lambda^-1 = sum over joints of u^T D^-1 u                       six columns a body
+    inward     u = S^T f,   f_parent = X^T (f - U D^-1 u)           one row u per supporting joint
+    Lambda^-1 = sum over joints of u^T D^-1 u                       six columns per body
     outward    a_joint = D^-1 (u - U^T X a_parent),   a = X a_parent + S a_joint
 
 No matrix of the size of the robot appears, and nothing is factored again: D and U are those of the
-step's own acceleration, with armature and servo in them.
+step's own acceleration, and include armature and servo.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, mac, zeros
 
 Rows = dict[int, SX]
-"""By joint on the way to the root: u of six unit forces on a body, (nv, 6)."""
+"""u of six unit forces on a body, (nv, 6), by supporting joint."""
 
 
 @dataclass(frozen=True)
 class Response:
-    """Accelerations."""
+    """Accelerations that forces add."""
 
     a: SX
-    """Of the joints."""
+    """Accelerations of the joints, (nv,)."""
     bodies: list[Motion]
-    """Of the bodies, in their frames."""
+    """Spatial accelerations of the bodies, in their own frames."""
 
 
 def force_rows(
@@ -48,7 +48,7 @@ def force_rows(
     body: int,
     pose: Transform,
 ) -> Rows:
-    """For forces and moments along the world's axes at a body's origin."""
+    """Return the rows u of unit forces and moments along the world's axes at a body's origin."""
     rows: Rows = {}
     with p.block("force rows", limb=_limb(robot, body)):
         eye, none = SX(ca.DM.eye(3)), SX(ca.DM.zeros(3, 3))
@@ -72,7 +72,7 @@ def force_rows(
 def inverse_inertia(
     p: Program, robot: Robot, joint_terms: Mapping[int, JointTerms], rows: Sequence[Rows]
 ) -> SX:
-    """Lambda^-1, (6 n, 6 n) for n bodies: velocity change per impulse, in world axes."""
+    """Return Lambda^-1, (6 n, 6 n) for n bodies: velocity per impulse, in world axes."""
     weighted: list[Rows] = []
     for own in rows:
         with p.block("weighted rows", limb=_limb(robot, max(own))):
@@ -95,15 +95,16 @@ def inverse_inertia(
 def inverse_inertia_root(
     p: Program, robot: Robot, joint_terms: Mapping[int, JointTerms], rows: Sequence[Rows]
 ) -> SX:
-    """Z with Z Z^T = Lambda^-1, a column for each velocity of the joints on the way, which has more
-    digits than a root taken of Lambda^-1 where these joints are few.
+    """Return Z with Z Z^T = Lambda^-1, one column per velocity of the supporting joints.
+
+    Where these joints are few it is more accurate than a square root of Lambda^-1.
     """
-    joints_on_the_way = sorted({i for own in rows for i in own})
-    ends = np.cumsum([0, *(robot.joints[i].nv for i in joints_on_the_way)])
+    supporting = sorted({i for own in rows for i in own})
+    ends = np.cumsum([0, *(robot.joints[i].nv for i in supporting)])
     half = SX(6 * len(rows), int(ends[-1]))
     for k, own in enumerate(rows):
         with p.block("half rows", limb=_limb(robot, max(own))):
-            for i, start, end in zip(joints_on_the_way, ends, ends[1:], strict=False):
+            for i, start, end in zip(supporting, ends, ends[1:], strict=False):
                 if i in own:
                     part = p.let("half", joint_terms[i].d.half_solve(own[i]))
                     half[6 * k : 6 * k + 6, int(start) : int(end)] = part.T
@@ -118,7 +119,7 @@ def force_response(
     rows: Sequence[Rows],
     forces: Sequence[SX],
 ) -> Response:
-    """What forces and moments (6) on the rows' bodies add."""
+    """Return the accelerations that forces and moments, (6,), on the rows' bodies add."""
     moved: dict[int, Motion] = {}
     result = zeros(robot.nv)
     for limb in limbs(robot):
@@ -145,5 +146,5 @@ def force_response(
 
 
 def _limb(robot: Robot, joint: int) -> str:
-    """The name of the limb that a joint, or the body that it moves, is of."""
+    """Return the name of the limb of a joint, or of the body that it moves."""
     return next(limb.name for limb in limbs(robot) if joint in limb.joints)

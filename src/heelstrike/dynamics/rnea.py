@@ -1,4 +1,4 @@
-"""Recursive Newton-Euler: joint forces that a motion needs [Featherstone2008], table 5.1."""
+"""Recursive Newton-Euler algorithm: joint forces of a motion [Featherstone2008], table 5.1."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ def rnea(
     gravity: SX,
     external: Sequence[Force | None] = (),
 ) -> SX:
-    """tau = H a + b - sum J^T f, without armature. `a` None: zero. External forces in the bodies'
-    own frames.
+    """Return tau = H a + b - sum J^T f, (nv,), without armature.
+
+    `a` is zero if None. External forces f are given by body, in the bodies' own frames.
     """
     moved = accelerations(p, robot, kin, v, a, base=-gravity)
     bodies = kin.bodies
@@ -39,13 +40,13 @@ def rnea(
 
 
 def gravity_torque(p: Program, robot: Robot, kin: Kinematics, gravity: SX) -> SX:
-    """g(q): what holds the robot still against gravity."""
+    """Return g(q), (nv,): the joint forces that hold the robot still against gravity."""
     return rnea(p, robot, without_velocity(robot, kin), zeros(robot.nv), None, gravity)
 
 
 def _gather(p: Program, robot: Robot, kin: Kinematics, forces: list[Force]) -> SX:
-    """Sums forces from the tips inward and takes each joint's share."""
-    handed: dict[int, Force] = {}  # from a limb to the body it grows from
+    """Sum forces from the tips inward, and return each joint's part S^T f."""
+    from_limbs: dict[int, Force] = {}  # sums of the limbs that begin at a body
     tau = zeros(robot.nv)
     for limb in reversed(limbs(robot)):
         with p.block("inverse dynamics", limb=limb.name):
@@ -55,14 +56,14 @@ def _gather(p: Program, robot: Robot, kin: Kinematics, forces: list[Force]) -> S
                 total = forces[i]
                 if carried is not None:
                     total = total + carried
-                if i in handed:
-                    total = total + handed.pop(i)
+                if i in from_limbs:
+                    total = total + from_limbs.pop(i)
                 linear, angular = joints.subspace(joint)
-                share = linear.T @ total.linear + angular.T @ total.angular
-                tau[joint.iv : joint.iv + joint.nv] = p.let("tau", share)
+                own = linear.T @ total.linear + angular.T @ total.angular
+                tau[joint.iv : joint.iv + joint.nv] = p.let("tau", own)
                 carried = kin.placements[i].force_out(total)
             root = robot.joints[limb.joints[0]].parent
             if root != WORLD and carried is not None:
                 force = Force(p.let("force", carried.linear), p.let("force", carried.angular))
-                handed[root] = handed[root] + force if root in handed else force
+                from_limbs[root] = from_limbs[root] + force if root in from_limbs else force
     return ca.densify(tau)

@@ -1,4 +1,4 @@
-"""The robot's tree cut into limbs: chains of joints that are traced as one block."""
+"""Limbs of a robot's tree: chains of joints that are traced as one block."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 from heelstrike.robot.robot import WORLD, Robot
 
-LONGEST = 8
-"""Joints in a limb; longer chains are cut, so that no block grows with the robot."""
+MAX_JOINTS = 8
+"""Largest number of joints in a limb; longer chains are cut, so that blocks stay small."""
 
 
 @dataclass(frozen=True)
 class Limb:
-    """Consecutive joints, each the only child of the one before."""
+    """A name, and consecutive joints, each the only child of the one before."""
 
     name: str
     joints: tuple[int, ...]
 
 
 def limbs(robot: Robot) -> list[Limb]:
-    """The limbs, parents before children."""
+    """Return the limbs, parents before children."""
     children: dict[int, list[int]] = {}
     for i, joint in enumerate(robot.joints):
         children.setdefault(joint.parent, []).append(i)
@@ -28,7 +28,7 @@ def limbs(robot: Robot) -> list[Limb]:
     for i, joint in enumerate(robot.joints):
         chain = chain_of.get(joint.parent)
         only_child = joint.parent != WORLD and len(children[joint.parent]) == 1
-        if chain is None or not only_child or len(chain) >= LONGEST:
+        if chain is None or not only_child or len(chain) >= MAX_JOINTS:
             chain = []
             chains.append(chain)
         chain.append(i)
@@ -37,13 +37,13 @@ def limbs(robot: Robot) -> list[Limb]:
 
 
 def parts(robot: Robot) -> list[tuple[str, list[int]]]:
-    """Each limb's name and velocity indices."""
+    """Return the name and the velocity indices of each limb."""
     spans = [range(joint.iv, joint.iv + joint.nv) for joint in robot.joints]
     return [(limb.name, [i for j in limb.joints for i in spans[j]]) for limb in limbs(robot)]
 
 
 def supports(robot: Robot, body: int) -> list[int]:
-    """The joints that move a body, from the root outward."""
+    """Return the supporting joints of a body, from the root outward."""
     path = []
     while body != WORLD:
         path.append(body)

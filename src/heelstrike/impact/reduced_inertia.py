@@ -137,7 +137,7 @@ def _half(p: Program, tree: TreeFactor, nb: int) -> list[SX]:
     for k in reversed(range(nv)):
         with p.block("half", limb="inverse"):
             rows[k] = p.let("Y", rows[k])
-        for i in tree.carriers[k]:
+        for i in tree.ancestors[k]:
             rows[i] = rows[i] - tree.lower[k, i] * rows[k]
     return rows
 

@@ -1,1 +1,1 @@
-"""Rotations, motions, forces and inertias over CasADi symbols. Knows nothing of robots."""
+"""Rotations, motions, forces and inertias over CasADi symbols, independent of robots."""

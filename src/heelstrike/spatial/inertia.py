@@ -1,6 +1,6 @@
-"""Inertias about a frame's origin: a rigid body's, and the articulated kind [Featherstone2008].
+"""Inertias about a frame's origin: of rigid bodies and of articulated ones [Featherstone2008].
 
-The force f that an acceleration (a linear, w angular) takes is
+The force f of an acceleration (a linear, w angular) is
 
     f = [ M    H ] [a]      M: force per linear acceleration, symmetric
         [ H^T  I ] [w]      H: force per angular acceleration;  I: moment per it, symmetric
@@ -29,19 +29,19 @@ from heelstrike.spatial.vector import (
 
 @dataclass(frozen=True, eq=False)
 class RigidInertia:
-    """A rigid body's: mass [kg], centre of mass [m], inertia about it [kg m^2]."""
+    """Mass [kg] of a rigid body, its centre of mass [m], and its inertia about it [kg m^2]."""
 
     mass: SX
     com: SX
     central: SX
 
     def momentum(self, v: Motion) -> Force:
-        """I v, about the origin."""
+        """Return the momentum I v about the origin."""
         linear = self.mass * v.at(self.com)
         return Force(linear, mac(self.central, v.angular, cross(self.com, linear)))
 
     def force(self, a: Motion, v: Motion) -> Force:
-        """I a + v x* (I v): the force that gives a body moving at v the acceleration a.
+        """Return I a + v x* (I v), the force that gives a body moving at v the acceleration a.
 
         With the velocity u = v + w x c of the centre of mass, the force is m (a + alpha x c + w x
         u) and the moment I_c alpha + w x I_c w + c x force.
@@ -55,21 +55,21 @@ class RigidInertia:
         return Force(linear, spin)
 
     def bias(self, v: Motion) -> Force:
-        """v x* (I v)."""
+        """Return the bias force v x* (I v)."""
         linear = cross(v.angular, self.mass * v.at(self.com))
         return Force(
             linear, add_cross(cross(self.com, linear), v.angular, self.central @ v.angular)
         )
 
     def energy(self, v: Motion) -> SX:
-        """Kinetic energy [J]."""
+        """Return the kinetic energy [J]."""
         u = v.at(self.com)
         return 0.5 * (self.mass * ca.dot(u, u) + ca.dot(v.angular, self.central @ v.angular))
 
 
 @dataclass(frozen=True, eq=False)
 class Inertia:
-    """The three blocks M, H, I."""
+    """Spatial inertia: its blocks M (linear), H (coupling) and I (angular)."""
 
     linear: SX
     coupling: SX
@@ -83,15 +83,16 @@ class Inertia:
         )
 
     def times(self, columns_linear: SX, columns_angular: SX) -> tuple[SX, SX]:
-        """The force of each column of motions."""
+        """Return the linear and angular parts of the forces of several motions, one per column."""
         return (
             mac(self.coupling, columns_angular, self.linear @ columns_linear),
             mac(self.angular, columns_angular, self.coupling.T @ columns_linear),
         )
 
     def renamed(self, rename: Callable[[SX], SX], rename_symmetric: Callable[[SX], SX]) -> Inertia:
-        """The same with each expression passed through `rename`, or for the symmetric blocks
-        `rename_symmetric`.
+        """Return the inertia with every block passed through `rename`.
+
+        The symmetric blocks M and I are passed through `rename_symmetric`.
         """
         return Inertia(
             rename_symmetric(self.linear), rename(self.coupling), rename_symmetric(self.angular)
@@ -100,7 +101,7 @@ class Inertia:
     def minus_outer(
         self, u_linear: SX, u_angular: SX, weighted_linear: SX, weighted_angular: SX
     ) -> Inertia:
-        """This minus U D^-1 U^T, given U and U D^-1."""
+        """Return I - U D^-1 U^T from the parts of U and of U D^-1 (weighted)."""
         return Inertia(
             symmetric(mac(-weighted_linear, u_linear.T, self.linear)),
             mac(-weighted_linear, u_angular.T, self.coupling),
@@ -108,15 +109,15 @@ class Inertia:
         )
 
 
-def rigid(mass: float, com: np.ndarray, central: np.ndarray) -> RigidInertia:
-    """Of constants; what is round-off beside the largest moment is removed."""
+def rigid_inertia(mass: float, com: np.ndarray, central: np.ndarray) -> RigidInertia:
+    """Return a constant inertia, without moments that are round-off beside the largest one."""
     moments = 0.5 * (central + central.T)
     moments[np.abs(moments) < ROUND_OFF * np.abs(moments).max()] = 0.0
     return RigidInertia(SX(mass), constant(com), SX(moments))
 
 
-def spatial(body: RigidInertia) -> Inertia:
-    """The rigid inertia's blocks about the origin."""
+def spatial_inertia(body: RigidInertia) -> Inertia:
+    """Return the spatial inertia of a rigid body about the origin of its frame."""
     c = skew(body.com)
     return Inertia(
         ca.densify(body.mass * ca.DM.eye(3)),

@@ -1,5 +1,6 @@
-"""Small symmetric positive definite systems: A = L D L^T without pivoting or roots, kept to solve
-with more than once.
+"""Factorization A = L D L^T of small symmetric positive definite matrices.
+
+There is no pivoting and no square root; a factor solves any number of right-hand sides.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from heelstrike.spatial.vector import SX
 
 @dataclass(frozen=True)
 class LdlFactor:
-    """L (unit lower triangle, strictly below the diagonal) and D^-1."""
+    """Entries of L strictly below its unit diagonal, by (row, column), and of D^-1."""
 
     lower: dict[tuple[int, int], SX]
     inverse: tuple[SX, ...]
 
     def solve(self, right: SX) -> SX:
-        """X with A X = right."""
+        """Return X with A X = right."""
         n = len(self.inverse)
         rows = list(ca.vertsplit(right))
         for i in range(n):
@@ -34,7 +35,7 @@ class LdlFactor:
         return cast(SX, ca.vertcat(*rows))
 
     def half_solve(self, right: SX) -> SX:
-        """X with X^T X = right^T A^-1 right."""
+        """Return X = D^(-1/2) L^-1 right, for which X^T X = right^T A^-1 right."""
         rows = list(ca.vertsplit(right))
         for i in range(len(rows)):
             for k in range(i):
@@ -43,6 +44,7 @@ class LdlFactor:
         return cast(SX, ca.vertcat(*halves))
 
     def renamed(self, rename: Callable[[SX], SX]) -> LdlFactor:
+        """Return the factor with every entry passed through `rename`."""
         return LdlFactor(
             {key: rename(value) for key, value in self.lower.items()},
             tuple(rename(x) for x in self.inverse),
@@ -50,7 +52,7 @@ class LdlFactor:
 
 
 def factor(matrix: SX) -> LdlFactor:
-    """Of a symmetric matrix of size 1 to 6, read from its lower triangle."""
+    """Factor a symmetric matrix of size 1 to 6, of which only the lower triangle is read."""
     n = matrix.shape[0]
     lower: dict[tuple[int, int], SX] = {}
     inverse: list[SX] = []

@@ -1,5 +1,6 @@
-"""Motions (velocities, accelerations) and forces of a rigid body, about the origin of a frame and
-in its axes [Featherstone2008].
+"""Spatial motions and forces of a rigid body [Featherstone2008].
+
+Both are taken about the origin of a frame, with components along its axes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from heelstrike.spatial.vector import SX, add_cross, cross, zeros
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Velocity [m/s, rad/s] or acceleration of the body point at the origin, and of the body."""
+    """Velocity [m/s, rad/s] or acceleration: of the body's point at the origin, and angular."""
 
     linear: SX
     angular: SX
@@ -22,16 +23,17 @@ class Motion:
         return Motion(self.linear + other.linear, self.angular + other.angular)
 
     def cross(self, other: Motion) -> Motion:
-        """Rate of `other`, fixed in a body that moves with this velocity."""
+        """Return the rate of a motion that is fixed in a body moving with this velocity."""
         linear = add_cross(cross(self.angular, other.linear), self.linear, other.angular)
         return Motion(linear, cross(self.angular, other.angular))
 
     def at(self, point: SX) -> SX:
-        """Velocity of a body point, in the same axes."""
+        """Return the velocity of a point of the body, in the same axes."""
         return add_cross(self.linear, self.angular, point)
 
     @property
     def column(self) -> SX:
+        """Linear, then angular part, (6,)."""
         return ca.vertcat(self.linear, self.angular)
 
 
@@ -50,13 +52,15 @@ class Force:
 
     @property
     def column(self) -> SX:
+        """Linear, then angular part, (6,)."""
         return ca.vertcat(self.linear, self.angular)
 
 
 def no_motion() -> Motion:
+    """Return the motion that is zero."""
     return Motion(zeros(), zeros())
 
 
 def force_at(point: SX, force: SX) -> Force:
-    """A pure force that acts at a point."""
+    """Return the spatial force of a force [N] that acts at a point."""
     return Force(force, cross(point, force))

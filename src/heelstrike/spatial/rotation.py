@@ -1,7 +1,6 @@
-"""Rotations: about a coordinate axis (cheap), or a full matrix.
+"""Rotations: about a coordinate axis, which is cheap, or by a full matrix.
 
-A rotation maps coordinates in its own frame to coordinates in the frame it is seen from: x_outer =
-R x_inner.
+A rotation maps components in the inner frame to components in the outer one: x_outer = R x_inner.
 """
 
 from __future__ import annotations
@@ -16,22 +15,23 @@ import numpy as np
 from heelstrike.spatial.vector import ROUND_OFF, SX, constant, symmetric
 
 NEXT = (1, 2, 0)
+"""Next coordinate axis in cyclic order."""
 
 
 @dataclass(frozen=True)
 class AxisRotation:
-    """By an angle about coordinate axis 0, 1 or 2."""
+    """Rotation by an angle about coordinate axis 0, 1 or 2."""
 
     axis: int
     cos: SX
     sin: SX
 
     def apply(self, x: SX) -> SX:
-        """R x, for each column of x."""
+        """Return R x, for each column of x."""
         return self._turn(x, self.sin)
 
     def undo(self, x: SX) -> SX:
-        """R^T x, for each column of x."""
+        """Return R^T x, for each column of x."""
         return self._turn(x, -self.sin)
 
     def _turn(self, x: SX, sin: SX) -> SX:
@@ -46,10 +46,10 @@ class AxisRotation:
         return cast(SX, ca.vertcat(*turned))
 
     def of_symmetric(self, a: SX) -> SX:
-        """R A R^T of a symmetric A.
+        """Return R A R^T of a symmetric matrix A.
 
-        With e = sin (A_jj - A_kk) + 2 cos A_jk the turned block is A_jj - sin e, A_kk + sin e, cos
-        e - A_jk.
+        With e = sin (A_jj - A_kk) + 2 cos A_jk the rotated block has the entries A_jj - sin e,
+        A_kk + sin e and cos e - A_jk.
         """
         i, j, k = self.axis, NEXT[self.axis], NEXT[NEXT[self.axis]]
         e = self.sin * (a[j, j] - a[k, k]) + (2 * self.cos) * a[j, k]
@@ -61,17 +61,18 @@ class AxisRotation:
         return cast(SX, ca.vertcat(*(ca.horzcat(*row) for row in out)))
 
     def of_matrix(self, b: SX) -> SX:
-        """R B R^T."""
+        """Return R B R^T."""
         return self.apply(self.apply(b).T).T
 
     @property
     def matrix(self) -> SX:
+        """R, (3, 3)."""
         return self.apply(SX(ca.DM.eye(3)))
 
 
 @dataclass(frozen=True)
 class MatrixRotation:
-    """By any 3x3 rotation matrix."""
+    """Rotation by a matrix, (3, 3)."""
 
     matrix: SX
 
@@ -92,10 +93,11 @@ Rotation = AxisRotation | MatrixRotation
 
 
 def constant_rotation(matrix: np.ndarray, kept: np.ndarray | None = None) -> tuple[Rotation, ...]:
-    """The cheapest form of a constant rotation, outermost first; nothing for the identity.
+    """Return the cheapest form of a constant rotation, outermost first; () for the identity.
 
-    Where the sign s of an axis' own entry is kept, it is a turn about that axis and, for s = -1,
-    half a turn about the next.
+    Entries where the mask `kept` holds stay factors of the code (ir/number.py). Where the sign s
+    of an axis' own entry is kept, the form is a rotation about that axis and, for s = -1, half a
+    turn about the next.
     """
     signs = np.zeros(3, bool) if kept is None else np.diag(kept)
     if kept is None and np.abs(matrix - np.eye(3)).max() < ROUND_OFF:
@@ -116,7 +118,7 @@ def constant_rotation(matrix: np.ndarray, kept: np.ndarray | None = None) -> tup
 
 
 def about_axis(axis: np.ndarray, cos: SX, sin: SX, kept: np.ndarray | None = None) -> Rotation:
-    """By an angle, given by its cosine and sine, about any unit axis."""
+    """Return the rotation about a unit axis by an angle with this cosine and sine."""
     for i in range(3):
         if np.abs(np.delete(axis, i)).max() < ROUND_OFF:
             return AxisRotation(i, cos, constant(axis, kept)[i] * sin)
@@ -126,7 +128,7 @@ def about_axis(axis: np.ndarray, cos: SX, sin: SX, kept: np.ndarray | None = Non
 
 
 def from_quaternion(xyzw: SX) -> MatrixRotation:
-    """Of a unit quaternion."""
+    """Return the rotation of a unit quaternion xyzw."""
     x, y, z, w = ca.vertsplit(xyzw)
     x2, y2, z2 = 2 * x, 2 * y, 2 * z
     return MatrixRotation(
@@ -139,7 +141,7 @@ def from_quaternion(xyzw: SX) -> MatrixRotation:
 
 
 def quaternion_product(a: SX, b: SX) -> SX:
-    """a b of quaternions xyzw."""
+    """Return the product a b of quaternions xyzw."""
     ax, ay, az, aw = ca.vertsplit(a)
     bx, by, bz, bw = ca.vertsplit(b)
     return cast(
@@ -154,7 +156,7 @@ def quaternion_product(a: SX, b: SX) -> SX:
 
 
 def renamed(rotation: Rotation, rename: Callable[[SX], SX]) -> Rotation:
-    """The rotation with each of its expressions passed through `rename`."""
+    """Return the rotation with each of its expressions passed through `rename`."""
     if isinstance(rotation, AxisRotation):
         return AxisRotation(rotation.axis, rename(rotation.cos), rename(rotation.sin))
     return MatrixRotation(rename(rotation.matrix))

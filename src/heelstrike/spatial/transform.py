@@ -1,4 +1,4 @@
-"""Where a frame is, seen from another: a chain of rotations and an origin.
+"""Placement of an inner frame in an outer one: a chain of rotations and an origin.
 
 x_outer = R_1 R_2 ... x_inner + origin
 """
@@ -18,51 +18,52 @@ from heelstrike.spatial.vector import SX, add_cross, skew, symmetric
 
 @dataclass(frozen=True)
 class Transform:
-    """Rotations, outermost first, are kept apart: two turns about coordinate axes cost less than
-    their product.
+    """Rotations, outermost first, and the origin of the inner frame [m].
+
+    Rotations are kept apart, because two about coordinate axes cost less than their product.
     """
 
     rotations: tuple[Rotation, ...]
     origin: SX
 
     def rotate(self, x: SX) -> SX:
-        """Components of a vector: inner to outer."""
+        """Rotate vectors, one per column, from the inner to the outer frame."""
         for rotation in reversed(self.rotations):
             x = rotation.apply(x)
         return x
 
     def unrotate(self, x: SX) -> SX:
-        """Components of a vector: outer to inner."""
+        """Rotate vectors, one per column, from the outer to the inner frame."""
         for rotation in self.rotations:
             x = rotation.undo(x)
         return x
 
     def point(self, x: SX) -> SX:
-        """A point: inner to outer."""
+        """Transform a point from the inner to the outer frame."""
         return self.origin + self.rotate(x)
 
     def motion_in(self, motion: Motion) -> Motion:
-        """A motion: outer to inner."""
+        """Transform a motion from the outer to the inner frame."""
         at_origin = add_cross(motion.linear, motion.angular, self.origin)
         return Motion(self.unrotate(at_origin), self.unrotate(motion.angular))
 
     def force_out(self, force: Force) -> Force:
-        """A force: inner to outer."""
+        """Transform a force from the inner to the outer frame."""
         linear = self.rotate(force.linear)
         return Force(linear, add_cross(self.rotate(force.angular), self.origin, linear))
 
     def force_columns_out(self, forces: Force) -> Force:
-        """Several forces, one a column: inner to outer."""
+        """Transform several forces, one per column, from the inner to the outer frame."""
         linear = self.rotate(forces.linear)
         return Force(linear, ca.mac(skew(self.origin), linear, self.rotate(forces.angular)))
 
     def motion_columns_in(self, motions: Motion) -> Motion:
-        """Several motions, one a column: outer to inner."""
+        """Transform several motions, one per column, from the outer to the inner frame."""
         linear = ca.mac(-skew(self.origin), motions.angular, motions.linear)
         return Motion(self.unrotate(linear), self.unrotate(motions.angular))
 
     def inertia_out(self, inertia: Inertia) -> Inertia:
-        """An inertia: inner to outer."""
+        """Transform an inertia from the inner to the outer frame."""
         linear, coupling, angular = inertia.linear, inertia.coupling, inertia.angular
         for rotation in reversed(self.rotations):
             linear = rotation.of_symmetric(linear)
@@ -76,7 +77,7 @@ class Transform:
         )
 
     def then(self, inner: Transform) -> Transform:
-        """Of a frame that is given in this one, with one rotation matrix."""
+        """Return the placement of a frame placed in this one, with one rotation matrix."""
         columns = inner.matrix
         for rotation in reversed(self.rotations):
             columns = rotation.apply(columns)
@@ -84,12 +85,12 @@ class Transform:
 
     @property
     def matrix(self) -> SX:
-        """The product of the rotations."""
+        """Product of the rotations, (3, 3)."""
         product = SX(ca.DM.eye(3))
         for rotation in reversed(self.rotations):
             product = rotation.apply(product)
         return product
 
     def renamed(self, rename: Callable[[SX], SX]) -> Transform:
-        """The same with each expression passed through `rename`."""
+        """Return the transform with each expression passed through `rename`."""
         return Transform(tuple(renamed(r, rename) for r in self.rotations), rename(self.origin))

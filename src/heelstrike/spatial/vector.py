@@ -15,12 +15,14 @@ from heelstrike.ir.number import number
 
 SX: TypeAlias = ca.SX
 ROUND_OFF = 1e-12
-"""Entries of a constant rotation or offset this close to 0 or +-1 are taken to be it."""
+"""Distance from 0 or +-1 within which an entry of a constant rotation or offset is rounded."""
 
 
 def constant(matrix: np.ndarray, kept: np.ndarray | None = None) -> SX:
-    """A constant matrix whose round-off about 0 and +-1 is removed, so that structural zeros and
-    ones vanish from products; those that are `kept` stay (ir/number.py).
+    """Return a constant matrix, with round-off about 0 and +-1 removed.
+
+    Structural zeros and ones then vanish from products. Entries where the mask `kept` holds stay
+    factors of the code (ir/number.py).
     """
     clean = np.array(matrix, dtype=float)
     for target in (0.0, 1.0, -1.0):
@@ -33,21 +35,22 @@ def constant(matrix: np.ndarray, kept: np.ndarray | None = None) -> SX:
 
 
 def zeros(rows: int = 3, columns: int = 1) -> SX:
+    """Return a dense matrix of zeros."""
     return SX(ca.DM.zeros(rows, columns))
 
 
 def mac(matrix: SX, vector: SX, start: SX) -> SX:
-    """start + matrix @ vector, one fused chain an entry."""
+    """Return start + matrix @ vector, one chain of fused multiply-adds per entry."""
     return cast(SX, ca.mac(matrix, vector, ca.densify(start)))
 
 
 def cross(a: SX, b: SX) -> SX:
-    """a x b"""
+    """Return a x b."""
     return cast(SX, ca.cross(ca.densify(a), ca.densify(b)))
 
 
 def add_cross(start: SX, a: SX, b: SX) -> SX:
-    """start + a x b, one fused chain an entry."""
+    """Return start + a x b, one chain of fused multiply-adds per entry."""
     (sx, sy, sz), (ax, ay, az), (bx, by, bz) = ca.vertsplit(start), ca.vertsplit(a), ca.vertsplit(b)
     return cast(
         SX,
@@ -56,12 +59,13 @@ def add_cross(start: SX, a: SX, b: SX) -> SX:
 
 
 def skew(a: SX) -> SX:
-    """[a] with [a] b = a x b."""
+    """Return the matrix [a] with [a] b = a x b."""
     return cast(SX, ca.densify(ca.skew(a)))
 
 
 def symmetric(matrix: SX) -> SX:
-    """The matrix with its lower triangle copied from the upper: work for the lower triangle
-    vanishes.
+    """Return a symmetric matrix whose lower triangle is copied from the upper one.
+
+    The operations of the lower triangle become dead code.
     """
     return cast(SX, ca.densify(ca.triu2symm(ca.triu(matrix))))
