@@ -1,4 +1,4 @@
-"""How fast this machine is: our step beside MuJoCo's, in one run.
+"""Speed of this machine: our step beside MuJoCo's, in one run.
 
 from heelstrike.bench.bench import Wanted, bench
 result = bench(Wanted(quick=True))          # ready for JSON; `heelstrike bench` shows it

@@ -31,7 +31,7 @@ Path = Callable[[int], np.ndarray]
 
 @dataclass(frozen=True)
 class Accuracy:
-    """What was found of one simulator."""
+    """Largest accurate step of one simulator."""
 
     dt: float | None
     """The largest step [s]; None where no step will do, or the reference has not converged."""

@@ -31,7 +31,7 @@ GPU_LAWS = ("linear-spring", "rigid")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to measure; robots and laws by name, the usual ones where none is named."""
+    """Selection of robots and laws by name; the usual ones by default."""
 
     robots: tuple[str, ...] = ()
     laws: tuple[str, ...] = ()
@@ -42,13 +42,13 @@ class Wanted:
         return QUICK_TURNS if self.quick else TURNS
 
     def cases(self) -> list[Case]:
-        """Refuses what cannot be loaded; of the usual robots those that are there."""
+        """Return the robots to measure; raise an error if a named one cannot be loaded."""
         usual = QUICK_ROBOTS if self.quick else ROBOTS
         gone = [] if self.robots else missing(usual)
         return [case(name) for name in self.robots or usual if name not in gone]
 
     def surface_laws(self) -> dict[str, SurfaceLaw]:
-        """With their default numbers."""
+        """Return the laws with their default parameters."""
         names = self.laws or (QUICK_LAWS if self.quick else NAMES)
         return {name: template(name) for name in names}
 
@@ -88,7 +88,7 @@ def bench(wanted: Wanted, report: Callable[[str], None] = lambda text: None) -> 
 
 
 def notes(wanted: Wanted, peer: bool, gpu: str | None) -> list[str]:
-    """What was left out, and why."""
+    """Return notes on what was left out, and why."""
     found = []
     gone = [] if wanted.robots or wanted.quick else missing()
     if gone:

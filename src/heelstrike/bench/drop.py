@@ -44,7 +44,7 @@ class Drop:
         self.many = Simulator(scene, case.dt, control, worlds=self.worlds)
 
     def heights(self, parts: int) -> np.ndarray:
-        """Of the base at multiples of GRID; NaN from a failure on."""
+        """Return the height of the base at multiples of GRID; NaN after a failure."""
         sim = self.one
         sim.parameters["dt"] = GRID / parts
         sim.reset(q0=self.q0)
@@ -128,7 +128,7 @@ class PeerDrop:
 def drops(
     case: Case, laws: Mapping[str, SurfaceLaw], worlds: int, threads: int, turns: int, peer: bool
 ) -> dict[str, dict[str, Any]]:
-    """By law, and mujoco: largest step, and simulated seconds a second, one world and a batch."""
+    """Return for each law and MuJoCo the largest step and simulated seconds per second."""
     made: dict[str, Drop | PeerDrop] = {"mujoco": PeerDrop(case, worlds)} if peer else {}
     made |= {name: Drop(case, law, worlds) for name, law in laws.items()}
     contenders = {

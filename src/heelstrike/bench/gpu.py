@@ -1,4 +1,4 @@
-"""The same load on a GPU: whole runs by `device="cuda"`, and mujoco_warp's where it is installed.
+"""Speed on a GPU: whole runs by `device="cuda"`, and mujoco_warp's where it is installed.
 
 Worlds stand, make STEPS steps in one run that keeps its end, and the best of some runs counts.
 mujoco_warp: the same file on a plane, with its own solver, settings and step; all worlds in the
@@ -33,7 +33,7 @@ VARIANTS = (("float32", "exact"), ("float32", "fast"), ("float64", "exact"))
 
 
 def device_name() -> str | None:
-    """Of the GPU; None where there is none, or cuda-core is not installed."""
+    """Return the name of the GPU; None without one, or without cuda-core."""
     try:
         return str(current_device().name)
     except HeelstrikeError:
@@ -125,7 +125,7 @@ def by_warp(case: Case, worlds: int = WORLDS, steps: int = WARP_STEPS) -> dict[s
 
 
 def check_warp(name: str, peer: Peer, mjw: Any, data: Any) -> None:
-    """Refuses worlds that fell, lost contacts or constraints for lack of room, or do not touch."""
+    """Raise an error if worlds fell, lost contacts or constraints, or do not touch."""
     kinds = mjw.OverflowType
     lost = kinds.NEFC | kinds.NJMAX_NNZ | kinds.BROADPHASE | kinds.NARROWPHASE | kinds.CCD
     if (over := int((data.overflow.numpy() & int(lost) != 0).sum())) > 0:

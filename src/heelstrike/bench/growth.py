@@ -1,4 +1,4 @@
-"""How a step grows: with joints, contact points and worlds.
+"""Growth of a step with joints, contact points and worlds.
 
 Joints: chains in the air, each joint under a servo. Points: grids on the soles of a robot that
 stands. Both: a batch on one thread, CPU time, and seconds from a scene to its first step. Worlds: a
@@ -122,7 +122,7 @@ def chain(n: int) -> str:
 
 
 def with_points(robot: Robot, count: int) -> Robot:
-    """As many points in a grid between the corners of each sole."""
+    """Return the robot with a grid of points between the corners of each sole."""
     feet = sorted({point.body for point in robot.points})
     rows = {2: (2, 1), 4: (2, 2), 16: (4, 4), 64: (8, 8)}[count // len(feet)]
     points = []

@@ -42,7 +42,7 @@ def memory(of: Case, quick: bool = False) -> dict[str, Any]:
 
 
 def bytes_per_world(sim: Simulator) -> int:
-    """Of memory, and of inputs that were given world by world."""
+    """Return the bytes of memory and of inputs per world."""
     batch = sim.compiled.batch(())
     varying = [port for port in batch.layout.inputs if sim.parameters[port.name].ndim == 2]
     numbers = sum(port.size for port in (*batch.layout.memory, *varying))

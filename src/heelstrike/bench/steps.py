@@ -143,7 +143,7 @@ def batch_size(call: Callable[[], object], steps: int) -> int:
 
 
 def compile_seconds(case: Case, law: SurfaceLaw) -> dict[str, float]:
-    """From a scene to its first step, wall time: traced and compiled, then from the cache. The
+    """Return the wall time from a scene to its first step [s], compiled and from the cache. The
     cache must not have it before.
     """
 

@@ -1,4 +1,4 @@
-"""The papers, made again: one package a paper, one function a figure.
+"""The reproduced papers: one package per paper, one function per figure.
 
 A paper's package holds `PAPER`, which names its items without importing what they need.
 """
@@ -42,26 +42,26 @@ class Paper:
     items: Mapping[str, Item]
 
     def item(self, name: str) -> Item:
-        """The item of that name."""
+        """Return the item of that name."""
         if name not in self.items:
             raise UnknownNameError("item", name, self.items, owner=self.name)
         return self.items[name]
 
     @property
     def errata(self) -> tuple[Erratum, ...]:
-        """What it prints and what is meant."""
+        """Errata of the paper: what it prints and what is meant."""
         found: tuple[Erratum, ...] = import_module(f"{__name__}.{self.name}.errata").ERRATA
         return found
 
     def run(self, name: str) -> Result:
-        """Makes one item again."""
+        """Reproduce one item."""
         module, function = self.item(name).home.split(":")
         made: Result = getattr(import_module(f"{__name__}.{self.name}.{module}"), function)()
         return made
 
 
 def paper(name: str) -> Paper:
-    """The paper of that name."""
+    """Return the paper of that name."""
     if name not in NAMES:
         raise UnknownNameError("paper", name, NAMES)
     found: Paper = import_module(f"{__name__}.{name}").PAPER

@@ -7,12 +7,12 @@ from pathlib import Path
 
 
 def data_file(name: str) -> Path | None:
-    """Where a file of the data is; None where HEELSTRIKE_DATA is not set or has it not."""
+    """Return the path of a data file; None if HEELSTRIKE_DATA is not set or lacks it."""
     folder = os.environ.get("HEELSTRIKE_DATA")
     path = Path(folder) / name if folder else None
     return path if path is not None and path.is_file() else None
 
 
 def left_out(name: str) -> str:
-    """What is said where the file is not there."""
+    """Return the sentence that reports a missing file."""
     return f"Left out: set HEELSTRIKE_DATA to a folder that holds {name}."

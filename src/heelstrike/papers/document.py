@@ -16,9 +16,9 @@ from heelstrike.view.pages.page import Block, Page, Paragraph, Picture, Section,
 
 COUNTS = ("rows", *(status.value for status in Status))
 ROW = ("quantity", "theirs", "closed form", "ours", "within", "status", "why, or what to know")
-MANY = "Papers on contact, made again"
+MANY = "Reproduced papers on contact"
 LEAD = (
-    "Every figure and table of a paper, made again by simulation. Theirs: what the paper prints, "
+    "Every figure and table of a paper, reproduced by simulation. Theirs: what the paper prints, "
     "in its words where it prints no number. Closed form: what its equations give on paper, or an "
     "independent reference. Within: how far ours may be from that, or from theirs. Reproduced: "
     "ours is as the paper says, or, where it says nothing, as its equations do. Differs: it is "
@@ -27,7 +27,7 @@ LEAD = (
 
 
 def document(made: Sequence[Made], seconds: float, jobs: int) -> Page:
-    """The page of these results; papers and items in the order given."""
+    """Return the page of these results; papers and items in the order given."""
     names = list(dict.fromkeys(one.task.paper for one in made))
     of = {name: [one for one in made if one.task.paper == name] for name in names}
     single = len(names) == 1
@@ -117,7 +117,9 @@ def _item(one: Made) -> Section:
 
 
 def _lines(rows: Sequence[Row]) -> Iterator[TableRow]:
-    """A remark that a row shares with the one above, of the same status, is not told again."""
+    """Return a remark that a row shares with the one above, of the same status, is not told
+    again.
+    """
     last: Row | None = None
     for row in rows:
         within = "" if row.tolerance is None else f"{row.tolerance:.2g}"

@@ -53,7 +53,7 @@ def errata_page() -> Page:
 
 
 def errata_markdown() -> str:
-    """The page as text."""
+    """Return the page as text."""
     return markdown(errata_page(), Path())
 
 

@@ -1,4 +1,4 @@
-"""Makes items of papers, one after another or in several processes.
+"""Reproduce items of papers, one after another or in several processes.
 
 Items of one module share simulations (they are cached there), and so do those of a family: one
 process makes them. What takes longest starts first. A result does not depend on the number of
@@ -85,7 +85,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Made:
-    """What became of a task."""
+    """Outcome of a task."""
 
     task: Task
     seconds: float
@@ -98,7 +98,7 @@ class Made:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Of the result, if there is one."""
+        """Counts of the result, if there is one."""
         return self.result.rows if self.result else ()
 
     def count(self, status: Status) -> int:
@@ -106,7 +106,7 @@ class Made:
         return self.result.count(status) if self.result else 0
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the outcome, ready for JSON."""
         picture = str(self.picture) if self.picture else None
         found = self.result.as_dict() if self.result else {"name": self.task.item, "rows": []}
         return found | {
@@ -129,7 +129,7 @@ def make(tasks: Sequence[Task], jobs: int = 1) -> Iterator[Made]:
 
 
 def make_one(task: Task) -> Made:
-    """The result of a task, in this process; its picture is written."""
+    """Return the result of a task, in this process; its picture is written."""
     start = time.perf_counter()
     try:
         result = paper(task.paper).run(task.item)

@@ -24,7 +24,7 @@ DT = 5e-6
 
 @hs.controller  # type: ignore[untyped-decorator]
 def pull(s: Any, force: float = 1e3) -> Any:
-    """A constant force upward."""
+    """Return a constant force upward."""
     return force + 0 * s.q
 
 

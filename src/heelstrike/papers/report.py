@@ -1,4 +1,4 @@
-"""What a figure or table of a paper comes to: theirs, the closed form and ours, row by row.
+"""Result of a figure or table: the paper's values, the closed form and ours, row by row.
 
 An item of a paper is a function without arguments that returns a `Result`. A row holds one number
 of ours, what it is judged by, and its status: reproduced, differs, or cannot be known. What does
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Status(StrEnum):
-    """What became of a number or a sentence of a paper."""
+    """Status of a number or statement of a paper."""
 
     reproduced = "reproduced"
     differs = "differs"
@@ -72,7 +72,7 @@ class Row:
         return self.remark or (UNEXPLAINED if self.status is Status.differs else "")
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; no number is left that JSON does not have."""
+        """Return the row, ready for JSON; no number is left that JSON does not have."""
         return {
             "quantity": self.quantity,
             "theirs": _plain(self.theirs),
@@ -87,7 +87,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Result:
-    """One figure or table of a paper, made again."""
+    """One reproduced figure or table of a paper."""
 
     name: str
     title: str
@@ -107,7 +107,7 @@ class Result:
         return sum(row.status is status for row in self.rows)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the result, ready for JSON."""
         return {
             "name": self.name,
             "title": self.title,
@@ -124,7 +124,9 @@ def near(
     theirs: float | str | None = None,
     remark: str = "",
 ) -> Row:
-    """A row judged by its distance from the closed form, or, without one, from their number."""
+    """Return a row judged by its distance from the closed form, or, without one, from their
+    number.
+    """
     target = theirs if closed_form is None else closed_form
     holds = isinstance(target, int | float) and abs(float(ours) - target) <= tolerance
     form = None if closed_form is None else float(closed_form)
@@ -134,26 +136,26 @@ def near(
 def below(
     quantity: str, ours: float, limit: float, theirs: float | str | None = None, remark: str = ""
 ) -> Row:
-    """A row for something that ought to vanish: |ours| is at most the limit."""
+    """Return a row for something that ought to vanish: |ours| is at most the limit."""
     return near(quantity, ours, 0.0, limit, theirs, remark)
 
 
 def shown(
     quantity: str, ours: float, holds: bool, theirs: str | None = None, remark: str = ""
 ) -> Row:
-    """A row for what the paper says in words, with the number of ours that shows it."""
+    """Return a row for what the paper says in words, with the number of ours that shows it."""
     return Row(quantity, float(ours), bool(holds), theirs, remark=remark)
 
 
 def unknown(quantity: str, theirs: float | str | None, why: str, ours: float | None = None) -> Row:
-    """A row for what the paper does not say enough about to be made again; `why` says what it
-    leaves out. A number of ours may stand beside it, judged by nothing.
+    """Return a row that cannot be reproduced because the paper says too little; `why` says what
+    it leaves out. A number of ours may stand beside it, judged by nothing.
     """
     return Row(quantity, None if ours is None else float(ours), None, theirs, remark=why)
 
 
 def finished(run: Recording, steps: int) -> xr.Dataset:
-    """What was recorded, if every world made all its steps: Ctrl-C ends a run early, quietly."""
+    """Return the data if every world made all its steps; raise an error if not."""
     if bool((run.data.failed >= 0).any()):
         raise HeelstrikeError("a world diverged, so this figure cannot be made")
     if int(run.data.steps.min()) < steps:
@@ -162,14 +164,14 @@ def finished(run: Recording, steps: int) -> xr.Dataset:
 
 
 def written(value: float | str | None) -> str:
-    """A number as tables show it; what the paper says in words as it is, - for nothing."""
+    """Return a number as tables show it; what the paper says in words as it is, - for nothing."""
     if value is None:
         return "-"
     return value if isinstance(value, str) else f"{value:.6g}"
 
 
 def worst(differences: Iterable[float] | np.ndarray) -> float:
-    """The largest magnitude; NaN if any is NaN."""
+    """Return the largest magnitude; NaN if any is NaN."""
     return float(np.max(np.abs(np.asarray(differences))))
 
 

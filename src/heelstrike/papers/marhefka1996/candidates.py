@@ -40,7 +40,7 @@ class Candidate:
     """By the first path of each range."""
 
     def simulator(self, substeps: int = SUBSTEPS) -> hs.Simulator:
-        """With what was found."""
+        """Return the law with the identified parameters."""
         sim = simulator(self.law, substeps)
         for key in self.ranges:
             paths = (key,) if isinstance(key, str) else key

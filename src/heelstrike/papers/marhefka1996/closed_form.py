@@ -1,4 +1,4 @@
-"""What [Marhefka1996] gives in closed form: one mass, one impact, no gravity.
+"""Closed forms of [Marhefka1996]: one mass, one impact, no gravity.
 
 With u = 1 + 3/2 alpha v, and u_i at entry, (19) with its two negative radicands merged reads
 

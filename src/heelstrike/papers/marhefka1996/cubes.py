@@ -110,7 +110,7 @@ def _none(made: Errors, exact: Errors) -> list[Row]:
 def _further(
     candidate: Candidate, training: Tosses, others: Tosses, found: Mapping[str, Errors]
 ) -> list[Row]:
-    """Whether it holds beyond the training, beside the other laws, at a finer step."""
+    """Check held-out tosses, other laws and a finer step."""
     own, numbers = found[OURS], candidate.found
     width = np.median(own.width)
     best = min(np.median(made.width) for name, made in found.items() if name != OURS)
@@ -148,7 +148,7 @@ def _further(
 
 
 def _neighbours(candidate: Candidate, training: Tosses) -> list[Row]:
-    """The loss with one parameter halved or doubled, over that of the set found."""
+    """Return the loss with one parameter halved or doubled, over that of the set found."""
     paths = list(candidate.found)
     table = np.tile(list(candidate.found.values()), (1 + 2 * len(paths), 1))
     for i in range(len(paths)):
@@ -216,5 +216,5 @@ def _draw_one(
 
 
 def _up(poses: Floats) -> Floats:
-    """The vertical in the cube's frame."""
+    """Return the vertical in the cube's frame."""
     return np.asarray(Rotation.from_quat(poses[:, 3:]).inv().apply([0, 0, 1]))

@@ -1,4 +1,4 @@
-"""What [Marhefka1996] prints and what is meant, or left open."""
+"""Errata of [Marhefka1996]: what is printed, and what is meant or left open."""
 
 from heelstrike.papers.errata import Erratum
 

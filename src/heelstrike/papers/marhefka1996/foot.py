@@ -42,7 +42,7 @@ DT, STEPS, EVERY = 1e-5, 62_000, 10
 def set_down_and_lift(
     s: Any, kp: float = 2e4, load: float = 1e3, hold: float = 0.0, from_actual: float = 0.0
 ) -> Any:
-    """The force on the foot, upward, and the depth at which the lift began."""
+    """Return the force on the foot, upward, and the depth at which the lift began."""
     x = -s.q
     landing, supporting = s.t < LANDING, s.t < LIFTING
     began = hs.where(supporting, x, s.memory)
@@ -117,7 +117,7 @@ def fig8() -> Result:
 
 
 def _landing(foot: Foot) -> list[Row]:
-    """The first 0.1 s; all worlds are alike."""
+    """Return the first 0.1 s; all worlds are alike."""
     exact = reference.landing()
     inside = foot.t < LANDING - DT / 2
     force, depth = foot.force[0][inside], foot.depth[0][inside]
@@ -184,7 +184,7 @@ def _range(foot: Foot, i: int) -> tuple[float, float]:
 
 
 def _support(foot: Foot) -> list[Row]:
-    """Where the loaded foot comes to rest, and how fast."""
+    """Return where the loaded foot comes to rest, and how fast."""
     end = int(np.argmin(np.abs(foot.t - LIFTING)))
     rows = []
     for i, variant in enumerate(VARIANTS[:3]):

@@ -116,7 +116,7 @@ def _found(fit: Identified, source: str) -> list[Row]:
 
 
 def _honest(source: str, fits: list[Identified]) -> list[Row]:
-    """The scatter of what is found, over the standard error that each fit states."""
+    """Return the scatter of what is found, over the standard error that each fit states."""
     rows = []
     for name in fits[0].values:
         found = float(np.std([fit.values[name] for fit in fits]))

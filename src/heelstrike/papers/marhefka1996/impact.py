@@ -53,7 +53,7 @@ class Curves:
 
 
 def scene(law: NormalLaw) -> hs.Scene:
-    """A mass on a vertical slide above the ground, weightless."""
+    """Return a mass on a vertical slide above the ground, weightless."""
     ground = hs.Plane(name="ground", law=hs.Elastic(law, friction=None))
     return hs.Scene(hs.load("foot"), ground, gravity=(0, 0, 0))
 

@@ -1,4 +1,4 @@
-"""What figs 4 to 7 share: cases, their impacts, what they are judged by, how they are drawn."""
+"""Cases, impacts, criteria and drawing that figs 4 to 7 share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Case:
     v_in: float
 
     def exact(self, what: Callable[..., float]) -> float:
-        """A closed form at this case."""
+        """Return a closed form at this case."""
         return what(self.alpha, self.v_in, self.m, self.k)
 
     @property
@@ -130,7 +130,7 @@ def continuous(loops: Loops) -> list[Row]:
 
 
 def ratio(values: np.ndarray) -> float:
-    """The least ratio of one value to the one before it."""
+    """Return the least ratio of one value to the one before it."""
     return float(np.min(values[1:] / values[:-1]))
 
 

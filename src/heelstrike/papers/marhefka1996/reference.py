@@ -30,7 +30,7 @@ Push = Callable[[float, float], float]
 
 @dataclass(frozen=True)
 class Variant:
-    """What the paper leaves open, and a choice for it."""
+    """Choices for what the paper leaves open."""
 
     name: str
     load: float | None
@@ -137,7 +137,7 @@ def _forces(path: Any) -> Floats:
 
 
 def _greatest(what: Callable[[float], float], a: float, b: float) -> tuple[float, float]:
-    """Where and how large the maximum between a and b is."""
+    """Return the position and the value of the maximum between a and b."""
     found = minimize_scalar(
         lambda t: -what(t), bounds=(a, b), method="bounded", options={"xatol": 1e-9}
     )

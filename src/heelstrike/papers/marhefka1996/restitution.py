@@ -80,7 +80,7 @@ def _alphas(e: np.ndarray, exact: np.ndarray) -> list[Row]:
 
 
 def _words(e: np.ndarray) -> list[Row]:
-    """What the text says of the curves (alpha, v)."""
+    """Check the statements of the text about the curves (alpha, v)."""
     alphas, speeds = np.array(ALPHAS), np.array(SPEEDS)
     low = (1 - e[:, 0]) / (alphas * speeds[0])
     exact = (1 - closed_form.restitution(alphas, speeds[0])) / (alphas * speeds[0])

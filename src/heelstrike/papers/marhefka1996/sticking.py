@@ -1,4 +1,4 @@
-"""When the force of (6) pulls: only at depth rates below -2/(3 alpha), (20) to (22)."""
+"""Depth rates at which the force of (6) pulls: below -2/(3 alpha), (20) to (22)."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Cube:
     """[m/s^2]"""
 
     def robot(self) -> hs.Robot:
-        """The bundled cube of this size and inertia."""
+        """Return the bundled cube of this size and inertia."""
         own, scale = hs.load("cube"), self.half / HALF
         return replace(
             own,
@@ -102,7 +102,7 @@ class Tosses:
 
     @property
     def table(self) -> dict[str, Floats]:
-        """As hs.identify takes it."""
+        """Return the tosses as a table for hs.identify."""
         return {"time": np.arange(self.frames) / RATE, "q": self.poses, "v0": self.v0}
 
     @property
@@ -116,12 +116,12 @@ class Tosses:
         return self.chosen(self.ids % PARTS == HELD_OUT)
 
     def chosen(self, which: slice | np.ndarray) -> Tosses:
-        """Some of them."""
+        """Return a subset of the tosses."""
         return Tosses(self.ids[which], self.v0[which], self.poses[which], self.cube)
 
 
 def data_file() -> Path | None:
-    """Where the tosses are; None where there are none."""
+    """Return the path of the tosses; None if there are none."""
     return find(FILE)
 
 
@@ -168,7 +168,7 @@ def flight(position: Floats, rotations: Rotation, gravity: float) -> tuple[Float
 def simulator(
     law: SurfaceLaw | None, substeps: int = SUBSTEPS, cube: Cube = MEASURED
 ) -> hs.Simulator:
-    """A cube above a plane called ground, of this law; without a law there is no ground."""
+    """Return a cube above a plane called ground, of this law; without a law there is no ground."""
     ground = () if law is None else (hs.Plane(name="ground", law=law),)
     scene = hs.Scene(cube.robot(), *ground, gravity=(0, 0, -cube.gravity))
     return hs.Simulator(scene, dt=1 / (RATE * substeps))
@@ -195,7 +195,7 @@ def free(tosses: Tosses) -> Floats:
 
 @dataclass(frozen=True)
 class Errors:
-    """What a simulation is off, (..., toss, frame); NaN after a toss has ended."""
+    """Errors of a simulation, (..., toss, frame); NaN after a toss has ended."""
 
     position: Floats
     """Distance of the centres [m]."""
@@ -221,15 +221,17 @@ class Errors:
 
 
 def errors(tosses: Tosses, poses: Floats) -> Errors:
-    """Of simulated poses (..., toss, frame, 7) against the measured ones."""
+    """Return the errors of simulated poses (..., toss, frame, 7)."""
     found = pose_errors(hs.load("cube"), poses, tosses.poses)
     return Errors(found.position, found.angle)
 
 
 def loss(found: PoseErrors) -> Floats:
-    """What a search makes small, one number a toss: the root of both errors, each in what is aimed
-    at. A root, for a toss that tips over in one and not in the other is a matter of luck, and
-    weighs less so. Chosen by what two thirds of the training tosses said of the last third.
+    """Return the loss of a search, one number per toss: the root of the sum of both errors.
+
+    Errors are relative to their targets. The root reduces the weight of a toss that tips over in
+    one and not in the other, which is chance. It was chosen on the training tosses: fitted on two
+    thirds, judged on the last third.
     """
     made = Errors(found.position, found.angle)
     return np.asarray(np.sqrt(made.width / AIM_WIDTH + made.degrees / AIM_DEGREES))

@@ -72,7 +72,7 @@ def two_alphas() -> Result:
 
 
 def _pulls() -> list[Row]:
-    """The worst pull on a mass that is pulled off, with one alpha and with two."""
+    """Return the worst pull on a mass that is pulled off, with one alpha and with two."""
     one = lifted(hs.HuntCrossley(k=STIFFNESS, alpha=ALPHA, adhesive=True))
     law = hs.HuntCrossley(k=STIFFNESS, alpha=ALPHA, alpha_restitution=GENTLE, adhesive=True)
     two = lifted(law)

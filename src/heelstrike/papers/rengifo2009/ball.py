@@ -47,7 +47,7 @@ class Balls:
     deepest: Floats
 
     def surfaces(self, world: int) -> float:
-        """When it is out of the ground [s]: by its speed at the last sample 1 ms before; it may be
+        """Return the time at which it leaves the ground [s], by its speed 1 ms before; it may be
         back within a sample.
         """
         left = -self.height[world] / np.maximum(-self.rate[world], 1e-30)

@@ -1,4 +1,4 @@
-"""What [Rengifo2009] gives in closed form: a ball that meets the ground, a brick on a ramp.
+"""Closed forms of [Rengifo2009]: a ball that meets the ground, a brick on a ramp.
 
 In contact the ball's depth obeys d'' = -kp d - kv max(d', 0), whatever its mass: a damped
 oscillator in, an undamped one out. With zeta = kv / (2 sqrt(kp)), root = sqrt(|1 - zeta^2|) and
@@ -60,7 +60,7 @@ def contact_time(kp: ArrayLike, kv: ArrayLike) -> Floats:
 
 
 def peak_acceleration(kp: ArrayLike, kv: ArrayLike, v: ArrayLike) -> Floats:
-    """Of the ball [m/s^2]; its force is m (g + this). At first touch if kv^2 >= kp, or later."""
+    """Return the largest acceleration of the ball [m/s^2]; its force is m (g + this)."""
     kp, kv, v = (np.asarray(x, float) for x in (kp, kv, v))
     zeta = np.minimum(damping(kp, kv), 0.5)
     later = np.sqrt(kp) * v * np.exp(-zeta * (3 * np.arccos(zeta) - np.pi) / np.sqrt(1 - zeta**2))
@@ -89,12 +89,12 @@ class Brick:
 
     @property
     def v_s_uphill(self) -> float:
-        """The same uphill, where (9) is wrong [m/s]."""
+        """Return the speed uphill, where (9) is wrong [m/s]."""
         return G / self.kv * (self.mu * np.cos(self.angle) + np.sin(self.angle))
 
     @property
     def caught(self) -> float:
-        """When v_s is reached [s]."""
+        """Return the time at which v_s is reached [s]."""
         return (self.v0 - self.v_s) / self.deceleration
 
     @property

@@ -1,4 +1,4 @@
-"""What clipping does: the least-norm forces of a block whose centre of pressure nears an edge.
+"""Effects of clipping on the least-norm forces of a block whose centre of pressure nears an edge.
 
 (18) on four corners gives normal forces that are linear in x and y, N = W/4 (1 +- x/a +- y/b) for a
 CoP at (x, y): one of them pulls where s = |x|/a + |y|/b > 1, which a CoP on the sole allows up to
@@ -95,7 +95,7 @@ def _support(data: xr.Dataset) -> Floats:
 
 
 def _lifted(data: xr.Dataset) -> Floats:
-    """How far the highest corner is above the ground, by world [m]."""
+    """Return the height of the highest corner above the ground, by world [m]."""
     return np.asarray(-data.depth.values.min(axis=(1, 2)))
 
 

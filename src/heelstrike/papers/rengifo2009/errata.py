@@ -1,4 +1,4 @@
-"""What [Rengifo2009] prints and what is meant, or left open."""
+"""Errata of [Rengifo2009]: what is printed, and what is meant or left open."""
 
 from heelstrike.papers.errata import Erratum
 

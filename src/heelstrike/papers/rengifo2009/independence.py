@@ -57,7 +57,7 @@ def touchdown(name: str, masses: tuple[float, ...], rule: str = "consistent") ->
 
 
 def _down(quaternion: Floats) -> Floats:
-    """The impact velocity in the base's axes; xyzw."""
+    """Return the impact velocity in the base's axes; xyzw."""
     import pinocchio as pin
 
     turn = pin.Quaternion(*quaternion[[3, 0, 1, 2]]).toRotationMatrix()

@@ -72,7 +72,7 @@ def crouch() -> xr.Dataset:
 
 
 def breaks(data: xr.Dataset) -> Floats:
-    """How often a vertex lost contact, by world."""
+    """Return the number of times that a vertex lost contact, by world."""
     inside = data.depth.values > 0
     return np.asarray((inside[:, :-1] & ~inside[:, 1:]).sum(axis=(1, 2)), dtype=float)
 

@@ -74,7 +74,7 @@ def _masses() -> list[Row]:
 
 
 def _discrete(dt: float) -> Row:
-    """The default form, over all places in a step at which the mass may enter."""
+    """Return the default form, over all places in a step at which the mass may enter."""
     entry = (np.arange(200) + 0.5) / 200
     steps = int(0.2 / dt)
     made = impacts(simulator("discrete", "symplectic"), 500.0, 250.0, dt, steps, dt * entry)

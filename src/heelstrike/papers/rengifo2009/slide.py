@@ -18,7 +18,7 @@ TOUCH = 1e-15
 
 @dataclass(frozen=True)
 class Impacts:
-    """What came of each."""
+    """Results of each run."""
 
     rate: Floats
     """Of the depth at the end, < 0 after a rebound [m/s]."""
@@ -43,7 +43,7 @@ def impacts(
     depth: ArrayLike = TOUCH,
     mass: ArrayLike = 1.0,
 ) -> Impacts:
-    """At 1 m/s; worlds that diverge are meant to, and end where they did."""
+    """Slide at 1 m/s; worlds that diverge are expected to, and end where they did."""
     given = np.broadcast_arrays(*map(np.atleast_1d, (kp, kv, dt, depth, mass)))
     kp, kv, dt, depth, mass = (np.array(x, dtype=float) for x in given)
     with warnings.catch_warnings():

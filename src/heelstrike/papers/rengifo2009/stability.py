@@ -1,4 +1,4 @@
-"""Where a fixed step may take the imposed acceleration, and where it may not.
+"""Stability of the imposed acceleration in fixed steps.
 
 A mass meets the ground without gravity, symplectic steps; gamma = kv dt, kappa = kp dt^2. At the
 acceleration of the step's start, gamma + kappa theta > 1 turns it round in one step, and it gains
@@ -72,7 +72,7 @@ def _bounces(form: str, gamma: np.ndarray, kappa: np.ndarray, theta: np.ndarray)
 
 
 def _map(form: str) -> np.ndarray:
-    """The largest |speed| after the contact over the place of entry, (gamma, kappa)."""
+    """Return the largest |speed| after the contact over the place of entry, (gamma, kappa)."""
     gamma, kappa, theta = np.meshgrid(GAMMA, KAPPA, PLACES, indexing="ij")
     e = _bounces(form, gamma.ravel(), kappa.ravel(), theta.ravel())
     return np.asarray(np.abs(e).reshape(gamma.shape).max(axis=2))

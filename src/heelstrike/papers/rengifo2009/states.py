@@ -47,7 +47,9 @@ def thrown() -> xr.Dataset:
 
 
 def names() -> dict[frozenset[int], int]:
-    """The ten states of a foot, by its touching vertices; edges join vertices that share x or y."""
+    """Return the ten states of a foot, by its touching vertices; edges join vertices that share x
+    or y.
+    """
     robot = hs.load("hoap1")
     body = robot.points[0].body
     corners = np.array([point.position[:2] for point in robot.points if point.body == body])
@@ -63,7 +65,7 @@ def names() -> dict[frozenset[int], int]:
 
 
 def states(data: xr.Dataset) -> np.ndarray:
-    """Of each foot, (world, time, foot)."""
+    """Return the state of each foot, (world, time, foot)."""
     known = names()
     code = np.array(
         [known.get(frozenset(i for i in range(4) if bits >> i & 1), OTHER) for bits in range(16)]
@@ -74,7 +76,7 @@ def states(data: xr.Dataset) -> np.ndarray:
 
 
 def visited() -> Result:
-    """How many of the hundred were there."""
+    """Return how many of the hundred states occurred."""
     data = thrown()
     found = states(data)
     flat = found.reshape(-1, 2)

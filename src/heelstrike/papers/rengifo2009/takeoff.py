@@ -28,7 +28,7 @@ LIMIT = -2 / (3 * ALPHA)
 
 
 def laws() -> dict[str, hs.Elastic | hs.FeedbackLinearized]:
-    """By what is said of them."""
+    """Return the rows by their statement."""
     as_printed = hs.HuntCrossley(k=STIFFNESS, alpha=ALPHA, adhesive=True)
     return {
         "Hunt-Crossley, unclamped": hs.Elastic(as_printed, friction=None),
@@ -40,7 +40,7 @@ def laws() -> dict[str, hs.Elastic | hs.FeedbackLinearized]:
 
 
 def takeoff() -> Result:
-    """The least force under each law, and how fast the foot leaves."""
+    """Return the least force under each law, and how fast the foot leaves."""
     made = {name: pulled_off(law, PULLS, STEPS, EVERY) for name, law in laws().items()}
     rows: list[Row] = []
     for name, data in made.items():

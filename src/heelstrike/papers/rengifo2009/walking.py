@@ -29,7 +29,7 @@ RATE = 1000.0
 
 @dataclass(frozen=True)
 class Way:
-    """How it is simulated."""
+    """Settings of the simulation."""
 
     name: str
     rule: str
@@ -62,7 +62,7 @@ class Walked:
     """Whether its foot is to carry all, (time, 8)."""
 
     def false_impacts(self) -> list[float]:
-        """From the first lift to the last landing: how deep each vertex had been before [m]."""
+        """Return how deep each vertex had been from the first lift to the last landing [m]."""
         found = []
         begin, end = walk_span()
         for vertex in range(self.height.shape[1]):
@@ -79,7 +79,7 @@ class Walked:
         return found
 
     def first_stance(self) -> slice:
-        """Of the right foot, from its first landing to its next lift: what figs 12 to 14 show."""
+        """Return the stance of the right foot that figs 12 to 14 show."""
         gait = motion().settings
         landing = gait["rest"] + gait["period"]
         lift = landing + gait["period"] * (1 + gait["double"])
@@ -93,7 +93,7 @@ def motion() -> Motion:
 
 
 def walk_span() -> tuple[float, float]:
-    """When the first foot is lifted and the last has landed [s]."""
+    """Return the times at which the first foot is lifted and the last has landed [s]."""
     gait = motion().settings
     return (
         gait["rest"] + gait["double"] * gait["period"],

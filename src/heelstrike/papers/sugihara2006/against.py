@@ -1,4 +1,4 @@
-"""What figs 7 and 8 share: a measure of the robot that stands up, against lambda and against
+"""Figs 7 and 8: a measure of the robot that stands up, against lambda and against
 smoothing, with and without membrane, all other measures beside it.
 """
 
@@ -67,8 +67,8 @@ def by_lambda(
     holds: Callable[[Stance | None, Stance], bool],
     claims: tuple[str, str],
 ) -> list[Row]:
-    """A row for each of the paper's lambdas: `holds` of the one before and this one, the claims
-    for the first and for the others.
+    """Return a row for each of the paper's lambdas: `holds` of the one before and this one, the
+    claims for the first and for the others.
     """
     what, unit, scale = LINES[measure]
     name = f"{what}{f' [{unit}]' if unit else ''}"

@@ -1,4 +1,5 @@
-"""What the paper's velocities leave out: K' q' dt of (19), and in (21) all of b but gravity (S4).
+"""Terms that the paper's velocities leave out: K' q' dt of (19), and in (21) all of b but gravity
+(S4).
 
     v_i + K_i^T dq' (+ K_i'^T q' dt)            (19); bias="drop" is literal, "keep" has the rest
     dq' = H^-1 (u_E - b) dt + ...               (21); forces="b-hat" is literal, "b" has the rest
@@ -32,7 +33,7 @@ NAMES = {"drop": "(19) literal", "keep": "(19) whole", "b": "b", "b-hat": "b-hat
 
 @dataclass(frozen=True)
 class Soles:
-    """What the points of the soles do, at each of STEPS."""
+    """Return the motion of the soles' points at each of STEPS."""
 
     normal: np.ndarray
     """Largest speed [m/s]."""

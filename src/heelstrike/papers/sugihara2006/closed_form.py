@@ -1,4 +1,4 @@
-"""What follows from (13) and (14) alone, for a mass m on n points.
+"""Consequences of (13) and (14) alone, for a mass m on n points.
 
 With kappa = n k dt^2 / m, gamma = n c dt / m, the step of (d, dt d') in contact is linear. Its
 trace and determinant:
@@ -38,7 +38,7 @@ G = 9.81
 
 
 def stable(equation: int, scheme: str, kappa: Floats, gamma: Floats) -> NDArray[np.bool_]:
-    """Where going in is stable, by the inequalities above."""
+    """Return where compression is stable, by the inequalities above."""
     if scheme == "euler" and equation == 13:
         return (kappa < gamma) & (2 * gamma < 4 + kappa)
     triple = 3 if (scheme, equation) == ("symplectic", 14) else 1

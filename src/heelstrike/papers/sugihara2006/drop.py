@@ -43,7 +43,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class Variant:
-    """What the paper does not say of the robot."""
+    """Properties of the robot that the paper does not state."""
 
     rotors: bool
     implicit: bool
@@ -60,7 +60,7 @@ VARIANTS = tuple(Variant(*choice) for choice in product((True, False), repeat=2)
 
 @dataclass(frozen=True)
 class Drops:
-    """What came of drops under each law, (law, world)."""
+    """Results of drops under each law, (law, world)."""
 
     peak: np.ndarray
     """Highest place of the CoM from 10 ms after touchdown on, over where it fell from [m]."""
@@ -76,12 +76,12 @@ class Drops:
 
     @property
     def thrown(self) -> np.ndarray:
-        """Where the CoM rises above where it fell from, or the world diverged."""
+        """Worlds in which the CoM rises above its start, or which diverged."""
         return np.asarray((self.peak > 0) | self.failed)
 
     @property
     def gained(self) -> np.ndarray:
-        """Where the floor has created energy."""
+        """Worlds in which the floor has created energy."""
         return np.asarray((self.created > GAINED) | self.failed)
 
 
@@ -98,7 +98,9 @@ def simulator(variant: Variant) -> hs.Simulator:
 
 
 def poses(robot: hs.Robot, count: int) -> np.ndarray:
-    """The stance, and others tilted and bent at random, HEIGHT above the floor, (count, nq)."""
+    """Return the stance, and others tilted and bent at random, HEIGHT above the floor, (count,
+    nq).
+    """
     rng = np.random.default_rng(0)
     made = np.tile(robot.pose("stance"), (count, 1))
     for i, q in enumerate(made):
@@ -113,7 +115,7 @@ def poses(robot: hs.Robot, count: int) -> np.ndarray:
 
 
 def heights(robot: hs.Robot, q: np.ndarray) -> np.ndarray:
-    """Of every contact point [m]."""
+    """Return the depth of every contact point [m]."""
     place = placements(robot, q)
     return np.array(
         [place[p.body][0][2] @ p.position + place[p.body][1][2] - p.radius for p in robot.points]
@@ -135,7 +137,7 @@ def drops(
     seconds: float = DURATION,
     sample: float = SAMPLE,
 ) -> Drops:
-    """A world for each pose (and step, and damping), on each of the floors."""
+    """Return a world for each pose (and step, and damping), on each of the floors."""
     steps = np.broadcast_to(dt, len(q0))
     every = max(round(sample / float(steps.max())), 1)
     with warnings.catch_warnings():
@@ -154,7 +156,7 @@ def drops(
 
 
 def _varied(steps: np.ndarray, c: np.ndarray) -> dict[str, Any]:
-    """Of all worlds: the step, and the floors, of which the other law's is far below."""
+    """Return step and floors of all worlds; the other law's floor is far below."""
     count, laws = len(steps), len(EQUATIONS)
     vary: dict[str, Any] = {"dt": np.tile(steps, laws)}
     for i, equation in enumerate(EQUATIONS):

@@ -1,4 +1,4 @@
-"""What [Sugihara2006] prints and what is meant, or left open."""
+"""Errata of [Sugihara2006]: what is printed, and what is meant or left open."""
 
 from heelstrike.papers.errata import Erratum
 

@@ -32,7 +32,7 @@ DEEP = 1e-6
 
 @dataclass(frozen=True)
 class Terms:
-    """Of one step, against lambda or smoothing."""
+    """Return the curve of one step against lambda or smoothing."""
 
     values: np.ndarray
     residual: np.ndarray
@@ -45,7 +45,7 @@ class Terms:
 
 @cache
 def terms(rule: str = "paper") -> Terms:
-    """The robot standing at rest, one step for each value."""
+    """Return the robot standing at rest, one step for each value."""
     values = TRIED if rule == "paper" else SMOOTHINGS
     sim = simulator(rule, "bare")
     q0 = sim.robot.pose("stance").copy()

@@ -20,7 +20,7 @@ PARTS = {"arms": ("_SFE", "_SAA", "_SHR", "_EB"), "legs": ("_LR", "_LAA", "_LFE"
 
 
 def fig5() -> Result:
-    """Of the bundled hoap1."""
+    """Reproduce fig 5 for the bundled hoap1."""
     robot = hs.load("hoap1")
     names = [joint.name for joint in robot.joints]
     count = {
@@ -41,7 +41,7 @@ def fig5() -> Result:
 
 
 def tall(robot: hs.Robot) -> float:
-    """From the lowest to the highest of its shapes, joints at zero [m]."""
+    """Return the height from the lowest to the highest shape, with joints at zero [m]."""
     place = placements(robot, robot.neutral)
     ends = []
     for shape in robot.shapes:

@@ -86,7 +86,9 @@ def fig6() -> Result:
 
 
 def _thrown(cell: Cell) -> list[Row]:
-    """How many poses are thrown up: a law that keeps the robot on the floor throws up none."""
+    """Count the poses that are thrown up; a law that keeps the robot on the floor throws up
+    none.
+    """
     rows, made = [], cell.made
     peak, energy = 1e3 * np.median(made.peak, axis=1), np.median(made.created, axis=1)
     remark = (
@@ -104,7 +106,7 @@ def _thrown(cell: Cell) -> list[Row]:
 
 
 def _causes(cells: list[Cell]) -> list[Row]:
-    """Which of the choices it is."""
+    """Return which of the choices applies."""
     alone = np.sum([cell.alone for cell in cells], axis=0)
     rotors, none = (_count(cells, "rotors", choice) for choice in (True, False))
     implicit, explicit = (_count(cells, "implicit", choice) for choice in (True, False))
@@ -186,19 +188,21 @@ def _largest(variant: Variant) -> list[Row]:
 
 
 def _last(tried: np.ndarray, bad: np.ndarray) -> float:
-    """The last step before the first that is bad [s]; 0 if none."""
+    """Return the last step before the first that is bad [s]; 0 if none."""
     first = int(bad.argmax()) if bad.any() else len(bad)
     return float(tried[first - 1]) if first else 0.0
 
 
 def _sweep() -> Drops:
-    """The stance at 2.5 ms on floors with less of a damper, with rotors and an implicit servo."""
+    """Return the stance at 2.5 ms on floors with less of a damper, with rotors and an implicit
+    servo.
+    """
     sim = simulator(VARIANTS[0])
     return drops(sim, STEPS[1], np.tile(poses(sim.robot, 1), (len(DAMPINGS), 1)), DAMPINGS)
 
 
 def _swept(swept: Drops) -> list[Row]:
-    """What (14) does as the damper of (13) goes."""
+    """Show (14) as the damper of (13) vanishes."""
     rise = 1e3 * swept.peak
     return [
         shown(

@@ -168,7 +168,7 @@ def _small_epsilon(made: tuple[Stance, ...]) -> list[Row]:
 
 
 def _consistent(reading: str, made: tuple[Stance, ...]) -> list[Row]:
-    """The worst over all smoothings."""
+    """Return the worst over all smoothings."""
     name = f"consistent rule, {READINGS[reading]}"
     return [
         below(

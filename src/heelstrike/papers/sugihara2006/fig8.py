@@ -51,7 +51,7 @@ def _literal(reading: str, made: tuple[Stance, ...]) -> list[Row]:
     name, first, most = READINGS[reading], made[0], made[len(LAMBDAS) - 1]
 
     def as_told(last: Stance | None, stance: Stance) -> bool:
-        """The first the most uneven of all, the others more even than it."""
+        """Return the first the most uneven of all, the others more even than it."""
         return first.spread > (most if last is None else stance).spread
 
     rows = by_lambda(reading, made, "spread", as_told, ("disproportionate", "smoother"))

@@ -85,7 +85,7 @@ def _fell(walked: Walked) -> bool:
 
 
 def _wanted() -> float:
-    """The way that the gait goes [m]."""
+    """Return the way that the gait goes [m]."""
     return float(gait().settings["length"] * (gait().settings["steps"] - 1))
 
 

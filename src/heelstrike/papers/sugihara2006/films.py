@@ -53,7 +53,7 @@ def film(motion: Motion, soft: bool = False) -> hs.Recording:
 
 
 def fig10() -> Result:
-    """The walk that succeeds."""
+    """Return the walk that succeeds."""
     motion = gait()
     run = film(motion)
     com = run.data["com"].values[0]
@@ -84,7 +84,7 @@ def fig10() -> Result:
 
 
 def fig11() -> Result:
-    """The walk that falls."""
+    """Return the walk that falls."""
     motion = gait()
     run = film(motion, soft=True)
     com, time = run.data["com"].values[0], run.data["time"].values
@@ -111,7 +111,7 @@ def fig11() -> Result:
 
 
 def _why(run: hs.Recording, motion: Motion, falls: float) -> list[Row]:
-    """The reason of the fall: one ankle is softer than the pendulum above it."""
+    """Return the reason of the fall: one ankle is softer than the pendulum above it."""
     robot, height = hs.load("hoap1"), float(run.data["com"].values[0, 0, 2])
     ankles = [joint.iv for joint in robot.joints if joint.name.endswith(("_AFE", "_AAA"))]
     weight = MASS * G * height
@@ -141,7 +141,7 @@ def _deepest(run: hs.Recording) -> Row:
 
 
 def fig12() -> Result:
-    """The jump."""
+    """Return the jump."""
     motion = jump(hs.load("hoap1"))
     run = film(motion)
     com, time = run.data["com"].values[0], run.data["time"].values
@@ -190,7 +190,7 @@ def fig12() -> Result:
 
 
 def _slid(run: hs.Recording, since: float) -> float:
-    """How far the soles' points are at the end from where they were, along the floor [m]."""
+    """Return the distance along the floor of the soles' points from their start [m]."""
     robot, q = run.robot, run.data["q"].values[0]
     then = int(np.searchsorted(run.data["time"].values, since))
     first, last = (placements(robot, q[k]) for k in (then, -1))

@@ -1,4 +1,4 @@
-"""What the points of a robot that lands feel, and whether a step on the floor is stable there.
+"""Effective masses at the points of a landing robot, and whether a step is stable there.
 
 The mass is 1 / lambda_max of the normal block of the points that touch together, with rotor inertia
 and, of joints whose motor is not at its limit, the terms of an implicit servo in H. With it kappa =
@@ -36,7 +36,7 @@ class Landing:
 
 
 def landing(sim: hs.Simulator, variant: Variant, dt: float, q0: np.ndarray) -> Landing:
-    """Of every pose."""
+    """Return the effective masses of every pose."""
     made = drops(sim, dt, q0, seconds=UNTIL, sample=dt)
     mass = np.full(made.gained.shape, np.inf)
     radius = np.zeros_like(mass)
@@ -54,7 +54,7 @@ def landing(sim: hs.Simulator, variant: Variant, dt: float, q0: np.ndarray) -> L
 def _mass(
     sim: hs.Simulator, variant: Variant, dt: float, made: Drops, at: tuple[int, int, int]
 ) -> float:
-    """Of one sample [kg]."""
+    """Return the effective mass of one sample [kg]."""
     robot, q = sim.robot, made.samples["q"][at]
     where = [robot.points[i] for i in np.flatnonzero(heights(robot, q) < 0)]
     if not where:

@@ -1,4 +1,4 @@
-"""Where a floor of stiffness k can be stepped at dt: by (13), by (14), and implicitly.
+"""Stability maps over stiffness k and step dt: by (13), by (14), and implicitly.
 
 k from 1e3 to 1e7 N/m, dt from 0.1 to 10 ms, a world for every pair. Damping is critical for the
 whole mass on its n points, as the paper's own is, c = 2 sqrt(k m / n), and works both ways, so that
@@ -66,7 +66,7 @@ def grid(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def floor(name: str, robot: bool) -> hs.Plane:
-    """A law under the name `floor`; a mass on a slide has no friction."""
+    """Return a law under the name `floor`; a mass on a slide has no friction."""
     spring = hs.LinearSpring(damping="both")
     if name == "implicit":
         law = hs.Elastic(spring, hs.Coulomb(MU, MU) if robot else None, implicit=True)
@@ -84,7 +84,7 @@ def damped(name: str, k: np.ndarray, dt: np.ndarray, share: float) -> dict[str, 
 
 @cache
 def mass_map(name: str) -> Map:
-    """Where the mass is unstable, (dt, k)."""
+    """Return where the mass is unstable, (dt, k)."""
     k, dt = (x.ravel() for x in grid(MASS_GRID))
     sim = hs.Simulator(hs.Scene(hs.load("foot"), floor(name, robot=False)))
     rest = G / k
@@ -97,7 +97,7 @@ def mass_map(name: str) -> Map:
 
 @cache
 def robot_map(name: str) -> Map:
-    """Where hoap1 does not stand, (dt, k)."""
+    """Return where hoap1 does not stand, (dt, k)."""
     k, dt = (x.ravel() for x in grid(ROBOT_GRID))
     scene = hs.Scene(hs.load("hoap1"), floor(name, robot=True))
     sim = hs.Simulator(scene, control=hs.Servo())
@@ -134,7 +134,7 @@ def maps() -> Result:
 
 @cache
 def corners() -> float:
-    """What the corners of hoap1's soles feel [kg]."""
+    """Return the effective mass at the corners of hoap1's soles [kg]."""
     return felt(hs.Simulator(hs.Scene(hs.load("hoap1"), floor("(13)", robot=True))))
 
 
@@ -192,7 +192,7 @@ def _robot_rows(robot: dict[str, Map]) -> list[Row]:
 
 
 def _predicted(name: str, k: np.ndarray, dt: np.ndarray, unstable: Map) -> Row:
-    """The limit of k, where the map has one, over that of what the corners feel."""
+    """Return the limit of k, where the map has one, over that of what the corners feel."""
     seen = [i for i in range(len(dt)) if unstable[i].any() and not unstable[i].all()]
     ours = np.array([_firmest(k[i], unstable[i]) for i in seen])
     theirs = (limit(name, corners(), MASS / POINTS) / dt[seen]) ** 2
@@ -222,7 +222,7 @@ def _compared(body: str, found: dict[str, Map]) -> list[Row]:
 
 
 def _firmest(k: np.ndarray, unstable: Map) -> float:
-    """The largest k below the first that is unstable; the least, where none is stable."""
+    """Return the largest k below the first that is unstable; the least, where none is stable."""
     first = int(unstable.argmax()) if unstable.any() else len(k)
     return float(k[max(first - 1, 0)])
 

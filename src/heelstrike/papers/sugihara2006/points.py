@@ -72,7 +72,9 @@ def _worlds(n: np.ndarray, dt: np.ndarray) -> dict[str, Any]:
 
 
 def largest_steps(equation: int) -> np.ndarray:
-    """The last step below which no start 1e-6 off rest grows a thousandfold, for each n [s]."""
+    """Return the last step below which no start 1e-6 off rest grows a thousandfold, for each n
+    [s].
+    """
     n, dt = (x.ravel() for x in np.meshgrid(N, DT, indexing="ij"))
     rest = MASS * G / (n * K)
     off = 1e-6 * rest
@@ -84,7 +86,7 @@ def largest_steps(equation: int) -> np.ndarray:
 
 
 def rebounds(equation: int) -> np.ndarray:
-    """How high the mass rises again, over the height that it fell from, (steps of the paper, n)."""
+    """Return the rebound height over the drop height, (steps of the paper, n)."""
     n, dt = (x.ravel() for x in np.meshgrid(N, STEPS))
     start = np.full(len(n), -HEIGHT), np.zeros(len(n))
     record = ("q", "kinetic")
@@ -103,7 +105,7 @@ def _most(equation: int, dt: float, limits: np.ndarray) -> Row:
 
 
 def _drops(heights: dict[int, np.ndarray]) -> list[Row]:
-    """The fewest points that throw the mass above the height that it fell from."""
+    """Return the fewest points that throw the mass above the height that it fell from."""
     rows = []
     for i, dt in enumerate(STEPS):
         fewest = {e: float(N[heights[e][i] > 1].min(initial=99)) for e in EQUATIONS}

@@ -69,7 +69,7 @@ def bounces(
 
 
 def greatest(equation: int) -> np.ndarray:
-    """The largest e over the place of entry, symplectic, (gamma, kappa)."""
+    """Return the largest e over the place of entry, symplectic, (gamma, kappa)."""
     gamma, kappa, theta = np.meshgrid(GAMMA, KAPPA, PLACES, indexing="ij")
     e = bounces(equation, "symplectic", theta.ravel(), kappa.ravel(), gamma.ravel())
     return np.asarray(e.reshape(theta.shape).max(axis=2))
@@ -112,7 +112,7 @@ def _row(
 
 
 def _regions(maps: dict[int, np.ndarray]) -> list[Row]:
-    """Where one law gains energy and the other does not."""
+    """Return where one law gains energy and the other does not."""
     gains = {equation: e > 1 + 1e-9 for equation, e in maps.items()}
     only_13 = float((gains[13] & ~gains[14]).mean())
     only_14 = float((gains[14] & ~gains[13]).mean())
@@ -139,7 +139,7 @@ def _regions(maps: dict[int, np.ndarray]) -> list[Row]:
 
 
 def _edge(kappa: float) -> float:
-    """The largest gamma, in steps of 0.0025, at which (13) gains and (14) does not."""
+    """Return the largest gamma, in steps of 0.0025, at which (13) gains and (14) does not."""
     gamma, theta = np.meshgrid(np.linspace(0, 0.2, 81), THETA[::5], indexing="ij")
     flat = theta.ravel(), np.full(theta.size, kappa), gamma.ravel()
     gains = {

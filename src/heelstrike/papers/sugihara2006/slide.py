@@ -38,7 +38,7 @@ def parameter(equation: int, name: str, surface: str = "floor") -> str:
 def simulator(
     equation: int, scheme: str = "symplectic", linear: bool = False, planes: int = 1
 ) -> hs.Simulator:
-    """A mass above one plane called floor, or above several called floor 1, floor 2, ..."""
+    """Return a mass above one plane called floor, or above several called floor 1, floor 2, ..."""
     names = ["floor"] if planes == 1 else [f"floor {i}" for i in range(1, planes + 1)]
     chosen = hs.Elastic(law(equation, linear), friction=None)
     scene = hs.Scene(hs.load("foot"), *(hs.Plane(name=name, law=chosen) for name in names))

@@ -56,7 +56,7 @@ def stability() -> Result:
 
 
 def grows(equation: int, scheme: str, kappa: np.ndarray, gamma: np.ndarray) -> Map:
-    """Whether a start 1 um off rest has grown a thousandfold, a world for every cell."""
+    """Return whether a start 1 um off rest has grown a thousandfold, one world per cell."""
     k, c = kappa.ravel() / DT**2, gamma.ravel() / DT
     worlds = len(k)
     pull = np.zeros((worlds, 3))

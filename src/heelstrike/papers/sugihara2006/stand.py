@@ -71,14 +71,14 @@ class Stance:
         return [i for i, name in enumerate(self.whole.points) if name.startswith(LEFT)]
 
     def part(self, name: str) -> Window:
-        """The steps of one of PARTS."""
+        """Return the steps of one of PARTS."""
         begin, end = (round(time / DT) for time in PARTS[name])
         names = ("normal", "tangent", "outward", "slip", "power", "mu_s", "mu_k")
         shorter = {name: getattr(self.whole, name)[begin:end] for name in names}
         return replace(self.whole, depth=self.whole.depth[begin : end + 1], **shorter)
 
     def _chatter(self, part: str) -> float:
-        """Of the left sole's vertex that chatters most [1/s]."""
+        """Chatter of the left sole's vertex that chatters most [1/s]."""
         return float(chatter(self.part(part))[1][self._of_left].max())
 
     def _spread(self, part: str) -> float:
@@ -117,17 +117,17 @@ class Stance:
 
     @property
     def sinking(self) -> float:
-        """Of the soles' points, standing, mean [m/s]."""
+        """Mean slip of the soles' points while standing [m/s]."""
         return float(slope(self.part("standing").depth, DT).mean())
 
     @property
     def depth(self) -> float:
-        """At the end, mean [m]."""
+        """Mean depth at the end [m]."""
         return float(self.whole.depth[-1].mean())
 
 
 def floor(rule: str, reading: str) -> hs.Plane:
-    """The floor of IV-C."""
+    """Return the floor of IV-C."""
     rigid = hs.Rigid(
         restitution=0.0, friction=hs.Coulomb(mu_s=1.0, mu_k=0.4), rule=rule, epsilon=EPSILON
     )
@@ -147,7 +147,7 @@ def simulator(rule: str, reading: str, rises: bool = False) -> hs.Simulator:
 
 @cache
 def motion() -> hs.Trajectory:
-    """From a crouch to the stance, a pose a step: corners of a coarser table would be felt."""
+    """Return the motion from a crouch to the stance, with a pose per step."""
     (_, rest), (_, up), _ = PARTS.values()
     made = stand_up(hs.load("hoap1"), seconds=up - rest, rest=rest)
     times = DT * np.arange(round(DURATION / DT) + 1)
@@ -162,7 +162,7 @@ def parameter(reading: str, name: str) -> str:
 
 @cache
 def stances(rule: str, reading: str, epsilon: float = EPSILON) -> tuple[Stance, ...]:
-    """The robot standing up, for every lambda and EXCESS, or for every smoothing."""
+    """Return the robot standing up, for every lambda and EXCESS, or for every smoothing."""
     literal = rule == "paper"
     values = (*LAMBDAS, EXCESS) if literal else SMOOTHINGS
     sim = simulator(rule, reading, rises=True)

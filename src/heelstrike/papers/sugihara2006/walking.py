@@ -51,7 +51,7 @@ def gait() -> Motion:
 
 @cache
 def walks(rule: str, reading: str) -> tuple[Walked, ...]:
-    """With and without static friction."""
+    """Reproduce the walk with and without static friction."""
     motion = gait()
     scene = hs.Scene(hs.load("hoap1"), floor(rule, reading))
     sim = hs.Simulator(scene, dt=DT, control=hs.Servo(reference=motion))

@@ -21,7 +21,7 @@ MUCH = 0.1
 
 
 def punch_posture(robot: Robot) -> np.ndarray:
-    """The stance with the right forearm raised."""
+    """Return the stance with the right forearm raised."""
     q = robot.pose("stance")
     for joint in robot.joints:
         if joint.name in ARM:

@@ -1,4 +1,4 @@
-"""What holds for any robot with the contact of section III.
+"""Bounds that hold for any robot with the contact of section III.
 
     f_max = c v_c, for the force falls from the start while the reduced mass is below c^2/k = 9 kg
     f_n(m_a) <= f_n <= f_n(infinite mass), while the servo neither brakes the hand nor drives it
@@ -47,7 +47,9 @@ def bounds() -> Result:
 
 
 def between(name: str, ours: float, mass: float, speed: float) -> Row:
-    """An impulse [N s] judged by that of a virtual mass and of an infinite one at this speed."""
+    """Return an impulse [N s] judged by that of a virtual mass and of an infinite one at this
+    speed.
+    """
     low, high = impulse(mass, speed), impulse(INFINITE, speed)
     remark = (
         f"Between {low:.3f} of the virtual mass and {high:.3f} of an infinite one, "

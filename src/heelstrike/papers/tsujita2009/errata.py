@@ -1,4 +1,4 @@
-"""What [Tsujita2009] prints and what is meant, or left open."""
+"""Errata of [Tsujita2009]: what is printed, and what is meant or left open."""
 
 from heelstrike.papers.errata import Erratum
 

@@ -1,4 +1,4 @@
-"""The same on a measured robot: HRP-4C, a sibling of HRP-2 whose masses and rotor inertias are
+"""Estimates for a measured robot: HRP-4C, a sibling of HRP-2 whose masses and rotor inertias are
 public. Its model is no part of this package: it is found by the variable HEELSTRIKE_DATA.
 
 The model says neither gains, limits nor a stance, so ours: hrp2's gains by kind of joint, no
@@ -45,7 +45,7 @@ REST = (500.0, 15.0)
 
 
 def ready(path: Path) -> Robot:
-    """The robot with gains and a stance."""
+    """Return the robot with gains and a stance."""
     robot = load(path)
     kp, kd, q = robot.kp.copy(), robot.kd.copy(), robot.neutral.copy()
     for joint in robot.joints[1:]:

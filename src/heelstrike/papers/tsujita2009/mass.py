@@ -35,7 +35,7 @@ TABLE = {  # by type, m_a [kg], v_c [m/s], f_max [N], f_n [N s]
 
 
 def law(damping: str = "compression", adhesive: bool = False) -> LinearSpring:
-    """The contact of section III."""
+    """Return the contact of section III."""
     return LinearSpring(k=K, c=C, damping=damping, adhesive=adhesive)
 
 
@@ -77,7 +77,7 @@ def table3() -> Result:
 
 
 def _readings(masses: np.ndarray, speeds: np.ndarray) -> list[Row]:
-    """How many printed impulses the other readings of the damper give."""
+    """Count the printed impulses that the other readings of the damper give."""
     table = np.array([row[3] for row in TABLE.values()])
     rows = []
     for words, other in {

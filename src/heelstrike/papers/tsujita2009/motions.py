@@ -45,13 +45,13 @@ LETTERS = {"A": 4.0, "B": 6.0, "C": 8.0}
 
 @cache
 def robot() -> Robot:
-    """The stand-in for HRP-2."""
+    """Return the stand-in for HRP-2."""
     return load("hrp2")
 
 
 @cache
 def posed(mass: float | str) -> Posture:
-    """The posture of a virtual mass on the line."""
+    """Return the posture of a virtual mass on the line."""
     own = robot()
     return posture(own, HAND, mass=mass, q=punch_posture(own), place=LINE, margin=MARGIN)
 
@@ -64,18 +64,18 @@ def motion(name: str) -> Motion:
 
 
 def motion_of(own: Robot, hand: str, q: np.ndarray, speed: float) -> Motion:
-    """A punch that hits in a posture."""
+    """Return a punch that hits in a posture."""
     return punch(own, hand, speed, at=q, reach=REACH, follow=FOLLOW, rest=REST)
 
 
 @cache
 def simulated(name: str, floor: str) -> MotionRun:
-    """A motion in the full simulation, from rest until 0.1 s after the hit."""
+    """Return a motion in the full simulation, from rest until 0.1 s after the hit."""
     return simulated_of(robot(), HAND, motion(name), floor)
 
 
 def simulated_of(own: Robot, hand: str, made: Motion, floor: str) -> MotionRun:
-    """A punch by PD alone: the torques of the motion are left out."""
+    """Return a punch by PD alone: the torques of the motion are left out."""
     bare = Trajectory(made.times, made.q)
     hits = made.settings["hits"]
     return simulate_motion(own, bare, hits, hand, target=Target(MASS), law=law(), floor=floor,
@@ -93,7 +93,7 @@ def simplified(torque: str = "full") -> Estimate:
 
 @cache
 def points() -> HitResult:
-    """The virtual masses of the nine, alone."""
+    """Return the virtual masses of the nine, alone."""
     made = simplified()
     return point_impact(made.virtual_mass, made.speed, Target(MASS), law())
 

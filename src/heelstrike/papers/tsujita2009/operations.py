@@ -29,7 +29,7 @@ SIZES = (8, 16, 24, 32)
 
 
 def hrp2_cost(steps: int) -> Cost:
-    """The paper's counts for HRP-2."""
+    """Return the paper's counts for HRP-2."""
     return printed(28, (7, 7, 7, 7), 7, steps)
 
 

@@ -42,7 +42,7 @@ def table1() -> Result:
 
 
 def fig6() -> Result:
-    """The three postures, in the motions at 1.0 m/s."""
+    """Return the three postures, in the motions at 1.0 m/s."""
     ends = [motions.posed(name).virtual_mass for name in ("least", "most")]
     remark = "What hrp2 can have on this line, standing like this; postures are local optima."
     rows = [

@@ -54,7 +54,7 @@ CASES = ("C-1", "C-2", "C-3")
 
 
 def table2() -> Result:
-    """On the rigid floor."""
+    """Reproduce table II on the rigid floor."""
     rows: list[Row] = []
     made, bare = motions.simplified(), motions.simplified("damping")
     full = {name: motions.simulated(name, "rigid") for name in TABLE_2}
@@ -86,7 +86,7 @@ def table2() -> Result:
 
 
 def table2_elastic() -> Result:
-    """On the elastic floor."""
+    """Reproduce table II on the elastic floor."""
     made = motions.simplified()
     rows: list[Row] = []
     for i, name in enumerate(TABLE_2):
@@ -101,7 +101,7 @@ def table2_elastic() -> Result:
 
 
 def table3_errors() -> Result:
-    """What a virtual mass misses of the full simulation on the rigid floor."""
+    """Return the errors of a virtual mass against the full simulation on the rigid floor."""
     alone = motions.points()
     rows: list[Row] = []
     for i, (name, (peak, impulse)) in enumerate(TABLE_3.items()):
@@ -152,7 +152,7 @@ def _full(name: str, floor: str) -> list[Row]:
 
 
 def _errors(name: str, peak: float, impulse: float, floor: str = "rigid") -> list[Row]:
-    """Of peak and impulse."""
+    """Return the errors of peak and impulse."""
     run, theirs = motions.simulated(name, floor), TABLE_2[name]
     remark = ""
     if (name, floor) == ("A-1", "elastic"):
