@@ -33,7 +33,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.machine import machine
 from heelstrike.runtime.cuda import batch as cuda_batch
 from heelstrike.runtime.cuda.driver import current_device, free_memory
-from heelstrike.sweeps.fall import Fall, fall_of
+from heelstrike.sweeps.fell import FallCriterion, fall_criterion
 
 WORLDS, DURATION, CHECKED = 1_000_000, 0.5, 4096
 TOO_MANY = 10**9
@@ -127,7 +127,7 @@ def reductions(worlds: int, duration: float) -> dict[str, Any]:
     scene = hs.load_scene(SCENE)
     sim = scene.simulator(worlds=1, device="cuda")
     sim.begin_at(*scene.start)
-    fall = fall_of(sim)
+    fall = fall_criterion(sim)
     assert fall is not None
     refused = refusal(scene.simulator(worlds=TOO_MANY, device="cuda"))
     friction = {"ground.friction.mu_k": np.linspace(0.05, 0.6, worlds)}
@@ -174,7 +174,7 @@ def refusal(sim: hs.Simulator) -> str:
     raise SystemExit(f"{sim.worlds} worlds were taken")
 
 
-def judged(sim: hs.Simulator, fall: Fall) -> Any:
+def judged(sim: hs.Simulator, fall: FallCriterion) -> Any:
     """Who fell, by the program of a sweep, where the worlds lie."""
     nq = sim.robot.nq
     kernel = sim.compiled.target.kernel(("fall", nq), lambda: fall.program(nq), ["fell"], None)

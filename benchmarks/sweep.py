@@ -41,9 +41,9 @@ import heelstrike as hs
 from benchmarks.processes import waited, workers_of
 from benchmarks.step import sources
 from heelstrike.bench.standing import case, simulator
+from heelstrike.sweeps.definition import define_sweep
 from heelstrike.sweeps.job import STATE, Worker
-from heelstrike.sweeps.plan import Plan
-from heelstrike.sweeps.study import study_of
+from heelstrike.sweeps.plan import SweepPlan
 
 SCENE = "stand"
 GRID = {"ground.normal.k": "1e4:1e5:log:100"}
@@ -169,7 +169,7 @@ def overhead(source: str) -> dict[str, float]:
     sim = simulator(chosen.robot, chosen.dt)
     friction = {"ground.friction.mu_k": (0.5, 0.6)}
     duration, work = TURN_STEPS * float(sim.parameters["dt"][0]), TURN_STEPS * TURN_WORLDS
-    study = study_of(sim, Plan.of(None, friction, TURN_WORLDS, 0), duration)
+    study = define_sweep(sim, SweepPlan.of(None, friction, TURN_WORLDS, 0), duration)
     worker = Worker(study.job, study.kernel)
     worker.work(TURN_WORLDS, study.rows((0, TURN_WORLDS)))
     batch = worker._ready(TURN_WORLDS)

@@ -35,11 +35,11 @@ from heelstrike.sweeps import store
 from heelstrike.sweeps import sweep as sweeping
 from heelstrike.sweeps.axes import Random, grid_values
 from heelstrike.sweeps.cluster import work
-from heelstrike.sweeps.fall import Fall
-from heelstrike.sweeps.plan import Plan
-from heelstrike.sweeps.starts import depths
+from heelstrike.sweeps.definition import SweepDefinition, define_sweep
+from heelstrike.sweeps.fell import FallCriterion
+from heelstrike.sweeps.plan import SweepPlan
+from heelstrike.sweeps.start_depths import start_depths
 from heelstrike.sweeps.store import locked
-from heelstrike.sweeps.study import Study, study_of
 from tests import gpu, toppler
 from tests.cli import call
 
@@ -101,11 +101,11 @@ def test_grids():
 
 
 def test_grids_multiply_in_order_and_repeat():
-    plan = Plan.of({"a": [1, 2], "b": [10, 20, 30]}, None, 12, 0)
+    plan = SweepPlan.of({"a": [1, 2], "b": [10, 20, 30]}, None, 12, 0)
     found = plan.values(0, 12)
     assert found["a"].tolist() == [1, 1, 1, 2, 2, 2] * 2
     assert found["b"].tolist() == [10, 20, 30] * 4
-    assert Plan.of({"a": [1, 2], "b": [10, 20, 30]}, None, None, 0).worlds == 6
+    assert SweepPlan.of({"a": [1, 2], "b": [10, 20, 30]}, None, None, 0).worlds == 6
 
 
 def test_draws_are_those_of_a_stream_read_at_any_place():
@@ -114,11 +114,11 @@ def test_draws_are_those_of_a_stream_read_at_any_place():
     raw = np.random.Philox(key=key).random_raw(1000)
     wanted = 2.0 + 3.0 * ((raw >> np.uint64(11)) * 2.0**-53)
     random = Random(2.0, 5.0)
-    np.testing.assert_array_equal(random.drawn(7, "x", 0, 1000), wanted)
+    np.testing.assert_array_equal(random.draw(7, "x", 0, 1000), wanted)
     for first, last in ((0, 1), (1, 2), (3, 17), (400, 1000)):
-        np.testing.assert_array_equal(random.drawn(7, "x", first, last), wanted[first:last])
-    assert not np.isin(random.drawn(8, "x", 0, 1000), wanted).any()
-    assert not np.isin(random.drawn(7, "y", 0, 1000), wanted).any()
+        np.testing.assert_array_equal(random.draw(7, "x", first, last), wanted[first:last])
+    assert not np.isin(random.draw(8, "x", 0, 1000), wanted).any()
+    assert not np.isin(random.draw(7, "y", 0, 1000), wanted).any()
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_draws_are_those_of_a_stream_read_at_any_place():
     ],
 )
 def test_distributions_have_their_moments(random, mean, sigma):
-    values = random.drawn(0, "x", 0, 100_000)
+    values = random.draw(0, "x", 0, 100_000)
     values = np.log(values) if random.kind == "log" else values
     # five standard errors of a mean, and of a deviation
     assert abs(values.mean() - mean) < 5 * sigma / np.sqrt(1e5)
@@ -183,7 +183,7 @@ def test_a_simulator_with_a_law_of_ones_own():
 def test_a_joint_that_starts_elsewhere_is_held_there():
     scene = '[[robot]]\nmodel = "hoap1"\ndrop = 0.0\n[servo]\n[[surface]]\ntype = "plane"\n'
     Path("robot.toml").write_text(scene)
-    study = study_of("robot.toml", Plan.of({"start.q.R_KN": [0.1, 0.2]}, None, None, 0))
+    study = define_sweep("robot.toml", SweepPlan.of({"start.q.R_KN": [0.1, 0.2]}, None, None, 0))
     rows = study.rows((0, 2))
     joint = next(j for j in study.sim.robot.joints if j.name == "R_KN")
     assert (
@@ -198,16 +198,16 @@ def test_starts_are_checked_in_every_world_as_it_is():
     text = '[[robot]]\nmodel = "hoap1"\ndrop = 0.01\n[servo]\n[[surface]]\ntype = "plane"\n'
     Path("robot.toml").write_text(text)
     both = {"start.q.root.z": [0.2963, 0.2883], "start.q.R_AFE": [-0.2414, 0.0586]}
-    study = study_of("robot.toml", Plan.of(both, None, None, 0))
+    study = define_sweep("robot.toml", SweepPlan.of(both, None, None, 0))
     rows = study.rows((0, 4))
-    found = depths(study.sim.plan, {**study.job.base, **rows})
+    found = start_depths(study.sim.plan, {**study.job.base, **rows})
     wanted = [contacts_at(study.sim.scene, q)[0] for q in rows["q"]]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)  # rounding of sums of some metres
     said = r"world 3, start\.q\.root\.z = 0\.2883, start\.q\.R_AFE = 0\.0586: .* 13\.\d mm inside"
     with pytest.raises(HeelstrikeError, match=said):
         study.check()
     for path in both:
-        study_of("robot.toml", Plan.of({path: both[path]}, None, None, 0)).check()
+        define_sweep("robot.toml", SweepPlan.of({path: both[path]}, None, None, 0)).check()
 
 
 def test_ground_that_rises_into_a_start_is_refused():
@@ -239,7 +239,7 @@ def test_paths_that_are_no_names_in_a_file():
 
 def test_who_fell():
     """Low, tilted by 70 degrees about x, turned about the vertical: by the definition."""
-    judge = Fall(0, 0.3, (0.0, 0.0, 1.0))
+    judge = FallCriterion(0, 0.3, (0.0, 0.0, 1.0))
     tilt, turn = np.radians(70) / 2, np.radians(170) / 2
     q = np.array(
         [
@@ -268,7 +268,7 @@ def test_bytes_do_not_depend_on_chunks_and_threads(whole, options):
 
 
 def test_bytes_do_not_depend_on_the_lanes(whole, monkeypatch):
-    """Chunks by workers of 2, 4, 8 and 1 lanes, from a program that was shipped as bytes."""
+    """Chunks by workers of 2, 4, 8 and 1 lanes, from a program that was sent as bytes."""
     widths, used = iter([2, 4, 8, 1] * 3), []
 
     class Mixed(jobs.Worker):
@@ -279,9 +279,9 @@ def test_bytes_do_not_depend_on_the_lanes(whole, monkeypatch):
             return super().work(*arguments)
 
     monkeypatch.setattr(sweeping, "Worker", Mixed)
-    job = Study.job
-    shipped = property(lambda study: jobs.shipped(job.func(study), study.sim))
-    monkeypatch.setattr(Study, "job", shipped)
+    job = SweepDefinition.job
+    with_program = property(lambda study: jobs.with_program(job.func(study), study.sim))
+    monkeypatch.setattr(SweepDefinition, "job", with_program)
     swept(chunk=5)
     assert set(used) == {1, 2, 4, 8}
     assert content() == whole
@@ -360,9 +360,9 @@ def test_only_what_is_asked_for_is_kept():
     assert set(some.data_vars) == {"failed", "steps", "peak_force", "impulse"}
     assert all(some[name].equals(every[name]) for name in some.data_vars)
     assert "peak force" in str(hs.Recording.load("made/sweep.nc").summary())
-    plan = Plan.of(GRID, RANDOM, WORLDS, 3)
+    plan = SweepPlan.of(GRID, RANDOM, WORLDS, 3)
     values = sum(x.nbytes for x in some.variables.values() if "world" in x.dims)
-    size = study_of("ball.toml", plan, keep=["peak_force", "impulse"]).bytes * WORLDS
+    size = define_sweep("ball.toml", plan, keep=["peak_force", "impulse"]).bytes * WORLDS
     assert values <= size < 1.5 * values
     bare = swept("bare", keep=[])
     assert set(bare.data.data_vars) == {"failed", "steps"}
@@ -393,12 +393,12 @@ def test_who_fell_is_judged_on_the_gpu_and_little_is_copied_back(monkeypatch):
 def test_chunks_fit_into_the_gpu(monkeypatch):
     """Half of what is free is for the worlds of a chunk; what a user says is taken or refused."""
     driver = gpu.install(monkeypatch)
-    plan = Plan.of(None, RANDOM, 3000, 3)
-    study = study_of("ball.toml", plan, device="cuda")
-    assert sweeping._chunk(study, shared=False) == 3000
+    plan = SweepPlan.of(None, RANDOM, 3000, 3)
+    study = define_sweep("ball.toml", plan, device="cuda")
+    assert sweeping.chunk_size(study, shared=False) == 3000
     driver.free = 2 * 300 * study.kernel.world_bytes
     assert study.kernel.max_worlds == 600
-    assert sweeping._chunk(study, shared=False) == 256  # a multiple of 128
+    assert sweeping.chunk_size(study, shared=False) == 256  # a multiple of 128
     options = {"grid": None, "worlds": 3000, "duration": 0.002, "device": "cuda"}
     swept("fits", **options)
     assert json.loads(Path("fits/sweep.json").read_text())["chunk"] == 256
@@ -425,11 +425,11 @@ def test_ten_thousand_worlds_cost_one_compile(monkeypatch):
     ("options", "said"),
     [
         ({"grid": {"ground.normal.kk": [1]}}, "did you mean 'ground.normal.k'"),
-        ({"grid": {"gravity": [1]}}, "name one of them, gravity.x, gravity.y, gravity.z, or scale"),
+        ({"grid": {"gravity": [1]}}, "name one entry, gravity.x, gravity.y, gravity.z, or scale"),
         ({"grid": {"gravity.w": [1]}}, "gravity has no entry 'w'; entries: x, y, z"),
-        ({"grid": {"dt": [1e-3]}}, "sweep each dt by itself"),
+        ({"grid": {"dt": [1e-3]}}, "dt cannot vary; run a sweep for each dt"),
         ({"grid": {"ground.normal.k": [1e4, -1]}}, "k is -1.0; allowed: 0 to"),
-        ({"random": {"robot.mass_scale": (-0.1, 1)}}, "is a mass above 0 kg"),
+        ({"random": {"robot.mass_scale": (-0.1, 1)}}, "allowed: masses above 0 kg"),
         ({"grid": {"start.drop": [0.1, -0.2]}}, r"start.drop = -0.2: point .* inside 'ground'"),
         (
             {"scene": "stand", "grid": {"start.drop": [0]}, "random": {"start.q.R_KN": (0, 1)}},
@@ -444,19 +444,25 @@ def test_ten_thousand_worlds_cost_one_compile(monkeypatch):
             "'start.q.R_KN' and 'servo.q_ref.R_KN' set the same number",
         ),
         ({"grid": {"start.q.root.qw": [1]}}, "no start 'start.q.root.qw'"),
-        ({"grid": {"ground.normal.k": "1e3:1e6:lag:4"}}, "is no grid; write 1e3:1e6:log:64"),
-        ({"grid": {"ground.normal.k": "0:1:log:4"}}, "a logarithm needs numbers above 0"),
-        ({"grid": {"ground.normal.k": "1:2:1"}}, "2 to 1000000 values, not 1"),
-        ({"random": {"ground.normal.k": "2:1"}}, "2:1 goes downward; write 1:2"),
+        (
+            {"grid": {"ground.normal.k": "1e3:1e6:lag:4"}},
+            "grid: ground.normal.k is '1e3:1e6:lag:4'; allowed: texts such as 1e3:1e6:log:64",
+        ),
+        (
+            {"grid": {"ground.normal.k": "0:1:log:4"}},
+            "is '0:1:log:4'; allowed: positive ends of a log grid",
+        ),
+        ({"grid": {"ground.normal.k": "1:2:1"}}, "has 1 values; allowed: 2 to 1000000"),
+        ({"random": {"ground.normal.k": "2:1"}}, "2:1 ends below its start; write 1:2"),
         (
             {"random": {"ground.normal.alpha": 0.5}},
-            "random .ground.normal.alpha. = 0.5: write 0.9:1.1",
+            "random: ground.normal.alpha is 0.5; allowed: texts such as 0.9:1.1",
         ),
         ({"random": {"ground.normal.k": "1:2:3"}}, "no distribution '3'"),
-        ({"random": {"ground.normal.k": "1e4:2e4"}}, "is on the grid and random"),
-        ({"worlds": 20}, "no multiple of the grid's 7 = 7 points; take 21"),
-        ({"grid": None, "worlds": None}, "say how many worlds"),
-        ({"chunk": 0}, "chunk is a whole number above 0"),
+        ({"random": {"ground.normal.k": "1e4:2e4"}}, "is both on the grid and random"),
+        ({"worlds": 20}, "not a multiple of the grid's 7 = 7 points; use 21"),
+        ({"grid": None, "worlds": None}, "the number of worlds is not known; pass it"),
+        ({"chunk": 0}, "chunk is 0; allowed: integers above 0"),
         ({"device": "gpu"}, "no device 'gpu'"),
         ({"math": "fast"}, 'math="fast" is available for float32 on a GPU only'),
     ],
@@ -469,7 +475,7 @@ def test_refusals_come_before_anything_runs(options, said):
 
 def test_a_folder_of_another_sweep_is_refused():
     swept()
-    with pytest.raises(HeelstrikeError, match="holds this very sweep, finished; --resume"):
+    with pytest.raises(HeelstrikeError, match="already holds this sweep, finished; use --resume"):
         swept()
     with pytest.raises(HeelstrikeError, match="worlds 42, not 49"):
         swept(worlds=49, resume=True)
@@ -511,20 +517,20 @@ def test_a_kill_before_the_manifest_leaves_a_folder_that_may_be_used(whole):
 
 def test_half_a_sweep_is_refused_without_resume(monkeypatch):
     die_after(1, monkeypatch, chunk=5)
-    with pytest.raises(HeelstrikeError, match="begun and not finished; --resume goes on"):
+    with pytest.raises(HeelstrikeError, match="unfinished; use --resume to continue it"):
         swept()
-    with pytest.raises(HeelstrikeError, match="begun in chunks of 5 worlds; leave out --chunk"):
+    with pytest.raises(HeelstrikeError, match="started with chunks of 5 worlds; omit --chunk"):
         swept(chunk=6, resume=True)
 
 
 def test_a_disk_that_is_too_small_is_refused_before_anything_runs(monkeypatch, whole):
     """By the file's own size, twice: once as chunks."""
-    size = study_of("ball.toml", Plan.of(GRID, RANDOM, WORLDS, 3)).bytes * WORLDS
+    size = define_sweep("ball.toml", SweepPlan.of(GRID, RANDOM, WORLDS, 3)).bytes * WORLDS
     values = sum(x.nbytes for x in swept(None).data.variables.values() if "world" in x.dims)
     assert values <= size < 1.1 * values
     free = SimpleNamespace(free=2 * size - 1)
     monkeypatch.setattr(store.shutil, "disk_usage", lambda folder: free)
-    with pytest.raises(HeelstrikeError, match=r"needs .* GB in 'made', chunks and all"):
+    with pytest.raises(HeelstrikeError, match=r"needs .* GB in 'made', chunks included"):
         swept()
     free.free += 1
     swept(resume=True)
@@ -534,7 +540,7 @@ def test_a_disk_that_is_too_small_is_refused_before_anything_runs(monkeypatch, w
 def test_a_damaged_result_says_what_to_do(whole):
     swept()
     Path("made/sweep.nc").write_bytes(whole[:1000])
-    with pytest.raises(HeelstrikeError, match="is damaged; remove it, and --resume"):
+    with pytest.raises(HeelstrikeError, match="is damaged; remove it, and use --resume"):
         swept(resume=True).summary()
     Path("made/sweep.nc").unlink()
     swept(resume=True)
@@ -710,8 +716,8 @@ def test_a_node_that_worked_on_another_sweep_begins_anew():
     """Of the same program: from another start, for another time, with another path that varies."""
     ports = {"ground.normal.k": [2e4, 3e4], "ground.normal.alpha": [0.0, 0.4]}
     rows = [{port: np.array(numbers)[:, None]} for port, numbers in ports.items()]
-    study = study_of("ball.toml", Plan.of(GRID, None, None, 0))
-    job = jobs.shipped(study.job, study.sim)
+    study = define_sweep("ball.toml", SweepPlan.of(GRID, None, None, 0))
+    job = jobs.with_program(study.job, study.sim)
     lower = dict(job.base) | {"q": job.base["q"] - 0.01 * np.eye(7)[2]}
     others = replace(job, base=lower), replace(job, steps=50), job
     todo = [*((each, rows[0]) for each in others), (job, rows[1])]
@@ -725,7 +731,7 @@ def test_a_node_that_worked_on_another_sweep_begins_anew():
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (PaperRay.exceptions.RayError(), "chunk [0-9] was lost 6 times with its worker"),
+        (PaperRay.exceptions.RayError(), "the worker of chunk [0-9] was killed 6 times"),
         (PaperRay.exceptions.RayTaskError(), "install the same version on all nodes"),
     ],
 )
@@ -736,10 +742,10 @@ def test_what_a_cluster_cannot_do_is_a_sentence(monkeypatch, error, said):
 
 
 def test_another_version_on_a_node_is_refused():
-    study = study_of("ball.toml", Plan.of(GRID, None, None, 0))
-    job = jobs.shipped(study.job, study.sim)
+    study = define_sweep("ball.toml", SweepPlan.of(GRID, None, None, 0))
+    job = jobs.with_program(study.job, study.sim)
     with pytest.raises(
-        HeelstrikeError, match=r"this sweep is of Heelstrike 0\.0, and this machine"
+        HeelstrikeError, match=r"this sweep was started by Heelstrike 0\.0, but this machine"
     ):
         replace(job, version="0.0").kernel()
 
@@ -779,7 +785,7 @@ def test_ray_that_is_not_there_is_a_sentence(monkeypatch):
         here.setitem(sys.modules, "ray", PaperRay())
         unused.bind(("127.0.0.1", 0))  # and listens to nobody
         address = f"127.0.0.1:{unused.getsockname()[1]}"
-        with pytest.raises(HeelstrikeError, match=f"nobody answers at '{address}'"):
+        with pytest.raises(HeelstrikeError, match=f"no Ray cluster at '{address}'"):
             swept("unreached", ray=address)
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(HeelstrikeError, match=r"pip install heelstrike\[ray\]"):

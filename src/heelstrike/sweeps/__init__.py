@@ -1,15 +1,16 @@
-"""Many worlds over parameters, kept in a folder: grids and random draws, killed and resumed.
+"""Sweeps: many worlds over grids and random draws of parameters, which can be resumed.
 
-axes.py     values on a grid, values drawn at random
-plan.py     which world has which values
-places.py   what a path means: a parameter, a part of one, a mass, the start
-study.py    simulator, plan and what is kept, checked
-job.py      what a worker needs, and its work on a chunk of worlds
-fall.py     who fell
-store.py    the folder: manifest, lock, chunks
-join.py     all chunks as one NetCDF file
-cluster.py  workers on a Ray cluster
-progress.py how far it is
-outcome.py  what came of it
-sweep.py    hs.sweep
+axes.py             values on a grid, and random distributions
+plan.py             the values of each world
+parameter_paths.py  the meaning of a path: a parameter, an entry of one, a mass, the start
+definition.py       simulator, plan and kept variables, checked
+start_depths.py     how deep contact points start inside surfaces
+fell.py             the criterion of a fall
+job.py              the data of a worker, and its work on a chunk of worlds
+store.py            the folder: manifest, lock, chunks
+join.py             all chunks as one NetCDF file
+cluster.py          workers on a Ray cluster
+progress.py         the progress display
+outcome.py          the result: data, summary, figure
+sweep.py            hs.sweep
 """

@@ -1,13 +1,13 @@
-"""What a sweep varies: values on a grid, or drawn at random.
+"""The axes of a sweep: values on a grid, or random distributions.
 
-Draws are counter-based: the numbers of world i under a path are Philox's at counter i with a key of
-seed and path [Salmon2011], so they depend on nothing else. From u, w in [0, 1)
+Draws are counter-based: the numbers of world i for a path are those of Philox at counter i with a
+key of seed and path [Salmon2011], so that they depend on nothing else. From u, w in [0, 1)
 
     uniform     low + (high - low) u
     log         exp(log low + (log high - log low) u)
     normal      mean + sigma sqrt(-2 log(1 - u)) cos(2 pi w)          (Box and Muller)
 
-in code of our own emitter: values have the same bits on every machine.
+in compiled code of our own functions, so that values have the same bits on every machine.
 [Salmon2011] J. Salmon et al.: Parallel random numbers: as easy as 1, 2, 3, SC 2011.
 """
 
@@ -22,18 +22,20 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 from heelstrike.ir.program import Program
 from heelstrike.runtime.cache import cached_kernel
 
 BLOCK = 4
-"""Numbers of one count of Philox."""
+"""Numbers per count of Philox."""
 DIGITS = 12
-"""Of a grid's values, so that 1e4 is 10000 and not 9999.99999999999."""
-MOST = 10**6
-"""Values of an axis."""
+"""Significant digits of a grid's values, so that 1e4 is 10000 and not 9999.99999999999."""
+MAX_VALUES = 10**6
+"""Largest number of values of a grid axis."""
 GRID = "1e3:1e6:log:64, 0:1:11 or 0.2,0.4,0.8"
+"""Examples of grids."""
 RANDOM = "0.9:1.1, 1e3:1e6:log or 1:0.1:normal (mean and sigma)"
+"""Examples of distributions."""
 KINDS = ("uniform", "log", "normal")
 
 GridLike: TypeAlias = str | ArrayLike
@@ -42,52 +44,53 @@ RandomLike: TypeAlias = "str | Sequence[float | str] | Random"
 
 @dataclass(frozen=True)
 class Random:
-    """Drawn for each world: between two numbers, or about a mean."""
+    """A distribution from which a value is drawn for each world."""
 
     low: float
-    """The mean, where the kind is normal."""
+    """Lower end, or the mean of a normal distribution."""
     high: float
-    """Sigma, where the kind is normal."""
+    """Upper end, or the standard deviation of a normal distribution."""
     kind: str = "uniform"
-    """uniform, log or normal."""
+    """Kind: uniform, log or normal."""
 
     def __post_init__(self) -> None:
         a, b, kind = self.low, self.high, self.kind
         if kind not in KINDS:
-            raise HeelstrikeError(f"no distribution '{kind}'; distributions: {', '.join(KINDS)}")
+            raise UnknownNameError("distribution", kind, KINDS)
         if not (np.isfinite(a) and np.isfinite(b)):
-            raise HeelstrikeError(f"{a:g}:{b:g} are not finite; write {RANDOM}")
+            raise HeelstrikeError(f"{a:g}:{b:g} is not finite; write for instance {RANDOM}")
         if kind == "normal" and not b >= 0:
-            raise HeelstrikeError(f"sigma is at least 0, not {b:g}; write {RANDOM}")
+            raise ParameterError("sigma", b, "at least 0", f"write for instance {RANDOM}")
         if kind != "normal" and not a <= b:
-            raise HeelstrikeError(f"{a:g}:{b:g} goes downward; write {b:g}:{a:g}")
+            raise HeelstrikeError(f"{a:g}:{b:g} ends below its start; write {b:g}:{a:g}")
         if kind == "log" and not a > 0:
-            raise HeelstrikeError(f"a logarithm needs numbers above 0, not {a:g}")
+            raise HeelstrikeError(f"a log distribution needs positive ends; {a:g} is not positive")
 
-    def drawn(self, seed: int, path: str, first: int, last: int) -> np.ndarray:
-        """The values of the worlds first to last - 1."""
+    def draw(self, seed: int, path: str, first: int, last: int) -> np.ndarray:
+        """Return the values of the worlds first to last - 1."""
         u = unit_numbers(seed, path, first, last)
         if self.kind == "uniform":
             return self.low + (self.high - self.low) * u
         if self.kind == "log":
-            return np.clip(_made("log", self.low, self.high, u), self.low, self.high)
+            return np.clip(_compiled("log", self.low, self.high, u), self.low, self.high)
         w = unit_numbers(seed, f"{path} angle", first, last)
-        return _made("normal", self.low, self.high, u, w)
+        return _compiled("normal", self.low, self.high, u, w)
 
     def as_list(self) -> list[float | str]:
+        """Return the distribution as it stands in a manifest."""
         return [self.low, self.high, self.kind]
 
 
 def grid_values(path: str, given: GridLike) -> tuple[float, ...]:
-    """The values of a grid's axis, from text or numbers."""
-    values = _written(path, given) if isinstance(given, str) else _numbers(path, given)
+    """Return the values of a grid axis, from text or numbers."""
+    values = _parse_grid(path, given) if isinstance(given, str) else _numbers(path, given)
     if not values or not np.all(np.isfinite(values)):
-        raise HeelstrikeError(f"grid of '{path}': {given!r:.60} is no finite values; write {GRID}")
+        raise ParameterError(path, given, "finite numbers", f"write for instance {GRID}", "grid")
     return values
 
 
-def random_of(path: str, given: RandomLike) -> Random:
-    """A distribution from text, or from (low, high) or (low, high, kind)."""
+def parse_random(path: str, given: RandomLike) -> Random:
+    """Return a distribution from text, or from (low, high) or (low, high, kind)."""
     if isinstance(given, Random):
         return given
     try:
@@ -97,15 +100,15 @@ def random_of(path: str, given: RandomLike) -> Random:
         kind = str(words[2]).strip() if len(words) == 3 else "uniform"
         low, high = float(words[0]), float(words[1])
     except (TypeError, ValueError) as error:
-        raise HeelstrikeError(f"random '{path}' = {given!r:.60}: write {RANDOM}") from error
+        raise ParameterError(path, given, f"texts such as {RANDOM}", owner="random") from error
     try:
         return Random(low, high, kind)
     except HeelstrikeError as error:
-        raise HeelstrikeError(f"random '{path}': {error}") from error
+        raise HeelstrikeError(f"random '{path}': {error}", path=path, value=given) from error
 
 
 def unit_numbers(seed: int, path: str, first: int, last: int) -> np.ndarray:
-    """In [0, 1), one for each of the worlds first to last - 1."""
+    """Return a number in [0, 1) for each of the worlds first to last - 1."""
     key = int.from_bytes(sha256(f"{seed} {path}".encode()).digest()[:16], "little")
     begin = first // BLOCK
     bits = np.random.Philox(key=key, counter=begin)
@@ -113,7 +116,7 @@ def unit_numbers(seed: int, path: str, first: int, last: int) -> np.ndarray:
     return (raw[first - BLOCK * begin : last - BLOCK * begin] >> np.uint64(11)) * 2.0**-53
 
 
-def _written(path: str, text: str) -> tuple[float, ...]:
+def _parse_grid(path: str, text: str) -> tuple[float, ...]:
     words = [word.strip() for word in text.split(":")]
     try:
         if len(words) == 1:
@@ -122,22 +125,24 @@ def _written(path: str, text: str) -> tuple[float, ...]:
         if len(words) not in (3, 4) or (len(words) == 4 and words[2] not in ("lin", "log")):
             raise ValueError
     except (ValueError, OverflowError) as error:
-        raise HeelstrikeError(f"grid of '{path}': '{text}' is no grid; write {GRID}") from error
-    if not 2 <= count <= MOST or float(words[-1]) != count:
+        raise ParameterError(path, text, f"texts such as {GRID}", owner="grid") from error
+    if not 2 <= count <= MAX_VALUES or float(words[-1]) != count:
         raise HeelstrikeError(
-            f"grid of '{path}': a grid has 2 to {MOST} values, not {words[-1]}; more are --random"
+            f"the grid of '{path}' has {words[-1]} values",
+            path=path,
+            value=text,
+            allowed=f"2 to {MAX_VALUES}",
+            remedy="use --random for more",
         )
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise HeelstrikeError(f"grid of '{path}': {low:g}:{high:g} are not finite; write {GRID}")
+        raise ParameterError(path, text, "finite numbers", f"write for instance {GRID}", "grid")
     u = np.arange(count) / (count - 1)
     if words[2] != "log":
         values = low + (high - low) * u
     elif low > 0 and high > 0:
-        values = _made("log", low, high, u)
+        values = _compiled("log", low, high, u)
     else:
-        raise HeelstrikeError(
-            f"grid of '{path}': a logarithm needs numbers above 0, not {low:g}:{high:g}"
-        )
+        raise ParameterError(path, text, "positive ends of a log grid", owner="grid")
     return (low, *(float(f"{value:.{DIGITS}g}") for value in values[1:-1]), high)
 
 
@@ -147,12 +152,16 @@ def _numbers(path: str, given: ArrayLike) -> tuple[float, ...]:
     except (TypeError, ValueError):
         array = np.zeros((0, 0))
     if array.ndim != 1:
-        raise HeelstrikeError(f"grid of '{path}' is a list of numbers or a text such as {GRID}")
+        raise ParameterError(
+            path, given, f"a list of numbers, or a text such as {GRID}", "", "grid"
+        )
     return tuple(array.tolist())
 
 
-def _made(kind: str, a: float, b: float, u: np.ndarray, w: np.ndarray | None = None) -> np.ndarray:
-    """By compiled code, whose bits are the same everywhere."""
+def _compiled(
+    kind: str, a: float, b: float, u: np.ndarray, w: np.ndarray | None = None
+) -> np.ndarray:
+    """Return transformed numbers by compiled code, whose bits are the same on every machine."""
     angle = {} if w is None else {"w": w[:, None]}
     kernel = cached_kernel(("draw", kind), lambda: _program(kind))
     found = kernel(1, a=np.array([a]), b=np.array([b]), u=u[:, None], **angle)

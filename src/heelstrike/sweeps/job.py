@@ -1,8 +1,8 @@
-"""What a worker needs, and its work: a chunk of worlds from start to end.
+"""The data of a worker, and its work: chunks of worlds from start to end.
 
-A job is plain data. Its program is the traced step, for no lanes in particular (ir/code.py):
-each machine emits and compiles it for its own, and a world's bits do not depend on that. Laws that
-a user wrote are in the graph like ours; their Python is not needed.
+A job is plain data. Its program is the traced step, independent of the number of lanes
+(ir/code.py): each machine compiles it for itself, and the bits of a world do not depend on that.
+Laws of a user are part of the graph like built-in ones; their Python code is not needed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.runtime.kernel import Kernel
 from heelstrike.runtime.key import digest
 from heelstrike.simulate.target import Target
-from heelstrike.sweeps.fall import Fall
+from heelstrike.sweeps.fell import FallCriterion
 
 if TYPE_CHECKING:
     from heelstrike.ir.code import TracedProgram
@@ -28,36 +28,37 @@ if TYPE_CHECKING:
     from heelstrike.simulate.target import Worlds
 
 STATE = ("q", "v")
-"""At time 0: among a job's values, and no parameters."""
-TURN = 0.1
-"""Wall time between looks at progress and Ctrl-C [s]."""
+"""The state at time 0; it is among a job's values, but no parameter."""
+REPORT_PERIOD = 0.1
+"""Wall time between reports of progress, which also handle Ctrl-C [s]."""
 
 Report = Callable[[int], None]
-"""Told of steps that were made, in all worlds together; may raise."""
+"""Is called with the number of steps made, summed over worlds; may raise."""
 
 
 @dataclass(frozen=True)
-class Job:
-    """What all chunks have in common."""
+class SweepJob:
+    """The data that all chunks of a sweep share."""
 
     key: str
-    """Tells one program from another."""
+    """Digest of the program."""
     program: TracedProgram | None
-    """None where it stays in this process, with its kernel."""
+    """The traced step; None if the job stays in this process, with its kernel."""
     target: Target
     steps: int
     base: Mapping[str, np.ndarray]
-    """Parameters, and q and v at time 0: the same in all worlds unless a chunk says otherwise."""
+    """Parameters, and q and v at time 0; rows of a chunk replace them."""
     tables: Mapping[str, np.ndarray]
+    """Tables of the step, such as heights."""
     kept: tuple[str, ...]
-    """Memory that is kept at the end."""
-    fall: Fall | None = None
-    """Who judges whether a world fell, where that is kept."""
+    """Names of the memory that is kept at the end."""
+    fall: FallCriterion | None = None
+    """The criterion of a fall, if falls are kept."""
     version: str = heelstrike.__version__
 
     @property
     def identity(self) -> str:
-        """Tells one job from another."""
+        """Digest of the whole job."""
         numbers = [dict(self.base), dict(self.tables), list(self.kept), self._fall]
         return digest([self.key, astuple(self.target), self.steps, *numbers, self.version])
 
@@ -66,19 +67,19 @@ class Job:
         return () if self.fall is None else astuple(self.fall)
 
     def kernel(self, width: int | None = None) -> Kernel | CudaKernel:
-        """The program, compiled for this machine or found in its cache."""
+        """Return the program, compiled for this machine or from its cache."""
         program = self.program
         if program is None:
-            raise HeelstrikeError("this job has no program to compile; see `shipped`")
+            raise HeelstrikeError("this job has no program to compile; see `with_program`")
         if self.version != heelstrike.__version__:
             raise HeelstrikeError(
-                f"this sweep is of Heelstrike {self.version}, and this machine has "
+                f"this sweep was started by Heelstrike {self.version}, but this machine has "
                 f"{heelstrike.__version__}; install the same version on all nodes"
             )
         return self.target.kernel(("job", self.key), lambda: program, [], width)
 
-    def judge(self, width: int) -> Kernel | CudaKernel | None:
-        """The program that judges who fell, for as many lanes as the other has."""
+    def fall_kernel(self, width: int) -> Kernel | CudaKernel | None:
+        """Return the compiled criterion of a fall, with as many lanes as the step has."""
         fall, nq = self.fall, len(self.base["q"])
         if fall is None:
             return None
@@ -87,69 +88,75 @@ class Job:
 
 
 class Worker:
-    """A kernel and its arrays, for one chunk after another."""
+    """A kernel and its arrays, which compute one chunk after another."""
 
-    def __init__(self, job: Job, kernel: Kernel | CudaKernel, threads: int = 1) -> None:
+    def __init__(self, job: SweepJob, kernel: Kernel | CudaKernel, threads: int = 1) -> None:
         self.job, self.kernel, self.threads = job, kernel, threads
-        self.judge = job.judge(kernel.layout.width)
+        self._fall_kernel = job.fall_kernel(kernel.layout.width)
         self._batch: Worlds | None = None
-        self._judging: Worlds | None = None
+        self._fall_batch: Worlds | None = None
 
     def work(
         self, worlds: int, rows: Mapping[str, np.ndarray], report: Report | None = None
     ) -> dict[str, np.ndarray]:
-        """Memory at the end, (worlds, size) by name; `rows` are what varies, a row a world."""
+        """Simulate a chunk and return the memory at its end, (worlds, size) by name.
+
+        `rows` are the inputs that vary, one row per world.
+        """
         job, batch = self.job, self._ready(worlds)
         begin = {name: rows.get(name, job.base[name]) for name in STATE}
-        inputs = {**job.base, **rows}  # all: another path may have varied in the last chunk
+        inputs = {**job.base, **rows}  # all of them: the last chunk may have varied other inputs
         batch.set(**{name: x for name, x in inputs.items() if name not in begin})
         batch.reset(**begin)
-        made, turn = 0, 1
-        while made < job.steps:
-            turn = min(turn, job.steps - made)
+        done, steps = 0, 1
+        while done < job.steps:
+            steps = min(steps, job.steps - done)
             started = time.perf_counter()
-            batch.run(turn, 1, self.threads)
+            batch.run(steps, 1, self.threads)
             batch.sync()
-            made += turn
+            done += steps
             spent = max(time.perf_counter() - started, 1e-6)
             if report is not None:
-                report(turn * worlds)
-            turn = max(1, min(4 * turn, int(turn * TURN / spent)))
+                report(steps * worlds)
+            steps = max(1, min(4 * steps, int(steps * REPORT_PERIOD / spent)))
         found = {name: batch.get(name) for name in job.kept}
-        if self._judging is not None:
-            self._judging.run()
-            found["fell"] = self._judging.get("fell")[:, 0] != 0
+        if self._fall_batch is not None:
+            self._fall_batch.run()
+            found["fell"] = self._fall_batch.get("fell")[:, 0] != 0
         return found
 
     def _ready(self, worlds: int) -> Worlds:
+        """Return arrays for a number of worlds; the last ones are used again if they fit."""
         if self._batch is None or self._batch.worlds != worlds:
-            self._batch = self._judging = None  # what they take is given back first
+            self._batch = self._fall_batch = None  # release their memory first
             batch: Worlds = self.kernel.batch(worlds)
             batch.set(**self.job.tables)
-            if self.judge is not None:
-                judging: Worlds = self.judge.batch(worlds)
-                judging.share(batch)
-                self._judging = judging
+            if self._fall_kernel is not None:
+                fall_batch: Worlds = self._fall_kernel.batch(worlds)
+                fall_batch.share(batch)
+                self._fall_batch = fall_batch
             self._batch = batch
         return self._batch
 
 
-def job_of(sim: Simulator, steps: int, kept: tuple[str, ...], key: str, fall: Fall | None) -> Job:
-    """Of a simulator's worlds as they are now; where they differ, of the first."""
+def make_job(
+    sim: Simulator, steps: int, kept: tuple[str, ...], key: str, fall: FallCriterion | None
+) -> SweepJob:
+    """Return the job of a simulator with its present parameters, those of its first world."""
     base = {path: np.atleast_2d(value)[0] for path, value in sim.parameters.items()}
     base |= {name: np.atleast_2d(value)[0] for name, value in sim.start.items()}
-    return Job(key, None, sim.compiled.target, steps, base, sim.compiled.tables(), kept, fall)
+    return SweepJob(key, None, sim.compiled.target, steps, base, sim.compiled.tables(), kept, fall)
 
 
-def shipped(job: Job, sim: Simulator) -> Job:
-    """The same with its program, to go elsewhere."""
+def with_program(job: SweepJob, sim: Simulator) -> SweepJob:
+    """Return a job with its program, so that another process can compile it."""
     from heelstrike.step.step import step_program
 
     return replace(job, program=step_program(sim.plan).trace([]))
 
 
-def kernel_here(sim: Simulator) -> Kernel | CudaKernel:
-    """The step of a simulator with nothing recorded, for many worlds on its own device."""
+def local_kernel(sim: Simulator) -> Kernel | CudaKernel:
+    """Return the compiled step of a simulator without recording, for its own device."""
     from heelstrike.step.step import step_program
 
     plan = sim.plan

@@ -1,4 +1,4 @@
-"""What came of a sweep: the file, the worlds that matter, a picture."""
+"""The result of a sweep: its data, a summary and a figure."""
 
 from __future__ import annotations
 
@@ -14,54 +14,56 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.machine import peak_memory
 from heelstrike.record.recording import Recording
 from heelstrike.record.summary import Shown
-from heelstrike.sweeps.progress import Meter, clock, counted
+from heelstrike.sweeps.progress import Meter, hours, with_prefix
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
 BLOCK = 2**16
-"""Worlds that are read at a time."""
+"""Number of worlds that are read at a time."""
+ATTRIBUTES = ("varied", "sweep", "steps", "dt", "duration", "robot", "device", "dtype", "seed")
+"""Attributes of the file that summary and figure need."""
 PEAKS = {"peak_force": ("peak force", "N", 1.0), "peak_depth": ("deepest", "mm", 1e3)}
 
 
 class Sweep:
-    """The end of every world."""
+    """The result of `hs.sweep`: the final state of every world."""
 
     def __init__(self, path: Path, meter: Meter) -> None:
         self.path: Path | None = path
-        """Of sweep.nc; None where the sweep had no folder."""
+        """Path of sweep.nc; None if the sweep had no folder."""
         self.meter = meter
-        """What was computed by this call, and how fast."""
+        """Steps that this call made, and their time."""
         self._file = path
 
     @cached_property
     def recording(self) -> Recording:
-        """The file as a recording of the end, read when it is first looked at."""
+        """The file as a recording of final states, read at the first access."""
         return Recording.load(self._file)
 
     @property
     def data(self) -> xr.Dataset:
-        """Every variable over world, with units and labels; what varied as coordinates."""
+        """All variables over worlds, with units and labels; varied parameters are coordinates."""
         return self.recording.data
 
     @property
     def info(self) -> dict[str, Any]:
-        """What was run, as of any recording; `sweep` says the axes and the start."""
+        """The attributes of the recording; `sweep` holds the axes and the start."""
         return self.recording.info
 
     def in_memory(self) -> Sweep:
-        """The same without its file."""
+        """Read the data, and forget the file."""
         _ = self.recording
         self.path = None
         return self
 
     def summary(self) -> SweepSummary:
-        """How many worlds failed and fell, the least and the largest peaks; prints itself."""
+        """Return the number of worlds that failed and fell, and the extremes of the peaks."""
         return SweepSummary(columns(self.path or self.data), self.meter)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Peaks and falls over what was varied."""
+        """Return a figure of peaks and falls over the varied parameters; write it to `path`."""
         from heelstrike.view import plot
         from heelstrike.view.figures.sweep import draw
 
@@ -72,30 +74,32 @@ class Sweep:
 
 
 class Columns(dict[str, np.ndarray]):
-    """One number a world by name: peaks over all points, failed, fell, and what varied."""
+    """One number per world, by name: peaks over all points, failed, fell, varied parameters."""
 
     info: dict[str, Any]
-    """The file's attributes."""
+    """Attributes of the file."""
     units: dict[str, str]
-    """Of what varied."""
+    """Units of the varied parameters."""
 
     @property
     def worlds(self) -> int:
+        """Number of worlds."""
         return len(self["failed"])
 
     @property
     def varied(self) -> dict[str, np.ndarray]:
+        """Varied parameters by path."""
         return {path: self[path] for path in self.units}
 
     @property
     def bad(self) -> np.ndarray:
-        """Worlds that diverged, or fell."""
+        """Mask of the worlds that diverged or fell."""
         failed = self["failed"] >= 0
         return failed | self["fell"] if "fell" in self else failed
 
 
 def columns(source: Path | xr.Dataset) -> Columns:
-    """Of a sweep's file, a block at a time, or of its data."""
+    """Return the columns of a sweep's file, read a block at a time, or of its data."""
     import xarray as xr
 
     if isinstance(source, Path):
@@ -104,10 +108,12 @@ def columns(source: Path | xr.Dataset) -> Columns:
                 return columns(data)
         except (OSError, RuntimeError, ValueError, KeyError) as error:
             raise HeelstrikeError(
-                f"'{source}' is damaged; remove it, and --resume computes it again"
+                f"'{source}' is damaged; remove it, and use --resume to compute it again"
             ) from error
     found = Columns()
-    found.info = {name: json.loads(text) for name, text in source.attrs.items() if name in KEPT}
+    found.info = {
+        name: json.loads(text) for name, text in source.attrs.items() if name in ATTRIBUTES
+    }
     found.units = {p: source[p].attrs.get("units", "") for p in found.info["varied"]}
     for name in ("failed", "fell", *found.units):
         if name in source:
@@ -120,11 +126,8 @@ def columns(source: Path | xr.Dataset) -> Columns:
     return found
 
 
-KEPT = ("varied", "sweep", "steps", "dt", "duration", "robot", "device", "dtype", "seed")
-
-
 class SweepSummary(Shown):
-    """Of a sweep."""
+    """The summary of a sweep; it prints itself."""
 
     def __init__(self, found: Columns, meter: Meter) -> None:
         info, failed = found.info, found["failed"]
@@ -180,16 +183,16 @@ def _world(found: Columns, world: int) -> dict[str, Any]:
 
 
 def _extremes(found: Columns, name: str, good: np.ndarray) -> dict[str, Any] | None:
-    """Least, median and largest of the worlds that did not fail."""
+    """Return the smallest, median and largest value of the worlds that did not fail."""
     if not len(good):
         return None
     values = found[name][good]
     ends = {"least": good[values.argmin()], "largest": good[values.argmax()]}
-    made: dict[str, Any] = {
+    extremes: dict[str, Any] = {
         word: {"value": float(found[name][at]), **_world(found, int(at))}
         for word, at in ends.items()
     }
-    return made | {"median": float(np.median(values))}
+    return extremes | {"median": float(np.median(values))}
 
 
 def _lines(values: dict[str, Any]) -> list[tuple[str, str]]:
@@ -200,9 +203,9 @@ def _lines(values: dict[str, Any]) -> list[tuple[str, str]]:
         unit = f" {span['unit']}" if span["unit"] not in ("", "1") else ""
         how = f"{span['grid']} values" if span["grid"] else f"random, seed {values['seed']}"
         lines.append(("varied", f"{path} {span['least']:.4g} to {span['most']:.4g}{unit}, {how}"))
-    lines.append(("failed", _told(values["failed"], values["worlds"])))
+    lines.append(("failed", _count_and_first(values["failed"], values["worlds"])))
     if values["fell"] is not None:
-        lines.append(("fell", _told(values["fell"], values["worlds"])))
+        lines.append(("fell", _count_and_first(values["fell"], values["worlds"])))
     for name, (word, unit, scale) in PEAKS.items():
         if found := values.get(name):
             low, high = (scale * found[end]["value"] for end in ("least", "largest"))
@@ -210,13 +213,13 @@ def _lines(values: dict[str, Any]) -> list[tuple[str, str]]:
             lines.append((word, f"{low:.4g} to {high:.4g} {unit}, {middle}"))
             lines += [(f"  {end}", _named(found[end])) for end in ("least", "largest")]
     if values["rate"] is not None:
-        rate = f"{counted(values['rate'])} world-steps/s"
-        lines.append(("wall time", f"{clock(values['wall_time'])}, {rate}"))
-    lines.append(("memory", f"{values['memory'] / 1e6:.0f} MB at most"))
+        rate = f"{with_prefix(values['rate'])} world-steps/s"
+        lines.append(("wall time", f"{hours(values['wall_time'])}, {rate}"))
+    lines.append(("peak memory", f"{values['memory'] / 1e6:.0f} MB"))
     return lines
 
 
-def _told(some: dict[str, Any], worlds: int) -> str:
+def _count_and_first(some: dict[str, Any], worlds: int) -> str:
     if not some["count"]:
         return "none"
     first = some["first"]

@@ -1,4 +1,4 @@
-"""How far a sweep is: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a sweep: a bar on a terminal, a line every few seconds elsewhere."""
 
 from __future__ import annotations
 
@@ -11,65 +11,68 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-EVERY = 10.0
-"""From line to line where there is no terminal [s]."""
+LINE_PERIOD = 10.0
+"""Time between two lines without a terminal [s]."""
 
 
 class Meter:
-    """Counts steps of worlds."""
+    """A counter of steps, summed over worlds, and of the time that they take."""
 
     def __init__(self, worlds: int, steps: int, done: int) -> None:
-        """`done` worlds are there already."""
+        """Start the clock; `done` worlds were computed before."""
         self.worlds, self.steps = worlds, steps
         self.before = done * steps
         self.made = 0
-        """In all worlds together, since the start of this process's work."""
+        """Steps that this process made, summed over worlds."""
         self._started = time.perf_counter(), time.process_time()
         self._stopped: tuple[float, float] | None = None
 
-    def add(self, made: int) -> None:
-        self.made += made
+    def add(self, steps: int) -> None:
+        """Count steps, summed over worlds."""
+        self.made += steps
 
     def stop(self) -> None:
-        """The work is done."""
+        """Stop the clock."""
         self._stopped = time.perf_counter(), time.process_time()
 
     @property
     def spent(self) -> float:
-        """[s]"""
+        """Wall time [s]."""
         return (self._stopped[0] if self._stopped else time.perf_counter()) - self._started[0]
 
     @property
     def cpu(self) -> float:
-        """Time that this process's threads worked [s]."""
+        """CPU time of this process [s]."""
         return (self._stopped[1] if self._stopped else time.process_time()) - self._started[1]
 
     @property
     def rate(self) -> float:
-        """Steps of worlds per second."""
+        """Steps per second, summed over worlds."""
         return self.made / max(self.spent, 1e-9)
 
     @property
     def share(self) -> float:
+        """Share of the sweep that is done, 0 to 1."""
         return (self.before + self.made) / (self.worlds * self.steps)
 
     def text(self) -> str:
-        """Worlds, rate and time left."""
+        """Return the number of worlds done, the rate, and the remaining time."""
         done = int(self.share * self.worlds)
         left = self.worlds * self.steps - self.before - self.made
-        said = f"{done:,} of {self.worlds:,} worlds"
+        worlds = f"{done:,} of {self.worlds:,} worlds"
         if not self.made:
-            return said
-        return f"{said}, {counted(self.rate)} steps/s, {clock(left / self.rate)} left"
+            return worlds
+        return f"{worlds}, {with_prefix(self.rate)} steps/s, {hours(left / self.rate)} left"
 
 
 @contextmanager
-def shown(meter: Meter, wanted: bool | None) -> Iterator[Callable[[int], None]]:
-    """What to tell of steps made, in all worlds together: counts and shows them. None: on a
-    terminal alone.
+def show_progress(meter: Meter, show: bool | None) -> Iterator[Callable[[int], None]]:
+    """Provide a function that counts steps, summed over worlds, and shows the progress.
+
+    With `show=None` progress is shown on a terminal only.
     """
     terminal = sys.stderr.isatty()
-    if wanted is False or (wanted is None and not terminal):
+    if show is False or (show is None and not terminal):
         yield meter.add
         return
     if not terminal:
@@ -78,25 +81,25 @@ def shown(meter: Meter, wanted: bool | None) -> Iterator[Callable[[int], None]]:
     with _bar() as bar:
         task = bar.add_task(meter.text(), total=1.0)
 
-        def move(made: int) -> None:
-            meter.add(made)
+        def advance(steps: int) -> None:
+            meter.add(steps)
             bar.update(task, completed=meter.share, description=meter.text())
 
-        move(0)
-        yield move
+        advance(0)
+        yield advance
 
 
 def _lines(meter: Meter) -> Callable[[int], None]:
     last = time.perf_counter()
 
-    def tell(made: int) -> None:
+    def advance(steps: int) -> None:
         nonlocal last
-        meter.add(made)
-        if time.perf_counter() - last > EVERY:
+        meter.add(steps)
+        if time.perf_counter() - last > LINE_PERIOD:
             last = time.perf_counter()
             print(meter.text(), file=sys.stderr, flush=True)
 
-    return tell
+    return advance
 
 
 def _bar() -> Progress:
@@ -108,15 +111,15 @@ def _bar() -> Progress:
     return Progress(*columns, console=console, transient=True, redirect_stdout=False)
 
 
-def counted(number: float) -> str:
-    """Three digits with k, M or G."""
+def with_prefix(number: float) -> str:
+    """Format a number with three digits and k, M or G."""
     for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if number >= size:
             return f"{number / size:.3g}{letter}"
     return f"{number:.3g}"
 
 
-def clock(seconds: float) -> str:
-    """h:mm:ss."""
+def hours(seconds: float) -> str:
+    """Format a time as h:mm:ss."""
     whole = round(min(seconds, 1e8))
     return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"

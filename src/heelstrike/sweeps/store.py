@@ -1,11 +1,11 @@
 """The folder of a sweep.
 
-    sweep.json              what is swept: who resumes must mean the same
-    chunks/000007.npz       worlds that are done, whole or not there
-    sweep.lock              held while a process works here
-    sweep.nc, sweep.png     the end; the chunks are gone
+    sweep.json              the manifest, which must be the same when the sweep is resumed
+    chunks/000007.npz       worlds that are done, complete or absent
+    sweep.lock              held while a process works in the folder
+    sweep.nc, sweep.png     the result; the chunks are removed
 
-A file of NumPy's carries a checksum of each array: a damaged chunk is not taken for one.
+Files of NumPy have a checksum of each array, so that a damaged chunk is recognized.
 """
 
 from __future__ import annotations
@@ -36,58 +36,59 @@ MANIFEST, CHUNKS, LOCK, RESULT, PICTURE = (
 FILES = (MANIFEST, RESULT, PICTURE)
 FORMAT = "heelstrike_sweep"
 VERSION = 1
-FREE = ("chunk", "scene")
-"""Of a manifest: what may differ between those who work on the same sweep; what matters of a scene
-stands beside it.
-"""
-LONGEST, FEW = 60, 3
-"""Letters of a value, and values, in a sentence."""
+FREE_KEYS = ("chunk", "scene")
+"""Keys of a manifest that may differ when a sweep is resumed; other keys hold what matters of the
+scene."""
+MAX_LETTERS, MAX_DIFFERENCES = 60, 3
+"""Longest value, and largest number of values, in an error message."""
+Manifest = Mapping[str, Any]
+"""The content of sweep.json."""
 
 
 class Store:
-    """A sweep's folder, and which worlds are in it."""
+    """The folder of a sweep, and the chunks in it."""
 
-    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder = folder
         self.worlds = int(manifest["worlds"])
         self.chunk = int(manifest["chunk"])
 
     @property
     def chunks(self) -> int:
+        """Number of chunks."""
         return -(-self.worlds // self.chunk)
 
     @property
     def result(self) -> Path:
+        """Path of the joined file."""
         return self.folder / RESULT
 
-    @property
-    def picture(self) -> Path:
-        return self.folder / PICTURE
-
     def span(self, index: int) -> tuple[int, int]:
-        """First world of a chunk, and the one after its last."""
+        """Return the first world of a chunk, and the one after its last."""
         return index * self.chunk, min((index + 1) * self.chunk, self.worlds)
 
     def missing(self) -> list[int]:
-        """Chunks that are not there, or not whole."""
+        """Return the indices of chunks that are absent or damaged."""
         return [index for index in range(self.chunks) if self.read(index) is None]
 
-    def check_room(self, size: int) -> None:
-        """Refuses what the disk cannot hold [bytes]."""
+    def check_disk_space(self, size: int) -> None:
+        """Raise if the disk has less free space than `size` [bytes]."""
         free = shutil.disk_usage(self.folder).free
         if size > free:
             raise HeelstrikeError(
-                f"this sweep needs {size / 1e9:.3g} GB in '{self.folder}', chunks and all, and "
-                f"{free / 1e9:.3g} GB are free; name a folder with more room, or sweep fewer worlds"
+                f"this sweep needs {size / 1e9:.3g} GB in '{self.folder}', chunks included, but "
+                f"{free / 1e9:.3g} GB are free; choose a folder on another disk, or sweep fewer "
+                "worlds"
             )
 
     def write(self, index: int, arrays: Mapping[str, np.ndarray]) -> None:
+        """Write a chunk, completely or not at all."""
         self._path(index).parent.mkdir(exist_ok=True)
         with whole_file(self._path(index)) as part, open(part, "wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
 
     def read(self, index: int) -> dict[str, np.ndarray] | None:
-        """The arrays of a chunk; None if there are none that may be used."""
+        """Return the arrays of a chunk; None if it is absent or damaged."""
         first, last = self.span(index)
         try:
             with np.load(self._path(index), allow_pickle=False) as file:
@@ -98,16 +99,17 @@ class Store:
         return found if whole else None
 
     def finish(self) -> None:
-        """What was joined goes."""
+        """Remove the chunks after they were joined."""
         shutil.rmtree(self.folder / CHUNKS, ignore_errors=True)
 
     def _path(self, index: int) -> Path:
         return self.folder / CHUNKS / f"{index:06d}.npz"
 
 
-def open_store(folder: Path, manifest: Mapping[str, Any], chunk: int | None, resume: bool) -> Store:
-    """A new store or, with `resume`, one that goes on where there is one; refuses another sweep's.
-    `chunk` is what the user said, None where a store that goes on may keep its own.
+def open_store(folder: Path, manifest: Manifest, chunk: int | None, resume: bool) -> Store:
+    """Return a new store or, with `resume`, the one in the folder; raise if it is another sweep's.
+
+    `chunk` is the number of worlds per chunk; None if a resumed sweep may keep its own.
     """
     found = _read_manifest(folder)
     unfinished = [part for name in FILES for part in left_behind(folder / name)]
@@ -115,8 +117,8 @@ def open_store(folder: Path, manifest: Mapping[str, Any], chunk: int | None, res
         ours = {folder / LOCK, *unfinished}
         if others := [path.name for path in folder.iterdir() if path not in ours]:
             raise HeelstrikeError(
-                f"'{folder}' holds other files ({', '.join(sorted(others)[:3])}); name a folder "
-                "that is empty or not there"
+                f"'{folder}' holds other files ({', '.join(sorted(others)[:3])}); choose an empty "
+                "or a new folder"
             )
         _remove(unfinished)
         with whole_file(folder / MANIFEST) as part:
@@ -125,15 +127,15 @@ def open_store(folder: Path, manifest: Mapping[str, Any], chunk: int | None, res
     _check_same(folder, found, manifest)
     store = Store(folder, found)
     if not resume:
-        state = "finished" if store.result.exists() else "begun and not finished"
+        state = "finished" if store.result.exists() else "unfinished"
         raise HeelstrikeError(
-            f"'{folder}' holds this very sweep, {state}; --resume goes on with it, or name another "
-            "folder"
+            f"'{folder}' already holds this sweep, {state}; use --resume to continue it, or choose "
+            "another folder"
         )
     if chunk is not None and chunk != store.chunk and not store.result.exists():
         raise HeelstrikeError(
-            f"the sweep in '{folder}' was begun in chunks of {store.chunk} worlds; leave out "
-            "--chunk to go on"
+            f"the sweep in '{folder}' was started with chunks of {store.chunk} worlds; omit "
+            "--chunk to continue it"
         )
     _remove(unfinished)
     return store
@@ -141,10 +143,10 @@ def open_store(folder: Path, manifest: Mapping[str, Any], chunk: int | None, res
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Makes the folder and holds it: one process at a time. A lock goes with its process."""
-    handle = _taken(folder)
+    """Create the folder and lock it for one process; the lock ends with the process."""
+    handle = _try_lock(folder)
     while handle is None:
-        handle = _taken(folder)
+        handle = _try_lock(folder)
     try:
         os.truncate(handle, 0)
         os.write(handle, f"{os.getpid()}\n".encode())
@@ -155,15 +157,15 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _taken(folder: Path) -> int | None:
-    """The lock's handle; None where its last holder removed the file meanwhile: no lock then."""
+def _try_lock(folder: Path) -> int | None:
+    """Return the handle of the lock; None if its last holder removed the file meanwhile."""
     path = folder / LOCK
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
         raise HeelstrikeError(
-            f"cannot write to the folder '{folder}': {error.strerror}; name another"
+            f"cannot write to the folder '{folder}': {error.strerror}; choose another"
         ) from error
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -171,11 +173,11 @@ def _taken(folder: Path) -> int | None:
             if os.path.samestat(os.fstat(handle), os.stat(path)):
                 return handle
     except OSError as error:
-        who = os.read(handle, 20).decode("ascii", "replace").strip()
+        holder = os.read(handle, 20).decode("ascii", "replace").strip()
         os.close(handle)
         raise HeelstrikeError(
-            f"another process{f' ({who})' if who else ''} works on the sweep in '{folder}'; "
-            "wait for it, or name another folder"
+            f"another process{f' ({holder})' if holder else ''} works on the sweep in '{folder}'; "
+            "wait for it, or choose another folder"
         ) from error
     os.close(handle)
     return None
@@ -197,30 +199,31 @@ def _read_manifest(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, KeyError, TypeError):
         pass
     raise HeelstrikeError(
-        f"'{path}' is no manifest that this Heelstrike can read; name another folder"
+        f"'{path}' is not a manifest that this version can read; choose another folder"
     )
 
 
-def _check_same(folder: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Says what differs."""
-    there, here = _flat(found), _flat(json.loads(json.dumps(wanted)))
+def _check_same(folder: Path, found: Manifest, current: Manifest) -> None:
+    """Raise if two manifests differ, with the first differences."""
+    there, here = _flat(found), _flat(json.loads(json.dumps(current)))
     differing = [name for name in {**here, **there} if there.get(name) != here.get(name)]
     if not differing:
         return
-    said = []
-    for name in differing[:FEW]:
+    differences = []
+    for name in differing[:MAX_DIFFERENCES]:
         old, new = json.dumps(there.get(name)), json.dumps(here.get(name))
-        plain = max(len(old), len(new)) <= LONGEST and name != "key"
+        short = max(len(old), len(new)) <= MAX_LETTERS and name != "key"
         what = "robot, law, table or version of Heelstrike" if name == "key" else name
-        said.append(f"{name} {old}, not {new}" if plain else f"another {what}")
-    more = f"; and {len(differing) - FEW} more" if len(differing) > FEW else ""
+        differences.append(f"{name} {old}, not {new}" if short else f"another {what}")
+    rest = len(differing) - MAX_DIFFERENCES
+    more = f"; and {rest} more" if rest > 0 else ""
     raise HeelstrikeError(
-        f"'{folder}' holds another sweep: {'; '.join(said)}{more}; name another folder"
+        f"'{folder}' holds another sweep: {'; '.join(differences)}{more}; choose another folder"
     )
 
 
-def _flat(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What must be the same, parameters one by one."""
-    kept = {name: value for name, value in manifest.items() if name not in FREE}
+def _flat(manifest: Manifest) -> dict[str, Any]:
+    """Return the entries that must be the same, with parameters one by one."""
+    kept = {name: value for name, value in manifest.items() if name not in FREE_KEYS}
     parameters = kept.pop("parameters", {})
     return kept | parameters

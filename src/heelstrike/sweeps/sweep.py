@@ -15,27 +15,31 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.simulate.rollout import interruptible
 from heelstrike.sweeps.axes import GridLike, RandomLike
 from heelstrike.sweeps.cluster import cluster, on_cluster
-from heelstrike.sweeps.job import Worker, shipped
+from heelstrike.sweeps.definition import Source, SweepDefinition, define_sweep
+from heelstrike.sweeps.job import Worker, with_program
 from heelstrike.sweeps.join import join
 from heelstrike.sweeps.outcome import Sweep
-from heelstrike.sweeps.plan import Plan
-from heelstrike.sweeps.progress import Meter, shown
+from heelstrike.sweeps.plan import SweepPlan
+from heelstrike.sweeps.progress import Meter, show_progress
 from heelstrike.sweeps.store import Store, locked, open_store
-from heelstrike.sweeps.study import Source, Study, study_of
 
-ON_GPU = 65536
-"""Worlds of a chunk on a GPU, or fewer where they would not fit."""
-LEAST, MOST, WORK = 128, 4096, 2**24
-"""Worlds of a chunk on a CPU, and steps of all its worlds that are enough: some seconds."""
-SHARES = 64
-"""Chunks that a cluster gets at least."""
+MAX_GPU_CHUNK = 65536
+"""Largest number of worlds of a chunk on a GPU."""
+MIN_CHUNK, MAX_CHUNK = 128, 4096
+"""Smallest number of worlds of a chunk, and largest on a CPU."""
+CHUNK_STEPS = 2**24
+"""Steps of all worlds of a chunk on a CPU that are enough: some seconds."""
+MIN_CLUSTER_CHUNKS = 64
+"""Smallest number of chunks on a cluster."""
 
-Done = Iterator[tuple[int, dict[str, np.ndarray]]]
-"""Chunks by index, with their worlds' memory at the end."""
+Chunks = Iterator[tuple[int, dict[str, np.ndarray]]]
+"""Chunks by index, with the memory of their worlds at the end."""
+Compute = Callable[[Store, Sequence[int], Callable[[int], None]], Chunks]
+"""Computes chunks of a store; calls a function with the number of steps made, which may raise."""
 
 
 def sweep(
@@ -57,116 +61,139 @@ def sweep(
     resume: bool = False,
     progress: bool | None = None,
 ) -> Sweep:
-    """Simulates a scene in many worlds and returns what came of them.
+    """Simulate a scene in many worlds and return their final states.
 
-    `source` is a bundled scene, a .toml file, a SceneFile, or a Simulator from its start. `grid`
-    multiplies: {path: "1e3:1e6:log:64", or numbers}; `random` is drawn for each world: {path:
-    (low, high), (low, high, "log"), (mean, sigma, "normal")}. With a folder a sweep that was killed
-    goes on by resume=True; without one nothing is left on disk. `keep` names what is kept of each
-    world beside `failed` and `steps`, such as ("fell", "peak_force"); all, if not given. `ray` is
-    "local" or the address of a cluster. docs/sweeps.md tells the paths.
+    Args:
+        source: Name of a bundled scene, a .toml file, a SceneFile, or a Simulator, which is
+            simulated from its start.
+        grid: Values by path, as "1e3:1e6:log:64" or numbers; several paths form a product.
+        random: Distributions by path: (low, high), (low, high, "log") or (mean, sigma, "normal").
+            A value is drawn for each world.
+        worlds: Number of worlds, a multiple of the grid's points; by default one per point.
+        seed: Seed of the random draws.
+        duration: Simulated time [s]; by default the scene's.
+        folder: Folder of the sweep, in which it can be resumed; by default nothing stays on disk.
+        device: "cpu" or "cuda".
+        math: "exact" or "fast".
+        dtype: "float64" or "float32".
+        threads: Number of threads on a CPU; by default all cores.
+        keep: Variables that are kept per world in addition to `failed` and `steps`, such as
+            ("fell", "peak_force"); by default all.
+        chunk: Number of worlds that are computed and written together.
+        ray: "local", or the address of a Ray cluster.
+        resume: Whether to continue the sweep in the folder.
+        progress: Whether to show progress; by default on a terminal only.
+
+    docs/sweeps.md lists the paths.
     """
-    for word, value in (("threads", threads), ("chunk", chunk)):
+    for name, value in (("threads", threads), ("chunk", chunk)):
         if value is not None and not (isinstance(value, int | np.integer) and value > 0):
-            raise HeelstrikeError(f"{word} is a whole number above 0, not {value!r}")
-    plan = Plan.of(grid, random, worlds, seed)
-    study = study_of(source, plan, duration, device, math, dtype, keep)
-    study.check()
+            raise ParameterError(name, value, "integers above 0")
+    plan = SweepPlan.of(grid, random, worlds, seed)
+    definition = define_sweep(source, plan, duration, device, math, dtype, keep)
+    definition.check()
     threads = threads or os.cpu_count() or 1
-    manifest = study.manifest(chunk or _chunk(study, ray is not None))
+    manifest = definition.manifest(chunk or chunk_size(definition, ray is not None))
     if folder is not None:
         with locked(Path(folder)):
             store = open_store(Path(folder), manifest, chunk, resume)
-            return Sweep(store.result, _fill(study, store, threads, ray, progress))
-    with TemporaryDirectory(prefix="heelstrike-") as made, locked(Path(made)):
-        store = open_store(Path(made), manifest, chunk, resume)
-        return Sweep(store.result, _fill(study, store, threads, ray, progress)).in_memory()
+            return Sweep(store.result, _compute(definition, store, threads, ray, progress))
+    with TemporaryDirectory(prefix="heelstrike-") as name, locked(Path(name)):
+        store = open_store(Path(name), manifest, chunk, resume)
+        meter = _compute(definition, store, threads, ray, progress)
+        return Sweep(store.result, meter).in_memory()
 
 
-def _chunk(study: Study, shared: bool) -> int:
-    """Worlds of a chunk, unless the user says: enough to cost little, few enough that a kill loses
-    little, and that several workers have their share.
+def chunk_size(definition: SweepDefinition, shared: bool) -> int:
+    """Return the default number of worlds of a chunk.
+
+    Large chunks cost little overhead; small ones lose little when the sweep is killed, and give
+    several workers their share if the work is `shared`.
     """
-    worlds = study.plan.worlds
-    if study.device == "cpu":
-        most = min(MOST, worlds // SHARES) if shared else MOST
-        size = max(LEAST, min(most, WORK // study.steps))
+    worlds = definition.plan.worlds
+    if definition.device == "cpu":
+        size = min(MAX_CHUNK, CHUNK_STEPS // definition.steps)
     else:
-        most = min(ON_GPU, worlds // SHARES) if shared else ON_GPU
-        size = max(LEAST, min(most, study.fitting))
-    return min(worlds, size - size % LEAST)
+        size = min(MAX_GPU_CHUNK, definition.max_chunk)
+    if shared:
+        size = min(size, worlds // MIN_CLUSTER_CHUNKS)
+    size = max(MIN_CHUNK, size)
+    return min(worlds, size - size % MIN_CHUNK)
 
 
-def _fill(
-    study: Study, store: Store, threads: int, ray: str | None, progress: bool | None
+def _compute(
+    definition: SweepDefinition,
+    store: Store,
+    threads: int,
+    ray: str | None,
+    progress: bool | None,
 ) -> Meter:
-    """Computes what is missing and joins all."""
+    """Compute the missing chunks and join all."""
     if store.result.exists():
         store.finish()
-        return Meter(store.worlds, study.steps, store.worlds)
+        return Meter(store.worlds, definition.steps, store.worlds)
     missing = store.missing()
-    lacking = sum(last - first for first, last in map(store.span, missing))
-    store.check_room(study.bytes * (lacking + store.worlds))
+    remaining = sum(last - first for first, last in map(store.span, missing))
+    store.check_disk_space(definition.bytes * (remaining + store.worlds))
     with ExitStack() as stack:
         stopped = stack.enter_context(interruptible())
-        begin = _on_ray(study, ray, stack) if ray is not None else _here(study, threads)
-        meter = Meter(store.worlds, study.steps, store.worlds - lacking)
-        tell = stack.enter_context(shown(meter, progress))
+        compute = _here(definition, threads) if ray is None else _on_ray(definition, ray, stack)
+        meter = Meter(store.worlds, definition.steps, store.worlds - remaining)
+        advance = stack.enter_context(show_progress(meter, progress))
 
-        def look(made: int) -> None:
-            tell(made)
+        def report(steps: int) -> None:
+            advance(steps)
             if stopped.is_set():
                 raise KeyboardInterrupt
 
-        for index, memory in begin(store, missing, look):
-            store.write(index, study.finals(store.span(index), memory))
+        for index, memory in compute(store, missing, report):
+            store.write(index, definition.finals(store.span(index), memory))
         meter.stop()
-    _join(study, store)
+    _join(definition, store)
     return meter
 
 
-Begin = Callable[[Store, Sequence[int], Callable[[int], None]], Done]
+def _here(definition: SweepDefinition, threads: int) -> Compute:
+    """Return a function that computes chunks on this machine's CPU or GPU."""
+    worker = Worker(definition.job, definition.kernel, threads)
 
-
-def _here(study: Study, threads: int) -> Begin:
-    """On the lanes and threads of this CPU, or on its GPU."""
-    worker = Worker(study.job, study.kernel, threads)
-
-    def begin(store: Store, missing: Sequence[int], look: Callable[[int], None]) -> Done:
+    def compute(store: Store, missing: Sequence[int], report: Callable[[int], None]) -> Chunks:
         for index in missing:
             first, last = store.span(index)
-            worlds = last - first
-            rows = study.rows((first, last))
-            yield index, worker.work(worlds, rows, look)
+            rows = definition.rows((first, last))
+            yield index, worker.work(last - first, rows, report)
 
-    return begin
+    return compute
 
 
-def _on_ray(study: Study, address: str, stack: ExitStack) -> Begin:
-    """On a Ray cluster."""
+def _on_ray(definition: SweepDefinition, address: str, stack: ExitStack) -> Compute:
+    """Return a function that computes chunks on a Ray cluster."""
     ray = stack.enter_context(cluster(address))
-    job = shipped(study.job, study.sim)
+    job = with_program(definition.job, definition.sim)
 
-    def begin(store: Store, missing: Sequence[int], look: Callable[[int], None]) -> Done:
-        def asked() -> Iterator[tuple[int, int, dict[str, np.ndarray]]]:
+    def compute(store: Store, missing: Sequence[int], report: Callable[[int], None]) -> Chunks:
+        def chunks() -> Iterator[tuple[int, int, dict[str, np.ndarray]]]:
             for index in missing:
                 first, last = store.span(index)
-                yield index, last - first, study.rows((first, last))
+                yield index, last - first, definition.rows((first, last))
 
-        for index, memory in on_cluster(ray, job, asked(), lambda: look(0)):
+        for index, memory in on_cluster(ray, job, chunks(), lambda: report(0)):
             first, last = store.span(index)
-            look((last - first) * study.steps)
+            report((last - first) * definition.steps)
             yield index, memory
 
-    return begin
+    return compute
 
 
-def _join(study: Study, store: Store) -> None:
+def _join(definition: SweepDefinition, store: Store) -> None:
+    """Write all chunks as one file, and remove them."""
+
     def whole(index: int) -> dict[str, np.ndarray]:
         found = store.read(index)
         if found is None:
             raise HeelstrikeError(
-                f"a chunk in '{store.folder}' was damaged while it was joined; --resume goes on"
+                f"a chunk in '{store.folder}' was damaged while it was joined; use --resume to "
+                "compute it again"
             )
         return found
 
@@ -175,5 +202,5 @@ def _join(study: Study, store: Store) -> None:
             first, last = store.span(index)
             yield first, {"world": np.arange(first, last), **whole(index)}
 
-    join(store.result, study.template(whole(0)), store.worlds, chunks())
+    join(store.result, definition.template(whole(0)), store.worlds, chunks())
     store.finish()

@@ -1,4 +1,4 @@
-"""A sweep, laid out: a simulator at its start, a plan of worlds, and what is kept of them."""
+"""The definition of a sweep: a simulator at its start, a plan of worlds, and the kept variables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import heelstrike
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.record.file_names import file_name
 from heelstrike.record.provenance import circumstances, coordinates, described
 from heelstrike.record.variables import AXES, dataset
@@ -23,11 +23,18 @@ from heelstrike.simulate.scene_file import SceneFile, load_scene
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.start import check_depths
 from heelstrike.simulate.target import check_choice
-from heelstrike.sweeps.fall import fall_of
-from heelstrike.sweeps.job import STATE, Job, job_of, kernel_here
-from heelstrike.sweeps.places import MASS, check_drop, check_once, filled, places, unit_of
-from heelstrike.sweeps.plan import MOST, Plan
-from heelstrike.sweeps.starts import depths, placed_by
+from heelstrike.sweeps.fell import fall_criterion
+from heelstrike.sweeps.job import STATE, SweepJob, local_kernel, make_job
+from heelstrike.sweeps.parameter_paths import (
+    MASS,
+    check_drop,
+    check_no_overlap,
+    fill_rows,
+    resolve_path,
+    unit_of_path,
+)
+from heelstrike.sweeps.plan import MAX_WORLDS, SweepPlan
+from heelstrike.sweeps.start_depths import placement_inputs, start_depths
 from heelstrike.sweeps.store import FORMAT, VERSION
 
 if TYPE_CHECKING:
@@ -36,51 +43,52 @@ if TYPE_CHECKING:
     from heelstrike.runtime.kernel import Kernel
 
 Source = str | os.PathLike[str] | SceneFile | Simulator
-"""A bundled scene or a .toml file, either of them loaded, or a simulator."""
+"""The name of a bundled scene, a .toml file, a loaded scene, or a simulator."""
 BLOCK = 2**15
-"""Worlds that are checked at a time."""
-BESIDE = 0.5
-"""Of a GPU's memory is left to the worlds of a chunk."""
+"""Number of worlds that are checked at a time."""
+GPU_SHARE = 0.5
+"""Share of a GPU's memory for the worlds of a chunk; transfers need the rest."""
 FELL = {
     "long_name": "whether the base ended low or tilted by more than 60 degrees",
     "units": "1",
 }
 
 
-class Study:
-    """What is swept, and how."""
+class SweepDefinition:
+    """What a sweep simulates, with which values, and what it keeps."""
 
     def __init__(
         self,
         sim: Simulator,
-        plan: Plan,
+        plan: SweepPlan,
         duration: float,
         scene: str | None,
         keep: Sequence[str] | None = None,
     ) -> None:
-        """`scene` is the text of a scene file, where there is one."""
+        """Resolve the paths of the plan; `scene` is the text of the scene file, if there is one."""
         if not (isinstance(duration, int | float) and 0 < duration < 1e6):
-            raise HeelstrikeError(f"a duration is a time above 0 s, not {duration!r}")
+            raise ParameterError("duration", duration, "numbers above 0 and below 1e6 [s]")
         self.sim, self.plan, self.scene = sim, plan, scene
         self.dt = float(sim.parameters["dt"].ravel()[0])
         self.steps = max(1, round(duration / self.dt))
-        self.where = {path: places(sim, path) for path in plan.paths}
-        check_once(self.where)
+        self.targets = {path: resolve_path(sim, path) for path in plan.paths}
+        check_no_overlap(self.targets)
         check_drop(sim, plan.paths)
-        fall, ends = fall_of(sim), final_memory(sim.scene, with_state=True)
+        fall, ends = fall_criterion(sim), final_memory(sim.scene, with_state=True)
         self.keep = _kept(keep, [*ends[2:], *(["fell"] if fall is not None else [])])
-        """Variables beside `failed` and `steps`."""
+        """Variables that are kept in addition to `failed` and `steps`."""
         self.kept = (*ends[:2], *(name for name in ends[2:] if name in self.keep))
-        """Memory, for which `failed` and `clock` are always needed."""
+        """Names of the memory that is kept; `failed` and `clock` are always among them."""
         self.fall = fall if "fell" in self.keep else None
 
     @property
     def device(self) -> str:
+        """The device of the simulator."""
         return self.sim.device
 
     @property
     def bytes(self) -> int:
-        """That a world takes in a file."""
+        """Size of a world in a file [bytes]."""
         robot, pairs = self.sim.robot, self.sim.scene.pairs
         sizes = {"q": robot.nq, "v": robot.nv, "peak_force": len(pairs), "peak_depth": len(pairs)}
         sizes["impulse"] = len(AXES) * len(bodies_in(pairs))
@@ -90,37 +98,40 @@ class Study:
 
     @cached_property
     def key(self) -> str:
-        """Tells programs, their tables, and the versions that decide over their numbers apart."""
+        """Digest of the program, its tables and the versions that decide its results."""
         own = environment()
         versions = own.heelstrike, own.casadi, own.source
         return digest([self.sim.plan.key(), self.sim.compiled.tables(), *versions])
 
     @cached_property
-    def job(self) -> Job:
-        return job_of(self.sim, self.steps, self.kept, self.key, self.fall)
+    def job(self) -> SweepJob:
+        """The data that all chunks share."""
+        return make_job(self.sim, self.steps, self.kept, self.key, self.fall)
 
     @cached_property
     def kernel(self) -> Kernel | CudaKernel:
         """The step, compiled for this machine."""
-        return kernel_here(self.sim)
+        return local_kernel(self.sim)
 
     @property
-    def fitting(self) -> int:
-        """Worlds that fit into the memory of the GPU, with what travels beside them."""
-        return int(BESIDE * self.kernel.max_worlds) if isinstance(self.kernel, CudaKernel) else MOST
+    def max_chunk(self) -> int:
+        """Largest number of worlds of a chunk that fits into the memory of the GPU."""
+        if isinstance(self.kernel, CudaKernel):
+            return int(GPU_SHARE * self.kernel.max_worlds)
+        return MAX_WORLDS
 
     def rows(self, span: tuple[int, int]) -> dict[str, np.ndarray]:
-        """What varies in the worlds of a span, a row a world."""
-        return filled(self.job.base, self.where, self.plan.values(*span))
+        """Return the inputs that vary in the worlds of a span, one row per world."""
+        return fill_rows(self.job.base, self.targets, self.plan.values(*span))
 
     def check(self) -> None:
-        """Refuses values that a law would not take, and starts inside the ground, in any world."""
-        deciding = set(placed_by(self.sim.plan)) if self.sim.scene.pairs else set()
-        placing = [path for path, own in self.where.items() if {x.port for x in own} & deciding]
+        """Raise if any world has a value out of its range, or starts inside the ground."""
+        inputs = set(placement_inputs(self.sim.plan)) if self.sim.scene.pairs else set()
+        placing = [path for path, own in self.targets.items() if {x.port for x in own} & inputs]
         for first in range(0, self.plan.worlds, BLOCK):
             span = first, min(first + BLOCK, self.plan.worlds)
             values = self.plan.values(*span)
-            rows = filled(self.job.base, self.where, values)
+            rows = fill_rows(self.job.base, self.targets, values)
             for port in (port for port in rows if port not in STATE):
                 self._check_port(port, rows[port])
             if placing:
@@ -129,26 +140,26 @@ class Study:
     def _check_starts(
         self, first: int, values: Mapping[str, np.ndarray], rows: Mapping[str, np.ndarray]
     ) -> None:
-        """`values` are of the paths that decide over where points and surfaces are."""
-        found = depths(self.sim.plan, {**self.job.base, **rows})
+        """Raise if a point starts too deep; `values` are those that move points or surfaces."""
+        found = start_depths(self.sim.plan, {**self.job.base, **rows})
         worst = int(found.max(axis=1).argmax())
         try:
             check_depths(self.sim.scene, found[worst])
         except HeelstrikeError as error:
-            said = ", ".join(f"{path} = {numbers[worst]:g}" for path, numbers in values.items())
-            raise HeelstrikeError(f"world {first + worst}, {said}: {error}") from error
+            own = ", ".join(f"{path} = {numbers[worst]:g}" for path, numbers in values.items())
+            raise HeelstrikeError(f"world {first + worst}, {own}: {error}") from error
 
     def _check_port(self, port: str, rows: np.ndarray) -> None:
         masses = [f"{body.name}{MASS}" for body in self.sim.robot.bodies]
         if port in masses and not rows.min() > 0:
-            raise HeelstrikeError(f"'{port}' is a mass above 0 kg, not {rows.min():g}")
+            raise ParameterError(port, float(rows.min()), "masses above 0 kg")
         try:
             self.sim.parameters.checked(port, rows, len(rows))
         except HeelstrikeError as error:
-            raise HeelstrikeError(f"'{port}' as it is swept: {error}") from error
+            raise HeelstrikeError(f"sweep of '{port}': {error}", path=port) from error
 
     def manifest(self, chunk: int) -> dict[str, Any]:
-        """What is swept; who resumes must mean the same."""
+        """Return the manifest, which must be the same when the sweep is resumed."""
         base = self.job.base
         return {
             FORMAT: VERSION,
@@ -168,7 +179,7 @@ class Study:
         }
 
     def finals(self, span: tuple[int, int], memory: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The variables of a chunk, from what is kept of its worlds at the end."""
+        """Return the variables of a chunk from the memory of its worlds at the end."""
         start = {name: np.zeros((1, 1)) for name in ("clock", "q", "v")}
         found = final_values(self.sim.scene, start, memory)
         del found["q0"], found["v0"]  # the same in all worlds, or among what varies
@@ -177,7 +188,7 @@ class Study:
         return found | {file_name(path): numbers for path, numbers in values.items()}
 
     def template(self, chunk: dict[str, np.ndarray]) -> xr.Dataset:
-        """The dataset of the first world, without a time of day."""
+        """Return the dataset of the first world, without the time of creation."""
         first = {name: array[:1] for name, array in chunk.items()}
         varied = {file_name(path): first.pop(file_name(path)) for path in self.plan.paths}
         fell = first.pop("fell", None)
@@ -207,36 +218,41 @@ class Study:
         if fell is not None:
             made["fell"] = ("world", fell, FELL)
         for path in plan.paths:
-            if unit := unit_of(self.sim, path):
+            if unit := unit_of_path(self.sim, path):
                 made[file_name(path)].attrs["units"] = unit
         return made
 
 
-def study_of(
+def define_sweep(
     source: Source,
-    plan: Plan,
+    plan: SweepPlan,
     duration: float | None = None,
     device: str | None = None,
     math: str | None = None,
     dtype: str | None = None,
     keep: Sequence[str] | None = None,
-) -> Study:
-    """Of what a user names: a scene, or a simulator from its start, which is not changed."""
+) -> SweepDefinition:
+    """Return the definition of a sweep of a scene, or of a simulator from its start.
+
+    A simulator is copied, and not changed.
+    """
     if isinstance(source, Simulator):
         if device or math or dtype:
-            raise HeelstrikeError("a simulator has its device, math and dtype already")
+            raise HeelstrikeError(
+                "device, math and dtype are those of the simulator; do not pass them again"
+            )
         if duration is None:
-            raise HeelstrikeError("of a simulator say how long: duration=2.0 [s]")
-        return Study(source.twin(), plan, duration, None, keep)
-    made = source if isinstance(source, SceneFile) else load_scene(source)
-    sim = made.simulator(device=device or "cpu", math=math or "exact", dtype=dtype)
-    sim.begin_at(*made.start)
-    lasting = made.content.simulation.duration if duration is None else duration
-    return Study(sim, plan, lasting, made.text(), keep)
+            raise HeelstrikeError("a sweep of a simulator needs a duration; pass duration=2.0 [s]")
+        return SweepDefinition(source.twin(), plan, duration, None, keep)
+    scene = source if isinstance(source, SceneFile) else load_scene(source)
+    sim = scene.simulator(device=device or "cpu", math=math or "exact", dtype=dtype)
+    sim.begin_at(*scene.start)
+    seconds = scene.content.simulation.duration if duration is None else duration
+    return SweepDefinition(sim, plan, seconds, scene.text(), keep)
 
 
-def _kept(asked: Sequence[str] | None, there: Sequence[str]) -> tuple[str, ...]:
-    """What a user wants to keep, all if nothing is said; in one order."""
-    for name in asked or ():
-        check_choice("variable to keep", name, there, "variables to keep")
-    return tuple(name for name in there if asked is None or name in asked)
+def _kept(names: Sequence[str] | None, available: Sequence[str]) -> tuple[str, ...]:
+    """Return the variables to keep in a fixed order; all if none are named."""
+    for name in names or ():
+        check_choice("variable to keep", name, available, "variables to keep")
+    return tuple(name for name in available if names is None or name in names)

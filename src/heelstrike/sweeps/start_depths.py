@@ -1,5 +1,6 @@
-"""How deep every world's points start inside the surfaces: by one compiled program for all worlds,
-with each world's own coordinates and surfaces.
+"""The depths at which contact points start inside surfaces, by one compiled program for all worlds.
+
+Each world has its own coordinates and surfaces.
 """
 
 from __future__ import annotations
@@ -18,19 +19,22 @@ if TYPE_CHECKING:
     from heelstrike.step.plan import StepPlan
 
 
-def placed_by(plan: StepPlan) -> list[str]:
-    """What decides where points and surfaces are: q, and parameters of surfaces."""
+def placement_inputs(plan: StepPlan) -> list[str]:
+    """Return the inputs that place points and surfaces: q, and parameters of surfaces."""
     known = plan.parameters()
     own = [f"{s.name}.{name}" for s in plan.scene.surfaces for name in s.parameter_names]
     return ["q", *(path for path in own if path in known)]
 
 
-def depths(plan: StepPlan, values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Of every pair in every world, (worlds, pairs) [m]; `values` are rows, or the same for all."""
+def start_depths(plan: StepPlan, values: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the depth of every pair in every world, (worlds, pairs) [m].
+
+    `values` are rows, one per world, or vectors that all worlds share.
+    """
     tables = {heights_name(s): s.table for s in plan.scene.surfaces if isinstance(s, HeightField)}
     kernel = cached_kernel(("starts", plan.key()), lambda: _program(plan))
-    wanted = {name: values[name] for name in placed_by(plan)}
-    return kernel(1, **wanted, **tables)["depth"]
+    inputs = {name: values[name] for name in placement_inputs(plan)}
+    return kernel(1, **inputs, **tables)["depth"]
 
 
 def _program(plan: StepPlan) -> Program:
@@ -44,7 +48,7 @@ def _program(plan: StepPlan) -> Program:
 
     p, robot, known = Program("starts"), plan.robot, plan.parameters()
     q = p.input("q", robot.nq)
-    values = {path: p.input(path, np.size(known[path])) for path in placed_by(plan)[1:]}
+    values = {path: p.input(path, np.size(known[path])) for path in placement_inputs(plan)[1:]}
     surfaces = [traced(p, surface, values) for surface in plan.scene.surfaces]
     placed = poses(p, robot, kinematics(p, robot, q, SX.zeros(robot.nv)))
     found = []
