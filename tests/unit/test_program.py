@@ -195,7 +195,7 @@ def test_misuse_is_a_sentence():
         kernel(x=np.ones(3), y=[1.0], z=[1.0])
     with pytest.raises(ProgramError, match="at least one world"):
         kernel.batch(0)
-    with pytest.raises(ProgramError, match="no number type 'float16'"):
+    with pytest.raises(ProgramError, match="unknown number type 'float16'"):
         compile_program(p, dtype="float16")
     with pytest.raises(ProgramError, match="already has a port named 'x'"):
         p.input("x", 1)

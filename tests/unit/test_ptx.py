@@ -243,7 +243,7 @@ def test_fast_ptx_is_another_thing():
 def test_misuse_is_a_sentence():
     with pytest.raises(ProgramError, match="math is 'exact' or 'fast', not 'wild'"):
         make_ptx(oscillator(), math="wild")
-    with pytest.raises(ProgramError, match="no number type 'float16'"):
+    with pytest.raises(ProgramError, match="unknown number type 'float16'"):
         make_ptx(oscillator(), dtype="float16")
     with pytest.raises(ProgramError, match="such as 'sm_90', not 'hopper'"):
         make_ptx(oscillator(), arch="hopper")

@@ -1,1 +1,1 @@
-"""How a program becomes machine code: passes, LLVM IR, object code and PTX."""
+"""Machine code from programs: passes, LLVM IR, object code and PTX."""

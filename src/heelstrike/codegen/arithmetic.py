@@ -1,6 +1,6 @@
 """Arithmetic, comparisons and bits in LLVM IR, where every value is a vector of W worlds.
 
-No operation carries a fast-math flag unless the caller asks, so each lane gets the bits that
+No operation carries a fast-math flag unless the caller passes one, so each lane gets the bits that
 IEEE 754 prescribes for it, whatever W is. Minimum and maximum are comparisons and selects (LLVM's
 own leave the sign of zero open), and no conversion from float to integer can overflow into poison:
 but for whole numbers known to fit, integers are only ever reached by reinterpreting bits.
@@ -14,10 +14,9 @@ from heelstrike.codegen.real import Real
 
 
 class Arithmetic:
-    """A straight-line piece of code under construction: W lanes of one real type.
+    """Straight-line code under construction: W lanes of one real type.
 
-    Values, masks and integers are the text by which LLVM knows them. `lines` grows by one line an
-    operation.
+    Values, masks and integers are their names in LLVM IR. Each operation adds a line to `lines`.
     """
 
     def __init__(
@@ -34,9 +33,9 @@ class Arithmetic:
         self.pitch = pitch
         """Values between neighbours of a port: 1, or on a GPU the threads that share a tile."""
         self.flags = flags
-        """LLVM's fast-math flags: none, or "fast " where the caller asked for them."""
+        """LLVM's fast-math flags: none, or "fast "."""
         self.prefix = prefix
-        """What the names of values begin with."""
+        """First part of the names of values."""
         self.lines: list[str] = [] if lines is None else lines
         self.values = self._vector(real.name)
         self.masks = self._vector("i1")
@@ -49,7 +48,7 @@ class Arithmetic:
         return scalar if self.width == 1 else f"<{self.width} x {scalar}>"
 
     def line(self, text: str) -> str:
-        """Any instruction of LLVM's; returns its value."""
+        """Emit an instruction of LLVM, and return the name of its value."""
         name = f"%{self.prefix}{len(self.lines)}"
         self.lines.append(f"  {name} = {text}")
         return name
@@ -60,7 +59,7 @@ class Arithmetic:
     # constants
 
     def const(self, x: float | tuple[float, ...]) -> str:
-        """The constant x, rounded to the lanes' type, or a constant for each lane."""
+        """Return the constant x rounded to the lanes' type, or a constant for each lane."""
         if isinstance(x, tuple):
             return f"<{', '.join(f'{self.real.name} {self._literal(y)}' for y in x)}>"
         return self._splat(self.real.name, self._literal(x))
@@ -70,7 +69,7 @@ class Arithmetic:
         return f"0x{pattern:016X}"
 
     def integer(self, i: int) -> str:
-        """The integer constant i (two's complement, as wide as the real type)."""
+        """Return the integer constant i (two's complement, as wide as the real type)."""
         return self._splat(self.real.integer, str(i))
 
     # arithmetic
@@ -91,7 +90,7 @@ class Arithmetic:
         return self.line(f"fneg {self.flags}{self.values} {a}")
 
     def fma(self, a: str, b: str, c: str) -> str:
-        """a b + c, rounded once."""
+        """Return a b + c, rounded once."""
         return self._intrinsic("fma", a, b, c)
 
     def sqrt(self, a: str) -> str:
@@ -122,8 +121,9 @@ class Arithmetic:
     # comparisons and choices
 
     def compare(self, predicate: str, a: str, b: str) -> str:
-        """A mask; predicates are LLVM's: olt, ole, oeq, une, ... (o: false for NaN, u: true for
-        NaN).
+        """Return a mask.
+
+        Predicates are LLVM's: olt, ole, oeq, une, ... (o: false for NaN, u: true for NaN).
         """
         return self.line(f"fcmp {predicate} {self.values} {a}, {b}")
 
@@ -140,15 +140,15 @@ class Arithmetic:
         return self.line(f"select {self.masks} {mask}, {self.values} {a}, {self.values} {b}")
 
     def max(self, a: str, b: str) -> str:
-        """a if a > b else b: a single instruction on x86; b where either is NaN."""
+        """Return a if a > b else b, one instruction on x86; b where either is NaN."""
         return self.select(self.compare("ogt", a, b), a, b)
 
     def min(self, a: str, b: str) -> str:
-        """a if a < b else b; b where either is NaN."""
+        """Return a if a < b else b; b where either is NaN."""
         return self.select(self.compare("olt", a, b), a, b)
 
     def any(self, mask: str) -> str:
-        """Whether a mask holds in any lane, as an i1."""
+        """Return whether a mask holds in any lane, as an i1."""
         if self.width == 1:
             return mask
         function = f"i1 @llvm.vector.reduce.or.v{self.width}i1"
@@ -164,7 +164,7 @@ class Arithmetic:
         return self.line(f"bitcast {self.integers} {i} to {self.values}")
 
     def int_op(self, operation: str, a: str, b: str) -> str:
-        """LLVM's integer operation (add, sub, and, or, xor, shl, lshr, ashr) on integers."""
+        """Emit an integer operation of LLVM: add, sub, and, or, xor, shl, lshr, ashr."""
         return self.line(f"{operation} {self.integers} {a}, {b}")
 
     def int_compare(self, predicate: str, a: str, b: str) -> str:
@@ -173,13 +173,13 @@ class Arithmetic:
     # conversions
 
     def to_integer(self, a: str) -> str:
-        """A whole number, known to fit, as an integer."""
+        """Convert a whole number that is known to fit to an integer."""
         return self.line(f"fptosi {self.values} {a} to {self.integers}")
 
     def extend(self, a: str) -> str:
-        """A float32 value as float64."""
+        """Convert float32 to float64."""
         return self.line(f"fpext {self.values} {a} to {self._vector('double')}")
 
     def round(self, a: str) -> str:
-        """A float64 value rounded to float32."""
+        """Round float64 to float32."""
         return self.line(f"fptrunc {self._vector('double')} {a} to {self.values}")

@@ -1,4 +1,4 @@
-"""Machine code for this CPU: from a program to LLVM IR, from LLVM IR to object code."""
+"""Machine code for this CPU: from a program to LLVM IR, and to object code."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def compile_object(
 ) -> tuple[Layout, bytes]:
     """Return the layout and the object code of a program for this CPU; see `compile_program`."""
     if dtype not in list(REALS):
-        raise ProgramError(f"no number type '{dtype}'; types: {', '.join(REALS)}")
+        raise ProgramError(f"unknown number type '{dtype}'; types: {', '.join(REALS)}")
     if level not in (1, 2, 3):
-        raise ProgramError(f"LLVM's level is 1, 2 or 3, not {level}")
+        raise ProgramError(f"LLVM's optimisation level is 1, 2 or 3, not {level}")
     real = REALS[dtype]
     if width is not None and width not in (1, 2, 4, 8, 16, 32):
         raise ProgramError(f"the width is a power of two from 1 to 32, not {width}")
@@ -37,14 +37,14 @@ def compile_object(
 
 
 def widest(real: Real) -> int:
-    """Lanes in this CPU's widest vector register."""
+    """Return the number of lanes in this CPU's widest vector register."""
     features = host()[1].split(",")
     bits = 512 if "+avx512f" in features else 256 if "+avx2" in features else 128
     return bits // real.bits
 
 
 def object_code(module: Module, level: int) -> bytes:
-    """Object code of a module for this CPU."""
+    """Return the object code of a module for this CPU."""
     machine = target_machine(level)
     parsed = llvm.parse_assembly(module.text)
     parsed.triple = machine.triple

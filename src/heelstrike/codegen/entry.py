@@ -1,4 +1,4 @@
-"""The entry of a compiled program: what is called, for which tiles, rounds and steps."""
+"""Entry of a compiled program: calls of its functions by tile, round and step."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Call:
-    """A function of the module and the ports that it takes, in the order of its arguments."""
+    """A call of a function of the module, with ports in the order of its arguments."""
 
     function: int
     ports: tuple[str, ...]
@@ -26,14 +26,14 @@ Plan = tuple[Call | Cycle, ...]
 
 
 class Entry:
-    """Writes the entry: passes of tiles, steps, functions, and the rounds of loops."""
+    """Emits the entry: passes of tiles, steps, functions, and the rounds of loops."""
 
     def __init__(
         self, name: str, ports: list[str], recorded: set[str], frame_bytes: int, tiles: int
     ) -> None:
         self.name = name
         self.recorded = recorded
-        """Ports that have a row a record."""
+        """Ports that have a row for each record."""
         self.ports = {port: k for k, port in enumerate(ports)}
         self.frame_bytes = frame_bytes
         self.tiles = tiles
@@ -47,7 +47,7 @@ class Entry:
         return "\n".join(self.lines)
 
     def _begin(self) -> None:
-        """Passes: a few tiles at a time."""
+        """Begin a pass, which takes a few tiles."""
         self.lines = [
             f'define void @"{self.name}"(ptr %ports, ptr %strides, ptr %records,',
             "  ptr noalias %frames, i64 %first, i64 %last,",

@@ -1,8 +1,8 @@
-"""Where a program's values live in the frame, a thread's scratch memory for one tile.
+"""Scratch frame: a thread's memory for values of one tile within a step.
 
-A value that stays inside one LLVM function is never written down. One that crosses to another gets
-a slot, free again after the last part of the program that reads it; neighbours in time become
-neighbours in memory.
+A value that stays inside one LLVM function is never stored. A value that several functions use gets
+a slot, which is free again after the last part of the program that reads it. Values that are
+computed one after another become neighbours in memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Group = tuple[Straight, ...]
 
 @dataclass(frozen=True)
 class ScratchFrame:
-    """Offsets in values of W lanes."""
+    """Offsets of values, in units of W lanes."""
 
     slots: dict[Place, int]
     arrays: dict[str, int]
@@ -26,9 +26,7 @@ class ScratchFrame:
 
 
 def scratch_frame(parts: Sequence[Sequence[Group]], arrays: Sequence[Port]) -> ScratchFrame:
-    """The frame of a program whose parts (a function, or all functions of a loop) follow one
-    another.
-    """
+    """Return the frame of a program from its parts: a function each, or all functions of a loop."""
     runs = _runs(parts, _crossing(parts))
     slots: dict[Place, int] = {}
     free: dict[int, list[int]] = {len(run): [] for run in runs}  # by length
@@ -58,8 +56,9 @@ Lives = dict[tuple[Place, ...], tuple[int, int]]
 
 
 def _runs(parts: Sequence[Sequence[Group]], crossing: dict[Place, tuple[int, int]]) -> Lives:
-    """Places that lie side by side, and their first and last part: those that twins write as one
-    vector, any other alone.
+    """Return places that lie side by side, and their first and last part.
+
+    Places that a packed block writes as one vector form a run; any other place is alone.
     """
     vectors = {
         places[0]: places
@@ -81,8 +80,9 @@ def _runs(parts: Sequence[Sequence[Group]], crossing: dict[Place, tuple[int, int
 
 
 def _crossing(parts: Sequence[Sequence[Group]]) -> dict[Place, tuple[int, int]]:
-    """First and last part of each place that more than one function touches, or that a function
-    reads before it writes it: the round before wrote it.
+    """Return first and last part of each place that must be stored.
+
+    It is used by more than one function, or read before it is written: by the next round.
     """
     functions: dict[Place, set[int]] = {}
     lifetimes: dict[Place, tuple[int, int]] = {}

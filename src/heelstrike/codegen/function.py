@@ -1,4 +1,4 @@
-"""One LLVM function of straight-line code: blocks, table look-ups, the ends of rounds and steps."""
+"""LLVM functions of straight-line code: blocks, table look-ups, ends of rounds and of steps."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from heelstrike.ir.code import (
 )
 from heelstrike.ir.operations import INPUT
 
-SUMS = 4
-"""Sums side by side: a multiply-add waits about as many others for its result."""
+PARALLEL_SUMS = 4
+"""Sums that are formed side by side: a multiply-add takes about as many cycles."""
 
 
 class FunctionEmitter(Values):
-    """Writes the body of `i1 f(ptr frame, i64 counter, ptr port, ...)`.
+    """Emits the body of `i1 f(ptr frame, i64 counter, ptr port, ...)`.
 
-    It returns whether a lane goes on, which only the end of a loop's round asks.
+    The function returns whether a lane goes on, which only the end of a loop's round uses.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class FunctionEmitter(Values):
             self.store_all(block.value(operation), places)
 
     def _lookup(self, item: Lookup) -> None:
-        """value = a + (b - a) f between neighbours a and b; the slope is 0 where an end is held."""
+        """Emit value = a + (b - a) f between neighbours a and b; beyond the ends the slope is 0."""
         b, (rows, columns) = self.lanes, item.table.shape
         base = self.port(item.table.name)
         cell, part, inside = self._cell(item.reads[0], rows)
@@ -102,7 +102,7 @@ class FunctionEmitter(Values):
         self.store(b.select(b.both(inside, within), twist, b.const(0.0)), item.writes[3])
 
     def _cell(self, argument: Place, count: int) -> tuple[str, str, str]:
-        """Number of the cell, the part of it that is passed, and whether no end is held."""
+        """Return the cell's number, the fraction of it, and whether the argument is in range."""
         b, u = self.lanes, self.load(argument)
         last = b.const(count - 1.0)
         held = b.min(b.max(u, b.const(0.0)), last)  # 0 for NaN
@@ -113,7 +113,7 @@ class FunctionEmitter(Values):
     def _advance(self, item: Advance) -> None:
         b = self.lanes
         zero = b.const(0.0)
-        if item.done is None or b.width == 1:  # a world alone is not done in a round that it makes
+        if item.done is None or b.width == 1:  # a single world that makes a round is not done
             chunks = self.chunks(item.carried)
             for places, value in [(p, self.load_all(n)) for p, n in chunks]:
                 self.store_all(value, places)
@@ -145,25 +145,26 @@ class FunctionEmitter(Values):
                 for i in range(m.size)
             ]
         )
-        sound = b.invert(self._unsound([following for _, following in chunks]))
+        finite = b.invert(self._not_finite([following for _, following in chunks]))
         if item.failure is not None:
-            sound = b.both(sound, b.compare("oeq", self.load(item.failure), zero))
-        keeps = b.both(alive, sound)
+            finite = b.both(finite, b.compare("oeq", self.load(item.failure), zero))
+        keeps = b.both(alive, finite)
         for places, following in chunks:
             new, old = self.load_all(following), self.load_all(places)
             self.store_all(b.choose(keeps, new, old, len(places)), places)
-        fails = b.both(alive, b.invert(sound))
+        fails = b.both(alive, b.invert(finite))
         self.store(b.select(fails, clock, failed), Place(FAILED, 0))
         counted = b.add(clock, b.const(1.0))
         self.store(b.select(keeps, counted, clock), Place(CLOCK, 0))
 
-    def _unsound(self, chunks: Sequence[Places]) -> str:
-        """Whether a value is not finite: 0 x is 0, or NaN. Sums side by side need not wait for one
-        another.
+    def _not_finite(self, chunks: Sequence[Places]) -> str:
+        """Return whether a value is not finite: 0 x is 0, or NaN.
+
+        Several sums are formed side by side, so that none waits for another.
         """
         sums: dict[tuple[int, int], str] = {}
         for n, places in enumerate(chunks):
-            lanes, column = self.lanes_of(len(places)).careful(), (len(places), n % SUMS)
+            lanes, column = self.lanes_of(len(places)).careful(), (len(places), n % PARALLEL_SUMS)
             zero = lanes.const(0.0)
             sums[column] = lanes.fma(zero, self.load_all(places), sums.get(column, zero))
         masks = []

@@ -1,4 +1,4 @@
-"""This CPU as LLVM sees it."""
+"""This CPU as LLVM describes it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import llvmlite.binding as llvm
 
 @cache
 def host() -> tuple[str, str]:
-    """Name and features of this CPU, as LLVM says them."""
+    """Return name and features of this CPU."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def target_machine(level: int) -> llvm.TargetMachine:
-    """This CPU, as LLVM's target at an optimisation level."""
+    """Return LLVM's target machine for this CPU at an optimisation level."""
     name, features = host()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=name, features=features, opt=level, reloc="pic", codemodel="small", jit=True

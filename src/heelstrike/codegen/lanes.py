@@ -1,4 +1,4 @@
-"""Lanes of W worlds with memory behind them: loads, stores, gathers, and vectors of scalars."""
+"""Lanes of W worlds with access to memory: loads, stores, gathers, and vectors of scalars."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from heelstrike.codegen.real import FLOAT64
 
 
 class Lanes(Arithmetic):
-    """A straight-line piece of code that reads and writes arrays."""
+    """Straight-line code under construction that reads and writes arrays."""
 
     # memory
 
     def address(self, base: str, index: int, unit: str = "vector") -> str:
-        """Where element `index` of the array at `base` is: of a "vector" array of the frame, of a
-        "port", or of an array of "scalar"s.
+        """Return the address of element `index` of the array at `base`.
+
+        `unit` is "vector" for arrays of the frame, "port", or "scalar" for constant tables.
         """
         index *= self._step(unit)
         return self.line(f"getelementptr {self._element(unit)}, ptr {base}, i64 {index}")
 
     def moving_address(self, base: str, index: int, stride: int, unit: str = "vector") -> str:
-        """Where element index + stride * %counter is."""
+        """Return the address of element index + stride * %counter."""
         index, stride = index * self._step(unit), stride * self._step(unit)
         offset = self.line(f"mul i64 %counter, {stride}")
         start = self.line(f"add i64 {offset}, {index}")
@@ -34,12 +35,12 @@ class Lanes(Arithmetic):
         return self.pitch if unit == "port" else 1
 
     def load_splat(self, address: str) -> str:
-        """A scalar from memory, in every lane."""
+        """Load a scalar into every lane."""
         scalar = self.line(f"load {self.real.name}, ptr {address}, align {self.real.bytes}")
         return scalar if self.width == 1 else self._everywhere(scalar)
 
     def gather(self, base: str, indices: str) -> str:
-        """Each lane's own scalar of the array at `base`."""
+        """Load each lane's own scalar of the array at `base`."""
         if self.width == 1:
             where = self.line(
                 f"getelementptr {self.real.name}, ptr {base}, {self.real.integer} {indices}"
@@ -62,8 +63,9 @@ class Lanes(Arithmetic):
         self.lines.append(f"  store {self.values} {value}, ptr {address}, align {self.alignment}")
 
     def fetch(self, base: str, start: str, offsets: Sequence[int]) -> list[str]:
-        """Scalars start + offset of the array at `base`, each lane by its own start: where all
-        lanes agree, one load for all, else a gather. The values are the same either way.
+        """Load scalars start + offset of the array at `base`, each lane by its own start.
+
+        Where all lanes agree there is one load for all, else a gather. The values are the same.
         """
         if self.width == 1:
             return [self._gather_at(base, start, offset) for offset in offsets]
@@ -96,19 +98,19 @@ class Lanes(Arithmetic):
     # other lanes of the same code
 
     def beside(self, width: int) -> Lanes:
-        """Lanes of another width that write into the same code."""
+        """Return lanes of another width that emit into the same code."""
         other = Lanes(width, self.real, self.lines, self.pitch, self.flags, self.prefix)
         other.intrinsics = self.intrinsics
         return other
 
     def careful(self) -> Lanes:
-        """The same without fast-math flags: for what looks for NaN."""
+        """Return the same lanes without fast-math flags, to detect NaN."""
         other = self.beside(self.width)
         other.flags = ""
         return other
 
     def widened(self) -> Lanes:
-        """Lanes of float64 that write into the same code."""
+        """Return lanes of float64 that emit into the same code."""
         wide = Lanes(self.width, FLOAT64, self.lines, self.pitch, self.flags, self.prefix)
         wide.intrinsics = self.intrinsics
         return wide
@@ -116,14 +118,14 @@ class Lanes(Arithmetic):
     # vectors of scalars
 
     def choose(self, mask: str, a: str, b: str, size: int) -> str:
-        """`select` for a world alone between vectors of `size` values of its own."""
+        """Select, for a single world, between vectors of `size` values."""
         if size == 1:
             return self.select(mask, a, b)
         values = self.beside(size).values
         return self.line(f"select i1 {mask}, {values} {a}, {values} {b}")
 
     def load_scalars(self, address: str) -> str:
-        """As many neighbouring scalars as there are lanes."""
+        """Load neighbouring scalars, one for each lane."""
         return self.line(f"load {self.values}, ptr {address}, align {self.real.bytes}")
 
     def store_scalars(self, value: str, address: str) -> None:
@@ -131,7 +133,7 @@ class Lanes(Arithmetic):
         self.lines.append(line)
 
     def join(self, scalars: Sequence[str]) -> str:
-        """The vector of these scalars."""
+        """Return the vector of these scalars."""
         vector = "poison"
         for k, scalar in enumerate(scalars):
             vector = self.line(
@@ -140,7 +142,7 @@ class Lanes(Arithmetic):
         return vector
 
     def spread(self, vector: str, lanes: Sequence[int]) -> str:
-        """A vector of some of these lanes, in any order."""
+        """Return a vector of some of these lanes, in any order."""
         if self.width == 1:
             return self.beside(len(lanes))._everywhere(vector)
         picked = ", ".join(f"i32 {lane}" for lane in lanes)
@@ -150,7 +152,7 @@ class Lanes(Arithmetic):
         )
 
     def part(self, vector: str, lane: int) -> str:
-        """One lane of a vector, as a scalar."""
+        """Return one lane of a vector as a scalar."""
         return self.line(f"extractelement {self.values} {vector}, i64 {lane}")
 
     def _everywhere(self, scalar: str) -> str:

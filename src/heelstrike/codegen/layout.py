@@ -1,4 +1,4 @@
-"""What a caller must know of compiled code."""
+"""Layout of compiled code: its ports, lanes and scratch memory, for callers."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Layout:
     memory: tuple[Port, ...]
     outputs: tuple[Output, ...]
     initial: Mapping[str, np.ndarray]
-    """Of the memory."""
+    """Initial values of the memory."""
     width: int
     real: Real
     frame_size: int
 
     @classmethod
     def of(cls, program: TracedProgram, width: int, real: Real, frame_size: int) -> Layout:
-        """Of a program that was compiled for tiles of `width` worlds."""
+        """Return the layout of a program that was compiled for tiles of `width` worlds."""
         ports = program.inputs, program.tables, program.memory, program.outputs
         return cls(program.name, *ports, program.initial, width, real, frame_size)
 
@@ -38,7 +38,7 @@ class Layout:
         return (*self.inputs, *self.tables, *self.memory, *self.outputs)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same in JSON's types."""
+        """Return the layout in types of JSON."""
         kinds = ("inputs", "tables", "memory", "outputs")
         ports = {kind: {p.name: list(p.shape) for p in getattr(self, kind)} for kind in kinds}
         initial = {name: values.tolist() for name, values in self.initial.items()}
@@ -48,7 +48,7 @@ class Layout:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Layout:
-        """The layout that `as_dict` described."""
+        """Return the layout from the result of `as_dict`."""
 
         def ports(kind: str) -> tuple[Port, ...]:
             return tuple(Port(name, tuple(shape)) for name, shape in values[kind].items())

@@ -1,6 +1,6 @@
-"""The emitter: a traced program as an LLVM module for W lanes.
+"""Emission of a traced program as an LLVM module for W lanes.
 
-Items are gathered into LLVM functions of a size that compiles fast; the entry calls them in order,
+Items are grouped into LLVM functions of a size that compiles fast. The entry calls them in order,
 tile by tile, round by round and step by step.
 """
 
@@ -25,19 +25,20 @@ from heelstrike.ir.code import Item, Repeat, TracedProgram
 FUNCTION_SIZE = 1500
 """Operations after which a new LLVM function begins: LLVM's time grows faster than the function."""
 
-PASS = 2
-"""Tiles that go through one function before the next is fetched: a robot's code is larger than the
-instruction cache. Fewer, if their frames would take more than PASS_BYTES; one, where all the code
-fits: then what a tile reads stays in the data cache.
+PASS_TILES = 2
+"""Tiles that go through one function before the next one is fetched: a robot's code is larger than
+the instruction cache. There are fewer if their frames would take more than MAX_PASS_BYTES, and one
+where all the code fits into the cache: then the values of a tile stay in the data cache.
 """
-PASS_BYTES = 2**20
-SMALL = 5000
+MAX_PASS_BYTES = 2**20
+"""Size of the frames of a pass, at most [bytes]."""
+SMALL_CODE = 5000
 """Operations whose code fits into an instruction cache of 32 kB."""
 
 
 @dataclass(frozen=True)
 class Module:
-    """LLVM IR of a program, and how it wants to be called:
+    """LLVM IR of a program with the entry
 
     void NAME(ptr ports, ptr strides, ptr records, ptr frames,
               i64 first, i64 last, i64 steps, i64 every, i64 phase)
@@ -52,14 +53,14 @@ class Module:
 
     text: str
     frame_size: int
-    """Values (of W lanes) that the frames must hold."""
+    """Number of values (of W lanes) that the frames must hold."""
     width: int
 
 
 def emit(
     program: TracedProgram, width: int, real: Real, gpu: bool = False, fast: bool = False
 ) -> Module:
-    """LLVM IR of a program: for the lanes of a CPU, or for a GPU, a thread a world.
+    """Return the LLVM IR of a program, for lanes of a CPU or for a GPU with a thread per world.
 
     On a GPU a tile is the 32 worlds of a warp. `fast` lets LLVM reorder and approximate: the bits
     then depend on the target.
@@ -88,8 +89,8 @@ def emit(
         entry = kernel.text(*plans)
     else:
         frame_bytes = frame.size * width * real.bytes
-        small = sum(_size(part) for part in items) <= SMALL
-        tiles = 1 if small else max(1, min(PASS, PASS_BYTES // max(frame_bytes, 1)))
+        small = sum(_size(part) for part in items) <= SMALL_CODE
+        tiles = 1 if small else max(1, min(PASS_TILES, MAX_PASS_BYTES // max(frame_bytes, 1)))
         entry = Entry(program.name, names, recorded, frame_bytes, tiles).text(*plans)
     constants = [_constant(name, table, real) for name, table in program.constants.items()]
     parts = [*constants, *sorted(emitter.intrinsics), *emitter.texts, entry]
@@ -100,7 +101,7 @@ def emit(
 
 
 def _size(items: Sequence[Item]) -> int:
-    """Operations, those of loops once."""
+    """Return the number of operations; the body of a loop counts once."""
     return sum(_size(x.body) if isinstance(x, Repeat) else x.size for x in items)
 
 
@@ -108,7 +109,7 @@ Grouped = list["Group | tuple[Repeat, Grouped]"]
 
 
 def _grouped(items: Sequence[Item]) -> Grouped:
-    """Consecutive items that share an LLVM function; loops apart, with groups of their own."""
+    """Group consecutive items that share an LLVM function; loops have groups of their own."""
     entries: Grouped = []
     size = FUNCTION_SIZE + 1
     for item in items:
@@ -125,7 +126,7 @@ def _grouped(items: Sequence[Item]) -> Grouped:
 
 
 def _functions(entry: object) -> list[Group]:
-    """The groups of an entry: one, or all of a loop."""
+    """Return the groups of an entry: one, or all of a loop."""
     assert isinstance(entry, tuple)
     if isinstance(entry[0], Repeat):
         return [group for inner in entry[1] for group in _functions(inner)]
@@ -133,7 +134,7 @@ def _functions(entry: object) -> list[Group]:
 
 
 class _ModuleEmitter:
-    """Writes the functions and remembers in which order they are called."""
+    """Emits the functions, and returns in which order they are called."""
 
     def __init__(
         self, program: TracedProgram, frame: ScratchFrame, lanes: Callable[[], Lanes]

@@ -1,4 +1,4 @@
-"""One block's operations, carried out on lanes.
+"""Emission of one block's operations on lanes.
 
 Rules that make a world's bits independent of W, of the optimisation level and of what else is
 computed:
@@ -46,12 +46,13 @@ FUNCTIONS: dict[str, Callable[..., str]] = {
 }
 
 Where = TypeVar("Where")
-"""Where an input's value is: a place, or twins' places."""
+"""Location of an input's value: a place, or the places of packed blocks."""
 
 
 class BlockEmitter(Generic[Where]):
-    """Carries out one block's operations on lanes. Products, masks and choices are only written
-    down when a value of theirs is needed.
+    """Emits one block's operations.
+
+    Products, masks and choices are only emitted where their values are needed.
     """
 
     def __init__(
@@ -70,15 +71,13 @@ class BlockEmitter(Generic[Where]):
         self.sincos: dict[int, tuple[str, str]] = {}
 
     def run(self) -> None:
-        """Writes all operations down in order, except those that wait until they are needed as
-        values.
-        """
+        """Emit all operations in order, except those that wait until their value is needed."""
         for i, operation in enumerate(self.operations):
             if operation.code not in LAZY:
                 self.value(i)
 
     def value(self, i: int) -> str:
-        """LLVM's name for the value of operation i, written down now if it was not before."""
+        """Return the name of the value of operation i, which is emitted if it was not before."""
         if i not in self.written:
             self.written[i] = self._write(i)
         return self.written[i]
@@ -114,7 +113,7 @@ class BlockEmitter(Generic[Where]):
         raise AssertionError(f"no code for {code}")  # check_supported has refused others
 
     def _product(self, i: int) -> tuple[str, str] | None:
-        """The factors of operation i if it is a product."""
+        """Return the factors of operation i if it is a product."""
         if i not in self.factors:
             code, operands, _ = self.operations[i]
             if code == "MUL":
@@ -149,7 +148,7 @@ class BlockEmitter(Generic[Where]):
         return self.lanes.select(self.mask(condition), self.value(x), self.value(y))
 
     def mask(self, i: int) -> str:
-        """Operation i as a mask: true where its value is not 0."""
+        """Return operation i as a mask: true where its value is not 0."""
         if i not in self.mask_of:
             code, operands, _ = self.operations[i]
             if code in COMPARISONS:
@@ -182,9 +181,9 @@ class BlockEmitter(Generic[Where]):
         return self.sincos[i]
 
     def _constant_power(self, base: int, exponent: int) -> str:
-        """Halves up to 7/2 by a root and products, anything else by the general power."""
+        """Return a power: multiples of 1/2 up to 7/2 by a root and products, others by `pow`."""
         y = self.operations[exponent].value
-        assert isinstance(y, float)  # twins have the same
+        assert isinstance(y, float)  # packed blocks have the same
         x = self.value(base)
         if not (0 < y < 4 and 2 * y == int(2 * y)):
             return functions.pow(self.lanes, x, self.value(exponent))

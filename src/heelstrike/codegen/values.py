@@ -1,6 +1,6 @@
-"""Values of a function under construction: where they are in memory, and what LLVM calls them.
+"""Values of a function under construction: their addresses, and their names in LLVM IR.
 
-A value is fetched once, alone or, for a world alone, as a lane of a vector of its neighbours.
+A value is loaded once, by itself or, for a single world, as a lane of a vector with its neighbours.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from heelstrike.ir.code import Place
 Places = tuple[Place, ...]
 
 
-class Part(NamedTuple):
+class VectorLane(NamedTuple):
     """A scalar that is a lane of a vector."""
 
     vector: str
@@ -26,7 +26,7 @@ class Part(NamedTuple):
 
 
 class Values:
-    """Loads and stores of places of the frame, of ports and of constant tables."""
+    """Emits loads and stores of places of the frame, of ports and of constant tables."""
 
     def __init__(
         self, lanes: Lanes, frame: ScratchFrame, constants: Mapping[str, np.ndarray]
@@ -34,11 +34,11 @@ class Values:
         self.lanes = lanes
         self.frame = frame
         self.constants = constants
-        self.here: dict[Place, str | Part] = {}
-        self.scalars: dict[Part, str] = {}
+        self.here: dict[Place, str | VectorLane] = {}
+        self.scalars: dict[VectorLane, str] = {}
         self.vectors: dict[tuple[str, ...], str] = {}
         self.ports: dict[str, str] = {}
-        """Ports that are used, and the names of their pointers."""
+        """Names of the pointers to the ports that are used."""
 
     def load(self, place: Place) -> str:
         if place not in self.here:
@@ -59,7 +59,7 @@ class Values:
             self.lanes.store(value, self._address(place))
 
     def load_all(self, places: Places) -> str:
-        """Values of several places as one vector."""
+        """Return the values of several places as one vector."""
         if len(places) == 1:
             return self.load(places[0])
         own = tuple(dict.fromkeys(places))
@@ -89,24 +89,24 @@ class Values:
             self.lanes.store(self.load(place), self._address(place))
 
     def lanes_of(self, size: int) -> Lanes:
-        """Lanes of values that are chunks of so many."""
+        """Return the lanes for chunks of `size` values."""
         return self.lanes if size == 1 else self.lanes.beside(size)
 
     def _hold(self, vector: str, places: Places) -> None:
         for k, place in enumerate(places):
-            self.here[place] = Part(vector, k, len(places))
+            self.here[place] = VectorLane(vector, k, len(places))
 
     def _held(self, places: Places) -> str | None:
-        """The vector that has the places for its lanes."""
+        """Return the vector whose lanes are the places, if there is one."""
         first = self.here.get(places[0])
-        if isinstance(first, Part) and first.width == len(places):
-            parts = [Part(first.vector, k, first.width) for k in range(first.width)]
+        if isinstance(first, VectorLane) and first.width == len(places):
+            parts = [VectorLane(first.vector, k, first.width) for k in range(first.width)]
             if [self.here.get(place) for place in places] == parts:
                 return first.vector
         return None
 
     def _adjacent(self, places: Places) -> bool:
-        """Whether the places are neighbours in memory."""
+        """Return whether the places are neighbours in memory."""
         found = [(p.array, self._index(p)) for p in places]
         array, first = found[0]
         return first is not None and found == [(array, first + k) for k in range(len(found))]
@@ -133,7 +133,7 @@ class Values:
         return self.ports.setdefault(name, f"%port{len(self.ports)}")
 
     def chunks(self, pairs: Sequence[tuple[Place, Place]]) -> list[tuple[Places, Places]]:
-        """(to, from): a world alone copies neighbours several at a time."""
+        """Return pairs (to, from) in chunks; a single world copies several neighbours at a time."""
         alone = self.lanes.width == self.lanes.pitch == 1
         chunks = []
         start = 0
@@ -148,7 +148,7 @@ class Values:
         return chunks
 
     def _is_whole(self, places: Places) -> bool:
-        """Whether several places can be loaded at once, or were."""
+        """Return whether several places can be loaded at once, or have been."""
         if any(place in self.here for place in places):
             return self._held(places) is not None
         return self._adjacent(places)

@@ -1,1 +1,1 @@
-"""What physics writes: programs of blocks, loops and tables, and their derivatives."""
+"""Programs as physics writes them: programs of blocks, loops and tables, and their derivatives."""

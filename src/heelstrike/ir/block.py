@@ -19,7 +19,7 @@ SX: TypeAlias = ca.SX
 
 @dataclass(frozen=True)
 class BlockTag:
-    """What a block computes, and for which part of a robot."""
+    """Tag of a block: what it computes, and for which part of a robot."""
 
     kind: str
     """What is computed, such as "torque"."""

@@ -51,7 +51,7 @@ def make_ptx(
             limb where the program has limbs and neither tables nor counted loops.
     """
     if dtype not in REALS:
-        raise ProgramError(f"no number type '{dtype}'; types: {', '.join(REALS)}")
+        raise ProgramError(f"unknown number type '{dtype}'; types: {', '.join(REALS)}")
     if math not in ("exact", "fast"):
         raise ProgramError(f"math is 'exact' or 'fast', not '{math}'")
     if mapping not in ("auto", "world", "part"):

@@ -95,7 +95,7 @@ class Schedule:
 
     @property
     def loops(self) -> bool:
-        """Whether the number of rounds may differ from world to world."""
+        """True if the number of rounds may differ from world to world."""
         return any(isinstance(part, Rounds) for part in self.parts)
 
     @property

@@ -1,4 +1,4 @@
-"""Functions that a handful of correctly rounded operations give: no polynomial."""
+"""Functions of a few correctly rounded operations, without a polynomial."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from heelstrike.codegen.lanes import Lanes
 
 @in_float64
 def hypot(b: Lanes, x: str, y: str) -> str:
-    """sqrt(x^2 + y^2), within 2 ulp.
+    """Return sqrt(x^2 + y^2), within 2 ulp.
 
     Float64: the larger of |x| and |y| within [2^-480, 2^511], or 0; beyond, the squares under- or
     overflow. Float32: all x and y. Where either is NaN so is the result, even next to an infinity.
@@ -18,7 +18,7 @@ def hypot(b: Lanes, x: str, y: str) -> str:
 
 @in_float64
 def fmod(b: Lanes, a: str, c: str) -> str:
-    """a - c trunc(a / c), exact and with the sign of a, for |a / c| < 2^53.
+    """Return a - c trunc(a / c), exact and with the sign of a, for |a / c| < 2^53.
 
     As in C: NaN for infinite a or c = 0, and a for infinite c.
     """
@@ -32,7 +32,7 @@ def fmod(b: Lanes, a: str, c: str) -> str:
 
 
 def sign(b: Lanes, x: str) -> str:
-    """-1, 1, or x itself where it is zero or NaN."""
+    """Return -1, 1, or x itself where it is zero or NaN."""
     one, minus_one, zero = b.const(1.0), b.const(-1.0), b.const(0.0)
     positive = b.select(b.compare("ogt", x, zero), one, x)
     return b.select(b.compare("olt", x, zero), minus_one, positive)

@@ -29,12 +29,15 @@ from heelstrike.codegen.lanes import Lanes
 
 @in_float64
 def exp(b: Lanes, x: str) -> str:
-    """e^x, within 2 ulp for all x: subnormal results included, then 0; inf from 709.8 (88.7) on."""
+    """Return e^x, within 2 ulp for all x, subnormal results included.
+
+    It is inf from 709.8 (float32: 88.7) on.
+    """
     return exp_of_sum(b, x, b.const(-0.0))
 
 
 def exp_of_sum(b: Lanes, x: str, x_low: str) -> str:
-    """e^(x + x_low) in float64, for |x_low| within a few ulp of x."""
+    """Return e^(x + x_low) in float64, for |x_low| within a few ulp of x."""
     x = clamp(b, x, -746.0, 710.0)  # the results are 0 and inf
     k, r, _ = _remainder_of_log_2(b, x)
     r = b.add(r, x_low)
@@ -49,7 +52,7 @@ def exp_of_sum(b: Lanes, x: str, x_low: str) -> str:
 
 @in_float64
 def log(b: Lanes, x: str) -> str:
-    """log x, within 2 ulp for all x, subnormals included; log 0 = -inf, log(x < 0) = NaN."""
+    """Return log x, within 2 ulp for all x, subnormals included; log 0 = -inf, log(x < 0) = NaN."""
     k, f = split_exponent(b, x)
     s = b.div(f, b.add(b.const(2.0), f))
     z = b.mul(s, s)
@@ -63,7 +66,7 @@ def log(b: Lanes, x: str) -> str:
 
 
 def split_exponent(b: Lanes, x: str) -> tuple[str, str]:
-    """(k, f) with x = 2^k (1 + f), 1/sqrt 2 <= 1 + f < sqrt 2, for finite x > 0 in float64."""
+    """Return (k, f) with x = 2^k (1 + f), 1/sqrt 2 <= 1 + f < sqrt 2; finite x > 0 in float64."""
     subnormal = b.compare("olt", x, b.const(2.0**-1022))
     x = b.select(subnormal, b.mul(x, b.const(2.0**54)), x)
     bias = b.select(subnormal, b.const(2.0**52 + 1023 + 54), b.const(2.0**52 + 1023))
@@ -79,7 +82,7 @@ def split_exponent(b: Lanes, x: str) -> tuple[str, str]:
 
 @in_float64
 def tanh(b: Lanes, x: str) -> str:
-    """tanh x, within 2 ulp for all x; +-1 from |x| = 20 on.
+    """Return tanh x, within 2 ulp for all x; +-1 from |x| = 20 on.
 
     h and the leading terms carry their rounding errors along, for T cancels a part of 1 - c.
     """
@@ -101,13 +104,13 @@ def tanh(b: Lanes, x: str) -> str:
 
 
 def _rounded_fma(b: Lanes, x: str, y: str, larger: str) -> Pair:
-    """fl(x y + larger) and its error, up to a second rounding; |larger| >= |x y| or 0."""
+    """Return fl(x y + larger) and its error, up to a second rounding; |larger| >= |x y| or 0."""
     value = b.fma(x, y, larger)
     return value, b.fma(x, y, b.sub(larger, value))
 
 
 def _remainder_of_log_2(b: Lanes, x: str) -> tuple[str, str, str]:
-    """k = round(x / log 2), then x - k log 2 and its error; the first step is exact."""
+    """Return k = round(x / log 2), then x - k log 2 and its error; the first step is exact."""
     magic = b.const(MAGIC)
     k = b.sub(b.fma(x, b.const(1 / LN2[0]), magic), magic)
     first = b.fma(k, b.const(-LN2[0]), x)

@@ -26,7 +26,7 @@ from heelstrike.codegen.lanes import Lanes
 
 @in_float64
 def atan2(b: Lanes, y: str, x: str) -> str:
-    """The angle of (x, y) in [-pi, pi] [rad], within 2 ulp for all x and y.
+    """Return the angle of (x, y) in [-pi, pi] [rad], within 2 ulp for all x and y.
 
     Zeros and infinities as C has them: atan2(+-0, -0) = +-pi, atan2(+-inf, -inf) = +-3 pi/4, ...
     """
@@ -34,7 +34,7 @@ def atan2(b: Lanes, y: str, x: str) -> str:
 
 
 def _angle(b: Lanes, y: str, x: str, correction: str) -> str:
-    """atan2(y, x) with a small correction of its magnitude, added before the last two roundings."""
+    """Return atan2(y, x) with a small correction, added before the last two roundings."""
     zero = b.const(0.0)
     steep, a, m = _sorted_magnitudes(b, x, y)
     # not a >= m/2, whose halving may round; 0, 0 is near the axis, inf, inf near the diagonal
@@ -56,26 +56,26 @@ def _angle(b: Lanes, y: str, x: str, correction: str) -> str:
 
 
 def atan(b: Lanes, x: str) -> str:
-    """atan x [rad], within 2 ulp for all x; atan(+-inf) = +-pi/2."""
+    """Return atan x [rad], within 2 ulp for all x; atan(+-inf) = +-pi/2."""
     return atan2(b, x, b.const(1.0))
 
 
 @in_float64
 def asin(b: Lanes, x: str) -> str:
-    """asin x = atan2(x, sqrt(1 - x^2)) [rad], within 2 ulp for |x| <= 1; beyond it NaN."""
+    """Return asin x = atan2(x, sqrt(1 - x^2)) [rad], within 2 ulp for |x| <= 1; beyond it NaN."""
     s, s_low = _cosine_of_asin(b, x)
     return _angle(b, x, s, b.neg(b.mul(b.abs(x), s_low)))  # d angle / d s = -x, as x^2 + s^2 = 1
 
 
 @in_float64
 def acos(b: Lanes, x: str) -> str:
-    """acos x = atan2(sqrt(1 - x^2), x) [rad], within 2 ulp for |x| <= 1; beyond it NaN."""
+    """Return acos x = atan2(sqrt(1 - x^2), x) [rad], within 2 ulp for |x| <= 1; beyond it NaN."""
     s, s_low = _cosine_of_asin(b, x)
     return _angle(b, s, x, b.mul(x, s_low))
 
 
 def _cosine_of_asin(b: Lanes, x: str) -> Pair:
-    """sqrt(1 - x^2) and its error."""
+    """Return sqrt(1 - x^2) and its error."""
     square, square_low = two_product(b, x, x)
     w, error = fast_two_sum(b, b.const(1.0), b.neg(square))
     w, w_low = fast_two_sum(b, w, b.sub(error, square_low))
@@ -85,7 +85,7 @@ def _cosine_of_asin(b: Lanes, x: str) -> Pair:
 
 
 def _sorted_magnitudes(b: Lanes, x: str, y: str) -> tuple[str, str, str]:
-    """Whether |y| > |x|, then the smaller and the larger, scaled so that their sum is finite."""
+    """Return whether |y| > |x|, and the smaller and the larger, scaled to a finite sum."""
     x, y = b.abs(x), b.abs(y)
     steep = b.compare("ogt", y, x)
     smaller, larger = b.select(steep, x, y), b.select(steep, y, x)

@@ -26,7 +26,7 @@ from heelstrike.codegen.lanes import Lanes
 
 @in_float64
 def pow(b: Lanes, x: str, y: str) -> str:
-    """x^y, within 4 ulp for all x and y.
+    """Return x^y, within 4 ulp for all x and y.
 
     As in C: x^0 = 1 and 1^y = 1 even for NaN, a negative x needs an integer y (else NaN) and an odd
     one makes the result negative; 0^y is 0 or, for y < 0, inf. Subnormal results round gradually.
@@ -52,7 +52,7 @@ def pow(b: Lanes, x: str, y: str) -> str:
 
 
 def _log(b: Lanes, x: str) -> Pair:
-    """log x as a sum of two, right to 2^-64 of it, for finite x > 0."""
+    """Return log x as a sum of two, right to 2^-64 of it, for finite x > 0."""
     k, f = split_exponent(b, x)
     h, low = _log_near_one(b, f)
     multiple, multiple_low = two_product(b, k, b.const(LN2[0]))
@@ -62,7 +62,7 @@ def _log(b: Lanes, x: str) -> Pair:
 
 
 def _log_near_one(b: Lanes, f: str) -> Pair:
-    """log(1 + f) as a sum of two, for 1 + f within a factor sqrt 2 of 1."""
+    """Return log(1 + f) as a sum of two, for 1 + f within a factor sqrt 2 of 1."""
     d, d_low = fast_two_sum(b, b.const(2.0), f)
     inverse = b.div(b.const(1.0), d)
     s = b.mul(f, inverse)
@@ -76,6 +76,6 @@ def _log_near_one(b: Lanes, f: str) -> Pair:
 
 
 def _product(b: Lanes, x: Pair, y: Pair) -> Pair:
-    """(x + x_low) (y + y_low) without the product of the low parts, not normalised."""
+    """Return (x + x_low) (y + y_low) without the product of the low parts, not normalised."""
     p, low = two_product(b, x[0], y[0])
     return p, b.add(low, b.fma(x[0], y[1], b.mul(x[1], y[0])))

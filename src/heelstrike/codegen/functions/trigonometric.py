@@ -32,7 +32,7 @@ from heelstrike.codegen.lanes import Lanes
 
 
 def sincos(b: Lanes, x: str) -> tuple[str, str]:
-    """(sin x, cos x), within 2 ulp for |x| <= 2^40 (float64), 2^17 (float32).
+    """Return (sin x, cos x), within 2 ulp for |x| <= 2^40 (float64), 2^17 (float32).
 
     Infinities and NaN give NaN. Beyond the range accuracy fades, first near multiples of pi/2.
     """
@@ -58,18 +58,18 @@ def sincos(b: Lanes, x: str) -> tuple[str, str]:
 
 
 def sin(b: Lanes, x: str) -> str:
-    """sin x: `sincos`, whose range it has."""
+    """Return sin x in the range of `sincos`."""
     return sincos(b, x)[0]
 
 
 def cos(b: Lanes, x: str) -> str:
-    """cos x: `sincos`, whose range it has."""
+    """Return cos x in the range of `sincos`."""
     return sincos(b, x)[1]
 
 
 @in_float64
 def tan(b: Lanes, x: str) -> str:
-    """tan x, within 2 ulp for |x| <= 2^40; infinities and NaN give NaN.
+    """Return tan x, within 2 ulp for |x| <= 2^40; infinities and NaN give NaN.
 
     r, sin r and cos r carry their rounding errors along, and the quotient is corrected by them.
     """
@@ -87,14 +87,14 @@ def tan(b: Lanes, x: str) -> str:
 
 
 def _nearest_quadrant(b: Lanes, x: str) -> tuple[str, str]:
-    """k = round(2 x / pi): an integer right in its two low bits, and a float."""
+    """Return k = round(2 x / pi): an integer right in its two low bits, and a float."""
     magic = b.const(MAGIC if b.real.bits == 64 else 1.5 * 2.0**23)
     shifted = b.fma(x, b.const(2 / pi), magic)
     return b.to_bits(shifted), b.sub(shifted, magic)
 
 
 def _compensated_remainder(b: Lanes, x: str, k: str) -> Pair:
-    """x - k pi/2 as a float64 and its rounding error."""
+    """Return x - k pi/2 as a float64 and its rounding error."""
     p1, p2, p3 = PI_2["double"]
     first = b.fma(k, b.const(-p1), x)  # exact
     product, product_low = two_product(b, k, b.const(-p2))
@@ -103,7 +103,7 @@ def _compensated_remainder(b: Lanes, x: str, k: str) -> Pair:
 
 
 def _compensated_sincos(b: Lanes, r: str, r_low: str) -> tuple[Pair, Pair]:
-    """sin and cos of r + r_low, each with its rounding error.
+    """Return sin and cos of r + r_low, each with its rounding error.
 
     cos r = 1 - z/2 + z^2 q(z): the second term is exact but for the rounding of z = r^2.
     """
