@@ -1,9 +1,9 @@
-"""A GPU of paper: what cuda-core and the driver offer, played by this CPU.
+"""A mock GPU: the interfaces of cuda-core and of the driver, implemented on this CPU.
 
 A launch runs the same program compiled for 32 lanes, which has the layout of a GPU's tiles; PTX
-that was written by hand is run as it stands (ptx_machine.py). So all that surrounds a launch is
-tested: what is copied, shared, kept and recorded. That a real GPU computes the same bits was
-measured (benchmarks/gpu.md).
+that was written by hand is interpreted (ptx_machine.py). This tests everything around a launch:
+what is copied, shared, kept and recorded. That a real GPU computes the same bits was measured
+(benchmarks/gpu.md).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from heelstrike.simulate import target
 from tests import ptx_machine
 
 FREE = 2**30
-"""Bytes of memory that it says it has."""
+"""Memory that the mock GPU reports [bytes]."""
 
 
 def found() -> bool:
-    """Whether this machine has a real one."""
+    """Return whether this machine has a real GPU."""
     try:
         current_device()
     except HeelstrikeError:
@@ -38,7 +38,7 @@ def found() -> bool:
 
 REAL = found()
 STREAM = 7
-"""Handle of any stream."""
+"""Handle of every stream."""
 
 
 class Buffer:
@@ -49,7 +49,7 @@ class Buffer:
 
 
 class Driver(ModuleType):
-    """Counts what goes each way."""
+    """Mock driver, which counts the bytes that are copied each way."""
 
     def __init__(self) -> None:
         super().__init__("cuda.bindings.driver")
@@ -81,7 +81,7 @@ class Driver(ModuleType):
 
 
 class Device:
-    name, arch = "paper", "90"
+    name, arch = "mock", "90"
 
     properties = SimpleNamespace(multiprocessor_count=2)
 
@@ -96,7 +96,7 @@ class Device:
 
 
 def install(monkeypatch) -> Driver:
-    """Puts the paper GPU where cuda-core would be; returns its driver."""
+    """Install the mock GPU in place of cuda-core, and return its driver."""
     compiled = {}
 
     def make(program, outputs=None, dtype="float32", arch="sm_90", math="exact", mapping="auto"):

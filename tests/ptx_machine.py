@@ -1,4 +1,4 @@
-"""A machine for the few instructions of hand-written PTX, all threads of a launch at a time.
+"""Interpreter of the few instructions of hand-written PTX, for all threads of a launch at once.
 
 Registers are arrays with an entry a thread that is still there; a branch goes to the end, and who
 takes it leaves. Memory is the process's own.
@@ -31,7 +31,7 @@ ARITHMETIC = {
 
 
 def run(text, grid, block, arguments):
-    """Launches the only entry of a text."""
+    """Launch the only entry of a PTX text."""
     names = re.findall(r"\.param \.u64 (\w+)", text)
     given = dict(zip(names, arguments, strict=True))
     threads = np.arange(grid * block)
@@ -65,7 +65,7 @@ def run(text, grid, block, arguments):
 
 
 def memory(addresses, operation):
-    """Values at addresses, and the memory that holds them with their places in it."""
+    """Return the values at addresses, the memory that holds them, and their places in it."""
     kind = np.dtype(f"u{int(operation.rpartition('.')[2][1:]) // 8}")
     if not len(addresses):
         return np.zeros(0, kind), np.zeros(0, kind), addresses

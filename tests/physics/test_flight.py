@@ -24,7 +24,7 @@ INVARIANTS = ["momentum", "kinetic_energy", "potential_energy"]
 
 
 def fall(sim, q, v, dt, duration):
-    """Return q and v, a row a world, after a duration of flight."""
+    """Return q and v, one row per world, after a duration [s] of flight."""
     sim.parameters["dt"] = dt
     sim.reset(q0=q, v0=v)
     sim.step(round(duration / dt))
@@ -32,7 +32,7 @@ def fall(sim, q, v, dt, duration):
 
 
 def drifts(robot, integrator, dts, duration):
-    """Change of angular momentum, linear momentum against the parabola, energy; for each dt."""
+    """Return the relative errors of angular momentum, linear momentum and energy for each dt."""
     sim = in_flight(robot, integrator=integrator)
     measure = compile_program(quantities(robot, INVARIANTS))
     rng = np.random.default_rng(3)
@@ -77,7 +77,7 @@ def test_drift_falls_with_the_order_of_the_integrator(name, integrator, order, d
 
 
 def test_single_body_keeps_its_linear_momentum_exactly():
-    """However fast it spins: the base's velocity is stepped in world axes."""
+    """The spin does not matter, because the base's velocity is integrated in world axes."""
     robot = load("cube")
     q, v = robot.neutral, np.array([1.0, -2.0, 3.0, 20.0, -30.0, 10.0])
     end_q, end_v = fall(in_flight(robot), q, v, 1e-3, 1.0)
@@ -95,7 +95,7 @@ def test_single_body_keeps_its_linear_momentum_exactly():
 
 @pytest.mark.parametrize("integrator", ["symplectic", "euler"])
 def test_planar_body_keeps_its_speed(tmp_path, integrator):
-    """A disc that slides and spins: stepping its own components would gain 5 % a second."""
+    """A disc slides and spins; integrating its own components would gain 5 % per second."""
     joint = """<joint name="slide" type="planar"><parent link="world"/><child link="disc"/>
       <axis xyz="0 0 1"/></joint>"""
     disc = """<link name="disc"><inertial><mass value="1"/>
@@ -167,7 +167,7 @@ def test_explicit_servo_would_explode():
 
 
 def test_a_mass_that_varies_at_run_time():
-    """One program, many masses: each world as a robot whose file said so."""
+    """One program with many masses: each world moves as a robot of that mass."""
     robot = load("hoap1")
     body = robot.bodies[robot.body("CHEST")]
     sim = in_flight(robot, worlds=4)

@@ -1,4 +1,4 @@
-"""What forces on a few bodies do to a robot, against Pinocchio.
+"""Response of a robot to forces on a few bodies, against Pinocchio.
 
 Oracle: J H^-1 J^T and H^-1 J^T w, with H = pin.crba and armature, J the bodies' Jacobians in world-
 aligned axes, by a dense solve.
@@ -115,7 +115,7 @@ def test_response(name):
 
 @pytest.mark.parametrize(("name", "rank"), [("foot", 1), ("box", 6), ("tree2", None)])
 def test_rank(name, rank):
-    """A body has no more freedom than the joints that carry it."""
+    """A body has no more freedom than its supporting joints."""
     robot = robot_of(name)
     body = next(iter(some_bodies(robot)))
     kernel = compile_program(response_program(robot, [body]))

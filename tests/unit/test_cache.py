@@ -1,5 +1,4 @@
-"""The cache of compiled programs: its kernels have the bits of freshly compiled ones, and no file
-is used that is not exactly what was asked for.
+"""Kernels from the cache have the bits of freshly compiled ones; files of another key are not used.
 
 The oracle is `compile_program` itself; that nothing was traced or compiled is shown by taking away
 the means to do so.
@@ -114,7 +113,7 @@ def test_another_key_is_another_program(folder):
 
 
 def test_a_hit_imports_no_casadi(folder):
-    """In a process of its own: tracing would import it."""
+    """The test runs in a process of its own, because tracing imports CasADi."""
     cached_kernel(KEY, growth)
     script = (
         "import sys\n"
@@ -150,7 +149,7 @@ def test_a_changed_parameter_compiles_nothing(folder, monkeypatch):
 
 
 def test_another_robot_is_not_taken_for_this_one(monkeypatch):
-    """Each of these changes is to one number, or one word, deep inside the robot."""
+    """Each of these robots differs in one number, or one word, deep inside."""
     robot = hs.load("hoap1")
     body, joint = robot.bodies[3], robot.joints[3]
     heavier = replace(body, mass=body.mass * (1 + 1e-15))
@@ -395,7 +394,7 @@ def test_files_that_a_dead_process_left_go_as_well(folder):
 
 
 def fill(folder: str, start: float) -> list[bytes]:
-    """One process of several that begin at the same moment."""
+    """Fill the cache, in one of several processes that begin at the same moment."""
     time.sleep(max(0.0, start - time.time()))
     results = []
     for n in range(3):
@@ -447,7 +446,7 @@ def test_what_cannot_be_a_key_is_said(item):
 
 
 def test_ptx_is_cached_as_well(folder):
-    """By program, type, GPU and mathematics; nothing is traced again."""
+    """The key holds program, number type, GPU and math; a hit traces nothing."""
     first = cached_ptx(KEY, growth, ["square"], "float32", "sm_90", "exact")
     (path,) = folder.glob("*.kernel")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -464,5 +463,5 @@ def test_ptx_is_cached_as_well(folder):
 
 
 def numbers(ptx: str) -> list[str]:
-    """The instructions on numbers."""
+    """Return the instructions on floating-point numbers."""
     return [line for line in ptx.splitlines() if ".f32" in line]

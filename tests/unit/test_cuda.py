@@ -23,26 +23,26 @@ LAWS = {
 
 @pytest.fixture
 def driver(monkeypatch):
-    """Of the paper GPU; None where there is a real one."""
+    """Return the driver of the mock GPU; None where there is a real one."""
     return None if gpu.REAL else gpu.install(monkeypatch)
 
 
 def box(device, law="elastic", **more):
-    """A box on two corners: small, so that its programs are compiled soon."""
+    """Return a simulator of a box with two corners, which is small and compiles fast."""
     edge = [("box", (0.1, y, -0.05)) for y in (-0.05, 0.05)]
     scene = hs.Scene(hs.load("box", points=edge), hs.Plane(law=LAWS[law]))
     return hs.Simulator(scene, dt=1e-3, device=device, **({"dtype": "float32"} | more))
 
 
 def starts(sim, worlds=WORLDS):
-    """Higher and higher."""
+    """Return starts that are higher from world to world."""
     q = np.tile(sim.robot.pose("stance"), (worlds, 1))
     q[:, 2] += np.linspace(0, 5e-3, worlds)
     return q
 
 
 def both(work, law="elastic"):
-    """What some work on a simulator returns on the CPU and on the GPU."""
+    """Return the results of some work on a simulator of the CPU and of one of the GPU."""
     return [work(box(device, law)) for device in ("cpu", "cuda")]
 
 
@@ -57,7 +57,7 @@ def assert_same(runs):
 @pytest.mark.usefixtures("driver")
 @pytest.mark.parametrize("law", LAWS)
 def test_a_run_has_the_bits_of_the_cpu(law):
-    """Parameters and starts by world, a push, records in every third step."""
+    """Parameters and starts differ by world; there is a push, and every third step is recorded."""
 
     def work(sim):
         sim.push(body="box", force=[40, 0, 0], duration=5e-3)
@@ -112,7 +112,7 @@ def test_a_torque_of_one_world_is_set_not_written_in_place():
 @pytest.mark.usefixtures("driver")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_some_worlds_begin_anew(dtype):
-    """Each where it is told to; the others stay as they are, also one that diverged."""
+    """Worlds of the mask are reset; the others stay as they are, also one that diverged."""
     mask = np.arange(WORLDS) % 3 > 0
     mask[-1] = True  # whose copies fill the last tile
 
@@ -135,14 +135,14 @@ def test_some_worlds_begin_anew(dtype):
 
 def test_a_reset_copies_nothing_back(driver):
     if driver is None:
-        pytest.skip("only the paper GPU counts what is copied")
+        pytest.skip("only the mock GPU counts what is copied")
     sim = box("cuda", worlds=WORLDS)
     sim.step(3)
     driver.copied.update({"in": 0, "out": 0})
     sim.reset(worlds=np.arange(WORLDS) < 5)
     assert driver.copied["out"] == 0
     numbers = sum(np.size(sim.state.initial(name)) for name in sim.state)
-    # a byte a lane that says who, and one tile of every number
+    # one byte of the mask per lane, and one tile of every number
     assert driver.copied["in"] == 64 + numbers * 32 * 4
     with pytest.raises(HeelstrikeError, match=r"mask of worlds has shape \(3,\)"):
         sim.compiled.batch().reset(np.ones(3, bool))
@@ -151,9 +151,9 @@ def test_a_reset_copies_nothing_back(driver):
 
 
 def test_what_is_not_looked_at_is_not_copied(driver):
-    """A thousand steps copy only who failed and the work of the ground, which a warning needs."""
+    """A thousand steps copy only failures and the work of the ground, which a warning needs."""
     if driver is None:
-        pytest.skip("only the paper GPU counts what is copied")
+        pytest.skip("only the mock GPU counts what is copied")
     sim = box("cuda", worlds=WORLDS)
     sim.run(steps=1, record="final")
     numbers = 1 + 2 * sim.state["work"].shape[1]  # who failed; work before and after
@@ -188,13 +188,13 @@ def test_choices():
         hs.Simulator(scene, device="tpu")
 
 
-@pytest.mark.skipif(gpu.REAL, reason="the paper GPU has two multiprocessors, a real one more")
+@pytest.mark.skipif(gpu.REAL, reason="the mock GPU has two multiprocessors, a real one more")
 @pytest.mark.parametrize(
     ("worlds", "grid", "block"),
     [(20, 1, 32), (64, 2, 32), (65, 2, 64), (256, 4, 64)],
 )
 def test_few_worlds_are_spread_over_the_multiprocessors(driver, worlds, grid, block):
-    """The paper GPU has two; a block has two tiles of 32 worlds only if there are more tiles."""
+    """The mock GPU has two; a block has two tiles of 32 worlds only if there are more tiles."""
     sim = hs.Simulator(hs.Scene(hs.load("cube"), hs.Plane()), device="cuda", worlds=worlds)
     sim.step()
     assert (driver.config.grid, driver.config.block) == (grid, block)
@@ -204,7 +204,7 @@ def test_few_worlds_are_spread_over_the_multiprocessors(driver, worlds, grid, bl
 def test_what_is_copied_has_arrived_before_a_launch(driver):
     """The driver's copies are in a stream for which those of batches do not wait."""
     if driver is None:
-        pytest.skip("only the paper GPU counts")
+        pytest.skip("only the mock GPU counts")
     sim = box("cuda", worlds=WORLDS)
     sim.step()
     driver.waits = 0

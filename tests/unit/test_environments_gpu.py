@@ -1,4 +1,4 @@
-"""Environments on a GPU of paper (tests/gpu.py), beside the CPU's own, bit by bit.
+"""Environments on a mock GPU (tests/gpu.py), beside the CPU's own, bit by bit.
 
 Tensors are those of PyTorch where it is installed, on a CPU, and else of a stand-in that has
 NumPy's functions under the same names. That a real GPU copies nothing: benchmarks/environments.py.
@@ -83,7 +83,7 @@ def where(mask, one, other, out=None):
 
 
 class Graph:
-    """A CUDA graph of paper: the operations of PyTorch and our launches, done again on the same
+    """A mock CUDA graph: the operations of PyTorch and our launches, done again on the same
     memory. What is captured is done as well, which stands for the first replay.
     """
 

@@ -89,7 +89,7 @@ def test_the_chosen_outputs_are_exported(tmp_path):
 
 
 def test_a_robot_flies_in_a_process_without_casadi_and_pinocchio(tmp_path):
-    """The loader's imports are counted where nothing else was imported before."""
+    """The loader's imports are checked in a process that has imported nothing else."""
     robot = hs.load("hoap1")
     path = export(flight(robot), tmp_path / "flight.hs")
     script = (
@@ -145,7 +145,7 @@ def test_another_cpus_file_is_refused(tmp_path, monkeypatch, target, sentence):
 
 
 def test_a_lesser_cpus_file_of_another_vendors_name_is_taken(tmp_path, monkeypatch):
-    """What it needs is here; names of vendors and of CPUs do not matter."""
+    """This CPU has all features that it needs; names of vendors and CPUs do not matter."""
     this = container.this_machine()
     system = this.triple.split("-", 2)
     lesser = CodeTarget(f"{system[0]}-conda-{system[2]}", "old", this.features.replace("+", "-", 1))

@@ -2,7 +2,7 @@
 
 Oracles: the simulator's own batch run with the same values, bit by bit; NumPy's Philox read from
 its start; closed forms of the distributions; and for everything that may disturb a sweep (kills,
-damage, chunks, threads, lanes, a GPU of paper) the bytes of an undisturbed one.
+damage, chunks, threads, lanes, a mock GPU) the bytes of an undisturbed one.
 """
 
 from __future__ import annotations
@@ -343,7 +343,7 @@ def test_sweep_that_is_killed_for_good_is_resumed(whole):
 
 
 def test_gpu_has_the_bits_of_the_cpu(monkeypatch):
-    """Where there is no GPU, one of paper."""
+    """Where there is no GPU, the mock one."""
     gpu.install(monkeypatch)
     ours = swept("cpu", dtype="float32").data
     theirs = swept("gpu", device="cuda").data

@@ -176,12 +176,12 @@ def _outward(
                 else:
                     outer = placement.motion_in(inner.get(joint.parent) or moved[joint.parent])
                 carried = outer + c
-                lack = mac(
+                residual = mac(
                     -terms.u_angular.T,
                     carried.angular,
                     mac(-terms.u_linear.T, carried.linear, terms.rest),
                 )
-                own = terms.d.solve(lack)
+                own = terms.d.solve(residual)
                 s_linear, s_angular = joints.subspace(joint)
                 inner[i] = Motion(
                     carried.linear + s_linear @ own, carried.angular + s_angular @ own

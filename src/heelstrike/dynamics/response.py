@@ -127,16 +127,16 @@ def force_response(
             inner: dict[int, Motion] = {}
             for i in limb.joints:
                 joint, terms, placement = robot.joints[i], joint_terms[i], kin.placements[i]
-                lack = zeros(joint.nv)
+                residual = zeros(joint.nv)
                 for own, force in zip(rows, forces, strict=True):
                     if i in own:
-                        lack = mac(own[i], force, lack)
+                        residual = mac(own[i], force, residual)
                 outer = None
                 if joint.parent != WORLD:
                     outer = placement.motion_in(inner.get(joint.parent) or moved[joint.parent])
-                    lack = mac(-terms.u_linear.T, outer.linear, lack)
-                    lack = mac(-terms.u_angular.T, outer.angular, lack)
-                own_a = terms.d.solve(lack)
+                    residual = mac(-terms.u_linear.T, outer.linear, residual)
+                    residual = mac(-terms.u_angular.T, outer.angular, residual)
+                own_a = terms.d.solve(residual)
                 linear, angular = joints.subspace(joint)
                 moving = Motion(linear @ own_a, angular @ own_a)
                 inner[i] = moving if outer is None else outer + moving
