@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.dynamics.effective_mass import Touching, contact_mass
+from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass
 from heelstrike.motion import Motion, jump, play, punch, stand_up, walk
 from heelstrike.scene.servo import gains
 
@@ -68,7 +68,7 @@ class Ground:
         )
         added = dt * (kd + robot.damping + dt * kp)
         x, y, z = (
-            [Touching(axis, [(point.body, point.position)]) for point in robot.points]
+            [ActiveContact(axis, [(point.body, point.position)]) for point in robot.points]
             for axis in np.eye(3)
         )
         return cls(

@@ -37,7 +37,7 @@ def kinetic_energy(robot: Robot, q: np.ndarray, v: np.ndarray) -> float:
 
 
 @dataclass(frozen=True)
-class Touching:
+class ActiveContact:
     """A contact: its normal and the places where it acts."""
 
     normal: np.ndarray
@@ -49,7 +49,7 @@ class Touching:
 def contact_mass(
     robot: Robot,
     q: np.ndarray,
-    contacts: Sequence[Touching],
+    contacts: Sequence[ActiveContact],
     diagonal: np.ndarray | float = 0.0,
 ) -> float:
     """Return 1 / lambda_max(A) of contacts that act together [kg]."""
@@ -59,7 +59,7 @@ def contact_mass(
 def struck_mass(
     robot: Robot,
     q: np.ndarray,
-    contacts: Sequence[Touching],
+    contacts: Sequence[ActiveContact],
     diagonal: np.ndarray | float = 0.0,
 ) -> float:
     """Return the mass 1^T A^-1 1 that contacts stop if all of them strike at one speed [kg]."""
@@ -70,7 +70,7 @@ def struck_mass(
 def contact_block(
     robot: Robot,
     q: np.ndarray,
-    contacts: Sequence[Touching],
+    contacts: Sequence[ActiveContact],
     diagonal: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """Return A = J H^-1 J^T of the contacts' normals [1/kg]."""

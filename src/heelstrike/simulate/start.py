@@ -24,7 +24,7 @@ import pinocchio as pin
 from heelstrike.contact.law import SX, Contact, NormalLaw, force_and_memory
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.stability import largest_step, slopes, step_radius
-from heelstrike.dynamics.effective_mass import Touching, contact_mass
+from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.robot import WORLD
@@ -71,7 +71,7 @@ class CompliantContact:
     path: str
     """Prefix of the law's parameters: "ground.normal."."""
     q: np.ndarray
-    contacts: Sequence[Touching]
+    contacts: Sequence[ActiveContact]
     depth: float
     """[m]"""
     rate: float = MIN_RATE
@@ -105,7 +105,7 @@ class CompliantContact:
         return largest_step(self.per_mass, 1.0, dt, self.plan.integrator)
 
 
-def contacts_at(scene: Scene, q: np.ndarray) -> tuple[np.ndarray, list[Touching]]:
+def contacts_at(scene: Scene, q: np.ndarray) -> tuple[np.ndarray, list[ActiveContact]]:
     """Return the signed depths [m] of a scene's pairs in a pose, and their contacts."""
     model = to_pinocchio(scene.robot)
     data = model.createData()
@@ -121,7 +121,7 @@ def contacts_at(scene: Scene, q: np.ndarray) -> tuple[np.ndarray, list[Touching]
         places = [] if pair.point.body == WORLD else [(pair.point.body, holder.actInv(place))]
         if pair.carrier is not None:
             places.append((pair.carrier, frame.actInv(place)))
-        contacts.append(Touching(frame.rotation @ np.array(ca.evalf(axes))[2], places))
+        contacts.append(ActiveContact(frame.rotation @ np.array(ca.evalf(axes))[2], places))
     return np.array(depths), contacts
 
 
@@ -170,7 +170,12 @@ def check_step(plan: StepPlan, q: np.ndarray, dt: float) -> None:
 
 
 def _check_law(
-    plan: StepPlan, name: str, law: NormalLaw, q: np.ndarray, contacts: list[Touching], dt: float
+    plan: StepPlan,
+    name: str,
+    law: NormalLaw,
+    q: np.ndarray,
+    contacts: list[ActiveContact],
+    dt: float,
 ) -> None:
     values, diagonal = plan.parameters(), implicit_terms(plan, plan.parameters(), dt)
     with np.errstate(divide="ignore"):

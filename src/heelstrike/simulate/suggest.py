@@ -25,7 +25,7 @@ from heelstrike.contact.choose import ChosenLaw, Requirement, Support, choose, t
 from heelstrike.contact.law import NormalLaw
 from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.dynamics.effective_mass import Touching, contact_mass, struck_mass
+from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass, struck_mass
 from heelstrike.errors import HeelstrikeError
 from heelstrike.record.attributes import plain
 from heelstrike.record.summary import describe
@@ -177,7 +177,7 @@ def _carried(scene: Scene, ground: list[int]) -> float:
     return float(sum(free)) if touched else 0.0
 
 
-def _along(contacts: list[Touching]) -> list[Touching]:
+def _along(contacts: list[ActiveContact]) -> list[ActiveContact]:
     """The same contacts along their two tangents."""
     found = []
     for contact in contacts:

@@ -19,7 +19,7 @@ import numpy as np
 import pinocchio as pin
 
 import heelstrike as hs
-from heelstrike.dynamics.effective_mass import Touching, contact_mass
+from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass
 from heelstrike.papers.sugihara2006.closed_form import HEIGHT, C
 from heelstrike.papers.sugihara2006.slide import EQUATIONS, law, parameter
 from heelstrike.robot.placement import placements
@@ -125,7 +125,7 @@ def heights(robot: hs.Robot, q: np.ndarray) -> np.ndarray:
 def felt(sim: hs.Simulator) -> float:
     """1 / lambda_max of the soles' corners with free joints [kg]."""
     robot = sim.robot
-    corners = [Touching(UP, [(p.body, p.position)]) for p in hs.load("hoap1").points]
+    corners = [ActiveContact(UP, [(p.body, p.position)]) for p in hs.load("hoap1").points]
     return float(contact_mass(robot, robot.pose("stance"), corners))
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.dynamics.effective_mass import Touching, contact_mass, joint_inertias
+from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass, joint_inertias
 from heelstrike.papers.sugihara2006.closed_form import C, K
 from heelstrike.papers.sugihara2006.closed_form import radius as of_a_step
 from heelstrike.papers.sugihara2006.drop import GAINED, UP, Drops, Variant, drops, heights
@@ -63,7 +63,7 @@ def _mass(
     if variant.implicit:
         free = np.abs(made.samples["torque"][at]) >= (1 - 1e-9) * robot.torque_limit
         terms = np.where(free, 0, dt * (robot.kd + dt * robot.kp))
-    contacts = [Touching(UP, [(point.body, point.position)]) for point in where]
+    contacts = [ActiveContact(UP, [(point.body, point.position)]) for point in where]
     return contact_mass(robot, q, contacts, terms)
 
 
