@@ -9,7 +9,7 @@ from heelstrike.contact.laws.hunt_crossley import HuntCrossley
 from heelstrike.contact.laws.kinetic import Kinetic
 from heelstrike.record.recording import Recording
 from heelstrike.record.variables import VARIABLES, dataset
-from heelstrike.step.account import WORKS
+from heelstrike.step.state import WORKS
 
 RESIDUAL = 0.0125
 """Energy that the made-up run gains out of nothing, from its start to its end [J]."""

@@ -22,7 +22,7 @@ from heelstrike.parameters import parameters
 from heelstrike.record.attributes import ATTRIBUTES
 from heelstrike.record.recording import Recording
 from heelstrike.record.variables import VARIABLES, dataset
-from heelstrike.step.account import WORKS
+from heelstrike.step.state import WORKS
 
 DT, RECORDS, G = 1e-3, 11, 9.81
 DRY = hs.Elastic(hs.HuntCrossley(), hs.Kinetic(mu=0.5))

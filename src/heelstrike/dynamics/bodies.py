@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
 from heelstrike.spatial.inertia import RigidInertia, rigid_inertia
+from heelstrike.spatial.vector import SX
 
 
 def body_inertias(robot: Robot) -> list[RigidInertia]:
@@ -14,15 +14,14 @@ def body_inertias(robot: Robot) -> list[RigidInertia]:
     return [rigid_inertia(body.mass, body.com, body.inertia) for body in robot.bodies]
 
 
-def varied_inertias(p: Program, robot: Robot, names: Sequence[str]) -> list[RigidInertia]:
-    """Return all inertias, with the masses [kg] of the named bodies as inputs "NAME.mass".
+def varied_inertias(robot: Robot, masses: Mapping[str, SX]) -> list[RigidInertia]:
+    """Return all inertias, with the masses [kg] of the named bodies as symbols.
 
     A body's moments of inertia grow with its mass; its centre of mass stays.
     """
     bodies = body_inertias(robot)
-    for name in names:
+    for name, mass in masses.items():
         i = robot.body(name)
-        mass = p.input(f"{name}.mass", 1)
         per_kilogram = bodies[i].central / robot.bodies[i].mass
         bodies[i] = RigidInertia(mass, bodies[i].com, mass * per_kilogram)
     return bodies

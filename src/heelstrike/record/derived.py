@@ -13,7 +13,7 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError
 from heelstrike.record.variables import known
 from heelstrike.scene.scene import Scene
-from heelstrike.step.account import WORKS
+from heelstrike.step.state import WORKS
 
 Values = Mapping[str, np.ndarray]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heelstrike.record.attributes import decoded
-from heelstrike.step.account import WORKS
+from heelstrike.step.state import WORKS
 
 if TYPE_CHECKING:
     import xarray as xr

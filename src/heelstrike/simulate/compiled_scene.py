@@ -25,9 +25,9 @@ from heelstrike.simulate.state import State
 from heelstrike.simulate.target import Target, Worlds
 from heelstrike.spatial.vector import SX
 from heelstrike.step.control import REFERENCE
-from heelstrike.step.ground import heights_name
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.step import step_program
+from heelstrike.step.surfaces import heights_name
 
 
 class CompiledScene:

@@ -16,9 +16,8 @@ from heelstrike.scene.stops import Stops
 from heelstrike.simulate.advice import check_explicit_servo
 from heelstrike.simulate.target import Target, check_choice
 from heelstrike.step.control import Control, Direct
-from heelstrike.step.coupled import coupling_rule
 from heelstrike.step.outputs import sensor_frame
-from heelstrike.step.plan import StepPlan
+from heelstrike.step.plan import StepPlan, coupling_rule
 
 MANY_WORLDS = 64
 """Number of worlds above which a run records the end alone and uses all cores by default."""

@@ -1,1 +1,20 @@
-"""One step of a scene, a file for each box of the flowchart of [Sugihara2006], Fig. 4."""
+"""One step of a scene, a file for each box of the flowchart of [Sugihara2006], Fig. 4.
+
+    1     kinematics.py         kinematics, inertia, bias
+    2     detect.py             detect contacts: depth, normal and levers of each pair
+    3     contact_velocity.py   contact velocities, normals, slip
+    4     elastic.py            explicit elastic forces
+    5-7   coupled.py            coupled problem: contacts, with joint limits and dry friction
+    8     acceleration.py       acceleration, under the torques of
+          torque.py                 joint limits, as an active set
+          control.py                servo, controller or user
+          joints.py                 damping, stops, dry friction
+          push.py                   pushes
+    9     integrate.py          integrate
+    10    account.py            works, peaks, impulses, memory
+          outputs.py                recorded quantities, sensors
+          contact_sums.py           forces summed by body, CoP, ZMP
+
+step.py connects the boxes; plan.py holds all that decides the compiled code; state.py the state
+that passes through the boxes; surfaces.py the surfaces of a scene in the program. Box 10 is ours.
+"""

@@ -1,11 +1,131 @@
-"""The works that a step accounts for; their sum is the change of kinetic plus potential energy."""
+"""Box 10, added to those of [Sugihara2006], Fig. 4: account for works, peaks, impulses and memory.
 
-WORKS = (
-    "work_contact",
-    "work_friction",
-    "work_control",
-    "work_stops",
-    "work_joints",
-    "work_push",
-)
-"""Names, in the order of the step's memory `work`."""
+    work += dt P,   P = f . (v + ahead a)
+
+where `ahead` is half a step, in whose middle the force of a step acts while the velocity changes;
+under rk4 it is 0, and the powers of the four evaluations are weighted as the method does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+
+from heelstrike.scene.scene import bodies_in
+from heelstrike.spatial.motion import Motion
+from heelstrike.spatial.vector import SX
+from heelstrike.step.acceleration import Acceleration
+from heelstrike.step.joints import expected_friction
+from heelstrike.step.push import push_power
+from heelstrike.step.state import FRICTION_MEMORY, Contacts, Evaluation, StepInputs, StepState
+from heelstrike.step.torque import by_joint
+
+MAX_SPEED = 1e4
+"""Speed of a joint above which a world has diverged [rad/s or m/s]."""
+
+
+def powers(state: StepState, found: Acceleration) -> tuple[SX, list[SX]]:
+    """Return the powers in the order of WORKS [W], and the applied torques.
+
+    The torques are those of the control, damping, dry friction and, where there are any, stops.
+    """
+    p, limbs, ahead = state.program, state.inputs.limbs, state.middle
+    normal, tangent = _contact_power(state, found.contacts, found.specific, ahead)
+    middle = state.v + ahead * found.a
+    applied = [torque.now - torque.slope * found.a for torque in found.torques]
+    own = []
+    for limb, i in by_joint(limbs):
+        with p.block("work", limb=limb, member=i):
+            for torque in applied:
+                torque[i] = p.let("torque", torque[i])
+            control, damping, friction, *stops = (torque[i] for torque in applied)
+            power = ca.vertcat(control, damping + friction, *stops) * middle[i]
+            own.append(p.let("work", power))
+    sums = []
+    for limb, indices in limbs:
+        with p.block("power", limb=limb):
+            sums.append(p.let("work", sum((own[i] for i in indices), SX(0))))
+    with p.block("power"):
+        control, joints, *stops = ca.vertsplit(sum(sums, SX(0)))
+        pushes = push_power(state, found.pushes, found.specific, ahead)
+        power = ca.vertcat(normal, tangent, control, *(stops or [SX(0)]), joints, pushes)
+        return p.let("power", power), applied
+
+
+def _contact_power(
+    state: StepState, contacts: Contacts, specific: Sequence[Motion], ahead: SX | float
+) -> tuple[SX, SX]:
+    """Return the power of the normal forces and of friction [W]."""
+    p, sums = state.program, [SX(0), SX(0)]
+    for body, loads in contacts.loads.items():
+        with p.block("contact power"):
+            linear = state.poses[body].rotate(specific[body].linear) + state.gravity
+            angular = state.poses[body].rotate(specific[body].angular)
+            for k, load in enumerate(loads):
+                force = load.force
+                rise = ca.dot(force.linear, linear) + ca.dot(force.angular, angular)
+                sums[k] = sums[k] + p.let("power", load.power + ahead * rise)
+    return sums[0], sums[1]
+
+
+def account(
+    inputs: StepInputs, evaluations: Sequence[Evaluation], weights: Sequence[float]
+) -> None:
+    """Update works, impulses, peaks and all memories but q and v; a world that diverges fails."""
+    p, plan, dt = inputs.program, inputs.plan, inputs.dt
+    bodies, first = bodies_in(plan.scene.pairs), evaluations[0]
+    weighted = list(zip(weights, evaluations, strict=True))
+    speeds = []
+    for limb, indices in inputs.limbs:
+        with p.block("account", limb=limb):
+            largest = SX(0)
+            for speed in ca.vertsplit(inputs.v[indices]):
+                largest = ca.fmax(largest, ca.fabs(speed))
+            speeds.append(p.let("speed", largest))
+    for limb, i in by_joint(inputs.limbs):
+        if i in plan.friction_joints:
+            with p.block("friction", limb=limb, member=i):
+                _remember_friction(inputs, first, plan.friction_joints.index(i), i)
+    with p.block("account"):
+        power = sum((weight * found.power for weight, found in weighted), SX(0))
+        p.update("work", inputs.work + dt * power)
+        p.fail_when(ca.mmax(ca.vertcat(*speeds)) > MAX_SPEED)
+        inputs.surfaces.advance(dt)
+        if not plan.scene.pairs:
+            return
+        impulse = p.memory("impulse", 3 * len(bodies))
+        totals = [
+            sum((weight * found.contacts.total(body) for weight, found in weighted), SX(0))
+            for body in bodies
+        ]
+        p.update("impulse", impulse + dt * ca.vertcat(*totals))
+        if first.coupled is not None:
+            p.update("impulse memory", first.coupled.memory)
+    _account_pairs(inputs, evaluations)
+
+
+def _account_pairs(inputs: StepInputs, evaluations: Sequence[Evaluation]) -> None:
+    """Update peaks and the laws' memory: under rk4 once, by its last evaluation."""
+    p, count = inputs.program, len(inputs.plan.scene.pairs)
+    forces, depths = p.memory("peak_force", count), p.memory("peak_depth", count)
+    start = 0
+    for k, (first, last) in enumerate(
+        zip(evaluations[0].contacts.pairs, evaluations[-1].contacts.pairs, strict=True)
+    ):
+        with p.block("peaks", member=k):
+            p.update_part("peak_force", k, ca.fmax(forces[k], first.normal))
+            p.update_part("peak_depth", k, ca.fmax(depths[k], first.depth))
+            if size := inputs.law_memories[k].numel():
+                p.update_part("contact memory", start, last.memory)
+                start += size
+
+
+def _remember_friction(inputs: StepInputs, found: Evaluation, k: int, i: int) -> None:
+    """Update the memories of dry friction of joint i, the k-th that has it."""
+    share = found.friction_torque[i] / float(inputs.plan.robot.friction[i])
+    _, before = inputs.friction
+    motion = before[k], inputs.v[i], found.a[i], inputs.dt
+    new = expected_friction(found.friction_state[k], share, *motion)
+    for name, value in zip(FRICTION_MEMORY, new, strict=True):
+        inputs.program.update_part(name, k, value)

@@ -1,4 +1,7 @@
-"""How torques come about in a step: straight from the user, by a servo, or by a controller.
+"""Box 8 of [Sugihara2006], Fig. 4: torques by the user, a servo or a controller.
+
+    servo       tau = kp (q_ref - q - ahead v) + kd (v_ref - v) + feedforward - slope a
+                slope = ahead (kd + ahead kp),   ahead = dt where the servo is implicit, else 0
 
 Explicit torques may be held over several steps and come late: a row of past torques, moved on at
 every control instant, is part of the state.
@@ -13,7 +16,7 @@ from typing import TypeAlias
 import casadi as ca
 import numpy as np
 
-from heelstrike.dynamics.position_error import position_error
+from heelstrike.dynamics.position_error import has_scalar_position, position_error
 from heelstrike.errors import HeelstrikeError
 from heelstrike.ir.program import Program
 from heelstrike.ir.table import Table, table
@@ -22,8 +25,7 @@ from heelstrike.robot.robot import Robot
 from heelstrike.scene.controller import Controller, ControlState
 from heelstrike.scene.servo import NO_LIMIT, ServoPlan, driven
 from heelstrike.spatial.vector import SX, zeros
-from heelstrike.step.joints import clamped, servo_torque
-from heelstrike.step.torque import Torque
+from heelstrike.step.torque import Torque, clamped
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,39 +33,41 @@ class Direct:
     """Torques that the user sets, within the robot's limits."""
 
     torque: np.ndarray
+    """Torques by velocity index [N m or N]."""
 
 
 Control: TypeAlias = Direct | ServoPlan | Controller
 
 REFERENCE = "servo.reference"
-"""The table of a servo that follows a trajectory."""
+"""Name of the table of a servo that follows a trajectory."""
 
 
 def prefix(control: Control) -> str:
-    """What the paths of its parameters begin with."""
+    """Return the prefix of the paths of the control's parameters."""
     if isinstance(control, Direct):
         return ""
     return "servo." if isinstance(control, ServoPlan) else "controller."
 
 
 def torque_path(control: Control) -> str:
-    """Of what is added to its torque."""
+    """Return the path of the torque that is added to the control's."""
     if isinstance(control, Controller):
         raise HeelstrikeError(
-            "a controller makes the torque by itself; give it a parameter for what you add"
+            "a controller computes the whole torque",
+            remedy="give the controller a parameter for the torque that you add",
         )
     return f"{prefix(control)}torque"
 
 
 def key(control: Control, robot: Robot) -> object:
-    """What tells its compiled code from another's."""
+    """Return what tells the compiled code of one control from another's."""
     if isinstance(control, Controller):
         return ["controller", control.graph_for(robot), control.control_every]
     return structure(control)
 
 
-class Hands:
-    """What drives the joints in a program."""
+class JointControl:
+    """The control of a step, with its memories and its reference as symbols of the program."""
 
     def __init__(
         self, p: Program, robot: Robot, control: Control, values: Mapping[str, SX], dt: SX
@@ -79,62 +83,63 @@ class Hands:
         )
         size = control.memory if isinstance(control, Controller) else 0
         self.memory = p.memory("controller memory", size) if size else SX(0, 1)
-        self.following: dict[str, SX] = {}
+        self.updates: dict[str, SX] = {}
         self.reference: Table | None = None
         if isinstance(control, ServoPlan) and control.rows:
             self.reference = table(p, REFERENCE, control.rows, 2 * robot.nv)
         self._held: SX | None = None
 
-    def torque(self, q: SX, v: SX, when: float) -> Torque:
-        """At a state, `when` of a step after its start."""
+    def torque(self, q: SX, v: SX, stage: float) -> Torque:
+        """Return the torque at a state, `stage` of a step after the start of the step."""
         if self._held is not None:
             return Torque(self._held, zeros(self.robot.nv))
-        fresh = self._fresh(q, v, when)
+        new = self._new(q, v, stage)
         if not self.holds:
-            return fresh
+            return new
         with self.p.block("control"):
             earlier = self.past[: -self.robot.nv] if self.delay_periods else SX(0, 1)
-            kept = ca.vertcat(fresh.now, earlier)
+            kept = ca.vertcat(new.now, earlier)
             past = self.p.let("held", ca.if_else(self._is_instant(), kept, self.past))
-        self.following["held torque"] = past
+        self.updates["held torque"] = past
         self._held = past[-self.robot.nv :]
         return Torque(self._held, zeros(self.robot.nv))
 
-    def remember(self) -> None:
-        """Updates of what is held."""
-        if self.following:
+    def update_memory(self) -> None:
+        """Update held torques and the controller's memory."""
+        if self.updates:
             with self.p.block("remember", limb="control"):
-                for name, value in self.following.items():
+                for name, value in self.updates.items():
                     self.p.update(name, value)
 
-    def _fresh(self, q: SX, v: SX, when: float) -> Torque:
+    def _new(self, q: SX, v: SX, stage: float) -> Torque:
+        """Return the torque that the control computes at this state."""
         robot, control = self.robot, self.control
         limits = SX(np.minimum(robot.torque_limit, NO_LIMIT))
         limited = tuple(int(i) for i in np.flatnonzero(robot.torque_limit < NO_LIMIT))
         if isinstance(control, ServoPlan):
-            return self._servo(control, q, v, when)
+            return self._servo(control, q, v, stage)
         if isinstance(control, Direct):
             tau = SX(control.torque) * SX(driven(robot))
             return Torque(clamped(tau, limits, limited), zeros(robot.nv))
         position = -position_error(robot, q, zeros(robot.nv))
-        time = (self.p.clock + when) * self.dt
+        time = (self.p.clock + stage) * self.dt
         sensed = ControlState(position, v, time, self.dt, self.memory, q)
         tau, memory = control.torque(robot, sensed)
-        if self.memory.numel() and when == 0:
+        if self.memory.numel() and stage == 0:
             with self.p.block("memory", limb="control"):
                 kept = ca.if_else(self._is_instant(), memory, self.memory)
-                self.following["controller memory"] = self.p.let("memory", kept)
+                self.updates["controller memory"] = self.p.let("memory", kept)
         tau = ca.densify(tau * SX(driven(robot)))
         return Torque(clamped(tau, limits, limited), zeros(robot.nv))
 
-    def _servo(self, servo: ServoPlan, q: SX, v: SX, when: float) -> Torque:
-        """References are those at the end of the step where the servo is implicit."""
+    def _servo(self, servo: ServoPlan, q: SX, v: SX, stage: float) -> Torque:
+        """Return a servo's torque; an implicit one takes its references at the end of the step."""
         ahead = self.dt if servo.implicit else 0.0
         if self.reference is None:
             return servo_torque(self.robot, servo, q, v, servo.q_ref, servo.v_ref, ahead)
         step = self._last_instant() + (1.0 if servo.implicit else 0.0)
         if not self.holds:
-            step = step + when
+            step = step + stage
         time = step * self.dt - servo.delay
         values, slopes = self.reference.at((time - servo.start) * servo.rate)
         nv = self.robot.nv
@@ -143,9 +148,26 @@ class Hands:
         return servo_torque(self.robot, servo, q, v, values[:nv], v_ref, ahead)
 
     def _last_instant(self) -> SX:
-        """The last step at which control was renewed."""
+        """Return the number of the step in which the control was last computed."""
         clock = self.p.clock
         return clock if self.every == 1 else self.every * ca.floor((clock + 0.5) / self.every)
 
     def _is_instant(self) -> SX:
         return self.p.clock - self._last_instant() < 0.5
+
+
+def servo_torque(
+    robot: Robot, servo: ServoPlan, q: SX, v: SX, q_ref: SX, v_ref: SX, ahead: SX | float
+) -> Torque:
+    """Return the torque of a servo whose parameters are symbols.
+
+    `ahead` is dt where the servo is implicit, else 0 [s]; references are by velocity index.
+    """
+    moves = SX(driven(robot))
+    stiff, damping = servo.kp * SX(has_scalar_position(robot)), servo.kd * moves
+    lag = position_error(robot, q, q_ref)
+    now = stiff * (lag - ahead * v) + damping * (v_ref - v) + servo.torque * moves
+    slope = ahead * (damping + ahead * stiff)
+    if servo.implicit:
+        return Torque(now, slope, servo.limit, servo.limited, cheap=("slope",))
+    return Torque(clamped(now, servo.limit, servo.limited), zeros(robot.nv))

@@ -1,22 +1,23 @@
-"""Steps 5 to 7 of [Sugihara2006], Fig. 4: forces that depend on one another.
+"""Boxes 5 to 7 of [Sugihara2006], Fig. 4: the coupled problem, forces that depend on one another.
 
-The step's acceleration is first found with the last step's impulses; the coupled problem then says
-what the impulses really are, and the robot's response to the difference is added:
+The acceleration is first found with the impulses of the last step. The coupled problem then yields
+the impulses of this step, and the robot's response to the difference is added:
 
     V_free = V + dt (acceleration of the bodies) - Lambda^-1 w_last
     a      = a_last + H^-1 J^T (w - w_last) / dt
 
-A point's velocity after the step counts with the turning of its lever, dt w x (w x r), of a sphere
-that to its centre: the term that [Sugihara2006] (19) drops.
+The velocity of a point after the step includes the turning of its lever, dt w x (w x r), of a
+sphere that to its centre: the term that [Sugihara2006] (19) drops. contact/solver/ solves the
+problem: paper_rule.py holds eq. (33).
 
-Whether a joint reaches its torque limit, or dry friction holds it, is judged by the result
-(torque.py): a foot that stands makes a joint feel the whole robot's inertia.
+Whether a joint reaches its torque limit, or dry friction holds it, is decided by the result
+(torque.py): with a foot on the ground a joint moves the inertia of the whole robot.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import casadi as ca
 
@@ -27,71 +28,46 @@ from heelstrike.contact.solver.paper_rule import solve_paper
 from heelstrike.contact.surface_law import IMPACT_SPEED, CouplingRule, PaperTerms
 from heelstrike.dynamics.aba import ForwardDynamics
 from heelstrike.dynamics.coriolis import coriolis_accelerations
-from heelstrike.dynamics.kinematics import Kinematics, accelerations
+from heelstrike.dynamics.kinematics import accelerations
 from heelstrike.dynamics.response import (
     force_response,
     force_rows,
     inverse_inertia,
     inverse_inertia_root,
 )
-from heelstrike.errors import HeelstrikeError
-from heelstrike.ir.program import Program
-from heelstrike.robot.robot import Robot
-from heelstrike.scene.scene import Scene, bodies_in
+from heelstrike.scene.scene import bodies_in
 from heelstrike.spatial.motion import Force, Motion
-from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, cross, zeros
-from heelstrike.step.detect import Contacts, Touched, add_shares
+from heelstrike.step.elastic import add_force
+from heelstrike.step.plan import coupling_rule
+from heelstrike.step.state import IMPULSE_MEMORY, Contacts, CoupledSolution, PairState, StepState
 
-REMEMBERED = 4
-"""Of each point: the last force in its surface's axes [N], and 0 apart, 1 stuck, 2 slid."""
 SLIDING = 1 - 1e-3
-"""Share of mu_k f_n that friction must reach for a point to go on sliding in the next step; passes
-end with less than a thousandth missing, and one that is not known to slide takes twenty of them."""
-
-
-@dataclass(frozen=True)
-class Coupled:
-    """What came of it."""
-
-    a: SX
-    felt: list[Motion]
-    contacts: Contacts
-    memory: SX
-    rounds: SX
-    unfinished: SX
-    residual: SX
+"""Fraction of mu_k f_n that friction must reach for a point to count as sliding in the next step.
+Passes end within a thousandth; a point that is not known to slide takes twenty of them."""
 
 
 class Coupling:
-    """The coupled pairs of a scene in a step."""
+    """The coupled pairs of an evaluation."""
 
-    def __init__(self, p: Program, scene: Scene, memory: SX, tolerance: SX, thorough: bool) -> None:
-        self.p, self.scene, self.memory, self.tolerance = p, scene, memory, tolerance
-        self.thorough = thorough
-        self.pairs = coupled_pairs(scene)
-        self.bodies = bodies_in([scene.pairs[k] for k in self.pairs])
+    def __init__(self, state: StepState, contacts: Contacts, memory: SX) -> None:
+        self.state, self.contacts, self.memory = state, contacts, memory
+        self.pairs = state.plan.coupled_pairs
+        self.bodies = bodies_in([state.scene.pairs[k] for k in self.pairs])
         self.rows: list[Row] = []
         self.paper_terms: list[PaperTerms] = []
-        self.rule = coupling_rule(scene) or CouplingRule()
+        self.rule = coupling_rule(state.scene) or CouplingRule()
         self.last = zeros(6 * len(self.bodies))  # wrench of the last step's forces
 
-    def prepare(
-        self,
-        contacts: Contacts,
-        poses: Sequence[Transform],
-        external: list[Force | None],
-        gravity: SX,
-        dt: SX,
-    ) -> None:
-        """Makes the rows, and lets the last step's forces act on the bodies."""
-        p = self.p
+    def add_last_forces(self, external: list[Force | None]) -> None:
+        """Build the rows, and add the last step's forces to those on the bodies, in body frames."""
+        p, state = self.state.program, self.state
         pushes: list[list[Force]] = [[] for _ in self.bodies]
         for n, k in enumerate(self.pairs):
             with p.block("row", limb="coupled", member=n):
-                row = self._row(n, contacts.pairs[k], contacts.motions, gravity, dt)
+                row = self._row(n, self.contacts.pairs[k])
                 self.rows.append(row)
-                force = row.axes.T @ row.past / dt
+                force = row.axes.T @ row.past / state.dt
                 for arm in row.arms:
                     own = p.let("last", arm.sign * force)
                     moment = p.let("last", cross(arm.lever, own))
@@ -102,25 +78,21 @@ class Coupling:
                 total = sum(pushes[n], Force(zeros(), zeros()))
                 totals.append(p.let("last", total.column))
                 force = totals[n]
-                own = Force(poses[body].unrotate(force[:3]), poses[body].unrotate(force[3:]))
-                total = own + external[body] if external[body] is not None else own  # type: ignore[operator]
+                pose, old = state.poses[body], external[body]
+                own = Force(pose.unrotate(force[:3]), pose.unrotate(force[3:]))
+                total = own if old is None else own + old
                 external[body] = Force(p.let("last", total.linear), p.let("last", total.angular))
         self.last = ca.vertcat(*totals)
 
-    def solve(
-        self,
-        robot: Robot,
-        kin: Kinematics,
-        poses: Sequence[Transform],
-        contacts: Contacts,
-        found: ForwardDynamics,
-        v: SX,
-        gravity: SX,
-        dt: SX,
-        diagonal: SX,
-    ) -> Coupled:
-        """The step's acceleration with the right impulses; `diagonal` is what joined that of H."""
-        p = self.p
+    def solve(self, found: ForwardDynamics, diagonal: SX) -> CoupledSolution:
+        """Return the accelerations with the impulses of this step.
+
+        `found` are the accelerations under the last step's impulses, `diagonal` is the addition to
+        the diagonal of H.
+        """
+        state = self.state
+        p, robot, kin, v = state.program, state.robot, state.kinematics, state.v
+        poses, gravity, dt = state.poses, state.gravity, state.dt
         reach = [force_rows(p, robot, kin, found.joint_terms, b, poses[b]) for b in self.bodies]
         inverse = inverse_inertia(p, robot, found.joint_terms, reach)
         biases = (
@@ -128,7 +100,7 @@ class Coupling:
             if self.rule.bias == "drop"
             else None
         )
-        swung = (
+        coriolis = (
             coriolis_accelerations(p, robot, kin, v, diagonal)
             if self.rule.forces == "b-hat"
             else None
@@ -136,16 +108,15 @@ class Coupling:
         with p.block("coupled free"):
             ahead = []
             for b in self.bodies:
-                motion, felt = contacts.motions[b], found.bodies[b]
-                if swung is not None:
-                    felt = felt + swung[b]
+                specific = found.bodies[b]
+                if coriolis is not None:
+                    specific = specific + coriolis[b]
                 if biases is not None:
-                    ahead.append(self._dropped(motion, poses[b], felt, biases[b], dt))
+                    ahead.append(self._without_bias(b, specific, biases[b]))
                 else:
-                    own = kin.velocities[b]
-                    ahead.append(self._after(motion, poses[b], own, felt, gravity, dt))
+                    ahead.append(self._with_bias(b, specific))
             free = p.let("free", ca.vertcat(*ahead) - dt * inverse @ self.last)
-        problem = inverse, free, self.tolerance, self.thorough
+        problem = inverse, free, state.inputs.tolerance, state.inputs.thorough
         if self.rule.rule == "sugihara2006":
             solution = solve_paper(p, self.rows, self.paper_terms, *problem)
         elif self.rule.rule == "rengifo2009":
@@ -158,44 +129,40 @@ class Coupling:
             change = p.let("change", solution.wrenches / dt - self.last)
         forces = [change[6 * n : 6 * n + 6] for n in range(len(self.bodies))]
         more = force_response(p, robot, kin, found.joint_terms, reach, forces)
-        felt_after = [
+        specific_after = [
             body if moved is None else body + moved
             for body, moved in zip(found.bodies, more.bodies, strict=True)
         ]
-        merged, memory = self._merged(contacts, solution.impulses, solution.slides, dt)
+        merged, memory = self._merged(solution.impulses, solution.slides)
         ended = solution.rounds, solution.unfinished, solution.residual
-        return Coupled(found.a + more.a, felt_after, merged, memory, *ended)
+        return CoupledSolution(found.a + more.a, specific_after, merged, memory, *ended)
 
-    def _row(
-        self, n: int, touched: Touched, motions: Mapping[int, Motion], gravity: SX, dt: SX
-    ) -> Row:
-        goal = touched.target
+    def _row(self, n: int, pair: PairState) -> Row:
+        goal, gravity, dt = pair.target, self.state.gravity, self.state.dt
         assert goal is not None
-        own = self.memory[REMEMBERED * n : REMEMBERED * (n + 1)]
+        own = self.memory[IMPULSE_MEMORY * n : IMPULSE_MEMORY * (n + 1)]
         fresh = ca.logic_or(own[3] == 0, goal.impact)
         known = ca.logic_and(goal.active, ca.logic_not(fresh))
         past = ca.if_else(known, own[:3] * dt, 0)
         slid = ca.logic_and(known, own[3] > 1.5)
-        fast = ca.dot(touched.slip, touched.slip) > (IMPACT_SPEED * dt) ** 2 * ca.dot(
-            gravity, gravity
-        )
+        fast = ca.dot(pair.slip, pair.slip) > (IMPACT_SPEED * dt) ** 2 * ca.dot(gravity, gravity)
         turning = zeros()
-        for side in touched.sides if self.rule.bias == "keep" else ():
-            spin = motions[side.body].angular
-            turning = turning + side.sign * cross(spin, cross(spin, side.turns))
-        wanted = touched.axes @ (touched.belt - dt * turning)
+        for side in pair.sides if self.rule.bias == "keep" else ():
+            spin = self.state.motions[side.body].angular
+            turning = turning + side.sign * cross(spin, cross(spin, side.turning_lever))
+        wanted = pair.axes @ (pair.flow - dt * turning)
         slip = zeros(2) if goal.slip is None else goal.slip
         target = wanted + ca.vertcat(slip, goal.velocity)
-        p = self.p
+        p = self.state.program
         if (terms := goal.paper) is not None:
             sigma = p.let("sigma", terms.sigma)
             kinetic, lam = p.let("kinetic", terms.kinetic), p.let("lam", SX(terms.lam))
             self.paper_terms.append(PaperTerms(kinetic, sigma, lam))
         return Row(
             arms=tuple(
-                Arm(self.bodies.index(side.body), side.lever, side.sign) for side in touched.sides
+                Arm(self.bodies.index(side.body), side.lever, side.sign) for side in pair.sides
             ),
-            axes=touched.axes,
+            axes=pair.axes,
             active=p.let("active", goal.active),
             target=p.let("target", target),
             mu_s=p.let("mu", SX(goal.mu_s)),
@@ -209,63 +176,47 @@ class Coupling:
             rest=p.let("rest", -goal.velocity),
         )
 
-    def _after(
-        self, motion: Motion, pose: Transform, velocity: Motion, felt: Motion, gravity: SX, dt: SX
-    ) -> SX:
-        """A body's twist after the step in world axes, under the last step's forces."""
-        seen = felt.linear + cross(velocity.angular, velocity.linear)
-        linear = motion.linear + dt * (pose.rotate(seen) + gravity)
-        return ca.vertcat(linear, motion.angular + dt * pose.rotate(felt.angular))
+    def _with_bias(self, body: int, specific: Motion) -> SX:
+        """Return a body's twist after the step in world axes, under the last step's forces."""
+        state, motion, pose = self.state, self.state.motions[body], self.state.poses[body]
+        velocity = state.kinematics.velocities[body]
+        linear = specific.linear + cross(velocity.angular, velocity.linear)
+        linear = motion.linear + state.dt * (pose.rotate(linear) + state.gravity)
+        return ca.vertcat(linear, motion.angular + state.dt * pose.rotate(specific.angular))
 
-    def _dropped(self, motion: Motion, pose: Transform, felt: Motion, bias: Motion, dt: SX) -> SX:
-        """The same without what turning alone does to it: V + J a dt, as (19) has it."""
-        linear = motion.linear + dt * pose.rotate(felt.linear - bias.linear)
-        return ca.vertcat(linear, motion.angular + dt * pose.rotate(felt.angular - bias.angular))
+    def _without_bias(self, body: int, specific: Motion, bias: Motion) -> SX:
+        """Return the twist without the effect of turning alone: V + J a dt, as in (19)."""
+        motion, pose, dt = self.state.motions[body], self.state.poses[body], self.state.dt
+        linear = motion.linear + dt * pose.rotate(specific.linear - bias.linear)
+        angular = motion.angular + dt * pose.rotate(specific.angular - bias.angular)
+        return ca.vertcat(linear, angular)
 
-    def _merged(
-        self, contacts: Contacts, impulses: Sequence[SX], slides: Sequence[SX], dt: SX
-    ) -> tuple[Contacts, SX]:
-        """Contacts with the coupled forces added, and what to remember."""
-        p, pairs = self.p, list(contacts.pairs)
+    def _merged(self, impulses: Sequence[SX], slides: Sequence[SX]) -> tuple[Contacts, SX]:
+        """Return the contacts with the coupled forces added, and the memory of the pairs."""
+        p, contacts = self.state.program, self.contacts
+        pairs = list(contacts.pairs)
         remembered, forces = [], {}
         for n, (row, k) in enumerate(zip(self.rows, self.pairs, strict=True)):
-            touched = pairs[k]
+            pair = pairs[k]
             with p.block("force", limb="coupled", member=n):
-                force = forces[k] = p.let("force", impulses[n] / dt)
+                force = forces[k] = p.let("force", impulses[n] / self.state.dt)
                 pairs[k] = replace(
-                    touched,
-                    normal=p.let("normal", touched.normal + force[2]),
-                    tangent=p.let("tangent", touched.tangent + force[:2]),
+                    pair,
+                    normal=p.let("normal", pair.normal + force[2]),
+                    tangent=p.let("tangent", pair.tangent + force[:2]),
                 )
-                rubs = ca.dot(force[:2], force[:2]) >= (SLIDING * row.mu_k * force[2]) ** 2
-                state = ca.if_else(row.active, ca.if_else(ca.logic_and(slides[n], rubs), 2, 1), 0)
+                limit = SLIDING * row.mu_k * force[2]
+                sliding = ca.logic_and(slides[n], ca.dot(force[:2], force[:2]) >= limit**2)
+                state = ca.if_else(row.active, ca.if_else(sliding, 2, 1), 0)
                 kept = ca.vertcat(ca.if_else(row.active, force, 0), state)
                 remembered.append(p.let("memory", kept))
-        shares = dict(contacts.shares)
+        loads = dict(contacts.loads)
         for n, body in enumerate(self.bodies):
-            with p.block("coupled shares", member=n):
+            with p.block("coupled loads", member=n):
                 for k, force in forces.items():
                     own = [side for side in pairs[k].sides if side.body == body]
-                    touched = replace(pairs[k], sides=tuple(own))
-                    add_shares(shares, touched, contacts.motions, force[2], force[:2])
-                normal, tangent = shares[body]
-                shares[body] = normal.let(p), tangent.let(p)
-        return replace(contacts, pairs=pairs, shares=shares), ca.vertcat(*remembered)
-
-
-def coupling_rule(scene: Scene) -> CouplingRule | None:
-    """Return the rule by which the coupled contacts of a scene are solved, None if it has none."""
-    rules = {rule for law in scene.laws.values() if (rule := law.coupling) is not None}
-    if len(rules) > 1:
-        raise HeelstrikeError(
-            "all coupled contacts of a scene are solved together: "
-            f"{' and '.join(sorted({rule.rule for rule in rules}))} rules do not mix; give every "
-            "surface that couples hs.Signorini, or the same law with the same rule, bias and "
-            'forces, or rule="consistent"'
-        )
-    return next(iter(rules), None)
-
-
-def coupled_pairs(scene: Scene) -> list[int]:
-    """Numbers of the pairs whose law couples."""
-    return [k for k, pair in enumerate(scene.pairs) if scene.laws[pair.law].couples]
+                    pair = replace(pairs[k], sides=tuple(own))
+                    add_force(self.state, loads, pair, force[2], force[:2])
+                normal, tangent = loads[body]
+                loads[body] = normal.let(p), tangent.let(p)
+        return replace(contacts, pairs=pairs, loads=loads), ca.vertcat(*remembered)

@@ -1,4 +1,4 @@
-"""Everything that acts at the joints: control, damping, stops and dry friction.
+"""Box 8 of [Sugihara2006], Fig. 4: damping, stops and dry friction of the joints.
 
     damping     tau = -d v
     stop        tau = -k (q - end) - c v     beyond an end of its range; c on the way in only
@@ -15,60 +15,42 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.dynamics.effective_mass import joint_inertias
-from heelstrike.dynamics.position_error import has_scalar_position, position_error
 from heelstrike.ir.number import number
-from heelstrike.robot.robot import Robot
-from heelstrike.scene.servo import NO_LIMIT, ServoPlan, driven
-from heelstrike.scene.stops import StopsPlan
+from heelstrike.scene.servo import NO_LIMIT
 from heelstrike.spatial.vector import SX, zeros
+from heelstrike.step.plan import dry_joints
+from heelstrike.step.state import StepState
 from heelstrike.step.torque import BOTH, Torque
 
 STUCK = 1e9
-"""Dry friction holds a joint as a damper would that stops it within the inverse of this [1/s]."""
-SLACK, STILL = 1e-2, 3e-3
-"""Share of its limit by which dry friction that holds a joint may exceed it in a step, and
-acceleration [rad/s^2, m/s^2] by which a joint that slid may move back within a step before it
-sticks. What is guessed is in the middle of these, so that a guess that was a little wrong need not
-be solved again, nor one for the errors of coupled contact forces. With ten times STILL the legs of
-a robot at rest stick and slide in turn."""
+"""Rate [1/s] of the damper by which dry friction holds a joint: it stops the joint within the
+inverse of this."""
+SLACK = 1e-2
+"""Relative excess over its limit that dry friction which holds a joint may have in a step [-]."""
+STILL = 3e-3
+"""Acceleration [rad/s^2, m/s^2] by which a joint that slid may move back within a step before it
+sticks. Guesses for the next step lie in the middle of SLACK and STILL, so that neither a guess that
+is a little wrong nor the errors of coupled contact forces cost another solve. With ten times this
+value the legs of a robot at rest stick and slide in turn."""
 
 
-def servo_torque(
-    robot: Robot, servo: ServoPlan, q: SX, v: SX, q_ref: SX, v_ref: SX, ahead: SX | float
-) -> Torque:
-    """Of a servo whose parameters are symbols; `ahead` is dt where it is implicit, else 0."""
-    moves = SX(driven(robot))
-    stiff, damping = servo.kp * SX(has_scalar_position(robot)), servo.kd * moves
-    lag = position_error(robot, q, q_ref)
-    now = stiff * (lag - ahead * v) + damping * (v_ref - v) + servo.torque * moves
-    slope = ahead * (damping + ahead * stiff)
-    if servo.implicit:
-        return Torque(now, slope, servo.limit, servo.limited, plain=("slope",))
-    return Torque(clamped(now, servo.limit, servo.limited), zeros(robot.nv))
+def damping_torque(state: StepState) -> Torque:
+    """Return the torque of joint damping."""
+    d = SX(state.robot.damping)
+    return Torque(-d * state.v, state.ahead * d, cheap=BOTH)
 
 
-def clamped(tau: SX, limit: SX, limited: tuple[int, ...]) -> SX:
-    """The torque within +-limit."""
-    result = SX(tau)
-    for i in limited:
-        result[i] = ca.fmax(-limit[i], ca.fmin(limit[i], tau[i]))
-    return result
-
-
-def damping_torque(robot: Robot, v: SX, ahead: SX | float) -> Torque:
-    d = SX(robot.damping)
-    return Torque(-d * v, ahead * d, plain=BOTH)
-
-
-def stop_torque(robot: Robot, stops: StopsPlan, q: SX, v: SX, ahead: SX | float) -> Torque:
-    """Of stops whose parameters are symbols."""
+def stop_torque(state: StepState) -> Torque:
+    """Return the torque of the stops at the ends of the joints' ranges."""
+    robot, v, ahead, stops = state.robot, state.v, state.ahead, state.inputs.stops
+    assert stops is not None
     now, slope = zeros(robot.nv), zeros(robot.nv)
     for joint in robot.joints:
         low, high = robot.lower[joint.iq], robot.upper[joint.iq]
         if joint.kind not in ("revolute", "prismatic") or not (low > -NO_LIMIT or high < NO_LIMIT):
             continue
         i = joint.iv
-        reached = q[joint.iq] + ahead * v[i]
+        reached = state.q[joint.iq] + ahead * v[i]
         beyond = SX(0)
         if high < NO_LIMIT:
             beyond = ca.fmax(reached - number(high), 0)
@@ -80,51 +62,45 @@ def stop_torque(robot: Robot, stops: StopsPlan, q: SX, v: SX, ahead: SX | float)
     return Torque(now, slope)
 
 
-def rubbing_joints(robot: Robot) -> tuple[int, ...]:
-    """Velocity indices that have dry friction."""
-    return tuple(int(i) for i in np.flatnonzero(robot.friction > 0))
+def friction_torque(state: StepState) -> Torque:
+    """Return the torque of dry friction of the joints that have it.
 
-
-def friction_torque(
-    robot: Robot,
-    pose: np.ndarray,
-    v: SX,
-    dt: SX,
-    guess: SX | None = None,
-) -> Torque:
-    """Dry friction of the joints that have some.
-
-    `guess` is what the last step expects of this one (`friction_ahead`), and makes the friction
-    implicit. A joint that moves too fast to be stopped in this step is first taken to slide.
+    In the symplectic step it is implicit, and starts from what the last step expects of this one
+    (`expected_friction`). A joint that moves too fast to be stopped in this step is first taken to
+    slide.
     """
-    rubbing = rubbing_joints(robot)
-    now, slope, start = zeros(robot.nv), zeros(robot.nv), zeros(len(rubbing))
-    if not rubbing:
+    robot, v, dt = state.robot, state.v, state.dt
+    expected = state.inputs.friction[0] if state.inputs.friction else None
+    joints = dry_joints(robot)
+    now, slope, start = zeros(robot.nv), zeros(robot.nv), zeros(len(joints))
+    if not joints:
         return Torque(now, slope)
-    inertia = np.where(robot.armature > 0, robot.armature, joint_inertias(robot, pose))
-    for k, i in enumerate(rubbing):
+    own = joint_inertias(robot, state.plan.pose)
+    inertia = np.where(robot.armature > 0, robot.armature, own)
+    for k, i in enumerate(joints):
         force = float(robot.friction[i])
         stopped_in_a_step = force * dt / float(inertia[i])
-        if guess is not None:
+        if expected is not None:
             damping = STUCK * float(inertia[i])
             now[i], slope[i] = -damping * v[i], damping * dt
             slides = ca.fabs(v[i]) > stopped_in_a_step
-            start[k] = ca.if_else(slides, -ca.sign(v[i]), guess[k])
+            start[k] = ca.if_else(slides, -ca.sign(v[i]), expected[k])
         else:
             now[i] = -force * v[i] / ca.fmax(ca.fabs(v[i]), stopped_in_a_step)
-    if guess is None:
+    if expected is None:
         return Torque(now, slope)
     limit = SX(robot.friction)
-    return Torque(now, slope, limit, rubbing, start, SLACK, -STILL * slope, plain=BOTH)
+    return Torque(now, slope, limit, joints, start, SLACK, -STILL * slope, cheap=BOTH)
 
 
-def friction_ahead(state: SX, share: SX, before: SX, v: SX, a: SX, dt: SX) -> tuple[SX, SX]:
-    """What to expect of a joint's dry friction in the next step, -1, 0 or 1 as `state` is in this
-    one, and what to remember: the share of its limit, `before` in the last step.
+def expected_friction(state: SX, share: SX, before: SX, v: SX, a: SX, dt: SX) -> tuple[SX, SX]:
+    """Return the state to expect of a joint's dry friction in the next step, and its share.
 
-    A joint that stuck for two steps slides where its torque, going on as it did, passes the limit
-    with half its slack; one that slid sticks where its velocity, going on as it did, turns back by
-    more than half of STILL. A wrong guess costs another round.
+    States are -1 or 1 for a joint that slides, 0 for one that sticks; a share is that of the
+    friction's limit, `before` in the last step. A joint that stuck for two steps slides where its
+    torque, continued at the same rate, passes the limit with half its slack; one that slid sticks
+    where its velocity, continued at the same rate, turns back by more than half of STILL. A wrong
+    guess costs another round.
     """
     share = ca.if_else(state == 0, share, state)
     ahead = share + ca.if_else(ca.fabs(before) != 1, share - before, 0)

@@ -1,104 +1,74 @@
-"""What a step can record: the program's plain outputs, traced only where they are asked for.
+"""Box 10, added to those of [Sugihara2006], Fig. 4: outputs of a step, traced only where needed.
 
 Values are those at the start of a step: the state, and the forces that the step applies. An
-accelerometer feels R^T (a - g) at its frame's origin, a gyro the frame's own spin.
+accelerometer measures R^T (a - g) at its frame's origin, a gyro the angular velocity of its frame.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
 from heelstrike.dynamics.centroidal import centroidal, kinetic_energy, potential_energy
-from heelstrike.dynamics.kinematics import Kinematics
-from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Frame, Robot
-from heelstrike.spatial.motion import Motion
-from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, add_cross, constant
-from heelstrike.step.coupled import Coupled
-from heelstrike.step.detect import Contacts
-from heelstrike.step.net import net, points
-from heelstrike.step.plan import StepPlan
+from heelstrike.step.contact_sums import contact_sums, observe
+from heelstrike.step.state import Evaluation
 
 
-@dataclass(frozen=True)
-class Evaluated:
-    """One evaluation of the equations of motion."""
-
-    kin: Kinematics
-    poses: list[Transform]
-    contacts: Contacts
-    a: SX
-    torque: SX
-    """Applied by the control."""
-    friction: tuple[SX, SX]
-    """Of joints that rub: -1 or 1 where one slides, else 0; and of all joints its torque."""
-    felt: list[Motion]
-    """Accelerations of the bodies less gravity, in their frames."""
-    coupled: Coupled | None
-    power: SX
-    """In the order of WORKS [W]."""
-
-
-def record(
-    p: Program,
-    plan: StepPlan,
-    gravity: SX,
-    state: tuple[SX, SX, SX],
-    found: Evaluated,
-    names: Sequence[str],
-) -> None:
-    """Outputs of the named quantities at the start of the step; the state is q, v, work."""
-    q, v, work = state
-    pairs = found.contacts.pairs
-    values = {"q": q, "v": v, "work": work, "torque": found.torque}
+def add_outputs(found: Evaluation, names: Sequence[str]) -> None:
+    """Add the named quantities at the start of the step to the program's outputs."""
+    state, pairs = found.state, found.contacts.pairs
+    p, kin = state.program, state.kinematics
+    values = {"q": state.q, "v": state.v, "work": state.inputs.work, "torque": found.torque}
     if pairs:
-        seen = points(p, pairs)
+        observed = observe(p, pairs)
         values |= {
             "position": ca.horzcat(*(pair.position for pair in pairs)).T,
             "depth": ca.vertcat(*(pair.depth for pair in pairs)),
             "depth_rate": ca.vertcat(*(pair.depth_rate for pair in pairs)),
-            "slip": ca.horzcat(*(point.slip for point in seen)).T,
+            "slip": ca.horzcat(*(point.slip for point in observed)).T,
             "normal": ca.vertcat(*(pair.normal for pair in pairs)),
-            "force": ca.horzcat(*(point.force for point in seen)).T,
-            **net(plan.scene, seen),
+            "force": ca.horzcat(*(point.force for point in observed)).T,
+            **contact_sums(state.scene, observed),
         }
     if found.coupled is not None:
         values |= {"rounds": found.coupled.rounds, "unfinished": found.coupled.unfinished}
         values["residual"] = found.coupled.residual
     if {"com", "com_velocity", "potential"} & set(names):
-        whole = centroidal(p, plan.robot, found.kin)
+        whole = centroidal(p, state.robot, kin)
         values |= {"com": whole.com, "com_velocity": whole.velocity}
-        values["potential"] = potential_energy(p, found.kin, whole.com, gravity)
+        values["potential"] = potential_energy(p, kin, whole.com, state.gravity)
     if "kinetic" in names:
-        values["kinetic"] = kinetic_energy(p, plan.robot, found.kin, v)
+        values["kinetic"] = kinetic_energy(p, state.robot, kin, state.v)
     if {"accelerometer", "gyro"} & set(names):
-        values |= _sensors(p, plan, found)
+        values |= _sensors(found)
     with p.block("record"):
         for name in names:
             if name in values:
                 p.output(name, values[name])
 
 
-def _sensors(p: Program, plan: StepPlan, found: Evaluated) -> dict[str, SX]:
-    felt, spins = [], []
+def _sensors(found: Evaluation) -> dict[str, SX]:
+    """Return the readings of all sensors, (sensors, 3)."""
+    state, readings, spins = found.state, [], []
+    p = state.program
     with p.block("sensors"):
-        for name in plan.sensors:
-            frame = sensor_frame(plan.robot, name)
-            velocity, acceleration = found.kin.velocities[frame.body], found.felt[frame.body]
+        for name in state.plan.sensors:
+            frame = sensor_frame(state.robot, name)
+            velocity = state.kinematics.velocities[frame.body]
             place, turn = constant(frame.translation), constant(frame.rotation).T
-            seen = add_cross(acceleration.at(place), velocity.angular, velocity.at(place))
-            felt.append(p.let("felt", turn @ seen))
+            specific = found.specific[frame.body].at(place)
+            reading = add_cross(specific, velocity.angular, velocity.at(place))
+            readings.append(p.let("specific", turn @ reading))
             spins.append(p.let("spin", turn @ velocity.angular))
-    return {"accelerometer": ca.horzcat(*felt).T, "gyro": ca.horzcat(*spins).T}
+    return {"accelerometer": ca.horzcat(*readings).T, "gyro": ca.horzcat(*spins).T}
 
 
 def sensor_frame(robot: Robot, name: str) -> Frame:
-    """The frame of a body, link or site."""
+    """Return the frame of a body, link or site that carries a sensor."""
     if name in robot.frames and robot.frames[name].body >= 0:
         return robot.frames[name]
     return Frame(robot.body(name), np.eye(3), np.zeros(3))

@@ -1,4 +1,4 @@
-"""Plan of a step: everything that decides its compiled code."""
+"""Plan of a step: everything that decides its compiled code, and its run-time parameters."""
 
 from __future__ import annotations
 
@@ -6,40 +6,71 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from heelstrike.contact.surface_law import CouplingRule
+from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import parameters, structure
 from heelstrike.robot.fingerprint import fingerprint
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.stops import StopsPlan
 from heelstrike.step.control import Control, key, prefix
-from heelstrike.step.coupled import coupled_pairs
 from heelstrike.step.push import Push
 
 
 @dataclass(frozen=True)
 class StepPlan:
-    """All that decides over the compiled step."""
+    """All choices that decide the compiled step of a scene."""
 
     scene: Scene
     integrator: str
+    """"symplectic", "euler" or "rk4"."""
     control: Control
+    """What drives the joints."""
     stops: StopsPlan | None
+    """Stops at the ends of the joints' ranges; None: joints have no stops."""
     sensors: tuple[str, ...] = ()
+    """Bodies, links or sites that carry an accelerometer and a gyro."""
     pushes: tuple[str, ...] = ()
     """Bodies that pushes act on."""
     varied: tuple[str, ...] = ()
     """Bodies whose mass is a parameter."""
     tolerance: float = 1e-9
-    """Of the coupled problem, relative."""
+    """Relative tolerance of the coupled problem [-]."""
     pose: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    """In which inertias are taken where a rule needs one."""
+    """Coordinates q at which dry friction takes the inertia of joints without armature."""
 
     @property
     def robot(self) -> Robot:
         return self.scene.robot
 
+    @property
+    def implicit(self) -> bool:
+        """Whether forces at the joints are those at the end of the step."""
+        return self.integrator == "symplectic"
+
+    @property
+    def friction_joints(self) -> tuple[int, ...]:
+        """Velocity indices of joints whose dry friction has a memory: it sticks or slides."""
+        return dry_joints(self.robot) if self.implicit else ()
+
+    @property
+    def coupled_pairs(self) -> list[int]:
+        """Numbers of the pairs whose law couples, in the order of the scene."""
+        laws = self.scene.laws
+        return [k for k, pair in enumerate(self.scene.pairs) if laws[pair.law].couples]
+
+    def masses(self) -> dict[str, np.ndarray]:
+        """Return the masses [kg] that are parameters, by the names of their bodies."""
+        bodies, number = self.robot.bodies, self.robot.body
+        return {name: np.array([bodies[number(name)].mass]) for name in self.varied}
+
     def parameters(self) -> dict[str, np.ndarray]:
-        """Every run-time parameter by path, but dt."""
+        """Return the values of all run-time parameters by path, dt excepted."""
+        masses = {mass_path(name): value for name, value in self.masses().items()}
+        return self.parameters_without_masses() | masses
+
+    def parameters_without_masses(self) -> dict[str, np.ndarray]:
+        """Return the values of the run-time parameters by path, dt and masses excepted."""
         found = {"gravity": self.scene.gravity}
         found |= parameters(self.control, prefix(self.control))
         if self.stops is not None:
@@ -48,16 +79,14 @@ class StepPlan:
             found |= parameters(surface, f"{surface.name}.")
         for name, law in self.scene.materials.items():
             found |= parameters(law, f"{name}.")
-        if coupled_pairs(self.scene):
+        if self.coupled_pairs:
             found["solver.tolerance"] = np.array([self.tolerance])
         for k, _ in enumerate(self.pushes):
             found |= parameters(Push(), f"push{k}.")
-        for name in self.varied:
-            found[f"{name}.mass"] = np.array([self.robot.bodies[self.robot.body(name)].mass])
         return found
 
     def key(self) -> tuple[object, ...]:
-        """What tells one compiled step from another, without tracing it."""
+        """Return what tells one compiled step from another, without tracing it."""
         own = key(self.control, self.robot)
         scene = self.scene
         surfaces = [structure(surface) for surface in scene.surfaces]
@@ -65,5 +94,28 @@ class StepPlan:
         fixed = [[point.position, point.radius] for point in scene.points]
         stops = None if self.stops is None else structure(self.stops)
         rest = (self.integrator, list(self.sensors), list(self.pushes), list(self.varied))
-        pose = self.pose if (self.robot.friction > 0).any() else None
+        pose = self.pose if dry_joints(self.robot) else None
         return ("step", own, surfaces, bodies, fixed, stops, *rest, pose, fingerprint(self.robot))
+
+
+def mass_path(body: str) -> str:
+    """Return the path of the parameter that holds a body's mass."""
+    return f"{body}.mass"
+
+
+def dry_joints(robot: Robot) -> tuple[int, ...]:
+    """Return the velocity indices that have dry friction."""
+    return tuple(int(i) for i in np.flatnonzero(robot.friction > 0))
+
+
+def coupling_rule(scene: Scene) -> CouplingRule | None:
+    """Return the rule by which the coupled contacts of a scene are solved, None if it has none."""
+    rules = {rule for law in scene.laws.values() if (rule := law.coupling) is not None}
+    if len(rules) > 1:
+        raise HeelstrikeError(
+            "all coupled contacts of a scene are solved together: "
+            f"{' and '.join(sorted({rule.rule for rule in rules}))} rules do not mix; give every "
+            "surface that couples hs.Signorini, or the same law with the same rule, bias and "
+            'forces, or rule="consistent"'
+        )
+    return next(iter(rules), None)

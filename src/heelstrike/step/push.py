@@ -1,17 +1,18 @@
-"""Pushes: forces on bodies for a while."""
+"""Box 8 of [Sugihara2006], Fig. 4: pushes, forces on bodies between two steps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from heelstrike.dynamics.kinematics import Kinematics
-from heelstrike.ir.program import Program
 from heelstrike.spatial.motion import Force, Motion, force_at
-from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX
+
+if TYPE_CHECKING:
+    from heelstrike.step.state import StepState
 
 
 @dataclass(frozen=True)
@@ -19,29 +20,25 @@ class Push:
     """A force on a body from one step to another."""
 
     force: Sequence[float] = (0.0, 0.0, 0.0)
-    """In world axes [N]."""
+    """Force in world axes [N]."""
     point: Sequence[float] = (0.0, 0.0, 0.0)
-    """Where it acts, in the body's frame [m]."""
+    """Point of application in the body's frame [m]."""
     first: float = 0.0
     """Step at which it begins."""
     last: float = 0.0
     """Step at which it has ended."""
 
 
-def pushed(
-    p: Program,
-    pushes: Sequence[tuple[int, Push]],
-    poses: Sequence[Transform],
-    external: list[Force | None],
-) -> list[SX]:
-    """Adds the pushes, whose parameters are symbols, to the bodies' forces; returns each push's
-    force in its body's frame.
+def add_pushes(state: StepState, external: list[Force | None]) -> list[SX]:
+    """Add the pushes to the forces on the bodies, which are in the bodies' frames.
+
+    Returns the force of each push in the frame of its body [N].
     """
-    forces = []
-    for body, push in pushes:
+    p, forces = state.program, []
+    for body, push in state.inputs.pushes:
         with p.block("push"):
             on = ca.logic_and(p.clock >= push.first, p.clock < push.last)
-            own = p.let("push", poses[body].unrotate(ca.if_else(on, SX(push.force), 0)))
+            own = p.let("push", state.poses[body].unrotate(ca.if_else(on, SX(push.force), 0)))
             force = force_at(SX(push.point), own)
             old = external[body]
             total = force if old is None else old + force
@@ -51,18 +48,16 @@ def pushed(
 
 
 def push_power(
-    pushes: Sequence[tuple[int, Push]],
-    forces: Sequence[SX],
-    kin: Kinematics,
-    poses: Sequence[Transform],
-    felt: Sequence[Motion],
-    gravity: SX,
-    ahead: SX | float,
+    state: StepState, forces: Sequence[SX], specific: Sequence[Motion], ahead: SX | float
 ) -> SX:
-    """Work of the pushes per time [W], at velocities `ahead` [s] of the step's start."""
+    """Return the power of the pushes [W] at velocities `ahead` [s] of the start of the step.
+
+    `specific` are the bodies' accelerations less gravity, in their frames.
+    """
     power = SX(0)
-    for (body, push), force in zip(pushes, forces, strict=True):
+    for (body, push), force in zip(state.inputs.pushes, forces, strict=True):
         point = SX(push.point)
-        rise = felt[body].at(point) + poses[body].unrotate(gravity)
-        power = power + ca.dot(force, kin.velocities[body].at(point) + ahead * rise)
+        rise = specific[body].at(point) + state.poses[body].unrotate(state.gravity)
+        velocity = state.kinematics.velocities[body].at(point)
+        power = power + ca.dot(force, velocity + ahead * rise)
     return power

@@ -1,12 +1,12 @@
-"""Joint torques that depend on the acceleration they cause, and their limits.
+"""Box 8 of [Sugihara2006], Fig. 4: joint torques that depend on the acceleration they cause.
 
     tau = clamp(now - slope a, -limit, limit)
 
-A servo, joint damping, a stop and dry friction all have this form; the slope joins the diagonal of
-H, so that stiff servos and light joints stay stable at any step. The clamp is an active set: solve
-with none at its limit, or with a guess; a joint that exceeds it gets the limit and no slope, one
-that does not reach it leaves it, and the solve repeats, `ROUNDS` times at most and only if a lane
-needs it.
+A servo, joint damping, a stop and dry friction all have this form. The slope joins the diagonal of
+H, so that stiff servos and light joints stay stable at any step. The clamp is an active set: the
+first solve takes no entry at its limit, or a guess; an entry that exceeds its limit then gets the
+limit and no slope, one that does not reach its limit leaves it, and the solve repeats, `ROUNDS`
+times at most and only while a lane needs it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX, zeros
 
-ROUNDS, SETTLED = 10, 5
-"""Solves in a step, and those after which what reached its limit stays there, so that all come to
-an end; a joint that exceeds its limit only in the last one does so for this step."""
+ROUNDS = 10
+"""Largest number of solves in a step; an entry that exceeds its limit only in the last one keeps
+that torque for this step."""
+SETTLED = 5
+"""Number of solves after which an entry at its limit stays there, so that the rounds end."""
 
 BOTH = ("now", "slope")
-Parts = Sequence[tuple[str, Sequence[int]]]
+"""Both terms of a torque, where both are cheap (see `Torque.cheap`)."""
+Limbs = Sequence[tuple[str, Sequence[int]]]
 """Names of limbs, and the velocity indices of each."""
 Solve = Callable[[SX, SX], tuple[SX, SX]]
-"""(torque, what joins the diagonal of H) -> joint accelerations, and numbers to be counted"""
+"""(torque, addition to the diagonal of H) -> joint accelerations, and numbers to be summed."""
 
 
 @dataclass(frozen=True)
@@ -36,60 +39,64 @@ class Torque:
     """A torque by velocity index [N m or N], as symbols."""
 
     now: SX
-    """At zero acceleration."""
+    """Torque at zero acceleration."""
     slope: SX
-    """How it falls with the acceleration, >= 0 [kg m^2 or kg]."""
+    """Decrease of the torque with the acceleration, >= 0 [kg m^2 or kg]."""
     limit: SX | None = None
+    """Largest magnitude of the entries in `limited`."""
     limited: Sequence[int] = ()
     """Entries that have a limit."""
     start: SX | None = None
     """First guess for the limited entries: -1 or 1 at a limit, 0 between; a wrong one is undone."""
     slack: float = 0.0
-    """Share of its limit by which an entry between its limits may exceed it."""
+    """Relative excess over its limit that an entry between its limits may have [-]."""
     least: SX | None = None
-    """What an entry that is at its limit must come to, lest it leave it; the limit by default."""
-    plain: Sequence[str] = ()
-    """What is so simple that it is computed anew wherever it is needed."""
+    """Torque that an entry must reach to stay at its limit; the limit by default."""
+    cheap: Sequence[str] = ()
+    """Names of the terms that are recomputed wherever they are needed instead of stored."""
 
 
 @dataclass(frozen=True)
 class Driven:
-    """What came of it."""
+    """Accelerations and the torques that cause them."""
 
     a: SX
-    held: list[Torque]
-    """As they acted, in the order given: with their limits in place of what reached them."""
+    """Joint accelerations."""
+    applied: list[Torque]
+    """Torques in the order of the arguments, with their limits in place of what reached them."""
     states: list[SX]
-    """Of the limited entries of each: -1 or 1 at a limit, 0 between."""
+    """State of the limited entries of each: -1 or 1 at a limit, 0 between."""
     counted: SX
-    """What solving counted, over all rounds."""
+    """Sum of what the solves counted, over all rounds."""
 
 
 def drive(
-    p: Program, parts: Parts, torques: Sequence[Torque], solve: Solve, counts: int = 0
+    p: Program, limbs: Limbs, torques: Sequence[Torque], solve: Solve, counts: int = 0
 ) -> Driven:
-    """Accelerations and applied torques. Each joint has blocks of its own, all alike; `counts` is
-    how many numbers solving counts.
+    """Return accelerations and applied torques.
+
+    Each joint has blocks of its own, all alike, which may be packed. `counts` is the number of
+    numbers that `solve` counts.
     """
     if not any(torque.limited for torque in torques):
         a, counted = solve(*_sum(torques))
         return Driven(a, list(torques), [], counted)
-    torques = _let(p, parts, torques)
+    torques = _let(p, limbs, torques)
     with repeated(p, "joint limits", limit=ROUNDS) as loop:
-        states = [loop.carry("held", _start(torque)) for torque in torques]
+        states = [loop.carry("state", _start(torque)) for torque in torques]
         a = loop.carry("a", zeros(torques[0].now.numel()))
         left = loop.carry("left", SX(ROUNDS))
         total = loop.carry("counted", zeros(counts))
-        now, slope = _sum([_held(t, s) for t, s in zip(torques, states, strict=True)])
-        for name, i in each(parts):
-            with p.block("torque", limb=name, member=i):
+        now, slope = _sum([_limited(t, s) for t, s in zip(torques, states, strict=True)])
+        for limb, i in by_joint(limbs):
+            with p.block("torque", limb=limb, member=i):
                 now[i], slope[i] = p.let("now", now[i]), p.let("slope", slope[i])
         solved, counted = solve(now, slope)
         loose, last = left > ROUNDS - SETTLED, left == 1
         following = [_following(t, s, solved, loose) for t, s in zip(torques, states, strict=True)]
         changes = []
-        for name, i in each(parts):
-            with p.block("joint limits", limb=name, member=i):
+        for limb, i in by_joint(limbs):
+            with p.block("joint limits", limb=limb, member=i):
                 changed = SX(0)
                 loop.next(a[i], solved[i])
                 for t, state, new in zip(torques, states, following, strict=True):
@@ -102,32 +109,40 @@ def drive(
             loop.next(left, left - 1)
             loop.next(total, total + counted)
             loop.until(sum(changes, SX(0)) == 0)
-    held = [_held(torque, state) for torque, state in zip(torques, states, strict=True)]
-    return Driven(a, held, states, total)
+    applied = [_limited(torque, state) for torque, state in zip(torques, states, strict=True)]
+    return Driven(a, applied, states, total)
 
 
-def _let(p: Program, parts: Parts, torques: Sequence[Torque]) -> list[Torque]:
-    """The same as symbols, computed once for all rounds."""
+def by_joint(limbs: Limbs) -> list[tuple[str, int]]:
+    """Return each velocity index with the name of its limb."""
+    return [(limb, i) for limb, indices in limbs for i in indices]
+
+
+def clamped(tau: SX, limit: SX, limited: Sequence[int]) -> SX:
+    """Return the torque with its limited entries within +-limit."""
+    result = SX(tau)
+    for i in limited:
+        result[i] = ca.fmax(-limit[i], ca.fmin(limit[i], tau[i]))
+    return result
+
+
+def _let(p: Program, limbs: Limbs, torques: Sequence[Torque]) -> list[Torque]:
+    """Return the torques as symbols that are computed once for all rounds."""
     own = [
         replace(t, now=SX(t.now), slope=SX(t.slope), start=None if t.start is None else SX(t.start))
         for t in torques
     ]
-    for name, i in each(parts):
-        with p.block("torques", limb=name, member=i):
+    for limb, i in by_joint(limbs):
+        with p.block("torques", limb=limb, member=i):
             for torque in own:
-                if "now" not in torque.plain:
+                if "now" not in torque.cheap:
                     torque.now[i] = p.let("now", torque.now[i])
-                if "slope" not in torque.plain:
+                if "slope" not in torque.cheap:
                     torque.slope[i] = p.let("slope", torque.slope[i])
                 if torque.start is not None and i in torque.limited:
                     k = torque.limited.index(i)
                     torque.start[k] = p.let("start", torque.start[k])
     return own
-
-
-def each(parts: Parts) -> list[tuple[str, int]]:
-    """Each velocity index with the name of its limb."""
-    return [(name, i) for name, own in parts for i in own]
 
 
 def _sum(torques: Sequence[Torque]) -> tuple[SX, SX]:
@@ -139,8 +154,8 @@ def _start(torque: Torque) -> SX:
     return zeros(len(torque.limited)) if torque.start is None else ca.densify(torque.start)
 
 
-def _held(torque: Torque, state: SX) -> Torque:
-    """The torque with its limit in place of entries that are at it."""
+def _limited(torque: Torque, state: SX) -> Torque:
+    """Return the torque with the limit in place of entries that are at it."""
     now, slope = SX(torque.now), SX(torque.slope)
     for k, i in enumerate(torque.limited):
         assert torque.limit is not None
@@ -151,8 +166,10 @@ def _held(torque: Torque, state: SX) -> Torque:
 
 
 def _following(torque: Torque, state: SX, a: SX, loose: SX) -> SX:
-    """The state of the limited entries in the next round. One between its limits goes to the limit
-    that it is beyond; one at a limit that it does not reach leaves it while it is loose.
+    """Return the state of the limited entries in the next round.
+
+    An entry between its limits goes to the limit that it exceeds; one at a limit that it does not
+    reach leaves it while it is loose.
     """
     new = zeros(len(torque.limited))
     for k, i in enumerate(torque.limited):

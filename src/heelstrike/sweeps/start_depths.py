@@ -12,7 +12,7 @@ import numpy as np
 
 from heelstrike.runtime.cache import cached_kernel
 from heelstrike.scene.surfaces import HeightField
-from heelstrike.step.ground import heights_name
+from heelstrike.step.surfaces import heights_name
 
 if TYPE_CHECKING:
     from heelstrike.ir.program import Program
@@ -43,18 +43,18 @@ def _program(plan: StepPlan) -> Program:
     from heelstrike.dynamics.kinematics import kinematics, poses
     from heelstrike.ir.program import Program
     from heelstrike.spatial.vector import SX
-    from heelstrike.step.detect import seat
-    from heelstrike.step.ground import traced
+    from heelstrike.step.detect import placed
+    from heelstrike.step.surfaces import with_symbols
 
     p, robot, known = Program("starts"), plan.robot, plan.parameters()
     q = p.input("q", robot.nq)
     values = {path: p.input(path, np.size(known[path])) for path in placement_inputs(plan)[1:]}
-    surfaces = [traced(p, surface, values) for surface in plan.scene.surfaces]
-    placed = poses(p, robot, kinematics(p, robot, q, SX.zeros(robot.nv)))
+    surfaces = [with_symbols(p, surface, values) for surface in plan.scene.surfaces]
+    at = poses(p, robot, kinematics(p, robot, q, SX.zeros(robot.nv)))
     found = []
     for k, pair in enumerate(plan.scene.pairs):
         with p.block("depth", member=k):
-            inside = seat(pair, placed)[-1]
+            inside = placed(pair, at)[-1]
             depth, _ = surfaces[pair.surface].depth_and_axes(inside, pair.point.radius, pair.part)
             found.append(p.let("depth", depth))
     with p.block("depths"):

@@ -17,7 +17,7 @@ from heelstrike.measure.peer.trace import Trace, traced
 from heelstrike.record.attributes import decoded, encoded
 from heelstrike.record.recording import Recording
 from heelstrike.scene.scene import bodies_in
-from heelstrike.step.account import WORKS
+from heelstrike.step.state import WORKS
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,7 +10,7 @@ import numpy as np
 
 from heelstrike.measure.peer.model import body_ids, handed_over, module, pair_geoms, positions_of
 from heelstrike.measure.peer.motion import CoordinateMap, Drive
-from heelstrike.step.step import FASTEST
+from heelstrike.step.account import MAX_SPEED
 from heelstrike.step.torque import ROUNDS, SETTLED
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def traced(made: SceneFile, steps: int, dt: float, q: np.ndarray | None = None) 
     rows, seconds, failed = [], 0.0, -1
     for step in range(steps + 1):
         q, v = layout.read(data)
-        if not np.isfinite(v).all() or np.abs(v).max(initial=0.0) > FASTEST:
+        if not np.isfinite(v).all() or np.abs(v).max(initial=0.0) > MAX_SPEED:
             failed = step
             break
         u, wanted = data.qvel[layout.dofs].copy(), drive.torque(q, v, step * dt)

@@ -14,7 +14,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.record.variables import known
-from heelstrike.step.account import WORKS
+from heelstrike.step.state import WORKS
 from heelstrike.view import plot
 from heelstrike.view.figures.worlds import FINAL_VALUES, panel_over_worlds
 

@@ -1,9 +1,9 @@
-"""Contacts in world axes, and what those of a body come to.
+"""Box 10, added to those of [Sugihara2006], Fig. 4: contact forces summed by body, CoP and ZMP.
 
     CoP of a body  = sum f_n p / sum f_n            over its points, f_n >= 0
     ZMP            = (-M_y / F_z, M_x / F_z, 0)     of all forces about the world's origin
 
-Both are NaN where nothing presses. A body that carries a surface feels the opposite forces.
+Both are NaN without a normal force. A body that carries a surface receives the opposite forces.
 """
 
 from __future__ import annotations
@@ -18,32 +18,34 @@ from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD
 from heelstrike.scene.scene import Pair, Scene, bodies_in
 from heelstrike.spatial.vector import SX, cross, zeros
-from heelstrike.step.detect import Touched
+from heelstrike.step.state import PairState
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observation:
     """A pair in world axes."""
 
     slip: SX
+    """Tangential velocity [m/s]."""
     force: SX
+    """Force on the point [N]."""
     moment: SX
-    """About the world's origin."""
+    """Moment of the force about the world's origin [N m]."""
     load: SX
-    """Normal force, never negative."""
+    """Normal force, never negative [N]."""
     weighted: SX
-    """Its position, times the load."""
+    """Position times the load [N m]."""
 
 
-def points(p: Program, pairs: Sequence[Touched]) -> list[Seen]:
-    """Each pair in a block of its own."""
+def observe(p: Program, pairs: Sequence[PairState]) -> list[Observation]:
+    """Return all pairs in world axes, each traced in a block of its own."""
     found = []
     for k, pair in enumerate(pairs):
         with p.block("point", member=k):
             force = pair.axes.T @ ca.vertcat(pair.tangent, pair.normal)
             load = ca.fmax(pair.normal, 0)
             found.append(
-                Seen(
+                Observation(
                     slip=p.let("slip", pair.axes[:2, :].T @ pair.slip),
                     force=p.let("force", force),
                     moment=p.let("moment", cross(pair.position, force)),
@@ -54,28 +56,31 @@ def points(p: Program, pairs: Sequence[Touched]) -> list[Seen]:
     return found
 
 
-def net(scene: Scene, seen: Sequence[Seen]) -> dict[str, SX]:
-    """Force, moment and CoP of each body, (bodies, 3), and the ZMP."""
+def contact_sums(scene: Scene, observed: Sequence[Observation]) -> dict[str, SX]:
+    """Return force, moment and CoP of each body, (bodies, 3), and the ZMP."""
     pairs = scene.pairs
     rows: dict[str, list[SX]] = {"body_force": [], "body_moment": [], "cop": []}
     for body in bodies_in(pairs):
         signs = [float(x.point.body == body) - float(x.carrier == body) for x in pairs]
-        rows["body_force"].append(_sum([s * x.force for s, x in zip(signs, seen, strict=True)]))
-        rows["body_moment"].append(_sum([s * x.moment for s, x in zip(signs, seen, strict=True)]))
-        own = [x for x, pair in zip(seen, pairs, strict=True) if body in _bodies(pair)]
+        rows["body_force"].append(_sum([s * x.force for s, x in zip(signs, observed, strict=True)]))
+        rows["body_moment"].append(
+            _sum([s * x.moment for s, x in zip(signs, observed, strict=True)])
+        )
+        own = [x for x, pair in zip(observed, pairs, strict=True) if body in _bodies(pair)]
         load = sum((x.load for x in own), SX(0))
         rows["cop"].append(_where_loaded(_sum([x.weighted for x in own]), load))
-    signs = [_from_outside(pair) for pair in pairs]
-    force = _sum([s * x.force for s, x in zip(signs, seen, strict=True)])
-    moment = _sum([s * x.moment for s, x in zip(signs, seen, strict=True)])
+    signs = [_sign_of_ground(pair) for pair in pairs]
+    force = _sum([s * x.force for s, x in zip(signs, observed, strict=True)])
+    moment = _sum([s * x.moment for s, x in zip(signs, observed, strict=True)])
     place = ca.vertcat(-moment[1], moment[0], 0)
     values = {name: ca.horzcat(*columns).T for name, columns in rows.items()}
     return values | {"zmp": _where_loaded(place, force[2])}
 
 
-def _from_outside(pair: Pair) -> float:
-    """1 for a force of the ground, -1 where a point of the world feels the robot's; forces between
-    bodies cancel.
+def _sign_of_ground(pair: Pair) -> float:
+    """Return 1 for a force of the ground on the robot, -1 for one of the robot on a fixed point.
+
+    Forces between bodies cancel: 0.
     """
     if pair.carrier is None:
         return 1.0
@@ -83,7 +88,6 @@ def _from_outside(pair: Pair) -> float:
 
 
 def _bodies(pair: Pair) -> tuple[int | None, ...]:
-    """Those that take part."""
     return (pair.point.body, pair.carrier)
 
 
@@ -92,7 +96,7 @@ def _sum(columns: Sequence[SX]) -> SX:
 
 
 def _where_loaded(weighted: SX, load: SX) -> SX:
-    """weighted / load, NaN where the load is not above 0."""
+    """Return weighted / load, NaN where the load is not above 0."""
     loaded = load > 0
     safe = ca.if_else(loaded, load, 1)
     return ca.vertcat(*(ca.if_else(loaded, x / safe, np.nan) for x in ca.vertsplit(weighted)))

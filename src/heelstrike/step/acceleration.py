@@ -1,0 +1,84 @@
+"""Box 8 of [Sugihara2006], Fig. 4: acceleration.
+
+    (H + diag(slope)) a + b = tau + sum J^T f       [Sugihara2006] (1)
+
+with the torques of control, damping, dry friction and stops (torque.py), and the forces of contacts
+and pushes. Where contacts couple, boxes 5 to 7 (coupled.py) are part of every solve: whether a
+joint reaches its limit depends on the contact forces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import casadi as ca
+
+from heelstrike.dynamics.aba import ForwardDynamics, forward_dynamics
+from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.vector import SX
+from heelstrike.step.coupled import Coupling
+from heelstrike.step.joints import damping_torque, friction_torque, stop_torque
+from heelstrike.step.push import add_pushes
+from heelstrike.step.state import Contacts, CoupledSolution, StepState
+from heelstrike.step.torque import Torque, drive
+
+
+@dataclass(frozen=True)
+class Acceleration:
+    """Accelerations, and the forces and torques that cause them."""
+
+    a: SX
+    """Joint accelerations."""
+    specific: list[Motion]
+    """Accelerations of the bodies less gravity, in their frames."""
+    contacts: Contacts
+    """Contacts with all forces, coupled ones included."""
+    coupled: CoupledSolution | None
+    """Solution of the coupled problem, if any contact couples."""
+    torques: list[Torque]
+    """Applied torques: of the control, damping, dry friction and, where there are any, stops."""
+    friction_state: SX
+    """State of joints with dry friction: -1 or 1 where one slides, else 0."""
+    pushes: list[SX]
+    """Force of each push in the frame of its body [N]."""
+
+
+def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
+    """Return the accelerations under elastic forces, pushes, torques and coupled contacts."""
+    p, robot, inputs = state.program, state.robot, state.inputs
+    external: list[Force | None] = [contacts.forces.get(i) for i in range(len(robot.joints))]
+    pushes = add_pushes(state, external)
+    torques = [
+        inputs.control.torque(state.q, state.v, state.stage),
+        damping_torque(state),
+        friction_torque(state),
+    ]
+    if inputs.stops is not None:
+        torques.append(stop_torque(state))
+    coupling = None
+    if inputs.impulses is not None:
+        coupling = Coupling(state, contacts, inputs.impulses)
+        coupling.add_last_forces(external)
+    solved: list[ForwardDynamics] = []
+    solutions: list[CoupledSolution] = []
+
+    def solve(tau: SX, slope: SX) -> tuple[SX, SX]:
+        diagonal = SX(robot.armature) + slope
+        solved.append(
+            forward_dynamics(
+                p, robot, state.kinematics, state.v, tau, state.gravity, diagonal, external
+            )
+        )
+        if coupling is None:
+            return solved[0].a, SX(0, 1)
+        solutions.append(coupling.solve(solved[0], diagonal))
+        return solutions[0].a, ca.vertcat(solutions[0].rounds, solutions[0].unfinished)
+
+    driven = drive(p, inputs.limbs, torques, solve, 0 if coupling is None else 2)
+    specific, coupled = solved[0].bodies, None
+    if solutions:
+        rounds, unfinished = ca.vertsplit(driven.counted)
+        coupled = replace(solutions[0], rounds=rounds, unfinished=ca.fmin(unfinished, 1))
+        specific, contacts = coupled.specific, coupled.contacts
+    sliding = driven.states[2] if driven.states else SX(0, 1)
+    return Acceleration(driven.a, specific, contacts, coupled, driven.applied, sliding, pushes)

@@ -1,0 +1,274 @@
+"""State of a step, which one object carries through the boxes of the flowchart, and their results.
+
+`StepInputs` holds the symbols that the whole step reads: parameters and memories. `StepState` is
+the state of one evaluation of the equations of motion: the integrator rk4 makes four in a step,
+the others one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from heelstrike.contact.surface_law import ContactTarget
+from heelstrike.dynamics.bodies import varied_inertias
+from heelstrike.dynamics.kinematics import Kinematics
+from heelstrike.dynamics.tree import limbs, parts
+from heelstrike.ir.program import Program
+from heelstrike.parameters import with_values
+from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.scene.scene import Scene
+from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.transform import Transform
+from heelstrike.spatial.vector import SX
+from heelstrike.step.control import JointControl
+from heelstrike.step.plan import StepPlan, mass_path
+from heelstrike.step.push import Push
+from heelstrike.step.surfaces import Surfaces, SurfaceState, memory_size
+from heelstrike.step.torque import Limbs
+
+WORKS = (
+    "work_contact",
+    "work_friction",
+    "work_control",
+    "work_stops",
+    "work_joints",
+    "work_push",
+)
+"""Names of the works that a step accounts for, in the order of its memory `work`; their sum is the
+change of kinetic plus potential energy."""
+FRICTION_MEMORY = ("joint friction, expected", "joint friction, last")
+"""Memories of joints with dry friction, see joints.expected_friction."""
+IMPULSE_MEMORY = 4
+"""Memory of a coupled point: the last force in the axes of its surface, (3,) [N], and 0 apart,
+1 stuck or 2 sliding."""
+
+
+class StepInputs:
+    """Parameters and memories of a step, as symbols of its program."""
+
+    def __init__(self, plan: StepPlan, thorough: bool = False) -> None:
+        self.plan = plan
+        self.thorough = thorough
+        """Whether coupled contacts are solved in full however well they began."""
+        robot, scene = plan.robot, plan.scene
+        self.limbs: Limbs = parts(robot)
+        """Names of the limbs, and their velocity indices."""
+        self.limb_of = {i: limb.name for limb in limbs(robot) for i in limb.joints}
+        """Name of the limb of each body."""
+        self.limb_of[WORLD] = "world"
+        self.program = p = Program("step")
+        self.q = p.memory("q", robot.nq, initial=robot.neutral)
+        self.v = p.memory("v", robot.nv)
+        self.work = p.memory("work", len(WORKS))
+        """Works since the start [J], in the order of WORKS."""
+        self.dt = p.input("dt", 1)
+        parameters = plan.parameters_without_masses()
+        values = {path: p.input(path, value.size) for path, value in parameters.items()}
+        masses = {name: p.input(mass_path(name), 1) for name in plan.varied}
+        self.inertias = varied_inertias(robot, masses)
+        """Inertias of the bodies."""
+        self.gravity = values["gravity"]
+        self.stops = plan.stops and with_values(plan.stops, values, "stops.")
+        self.surfaces = Surfaces(p, scene, values)
+        self.pushes = [
+            (robot.body(name), with_values(Push(), values, f"push{k}."))
+            for k, name in enumerate(plan.pushes)
+        ]
+        """Bodies that are pushed, and their pushes."""
+        self.control = JointControl(p, robot, plan.control, values, self.dt)
+        joints = plan.friction_joints
+        self.friction = [p.memory(name, len(joints)) for name in FRICTION_MEMORY if joints]
+        """Memories of joints with dry friction, in the order of FRICTION_MEMORY."""
+        sizes = [memory_size(scene, pair) for pair in scene.pairs]
+        memory = p.memory("contact memory", sum(sizes)) if sum(sizes) else SX(0, 1)
+        self.law_memories = [memory[a:b, :] for a, b in pairwise(np.cumsum([0, *sizes]))]
+        """Memory of the law of each pair, a column."""
+        coupled = len(plan.coupled_pairs)
+        self.impulses = p.memory("impulse memory", IMPULSE_MEMORY * coupled) if coupled else None
+        """Memory of the coupled pairs, see IMPULSE_MEMORY; None if there are none."""
+        self.tolerance = values.get("solver.tolerance", SX(0))
+        """Relative tolerance of the coupled problem [-]."""
+
+
+@dataclass(frozen=True)
+class StepState:
+    """State of a scene in one evaluation of the equations of motion, as symbols."""
+
+    inputs: StepInputs
+    q: SX
+    """Coordinates of the robot."""
+    v: SX
+    """Velocities of the robot."""
+    stage: float
+    """Time of this evaluation since the start of the step, as a fraction of dt."""
+    kinematics: Kinematics
+    """Placements and velocities of the bodies, and their inertias."""
+    poses: list[Transform]
+    """Placements of the bodies in the world."""
+    motions: dict[int, Motion]
+    """Velocities of the bodies that take part in contacts, in world axes."""
+    surfaces: list[SurfaceState]
+    """Surfaces of the scene at this time."""
+
+    @property
+    def program(self) -> Program:
+        return self.inputs.program
+
+    @property
+    def plan(self) -> StepPlan:
+        return self.inputs.plan
+
+    @property
+    def scene(self) -> Scene:
+        return self.plan.scene
+
+    @property
+    def robot(self) -> Robot:
+        return self.plan.robot
+
+    @property
+    def dt(self) -> SX:
+        """Time step [s]."""
+        return self.inputs.dt
+
+    @property
+    def gravity(self) -> SX:
+        """Gravity in world axes, (3,) [m/s^2]."""
+        return self.inputs.gravity
+
+    @property
+    def ahead(self) -> SX | float:
+        """Time from this state to that at which torques of the joints are taken [s]."""
+        return self.dt if self.plan.implicit else 0.0
+
+    @property
+    def middle(self) -> SX | float:
+        """Time from this state to the middle of the interval in which its forces act [s]."""
+        return 0.0 if self.plan.integrator == "rk4" else 0.5 * self.dt
+
+    @property
+    def since_memory(self) -> SX:
+        """Time for which the present slip has lasted since the laws' memory was written [s]."""
+        return self.dt if self.plan.implicit else self.stage * self.dt
+
+
+@dataclass(frozen=True)
+class Side:
+    """A moving body that takes part in a contact."""
+
+    body: int
+    lever: SX
+    """Vector from the body's origin to the contact, in world axes [m]."""
+    sign: float
+    """1 for the body of the point, -1 for the one that carries the surface."""
+    turning_lever: SX
+    """Part of the lever that turns with the body: of a sphere that to its centre [m]."""
+
+
+@dataclass(frozen=True)
+class PairState:
+    """A pair of point and surface in this step, with the force between them, as symbols."""
+
+    position: SX
+    """Position of the contact point in the world [m]."""
+    depth: SX
+    """Signed depth [m]."""
+    depth_rate: SX
+    """Rate of the depth, positive while approaching [m/s]."""
+    slip: SX
+    """Velocity along the two tangents, (2,) [m/s]."""
+    normal: SX
+    """Normal force [N]."""
+    tangent: SX
+    """Friction along the two tangents, (2,) [N]."""
+    memory: SX
+    """Memory of the pair for the next step."""
+    axes: SX
+    """Tangents and normal as rows, in the world, (3, 3)."""
+    sides: tuple[Side, ...]
+    """Moving bodies of the pair."""
+    flow: SX
+    """Velocity of the surface's material, beyond that of its body, in the world [m/s]."""
+    target: ContactTarget | None = None
+    """Target in the coupled problem, of a law that couples."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Effect of normal forces, or of friction, on a body, in world axes."""
+
+    force: Force
+    """Force and moment about the body's origin [N, N m]."""
+    power: SX
+    """Power at the start of the step [W]."""
+
+    def __add__(self, other: Load) -> Load:
+        return Load(self.force + other.force, self.power + other.power)
+
+    def let(self, p: Program) -> Load:
+        """Return the same load as symbols of the program."""
+        force = Force(p.let("load", self.force.linear), p.let("load", self.force.angular))
+        return Load(force, p.let("power", self.power))
+
+
+Loads = dict[int, tuple[Load, Load]]
+"""Loads by body: of the normal forces and of friction."""
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """All pairs of an evaluation, and their forces on the bodies."""
+
+    pairs: list[PairState]
+    forces: dict[int, Force]
+    """Forces on each body that takes part, in its frame."""
+    loads: Loads
+
+    def total(self, body: int) -> SX:
+        """Return the contact force on a body in world axes [N]."""
+        normal, tangent = self.loads[body]
+        return normal.force.linear + tangent.force.linear
+
+
+@dataclass(frozen=True)
+class CoupledSolution:
+    """Solution of the coupled problem."""
+
+    a: SX
+    """Joint accelerations."""
+    specific: list[Motion]
+    """Accelerations of the bodies less gravity, in their frames."""
+    contacts: Contacts
+    """Contacts with the coupled forces added."""
+    memory: SX
+    """Memory of the coupled pairs for the next step, see IMPULSE_MEMORY."""
+    rounds: SX
+    """Evaluations of the problem."""
+    unfinished: SX
+    """Whether they reached their limit."""
+    residual: SX
+    """Velocity by which contacts miss their law [m/s]."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Result of one evaluation of the equations of motion: boxes 1 to 8."""
+
+    state: StepState
+    contacts: Contacts
+    a: SX
+    """Joint accelerations."""
+    specific: list[Motion]
+    """Accelerations of the bodies less gravity, in their frames."""
+    torque: SX
+    """Torque applied by the control, by velocity index [N m or N]."""
+    friction_state: SX
+    """State of joints with dry friction: -1 or 1 where one slides, else 0."""
+    friction_torque: SX
+    """Torque of dry friction, by velocity index [N m or N]."""
+    coupled: CoupledSolution | None
+    power: SX
+    """Powers in the order of WORKS [W]."""

@@ -1,0 +1,90 @@
+"""Surfaces and laws of a scene in the program of a step: parameters as symbols, heights as tables.
+
+A belt or a moving floor carries its material along; the distance that the material has moved is a
+memory where a law remembers places on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from heelstrike.contact.surface_law import SurfaceLaw
+from heelstrike.ir.program import Program
+from heelstrike.ir.table import table
+from heelstrike.parameters import with_values
+from heelstrike.scene.scene import Pair, Scene
+from heelstrike.scene.surfaces import HeightField, Surface
+from heelstrike.spatial.vector import SX, zeros
+
+
+@dataclass(frozen=True)
+class SurfaceState:
+    """A surface whose parameters are symbols, at one moment."""
+
+    surface: Surface
+    travel: SX
+    """Distance that its material has moved since the start, along the axes of its frame [m]."""
+
+
+class Surfaces:
+    """All surfaces of a scene, and the laws of surfaces and bodies, as symbols."""
+
+    def __init__(self, p: Program, scene: Scene, values: Mapping[str, SX]) -> None:
+        self.p = p
+        self.surfaces = [with_symbols(p, surface, values) for surface in scene.surfaces]
+        self.laws: dict[str, SurfaceLaw] = {s.name: s.law for s in self.surfaces}
+        """Laws with symbols as parameters, by the names that pairs use for them."""
+        for key, law in scene.materials.items():
+            self.laws[key] = with_values(law, values, f"{key}.")
+        placed = {
+            pair.surface
+            for pair in scene.pairs
+            if scene.laws[pair.law].memory_size and not pair.point.radius
+        }
+        self.travels = [
+            p.memory(f"{surface.name}.travel", 3) if k in placed else None
+            for k, surface in enumerate(scene.surfaces)
+        ]
+
+    def after(self, time: SX) -> list[SurfaceState]:
+        """Return the surfaces a time [s] after the start of the step."""
+        return [
+            SurfaceState(
+                surface, zeros() if travel is None else travel + time * surface.material_velocity
+            )
+            for surface, travel in zip(self.surfaces, self.travels, strict=True)
+        ]
+
+    def advance(self, dt: SX) -> None:
+        """Move the material on by a step; to be called inside a block."""
+        for state, travel in zip(self.after(dt), self.travels, strict=True):
+            if travel is not None:
+                self.p.update(f"{state.surface.name}.travel", state.travel)
+
+
+def heights_name(surface: Surface) -> str:
+    """Return the name of a height field's table."""
+    return f"{surface.name}.heights"
+
+
+def with_symbols(p: Program, surface: Surface, values: Mapping[str, SX]) -> Surface:
+    """Return a surface with parameters as symbols, and heights as a table of the program."""
+    found = with_values(surface, values, f"{surface.name}.")
+    if isinstance(found, HeightField):
+        found = found.from_table(table(p, heights_name(surface), *found.shape))
+    return found
+
+
+def memory_size(scene: Scene, pair: Pair) -> int:
+    """Return the number of values that a pair carries from step to step.
+
+    These are the memory of its law and, where the law has one, what `tangent_position` needs: of a
+    sphere the position itself, (2,); of a point on tangents that change also the point on the
+    surface's material, (3,).
+    """
+    size, radius = scene.laws[pair.law].memory_size, pair.point.radius
+    if not size:
+        return 0
+    vary = scene.surfaces[pair.surface].tangents_vary(radius, pair.part)
+    return size + (2 if radius else 5 if vary else 0)
