@@ -182,7 +182,7 @@ def forgetful():
         (lambda: hs.controller(lambda: 0), "takes the state first"),
         (lambda: hs.controller(lambda s, kp: 0), "parameter 'kp' .* needs a number as its default"),
         (lambda: hs.controller(control_every=0), "control_every is 0; allowed: a whole number"),
-        (lambda: floating(pd).torque, "a controller makes the torque by itself"),
+        (lambda: floating(pd).torque, "a controller computes the whole torque"),
         (lambda: hs.Servo(control_every=0.5), "control_every is 0.5; allowed: a whole number"),
         (lambda: hs.Servo(delay=-1.0), "delay is -1.0; allowed: 0 to 1000 s"),
         (lambda: floating(hs.Servo(kp=[1, 2])), "kp is .* allowed: a number, 1 numbers"),

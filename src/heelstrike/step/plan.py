@@ -45,7 +45,7 @@ class StepPlan:
 
     @property
     def implicit(self) -> bool:
-        """Whether forces at the joints are those at the end of the step."""
+        """True if forces at the joints are those at the end of the step."""
         return self.integrator == "symplectic"
 
     @property
