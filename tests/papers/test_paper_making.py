@@ -171,12 +171,12 @@ def test_all_is_of_every_paper(capsys, tmp_path, monkeypatch):
     ]
     assert asked[0].picture.parts == ("r", "marhefka1996", "fig1.png")
     assert max(map(len, out.splitlines())) <= 80
-    assert f"{len(asked)} of {len(asked)} rows reproduce" in out
+    assert f"{len(asked)} of {len(asked)} rows reproduced" in out
     code, out, err = command(capsys, "paper", "all", "--json")
     assert [one["paper"] for one in json.loads(out)["papers"]] == list(NAMES)
     code, out, err = command(capsys, "paper", "all", "fig5")
     assert (code, out) == (1, "")
-    assert "'fig5' of which paper?" in err
+    assert "'fig5' belongs to one paper" in err
 
 
 def test_interrupted(tmp_path):

@@ -98,7 +98,7 @@ def test_paper_table(capsys, tmp_path):
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
     assert "\x1b" not in out
-    assert "6 of 7 rows reproduce" in out
+    assert "6 of 7 rows reproduced" in out
     assert "NO" in out
 
 

@@ -110,19 +110,22 @@ def test_print_is_a_scene(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("run",), "one of them"),
-        (("run", "stand", "--robot", "hoap1"), "one of them"),
+        (("run",), "pass either a scene or --robot"),
+        (("run", "stand", "--robot", "hoap1"), "pass either a scene or --robot"),
         (("run", "stnd"), "did you mean 'stand'?"),
         (("run", "hoap1"), "heelstrike run --robot hoap1"),
         (("run", "ball.toml", "--law", "hertz"), "no law 'hertz'"),
-        (("run", "ball.toml", "--law", "bristle"), "friction alone"),
+        (("run", "ball.toml", "--law", "bristle"), "a friction law only"),
         (("run", "ball.toml", "--dt", "0.1"), "--dt 0.1, simulation.dt: dt = 0.1 s is above"),
         (("run", "ball.toml", "--duration", "0"), "--duration 0, simulation.duration"),
         (("run", "ball.toml", "--drop", "-1"), "--drop -1, object.drop"),
         (("run", "ball.toml", "--set", "ground.k=1"), "--set ground.k=1, surface.law.k: no key"),
-        (("run", "ball.toml", "-o", "ball.mp4"), "a recording ends in .nc"),
-        (("run", "ball.toml", "-o", "ball.toml/b.nc"), "name another with --out"),
-        (("run", "ball.toml", "--picture", "ball.doc"), "a picture ends in .png"),
+        (("run", "ball.toml", "-o", "ball.mp4"), "'ball.mp4'; allowed: names that end in .nc"),
+        (("run", "ball.toml", "-o", "ball.toml/b.nc"), "name another folder by --out"),
+        (
+            ("run", "ball.toml", "--picture", "ball.doc"),
+            "'ball.doc'; allowed: names that end in .png or",
+        ),
         (("export", "stnd"), "did you mean 'stand'?"),
         (("export", "ball.toml", "-o", "ball.exe"), "a .hs file"),
         (("cite", "hertz"), "no law or paper 'hertz'"),
@@ -158,7 +161,7 @@ def test_ctrl_c_keeps_what_was_computed(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(simulator, "rollout", interrupted)
     code, out, err = call(capsys, "run", "ball.toml", *long, "--no-picture")
     assert code == 130
-    assert "what was computed is kept" in err
+    assert "steps, which were recorded" in err
     steps = hs.Recording.load(tmp_path / "heelstrike-runs" / "ball.nc").info["steps"]
     assert 0 < steps < 10**8
     assert f"{steps} steps" in out
@@ -171,7 +174,7 @@ def test_ctrl_c_while_it_compiles(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(simulator.Simulator, "compile", interrupted)
     code, out, err = call(capsys, "run", "ball.toml")
     assert (code, out) == (130, "")
-    assert "nothing was kept" in err
+    assert "nothing was written" in err
     assert not list(tmp_path.rglob("*.nc"))
 
 
@@ -183,7 +186,7 @@ def test_killed_while_it_writes(tmp_path, old):
     script = (
         "import time\nfrom heelstrike import files\nfrom heelstrike.cli import main\n"
         "def stuck(path):\n    print('writing', flush=True)\n    time.sleep(60)\n"
-        "files._to_disk = stuck\nmain(['run', 'ball.toml', '--no-picture', '-o', 'b.nc'])\n"
+        "files.sync_to_disk = stuck\nmain(['run', 'ball.toml', '--no-picture', '-o', 'b.nc'])\n"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"writing\n"

@@ -150,7 +150,7 @@ def test_stability_of_the_command_line(capsys, tmp_path):
     [
         (("compare", "ball.toml", "--laws", "hertz"), "no law 'hertz'"),
         (("compare", "ball.toml", "--dt", "fast"), "steps are numbers in seconds"),
-        (("compare", "ball.toml", "--html", "page.txt"), "a page ends in .html"),
+        (("compare", "ball.toml", "--html", "page.txt"), "names that end in .html"),
         (("stability", "ball.toml", "--law", "all"), "one law"),
         (("stability", "ball.toml", "--picture", "map.doc"), "a picture ends in"),
     ],

@@ -400,19 +400,19 @@ def test_mistakes_are_sentences(capsys, tmp_path, monkeypatch, standing):
     ball.simulator().run(0.01, record="final").save("end.nc")
     Path("notes.nc").write_text("no recording")
     said = {
-        (): "give recordings",
+        (): "pass recordings",
         ("nothing",): "no scene 'nothing'",
         ("gone.nc",): "there is no file 'gone.nc'",
         ("notes.nc",): "'notes.nc' is no NetCDF4 file",
         ("end.nc",): "holds no q over time",
         ("my.urdf",): "heelstrike view --robot my.urdf",
-        ("stand", "push"): "one scene at a time",
-        ("ball.nc", "push"): "'push' is no recording",
-        ("stand.nc", "ball.nc"): "is of hoap1, 'ball.nc' of ball",
+        ("stand", "push"): "2 scenes cannot be shown together",
+        ("ball.nc", "push"): "'push' is not a recording",
+        ("stand.nc", "ball.nc"): "is a recording of hoap1, 'ball.nc' of ball",
         ("stand.nc", "--robot", "ball"): "ball has 7 coordinates",
         ("ball.nc", "--world", "2"): "world is 2; allowed: 0 to 0",
-        ("ball.nc", "--law", "rigid"): "a recording is what it is",
-        ("ball.nc", "--export", "a.pdf"): "a page ends in .html, not 'a.pdf'",
+        ("ball.nc", "--law", "rigid"): "change a scene, not a recording",
+        ("ball.nc", "--export", "a.pdf"): "'a.pdf'; allowed: names that end in .html",
         ("ball.nc", "--port", "70000"): "port is 70000; allowed: 0 (any free port) to 65535",
         ("ball.nc", "--host", "192.0.2.1"): "check --host",
         ("ball.nc", "--host", "no..host"): "unknown host 'no..host'",
@@ -435,7 +435,7 @@ def test_a_robot_that_is_gone_is_told(capsys, tmp_path, monkeypatch):
     model.unlink()
     code, _, err = call(capsys, "view", "mine.nc", "--no-open")
     assert code == 1
-    assert "the robot of 'mine.nc' cannot be loaded again" in " ".join(err.split())
+    assert "cannot load the robot of 'mine.nc'" in " ".join(err.split())
     assert "--robot" in err
 
 

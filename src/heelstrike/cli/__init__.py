@@ -1,7 +1,7 @@
-"""The command line: one file a verb.
+"""The command line, one file a command.
 
 Results go to standard output; progress, warnings and errors to standard error. A mistake in a file
-or a flag is one sentence and exit code 1 (2 where the command line itself cannot be read).
+or an option prints one sentence and exits with code 1 (2 if the command line cannot be parsed).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs `heelstrike` with these arguments, or the process's own, and exits."""
+    """Run `heelstrike` with these arguments, or with those of the process, and exit."""
     from heelstrike.cli.app import app
     from heelstrike.cli.console import say
 

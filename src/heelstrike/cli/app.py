@@ -1,4 +1,4 @@
-"""`heelstrike`: the verbs, and what they share."""
+"""`heelstrike`: the commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from heelstrike.cli.cite import cite
 from heelstrike.cli.compare import compare
 from heelstrike.cli.export import export
 from heelstrike.cli.impact import impact
-from heelstrike.cli.listing import list_things
+from heelstrike.cli.listing import list_names
 from heelstrike.cli.paper import paper
 from heelstrike.cli.run import run
 from heelstrike.cli.stability import stability
@@ -24,7 +24,7 @@ app = typer.Typer(
     help="A contact laboratory and simulator for legged and humanoid robots.",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode=None,  # units in brackets are no markup; and plain help comes at once
+    rich_markup_mode=None,  # units in brackets are not markup, and plain help is fast
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -50,7 +50,7 @@ app.command("compare")(compare)
 app.command("stability")(stability)
 app.command("sweep")(sweep)
 app.command("view")(view)
-app.command("list")(list_things)
+app.command("list")(list_names)
 app.command("paper")(paper)
 app.command("impact")(impact)
 app.command("bench")(bench)

@@ -1,4 +1,4 @@
-"""`heelstrike bench`: how fast this machine is, beside MuJoCo."""
+"""`heelstrike bench`: speed on this machine, compared with MuJoCo."""
 
 from __future__ import annotations
 
@@ -18,18 +18,23 @@ if TYPE_CHECKING:
 
 def bench(
     robots: Annotated[
-        str, typer.Option(help="Names or MJCF files with commas between; the usual ones if empty.")
+        str, typer.Option(help="Bundled names or MJCF files, separated by commas.")
     ] = "",
-    laws: Annotated[str, typer.Option(help="Names with commas between; all if empty.")] = "",
+    laws: Annotated[
+        str, typer.Option(help="Names of laws, separated by commas; default: all.")
+    ] = "",
     quick: Annotated[
-        bool, typer.Option("--quick", help="hoap1 and two laws, few turns: under a minute.")
+        bool,
+        typer.Option("--quick", help="Measure hoap1 and two laws only, in less than a minute."),
     ] = False,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="All figures, as JSON.")
+        Path | None, typer.Option("--json", metavar="FILE", help="Write all figures as JSON.")
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="A page with pictures: FILE.html.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with pictures, a .html file.")
+    ] = None,
 ) -> None:
-    """Measure this machine: our step beside MuJoCo's, laws, accuracy, memory, growth."""
+    """Measure speed, accuracy and memory, and compare with MuJoCo."""
     from heelstrike.bench.bench import Wanted
     from heelstrike.bench.bench import bench as measured
     from heelstrike.bench.results import write_results

@@ -1,4 +1,4 @@
-"""`heelstrike cite [NAME]`: where a law comes from, or how to cite a paper and Heelstrike."""
+"""`heelstrike cite [NAME]`: sources of laws, and citations of papers and of Heelstrike."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ OURS = "Heelstrike"
 
 def cite(
     name: Annotated[
-        str | None, typer.Argument(help="A law, a paper or a citation key; all, if not given.")
+        str | None, typer.Argument(help="Law, paper or citation key; default: all.")
     ] = None,
-    plain: Annotated[bool, typer.Option("--plain", help="Print lines instead of BibTeX.")] = False,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Print plain lines in place of BibTeX.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Print the sources of a law or a paper as BibTeX."""
@@ -33,7 +35,7 @@ def cite(
 
 
 def bibtex(key: str, text: str) -> str:
-    """An entry from a line "authors: title, where, year"."""
+    """Return a BibTeX entry from a line "authors: title, where, year"."""
     authors, _, rest = text.partition(": ")
     title, _, where = rest.partition(", ")
     year = re.findall(r"\b(?:19|20)\d\d\b", where)
@@ -59,7 +61,7 @@ def _references() -> dict[str, str]:
 
 
 def _keys(name: str | None, references: dict[str, str]) -> list[str]:
-    """The citation keys that a name means."""
+    """Return the citation keys of a law, a paper or a key."""
     from heelstrike.contact.catalog import laws
 
     if name is None:

@@ -1,4 +1,4 @@
-"""`heelstrike compare SCENE --laws a,b,c`: a scene under several laws, one yardstick."""
+"""`heelstrike compare SCENE --laws a,b,c`: a scene under several laws, by the same measures."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 def compare(
     scene: Scene,
     laws: Annotated[
-        str, typer.Option(help="Names of laws with commas between, scene for its own, or all.")
+        str, typer.Option(help="Names of laws, separated by commas; scene: its own; or all.")
     ] = "scene,hunt-crossley,implicit,rigid",
     dt: Annotated[
-        str | None, typer.Option(help="Steps with commas between [s]: 0.5e-3,1e-3,2e-3.")
+        str | None, typer.Option(help="Time steps, separated by commas [s]: 0.5e-3,1e-3,2e-3.")
     ] = None,
-    mujoco: Annotated[
-        bool, typer.Option("--mujoco", help="MuJoCo's own contact as a reference.")
-    ] = False,
+    mujoco: Annotated[bool, typer.Option("--mujoco", help="Also run the scene in MuJoCo.")] = False,
     depth: Depth = 1e-3,
     restitution: Restitution = 0.3,
     settle: Annotated[
-        float | None, typer.Option(help="Left out at the start [s]; half, if not given.")
+        float | None, typer.Option(help="Time to leave out at the start [s]; default: half.")
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="A page with pictures: FILE.html.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with pictures, a .html file.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Run a scene under several laws and steps, and judge all by one yardstick."""
+    """Compare laws and time steps on a scene, by the same measures."""
     from heelstrike.measure.laws import compare_laws
 
     if html is not None:
@@ -68,7 +68,10 @@ def _steps(text: str | None) -> list[float] | None:
         return [float(word) for word in text.split(",")]
     except ValueError as error:
         raise HeelstrikeError(
-            f"--dt {text}: steps are numbers in seconds with commas between, 0.5e-3,1e-3"
+            f"--dt {text}: not a list of numbers",
+            path="--dt",
+            value=text,
+            allowed="time steps in seconds, separated by commas: 0.5e-3,1e-3",
         ) from error
 
 
@@ -78,7 +81,7 @@ def _show(values: dict[str, Any]) -> None:
     console = output()
     console.print(values["about"] or values["scene"], style="bold", markup=False)
     console.print(
-        f"{values['duration']:g} s; yardsticks without the first {values['settle']:g} s",
+        f"{values['duration']:g} s; measures leave out the first {values['settle']:g} s",
         markup=False,
     )
     for title, entries in GROUPS.items():
@@ -90,7 +93,7 @@ def _show(values: dict[str, Any]) -> None:
 
 
 def _words(columns: list[dict[str, Any]]) -> list[str]:
-    """The laws, those of several steps once where they are the same; and what was said."""
+    """Return a line about each law, once for all steps that share it, and all messages."""
     names: dict[str, list[str]] = {}
     for column in columns:
         names.setdefault(column["words"], []).append(column["name"])

@@ -1,4 +1,4 @@
-"""How the command line speaks: results to standard output, all else to standard error."""
+"""Output of the command line: results to standard output, all else to standard error."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 PICTURES = (".png", ".pdf", ".svg", ".jpg")
-"""Endings of a picture's name."""
+"""Suffixes of picture files."""
 PAGES = (".html",)
-"""Of a page's."""
+"""Suffixes of pages."""
 
 
 def output() -> Console:
-    """Where results go."""
+    """Return the console for results, standard output."""
     from rich.console import Console
 
     return Console(highlight=False)
 
 
 def errors() -> Console:
-    """Where progress, warnings and errors go."""
+    """Return the console for progress, warnings and errors, standard error."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
 
 
 def say(sentence: str, style: str = "") -> None:
-    """One sentence to standard error."""
+    """Print one sentence to standard error."""
     from rich.text import Text
 
     errors().print(Text(sentence, style=style), soft_wrap=True)
@@ -43,7 +43,7 @@ def say(sentence: str, style: str = "") -> None:
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """Says on a terminal what is being done."""
+    """Yield a function that shows on a terminal what is being done."""
     console = errors()
     if not console.is_terminal:
         yield lambda name: None
@@ -53,31 +53,43 @@ def progress() -> Iterator[Callable[[str], None]]:
 
 
 def folder_of(path: Path, option: str = "--out") -> None:
-    """Makes the folder of a file that will be written, as that option says."""
+    """Create the folder of a file that an option names."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise HeelstrikeError(
-            f"cannot make the folder {path.parent}: {error.strerror}; name another with {option}"
+            f"cannot create the folder {path.parent}: {error.strerror}",
+            path=option,
+            remedy=f"name another folder by {option}",
         ) from error
 
 
-def will_write(path: Path, what: str, endings: Sequence[str], option: str) -> None:
-    """Refuses a file whose name ends otherwise, and makes its folder: before anything runs."""
-    if path.suffix not in endings:
+def will_write(path: Path, what: str, suffixes: Sequence[str], option: str) -> None:
+    """Check the suffix of a file that an option names, and create its folder, before a run.
+
+    Args:
+        path: the file.
+        what: what it will hold, such as "a picture".
+        suffixes: the suffixes that are allowed.
+        option: the option that names the file.
+    """
+    if path.suffix not in suffixes:
         raise HeelstrikeError(
-            f"{what} ends in {', '.join(endings)}, not '{path.name}'; see {option}"
+            f"{option}: {what} cannot be written to '{path.name}'",
+            path=option,
+            value=str(path),
+            allowed=f"names that end in {' or '.join(suffixes)}",
         )
     folder_of(path, option)
 
 
 def print_json(value: Any) -> None:
-    """A value to standard output, for programs; NaN is refused, JSON has none."""
+    """Print a value as JSON; NaN raises an error, since JSON has none."""
     print(json.dumps(value, indent=2, allow_nan=False))
 
 
 def table(title: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
-    """An empty table in the house's look; the columns named in `numbers` are aligned right."""
+    """Return an empty table; the columns named in `numbers` are aligned right."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""`heelstrike export SCENE`: the compiled step of a scene, for use without Heelstrike."""
+"""`heelstrike export SCENE`: write the compiled step of a scene, for use without Heelstrike."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from heelstrike.cli.options import Json, Scene
 def export(
     scene: Scene,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A .hs file; SCENE.hs, if not given.")
+        Path | None, typer.Option("--out", "-o", help="Output, a .hs file; default: SCENE.hs.")
     ] = None,
     c: Annotated[
-        Path | None, typer.Option("--c", help="A folder for C instead: header, object, library.")
+        Path | None, typer.Option("--c", help="Write C to this folder: header, object and library.")
     ] = None,
-    width: Annotated[int, typer.Option(min=1, help="Worlds that step together.")] = 1,
+    width: Annotated[int, typer.Option(min=1, help="Number of worlds per call.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """Write the compiled step of a scene: machine code for this kind of CPU, or C."""
+    """Write the compiled step of a scene, for this CPU or as C."""
     from heelstrike.runtime.compiler import compile_program
     from heelstrike.runtime.export import export as write
     from heelstrike.runtime.export_c import export_c
@@ -56,7 +56,9 @@ def export(
 
 def _show(found: dict[str, Any], ports: list[dict[str, Any]]) -> None:
     console = output()
-    made = table(f"The step of {found['scene']}", "port", "kind", "size", numbers=("size",))
+    made = table(
+        f"Ports of the step of {found['scene']}", "port", "kind", "size", numbers=("size",)
+    )
     for port in ports:
         made.add_row(port["name"], port["kind"], str(port["size"]))
     console.print(made)

@@ -1,6 +1,4 @@
-"""`heelstrike impact ROBOT ...`: one hit by virtual mass, simplified computation and in full; or
-planned.
-"""
+"""`heelstrike impact ROBOT ...`: estimate one hit by three methods, or plan one."""
 
 from __future__ import annotations
 
@@ -21,28 +19,35 @@ if TYPE_CHECKING:
 
 def impact(
     robot: Annotated[str, typer.Argument(help="Bundled name, or a path to .urdf or .xml.")],
-    link: Annotated[str, typer.Option(help="Link that hits.")],
-    direction: Annotated[str, typer.Option(help="x, y or z of the world, or -x, ...")] = "x",
-    speed: Annotated[float, typer.Option(help="Of the hand before the hit, in m/s.")] = 0.5,
-    target_mass: Annotated[float, typer.Option(help="In kg; inf: it cannot be moved.")] = 5.0,
-    target_velocity: Annotated[float, typer.Option(help="In m/s; below 0 it comes.")] = 0.0,
-    k: Annotated[float, typer.Option(help="Stiffness of the contact, in N/m.")] = 1e4,
-    c: Annotated[float, typer.Option(help="Damping of the contact, in N s/m.")] = 300.0,
-    pose: Annotated[str | None, typer.Option(help="Pose of the robot; its first.")] = None,
-    floor: Annotated[str, typer.Option(help="rigid or elastic.")] = "rigid",
-    torque: Annotated[str, typer.Option(help="full (10) or damping (11).")] = "full",
+    link: Annotated[str, typer.Option(help="Link that hits the target.")],
+    direction: Annotated[
+        str, typer.Option(help="Direction of the hit: x, -x, y, -y, z or -z of the world.")
+    ] = "x",
+    speed: Annotated[float, typer.Option(help="Speed of the link before the hit [m/s].")] = 0.5,
+    target_mass: Annotated[float, typer.Option(help="Mass of the target [kg]; inf: fixed.")] = 5.0,
+    target_velocity: Annotated[
+        float, typer.Option(help="Velocity of the target [m/s]; negative: it approaches.")
+    ] = 0.0,
+    k: Annotated[float, typer.Option(help="Stiffness of the contact [N/m].")] = 1e4,
+    c: Annotated[float, typer.Option(help="Damping of the contact [N s/m].")] = 300.0,
+    pose: Annotated[str | None, typer.Option(help="Pose of the robot; default: its first.")] = None,
+    floor: Annotated[str, typer.Option(help="Contact of the feet: rigid or elastic.")] = "rigid",
+    torque: Annotated[
+        str, typer.Option(help="Joint torque: full (eq. 10) or damping (eq. 11).")
+    ] = "full",
     planned: Annotated[
-        bool, typer.Option("--plan", help="Choose posture and velocities for the largest impulse.")
+        bool, typer.Option("--plan", help="Find posture and velocities of the largest impulse.")
     ] = False,
     margin: Annotated[
-        float, typer.Option(help="Of a plan's ZMP to the edge of the support polygon, in m.")
+        float, typer.Option(help="Distance of a plan's ZMP from the support polygon's edge [m].")
     ] = 0.03,
-    out: Annotated[
-        Path | None, typer.Option(help="Picture of the forces, such as hit.png.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Picture of the forces, a .png file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Force, impulse and ZMP of a hit: virtual mass, simplified computation, full simulation."""
+    """Estimate force, impulse and ZMP of a hit by three methods.
+
+    The methods are virtual mass, simplified dynamics and full simulation.
+    """
     from rich.text import Text
 
     from heelstrike.contact.laws.linear_spring import LinearSpring
@@ -73,7 +78,7 @@ def impact(
     console.print(_shown(made))
     console.print(Text(made.simplified.summary()))
     if factor is not None:
-        console.print(f"plan            {factor:.2f} times the start posture's impulse")
+        console.print(f"plan            {factor:.2f} times the impulse of the starting posture")
     if out is not None:
         console.print(Text(f"Picture: {out}"), soft_wrap=True)
 
@@ -85,8 +90,8 @@ def _posture(robot: Robot, pose: str | None) -> np.ndarray:
 
 
 def _shown(made: Comparison) -> Any:
-    """One row a method."""
-    numbers = ("peak, N", "error, %", "impulse, N s", "err, %", "contact, ms")
+    """Return a table with a row for each method."""
+    numbers = ("peak [N]", "error [%]", "impulse [N s]", "error of it [%]", "contact [ms]")
     grid = table("", "method", *numbers, numbers=numbers)
     for row in made.rows():
         grid.add_row(
@@ -101,7 +106,7 @@ def _shown(made: Comparison) -> Any:
 
 
 def _plain(made: Comparison, factor: float | None) -> dict[str, Any]:
-    """For JSON."""
+    """Return the results as values for JSON."""
     history = made.simplified.history
     left = None if history is None else float(history.left[0])
     return {

@@ -1,4 +1,4 @@
-"""`heelstrike list [scenes|robots|surfaces|laws|papers]`: what there is, by name."""
+"""`heelstrike list [scenes|robots|surfaces|laws|papers]`: names and short descriptions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """What can be listed."""
+    """Kinds of things that have names."""
 
     scenes = "scenes"
     robots = "robots"
@@ -26,11 +26,11 @@ class Kind(StrEnum):
     papers = "papers"
 
 
-def list_things(
-    kind: Annotated[Kind | None, typer.Argument(help="What to list; all, if not given.")] = None,
+def list_names(
+    kind: Annotated[Kind | None, typer.Argument(help="What to list; default: everything.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List bundled scenes and robots, surfaces, contact laws and papers."""
+    """List scenes, robots, surfaces, contact laws and papers."""
     kinds = [kind] if kind else list(Kind)
     found = {k.value: _FIND[k]() for k in kinds}
     if as_json:
@@ -47,7 +47,7 @@ def _scenes() -> list[dict[str, Any]]:
 
 
 def _show_scenes(found: list[dict[str, Any]]) -> Table:
-    made = table("Bundled scenes", "name", "what it shows")
+    made = table("Bundled scenes", "name", "description")
     for scene in found:
         made.add_row(scene["name"], scene["about"])
     return made
@@ -67,7 +67,7 @@ def _surfaces() -> list[dict[str, Any]]:
 
 
 def _show_surfaces(found: list[dict[str, Any]]) -> Table:
-    made = table("Surfaces", "name", "what", "keys")
+    made = table("Surfaces", "name", "description", "keys")
     for surface in found:
         made.add_row(surface["name"], surface["what"], ", ".join(surface["keys"]))
     return made
@@ -94,7 +94,7 @@ def _laws() -> list[dict[str, Any]]:
 def _show_laws(found: list[dict[str, Any]]) -> Table:
     from rich.text import Text
 
-    made = table("Contact laws", "name", "what", "parameters", "source")
+    made = table("Contact laws", "name", "description", "parameters", "source")
     for law in found:
         parameters = "\n".join(map(_parameter, law["parameters"]))
         made.add_row(law["name"], law["what"], Text(parameters), "\n".join(law["sources"]))
@@ -155,7 +155,7 @@ def _papers() -> list[dict[str, Any]]:
 
 
 def _show_papers(found: list[dict[str, Any]]) -> Table:
-    made = table("Papers", "name", "item", "what it shows")
+    made = table("Papers", "name", "item", "description")
     for p in found:
         made.add_row(p["name"], "", f"[italic]{p['title']}[/]\n{p['authors']}\n{p['source']}")
         for name, summary in p["items"].items():

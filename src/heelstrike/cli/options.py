@@ -1,4 +1,4 @@
-"""Options that several verbs share: by which they choose and change a scene, and print."""
+"""Options that several commands share: they choose and change a scene, or set the output."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-SCENE = typer.Argument(help="A bundled scene, or a .toml file.")
+SCENE = typer.Argument(help="Bundled scene, or a .toml file.")
 Scene = Annotated[str, SCENE]
 SceneName = Annotated[str | None, SCENE]
-"""Of a verb that also takes a robot alone."""
+"""Scene of a command that also accepts --robot."""
 RobotName = Annotated[
-    str | None, typer.Option(help="A robot alone on a plane: a bundled name, .urdf or .xml.")
+    str | None, typer.Option(help="Robot to put on a plane: a bundled name, .urdf or .xml.")
 ]
-LawName = Annotated[str | None, typer.Option(help="The law of every surface, by name.")]
+LawName = Annotated[str | None, typer.Option(help="Contact law of every surface, by name.")]
 Drop = Annotated[
     float | None, typer.Option(help="Height of the lowest contact point at the start [m].")
 ]
@@ -21,8 +21,8 @@ Duration = Annotated[float | None, typer.Option(help="Simulated time [s].")]
 Step = Annotated[float | None, typer.Option(help="Time step [s].")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A value by path: ground.normal.k=2e4. Repeatable."),
+    typer.Option("--set", help="Set a value by path: ground.normal.k=2e4. Repeatable."),
 ]
-Depth = Annotated[float, typer.Option(help="Of a point at rest, for named laws [m].")]
-Restitution = Annotated[float, typer.Option(help="Wanted of named laws.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+Depth = Annotated[float, typer.Option(help="Depth at rest that named laws are tuned to [m].")]
+Restitution = Annotated[float, typer.Option(help="Restitution that named laws are tuned to.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON only.")]

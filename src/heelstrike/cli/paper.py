@@ -1,6 +1,6 @@
-"""`heelstrike paper NAME [ITEM]`: a paper's figures and tables, made again, theirs beside ours.
+"""`heelstrike paper NAME [ITEM]`: reproduce figures and tables of a paper, theirs beside ours.
 
-`heelstrike paper all`: those of all papers. `--report DIR` writes them down as one page.
+`heelstrike paper all` reproduces all papers. `--report DIR` writes the results as one page.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import typer
 
 from heelstrike.cli.console import errors, folder_of, output, print_json
 from heelstrike.cli.options import Json
-from heelstrike.cli.paper_table import head, line, shown, verdict
+from heelstrike.cli.paper_output import head, line, result_table, verdict
 from heelstrike.errors import HeelstrikeError
 from heelstrike.papers import NAMES
 from heelstrike.papers import paper as find
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from heelstrike.papers.making import Made, Task
 
 ALL = "all"
-MOST_JOBS = 4
-"""Processes, if not told: each takes half a gigabyte."""
+MAX_DEFAULT_JOBS = 4
+"""Largest default number of processes; each takes half a gigabyte."""
 
 
 def paper(
@@ -35,47 +35,53 @@ def paper(
     item: Annotated[str | None, typer.Argument(help="Figure or table, such as fig3.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for the pictures; ./heelstrike-papers/NAME, if not given."),
+        typer.Option(help="Folder of the pictures; default: ./heelstrike-papers/NAME."),
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="Folder for report.html, report.md and, unless --out, the pictures."),
+        typer.Option(
+            help="Folder of report.html and report.md, and of the pictures without --out."
+        ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; one a core, at most 4, if not given.")
+        int | None,
+        typer.Option(min=1, help="Number of processes; default: one per core, at most 4."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make the figures of a paper again, theirs beside ours. Without a name, list the papers."""
+    """Reproduce the figures of a paper; without a name, list the papers."""
     if name is None:
-        from heelstrike.cli.listing import Kind, list_things
+        from heelstrike.cli.listing import Kind, list_names
 
-        list_things(Kind.papers, as_json)
+        list_names(Kind.papers, as_json)
         return
     tasks = _tasks(name, item, out or report)
     if report is not None:
         folder_of(report / "report.html", "--report")
     for task in tasks:
         folder_of(task.picture)
-    jobs = jobs or min(MOST_JOBS, os.cpu_count() or 1)
+    jobs = jobs or min(MAX_DEFAULT_JOBS, os.cpu_count() or 1)
     start = time.perf_counter()
     made = list(_shown(tasks, jobs, name == ALL, as_json))
     made.sort(key=lambda one: tasks.index(one.task))
     seconds = time.perf_counter() - start
     if report is not None:
         _write(report, made, seconds, jobs)
-    _tell(name, made, seconds, report, as_json)
+    _report(name, made, seconds, report, as_json)
     failed = [f"{one.task.paper} {one.task.item}: {one.error}" for one in made if one.error]
     if failed:
         raise HeelstrikeError("; ".join(failed))
 
 
 def _tasks(name: str, item: str | None, folder: Path | None) -> list[Task]:
-    """What is to be made, and where the pictures go."""
+    """Return the items to reproduce, with the files of their pictures."""
     from heelstrike.papers.making import Task
 
     if name == ALL and item:
-        raise HeelstrikeError(f"'{item}' of which paper? Name it: heelstrike paper NAME {item}")
+        raise HeelstrikeError(
+            f"'{item}' belongs to one paper, not to all",
+            remedy=f"name the paper: heelstrike paper NAME {item}",
+        )
     wanted = [find(one) for one in (NAMES if name == ALL else (name,))]
     tasks = []
     for one in wanted:
@@ -90,7 +96,7 @@ def _tasks(name: str, item: str | None, folder: Path | None) -> list[Task]:
 
 
 def _shown(tasks: Sequence[Task], jobs: int, brief: bool, silent: bool) -> Iterator[Made]:
-    """Makes and prints: of all papers a line an item as they come, else tables in their order."""
+    """Reproduce items and print them: tables in order, or (`brief`) lines as they are done."""
     console = output()
     if brief and not silent:
         console.print(head())
@@ -107,11 +113,11 @@ def _shown(tasks: Sequence[Task], jobs: int, brief: bool, silent: bool) -> Itera
         while order and order[0] in waiting:
             ready = waiting.pop(order.pop(0))
             if ready.result is not None:
-                console.print(shown(ready.result))
+                console.print(result_table(ready.result))
 
 
 def _made(tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
-    """While items are made there is a progress bar, where there is a terminal."""
+    """Reproduce items, with a progress bar on a terminal."""
     from heelstrike.papers.making import make
 
     start = time.monotonic()
@@ -122,7 +128,7 @@ def _made(tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
             done += one.task.seconds
             end = start + (time.monotonic() - start) * total / done
             bar.update(shown, completed=done, description=_doing(tasks, count), end=end)
-            bar.stop()  # what is printed now comes where the bar was
+            bar.stop()  # output takes the place of the bar
             yield one
             bar.start()
 
@@ -134,13 +140,13 @@ def _doing(tasks: Sequence[Task], done: int) -> str:
 
 
 def _bar() -> Progress:
-    """On standard error; gone before anything is printed, and never in the way of what is."""
+    """Return a progress bar on standard error that disappears before output is printed."""
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Task as Shown
     from rich.text import Text
 
     class Left(ProgressColumn):
-        """Rich's own goes by the last items alone, and they take from none to a minute."""
+        """Remaining time from all items; Rich's own column uses the last few only."""
 
         def render(self, task: Shown) -> Text:
             end = task.fields["end"]
@@ -170,7 +176,7 @@ def _write(folder: Path, made: Sequence[Made], seconds: float, jobs: int) -> Non
     write_markdown(page, folder / "report.md")
 
 
-def _tell(
+def _report(
     name: str, made: Sequence[Made], seconds: float, report: Path | None, as_json: bool
 ) -> None:
     found = _summary(made, seconds) | {"report": str(report / "report.html") if report else None}
@@ -181,9 +187,9 @@ def _tell(
         return
     console = output()
     if name != ALL:
-        console.print("theirs: in words where the paper prints no number, - where it says nothing.")
+        console.print("theirs: words where the paper prints no number; - where it has no value.")
         if found["unknown"]:
-            console.print("?: cannot be known; the remark says what the paper leaves out.")
+            console.print("?: cannot be known; the remark states what the paper leaves out.")
     console.print(verdict(found))
     pictures = [one.picture for one in made if one.picture]
     if pictures:
@@ -194,7 +200,7 @@ def _tell(
 
 
 def _content(name: str, made: Sequence[Made]) -> dict[str, Any]:
-    """Of one paper its items, of all the papers."""
+    """Return the items of one paper, or all papers with their items."""
     if name != ALL:
         one = find(name)
         return {

@@ -1,4 +1,4 @@
-"""`heelstrike run SCENE`: simulates a scene, or a robot alone, and keeps what came of it."""
+"""`heelstrike run SCENE`: simulate a scene, or a robot on a plane, and record it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from heelstrike.simulate.simulator import Simulator
 
 FOLDER = Path("heelstrike-runs")
-"""Where results go unless told otherwise."""
+"""Default folder of results."""
 DIVERGED, INTERRUPTED = 3, 130
-"""Exit codes."""
+"""Exit codes of a run that diverged, and of one that was interrupted."""
 
 
 def run(
@@ -44,22 +44,20 @@ def run(
     duration: Duration = None,
     dt: Step = None,
     settings: Settings = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The recording, a .nc file.")
-    ] = None,
-    picture: Annotated[Path | None, typer.Option(help="The picture, a .png file.")] = None,
-    no_picture: Annotated[bool, typer.Option("--no-picture", help="Draw none.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Recording, a .nc file.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Picture, a .png file.")] = None,
+    no_picture: Annotated[bool, typer.Option("--no-picture", help="Draw no picture.")] = False,
     strip: Annotated[
-        bool, typer.Option("--strip", help="A film strip, too: PICTURE-strip.png.")
+        bool, typer.Option("--strip", help="Also draw a film strip, PICTURE-strip.png.")
     ] = False,
     show: Annotated[
-        bool, typer.Option("--print", help="Print the scene with all defaults; run nothing.")
+        bool, typer.Option("--print", help="Print the scene with all defaults, and do not run it.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Simulate a scene, or a robot alone; leaves a recording and a picture."""
-    flags = {"--law": law, "--drop": drop, "--duration": duration, "--dt": dt}
-    made = chosen_scene(scene, robot, flags, settings or [])
+    """Simulate a scene; write a recording and a picture."""
+    options = {"--law": law, "--drop": drop, "--duration": duration, "--dt": dt}
+    made = chosen_scene(scene, robot, options, settings or [])
     if show:
         print(made.text(), end="")
         return
@@ -73,7 +71,7 @@ def run(
         if frames is not None:
             recording.film_strip(frames)
     except KeyboardInterrupt:
-        left = f"{kept} is written" if kept.exists() else "nothing was kept"
+        left = f"{kept} was written" if kept.exists() else "nothing was written"
         say(f"interrupted; {left}", "yellow")
         sys.exit(INTERRUPTED)
     files = {"recording": kept, "picture": drawn, "strip": frames}
@@ -83,7 +81,7 @@ def run(
 def _files(
     made: SceneFile, out: Path | None, picture: Path | None, no_picture: bool
 ) -> tuple[Path, Path | None]:
-    """Where recording and picture go; refuses what could not be written before it is computed."""
+    """Return the files of recording and picture; raise now if they could not be written."""
     kept = out or Path(made.content.recording.file or FOLDER / f"{made.name}.nc")
     drawn = None if no_picture else picture or kept.with_suffix(".png")
     will_write(kept, "a recording", (".nc",), "--out")
@@ -93,9 +91,16 @@ def _files(
 
 
 def chosen_scene(
-    scene: str | None, robot: str | None, flags: dict[str, Any], settings: list[str]
+    scene: str | None, robot: str | None, options: dict[str, Any], settings: list[str]
 ) -> SceneFile:
-    """The scene that the command line means."""
+    """Return the scene that the command line selects.
+
+    Args:
+        scene: bundled name or path of a scene.
+        robot: bundled name or path of a robot, in place of a scene.
+        options: values of --law, --drop, --duration and --dt; None where not passed.
+        settings: values of --set.
+    """
     from heelstrike.scene.files.document import read_scene
     from heelstrike.scene.files.overrides import with_drop, with_law, with_settings, with_values
     from heelstrike.scene.files.robot_on_plane import robot_on_plane
@@ -103,20 +108,21 @@ def chosen_scene(
 
     if (scene is None) == (robot is None):
         raise HeelstrikeError(
-            "give a scene (`heelstrike list scenes`, or a .toml file) or --robot, one of them"
+            "pass either a scene or --robot",
+            remedy="`heelstrike list scenes` prints the bundled scenes; a .toml file is one, too",
         )
     document: Document = robot_on_plane(robot) if robot is not None else read_scene(str(scene))
-    given = {flag: value for flag, value in flags.items() if value is not None}
-    if "--law" in given:
-        document = with_law(document, given["--law"])
-    if "--drop" in given:
-        document = with_drop(document, given["--drop"])
-    times = {flag: value for flag, value in given.items() if flag in ("--duration", "--dt")}
+    passed = {option: value for option, value in options.items() if value is not None}
+    if "--law" in passed:
+        document = with_law(document, passed["--law"])
+    if "--drop" in passed:
+        document = with_drop(document, passed["--drop"])
+    times = {option: passed[option] for option in ("--duration", "--dt") if option in passed}
     return SceneFile(with_settings(with_values(document, times), settings))
 
 
 def _simulate(made: SceneFile) -> tuple[Recording, bool]:
-    """The recording, and whether it is all that was asked for."""
+    """Return the recording, and whether the run was completed."""
     sim = made.simulator()
     with compiling():
         made.compile(sim)
@@ -130,7 +136,7 @@ def _steps(made: SceneFile, sim: Simulator) -> int:
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """Says on a terminal what takes the time."""
+    """Show on a terminal that a step is being compiled."""
     console = errors()
     if not console.is_terminal:
         yield
@@ -140,7 +146,7 @@ def compiling() -> Iterator[None]:
 
 
 def _draw(made: SceneFile, recording: Recording, path: Path) -> None:
-    """The picture of a run: the usual panels, or those of the variables that the scene names."""
+    """Draw a run: the standard panels, or those of the variables that the scene names."""
     kept = made.content.recording.variables
     recording.plot(None if kept in ("standard", "final") else kept, path=path)
 
@@ -152,7 +158,7 @@ def _report(
     files: dict[str, Path | None],
     as_json: bool,
 ) -> None:
-    """What came of it, and the exit code."""
+    """Print the results, and exit with a code if the run failed."""
     summary = recording.summary()
     found = summary.as_dict()
     code = INTERRUPTED if not whole else DIVERGED if found["failures"] else 0
@@ -168,6 +174,6 @@ def _report(
             if path is not None:
                 console.print(f"{name:<14}{path}", markup=False, soft_wrap=True)
     if not whole:
-        say(f"interrupted after {found['steps']} steps; what was computed is kept", "yellow")
+        say(f"interrupted after {found['steps']} steps, which were recorded", "yellow")
     if code:
         sys.exit(code)

@@ -1,4 +1,4 @@
-"""`heelstrike stability SCENE --law L`: the largest stable step, a map over stiffness and step."""
+"""`heelstrike stability SCENE --law L`: largest stable step, and a map over stiffness and step."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ if TYPE_CHECKING:
 def stability(
     scene: Scene,
     law: Annotated[
-        str, typer.Option(help="By name, with numbers for this robot; scene: its own.")
+        str, typer.Option(help="Law by name, tuned to this robot; scene: its own.")
     ] = "scene",
-    dt: Annotated[float | None, typer.Option(help="Time step that is judged [s].")] = None,
+    dt: Annotated[
+        float | None, typer.Option(help="Time step to check [s]; default: the scene's.")
+    ] = None,
     depth: Depth = 1e-3,
     restitution: Restitution = 0.3,
-    picture: Annotated[Path | None, typer.Option(help="The map, a .png file.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Picture of the map, a .png file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Find the largest step in which a scene rests, and draw it over stiffness and step."""
+    """Find the largest stable time step; draw a map over stiffness."""
     from heelstrike.measure.laws import SCENE, law_names, under
     from heelstrike.measure.stability import stability_map
     from heelstrike.simulate.scene_file import load_scene
@@ -38,7 +40,12 @@ def stability(
 
     made = load_scene(scene)
     if law != SCENE and len(law_names(law)) != 1:
-        raise HeelstrikeError(f"--law {law}: one law, such as hunt-crossley, or scene")
+        raise HeelstrikeError(
+            f"--law {law}: not one law",
+            path="--law",
+            value=law,
+            allowed="the name of a law, such as hunt-crossley, or scene",
+        )
     step = made.content.simulation.dt if dt is None else dt
     path = picture or FOLDER / f"{made.name}-stability.png"
     will_write(path, "a picture", PICTURES, "--picture")
@@ -90,15 +97,15 @@ def _show(about: str, values: dict[str, Any]) -> None:
     last, rests = values["searched_dt"], values["largest_dt"]
     sign = ">= " if rests >= last else ""
     lines = [("law", values["law"])]
-    lines.append(("it feels", f"{values['mass']:.3g} kg in the lightest way"))
-    simulated = f"{sign}{1e3 * rests:.3g} ms" if rests else "none of those simulated"
+    lines.append(("mass", f"{values['mass']:.3g} kg, smallest effective mass at a contact point"))
+    simulated = f"{sign}{1e3 * rests:.3g} ms" if rests else "none of the simulated ones"
     lines.append(("largest dt", f"{simulated}, simulated" if rests else simulated))
     if values["largest_dt_closed_form"] is None:
-        lines.append(("", "no limit by its equations: it is solved with the motion"))
+        lines.append(("", "no limit by the closed form: the law is solved with the motion"))
     else:
         lines.append(("", f"{1e3 * values['largest_dt_closed_form']:.3g} ms by the closed form"))
-    if values["friction_dt_closed_form"] is not None:
-        lines.append(("", f"{1e3 * values['friction_dt_closed_form']:.3g} ms for its friction"))
+    if (friction := values["friction_dt_closed_form"]) is not None:
+        lines.append(("", f"{1e3 * friction:.3g} ms by the closed form of its friction"))
     if values["largest_k"] is not None:
         most = values["searched_k"]
         for name, key, how in (

@@ -28,21 +28,19 @@ def sweep(
     robot: RobotName = None,
     grid: Annotated[
         list[str] | None,
-        typer.Option(help="PATH=1e3:1e6:log:64, =0:1:11 or =0.2,0.4. Repeatable: they multiply."),
+        typer.Option(help="PATH=1e3:1e6:log:64, =0:1:11 or =0.2,0.4. Repeatable; grids multiply."),
     ] = None,
     random: Annotated[
         list[str] | None,
         typer.Option(help="PATH=0.9:1.1, =1e3:1e6:log or =1:0.1:normal. Repeatable."),
     ] = None,
     worlds: Annotated[
-        int | None, typer.Option(help="How many; the grid's points, if not given.")
+        int | None, typer.Option(help="Number of worlds; default: the points of the grid.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of what is random.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The folder of the sweep.")
-    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of random values.")] = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the sweep.")] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with what is missing in the folder.")
+        bool, typer.Option("--resume", help="Compute what is missing in the folder.")
     ] = False,
     law: LawName = None,
     drop: Drop = None,
@@ -50,23 +48,23 @@ def sweep(
     dt: Step = None,
     settings: Settings = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    math: Annotated[str, typer.Option(help="exact or, on a GPU, fast.")] = "exact",
+    math: Annotated[str, typer.Option(help="exact; or fast, on a GPU.")] = "exact",
     dtype: Annotated[str | None, typer.Option(help="float64 or float32.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="One a core, if not given.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Number of threads; default: one per core.")
+    ] = None,
     keep: Annotated[
-        str | None, typer.Option(help="fell,peak_force: what is kept. All, if not given.")
+        str | None, typer.Option(help="Results to keep, such as fell,peak_force; default: all.")
     ] = None,
-    chunk: Annotated[
-        int | None, typer.Option(min=1, help="Worlds that are computed and kept together.")
-    ] = None,
+    chunk: Annotated[int | None, typer.Option(min=1, help="Number of worlds per chunk.")] = None,
     ray: Annotated[str | None, typer.Option(help="local, or HOST:PORT of a Ray cluster.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Simulate a scene in many worlds over parameters; a sweep that was killed goes on."""
+    """Simulate many worlds over parameters; --resume continues."""
     from heelstrike.sweeps.sweep import sweep as run
 
-    flags = {"--law": law, "--drop": drop, "--duration": duration, "--dt": dt}
-    made = chosen_scene(scene, robot, flags, settings or [])
+    options = {"--law": law, "--drop": drop, "--duration": duration, "--dt": dt}
+    made = chosen_scene(scene, robot, options, settings or [])
     folder = out or FOLDER / f"{made.name}-sweep"
     try:
         found = run(
@@ -89,7 +87,7 @@ def sweep(
         picture = folder / "sweep.png"
         found.plot(picture)
     except KeyboardInterrupt:
-        say(f"interrupted; the same command with --resume goes on in {folder}", "yellow")
+        say(f"interrupted; the same command with --resume continues in {folder}", "yellow")
         sys.exit(INTERRUPTED)
     summary = found.summary()
     if as_json:
@@ -103,14 +101,21 @@ def sweep(
         console.print(f"{name:<14}{path}", markup=False, soft_wrap=True)
 
 
-def _pairs(option: str, given: list[str] | None) -> dict[str, str]:
-    """PATH=VALUES, each once."""
+def _pairs(option: str, texts: list[str] | None) -> dict[str, str]:
+    """Return the values of a repeated option PATH=VALUES by path."""
     found: dict[str, str] = {}
-    for text in given or []:
+    for text in texts or []:
         path, equals, values = (part.strip() for part in text.partition("="))
         if not equals or not path or not values:
-            raise HeelstrikeError(f"{option} {text}: write it as PATH=VALUES; see --help")
+            raise HeelstrikeError(
+                f"{option} {text}: not a path and values",
+                path=option,
+                value=text,
+                remedy="write PATH=VALUES; see --help",
+            )
         if path in found:
-            raise HeelstrikeError(f"{option} {path} is given twice; keep one")
+            raise HeelstrikeError(
+                f"{option} has two values for {path}", path=option, remedy="keep one"
+            )
         found[path] = values
     return found

@@ -1,4 +1,4 @@
-"""How `heelstrike paper` shows what was made."""
+"""Tables and lines of `heelstrike paper`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ HOLDS = {True: "yes", False: "NO", None: "?"}
 
 
 def letters() -> Iterator[str]:
-    """a to z, aa, ab ...: of remarks. Numbers in brackets are the papers' equations."""
+    """Yield a to z, aa, ab, ... for remarks; numbers in brackets are equations of the papers."""
     for size in itertools.count(1):
         yield from map("".join, itertools.product(string.ascii_lowercase, repeat=size))
 
 
-def shown(result: Result) -> Group:
-    """One table a figure, its claim above, remarks below."""
+def result_table(result: Result) -> Group:
+    """Return the table of a figure, with its claim above and remarks below."""
     from rich.console import Group
     from rich.padding import Padding
     from rich.text import Text
@@ -45,7 +45,7 @@ def shown(result: Result) -> Group:
 
 
 def line(one: Made) -> Text:
-    """One line an item, in columns that fit `head`."""
+    """Return one line about an item, in the columns of `head`."""
     from rich.text import Text
 
     from heelstrike.papers.report import Status
@@ -56,7 +56,7 @@ def line(one: Made) -> Text:
 
 
 def head() -> Text:
-    """Names of the columns of `line`."""
+    """Return the heading of the columns of `line`."""
     from rich.text import Text
 
     from heelstrike.papers.report import Status
@@ -66,11 +66,11 @@ def head() -> Text:
 
 
 def verdict(summary: dict[str, Any]) -> Text:
-    """The last line."""
+    """Return the last line: how many rows are reproduced."""
     from rich.text import Text
 
     rows, held = summary["rows"], summary["reproduced"]
-    sentence = f"{held} of {rows} rows reproduce"
+    sentence = f"{held} of {rows} rows reproduced"
     if summary["differs"]:
         sentence += f", {summary['differs']} differ{'s' if summary['differs'] == 1 else ''}"
     if summary["unknown"]:
