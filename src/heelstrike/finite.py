@@ -1,4 +1,4 @@
-"""Values for JSON, which has neither NaN nor infinity."""
+"""Conversion of values for JSON, which has neither NaN nor infinity."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def finite(value: Any) -> Any:
-    """The same with None for what is not finite, however deep inside."""
+    """Return a copy in which None replaces every float that is not finite, at any depth."""
     if isinstance(value, dict):
         return {name: finite(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -1,6 +1,4 @@
-"""What something was made or measured on: processor, system, and the versions that matter; and what
-memory a process took of it.
-"""
+"""Processor and package versions of this machine, and the memory that a process uses."""
 
 from __future__ import annotations
 
@@ -11,11 +9,11 @@ from importlib.metadata import PackageNotFoundError, version
 
 PACKAGES = ("heelstrike", "casadi", "llvmlite", "pin", "mujoco", "numpy")
 STATUS = "/proc/self/status"
-"""Where Linux tells of this process."""
+"""File in which Linux reports on this process."""
 
 
 def machine() -> dict[str, str]:
-    """CPU, Python, and the packages that matter, by name."""
+    """Return the CPU and the versions of Python and of the packages that affect results."""
     import llvmlite.binding as llvm
 
     return {
@@ -26,16 +24,17 @@ def machine() -> dict[str, str]:
 
 
 def peak_memory() -> int:
-    """Most that this process has held so far [bytes]. Linux's ru_maxrss would count its parent's,
-    too, and is the last resort.
+    """Return the peak memory of this process so far [bytes].
+
+    On Linux, ru_maxrss includes that of the parent process, so it is only the fallback.
     """
     try:
         with open(STATUS) as file:
             found = dict(line.split(":", 1) for line in file)
         return 1024 * int(found["VmHWM"].split()[0])
     except (OSError, KeyError):
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most if sys.platform == "darwin" else 1024 * most  # in bytes there, else in kB
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else 1024 * peak  # bytes on macOS, else kB
 
 
 def _version(package: str) -> str:

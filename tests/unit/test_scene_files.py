@@ -7,6 +7,7 @@ equality; Pinocchio's kinematics; statics and free fall for the scenes that are 
 
 from __future__ import annotations
 
+import doctest
 import re
 import subprocess
 import sys
@@ -428,6 +429,26 @@ def test_the_foot_rests_where_forces_balance():
 def test_every_bundled_scene_runs(name):
     run = hs.load_scene(name).run()
     assert run.data["failed"].item() == -1
+
+
+DOCUMENTED = (
+    *surface_kinds().values(),
+    hs.Scene,
+    hs.SceneFile,
+    hs.Servo,
+    hs.Stops,
+    hs.Trajectory,
+    hs.controller,
+    hs.load_scene,
+)
+
+
+@pytest.mark.parametrize("thing", DOCUMENTED, ids=lambda thing: thing.__name__)
+def test_examples_of_docstrings_run(thing):
+    names = {"hs": hs, "np": np}
+    examples = doctest.DocTestFinder(recurse=False).find(thing, thing.__name__, globs=names)
+    assert [len(example.examples) > 0 for example in examples] == [True]
+    assert doctest.DocTestRunner().run(examples[0]).failed == 0
 
 
 def test_reading_a_scene_imports_no_more_than_it_needs():

@@ -1,1 +1,1 @@
-"""A scene: surfaces with their laws, servo, controllers, and scene files."""
+"""Scenes: robots, surfaces with their laws, servo, stops, controllers, and scene files."""

@@ -1,11 +1,11 @@
-"""A user's own controller: a function of the state, traced into the compiled step.
+"""Controllers that users write: functions of the state, traced into the compiled step.
 
     @hs.controller
     def foot(s, kp=2e4):
         return kp * (2 * s.t - 10 * s.t**2 - s.q)
 
-It returns torques by velocity index. Its keyword arguments are parameters `controller.kp` that may
-change while it runs. Torques act over the whole step and are clamped to the robot's limits.
+The function returns torques by velocity index. Its keyword arguments are run-time parameters,
+`controller.kp`. Torques act over the whole step and are clamped to the robot's limits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from heelstrike.contact.user_function import (
     source_of,
     trace_error,
 )
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.servo import check_every
 from heelstrike.spatial.vector import SX
@@ -32,52 +32,58 @@ from heelstrike.spatial.vector import SX
 
 @dataclass(frozen=True)
 class ControlState:
-    """What a controller is told, as symbols."""
+    """State that a controller receives, as CasADi symbols."""
 
     q: SX
-    """Joint positions by velocity index; 0 for joints whose position is not one number."""
+    """Joint positions by velocity index, (nv,); 0 for joints whose position is not one number."""
     v: SX
-    """Velocities."""
+    """Velocities, (nv,)."""
     t: SX
     """Time [s]."""
     dt: SX
+    """Time step [s]."""
     memory: SX
-    """What the controller returned in the last step."""
+    """Memory that the controller returned in the last step."""
     coordinates: SX
-    """All of q, with the base's position and quaternion."""
+    """All of q, with position and quaternion of the base, (nq,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Controller:
-    """A controller and the values of its parameters."""
+    """Controller made by `hs.controller`; calling it returns a copy with other parameters."""
 
     function: Callable[..., Any]
+    """Function of the state and the parameters that returns the torques."""
     values: Mapping[str, Any] = field(default_factory=dict)
+    """Values of the parameters by name."""
     control_every: int = 1
+    """Steps between updates of the torque, which is held between."""
     memory: int = 0
+    """Number of values that the controller keeps from step to step."""
 
     def __call__(self, **values: float) -> Controller:
-        """The same with other parameters."""
-        if unknown := set(values) - set(self.values):
-            raise HeelstrikeError(
-                f"controller '{self.function.__name__}' has no parameter {', '.join(unknown)}; "
-                f"parameters: {', '.join(self.values)}"
-            )
+        """Return a copy with other values of some parameters."""
+        for name in values:
+            if name not in self.values:
+                owner = f"controller '{self.function.__name__}'"
+                raise UnknownNameError("parameter", name, self.values, path=name, owner=owner)
         return Controller(self.function, {**self.values, **values}, self.control_every, self.memory)
 
     @property
     def source(self) -> str:
-        """The function's text, where it can be found."""
+        """Source code of the function, if it can be found."""
         return source_of(self.function)
 
     def own_parameters(self) -> dict[str, Any]:
+        """Return the values of the parameters by name."""
         return dict(self.values)
 
     def with_own_parameters(self, values: Mapping[str, Any]) -> Controller:
+        """Return a copy with other values of some parameters."""
         return self(**values)
 
     def graph_for(self, robot: Robot) -> str:
-        """The graph of the function alone, which tells one controller from another."""
+        """Return the serialized graph of the function, which identifies the controller."""
         sizes = {"q": robot.nv, "v": robot.nv, "t": 1, "dt": 1, "memory": self.memory}
         symbols = {name: SX.sym(name, size) for name, size in sizes.items()}
         symbols["coordinates"] = SX.sym("coordinates", robot.nq)
@@ -89,7 +95,7 @@ class Controller:
         return ca.Function("controller", arguments, [torque, memory]).serialize()
 
     def torque(self, robot: Robot, sensed: ControlState) -> tuple[SX, SX]:
-        """Torques (nv) and next memory."""
+        """Return the torques, (nv,) [N m or N], and the memory of the next step."""
         name = self.function.__name__
         try:
             answer = self.function(sensed, **self.values)
@@ -102,7 +108,9 @@ class Controller:
         if torque.numel() != robot.nv or memory.numel() != self.memory:
             raise HeelstrikeError(
                 f"controller '{name}' returns {torque.numel()} torques and {memory.numel()} values "
-                f"of memory; {robot.name} takes {robot.nv} and it declared {self.memory}"
+                "of memory",
+                allowed=f"{robot.nv} torques ({robot.name}) and {self.memory} values of memory, as "
+                "declared by memory=",
             )
         return ca.vec(torque), ca.vec(memory)
 
@@ -110,21 +118,42 @@ class Controller:
 def controller(
     function: Callable[..., Any] | None = None, *, control_every: int = 1, memory: int = 0
 ) -> Any:
-    """Makes a controller of a function; renewed every `control_every` steps and held between."""
+    """Make a controller of a function of the state.
+
+    The function receives the state `s` (`s.q`, `s.v`, `s.t`, `s.dt`, `s.memory`, `s.coordinates`)
+    as CasADi symbols, and returns torques by velocity index; with `memory`, it returns the torques
+    and the next memory. Its keyword arguments need numbers as defaults; they become the run-time
+    parameters `controller.NAME`.
+
+    Args:
+        function: the function.
+        control_every: steps between updates of the torque, which is held between.
+        memory: number of values that the controller keeps from step to step.
+
+    Example:
+        >>> @hs.controller
+        ... def crouch(s, kp=100.0, kd=2.0):
+        ...     return kp * (-0.3 - s.q) - kd * s.v
+        >>> sim = hs.Simulator(hs.Scene(hs.load("hoap1"), hs.Plane()), control=crouch(kp=80.0))
+        >>> sim.parameters["controller.kd"] = 1.0
+    """
     check_every(control_every)
     if function is None:
         return lambda f: controller(f, control_every=control_every, memory=memory)
-    given = list(inspect.signature(function).parameters.values())
-    if not given:
+    arguments = list(inspect.signature(function).parameters.values())
+    if not arguments:
         raise HeelstrikeError(
-            f"controller '{function.__name__}' takes the state first: def f(s, kp=100.0)"
+            f"controller '{function.__name__}' has no argument for the state",
+            remedy="write def f(s, kp=100.0)",
         )
     values: dict[str, Any] = {}
-    for parameter in given[1:]:
+    for parameter in arguments[1:]:
         if not isinstance(parameter.default, int | float | np.ndarray):
             raise HeelstrikeError(
-                f"parameter '{parameter.name}' of controller '{function.__name__}' needs a number "
-                "as its default"
+                f"parameter '{parameter.name}' of controller '{function.__name__}' has no number "
+                "as its default",
+                path=parameter.name,
+                remedy=f"write {parameter.name}=1.0",
             )
         values[parameter.name] = parameter.default
     return Controller(function, values, control_every, memory)

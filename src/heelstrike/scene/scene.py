@@ -1,4 +1,4 @@
-"""A scene: a robot, surfaces with their laws, gravity."""
+"""Scene: a robot, surfaces with their laws, and gravity."""
 
 from __future__ import annotations
 
@@ -18,30 +18,43 @@ RESERVED = {"gravity", "dt", "servo", "controller", "stops", "push", "solver", "
 
 @dataclass(frozen=True)
 class Pair:
-    """A point and a surface that it may touch."""
+    """Contact point and a surface that it may touch."""
 
     name: str
     point: Point
-    """On a body of the robot, or on the body WORLD."""
+    """Contact point of a body of the robot, or of the body WORLD."""
     surface: int
+    """Index in the scene's surfaces."""
     carrier: int | None = None
-    """The body that the surface rides on."""
+    """Body that the surface rides on; None: the world."""
     part: int = 0
-    """Of the surface."""
+    """Index in the surface's `parts`."""
     law: str = ""
-    """The surface, or the key of the scene's materials, whose law holds."""
+    """Surface, or key of the scene's materials, whose law applies."""
 
 
 class Scene:
-    """What there is in a world.
+    """A robot, the surfaces that it may touch, and gravity.
 
-    Every contact point of the robot may touch every surface, unless the surface rides on its own
-    body or on one that a joint connects to it; a surface's `touches` says otherwise. `points` stand
-    in the world, (x, y, z) or (x, y, z, radius), and touch surfaces that ride on bodies.
+    Every contact point of the robot may touch every surface, unless the surface rides on the same
+    body or on one that a joint connects to it; `touches` of a surface overrides this. Join several
+    robots by `hs.combine`.
 
-    `materials` are laws of bodies: {"l_foot": law} holds for the points of that body, whatever they
-    touch, instead of the surface's law; {"l_foot on ice": law} for that surface alone, and comes
-    before the other. Several robots: `hs.combine` them.
+    Args:
+        robot: the robot.
+        surfaces: surfaces with different names, such as hs.Plane or hs.Box.
+        gravity: positive downward, or three numbers in world axes [m/s^2]; None: the model's.
+        points: contact points fixed in the world, (x, y, z) or (x, y, z, radius) [m]; they touch
+            surfaces that ride on bodies.
+        materials: laws of bodies, used in place of the surface's law. {"l_foot": law} applies to
+            the points of that body on every surface; {"l_foot on ice": law} on that surface only,
+            and takes precedence.
+
+    Example:
+        >>> robot = hs.load("hoap1")
+        >>> mat = hs.Box(hs.Elastic(), name="mat", point=(0, 0, -0.05), size=(1, 1, 0.1))
+        >>> floor = hs.Plane(hs.Rigid(), name="floor", point=(0, 0, -0.1))
+        >>> scene = hs.Scene(robot, mat, floor, gravity=9.81)
     """
 
     def __init__(
@@ -54,13 +67,19 @@ class Scene:
     ) -> None:
         if not isinstance(robot, Robot):
             raise HeelstrikeError(
-                f"a scene starts with a robot, hs.load(...), not {robot!r:.60}; several robots: "
-                "hs.combine([...])"
+                f"the first argument of hs.Scene is {robot!r:.60}",
+                path="robot",
+                value=robot,
+                allowed="a robot from hs.load(...)",
+                remedy="join several robots by hs.combine([...])",
             )
         for surface in surfaces:
             if not isinstance(surface, Surface):
                 raise HeelstrikeError(
-                    f"a scene holds surfaces, hs.Plane(...) or hs.Box(...), not {surface!r:.60}"
+                    f"a surface of hs.Scene is {surface!r:.60}",
+                    path="surfaces",
+                    value=surface,
+                    allowed="hs.Plane(...), hs.Box(...) and other surfaces",
                 )
             if surface.body is not None:
                 with at_path("body"):
@@ -82,12 +101,12 @@ class Scene:
         self.robot = robot
         self.surfaces = surfaces
         self.gravity = _gravity(robot, gravity)
-        """In world axes [m/s^2]."""
+        """Gravity in world axes, (3,) [m/s^2]."""
         self.points = _world_points(points)
-        """That stand in the world."""
+        """Contact points fixed in the world."""
         self.materials = dict(materials or {})
-        """Laws of bodies by their key."""
-        self._worn = _worn(robot, surfaces, self.materials)
+        """Laws of bodies by key."""
+        self._material_keys = _material_keys(robot, surfaces, self.materials)
         self._carriers = [None if s.body is None else robot.body(s.body) for s in surfaces]
         self._touched = [_touched(robot, surface) for surface in surfaces]
         if self.points and not any(surface.body for surface in surfaces):
@@ -99,27 +118,28 @@ class Scene:
 
     @property
     def laws(self) -> dict[str, SurfaceLaw]:
-        """Of surfaces by name, and of bodies by their key."""
+        """Laws of surfaces by name, and of bodies by key."""
         return {surface.name: surface.law for surface in self.surfaces} | self.materials
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        """Points and surfaces, body by body."""
+        """Contact points and the surfaces that they may touch, body by body."""
         alone = len(self.surfaces) == 1 and len(self.surfaces[0].parts) == 1
         points = sorted([*self.points, *self.robot.points], key=lambda point: point.body)
         found = []
         for point in points:
             for k, surface in enumerate(self.surfaces):
                 carrier = self._carriers[k]
-                if not self._meets(k, WORLD if carrier is None else carrier, point.body):
+                if not self._may_touch(k, WORLD if carrier is None else carrier, point.body):
                     continue
-                worn = self._worn.get((point.body, surface.name), self._worn.get((point.body, "")))
+                anywhere = self._material_keys.get((point.body, ""), surface.name)
+                law = self._material_keys.get((point.body, surface.name), anywhere)
                 for n, part in enumerate(surface.parts):
                     name = point.name if alone else f"{point.name} on {surface.name} {part}".strip()
-                    found.append(Pair(name, point, k, carrier, n, worn or surface.name))
+                    found.append(Pair(name, point, k, carrier, n, law))
         return found
 
-    def _meets(self, surface: int, carrier: int, body: int) -> bool:
+    def _may_touch(self, surface: int, carrier: int, body: int) -> bool:
         if carrier == body:
             return False
         if (touched := self._touched[surface]) is not None:
@@ -131,13 +151,13 @@ class Scene:
 
 
 def bodies_in(pairs: Sequence[Pair]) -> list[int]:
-    """Bodies that take part in contacts, with a point or with a surface."""
+    """Return the bodies that take part in contacts, with a point or with a surface."""
     carriers = {pair.carrier for pair in pairs if pair.carrier is not None}
     return sorted({pair.point.body for pair in pairs if pair.point.body != WORLD} | carriers)
 
 
 def _touched(robot: Robot, surface: Surface) -> set[int] | None:
-    """Bodies that a surface is said to touch."""
+    """Return the bodies that `touches` of a surface names; None: no restriction."""
     if surface.touches is None:
         return None
     with at_path("touches"):
@@ -152,10 +172,10 @@ def _touched(robot: Robot, surface: Surface) -> set[int] | None:
     return found
 
 
-def _worn(
+def _material_keys(
     robot: Robot, surfaces: Sequence[Surface], materials: Mapping[str, SurfaceLaw]
 ) -> dict[tuple[int, str], str]:
-    """Keys of materials by body and surface, "" for every surface."""
+    """Return the keys of materials by body and surface, "" for every surface."""
     names = {surface.name for surface in surfaces}
     found: dict[tuple[int, str], str] = {}
     for key, law in materials.items():

@@ -1,9 +1,9 @@
-"""The servo of a robot's joints, and the motion that it follows.
+"""Servo of a robot's joints, and the trajectory that it follows.
 
     tau = clamp(kp (q_ref - q) + kd (v_ref - v) + torque, -limit, limit)
 
-Implicit (the default): q, v and the references are those at the end of the step, so that any gain
-is stable at any step; explicit: those at its start, as in most papers.
+An implicit servo (the default) takes q, v and the references at the end of the step, so that any
+gain is stable at any step. An explicit one takes them at its start, as in most papers.
 """
 
 from __future__ import annotations
@@ -20,30 +20,40 @@ from heelstrike.parameters import static
 from heelstrike.robot.robot import Robot
 
 Gain: TypeAlias = float | Sequence[float] | np.ndarray | Mapping[str, float] | None
-"""One number for all joints, one a velocity, by joint name, or None: the model's own."""
+"""One number for all joints, one per entry of v, numbers by joint name, or None: the model's."""
 
 NO_LIMIT = 1e30
-"""Stands for "no limit" where a number is needed."""
+"""Value that stands for "no limit" where a number is needed."""
 MAX_ROWS = 1_000_000
 """Largest number of rows of a reference table."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """A motion to follow: poses, and torques if any, over time.
+    """Motion for a servo to follow: poses, and optionally torques, over time.
 
-    Linear between the times, held before the first and after the last.
+    Values are interpolated linearly, and held before the first time and after the last.
+
+    Example:
+        >>> robot = hs.load("hoap1")
+        >>> poses = np.stack([robot.pose("stance"), robot.pose("zero")])
+        >>> servo = hs.Servo(reference=hs.Trajectory([0.0, 0.5], poses))
     """
 
     times: ArrayLike
-    """Rising [s]; the first may be later than 0."""
+    """Times in rising order, at least two [s]; the first need not be 0."""
     q: ArrayLike
-    """Poses, (times, nq)."""
+    """Pose at each time, (times, nq)."""
     torque: ArrayLike | None = None
-    """Feed-forward, (times, nv) [N m or N]."""
+    """Feed-forward torque at each time, (times, nv) [N m or N]; None: no torque."""
 
     def table(self, robot: Robot) -> tuple[np.ndarray, float, float]:
-        """Rows (positions by velocity index, torques) at equal spacing, rows per second, start."""
+        """Return the trajectory at equal spacing.
+
+        Returns:
+            Rows of joint positions and torques by velocity index, (rows, 2 nv); rows per second;
+            and the time of the first row [s].
+        """
         times, q = _array(self.times), _array(self.q)
         if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0):
             raise HeelstrikeError(
@@ -86,22 +96,33 @@ class Trajectory:
 
 @dataclass(frozen=True, eq=False)
 class Servo:
-    """A PD servo at every joint, with the model's own gains and limits unless others are given."""
+    """PD servo at every driven joint, with torque limits.
+
+        tau = clamp(kp (q_ref - q) + kd (v_ref - v) + torque, -limit, limit)
+
+    Gains and limits are one number for all joints, one per entry of v, or a dict by joint name;
+    None takes those of the model. They are run-time parameters: `sim.parameters["servo.kp"]`.
+
+    Example:
+        >>> robot = hs.load("hoap1")
+        >>> servo = hs.Servo(kp=60.0, kd={"R_KN": 2.0, "L_KN": 2.0}, reference=robot.pose("stance"))
+        >>> sim = hs.Simulator(hs.Scene(robot, hs.Plane()), dt=1e-3, control=servo)
+    """
 
     kp: Gain = None
     """Stiffness [N m/rad or N/m]."""
     kd: Gain = None
     """Damping [N m s/rad or N s/m]."""
     limit: Gain = None
-    """Of the torque [N m or N]."""
+    """Largest torque or force [N m or N]."""
     reference: ArrayLike | Trajectory | None = None
-    """A pose to hold, a trajectory to follow, or None: the pose in which a run starts."""
+    """Pose to hold, or hs.Trajectory to follow; None: the pose in which a run starts."""
     implicit: bool = True
+    """Whether the torque is that at the end of the step, which is stable for any gain."""
     control_every: int = 1
-    """The reference (explicit: the torque) is renewed every so many steps and held between."""
+    """Steps between updates of the reference (explicit: of the torque), which is held between."""
     delay: float = 0.0
-    """By which the reference (explicit: the torque) comes late [s]; in whole control periods where
-    it is explicit."""
+    """Delay of the reference (explicit: of the torque, in whole control periods) [s]."""
 
     def __post_init__(self) -> None:
         check_every(self.control_every)
@@ -109,7 +130,14 @@ class Servo:
             raise ParameterError("delay", self.delay, "0 to 1000 s", owner="Servo")
 
     def resolved(self, robot: Robot, pose: np.ndarray, implicit: bool, dt: float) -> ServoPlan:
-        """All of it as vectors by velocity index."""
+        """Return the servo of a robot, with gains, limits and reference by velocity index.
+
+        Args:
+            robot: the robot.
+            pose: q to hold where there is no reference.
+            implicit: whether the integrator allows an implicit servo.
+            dt: time step [s].
+        """
         kp = gains(robot, self.kp, robot.kp, "kp")
         kd = gains(robot, self.kd, robot.kd, "kd")
         if not (kp.any() or kd.any()):
@@ -153,7 +181,7 @@ class Servo:
 
 @dataclass(frozen=True, eq=False)
 class ServoPlan:
-    """A servo of a certain robot."""
+    """Servo of a robot; vectors are by velocity index."""
 
     kp: np.ndarray
     kd: np.ndarray
@@ -161,7 +189,7 @@ class ServoPlan:
     q_ref: np.ndarray
     v_ref: np.ndarray
     torque: np.ndarray
-    """Feed-forward, added before the limit."""
+    """Feed-forward torque, added before the limit [N m or N]."""
     rate: float
     """Rows of the reference table per second."""
     start: float
@@ -170,15 +198,18 @@ class ServoPlan:
     implicit: bool = static()
     control_every: int = static()
     delay_periods: int = static()
-    """Control periods by which an explicit torque comes late."""
+    """Delay of an explicit torque in control periods."""
     limited: tuple[int, ...] = static()
+    """Velocity indices of driven joints with a torque limit."""
     rows: int = static()
+    """Rows of the reference table; 0: none."""
     follows_start: bool = static()
-    """The reference is the pose in which a run starts."""
+    """Whether the reference is the pose in which a run starts."""
     table: np.ndarray | None = None
+    """Reference table, as `Trajectory.table` returns it."""
 
     def own_parameters(self) -> dict[str, Any]:
-        """All but the table, which is the same for all worlds."""
+        """Return all parameters but the table, which all worlds share."""
         names = ["kp", "kd", "limit", "q_ref", "v_ref", "torque", "rate", "start", "delay"]
         if self.rows:  # they come from the table
             names = [name for name in names if name not in ("q_ref", "v_ref")]
@@ -203,42 +234,48 @@ class ServoPlan:
 
 
 def driven(robot: Robot) -> np.ndarray:
-    """1 by velocity index where control can act, 0 for free and planar joints: nothing holds a
-    base to the world.
-    """
+    """Return 1 by velocity index where control can act, and 0 for free and planar joints."""
     result = np.zeros(robot.nv)
     for joint in robot.joints:
         result[joint.v_slice] = joint.kind not in ("free", "planar")
     return result
 
 
-def gains(robot: Robot, given: Gain, default: np.ndarray, what: str) -> np.ndarray:
-    """A vector by velocity index; zero (limits: none) where a joint is not driven."""
-    if given is None:
+def gains(robot: Robot, gain: Gain, default: np.ndarray, name: str) -> np.ndarray:
+    """Return a gain or limit by velocity index; zero (no limit) where a joint is not driven.
+
+    Args:
+        robot: the robot.
+        gain: the value, as hs.Servo takes it.
+        default: the model's own values, (nv,).
+        name: "kp", "kd" or "limit".
+    """
+    if gain is None:
         return np.array(default, dtype=float)
-    nothing = NO_LIMIT if what == "limit" else 0.0
+    nothing = NO_LIMIT if name == "limit" else 0.0
     moved = driven(robot) > 0
     result = np.where(moved, default, nothing)
-    if isinstance(given, Mapping):
-        names = {joint.name: joint for joint in robot.joints}
-        for name, value in given.items():
-            if name not in names:
-                raise UnknownNameError("joint", name, names, path=what, owner=robot.name)
-            result[names[name].v_slice] = value
+    if isinstance(gain, Mapping):
+        joints = {joint.name: joint for joint in robot.joints}
+        for joint, value in gain.items():
+            if joint not in joints:
+                raise UnknownNameError("joint", joint, joints, path=name, owner=robot.name)
+            result[joints[joint].v_slice] = value
     else:
-        values = _array(given)
+        values = _array(gain)
         if values.shape not in ((), (robot.nv,)):
             allowed = f"a number, {robot.nv} numbers (one per entry of v), or numbers by joint name"
-            raise ParameterError(what, given, allowed, owner="Servo")
+            raise ParameterError(name, gain, allowed, owner="Servo")
         result = np.where(moved, values, nothing) if values.shape == () else values
     if np.any(np.isnan(result)) or np.any(result < 0):
-        raise ParameterError(what, given, "numbers of at least 0", owner="Servo")
+        raise ParameterError(name, gain, "numbers of at least 0", owner="Servo")
     return result
 
 
 def positions(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """Joint positions by velocity index: what a reference is compared with; angles of continuous
-    joints; 0 for joints whose position is not one number.
+    """Return joint positions by velocity index, as a servo compares them with its reference.
+
+    Continuous joints have their angle; joints whose position is not one number have 0.
     """
     result = np.zeros(robot.nv)
     for joint in robot.joints:
@@ -249,14 +286,15 @@ def positions(robot: Robot, q: np.ndarray) -> np.ndarray:
     return result
 
 
-def _array(given: object) -> np.ndarray:
-    """Numbers; NaN alone for what are none."""
+def _array(values: object) -> np.ndarray:
+    """Return an array of numbers, or NaN for anything else."""
     try:
-        return np.asarray(given, dtype=float)
+        return np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         return np.array(np.nan)
 
 
 def check_every(every: int) -> None:
+    """Raise ParameterError for a `control_every` that is not a whole number above 0."""
     if not isinstance(every, int | np.integer) or every < 1:
         raise ParameterError("control_every", every, "a whole number of steps above 0")

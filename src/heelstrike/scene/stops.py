@@ -1,4 +1,4 @@
-"""Springs and dampers at the ends of the joints' ranges."""
+"""Stops: springs and dampers at the ends of the joints' ranges."""
 
 from __future__ import annotations
 
@@ -11,26 +11,30 @@ from heelstrike.parameters import check_numbers
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.servo import NO_LIMIT
 
-GIVE = 0.01
-"""A stop's default stiffness lets the joint's largest torque turn it by this [rad or m]."""
-PLAIN = 1e3
-"""A stop's stiffness at a joint without a torque limit [N m/rad or N/m]."""
-LAG = 0.01
-"""A stop's default damping is its stiffness times this [s]."""
+DEFAULT_DEFLECTION = 0.01
+"""Deflection of a stop of default stiffness under the joint's torque limit [rad or m]."""
+DEFAULT_STIFFNESS = 1e3
+"""Stiffness of a stop at a joint without a torque limit [N m/rad or N/m]."""
+DAMPING_TIME = 0.01
+"""Default damping of a stop over its stiffness [s]."""
 
 
 @dataclass(frozen=True)
 class Stops:
     """Springs and dampers at the ends of the joints' ranges.
 
-    By default a joint's torque limit bends its stop by 0.01 rad (without a limit: 1000 N m/rad),
-    and the damping is the stiffness times 10 ms.
+    By default, the torque limit of a joint deflects its stop by 0.01 rad (1000 N m/rad at a joint
+    without a limit), and the damping is the stiffness times 10 ms.
+
+    Example:
+        >>> stops = hs.Stops(k=500.0, c=5.0)
+        >>> sim = hs.Simulator(hs.Scene(hs.load("hoap1"), hs.Plane()), stops=stops)
     """
 
     k: float | None = None
-    """Stiffness [N m/rad or N/m]."""
+    """Stiffness [N m/rad or N/m]; None: by the joint's torque limit."""
     c: float | None = None
-    """Damping on the way in [N m s/rad or N s/m]."""
+    """Damping while the joint moves further into the stop [N m s/rad or N s/m]; None: 10 ms k."""
 
     def __post_init__(self) -> None:
         for name in ("k", "c"):
@@ -39,17 +43,17 @@ class Stops:
                 raise ParameterError(name, value, "a number of at least 0", owner="Stops")
 
     def resolved(self, robot: Robot) -> StopsPlan:
-        """By velocity index, for joints whose position is one number and has an end."""
+        """Return stiffness and damping by velocity index."""
         limit = robot.torque_limit
-        k = np.where(limit < NO_LIMIT, limit / GIVE, PLAIN) if self.k is None else self.k
-        k = np.broadcast_to(k, (robot.nv,)).astype(float)
-        c = np.broadcast_to(LAG * k if self.c is None else self.c, (robot.nv,)).astype(float)
-        return StopsPlan(k, c)
+        own = np.where(limit < NO_LIMIT, limit / DEFAULT_DEFLECTION, DEFAULT_STIFFNESS)
+        k = np.broadcast_to(own if self.k is None else self.k, (robot.nv,)).astype(float)
+        c = DAMPING_TIME * k if self.c is None else self.c
+        return StopsPlan(k, np.broadcast_to(c, (robot.nv,)).astype(float))
 
 
 @dataclass(frozen=True, eq=False)
 class StopsPlan:
-    """Stops of a certain robot."""
+    """Stops of a robot: stiffness and damping by velocity index."""
 
     k: np.ndarray
     c: np.ndarray

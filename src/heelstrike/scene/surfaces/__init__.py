@@ -1,4 +1,4 @@
-"""Surfaces: where they are, how they move, and the law that they carry. One shape a file."""
+"""Surfaces that robots touch: their shape, their motion and their contact law. One shape a file."""
 
 from heelstrike.scene.surfaces.base import Surface
 from heelstrike.scene.surfaces.box import FACES, Box
@@ -18,7 +18,7 @@ SURFACES: tuple[type[Surface], ...] = (
     Stairs,
     Treadmill,
 )
-"""Every kind of surface that a scene may hold."""
+"""Every kind of surface."""
 
 __all__ = [
     "FACES",

@@ -1,7 +1,7 @@
-"""What all surfaces share.
+"""Base class of surfaces.
 
-A surface stands in the world, or rides on a body of the robot and is given in that body's frame.
-It says how deep a place is, and the axes of contact there.
+A surface is fixed in the world, or rides on a body of the robot and is expressed in that body's
+frame. It computes the depth of a point inside it, and the axes of contact there.
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ from heelstrike.spatial.vector import SX
 
 @dataclass(frozen=True)
 class Surface(ABC):
-    """What robots touch."""
+    """Surface with a contact law: base class of `hs.Plane`, `hs.Box` and the other shapes."""
 
     law: SurfaceLaw = field(default_factory=Elastic)
+    """Contact law, such as hs.Elastic(...) or hs.Rigid(...)."""
     name: str = static("ground")
+    """Name of the surface; paths of its parameters begin with it: "ground.normal.k"."""
     point: Sequence[float] = (0.0, 0.0, 0.0)
-    """Where it is; each shape says which of its points [m]."""
+    """Position of the shape's reference point [m]."""
     velocity: Sequence[float] = (0.0, 0.0, 0.0)
-    """Of its material, as of a belt [m/s]; the shape stays where it is."""
+    """Velocity of the material, as of a conveyor belt [m/s]; the shape does not move."""
     body: str | None = static(None)
-    """The body that it rides on; None: the world."""
+    """Body that the surface rides on; None: it is fixed in the world."""
     touches: Sequence[str] | None = static(None)
-    """Bodies whose points it meets, "world" for points that stand in the world. None: all, but not
-    those of the body that it rides on, nor of bodies that a joint connects to that one."""
+    """Bodies whose contact points may touch it; "world" for points fixed in the world. None: all
+    but its own body and those that a joint connects to that body."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity")
-    """Parameters that are not the law's."""
+    """Fields that are run-time parameters of the surface, besides those of its law."""
     velocity_names: ClassVar[tuple[str, ...]] = ("velocity",)
-    """Those of them by which its material moves."""
+    """Parameters that set the velocity of the material."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, SurfaceLaw):
@@ -62,31 +64,40 @@ class Surface(ABC):
 
     @abstractmethod
     def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
-        """Signed depth of a sphere about a place [m], and the axes of contact there: two tangents
-        and the outward normal as rows, (3, 3). In the surface's frame: the world's, or its body's.
+        """Return the signed depth of a sphere about a place [m], and the axes of contact there.
+
+        Everything is in the surface's frame: the world's, or that of its body.
+
+        Args:
+            place: centre of the sphere, (3,) [m].
+            radius: radius of the sphere [m].
+            part: index in `parts`.
+
+        Returns:
+            The depth, positive inside, and two tangents and the outward normal as rows, (3, 3).
         """
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Names of what a point may touch at the same time, each by a contact of its own."""
+        """Names of the parts that a point may touch at the same time, each by its own contact."""
         return ("",)
 
     def tangents_vary(self, radius: float, part: int = 0) -> bool:
-        """Whether the tangents at a contact may change as the point moves."""
+        """Return whether the tangents of a contact may change as the point moves."""
         return False
 
     @property
     def material_velocity(self) -> SX:
-        """Velocity of its material in its frame [m/s]."""
+        """Velocity of the material in the surface's frame, (3,) [m/s]."""
         return SX(self.velocity)
 
     def own_parameters(self) -> dict[str, Any]:
-        """The law's fields stand beside the surface's own: ground.normal.k, ground.velocity."""
+        """Return the fields of the law and of the surface: ground.normal.k, ground.velocity."""
         law = {f.name: getattr(self.law, f.name) for f in fields(self.law)}  # type: ignore[arg-type]
         return law | {name: getattr(self, name) for name in self.parameter_names}
 
     def with_own_parameters(self, values: Mapping[str, Any]) -> Self:
-        """A copy with other values under those names."""
+        """Return a copy with other values of these fields."""
         own = {name: value for name, value in values.items() if name in self.parameter_names}
         law = {name: value for name, value in values.items() if name not in own}
         changed: SurfaceLaw = replace(self.law, **law)  # type: ignore[type-var]
@@ -117,8 +128,9 @@ NUMBERS = {2: "two", 3: "three"}
 
 
 def axes_of(normal: np.ndarray) -> np.ndarray:
-    """Rows: two tangents and the unit normal, right-handed; the first tangent lies along x seen
-    along the normal, or along y where the normal is near x.
+    """Return two tangents and the unit normal as rows, right-handed.
+
+    The first tangent is the projection of x, or of y where the normal is close to x.
     """
     along = np.array([1.0, 0, 0]) if abs(normal[0]) < 0.9 else np.array([0, 1.0, 0])
     first = along - normal * (along @ normal)
@@ -126,8 +138,13 @@ def axes_of(normal: np.ndarray) -> np.ndarray:
     return np.array([first, np.cross(normal, first), normal])
 
 
-def ends_at(depth: SX, room: Sequence[SX]) -> SX:
-    """The depth where a shape ends without a face: nothing is solid where a room is below 0."""
-    for inside in room:
+def ends_at(depth: SX, insides: Sequence[SX]) -> SX:
+    """Return the depth of a shape with open ends: nothing is solid where an `inside` is below 0.
+
+    Args:
+        depth: signed depth without the ends [m].
+        insides: distance of the place from each open end, positive inside [m].
+    """
+    for inside in insides:
         depth = ca.if_else(inside < 0, ca.fmin(depth, inside), depth)
     return depth

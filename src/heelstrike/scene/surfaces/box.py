@@ -1,9 +1,9 @@
-"""A solid box along the axes of its frame.
+"""Box: a solid box along the axes of its frame.
 
-    d = min over its faces of (how far the place is behind the face)
+    d = min over its faces of (distance of the place behind the face)
 
-The nearest face says the normal; a sphere whose centre is outside meets edges and corners, too,
-along the line to them.
+The normal is that of the nearest face. A sphere whose centre is outside touches edges and corners
+as well, along the line from them to its centre.
 """
 
 from __future__ import annotations
@@ -24,14 +24,18 @@ FACES = ("-x", "+x", "-y", "+y", "-z", "+z")
 
 @dataclass(frozen=True)
 class Box(Surface):
-    """A box about `point`. Between boxes that stand side by side no side must push: name the faces
-    that count.
+    """Box about `point`, along the axes of the world or of its body.
+
+    Of boxes that stand side by side, the faces between them must be open: name the other `faces`.
+
+    Example:
+        >>> step = hs.Box(hs.Rigid(), name="step", point=(0.5, 0.0, 0.05), size=(0.4, 1.0, 0.1))
     """
 
     size: Sequence[float] = (1.0, 1.0, 1.0)
-    """Whole lengths [m]."""
+    """Full lengths along x, y and z [m]."""
     faces: Sequence[str] = static(FACES)
-    """Those that can be touched; the others are open, the box ends there."""
+    """Faces that can be touched; the others are open, and the box ends there."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size")
 
@@ -66,8 +70,9 @@ class Box(Surface):
 
 
 def _rounded(behind: Sequence[tuple[str, SX]], depth: SX, axes: SX) -> tuple[SX, SX]:
-    """Depth and axes with the distance to edges and corners where the place is outside. The
-    nearest face's first tangent is never near the normal, so its part along the surface serves.
+    """Return depth and axes with the distance to edges and corners where the place is outside.
+
+    The first tangent of the nearest face is never near the normal, so its projection serves.
     """
     past = zeros()
     for face, far in behind:
@@ -81,7 +86,7 @@ def _rounded(behind: Sequence[tuple[str, SX]], depth: SX, axes: SX) -> tuple[SX,
 
 
 def _face_axes(face: str) -> np.ndarray:
-    """Tangents and outward normal of a face, right-handed."""
+    """Return the tangents and the outward normal of a face as rows, right-handed."""
     k = "xyz".index(face[1])
     nu = (1.0 if face[0] == "+" else -1.0) * np.eye(3)[k]
     first = np.eye(3)[(k + 1) % 3]

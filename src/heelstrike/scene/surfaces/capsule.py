@@ -1,8 +1,8 @@
-"""A rod with round ends: all within a radius of a line.
+"""Capsule: a rod with round ends, the points within a radius of a line segment.
 
-    d = R + r - |p - c|,   nu = (p - c) / |p - c|      c the point of the line that is nearest to p
+    d = R + r - |p - c|,   nu = (p - c) / |p - c|      c the nearest point of the segment to p
 
-Tangents are those of a ball about c.
+The tangents are those of a ball about c.
 """
 
 from __future__ import annotations
@@ -15,20 +15,24 @@ import casadi as ca
 
 from heelstrike.parameters import check_numbers, static
 from heelstrike.scene.surfaces.base import Surface
-from heelstrike.scene.surfaces.sphere import away
+from heelstrike.scene.surfaces.sphere import radial_axes
 from heelstrike.spatial.vector import SX, constant
 
 
 @dataclass(frozen=True)
 class Capsule(Surface):
-    """A rod about `point`, its middle; with `body=`, a limb."""
+    """Rod with round ends whose middle is `point`; with `body=`, a limb.
+
+    Example:
+        >>> bar = hs.Capsule(hs.Rigid(), name="bar", point=(0.3, 0.0, 0.1), axis=(0.0, 1.0, 0.0))
+    """
 
     radius: float = 0.05
-    """[m]"""
+    """Radius [m]."""
     length: float = 0.2
-    """Of its line, without the round ends [m]."""
+    """Length of the segment, without the round ends [m]."""
     axis: Sequence[float] = static((0.0, 0.0, 1.0))
-    """Along its line; of any length but zero."""
+    """Direction of the segment; any length but zero."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "radius", "length")
 
@@ -44,5 +48,5 @@ class Capsule(Surface):
         axis, offset = constant(self._unit("axis", 3)), place - SX(self.point)
         half = SX(self.length) / 2
         along = ca.fmin(ca.fmax(ca.dot(axis, offset), -half), half)
-        distance, axes = away(offset - along * axis)
+        distance, axes = radial_axes(offset - along * axis)
         return self.radius + radius - distance, axes

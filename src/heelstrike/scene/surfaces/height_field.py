@@ -1,12 +1,12 @@
-"""Ground whose height is given on a grid.
+"""Height field: ground whose height is given on a grid.
 
     h(x, y)  bilinear between the grid's heights
     nu       = (-h_x, -h_y, 1) / |.|
     d        = (h - z) nu_z + r           for a sphere of radius r about the place
 
-d is the distance to the plane that touches the ground below the place: exact on flat parts, and
-good to first order where |r| and depth are small against the cells. Value and slopes come from a
-table that is given to the compiled step at run time: its code knows the grid's size alone.
+d is the distance to the tangent plane of the ground below the place: exact on flat parts, and
+accurate to first order where r and the depth are small against the cells. Value and slopes come
+from a table that the compiled step reads at run time; its code depends on the grid's size only.
 """
 
 from __future__ import annotations
@@ -37,23 +37,28 @@ Heights = Sequence[Sequence[float]] | np.ndarray | str | os.PathLike[str]
 
 @dataclass(frozen=True, eq=False)
 class HeightField(Surface):
-    """A landscape about `point`, which is the middle of the grid at height 0."""
+    """Uneven ground from a grid of heights; `point` is the middle of the grid at height 0.
+
+    Example:
+        >>> bumps = 0.01 * np.random.default_rng(0).random((20, 20))
+        >>> ground = hs.HeightField(hs.Rigid(), name="ground", heights=bumps, size=(2.0, 2.0))
+    """
 
     heights: Heights | Table = ((0.0, 0.0), (0.0, 0.0))
-    """Rows along x, columns along y; or a .png, x to the right and y up, whose grey goes from 0,
-    black, to 1, white; or a .npy with an array."""
+    """Heights, rows along x and columns along y; or a .png file, x to the right and y up, black 0
+    and white 1; or a .npy file."""
     size: Sequence[float] = (1.0, 1.0)
-    """Whole lengths along x and y, from the first height to the last [m]."""
+    """Full lengths along x and y, from the first height to the last [m]."""
     scale: float = 1.0
-    """Metres of height per unit of `heights`."""
+    """Height per unit of `heights` [m]."""
     outside: str = static("hold")
-    """Beyond its edges: "hold", their heights go on; "none", there is no ground."""
+    """Beyond the edges: "hold" continues the height of the edge, "none" has no ground."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size", "scale")
 
     def __post_init__(self) -> None:
         if not isinstance(self.heights, Table):
-            grid = self.table  # refuses what is none
+            grid = self.table  # raises for anything but a grid
             if not isinstance(self.heights, str | os.PathLike):
                 object.__setattr__(self, "heights", grid)
         super().__post_init__()
@@ -63,17 +68,17 @@ class HeightField(Surface):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Heights along x and along y."""
+        """Numbers of heights along x and along y."""
         if isinstance(self.heights, Table):
             return self.heights.port.shape  # type: ignore[return-value]
         return self.table.shape  # type: ignore[return-value]
 
     def from_table(self, table: Table) -> Self:
-        """The same as a step sees it."""
+        """Return a copy whose heights are a table of the compiled step."""
         return replace(self, heights=table)
 
     def structure(self) -> object:
-        """What decides over the compiled code."""
+        """Return what decides the compiled code: the size of the grid, not its heights."""
         return structure_of_fields(self, heights=list(self.shape))
 
     def tangents_vary(self, radius: float, part: int = 0) -> bool:
@@ -96,7 +101,7 @@ class HeightField(Surface):
         return depth, ca.horzcat(first, cross(nu, first), nu).T
 
     def _at(self, u: SX, v: SX) -> tuple[SX, SX]:
-        """Height and its slopes at a row and a column."""
+        """Return the height and its slopes at a row and a column, both fractional."""
         if isinstance(self.heights, Table):
             return self.heights.at2(u, v)
         grid = self.table
@@ -115,7 +120,7 @@ class HeightField(Surface):
 
     @property
     def table(self) -> np.ndarray:
-        """The grid's heights, (along x, along y)."""
+        """Heights as an array, (along x, along y)."""
         given = self.heights
         if isinstance(given, str | os.PathLike):
             path = Path(given).expanduser()
@@ -132,7 +137,7 @@ class HeightField(Surface):
 
 @lru_cache(maxsize=8)
 def _read(path: Path, changed: int) -> np.ndarray:
-    """Heights from a file that was last `changed` then."""
+    """Read heights from a file; `changed` is its time of modification [ns]."""
     if not path.is_file():
         raise HeelstrikeError(
             f"{path}: no such file",

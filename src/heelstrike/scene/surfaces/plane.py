@@ -1,4 +1,4 @@
-"""A half-space.
+"""Plane: a half-space.
 
 d = nu . (point - p) for a point p of a robot          [Sugihara2006] (4)
 """
@@ -18,10 +18,16 @@ from heelstrike.spatial.vector import SX, constant
 
 @dataclass(frozen=True)
 class Plane(Surface):
-    """Everything below a plane through `point` is solid."""
+    """Half-space below a plane through `point`.
+
+    Example:
+        >>> ground = hs.Plane(hs.Elastic(hs.HuntCrossley(k=5e4)), name="ground")
+        >>> ramp = hs.Plane(hs.Rigid(), name="ramp", normal=(-0.2, 0.0, 1.0))
+        >>> scene = hs.Scene(hs.load("hoap1"), ground, ramp)
+    """
 
     normal: Sequence[float] = static((0.0, 0.0, 1.0))
-    """Out of the surface; of any length but zero."""
+    """Outward normal; any length but zero."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -29,7 +35,7 @@ class Plane(Surface):
 
     @property
     def axes(self) -> np.ndarray:
-        """Rows: two tangents and the normal."""
+        """Two tangents and the normal as rows, (3, 3)."""
         return axes_of(self._unit("normal", 3))
 
     def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:

@@ -1,9 +1,9 @@
-"""A solid ball.
+"""Sphere: a solid ball.
 
     d = R + r - |p - c|,   nu = (p - c) / |p - c|      for a sphere of radius r about p
 
-Tangents are x and y, turned with the normal from the top of the ball the short way; at its very
-bottom, where there is no short way, they are turned about x.
+The tangents are x and y, rotated with the normal from the top of the ball along the shortest arc;
+at the very bottom, where no arc is shortest, they are rotated about x.
 """
 
 from __future__ import annotations
@@ -17,18 +17,22 @@ from heelstrike.parameters import check_numbers
 from heelstrike.scene.surfaces.base import Surface
 from heelstrike.spatial.vector import SX
 
-NEAREST = 1e-9
-"""Distance to the centre below which there is no direction from it [m]."""
+MIN_DISTANCE = 1e-9
+"""Distance from the centre below which the normal is taken as z [m]."""
 BOTTOM = 1e-6
-"""1 + nu_z below which a normal points straight down."""
+"""Value of 1 + nu_z below which a normal counts as pointing straight down [-]."""
 
 
 @dataclass(frozen=True)
 class Sphere(Surface):
-    """A ball about `point`; with `body=`, a body's own round part."""
+    """Ball about `point`; with `body=`, a round part of that body.
+
+    Example:
+        >>> stone = hs.Sphere(hs.Rigid(), name="stone", point=(0.1, 0.0, 0.0), radius=0.05)
+    """
 
     radius: float = 0.1
-    """[m]"""
+    """Radius [m]."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "radius")
 
@@ -40,14 +44,14 @@ class Sphere(Surface):
         return True
 
     def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
-        distance, axes = away(place - SX(self.point))
+        distance, axes = radial_axes(place - SX(self.point))
         return self.radius + radius - distance, axes
 
 
-def away(offset: SX) -> tuple[SX, SX]:
-    """The length of an offset from a centre, and the axes of contact whose normal lies along it."""
-    distance = ca.sqrt(ca.fmax(ca.dot(offset, offset), NEAREST**2))
-    inner = distance <= NEAREST
+def radial_axes(offset: SX) -> tuple[SX, SX]:
+    """Return the length of an offset from a centre, and the axes whose normal is along it."""
+    distance = ca.sqrt(ca.fmax(ca.dot(offset, offset), MIN_DISTANCE**2))
+    inner = distance <= MIN_DISTANCE
     return distance, _axes(ca.if_else(inner, ca.vertcat(0, 0, 1), offset / distance))
 
 

@@ -1,4 +1,4 @@
-"""A flight of stairs: treads and risers, which a point touches by a contact each.
+"""Stairs: treads and risers, each of which a point touches by its own contact.
 
 With s along `direction` and z up from `point`, the foot of the first riser, step k has its riser at
 s = k run and its tread at z = (k + 1) rise, k = 0 ... count - 1.
@@ -9,11 +9,11 @@ s = k run and its tread at z = (k + 1) rise, k = 0 ... count - 1.
     d = (k + 1) rise - z               on the treads, normal up
     d = s - (k + 1) run                on the risers, normal against `direction`
 
-So a point near the edge of a tread, its nose, leaves by the nearer of the two faces; and in the
-inner corner, where a tread meets the next riser, it is held by both and pushed by none of the
-others. A sphere meets noses along the line to its centre; it should be smaller than a step.
+A point near the edge of a tread, its nose, thus leaves by the nearer of the two faces. In the inner
+corner, where a tread meets the next riser, both faces hold it and no other face pushes it. A sphere
+touches a nose along the line to its centre; it should be smaller than a step.
 
-The flight ends at its sides, behind its last tread, and one rise below its foot: no face is there.
+The flight ends without a face at its sides, behind its last tread, and one rise below its foot.
 """
 
 from __future__ import annotations
@@ -34,22 +34,26 @@ TREADS, RISERS = 0, 1
 
 @dataclass(frozen=True)
 class Stairs(Surface):
-    """Stairs that rise along `direction`; `point` is the middle of the first riser's foot."""
+    """Stairs that rise along `direction`; `point` is the middle of the first riser's foot.
+
+    Example:
+        >>> stairs = hs.Stairs(hs.Rigid(), name="stairs", point=(0.4, 0.0, 0.0), rise=0.1, run=0.3)
+    """
 
     rise: float = 0.17
     """Height of a step [m]."""
     run: float = 0.29
     """Length of a tread [m]."""
     count: int = static(5)
-    """Steps."""
+    """Number of steps."""
     width: float = 1.0
-    """[m]"""
+    """Width [m]."""
     direction: Sequence[float] = static((1.0, 0.0))
-    """In which it rises, seen from above; of any length but zero."""
+    """Horizontal direction in which the stairs rise, (x, y); any length but zero."""
     landing: float = 0.0
-    """By which the last tread is longer than the others [m]."""
+    """Additional length of the last tread [m]."""
     risers: bool = static(True)
-    """False: treads alone, half the contacts; a toe goes through risers."""
+    """Whether risers can be touched; without them there are half as many contacts."""
 
     parameter_names: ClassVar[tuple[str, ...]] = (
         "point",
@@ -84,17 +88,17 @@ class Stairs(Surface):
         before = ca.logic_and(k >= 0, s - k * self.run < (k + 1) * self.rise - z)
         k = ca.if_else(before, k - 1, k)
         length = self.count * self.run + self.landing
-        room = [self.width / 2 - ca.fabs(aside), length - s, self.rise + z]
+        insides = [self.width / 2 - ca.fabs(aside), length - s, self.rise + z]
         if part == RISERS:
             depth, axes = self._riser(s - (k + 1) * self.run, z - (k + 2) * self.rise, radius)
             depth = ca.if_else(k + 1 < self.count, depth, -self.run)
         else:
             depth, axes = (k + 1) * self.rise - z + radius, constant(axes_of(np.eye(3)[2]))
             depth = ca.if_else(k < 0, -ca.fabs(s), depth)
-        return ends_at(depth, room), axes
+        return ends_at(depth, insides), axes
 
     def _riser(self, behind: SX, above: SX, radius: float) -> tuple[SX, SX]:
-        """Of a place `behind` a riser's plane and `above` its nose."""
+        """Return depth and axes of a place `behind` a riser's plane and `above` its nose [m]."""
         x, y = self._unit("direction", 2)
         back, left = constant(np.array([-x, -y, 0])), constant(np.array([-y, x, 0]))
         if not radius:

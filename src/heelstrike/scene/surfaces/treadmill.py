@@ -1,9 +1,9 @@
-"""A belt.
+"""Treadmill: a moving belt.
 
-    d = height of the belt over the point, along its normal,   u = velocity + speed * along
+    d = height of the belt above the point, along its normal,   u = velocity + speed * along
 
-u is the velocity of its material. The belt ends at its edges and at its thickness: nothing pushes
-sideways, nor up from below.
+u is the velocity of the material. The belt ends without a face at its edges and at its thickness:
+it pushes neither sideways nor upward from below.
 """
 
 from __future__ import annotations
@@ -22,16 +22,22 @@ from heelstrike.spatial.vector import SX, constant
 
 @dataclass(frozen=True)
 class Treadmill(Surface):
-    """A belt whose top has its middle at `point`."""
+    """Moving belt; `point` is the middle of its top.
+
+    Example:
+        >>> belt = hs.Treadmill(hs.Rigid(), name="belt", speed=-0.5)
+        >>> sim = hs.Simulator(hs.Scene(hs.load("hoap1"), belt), control=hs.Servo())
+        >>> sim.parameters["belt.speed"] = -1.0
+    """
 
     speed: float = 1.0
-    """Along `direction` [m/s]."""
+    """Speed of the belt along `direction` [m/s]."""
     direction: Sequence[float] = static((1.0, 0.0))
-    """Seen from above; of any length but zero."""
+    """Horizontal direction of the belt, (x, y); any length but zero."""
     incline: float = static(0.0)
-    """By which the belt rises along `direction` [rad]."""
+    """Slope angle; the belt rises along `direction` [rad]."""
     size: Sequence[float] = (2.0, 0.8, 0.2)
-    """Whole lengths along the belt, across it, and its thickness [m]."""
+    """Full lengths along and across the belt, and its thickness [m]."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "speed", "size")
     velocity_names: ClassVar[tuple[str, ...]] = ("velocity", "speed")
@@ -44,7 +50,7 @@ class Treadmill(Surface):
 
     @property
     def _frame(self) -> np.ndarray:
-        """Rows: along, across, normal."""
+        """Directions along and across the belt, and its normal, as rows, (3, 3)."""
         x, y = self._unit("direction", 2)
         c, s = np.cos(self.incline), np.sin(self.incline)
         return np.array([[c * x, c * y, s], [-y, x, 0], [-s * x, -s * y, c]])
@@ -56,5 +62,5 @@ class Treadmill(Surface):
     def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         along, across, up = ca.vertsplit(constant(self._frame) @ (place - SX(self.point)))
         length, width, thick = ca.vertsplit(SX(self.size))
-        room = [length / 2 - ca.fabs(along), width / 2 - ca.fabs(across), thick + up]
-        return ends_at(radius - up, room), constant(axes_of(self._frame[2]))
+        insides = [length / 2 - ca.fabs(along), width / 2 - ca.fabs(across), thick + up]
+        return ends_at(radius - up, insides), constant(axes_of(self._frame[2]))
