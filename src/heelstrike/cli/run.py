@@ -117,7 +117,7 @@ def chosen_scene(
         document = with_law(document, passed["--law"])
     if "--drop" in passed:
         document = with_drop(document, passed["--drop"])
-    times = {option: passed[option] for option in ("--duration", "--dt") if option in passed}
+    times = {option: value for option, value in passed.items() if option in ("--duration", "--dt")}
     return SceneFile(with_settings(with_values(document, times), settings))
 
 
