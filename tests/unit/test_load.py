@@ -177,7 +177,7 @@ def test_entity_in_another_encoding_is_refused(tmp_path):
 
 
 def test_missing_file_folder_and_name(tmp_path):
-    """Each says what to do next; a name near a bundled one is suggested."""
+    """Each error has a remedy; a name close to a bundled one is suggested."""
     with pytest.raises(LoadError, match="no such file"):
         load(tmp_path / "none.urdf")
     with pytest.raises(LoadError, match="is a folder"):
@@ -273,7 +273,7 @@ WARNED = {
 
 @pytest.mark.parametrize("name", WARNED)
 def test_left_out_with_a_warning(name, tmp_path):
-    """What is not modelled is named, once, and the rest is loaded."""
+    """Each part that is not modelled is named once, and the rest is loaded."""
     text, expected = WARNED[name]
     path = tmp_path / "robot.xml"
     path.write_text(text)

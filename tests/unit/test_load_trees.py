@@ -34,7 +34,7 @@ def test_massless_body_with_armature_is_fine(tmp_path):
 
 
 def test_base_of_an_mjcf(tmp_path):
-    """Freed and fixed: keyframes follow, and a freed base stands where the file draws it."""
+    """Keyframes follow a base that is freed or fixed; a freed base is where the file draws it."""
     path = tmp_path / "robot.xml"
     child = "<body name='b'><joint name='k'/>" + MASS + "</body>"
     keys = "<keyframe><key name='home' qpos='{}'/></keyframe>"
@@ -80,7 +80,7 @@ def test_urdf_products_of_inertia_may_be_left_out(tmp_path):
 
 
 def test_urdf_joint_elements_that_urdfdom_refuses(tmp_path):
-    """What a simulation does not need is not handed on; a missing effort is no limit."""
+    """Elements that a simulation does not need are ignored; a missing effort means no limit."""
     path = tmp_path / "robot.urdf"
     more = (
         "<safety_controller/><calibration rising='x'/><dynamics/>"
@@ -187,7 +187,7 @@ def test_composite_joint_becomes_a_chain():
 
 
 def test_every_bundled_name_loads():
-    """Without a warning: they are ours."""
+    """Bundled robots load without a warning."""
     assert bundled()
     for name in bundled():
         robot = load(name)

@@ -55,18 +55,18 @@ def leg(name, x, y):
 
 
 def quaternion(matrix):
-    """As MJCF writes it."""
+    """Return the quaternion of a rotation in MJCF's order."""
     x, y, z, w = Rotation.from_matrix(matrix).as_quat()
     return f"{w:.17g} {x:.17g} {y:.17g} {z:.17g}"
 
 
 def folded(robot):
-    """The same without what tells that its limbs are mirrored."""
+    """Return the robot without the masks of mirrored entries."""
     return replace(robot, joints=tuple(replace(joint, mirrored={}) for joint in robot.joints))
 
 
 def warp_groups(program):
-    """Sizes of those that are of more than one limb."""
+    """Return the sizes of groups with more than one limb."""
     plan = schedule(program.trace([]))
     assert plan is not None
     return [size for size in plan.sizes if size > 1]
@@ -94,8 +94,8 @@ def test_limbs_of_another_form_are_left_alone(tmp_path):
     assert all("axis" in joint.mirrored for joint in found[5:])
 
 
-def test_two_robots_are_compared_anew(tmp_path):
-    """Whatever the parts say of themselves."""
+def test_masks_of_combined_robots_are_recomputed(tmp_path):
+    """Masks of the parts are recomputed for the whole."""
     robot = quadruped(tmp_path)
     both = hs.combine([folded(robot), folded(robot)])
     assert "axis" in both.joints[-1].mirrored

@@ -41,7 +41,7 @@ def shape(kind, size, vertices=None) -> Shape:
     ],
 )  # fmt: skip
 def test_outline_of_a_turned_shape(kind, size, expected, size_of_points):
-    """Its z axis along x, its centre at (1, 2, 3)."""
+    """The shape has its z axis along x and its centre at (1, 2, 3)."""
     turned = shape(kind, size)
     ours = sorted(outline(turned).round(12).tolist())
     assert ours == sorted([float(x) for x in row] for row in expected)
@@ -78,7 +78,7 @@ def test_edge_points_of_soles_and_free_bodies():
 
 
 def test_rims_of_a_cylinder():
-    """Eight points a rim, on both ends, at the radius."""
+    """Each end has eight points on a rim of the cylinder's radius."""
     points = outline(shape("cylinder", [0.5, 2])) - [1, 2, 3]
     assert len(points) == 16
     np.testing.assert_allclose(np.abs(points[:, 0]), 2)
@@ -87,7 +87,7 @@ def test_rims_of_a_cylinder():
 
 
 def test_spread_keeps_corners_and_covers_the_rest():
-    """Of 3000 points on a sphere and the corners of a cube around it, 64: all corners, no gap."""
+    """64 of 3000 points on a sphere and a cube around it: all corners of the cube, and no gap."""
     rng = np.random.default_rng(0)
     ball = rng.normal(size=(3000, 3))
     ball /= np.linalg.norm(ball, axis=1)[:, None]
@@ -137,7 +137,7 @@ def test_feet_of_known_robots(name, count, size):
 
 
 def test_names_of_points():
-    """After the geom where it has a name, else after the link."""
+    """Points are named after the geom, or after the link of an unnamed one."""
     assert {p.name for p in robot_of("mighty.xml").points} == {
         f"{side}_sole.{k}" for side in "lr" for k in range(4)
     }
@@ -166,7 +166,7 @@ def test_shells_touch_only_where_all_are_asked_for():
 
 
 def test_a_robot_of_shells_alone_stands_on_them(tmp_path):
-    """Contact bits that no plain floor has: taken for feet where there is nothing else."""
+    """Shapes without the contact bit of a plain floor are feet if there are no others."""
     shell = '<geom name="s" type="box" size=".1 .1 .1" contype="2" conaffinity="4"/>'
     sole = '<geom name="c" type="box" size=".1 .1 .1" contype="4" conaffinity="3"/>'
     assert {p.name[0] for p in load(written(tmp_path, shell)).points} == {"s"}
@@ -227,10 +227,10 @@ def test_only_a_free_body_is_alone(tmp_path):
     assert [point.position[2] for point in robot.points] == [-0.1] * 4
 
 
-def test_pictures_and_the_world_do_not_touch(tmp_path):
-    """Geoms without contact bits are only to be seen; the floor is not part of the robot."""
-    seen = '<geom name="v" size=".1" contype="0" conaffinity="0"/><geom name="c" size=".2"/>'
-    robot = load(written(tmp_path, seen), points="all")
+def test_visual_geoms_and_the_world_give_no_points(tmp_path):
+    """Geoms without contact bits are only drawn; the floor is not part of the robot."""
+    visual = '<geom name="v" size=".1" contype="0" conaffinity="0"/><geom name="c" size=".2"/>'
+    robot = load(written(tmp_path, visual), points="all")
     assert [p.name for p in robot.points] == ["c.0"]
     assert [(s.name, s.collides) for s in robot.shapes] == [("v", False), ("c", True)]
 
@@ -249,7 +249,7 @@ def test_feet_are_found_in_the_first_keyframe(tmp_path):
 
 
 def test_points_that_the_user_names(tmp_path):
-    """In the frame of the link or site they are on; a Point is taken as it is."""
+    """Positions are in the frame of the link or site; a Point is used as it is."""
     site = '<site name="s" pos="0 0 1" euler="0 0 1.5707963267948966"/>'
     path = written(tmp_path, site)
     own = Point("mine", 0, np.array([0.0, 0.0, 9.0]), 0.5)
