@@ -33,6 +33,7 @@ from heelstrike.contact.laws.timestep_damper import TimestepDamper
 from heelstrike.contact.restitution import damping_ratio
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError
+from heelstrike.parameters import parameters
 
 IMPLICIT = "implicit"
 NAMES = (
@@ -79,14 +80,16 @@ def friction_of(law: SurfaceLaw) -> Coulomb:
     """Return the coefficients of friction of a law, for a membrane those of its floor."""
     if isinstance(law, MicroMacro):
         return law.rigid.friction
-    friction = getattr(law, "friction", None)
-    if friction is None:
+    if isinstance(law, Rigid | Signorini | FeedbackLinearized):
+        return law.friction
+    if isinstance(law, Elastic) and law.friction is None:
         return Coulomb(0.0, 0.0)
-    mu = getattr(friction, "mu", None)
-    mu_s, mu_k = (getattr(friction, name, mu) for name in ("mu_s", "mu_k"))
+    own = law.friction if isinstance(law, Elastic) else law
+    values = {name: value.item() for name, value in parameters(own).items() if value.size == 1}
+    mu_s, mu_k = (values.get(name, values.get("mu")) for name in ("mu_s", "mu_k"))
     if mu_s is None or mu_k is None:
         raise HeelstrikeError(
-            f"{type(friction).__name__} has no coefficient of friction mu, or mu_s and mu_k",
+            f"{own!r:.60} has no coefficient of friction mu, or mu_s and mu_k",
             path="friction",
             remedy="pass friction=hs.Coulomb(0.8, 0.6)",
         )

@@ -55,8 +55,8 @@ class Bristle(FrictionLaw):
         >>> sim = hs.Simulator(hs.Scene(hs.load("box"), floor), dt=1e-3)
     """
 
-    mu_s: float = parameter(0.8, "1", "coefficient at rest")
-    mu_k: float = parameter(0.6, "1", "coefficient while sliding, at most mu_s")
+    mu_s: float = parameter(0.8, "1", "coefficient of friction at rest")
+    mu_k: float = parameter(0.6, "1", "coefficient of friction while sliding, at most mu_s")
     k_t: float = parameter(2e4, "N/m", "stiffness of the bristle")
     c_t: float = parameter(100.0, "N s/m", "damping of the bristle")
 

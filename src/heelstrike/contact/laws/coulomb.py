@@ -31,8 +31,8 @@ class Coulomb:
         >>> sim = hs.Simulator(hs.Scene(hs.load("box"), floor), dt=1e-3)
     """
 
-    mu_s: float = parameter(1.0, "1", "coefficient at rest")
-    mu_k: float = parameter(0.8, "1", "coefficient while sliding")
+    mu_s: float = parameter(1.0, "1", "coefficient of friction at rest")
+    mu_k: float = parameter(0.8, "1", "coefficient of friction while sliding")
 
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006",)
 

@@ -70,7 +70,7 @@ class Elastic(SurfaceLaw):
         default_factory=Bristle, metadata={MEANING: "a friction law; None: no friction"}
     )
 
-    implicit: bool = static(False, meaning="the force at the end of the step; with hs.Coulomb")
+    implicit: bool = static(False, meaning="True: force at the end of the step; with hs.Coulomb")
 
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006", "Marhefka1996")
 

@@ -51,11 +51,13 @@ class FeedbackLinearized(SurfaceLaw):
     """
 
     kp: float = parameter(500.0, "1/s^2", "acceleration outward per depth")
-    kv: float = parameter(250.0, "1/s", "deceleration per speed, going in and along")
+    kv: float = parameter(250.0, "1/s", "deceleration per speed, going in and along the surface")
     friction: Coulomb = field(default_factory=Coulomb, metadata={MEANING: "hs.Coulomb(...)"})
-    epsilon: float = parameter(1e-6, "m", "depth at which it rests")
-    rule: str = static("consistent", meaning='"consistent", or "paper": literally, with mu_k alone')
-    form: str = static("discrete", meaning='"discrete": any step; "acceleration": also with rk4')
+    epsilon: float = parameter(1e-6, "m", "depth at which a point rests")
+    rule: str = static(
+        "consistent", meaning='"consistent", or "paper": as published, with mu_k alone'
+    )
+    form: str = static("discrete", meaning='"discrete": for any step; "acceleration": also for rk4')
 
     sources: ClassVar[tuple[str, ...]] = ("Rengifo2009",)
 

@@ -50,7 +50,7 @@ class HuntCrossley(NormalLaw):
     alpha: float = parameter(0.2, "s/m", "loss of restitution per impact speed")
     n: float = static(1.0, "1", "exponent >= 1: 1 for flat faces, 3/2 for a sphere on a plane")
     alpha_restitution: float | None = parameter(None, "s/m", "alpha on the way out; None: alpha")
-    adhesive: bool = static(False, meaning="True: not clamped, sticks beyond (22)")
+    adhesive: bool = static(False, meaning="True: do not clamp the force at zero")
 
     sources: ClassVar[tuple[str, ...]] = ("Marhefka1996", "Hunt1975")
 

@@ -34,7 +34,7 @@ class Kinetic(FrictionLaw):
         >>> sim = hs.Simulator(hs.Scene(hs.load("box"), floor), dt=1e-3)
     """
 
-    mu: float = parameter(0.6, "1", "coefficient")
+    mu: float = parameter(0.6, "1", "coefficient of friction")
     epsilon: float = parameter(1e-3, "m/s", "slip speed up to which there is no friction")
 
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006",)

@@ -46,7 +46,7 @@ class LinearSpring(NormalLaw):
     k: float = parameter(2e4, "N/m", "stiffness")
     c: float = parameter(200.0, "N s/m", "damping")
     damping: str = static("compression", meaning='"compression": going in only; "both": also out')
-    adhesive: bool = static(False, meaning="True: tension is kept")
+    adhesive: bool = static(False, meaning="True: keep tension")
 
     sources: ClassVar[tuple[str, ...]] = ("Marhefka1996", "Sugihara2006", "Rengifo2009")
 

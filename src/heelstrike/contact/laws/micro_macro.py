@@ -47,8 +47,10 @@ class MicroMacro(SurfaceLaw):
 
     membrane: Elastic = field(default_factory=Elastic, metadata={MEANING: "hs.Elastic(...)"})
     rigid: Rigid = field(default_factory=Rigid, metadata={MEANING: "hs.Rigid(...)"})
-    thickness: float = parameter(5e-4, "m", "of the membrane")
-    below: str = static("rigid", meaning='"both": the membrane presses on; "rigid": floor alone')
+    thickness: float = parameter(5e-4, "m", "thickness of the membrane")
+    below: str = static(
+        "rigid", meaning='"rigid": the floor alone carries; "both": the membrane too'
+    )
 
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006",)
 

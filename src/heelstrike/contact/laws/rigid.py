@@ -61,14 +61,20 @@ class Rigid(SurfaceLaw):
 
     restitution: float = parameter(0.0, "1", "rebound speed over impact speed")
     friction: Coulomb = field(default_factory=Coulomb, metadata={MEANING: "hs.Coulomb(...)"})
-    rule: str = static("consistent", meaning='"consistent", or "paper": literally')
-    smoothing: float = parameter(1e-2, "1", "compliance of a pass, as a share of the contact's")
+    rule: str = static("consistent", meaning='"consistent", or "paper": literally as published')
+    smoothing: float = parameter(
+        1e-2, "1", "compliance of a solver pass, relative to the contact's own"
+    )
     correction: float = parameter(0.0, "1/s", "outward speed per depth, to push points out")
 
     lam: float = parameter(0.1, "1/kg^2", 'weight of impulses in (33); rule="paper"')
     epsilon: float = parameter(5e-3, "m/s", 'speed up to which a point rests; rule="paper"')
-    bias: str = static("rule", meaning='"keep", "drop", or as the rule does, the term of (19)')
-    forces: str = static("b", meaning='of (21): "b", or "b-hat", gravity alone; rule="paper"')
+    bias: str = static(
+        "rule", meaning='"keep" or "drop" the term of (19); "rule": as the rule does'
+    )
+    forces: str = static(
+        "b", meaning='bias forces of (21): "b"; "b-hat": gravity alone; rule="paper"'
+    )
 
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006",)
 
