@@ -7,8 +7,9 @@ import numpy as np
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.laws.hunt_crossley import HuntCrossley
 from heelstrike.contact.laws.kinetic import Kinetic
+from heelstrike.record.dataset import dataset
 from heelstrike.record.recording import Recording
-from heelstrike.record.variables import VARIABLES, dataset
+from heelstrike.record.variables import VARIABLES
 from heelstrike.step.state import WORKS
 
 RESIDUAL = 0.0125

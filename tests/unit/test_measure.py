@@ -19,9 +19,10 @@ from heelstrike.measure.residuals import outside
 from heelstrike.measure.window import window
 from heelstrike.measure.yardsticks import Yardsticks, yardsticks
 from heelstrike.parameters import parameters
-from heelstrike.record.attributes import ATTRIBUTES
+from heelstrike.record.dataset import dataset
+from heelstrike.record.provenance import ATTRIBUTES
 from heelstrike.record.recording import Recording
-from heelstrike.record.variables import VARIABLES, dataset
+from heelstrike.record.variables import VARIABLES
 from heelstrike.step.state import WORKS
 
 DT, RECORDS, G = 1e-3, 11, 9.81

@@ -17,11 +17,12 @@ import heelstrike as hs
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.laws.kinetic import Kinetic
 from heelstrike.errors import HeelstrikeError
-from heelstrike.record.attributes import ATTRIBUTES
-from heelstrike.record.labels import labels
+from heelstrike.record.dataset import COORDINATES, dataset
+from heelstrike.record.labels import joint_labels
 from heelstrike.record.memory import check_memory, estimate, free_memory
+from heelstrike.record.provenance import ATTRIBUTES
 from heelstrike.record.recording import Recording
-from heelstrike.record.variables import COORDINATES, VARIABLES, dataset
+from heelstrike.record.variables import VARIABLES
 from tests.hopper import COORDS, RESIDUAL, at_end, attributes, hop, over_time
 
 
@@ -53,7 +54,7 @@ def test_one_unit_for_all_joints_is_the_units_of_the_variable():
 @pytest.mark.parametrize("name", ["ball", "foot", "hoap1"])
 def test_labels_of_a_robot_fit_its_coordinates(name):
     robot = hs.load(name)
-    found = labels(robot)
+    found = joint_labels(robot)
     assert len(found["coordinate"]) == len(found["coordinate_unit"]) == robot.nq
     assert len(found["joint"]) == len(found["joint_unit"]) == robot.nv
     assert len(set(found["coordinate"])) == robot.nq
@@ -167,7 +168,7 @@ def test_summary_uses_each_worlds_own_step():
     found = over_time(varied={"dt": dt}).summary().as_dict()
     assert found["simulated"] == pytest.approx(2000 * dt.sum(), rel=1e-12)
     text = str(over_time(varied={"dt": dt}).summary())
-    assert "14 s in 3 worlds together" in text
+    assert "14 s in all 3 worlds together" in text
 
 
 def test_summary_of_a_run_without_contact():
@@ -192,7 +193,7 @@ def test_estimate_is_what_the_arrays_take():
 def test_memory_is_said_above_a_gigabyte_and_refused_above_what_is_free():
     assert check_memory(10**9, free=10**10) is None
     assert check_memory(2 * 10**9, free=10**10) == (
-        "this recording takes 2.0 GB of the 10.0 GB that are free"
+        "this recording takes 2.0 GB of 10.0 GB of free memory"
     )
     with pytest.raises(HeelstrikeError, match=r"take 20.0 GB, but 10.0 GB are free.*every="):
         check_memory(2 * 10**10, free=10**10)
@@ -217,6 +218,6 @@ def test_page_lists_every_variable_with_its_dimensions_and_unit():
     rows = [line.split("|")[1:4] for line in page.splitlines() if line.startswith("| `")]
     found = {name.strip(" `"): (dims.strip(), unit.strip(" `")) for name, dims, unit in rows}
     for name, variable in VARIABLES.items():
-        assert found[name] == (", ".join(variable.dims), variable.units.removeprefix("@"))
+        assert found[name] == (", ".join(variable.dims), variable.units_from or variable.units)
     for name in ATTRIBUTES:
         assert f"`{name}`" in page

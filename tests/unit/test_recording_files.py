@@ -14,9 +14,9 @@ import xarray as xr
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
-from heelstrike.record.attributes import FORMAT
+from heelstrike.record.dataset import dataset
+from heelstrike.record.provenance import FORMAT
 from heelstrike.record.recording import Recording
-from heelstrike.record.variables import dataset
 from tests.hopper import COORDS, at_end, attributes, over_time
 
 
@@ -148,9 +148,9 @@ def test_files_that_are_no_recordings_are_named(tmp_path):
     (tmp_path / "cut.nc").write_bytes(whole[: len(whole) // 2])
     for name, says in [
         ("none.nc", "there is no file .*recordings in that folder: cut.nc, other.nc"),
-        ("text.nc", "is no NetCDF4 file"),
-        ("cut.nc", "is no NetCDF4 file, or a damaged one"),
-        ("other.nc", "but no Heelstrike recording"),
+        ("text.nc", "is not a NetCDF4 file"),
+        ("cut.nc", "is not a NetCDF4 file, or is damaged"),
+        ("other.nc", "but not a Heelstrike recording"),
         ("", "is a folder"),
     ]:
         with pytest.raises(HeelstrikeError, match=says):

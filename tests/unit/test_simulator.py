@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from heelstrike.record.derived import standard
+from heelstrike.record.variables import standard
 from heelstrike.simulate import rollout
 from heelstrike.simulate.target import Target
 

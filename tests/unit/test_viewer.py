@@ -403,7 +403,7 @@ def test_mistakes_are_sentences(capsys, tmp_path, monkeypatch, standing):
         (): "pass recordings",
         ("nothing",): "no scene 'nothing'",
         ("gone.nc",): "there is no file 'gone.nc'",
-        ("notes.nc",): "'notes.nc' is no NetCDF4 file",
+        ("notes.nc",): "'notes.nc' is not a NetCDF4 file",
         ("end.nc",): "holds no q over time",
         ("my.urdf",): "heelstrike view --robot my.urdf",
         ("stand", "push"): "2 scenes cannot be shown together",

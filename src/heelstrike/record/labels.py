@@ -1,12 +1,15 @@
-"""Names and units of a robot's coordinates: what stands beside q and v in a recording.
+"""Labels of a recording's dimensions: entries of q and v, contact points, bodies, sensors.
 
-A joint of one coordinate lends it its name; the parts of others are told apart by a dot: `root.x`
-to `root.qw` of a free joint's position and quaternion, `root.vx` to `root.wz` of its twist.
+The coordinate of a joint that has only one is called like the joint. Others have a suffix:
+`root.x` to `root.qw` of a free joint's position and quaternion, `root.vx` to `root.wz` of its
+twist.
 """
 
 from __future__ import annotations
 
-from heelstrike.robot.robot import Robot
+from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.scene.scene import bodies_in
+from heelstrike.step.plan import StepPlan
 
 COORDINATES = {  # kind: parts of q, their units
     "revolute": ("", "rad"),
@@ -26,8 +29,8 @@ VELOCITIES = {  # kind: parts of v, units of the motions
 }
 
 
-def labels(robot: Robot) -> dict[str, list[str]]:
-    """The coordinates `coordinate`, `coordinate_unit`, `joint` and `joint_unit`."""
+def joint_labels(robot: Robot) -> dict[str, list[str]]:
+    """Return the coordinates `coordinate`, `coordinate_unit`, `joint` and `joint_unit`."""
     found: dict[str, list[str]] = {
         "coordinate": [],
         "coordinate_unit": [],
@@ -39,4 +42,24 @@ def labels(robot: Robot) -> dict[str, list[str]]:
             parts, units = table[joint.kind]
             found[of] += [f"{joint.name}.{part}" for part in parts.split()] or [joint.name]
             found[f"{of}_unit"] += units.split()
+    return found
+
+
+def dimension_labels(plan: StepPlan) -> dict[str, list[str]]:
+    """Return the labels of every dimension of a recording but time."""
+    pairs, robot = plan.scene.pairs, plan.robot
+    found = joint_labels(robot)
+    if pairs:
+        found |= {
+            "point": [pair.name for pair in pairs],
+            "surface": [plan.scene.surfaces[pair.surface].name for pair in pairs],
+            "point_law": [pair.law for pair in pairs],
+            "point_body": [
+                "world" if pair.point.body == WORLD else robot.bodies[pair.point.body].name
+                for pair in pairs
+            ],
+            "body": [robot.bodies[i].name for i in bodies_in(pairs)],
+        }
+    if plan.sensors:
+        found["sensor"] = list(plan.sensors)
     return found

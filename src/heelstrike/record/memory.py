@@ -16,9 +16,9 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.record.variables import AXES, VARIABLES, known
 
 LARGE = 10**9
-"""Bytes from which a run says what it takes."""
+"""Size above which a run reports the memory that it takes [bytes]."""
 WIDTHS = {"b": 1, "i": 8}
-"""Bytes of what is no floating number."""
+"""Bytes of a number by its kind, where it is no floating number."""
 
 
 def estimate(
@@ -28,9 +28,14 @@ def estimate(
     records: int,
     dtype: str = "float64",
 ) -> int:
-    """Bytes of the named variables; `coords` as for `variables.dataset`.
+    """Return the size of a recording [bytes].
 
-    A variable that is known at the end only counts once, not at every record.
+    Args:
+        variables: names; those that are known at the end only count once, not at every record.
+        coords: labels of the dimensions, as for `dataset`.
+        worlds: number of worlds.
+        records: number of records.
+        dtype: type of the floating numbers.
     """
     sizes = {"axis": len(AXES)} | {name: len(values) for name, values in coords.items()}
     total = 0
@@ -43,23 +48,24 @@ def estimate(
 
 
 def check_memory(needed: int, free: int | None = None) -> str | None:
-    """A sentence for the user where a recording is large; an error where there is no room."""
+    """Return a note if a recording of `needed` bytes is large; raise if it exceeds `free` bytes."""
     free = free_memory() if free is None else free
     if needed > free:
         raise HeelstrikeError(
-            f"this recording would take {_gigabytes(needed)}, but {_gigabytes(free)} are free; "
-            'record less often (every=10), less (record=["com", "force"]), only the end '
-            '(record="final"), or run fewer worlds at a time'
+            f"this recording would take {_gigabytes(needed)}, but {_gigabytes(free)} are free",
+            path="record",
+            remedy='record less often (every=10), fewer variables (record=["com", "force"]) or the '
+            'end alone (record="final"), or run fewer worlds at a time',
         )
     if needed > LARGE:
-        return f"this recording takes {_gigabytes(needed)} of the {_gigabytes(free)} that are free"
+        return f"this recording takes {_gigabytes(needed)} of {_gigabytes(free)} of free memory"
     return None
 
 
 def free_memory() -> int:
-    """Bytes that a program may still take; all of the machine's where the system does not say."""
+    """Return the free memory [bytes], or all of the machine's if the system does not report it."""
     try:
-        with open("/proc/meminfo") as file:  # counts what the system would give up, too
+        with open("/proc/meminfo") as file:  # includes caches that the system would free
             found = dict(line.split(":", 1) for line in file)
         return int(found["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):

@@ -1,30 +1,88 @@
-"""What a recording must say so that its run can be repeated."""
+"""Provenance of a recording: everything needed to reproduce its run, as attributes in JSON.
+
+Each attribute of a file is a string of JSON, in which Python's NaN and Infinity may occur. Values
+that were varied are kept in full precision as coordinates of the world; the attribute `varied`
+lists their paths.
+"""
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
 import heelstrike
-from heelstrike.record.labels import labels
-from heelstrike.robot.robot import WORLD
+from heelstrike.errors import HeelstrikeError
 from heelstrike.scene.controller import Controller
-from heelstrike.scene.scene import bodies_in
 from heelstrike.step.control import Direct
 from heelstrike.step.plan import StepPlan
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+FORMAT = "heelstrike_recording"
+"""Attribute that marks a recording; its value is the version of the format."""
+VERSION = 1
 PACKAGES = ("casadi", "llvmlite", "numpy", "pin")
+"""Packages whose versions decide over the numbers of a run."""
+
+ATTRIBUTES: dict[str, str] = {
+    "robot": "name or file of the robot",
+    "scene": "surfaces and gravity",
+    "laws": "laws of surfaces by name, of bodies by theirs",
+    "parameters": "every run-time parameter by its path",
+    "control": "what drives the joints; null for none",
+    "dt": "time step [s]",
+    "integrator": "symplectic, euler or rk4",
+    "dtype": "number type of the computation",
+    "device": "cpu or cuda",
+    "duration": "simulated time [s]",
+    "steps": "number of steps",
+    "every": "steps from one record to the next",
+    "seed": "seed of the random numbers; null where none were drawn",
+    "wall_time": "time that the run took [s]; null of a sweep",
+    "created": "when, in UTC, as ISO 8601 writes it; null of a sweep",
+    "versions": "of Heelstrike, Python and the packages that decide over the numbers",
+}
+"""Attributes that every recording has, and their meanings."""
+OPTIONAL_ATTRIBUTES: dict[str, str] = {
+    "varied": "{path: a value for each world}",
+    "robot_source": "where the robot was loaded from",
+    "math": "exact or fast",
+    "sweep": "what a sweep varied and where its worlds began",
+}
 
 
-def described(plan: StepPlan) -> dict[str, Any]:
-    """Robot, scene, laws, control and integrator."""
+@runtime_checkable
+class WrittenAsFunction(Protocol):
+    """A law that a user wrote as a function."""
+
+    source: str
+    """Text of the function."""
+
+    @property
+    def traced(self) -> Named: ...
+
+    def own_parameters(self) -> Mapping[str, Any]: ...
+
+
+class Named(Protocol):
+    """An object with a name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def describe_plan(plan: StepPlan) -> dict[str, Any]:
+    """Return the attributes that a plan decides: robot, scene, laws, control and integrator."""
     scene = plan.scene
     return {
         "robot": plan.robot.name,
@@ -42,33 +100,13 @@ def described(plan: StepPlan) -> dict[str, Any]:
             "world_points": [[*point.position, point.radius] for point in scene.points],
         },
         "laws": scene.laws,
-        "control": _control(plan),
+        "control": _describe_control(plan),
         "integrator": plan.integrator,
     }
 
 
-def coordinates(plan: StepPlan) -> dict[str, Any]:
-    """Labels of a recording's dimensions, but time."""
-    pairs, robot = plan.scene.pairs, plan.robot
-    found: dict[str, Any] = labels(robot)
-    if pairs:
-        found |= {
-            "point": [pair.name for pair in pairs],
-            "surface": [plan.scene.surfaces[pair.surface].name for pair in pairs],
-            "point_law": [pair.law for pair in pairs],
-            "point_body": [
-                "world" if pair.point.body == WORLD else robot.bodies[pair.point.body].name
-                for pair in pairs
-            ],
-            "body": [robot.bodies[i].name for i in bodies_in(plan.scene.pairs)],
-        }
-    if plan.sensors:
-        found["sensor"] = list(plan.sensors)
-    return found
-
-
-def circumstances(parameters: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Parameters, time and versions."""
+def describe_run(parameters: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Return the attributes of a run at this moment: parameters, time of day and versions."""
     return {
         "parameters": {path: value.tolist() for path, value in parameters.items()},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -80,7 +118,58 @@ def circumstances(parameters: Mapping[str, np.ndarray]) -> dict[str, Any]:
     }
 
 
-def _control(plan: StepPlan) -> dict[str, Any] | None:
+def encode_attributes(attrs: Mapping[str, object]) -> dict[str, str | int]:
+    """Return attributes as a file holds them; raise if one is missing or unknown."""
+    missing = [name for name in ATTRIBUTES if name not in attrs]
+    unknown = [name for name in attrs if name not in ATTRIBUTES | OPTIONAL_ATTRIBUTES]
+    if missing:
+        raise HeelstrikeError(f"a recording lacks the attributes {', '.join(missing)}")
+    if unknown:
+        raise HeelstrikeError(f"a recording has no attributes {', '.join(unknown)}")
+    varied: Any = attrs.get("varied") or {}
+    values = {**attrs, "varied": list(varied)}
+    return {FORMAT: VERSION} | {name: _json(name, value) for name, value in values.items()}
+
+
+def decode_attributes(data: xr.Dataset) -> dict[str, Any]:
+    """Return the attributes of a dataset as values; text that is no JSON is returned as it is."""
+    info = {name: _value(text) for name, text in data.attrs.items() if name != FORMAT}
+    paths = [name for name in info.get("varied", ()) if name in data.coords]
+    return info | {"varied": {path: np.asarray(data[path].values) for path in paths}}
+
+
+def to_json(value: object) -> object:
+    """Return a JSON value for an array, a path, or a dataclass, which gets its class as `kind`."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, WrittenAsFunction):
+        return {"kind": value.traced.name, **value.own_parameters(), "source": value.source}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {"kind": type(value).__name__} | {
+            f.name: getattr(value, f.name) for f in fields(value)
+        }
+    raise TypeError(f"JSON has no form for {type(value).__name__} {value!r}")
+
+
+def _json(name: str, value: object) -> str:
+    try:
+        return json.dumps(value, default=to_json)
+    except (TypeError, ValueError) as error:
+        raise HeelstrikeError(f"the attribute '{name}' cannot be written: {error}") from error
+
+
+def _value(text: object) -> Any:
+    if not isinstance(text, str):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _describe_control(plan: StepPlan) -> dict[str, Any] | None:
     control = plan.control
     if isinstance(control, Direct):
         return None

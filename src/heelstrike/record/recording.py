@@ -1,10 +1,4 @@
-"""What a run leaves: values with names, dimensions and units, and all that is needed to repeat it.
-
-run = sim.run(2.0)
-run.data["normal_force"].sum("point")       # an xarray.Dataset, see variables.py
-run.info["dt"]                              # see attributes.py
-run.save("drop.nc"); run = hs.Recording.load("drop.nc")
-"""
+"""Recordings: labelled values of a run with units, and all that is needed to reproduce it."""
 
 from __future__ import annotations
 
@@ -15,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
-from heelstrike.record.attributes import FORMAT, VERSION, decoded
-from heelstrike.record.file_names import with_file_names, with_paths
+from heelstrike.record.dataset import with_file_names, with_paths
+from heelstrike.record.provenance import FORMAT, VERSION, decode_attributes
 from heelstrike.record.summary import Summary
 
 if TYPE_CHECKING:
@@ -29,47 +23,68 @@ PathLike = str | os.PathLike[str]
 
 
 class Recording:
-    """A run's values over worlds and time, or at the end of many worlds."""
+    """Values of a run over worlds and time, or at the end of many worlds.
+
+    `Simulator.run` returns one; `Recording.load` reads one from a file.
+
+    Example:
+        ```python
+        run = sim.run(2.0)
+        run.data["normal_force"].sum("point")     # an xarray.DataArray (world, time)
+        run.info["dt"]                            # how the run was made
+        run.save("drop.nc")
+        run = hs.Recording.load("drop.nc")
+        ```
+    """
 
     def __init__(
         self, data: xr.Dataset | Callable[[], xr.Dataset], robot: Robot | None = None
     ) -> None:
-        """Of a dataset, or of what makes one when it is first looked at."""
+        """Take a dataset, or a function that makes one when it is first needed.
+
+        Args:
+            data: the dataset, as `heelstrike.record.dataset` labels it.
+            robot: the robot that was simulated; None loads it again when it is needed.
+        """
         self._data = data
         self._robot = robot
 
     @property
     def data(self) -> xr.Dataset:
-        """Every recorded variable, with units, labels and the attributes of the run."""
+        """Every recorded variable, with units, labels and the attributes of the run.
+
+        docs/recording.md lists the variables.
+        """
         if callable(self._data):
             self._data = self._data()
         return self._data
 
     @property
     def info(self) -> dict[str, Any]:
-        """What was run: robot, scene, laws, parameters, dt, integrator, versions, seed, ..."""
-        return decoded(self.data)
+        """Provenance of the run: robot, scene, laws, parameters, dt, integrator, versions, ..."""
+        return decode_attributes(self.data)
 
     @property
     def robot(self) -> Robot:
-        """The robot that was simulated; of a recording from a file it is loaded again."""
+        """The robot that was simulated; for a recording from a file it is loaded again."""
         if self._robot is None:
             from heelstrike.robot.load import reload
 
             source = self.info.get("robot_source")
             if source is None:
                 raise HeelstrikeError(
-                    f"this recording does not say where '{self.info['robot']}' was loaded from; "
-                    "give the robot, as robot=hs.load(...)"
+                    f"this recording does not say where '{self.info['robot']}' was loaded from",
+                    path="robot_source",
+                    remedy="pass the robot, robot=hs.load(...)",
                 )
             self._robot = reload(source)
         return self._robot
 
     def save(self, path: PathLike) -> Path:
-        """Writes a NetCDF4 file, whole or not at all; returns its path."""
+        """Write a NetCDF4 file, whole or not at all, and return its path."""
         plain = with_file_names(self.data.copy())
         for variable in plain.variables.values():
-            # NaN stands for itself; what a former file decided is forgotten
+            # NaN is stored as it is; encodings of an earlier file are dropped
             variable.encoding = {"_FillValue": None} if variable.dtype.kind == "f" else {}
         with whole_file(path) as part:
             try:
@@ -80,27 +95,35 @@ class Recording:
 
     @classmethod
     def load(cls, path: PathLike) -> Recording:
-        """A recording that `save` wrote, read into memory."""
+        """Read a recording that `save` wrote into memory."""
         import xarray as xr
 
         place = Path(path)
         if os.path.isdir(place):
-            raise HeelstrikeError(f"'{path}' is a folder; name a recording in it")
+            raise HeelstrikeError(
+                f"'{path}' is a folder", path=os.fspath(path), remedy="name a recording in it"
+            )
         if not os.path.exists(place):
-            raise HeelstrikeError(f"there is no file '{path}'{_others(place.parent)}")
+            raise HeelstrikeError(
+                f"there is no file '{path}'", path=os.fspath(path), remedy=_others(place.parent)
+            )
         try:
             data = xr.load_dataset(place, engine="h5netcdf")
         except PermissionError as error:
-            raise HeelstrikeError(f"'{path}' may not be read by you") from error
+            raise HeelstrikeError(
+                f"cannot read '{path}': permission denied", path=os.fspath(path)
+            ) from error
         except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
             raise HeelstrikeError(
-                f"'{path}' is no NetCDF4 file, or a damaged one; Recording.save writes them"
+                f"'{path}' is not a NetCDF4 file, or is damaged",
+                path=os.fspath(path),
+                allowed="a file that Recording.save wrote",
             ) from error
         _check(path, data)
         return cls(with_paths(data))
 
     def summary(self) -> Summary:
-        """Speed, failures, peaks, energy balance and where it ended; prints itself."""
+        """Return speed, failures, peaks, energy balance and final state; it prints as a table."""
         return Summary(self.data)
 
     def plot(
@@ -109,17 +132,22 @@ class Recording:
         world: int = 0,
         path: PathLike | None = None,
     ) -> Figure:
-        """A figure: the usual panels, or one for each named variable.
+        """Return a figure of the usual panels, or with one panel per variable.
 
-        Over time it shows one world; a recording of the end alone shows all worlds. With `path` it
-        is written there, whole or not at all, and needs no display.
+        Args:
+            variables: names of variables; None for the usual panels.
+            world: world that is shown over time; a recording of the end alone shows all worlds.
+            path: file to write the figure to, whole or not at all; no display is needed.
         """
         from heelstrike.view.figures.recording import draw
 
         return draw(self.data, variables, world, path)
 
     def film_strip(self, path: PathLike, **options: Any) -> Path:
-        """Writes pictures of the robot at several times, in a row; see `view.strip.film_strip`."""
+        """Write pictures of the robot at several times, in a row, and return the path.
+
+        The options are those of `heelstrike.view.render.film_strip.film_strip`.
+        """
         from heelstrike.view.render.film_strip import film_strip
 
         return film_strip(self, path, **options)
@@ -132,21 +160,25 @@ class Recording:
 
 
 def _check(path: PathLike, data: xr.Dataset) -> None:
-    """That a file is a recording, and not one of the future."""
+    """Raise if a file is no recording, or has a later format."""
     version = data.attrs.get(FORMAT)
     if version is None:
         raise HeelstrikeError(
-            f"'{path}' is a NetCDF file, but no Heelstrike recording: it lacks the attribute "
-            f"'{FORMAT}' that Recording.save writes; read it by xarray.open_dataset"
+            f"'{path}' is a NetCDF file but not a Heelstrike recording: it lacks the attribute "
+            f"'{FORMAT}' that Recording.save writes",
+            path=os.fspath(path),
+            remedy="read it with xarray.open_dataset",
         )
     if version > VERSION:
         raise HeelstrikeError(
-            f"'{path}' has format {version}, this Heelstrike reads up to {VERSION}; "
-            "install a newer one"
+            f"'{path}' has format {version}, but this version of Heelstrike reads formats up to "
+            f"{VERSION}",
+            path=os.fspath(path),
+            remedy="install a newer version",
         )
 
 
 def _others(folder: Path) -> str:
-    """The recordings that are there instead."""
+    """Return the recordings that a folder holds, in words."""
     names = sorted(path.name for path in folder.glob("*.nc"))[:8]
-    return f"; recordings in that folder: {', '.join(names)}" if names else ""
+    return f"recordings in that folder: {', '.join(names)}" if names else ""

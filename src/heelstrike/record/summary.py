@@ -1,9 +1,9 @@
-"""A run in a few lines: what was simulated, how fast, what failed, what touched how hard, and
-whether the energy adds up.
+"""Summary of a run: what was simulated, its speed, failures, peaks and energy balance.
 
     residual = change of (kinetic + potential) - sum of the works          [J]
 
-closes to the integrator's order; of several worlds the worst is told.
+The residual vanishes with dt as the integrator's order says; of several worlds the largest is
+reported.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heelstrike.record.attributes import decoded
+from heelstrike.record.provenance import decode_attributes
 from heelstrike.step.state import WORKS
 
 if TYPE_CHECKING:
@@ -23,20 +23,21 @@ if TYPE_CHECKING:
 WIDTH = 80
 MARGIN = 14
 LEFT_OUT = ("kind", "source", "reference")
-"""Parts of a law or of a control that do not go into a line."""
+"""Parts of a law or of a control that the summary leaves out."""
 AT_REST = 1e-3
-"""Largest |v| of a robot that rests [rad/s, m/s]."""
+"""Largest |v| of a robot at rest [rad/s, m/s]."""
 
 
 class Shown:
-    """Shows itself at a prompt and by print(); `as_dict()` holds the same as plain values."""
+    """Table of values that prints itself; `as_dict()` returns them for other programs."""
 
     def __init__(self, values: dict[str, Any], lines: Iterable[tuple[str, str]]) -> None:
+        """Take the values, and the rows of the table as (name, text)."""
         self._values = values
         self._text = "\n".join(row(name, text) for name, text in lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """Numbers, strings, lists and dicts, ready for JSON; what was not recorded is left out."""
+        """Return numbers, strings, lists and dicts, ready for JSON, of all that was recorded."""
         return dict(self._values)
 
     def __str__(self) -> str:
@@ -46,16 +47,17 @@ class Shown:
 
 
 class Summary(Shown):
-    """Of a recording."""
+    """Summary of a recording."""
 
     def __init__(self, data: xr.Dataset) -> None:
+        """Take the dataset of a recording."""
         values = _run(data) | _worst(data) | _end(data)
         super().__init__(values, _lines(values))
 
 
 def _run(data: xr.Dataset) -> dict[str, Any]:
-    """What was simulated, and how fast."""
-    info = decoded(data)
+    """Return what was simulated, and the speed."""
+    info = decode_attributes(data)
     worlds = data.sizes["world"]
     steps = data["steps"].values if "steps" in data else np.full(worlds, info["steps"])
     # nominal, or each world's own
@@ -86,14 +88,14 @@ def _run(data: xr.Dataset) -> dict[str, Any]:
 
 
 def _with_laws(data: xr.Dataset) -> list[str]:
-    """Bodies, or bodies on surfaces, whose own law holds somewhere."""
+    """Return the bodies, or bodies on surfaces, that have a law of their own."""
     if "point_law" not in data.coords:
         return []
     return sorted(set(data["point_law"].values.tolist()) - set(data["surface"].values.tolist()))
 
 
 def _worst(data: xr.Dataset) -> dict[str, Any]:
-    """The hardest and the deepest contact, and where."""
+    """Return the largest force and depth of a contact, and where they occurred."""
     found: dict[str, Any] = {}
     for name, series in (("peak_force", "normal_force"), ("peak_depth", "depth")):
         if name in data:
@@ -117,7 +119,7 @@ def _worst(data: xr.Dataset) -> dict[str, Any]:
 
 
 def _end(data: xr.Dataset) -> dict[str, Any]:
-    """Where it ended: height, energy, motion."""
+    """Return height, speed and energy balance at the end."""
     found: dict[str, Any] = {}
     if "com" in data:
         height = _last(data["com"]).sel(axis="z").values
@@ -135,10 +137,10 @@ def _end(data: xr.Dataset) -> dict[str, Any]:
 
 
 def energy(data: xr.Dataset) -> dict[str, np.ndarray] | None:
-    """Change of energy, work and residual of each world from the first record to the last [J].
+    """Return change of energy, work and residual of each world over the recording [J].
 
-    `exchanged` adds up the range of each, a measure for the residual. None unless both energies
-    and every work were recorded over time.
+    `exchanged`, the sum of the ranges of energies and works, is a scale for the residual. The
+    result is None unless both energies and every work were recorded over time.
     """
     needed = ["kinetic", "potential", *WORKS]
     if any(name not in data or "time" not in data[name].dims for name in needed):
@@ -151,7 +153,7 @@ def energy(data: xr.Dataset) -> dict[str, np.ndarray] | None:
 
 
 def describe(law: object) -> str:
-    """A law from its attributes: Elastic(HuntCrossley(k=50000, alpha=0.4), Kinetic(mu=0.6))."""
+    """Return a law in one line: Elastic(HuntCrossley(k=50000, alpha=0.4), Kinetic(mu=0.6))."""
     if not isinstance(law, dict):
         return f"{law:g}" if isinstance(law, float) else str(law)
     parts = [
@@ -167,7 +169,7 @@ def _last(values: xr.DataArray) -> xr.DataArray:
 
 
 def _lines(values: dict[str, Any]) -> list[tuple[str, str]]:
-    """Rows of name and text."""
+    """Return the rows of the table, (name, text)."""
     lines = [("robot", str(values["robot"]))]
     for name, law in values["laws"].items():
         owner = "body" if name in values["bodies"] else "surface"
@@ -176,7 +178,7 @@ def _lines(values: dict[str, Any]) -> list[tuple[str, str]]:
         lines.append(("control", describe(values["control"])))
     span = f"{values['duration']:g} s"
     if "dt" in values["varied"]:
-        span = f"{values['simulated']:g} s in {values['worlds']} worlds together"
+        span = f"{values['simulated']:g} s in all {values['worlds']} worlds together"
     elif values["worlds"] > 1:
         span += f" in each of {values['worlds']} worlds"
     lines.append(("simulated", f"{span}, {values['steps']} steps"))
@@ -210,7 +212,7 @@ def _end_lines(values: dict[str, Any]) -> list[tuple[str, str]]:
         e = values["energy"]
         share = ""
         if e["exchanged"]:
-            share = f" ({abs(e['residual']) / e['exchanged']:.1e} of what was exchanged)"
+            share = f" ({abs(e['residual']) / e['exchanged']:.1e} of the energy exchanged)"
         where = f", world {e['world']}" if values["worlds"] > 1 else ""
         text = f"change {e['change']:.4g} J, work {e['work']:.4g} J, residual {e['residual']:.2g} J"
         lines.append(("energy", text + share + where))
@@ -225,7 +227,7 @@ def _failures(failures: list[dict[str, int]]) -> str:
 
 
 def _counted(number: float) -> str:
-    """Three digits, and thousands told apart."""
+    """Return a number with three digits and separated thousands."""
     return f"{number:.3g}" if number < 1e3 else f"{float(f'{number:.3g}'):,.0f}"
 
 
@@ -237,6 +239,7 @@ def _peak(peak: dict[str, Any], unit: str, scale: float, many: bool) -> str:
 
 
 def row(name: str, text: str) -> str:
+    """Return a row of a table: a name, and a text that is wrapped beside it."""
     return textwrap.fill(
         text,
         WIDTH,

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.record.derived import derived
-from heelstrike.record.provenance import circumstances, coordinates, described
+from heelstrike.record.dataset import dataset
+from heelstrike.record.labels import dimension_labels
+from heelstrike.record.provenance import describe_plan, describe_run
 from heelstrike.record.recording import Recording
-from heelstrike.record.variables import dataset
+from heelstrike.record.variables import derive
 from heelstrike.scene.scene import Scene, bodies_in
 from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.rollout import Rollout
@@ -30,14 +31,14 @@ def recorded(
     """Return the recording of a rollout that started from the state `before`."""
     plan, parameters = compiled.plan, compiled.parameters
     dt = parameters["dt"].reshape(-1, 1)
-    labels = coordinates(plan)
+    labels = dimension_labels(plan)
     if variables:
         records = len(next(iter(made.values.values()))[0])
         times = (before["clock"] + every * np.arange(records)) * dt
         labels["time"] = times[0] if np.ptp(times, axis=0).max() == 0 else times
     varied = {path: parameters[path] for path in vary if parameters[path].ndim == 2}
     rest = {path: value for path, value in parameters.items() if path not in varied}
-    attrs = described(plan) | circumstances(rest)
+    attrs = describe_plan(plan) | describe_run(rest)
     attrs |= {
         "dt": float(dt[0, 0]),
         "dtype": compiled.target.dtype,
@@ -55,7 +56,7 @@ def recorded(
 
     def labelled() -> xr.Dataset:
         finals = final_values(scene, before, after)
-        return dataset(derived(variables, made.values), finals, labels, attrs)
+        return dataset(derive(variables, made.values), finals, labels, attrs)
 
     return Recording(labelled, plan.robot)
 

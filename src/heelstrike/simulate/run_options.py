@@ -8,7 +8,7 @@ import numpy as np
 
 from heelstrike.dynamics.integrate import INTEGRATORS
 from heelstrike.errors import HeelstrikeError, ParameterError, at_path
-from heelstrike.record.derived import check_variables, standard
+from heelstrike.record.variables import check_variables, standard
 from heelstrike.scene.controller import Controller
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo, ServoPlan

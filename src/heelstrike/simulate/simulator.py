@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeWarning
-from heelstrike.record.derived import check_variables, derived, needed
+from heelstrike.record.labels import dimension_labels
 from heelstrike.record.memory import check_memory, estimate
-from heelstrike.record.provenance import coordinates
 from heelstrike.record.recording import Recording
+from heelstrike.record.variables import check_variables, derive, needed_outputs
 from heelstrike.scene.controller import Controller
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
@@ -256,7 +256,7 @@ class Simulator:
         compiled, vary = self.compiled, vary or {}
         every = positive_integer("every", every)
         kept = recorded_variables(self.plan, record, worlds or self.worlds)
-        outputs = tuple(needed(kept))
+        outputs = tuple(needed_outputs(kept))
         self._prepare(worlds, vary, outputs)
         for path, value in vary.items():
             self.parameters[path] = value
@@ -264,7 +264,9 @@ class Simulator:
         if q0 is not None or v0 is not None:
             compiled.batch(outputs)  # so that the step is compiled once
             self.reset(q0=q0, v0=v0)
-        size = estimate(kept, coordinates(self.plan), self.worlds, count // every + 1, self.dtype)
+        size = estimate(
+            kept, dimension_labels(self.plan), self.worlds, count // every + 1, self.dtype
+        )
         if (note := check_memory(2 * size)) is not None:  # outputs beside variables
             warnings.warn(note, HeelstrikeWarning, stacklevel=2)
         batch = compiled.batch(outputs)
@@ -337,8 +339,8 @@ class Simulator:
             names: variables, such as "com" or "normal_force".
         """
         check_variables(self.scene, names, self.plan.sensors)
-        values = self.compiled.observe(needed(names))
-        found = derived(names, {name: x[:, None] for name, x in values.items()})
+        values = self.compiled.observe(needed_outputs(names))
+        found = derive(names, {name: x[:, None] for name, x in values.items()})
         return {name: array[:, 0] for name, array in found.items()}
 
     def linearize(self, *inputs: str) -> StepDerivatives:
@@ -378,7 +380,9 @@ class Simulator:
 
     def compile(self, record: str | Sequence[str] | None = None) -> None:
         """Compile now what a run with this `record` would compile."""
-        self.compiled.batch(tuple(needed(recorded_variables(self.plan, record, self.worlds))))
+        self.compiled.batch(
+            tuple(needed_outputs(recorded_variables(self.plan, record, self.worlds)))
+        )
 
     def twin(self) -> Simulator:
         """Return a simulator of one world with the same scene, parameters and start.

@@ -1,4 +1,4 @@
-"""Numbers of a law for a robot: from a wanted depth, restitution and step, with reasons.
+"""Choose the numbers of a law for a robot from a depth, a restitution and a step, with reasons.
 
     found = hs.suggest(hs.load("hoap1"), "hunt-crossley", dt=1e-3, depth=1e-3, restitution=0.3)
     print(found); hs.Plane(law=found.law)
@@ -6,10 +6,10 @@
 The points within 3 mm of the lowest one carry the weight in equal shares. With A their normal block
 of J H^-1 J^T, armature and implicit servo in H,
 
-    1 / lambda_max(A)      the mass that decides over stability
-    1^T A^-1 1             the mass that all of them stop together, which decides over rebound
+    1 / lambda_max(A)      effective mass, which limits stability
+    1^T A^-1 1             mass that all of them stop together, which determines the rebound
 
-contact/choose has what follows from these.
+contact/choose derives the numbers from these.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from heelstrike.contact.law import NormalLaw
 from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass, struck_mass
-from heelstrike.errors import HeelstrikeError
-from heelstrike.record.attributes import plain
+from heelstrike.errors import HeelstrikeError, ParameterError
+from heelstrike.record.provenance import to_json
 from heelstrike.record.summary import describe
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.scene.scene import Scene
@@ -36,13 +36,13 @@ from heelstrike.scene.surfaces import Plane
 from heelstrike.simulate.start import contacts_at, touching_groups
 
 WIDTH = 80
-FAR = 0.05
-"""Surfaces farther off than the nearest by this carry nothing [m]."""
+MAX_GAP = 0.05
+"""Surfaces whose distance exceeds the nearest one's by more than this carry nothing [m]."""
 
 
 @dataclass(frozen=True)
 class Suggestion(ChosenLaw):
-    """A law with its numbers, what they will do, and why; print() shows it."""
+    """A law with its numbers, their effect and the reasons for them; print() shows it."""
 
     robot: str
     support: Support
@@ -50,18 +50,18 @@ class Suggestion(ChosenLaw):
 
     def __str__(self) -> str:
         wanted = self.requirement
-        rests = f"{1e3 * self.depth:.3g} mm" if self.depth else "where it touches"
+        rests = f"{1e3 * self.depth:.3g} mm" if self.depth else "0 mm, where it touches"
         numbers = [
             f"k = {self.k:.4g} N/m" if self.k is not None else "",
             f"c = {self.c:.4g} N s/m" if self.c is not None else "",
         ]
         head = [
             f"law          {in_words(self.law)}",
-            f"a point      {', '.join(filter(None, numbers)) or 'has no stiffness'}",
-            f"will rest    {rests}; required {1e3 * wanted.depth:.3g} mm",
-            f"will rebound e = {self.restitution:.3g}; required {wanted.restitution:g}",
+            f"per point    {', '.join(filter(None, numbers)) or 'no stiffness'}",
+            f"rest depth   {rests}; required {1e3 * wanted.depth:.3g} mm",
+            f"rebound      e = {self.restitution:.3g}; required {wanted.restitution:g}",
             f"for          {self.robot}, dt = {wanted.dt:g} s",
-            "because",
+            "reasons",
         ]
         lines = [_wrapped(line, "", 13) for line in head]
         return "\n".join(lines + [_wrapped(reason, "  - ", 4) for reason in self.reasons])
@@ -78,11 +78,28 @@ def suggest(
     control: Servo | None = None,
     friction: Coulomb | None = None,
 ) -> Suggestion:
-    """A law's numbers for a robot on a plane, or for a scene, and why.
+    """Suggest the numbers of a law for a robot on a plane, or for a scene, with reasons.
 
-    `depth` is a point's at rest [m], `restitution` that of an impact at `speed` [m/s]. `q` is the
-    pose, the first of the robot's if not given; `control` its servo, its own where its file has
-    gains. `friction` replaces the law's coefficients.
+    Args:
+        robot: a robot, or a scene.
+        law: name of a law, or a law whose numbers are replaced.
+        dt: time step [s].
+        depth: depth of a contact point at rest [m].
+        restitution: ratio of rebound to impact speed, from 0 to 1.
+        speed: speed of that impact [m/s].
+        q: pose, (nq,); None for the robot's first pose.
+        control: servo; None for the gains of the robot's file, if it has any.
+        friction: coefficients that replace the law's own.
+
+    Returns:
+        The law (`.law`), its stiffness, damping, depth and restitution, and the reasons.
+
+    Example:
+        ```python
+        found = hs.suggest(hs.load("hoap1"), "hunt-crossley", dt=1e-3, depth=1e-3)
+        print(found)
+        floor = hs.Plane(found.law)
+        ```
     """
     requirement = _requirement(dt, depth, restitution, speed)
     kind = template(law)
@@ -121,12 +138,16 @@ def support_of(
     pose = next(iter(robot.poses.values()), robot.neutral) if q is None else q
     at = np.asarray(pose, dtype=float)
     if at.shape != (robot.nq,):
-        raise HeelstrikeError(f"a pose of {robot.name} is {robot.nq} numbers, not {at.shape}")
+        raise HeelstrikeError(
+            f"q has shape {at.shape}", path="q", allowed=f"{robot.nq} numbers for {robot.name}"
+        )
     depths, joined = contacts_at(scene, at)
     near = _near(scene, depths)
     if not near:
         raise HeelstrikeError(
-            f"{robot.name} has no contact point, so nothing can be suggested; load it with points="
+            f"{robot.name} has no contact point, so that no law can be suggested",
+            path="robot",
+            remedy="load it with points=",
         )
     ground = [i for i in near if scene.pairs[i].carrier is None] or near
     diagonal = _servo_terms(robot, at, control, dt)
@@ -149,16 +170,16 @@ def support_of(
 
 
 def _near(scene: Scene, depths: np.ndarray) -> list[int]:
-    """Pairs that carry: the deepest of every surface, but of those that are far off."""
+    """Return the pairs that carry load: the deepest of every surface that is near enough."""
     groups = [group for group in touching_groups(scene, depths).values() if group]
-    least = depths.max(initial=-np.inf) - FAR
+    least = depths.max(initial=-np.inf) - MAX_GAP
     return [i for group in groups if depths[group].max() > least for i in group]
 
 
 def _servo_terms(
     robot: Robot, q: np.ndarray, control: Servo | None, dt: float
 ) -> np.ndarray | float:
-    """What the implicit servo adds to the diagonal of H."""
+    """Return what the implicit servo adds to the diagonal of H."""
     if control is None and not (robot.kp.any() or robot.kd.any()):
         return dt * robot.damping
     plan = (control or Servo()).resolved(robot, q, True, dt)
@@ -166,7 +187,7 @@ def _servo_terms(
 
 
 def _carried(scene: Scene, ground: list[int]) -> float:
-    """Mass of the free bodies, with all that hangs on them [kg]; 0 where nothing is free."""
+    """Return the mass of trees with a free base [kg]; 0 if no such tree touches the ground."""
     joints = scene.robot.joints
 
     def root(body: int) -> int:
@@ -178,7 +199,7 @@ def _carried(scene: Scene, ground: list[int]) -> float:
 
 
 def _along(contacts: list[ActiveContact]) -> list[ActiveContact]:
-    """The same contacts along their two tangents."""
+    """Return contacts with each of their two tangents in place of the normal."""
     found = []
     for contact in contacts:
         across = np.eye(3)[int(np.abs(contact.normal).argmin())]
@@ -192,15 +213,15 @@ def _along(contacts: list[ActiveContact]) -> list[ActiveContact]:
 def _requirement(dt: float, depth: float, restitution: float, speed: float) -> Requirement:
     for name, value, unit in (("dt", dt, "s"), ("depth", depth, "m"), ("speed", speed, "m/s")):
         if not (isinstance(value, int | float) and 0 < value < 1e3):
-            raise HeelstrikeError(f"{name} is a number above 0 [{unit}], not {value!r}")
+            raise ParameterError(name, value, f"a number above 0 [{unit}]")
     if not (isinstance(restitution, int | float) and 0 <= restitution <= 1):
-        raise HeelstrikeError(f"restitution is a number from 0 to 1, not {restitution!r}")
+        raise ParameterError("restitution", restitution, "a number from 0 to 1")
     return Requirement(float(dt), float(depth), float(restitution), float(speed))
 
 
 def in_words(law: SurfaceLaw) -> str:
-    """Elastic(HuntCrossley(k=6131, alpha=4.116, n=1), Bristle(mu_s=0.8, ...))."""
-    return describe(json.loads(json.dumps(law, default=plain)))
+    """Return a law in one line: Elastic(HuntCrossley(k=6131, alpha=4.116, n=1), ...)."""
+    return describe(json.loads(json.dumps(law, default=to_json)))
 
 
 def _carry(points: int) -> str:

@@ -11,9 +11,10 @@ import numpy as np
 
 import heelstrike
 from heelstrike.errors import HeelstrikeError, ParameterError
-from heelstrike.record.file_names import file_name
-from heelstrike.record.provenance import circumstances, coordinates, described
-from heelstrike.record.variables import AXES, dataset
+from heelstrike.record.dataset import dataset, file_name
+from heelstrike.record.labels import dimension_labels
+from heelstrike.record.provenance import describe_plan, describe_run
+from heelstrike.record.variables import AXES
 from heelstrike.runtime.cache import environment
 from heelstrike.runtime.cuda.kernel import CudaKernel
 from heelstrike.runtime.key import digest
@@ -194,7 +195,7 @@ class SweepDefinition:
         fell = first.pop("fell", None)
         plan = self.plan
         rest = {path: x for path, x in self.job.base.items() if path not in STATE}
-        attrs = described(self.sim.plan) | circumstances(rest) | {"created": None}
+        attrs = describe_plan(self.sim.plan) | describe_run(rest) | {"created": None}
         attrs |= {
             "dt": self.dt,
             "dtype": self.sim.dtype,
@@ -214,7 +215,7 @@ class SweepDefinition:
                 "scene": self.scene,
             },
         }
-        made = dataset({}, first, coordinates(self.sim.plan), attrs)
+        made = dataset({}, first, dimension_labels(self.sim.plan), attrs)
         if fell is not None:
             made["fell"] = ("world", fell, FELL)
         for path in plan.paths:

@@ -16,7 +16,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.parameters import units
-from heelstrike.record.labels import labels
+from heelstrike.record.labels import joint_labels
 from heelstrike.record.variables import AXES
 from heelstrike.robot.placement import lowest_height
 from heelstrike.scene.servo import ServoPlan
@@ -80,7 +80,7 @@ def entries(sim: Simulator, port: str) -> dict[str, int]:
     if size == len(AXES):
         return {axis: i for i, axis in enumerate(AXES)}
     if size == sim.robot.nv:
-        return {name: i for i, name in enumerate(labels(sim.robot)["joint"])}
+        return {name: i for i, name in enumerate(joint_labels(sim.robot)["joint"])}
     return {str(i): i for i in range(size)}
 
 
@@ -116,13 +116,13 @@ def check_no_overlap(targets: Mapping[str, Sequence[PathTarget]]) -> None:
 
 def check_drop(sim: Simulator, paths: Sequence[str]) -> None:
     """Raise if the height of the lowest point varies together with coordinates that move it."""
-    names = labels(sim.robot)["coordinate"][:2]
+    names = joint_labels(sim.robot)["coordinate"][:2]
     level = [f"start.q.{name}" for name in names]
     others = [path for path in paths if path.startswith("start.q.") and path not in level]
     if DROP in paths and others:
         raise HeelstrikeError(
             f"'{DROP}' is the height of the lowest contact point, and '{others[0]}' moves that "
-            f"point; vary the base's own height, start.q.{labels(sim.robot)['coordinate'][2]}"
+            f"point; vary the base's own height, start.q.{joint_labels(sim.robot)['coordinate'][2]}"
         )
 
 
@@ -137,7 +137,7 @@ def unit_of_path(sim: Simulator, path: str) -> str:
         return "1"
     if path.endswith(MASS):
         return "kg"
-    names = labels(sim.robot)
+    names = joint_labels(sim.robot)
     for kind, of, end in (("q", "coordinate", ""), ("v", "joint", " s-1")):
         if path.startswith(f"start.{kind}."):
             at = names[of].index(path.removeprefix(f"start.{kind}."))
@@ -172,7 +172,7 @@ def _entry(sim: Simulator, path: str, scale: bool, given: str) -> PathTarget:
 
 def start_entries(sim: Simulator, kind: str) -> dict[str, int]:
     """Return the indices of the entries of q or v that can vary alone; a quaternion's cannot."""
-    names = labels(sim.robot)["coordinate" if kind == "q" else "joint"]
+    names = joint_labels(sim.robot)["coordinate" if kind == "q" else "joint"]
     if kind == "v":
         return {name: i for i, name in enumerate(names)}
     plain = [j.iq for j in sim.robot.joints if j.kind in ("revolute", "prismatic")]

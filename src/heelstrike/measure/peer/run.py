@@ -14,7 +14,7 @@ import numpy as np
 
 from heelstrike.contact.choose import friction_of
 from heelstrike.measure.peer.trace import Trace, traced
-from heelstrike.record.attributes import decoded, encoded
+from heelstrike.record.provenance import decode_attributes, encode_attributes
 from heelstrike.record.recording import Recording
 from heelstrike.scene.scene import bodies_in
 from heelstrike.step.state import WORKS
@@ -107,7 +107,7 @@ def _works(
 
 def _attrs(made: SceneFile, like: xr.Dataset, trace: Trace) -> dict[str, Any]:
     """Return the attributes of the run that it is compared with, except law and time."""
-    info = decoded(like)
+    info = decode_attributes(like)
     laws = made.scene.laws
     friction = {name: friction_of(law).mu_k for name, law in laws.items()}
     info["laws"] = {
@@ -116,4 +116,4 @@ def _attrs(made: SceneFile, like: xr.Dataset, trace: Trace) -> dict[str, Any]:
     }
     info["parameters"] = {f"{name}.friction.mu": [mu] for name, mu in friction.items()}
     info["integrator"], info["wall_time"] = "MuJoCo's Euler", trace.seconds
-    return encoded(info)
+    return encode_attributes(info)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
-from heelstrike.record.derived import standard
+from heelstrike.record.variables import standard
 from heelstrike.view.browser.run_arrays import NAMES, RunArrays, run_arrays
 
 if TYPE_CHECKING:

@@ -61,9 +61,9 @@ def draw(
 
 
 def _title(data: xr.Dataset, world: int) -> str:
-    from heelstrike.record.attributes import decoded
+    from heelstrike.record.provenance import decode_attributes
 
-    info, worlds = decoded(data), data.sizes["world"]
+    info, worlds = decode_attributes(data), data.sizes["world"]
     which = f", world {data['world'].values[world]} of {worlds}" if worlds > 1 else ""
     if "time" not in data.dims:
         which = f", {worlds} worlds"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.record.attributes import decoded
+from heelstrike.record.provenance import decode_attributes
 from heelstrike.view import plot
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def panel_over_worlds(data: xr.Dataset, name: str) -> Callable[[Axes], None]:
     title, unit, number = FINAL_VALUES.get(name) or _any_variable(data[name])
     values = number(data[name])
     failed = data["failed"].values >= 0 if "failed" in data else np.zeros(len(values), bool)
-    varied = {path: v for path, v in decoded(data)["varied"].items() if v.ndim == 1}
+    varied = {path: v for path, v in decode_attributes(data)["varied"].items() if v.ndim == 1}
 
     def panel(ax: Axes) -> None:
         if len(varied) == 1:
