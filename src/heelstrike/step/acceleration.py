@@ -20,7 +20,7 @@ from heelstrike.step.coupled import Coupling
 from heelstrike.step.joints import damping_torque, friction_torque, stop_torque
 from heelstrike.step.push import add_pushes
 from heelstrike.step.state import Contacts, CoupledSolution, StepState
-from heelstrike.step.torque import Torque, drive
+from heelstrike.step.torque import Torque, solve_within_limits
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,12 @@ def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
         solutions.append(coupling.solve(solved[0], diagonal))
         return solutions[0].a, ca.vertcat(solutions[0].rounds, solutions[0].unfinished)
 
-    driven = drive(p, inputs.limbs, torques, solve, 0 if coupling is None else 2)
+    counts = 0 if coupling is None else 2
+    limited = solve_within_limits(p, inputs.limbs, torques, solve, counts)
     specific, coupled = solved[0].bodies, None
     if solutions:
-        rounds, unfinished = ca.vertsplit(driven.counted)
+        rounds, unfinished = ca.vertsplit(limited.counted)
         coupled = replace(solutions[0], rounds=rounds, unfinished=ca.fmin(unfinished, 1))
         specific, contacts = coupled.specific, coupled.contacts
-    sliding = driven.states[2] if driven.states else SX(0, 1)
-    return Acceleration(driven.a, specific, contacts, coupled, driven.applied, sliding, pushes)
+    sliding = limited.states[2] if limited.states else SX(0, 1)
+    return Acceleration(limited.a, specific, contacts, coupled, limited.applied, sliding, pushes)

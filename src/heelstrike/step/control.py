@@ -42,7 +42,7 @@ REFERENCE = "servo.reference"
 """Name of the table of a servo that follows a trajectory."""
 
 
-def prefix(control: Control) -> str:
+def parameter_prefix(control: Control) -> str:
     """Return the prefix of the paths of the control's parameters."""
     if isinstance(control, Direct):
         return ""
@@ -56,10 +56,10 @@ def torque_path(control: Control) -> str:
             "a controller computes the whole torque",
             remedy="give the controller a parameter for the torque that you add",
         )
-    return f"{prefix(control)}torque"
+    return f"{parameter_prefix(control)}torque"
 
 
-def key(control: Control, robot: Robot) -> object:
+def control_key(control: Control, robot: Robot) -> object:
     """Return what tells the compiled code of one control from another's."""
     if isinstance(control, Controller):
         return ["controller", control.graph_for(robot), control.control_every]
@@ -73,7 +73,7 @@ class JointControl:
         self, p: Program, robot: Robot, control: Control, values: Mapping[str, SX], dt: SX
     ) -> None:
         self.p, self.robot, self.dt = p, robot, dt
-        self.control = with_values(control, values, prefix(control))
+        self.control = with_values(control, values, parameter_prefix(control))
         self.every = 1 if isinstance(control, Direct) else control.control_every
         self.delay_periods = control.delay_periods if isinstance(control, ServoPlan) else 0
         implicit = isinstance(control, ServoPlan) and control.implicit

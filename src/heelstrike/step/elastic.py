@@ -2,8 +2,8 @@
 
     f = f_n nu + f_t       [Sugihara2006] (9)
 
-The law of each pair is asked for the force that is known at once, and for its target in the coupled
-problem if it couples. A body that carries a surface receives the opposite force. The forces of a
+The law of each pair returns the force that is known at once, and its target in the coupled problem
+if it couples. A body that carries a surface receives the opposite force. The forces of a
 body's points are summed in world axes and turned into its frame once.
 """
 

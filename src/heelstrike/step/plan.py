@@ -13,7 +13,7 @@ from heelstrike.robot.fingerprint import fingerprint
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.stops import StopsPlan
-from heelstrike.step.control import Control, key, prefix
+from heelstrike.step.control import Control, control_key, parameter_prefix
 from heelstrike.step.push import Push
 
 
@@ -72,7 +72,7 @@ class StepPlan:
     def parameters_without_masses(self) -> dict[str, np.ndarray]:
         """Return the values of the run-time parameters by path, dt and masses excepted."""
         found = {"gravity": self.scene.gravity}
-        found |= parameters(self.control, prefix(self.control))
+        found |= parameters(self.control, parameter_prefix(self.control))
         if self.stops is not None:
             found |= parameters(self.stops, "stops.")
         for surface in self.scene.surfaces:
@@ -87,7 +87,7 @@ class StepPlan:
 
     def key(self) -> tuple[object, ...]:
         """Return what tells one compiled step from another, without tracing it."""
-        own = key(self.control, self.robot)
+        own = control_key(self.control, self.robot)
         scene = self.scene
         surfaces = [structure(surface) for surface in scene.surfaces]
         bodies = [[name, structure(law)] for name, law in scene.materials.items()]

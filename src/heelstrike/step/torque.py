@@ -57,7 +57,7 @@ class Torque:
 
 
 @dataclass(frozen=True)
-class Driven:
+class LimitedSolution:
     """Accelerations and the torques that cause them."""
 
     a: SX
@@ -70,9 +70,9 @@ class Driven:
     """Sum of what the solves counted, over all rounds."""
 
 
-def drive(
+def solve_within_limits(
     p: Program, limbs: Limbs, torques: Sequence[Torque], solve: Solve, counts: int = 0
-) -> Driven:
+) -> LimitedSolution:
     """Return accelerations and applied torques.
 
     Each joint has blocks of its own, all alike, which may be packed. `counts` is the number of
@@ -80,7 +80,7 @@ def drive(
     """
     if not any(torque.limited for torque in torques):
         a, counted = solve(*_sum(torques))
-        return Driven(a, list(torques), [], counted)
+        return LimitedSolution(a, list(torques), [], counted)
     torques = _let(p, limbs, torques)
     with repeated(p, "joint limits", limit=ROUNDS) as loop:
         states = [loop.carry("state", _start(torque)) for torque in torques]
@@ -110,7 +110,7 @@ def drive(
             loop.next(total, total + counted)
             loop.until(sum(changes, SX(0)) == 0)
     applied = [_limited(torque, state) for torque, state in zip(torques, states, strict=True)]
-    return Driven(a, applied, states, total)
+    return LimitedSolution(a, applied, states, total)
 
 
 def by_joint(limbs: Limbs) -> list[tuple[str, int]]:
