@@ -19,7 +19,30 @@ def compile_program(
 ) -> Kernel:
     """Compile a program for this CPU and return the loaded kernel.
 
-    The kernel computes the named outputs (default: all) with `width` lanes (default: the CPU's
-    widest) at LLVM's optimisation `level`, 1 to 3. A traced program has its outputs already.
+    Args:
+        program: the program; a traced one has its outputs already.
+        outputs: names of the outputs to compute; None computes all. What no output and no memory
+            needs is not compiled.
+        width: number of lanes, a power of two; None takes the CPU's widest vectors. Results do not
+            depend on it.
+        dtype: "float64" or "float32".
+        level: LLVM's optimisation level, 1 to 3. Results do not depend on it.
+
+    Returns:
+        A kernel: `kernel(**inputs)` runs a program without memory once, and `kernel.batch(worlds)`
+        returns a batch of worlds to set, step and read.
+
+    Raises:
+        ProgramError: an output is unknown, or an option is out of range.
+        TraceError: an expression has an operation that cannot be compiled.
+
+    Example:
+        ```python
+        p = hs.Program("square")
+        x = p.input("x", 1)
+        with p.block("square"):
+            p.output("y", x * x)
+        hs.compile_program(p)(x=[3.0])["y"]  # array([9.])
+        ```
     """
     return Kernel(*compile_object(program, outputs, width, dtype, level))
