@@ -7,7 +7,7 @@ A CudaBatch has the methods of a CPU's Batch. Values are copied between host and
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from heelstrike.runtime.arrays import PortArrays
 from heelstrike.runtime.batch import check_counts
 from heelstrike.runtime.cuda.dlpack import DeviceArray
 from heelstrike.runtime.cuda.driver import copy_in, copy_out, copy_over, cuda_core, free_memory
+from heelstrike.runtime.cuda.interfaces import Buffer
 from heelstrike.runtime.cuda.masked_write import LANES, MaskedWrite
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class CudaBatch:
         """Staging arrays of the same layout, through which values are copied. They need not hold
         what the GPU's arrays hold, and no page of them is touched before values are copied."""
         self.stream = kernel.device.create_stream()
-        self.buffers: dict[str, Any] = {}
+        self.buffers: dict[str, Buffer] = {}
         """Memory of the GPU by `port.array`."""
         self._addresses: list[int] = []
         for port in self.layout.memory + self.layout.outputs:
@@ -154,13 +155,13 @@ class CudaBatch:
         """Wait until everything launched is done."""
         self.stream.sync()
 
-    def allocate(self, size: int) -> Any:
+    def allocate(self, size: int) -> Buffer:
         """Allocate a buffer of so many bytes on the GPU."""
         buffer = self.kernel.device.allocate(max(size, 1), stream=self.stream)
         self.sync()
         return buffer
 
-    def copied(self, array: np.ndarray) -> Any:
+    def copied(self, array: np.ndarray) -> Buffer:
         """Return a copy of an array in memory of the GPU."""
         buffer = self.allocate(array.nbytes)
         copy_in(buffer, np.ascontiguousarray(array))
@@ -224,7 +225,7 @@ class Snapshot(Mapping[str, np.ndarray]):
     def __init__(self, batch: CudaBatch, names: Iterable[str]) -> None:
         batch.sync()
         self._batch = batch
-        self._copies: dict[str, Any] = {}
+        self._copies: dict[str, Buffer] = {}
         self._values: dict[str, np.ndarray] = {}
         for name in names:
             size = batch.host.arrays[name].nbytes

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from heelstrike.runtime.cuda.interfaces import Buffer
+
 CUDA = 2
 """DLPack's number of the device type kDLCUDA."""
 FLOAT = 2
@@ -52,7 +54,7 @@ def _remove_deleters() -> None:
 
 
 def capsule(
-    pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], device: int, owner: Any
+    pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], device: int, owner: object
 ) -> Any:
     """Return a capsule of a contiguous array; it keeps `owner` alive until the consumer is done."""
     sizes = (ctypes.c_int64 * len(shape))(*shape)
@@ -78,7 +80,7 @@ def capsule(
 class DeviceArray:
     """An array on the GPU that offers the CUDA array interface and DLPack."""
 
-    buffer: Any
+    buffer: Buffer
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 

@@ -5,14 +5,17 @@ This needs the extra heelstrike[cuda] and a GPU; an error says which of them is 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from types import ModuleType
+from typing import SupportsInt
 
 import numpy as np
 
 from heelstrike.errors import ProgramError
+from heelstrike.runtime.cuda.interfaces import Buffer, Device, LoadedKernel
 
 
-def cuda_core() -> Any:
+def cuda_core() -> ModuleType:
     """Import and return the package cuda.core."""
     try:
         import cuda.core as core
@@ -24,11 +27,11 @@ def cuda_core() -> Any:
     return core
 
 
-def current_device() -> Any:
+def current_device() -> Device:
     """Make the first GPU that CUDA lists the current one of this thread, and return it."""
     core = cuda_core()
     try:
-        device = core.Device()
+        device: Device = core.Device()
         device.set_current()
     except Exception as error:
         raise ProgramError(
@@ -37,12 +40,12 @@ def current_device() -> Any:
     return device
 
 
-def architecture(device: Any) -> str:
+def architecture(device: Device) -> str:
     """Return the architecture of a device as PTX names it; sm_90 is Hopper."""
     return f"sm_{device.arch}"
 
 
-def allow_shared(kernel: Any, size: int, device: Any) -> None:
+def allow_shared(kernel: LoadedKernel, size: int, device: Device) -> None:
     """Allow a kernel's blocks to use so many bytes of shared memory."""
     driver = _driver()
     what = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -51,22 +54,21 @@ def allow_shared(kernel: Any, size: int, device: Any) -> None:
 
 def free_memory() -> int:
     """Return the free memory of the current GPU [bytes]."""
-    free, _ = _checked(_driver().cuMemGetInfo())
-    return int(free)
+    return int(_checked(_driver().cuMemGetInfo())[0])
 
 
-def copy_in(buffer: Any, array: np.ndarray) -> None:
+def copy_in(buffer: Buffer, array: np.ndarray) -> None:
     """Copy an array from the host into a buffer, and wait until it has arrived."""
     _checked(_driver().cuMemcpyHtoD(int(buffer.handle), array.ctypes.data, array.nbytes))
     _wait()
 
 
-def copy_out(array: np.ndarray, buffer: Any) -> None:
+def copy_out(array: np.ndarray, buffer: Buffer) -> None:
     """Copy a buffer into an array of the host."""
     _checked(_driver().cuMemcpyDtoH(array.ctypes.data, int(buffer.handle), array.nbytes))
 
 
-def copy_over(buffer: Any, other: Any, size: int) -> None:
+def copy_over(buffer: Buffer, other: Buffer, size: int) -> None:
     """Copy so many bytes from one buffer of the GPU to another, and wait until it is done."""
     _checked(_driver().cuMemcpyDtoD(int(buffer.handle), int(other.handle), size))
     _wait()
@@ -81,7 +83,7 @@ def _wait() -> None:
     _checked(_driver().cuStreamSynchronize(0))
 
 
-def _checked(answer: Any) -> Any:
+def _checked(answer: Sequence[SupportsInt]) -> Sequence[SupportsInt]:
     """Return the results of a driver function without its status; raise an error if it failed."""
     if int(answer[0]) != 0:
         raise ProgramError(
@@ -90,7 +92,7 @@ def _checked(answer: Any) -> Any:
     return answer[1:]
 
 
-def _driver() -> Any:
-    from cuda.bindings import driver
+def _driver() -> ModuleType:
+    import cuda.bindings.driver as driver
 
     return driver

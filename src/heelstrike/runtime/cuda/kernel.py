@@ -6,12 +6,12 @@ This needs the extra heelstrike[cuda] and a GPU. `codegen/cuda/ptx.py` makes the
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 from heelstrike.codegen.cuda.module import Ptx
 from heelstrike.runtime.cuda import masked_write
 from heelstrike.runtime.cuda.batch import CudaBatch
 from heelstrike.runtime.cuda.driver import allow_shared, cuda_core, current_device, free_memory
+from heelstrike.runtime.cuda.interfaces import LoadedKernel
 
 
 class CudaKernel:
@@ -21,9 +21,7 @@ class CudaKernel:
         self.layout = ptx.layout
         self.ptx = ptx
         self.device = current_device()
-        core = cuda_core()
-        code = core.ObjectCode.from_ptx(ptx.text.encode())
-        self.kernel = code.get_kernel(ptx.layout.name)
+        self.kernel = _loaded(ptx.text, ptx.layout.name)
         if ptx.shared:
             allow_shared(self.kernel, ptx.shared * ptx.tiles, self.device)
 
@@ -50,11 +48,16 @@ class CudaKernel:
         return free_memory() // self.world_bytes
 
     @cached_property
-    def masked_write(self) -> Any:
+    def masked_write(self) -> LoadedKernel:
         """Loaded kernel that writes values where a mask of worlds holds."""
-        text = masked_write.ptx(self.layout.real.bytes)
-        return cuda_core().ObjectCode.from_ptx(text.encode()).get_kernel(masked_write.NAME)
+        return _loaded(masked_write.ptx(self.layout.real.bytes), masked_write.NAME)
 
     def batch(self, worlds: int) -> CudaBatch:
         """Return a batch of a number of worlds, at their initial values."""
         return CudaBatch(self, worlds)
+
+
+def _loaded(ptx: str, name: str) -> LoadedKernel:
+    """Load PTX on the current GPU, and return its kernel of a name."""
+    kernel: LoadedKernel = cuda_core().ObjectCode.from_ptx(ptx.encode()).get_kernel(name)
+    return kernel

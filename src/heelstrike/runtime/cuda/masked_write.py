@@ -9,11 +9,12 @@ GPU since Volta.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heelstrike.runtime.cuda.driver import cuda_core
+from heelstrike.runtime.cuda.interfaces import Buffer
 
 if TYPE_CHECKING:
     from heelstrike.runtime.cuda.batch import CudaBatch
@@ -93,7 +94,7 @@ class MaskedWrite:
         lanes = np.minimum(np.arange(batch.host.tiles * LANES), batch.worlds - 1)
         self._mask = batch.copied(mask[lanes].astype(np.uint8))
 
-    def write(self, to: Any, values: np.ndarray) -> None:
+    def write(self, to: Buffer, values: np.ndarray) -> None:
         """Write tiles of values, (tiles, size, 32), or one for all, (1, size, 32), to a buffer."""
         core, batch = cuda_core(), self._batch
         size, count = values.shape[1], batch.host.tiles * values[0].size
