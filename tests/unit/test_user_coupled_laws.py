@@ -179,6 +179,7 @@ def test_rules_of_a_scene_must_agree():
         (lambda s: hs.ContactTarget(1 / s.depth), "returns no finite velocity at depth 0 m"),
         (lambda s: hs.ContactTarget(compliance=s.depth), "compliance 0 .*allowed: more than 0"),
         (lambda s, mu=-1.0: hs.ContactTarget(mu_s=mu), "mu_s -1 at .*allowed: at least 0"),
+        (lambda s, force=1.0: hs.ContactTarget(force), "'force' has the name of an attribute"),
         (lambda s, e: hs.ContactTarget(e), "parameter 'e' needs a number as its default"),
     ],
 )
@@ -192,6 +193,14 @@ def test_declared_memory_must_be_returned():
         hs.coupled_law(memory=1)(lambda s: hs.ContactTarget())
     with pytest.raises(hs.ParameterError, match="memory is -1"):
         hs.coupled_law(memory=-1)(lambda s: hs.ContactTarget())
+
+
+def test_a_surface_and_its_law_name_parameters_differently():
+    """Both have paths that begin with the name of the surface."""
+    law = hs.coupled_law(lambda s, velocity=0.1: hs.ContactTarget(velocity))
+    with pytest.raises(hs.ParameterError, match="a law without a parameter 'velocity'") as error:
+        hs.Plane(law)
+    assert error.value.path == "law"
 
 
 def test_a_law_defines_force_or_target():

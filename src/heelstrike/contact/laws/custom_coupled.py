@@ -27,6 +27,7 @@ from heelstrike.contact.laws.custom import as_columns, check_values, declared
 from heelstrike.contact.surface_law import ContactForce, ContactTarget, PointState, SurfaceLaw
 from heelstrike.contact.tracing import TracedLaw, trace_target
 from heelstrike.contact.user_function import check_expression, source_of
+from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import is_number
 
 
@@ -87,21 +88,27 @@ def coupled_law(function: Callable[..., Any] | None = None, *, memory: int = 0) 
 
     def made(written: Callable[..., Any]) -> CustomCoupled:
         name, values = declared("coupled_law", written, memory)
+        for parameter in {*values} & {*dir(CustomCoupled), "traced", "memory_size", "source"}:
+            raise HeelstrikeError(
+                f"law '{name}': the parameter '{parameter}' has the name of an attribute of laws",
+                path=parameter,
+                remedy="give it another name",
+            )
         sizes = {parameter: np.size(value) for parameter, value in values.items()}
         traced = trace_target(name, lambda s, symbols: written(s, **symbols), sizes, memory)
         check_expression(f"law '{name}'", traced.inputs, traced.column)
-        members = [
+        parameters = [
             (parameter, Any, field(default=tuple(value) if np.ndim(value) else value))
             for parameter, value in values.items()
         ]
-        members_of_class = {
+        attributes = {
             "traced": traced,
             "memory_size": memory,
             "source": source_of(written),
             "__doc__": written.__doc__ or f"Coupled law {name}.",
         }
         kind = make_dataclass(
-            name, members, bases=(CustomCoupled,), namespace=members_of_class, frozen=True
+            name, parameters, bases=(CustomCoupled,), namespace=attributes, frozen=True
         )
         return kind()
 

@@ -51,6 +51,12 @@ class Surface(ABC):
                 "a surface law, such as hs.Elastic(normal, friction)",
                 "wrap a normal law: hs.Elastic(hs.HuntCrossley(), hs.Bristle())",
             )
+        for name in {f.name for f in fields(self.law)} & {*self.parameter_names}:  # type: ignore[arg-type]
+            raise self._invalid(
+                "law",
+                f"a law without a parameter '{name}', which the surface has itself",
+                "give the parameter of the law another name",
+            )
         if not isinstance(self.name, str) or not self.name or "." in self.name:
             raise self._invalid("name", "a name without dots that is not empty")
         check_numbers(self, point=(-1e6, 1e6), velocity=(-1e3, 1e3))
