@@ -25,7 +25,8 @@ from heelstrike.simulate.state import State
 from heelstrike.simulate.target import Target, Worlds
 from heelstrike.spatial.vector import SX
 from heelstrike.step.control import REFERENCE
-from heelstrike.step.plan import StepPlan
+from heelstrike.step.plan import StepPlan, mass_path
+from heelstrike.step.push import push_path
 from heelstrike.step.step import step_program
 from heelstrike.step.surfaces import heights_name
 
@@ -71,7 +72,7 @@ class CompiledScene:
         """
         robot = self.plan.robot
         bodies, joints = ([x.name for x in some] for some in (robot.bodies, robot.joints))
-        return {f"{name}.mass": name for name in (*bodies, *robot.frames, *joints)}
+        return {mass_path(name): name for name in (*bodies, *robot.frames, *joints)}
 
     # compiling
 
@@ -150,8 +151,8 @@ class CompiledScene:
             if name != body:
                 raise HeelstrikeError(
                     f"'{name}' is part of body '{body}'",
-                    path=f"{name}.mass",
-                    remedy=f"vary the mass of the whole body: '{body}.mass'",
+                    path=mass_path(name),
+                    remedy=f"vary the mass of the whole body: '{mass_path(body)}'",
                 )
         if new := tuple(body for body in bodies if body not in self.plan.varied):
             self._extend(replace(self.plan, varied=(*self.plan.varied, *new)))
@@ -160,7 +161,7 @@ class CompiledScene:
         """Add a push on a body to the program; return the path of its parameters."""
         pushes = self.plan.pushes
         self._extend(replace(self.plan, pushes=(*pushes, body)))
-        return f"push{len(pushes)}"
+        return push_path(len(pushes))
 
     def _extend(self, plan: StepPlan) -> None:
         """Take a plan that has more parameters; state and values are kept."""
@@ -257,8 +258,8 @@ class CompiledScene:
     def _finished_push(self, body: str, clock: np.ndarray) -> str | None:
         """Return the path of a push on a body that is over in all worlds, if there is one."""
         for k, name in enumerate(self.plan.pushes):
-            if name == body and np.all(self.parameters[f"push{k}.last"].ravel() <= clock):
-                return f"push{k}"
+            if name == body and np.all(self.parameters[f"{push_path(k)}.last"].ravel() <= clock):
+                return push_path(k)
         return None
 
     # parameters

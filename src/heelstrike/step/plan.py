@@ -14,7 +14,7 @@ from heelstrike.robot.robot import Robot
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.stops import StopsPlan
 from heelstrike.step.control import Control, control_key, parameter_prefix
-from heelstrike.step.push import Push
+from heelstrike.step.push import Push, push_path
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class StepPlan:
         if self.coupled_pairs:
             found["solver.tolerance"] = np.array([self.tolerance])
         for k, _ in enumerate(self.pushes):
-            found |= parameters(Push(), f"push{k}.")
+            found |= parameters(Push(), f"{push_path(k)}.")
         return found
 
     def key(self) -> tuple[object, ...]:

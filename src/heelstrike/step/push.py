@@ -29,6 +29,11 @@ class Push:
     """Step at which it has ended."""
 
 
+def push_path(number: int) -> str:
+    """Return the path of the parameters of a push, which are numbered from 0."""
+    return f"push{number}"
+
+
 def add_pushes(state: StepState, external: list[Force | None]) -> list[SX]:
     """Add the pushes to the forces on the bodies, which are in the bodies' frames.
 

@@ -25,7 +25,7 @@ from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX
 from heelstrike.step.control import JointControl
 from heelstrike.step.plan import StepPlan, mass_path
-from heelstrike.step.push import Push
+from heelstrike.step.push import Push, push_path
 from heelstrike.step.surfaces import Surfaces, SurfaceState, memory_size
 from heelstrike.step.torque import Limbs
 
@@ -74,7 +74,7 @@ class StepInputs:
         self.stops = plan.stops and with_values(plan.stops, values, "stops.")
         self.surfaces = Surfaces(p, scene, values)
         self.pushes = [
-            (robot.body(name), with_values(Push(), values, f"push{k}."))
+            (robot.body(name), with_values(Push(), values, f"{push_path(k)}."))
             for k, name in enumerate(plan.pushes)
         ]
         """Bodies that are pushed, and their pushes."""

@@ -37,7 +37,7 @@ def unaccounted(data):
 
 @pytest.mark.parametrize("integrator", ORDER)
 @pytest.mark.parametrize(("law", "friction"), PAIRS)
-def test_ledger_closes_to_the_order_of_the_integrator(law, friction, integrator):
+def test_energy_balance_closes_to_the_order_of_the_integrator(law, friction, integrator):
     """Work is force times the velocity half a step later, or rk4's own sum: nothing is estimated.
 
     A bristle remembers its anchor from step to step; under rk4 all four stages see the same one,
