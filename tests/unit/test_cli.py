@@ -66,6 +66,16 @@ def test_usage_errors(capsys, arguments):
     assert "Traceback" not in err
 
 
+def test_the_overview_fits_80_columns(capsys, monkeypatch):
+    """No line of the overview is cut, which would end in dots."""
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = call(capsys, "--help")
+    commands = out.partition("Commands:\n")[2].splitlines()
+    assert code == 0
+    assert len(commands) == 11
+    assert all(line.endswith(".") and not line.endswith("...") for line in commands)
+
+
 def test_nearest_command(capsys):
     assert "list" in call(capsys, "lsit")[2]
 

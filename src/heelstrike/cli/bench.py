@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def bench(
     robots: Annotated[
-        str, typer.Option(help="Bundled names or MJCF files, separated by commas.")
+        str, typer.Option(help="Bundled names or MJCF files, separated by commas; default: some.")
     ] = "",
     laws: Annotated[
         str, typer.Option(help="Names of laws, separated by commas; default: all.")

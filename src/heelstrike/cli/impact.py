@@ -91,7 +91,7 @@ def _posture(robot: Robot, pose: str | None) -> np.ndarray:
 
 def _shown(made: Comparison) -> Any:
     """Return a table with a row for each method."""
-    numbers = ("peak [N]", "error [%]", "impulse [N s]", "error of it [%]", "contact [ms]")
+    numbers = ("peak [N]", "error [%]", "impulse [N s]", "error [%]", "contact [ms]")
     grid = table("", "method", *numbers, numbers=numbers)
     for row in made.rows():
         grid.add_row(

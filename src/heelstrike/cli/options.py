@@ -21,7 +21,9 @@ Duration = Annotated[float | None, typer.Option(help="Simulated time [s].")]
 Step = Annotated[float | None, typer.Option(help="Time step [s].")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="Set a value by path: ground.normal.k=2e4. Repeatable."),
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Set a value, such as ground.normal.k=2e4. Repeatable."
+    ),
 ]
 Depth = Annotated[float, typer.Option(help="Depth at rest that named laws are tuned to [m].")]
 Restitution = Annotated[float, typer.Option(help="Restitution that named laws are tuned to.")]

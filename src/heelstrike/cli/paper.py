@@ -49,7 +49,7 @@ def paper(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Reproduce the figures of a paper; without a name, list the papers."""
+    """Reproduce figures of a paper; without a name, list papers."""
     if name is None:
         from heelstrike.cli.listing import Kind, list_names
 

@@ -97,7 +97,7 @@ def _show(about: str, values: dict[str, Any]) -> None:
     last, rests = values["searched_dt"], values["largest_dt"]
     sign = ">= " if rests >= last else ""
     lines = [("law", values["law"])]
-    lines.append(("mass", f"{values['mass']:.3g} kg, smallest effective mass at a contact point"))
+    lines.append(("mass", f"smallest effective mass at a contact point: {values['mass']:.3g} kg"))
     simulated = f"{sign}{1e3 * rests:.3g} ms" if rests else "none of the simulated ones"
     lines.append(("largest dt", f"{simulated}, simulated" if rests else simulated))
     if values["largest_dt_closed_form"] is None:
@@ -105,7 +105,7 @@ def _show(about: str, values: dict[str, Any]) -> None:
     else:
         lines.append(("", f"{1e3 * values['largest_dt_closed_form']:.3g} ms by the closed form"))
     if (friction := values["friction_dt_closed_form"]) is not None:
-        lines.append(("", f"{1e3 * friction:.3g} ms by the closed form of its friction"))
+        lines.append(("", f"{1e3 * friction:.3g} ms for its friction"))
     if values["largest_k"] is not None:
         most = values["searched_k"]
         for name, key, how in (

@@ -28,11 +28,17 @@ def sweep(
     robot: RobotName = None,
     grid: Annotated[
         list[str] | None,
-        typer.Option(help="PATH=1e3:1e6:log:64, =0:1:11 or =0.2,0.4. Repeatable; grids multiply."),
+        typer.Option(
+            metavar="PATH=VALUES",
+            help="Values: 1e3:1e6:log:64, 0:1:11 or 0.2,0.4. Repeatable; grids multiply.",
+        ),
     ] = None,
     random: Annotated[
         list[str] | None,
-        typer.Option(help="PATH=0.9:1.1, =1e3:1e6:log or =1:0.1:normal. Repeatable."),
+        typer.Option(
+            metavar="PATH=RANGE",
+            help="Range: 0.9:1.1, 1e3:1e6:log or 1:0.1:normal. Repeatable.",
+        ),
     ] = None,
     worlds: Annotated[
         int | None, typer.Option(help="Number of worlds; default: the points of the grid.")

@@ -42,7 +42,11 @@ def view(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="Set a value of a scene: ground.normal.k=2e4. Repeatable."),
+        typer.Option(
+            "--set",
+            metavar="PATH=VALUE",
+            help="Set a value of a scene, such as ground.normal.k=2e4. Repeatable.",
+        ),
     ] = None,
     world: Annotated[int, typer.Option(help="World to show of recordings with several.")] = 0,
     export: Annotated[
