@@ -195,18 +195,18 @@ def test_misuse_is_a_sentence():
         kernel(x=np.ones(3), y=[1.0], z=[1.0])
     with pytest.raises(ProgramError, match="at least one world"):
         kernel.batch(0)
-    with pytest.raises(ProgramError, match="unknown number type 'float16'"):
+    with pytest.raises(ProgramError, match="dtype is 'float16'; allowed: float64, float32"):
         compile_program(p, dtype="float16")
     with pytest.raises(ProgramError, match="already has a port named 'x'"):
         p.input("x", 1)
-    with pytest.raises(ProgramError, match="inside a block"):
+    with pytest.raises(ProgramError, match="is outside a block"):
         p.let("a", ca.SX.sym("a"))
     with p.block("outer"), pytest.raises(ProgramError, match="inside block 'outer'"), p.block("in"):
         pass
     stranger = Program("stranger")
     with stranger.block("b"):
         stranger.output("y", ca.SX.sym("lost") + 1)
-    with pytest.raises(ProgramError, match="uses symbol 'lost', which is neither"):
+    with pytest.raises(ProgramError, match="uses symbol 'lost'; allowed: inputs"):
         compile_program(stranger)
 
 
@@ -248,14 +248,14 @@ def test_a_block_that_fails_leaves_nothing_behind():
 def test_more_misuse_is_a_sentence():
     p = two_blocks()
     for name in ("", "a b", 'a"b', "é", "llvm.x"):
-        with pytest.raises(ProgramError, match="named by letters"):
+        with pytest.raises(ProgramError, match="allowed: letters, digits"):
             Program(name)
     with pytest.raises(ProgramError, match="cannot be called 'threads'"):
         p.input("threads", 1)
     for width in (0, 3, 1.5):
         with pytest.raises(ProgramError, match="a power of two"):
             compile_program(p, width=width)
-    with pytest.raises(ProgramError, match="level is 1, 2 or 3"):
+    with pytest.raises(ProgramError, match="optimisation level is 4; allowed: 1, 2, 3"):
         compile_program(p, level=4)
     kernel = compile_program(p)
     for threads in (0, -1, 1.5, None):

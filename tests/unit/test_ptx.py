@@ -207,7 +207,7 @@ def test_programs_without_limbs_take_a_thread_per_world():
     assert make_ptx(flight(load("hoap1"))).tiles == 1
     with pytest.raises(ProgramError, match="use mapping='world'"):
         make_ptx(points(), mapping="part")
-    with pytest.raises(ProgramError, match="mapping is"):
+    with pytest.raises(ProgramError, match="mapping is 'block'; allowed"):
         make_ptx(points(), mapping="block")
 
 
@@ -241,9 +241,9 @@ def test_fast_ptx_is_another_thing():
 
 
 def test_misuse_is_a_sentence():
-    with pytest.raises(ProgramError, match="math is 'exact' or 'fast', not 'wild'"):
+    with pytest.raises(ProgramError, match="math is 'wild'; allowed: 'exact', 'fast'"):
         make_ptx(oscillator(), math="wild")
-    with pytest.raises(ProgramError, match="unknown number type 'float16'"):
+    with pytest.raises(ProgramError, match="dtype is 'float16'; allowed: float64, float32"):
         make_ptx(oscillator(), dtype="float16")
     with pytest.raises(ProgramError, match="such as 'sm_90', not 'hopper'"):
         make_ptx(oscillator(), arch="hopper")

@@ -9,7 +9,7 @@ import llvmlite.binding as llvm
 from heelstrike.codegen.host import host, target_machine
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.llvm import Module, emit
-from heelstrike.codegen.real import REALS, Real
+from heelstrike.codegen.real import Real, real_type
 from heelstrike.errors import ProgramError
 from heelstrike.ir.code import TracedProgram
 from heelstrike.ir.program import Program
@@ -23,13 +23,15 @@ def compile_object(
     level: int = 2,
 ) -> tuple[Layout, bytes]:
     """Return the layout and the object code of a program for this CPU; see `compile_program`."""
-    if dtype not in list(REALS):
-        raise ProgramError(f"unknown number type '{dtype}'; types: {', '.join(REALS)}")
+    real = real_type(dtype)
     if level not in (1, 2, 3):
-        raise ProgramError(f"LLVM's optimisation level is 1, 2 or 3, not {level}")
-    real = REALS[dtype]
+        raise ProgramError(
+            f"LLVM's optimisation level is {level}", path="level", value=level, allowed="1, 2, 3"
+        )
     if width is not None and width not in (1, 2, 4, 8, 16, 32):
-        raise ProgramError(f"the width is a power of two from 1 to 32, not {width}")
+        raise ProgramError(
+            f"width is {width}", path="width", value=width, allowed="a power of two from 1 to 32"
+        )
     traced = program if isinstance(program, TracedProgram) else program.trace(outputs)
     module = emit(traced, widest(real) if width is None else width, real)
     layout = Layout.of(traced, module.width, real, module.frame_size)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heelstrike.errors import ProgramError
+
 
 @dataclass(frozen=True)
 class Real:
@@ -25,3 +27,12 @@ class Real:
 FLOAT64 = Real("double", "f64", "i64", 8, np.float64)
 FLOAT32 = Real("float", "f32", "i32", 4, np.float32)
 REALS = {"float64": FLOAT64, "float32": FLOAT32}
+
+
+def real_type(dtype: str) -> Real:
+    """Return the type named "float64" or "float32"."""
+    if dtype not in list(REALS):
+        raise ProgramError(
+            f"dtype is {dtype!r}", path="dtype", value=dtype, allowed=", ".join(REALS)
+        )
+    return REALS[dtype]

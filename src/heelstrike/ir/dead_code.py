@@ -59,8 +59,9 @@ def without_dead_code(p: Program, outputs: Sequence[str] | None) -> TracedProgra
     wanted = list(p.outputs) if outputs is None else list(outputs)
     if unknown := sorted(set(wanted) - set(p.outputs)):
         raise ProgramError(
-            f"program '{p.name}' has no output {', '.join(unknown)}; "
-            f"outputs: {', '.join(p.outputs)}"
+            f"program '{p.name}' has no output {', '.join(unknown)}",
+            value=unknown,
+            remedy=f"outputs: {', '.join(p.outputs)}",
         )
     own = tuple(port for name, port in p.memories.items() if name not in (CLOCK, FAILED))
     updated = tuple(port for port in own if _is_updated(p, port))
@@ -188,7 +189,9 @@ def _is_updated(p: Program, port: Port) -> bool:
         lacking = sorted(set(range(port.size)) - updated)
         raise ProgramError(
             f"memory '{port.name}' of program '{p.name}' gets no next value for entries "
-            f"{', '.join(map(str, lacking[:8]))}{', ...' if len(lacking) > 8 else ''}; "
-            "update them too, with their old values if they stay"
+            f"{', '.join(map(str, lacking[:8]))}{', ...' if len(lacking) > 8 else ''}",
+            path=port.name,
+            value=lacking,
+            remedy="update them too, with their old values if they stay",
         )
     return bool(updated)

@@ -39,7 +39,11 @@ class Derivative:
     def symbol(self, name: str) -> SX:
         """Return a memory or an input of the source as an input of the derivative program."""
         if name not in self.program.inputs:
-            raise ProgramError(f"no memory or input '{name}' of '{self.source.name}'")
+            raise ProgramError(
+                f"program '{self.source.name}' has no memory or input '{name}'",
+                value=name,
+                remedy=f"memory and inputs: {', '.join(self.program.inputs)}",
+            )
         return self.program.symbols_of(name, self.program.inputs[name].size)
 
     def seed(self, name: str, direction: SX) -> None:
@@ -47,7 +51,12 @@ class Derivative:
         size = self.program.inputs[name].size if name in self.program.inputs else 0
         entries = ca.densify(ca.vec(SX(direction))).nonzeros()
         if len(entries) != size:
-            raise ProgramError(f"'{name}' has {size} values; its direction has {len(entries)}")
+            raise ProgramError(
+                f"the direction of '{name}' has {len(entries)} values",
+                path=name,
+                value=len(entries),
+                allowed=f"{size} values",
+            )
         moved = tangent_of(name)
         self.program.arrays[moved] = Port(moved, (size,))
         results = [(Place(moved, i), entry) for i, entry in enumerate(entries)]

@@ -40,7 +40,9 @@ class Loop:
 
     def __init__(self, p: Program, name: str, limit: int) -> None:
         if limit < 1:
-            raise ProgramError(f"loop '{name}' needs at least one round, not {limit}")
+            raise ProgramError(
+                f"loop '{name}' has a limit of {limit}", value=limit, allowed="at least one round"
+            )
         self.p = p
         self.name = name
         self.limit = limit
@@ -92,7 +94,10 @@ class Loop:
         self._check_innermost()
         block = self.p.open_block(self.name)
         if self._ends is None or self.done is not None:
-            raise ProgramError(f"loop '{self.name}' takes one `until`, and only if not counted")
+            raise ProgramError(
+                f"loop '{self.name}' takes no further `until`",
+                allowed="one `until` in a loop of `repeated`, none in a counted loop",
+            )
         _, place = self.p.new_value("until")
         block.results.append((place, SX(condition)))
         self.done = (self._ends[0], place)
@@ -103,7 +108,9 @@ class Loop:
         if len(table) != self.limit:
             raise ProgramError(
                 f"loop '{self.name}' makes {self.limit} rounds, but its table of constants has "
-                f"{len(table)} rows"
+                f"{len(table)} rows",
+                value=len(table),
+                allowed=f"{self.limit} rows",
             )
         self._check_innermost()
         name, columns = f"constants {len(self.p.constants)}", table.shape[1]
@@ -138,7 +145,10 @@ class Loop:
 
     def _check_innermost(self) -> None:
         if not self.p.open_loops or self.p.open_loops[-1] is not self:
-            raise ProgramError(f"loop '{self.name}' is not the innermost open loop here")
+            raise ProgramError(
+                f"loop '{self.name}' is not the innermost open loop",
+                remedy="use it in its own `with` statement",
+            )
 
 
 @contextmanager
@@ -154,4 +164,6 @@ def repeated(p: Program, name: str, limit: int) -> Iterator[Loop]:
     loop.end_when_done()
     yield from loop.trace()
     if loop.done is None:
-        raise ProgramError(f"loop '{name}' never ends: call loop.until(condition) in a block of it")
+        raise ProgramError(
+            f"loop '{name}' never ends", remedy="call loop.until(condition) in a block of it"
+        )

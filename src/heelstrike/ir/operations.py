@@ -48,9 +48,10 @@ def check_supported(operations: Sequence[Operation]) -> None:
     for operation in operations:
         if operation.code not in SUPPORTED:
             raise TraceError(
-                f"the operation {operation.code.lower()} cannot be compiled; use + - * /, "
-                "comparisons, if_else, sin, cos, "
-                f"{', '.join(name.lower() for name in FUNCTIONS)}"
+                f"the operation {operation.code.lower()} cannot be compiled",
+                value=operation.code.lower(),
+                remedy="use + - * /, comparisons, if_else, sin, cos, "
+                f"{', '.join(name.lower() for name in FUNCTIONS)}",
             )
 
 

@@ -52,7 +52,9 @@ class Program:
 
     def __init__(self, name: str) -> None:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            raise ProgramError(f"a program is named by letters, digits and _, not '{name}'")
+            raise ProgramError(
+                f"a program cannot be named '{name}'", value=name, allowed="letters, digits and _"
+            )
         self.name = name
         self.inputs: dict[str, Port] = {}
         self.outputs: dict[str, Output] = {}
@@ -78,7 +80,11 @@ class Program:
     def input(self, name: str, size: int) -> SX:
         """Return a column of symbols for values of the caller's, the same for all worlds or not."""
         if name in ("threads", "self"):
-            raise ProgramError(f"an input cannot be called '{name}': calls use that word")
+            raise ProgramError(
+                f"an input cannot be called '{name}', a keyword of calls",
+                value=name,
+                remedy="choose another name",
+            )
         self.check_new(name)
         self.inputs[name] = Port(name, (size,))
         return self.symbols_of(name, size)
@@ -97,7 +103,10 @@ class Program:
     def clock(self) -> SX:
         """Number of steps that this world has made; times dt, its time."""
         if CLOCK not in self.memories:
-            raise ProgramError(f"program '{self.name}' has no clock before its first memory")
+            raise ProgramError(
+                f"program '{self.name}' has no clock before its first memory",
+                remedy="declare a memory first",
+            )
         return self.symbols_of(CLOCK, 1)
 
     # blocks
@@ -118,7 +127,7 @@ class Program:
         tag = BlockTag(kind, limb, member)
         if self._open is not None:
             raise ProgramError(
-                f"block '{tag}' opened inside block '{self._open.tag}'; close that first"
+                f"block '{tag}' opened inside block '{self._open.tag}'", remedy="close that first"
             )
         self._open = Block(tag)
         outputs = dict(self.outputs)
@@ -159,7 +168,9 @@ class Program:
         """
         block = self.open_block(name)
         if name in self.outputs:
-            raise ProgramError(f"program '{self.name}' already has an output named '{name}'")
+            raise ProgramError(
+                f"program '{self.name}' already has an output named '{name}'", value=name
+            )
         value = ca.densify(SX(value))
         rows, columns = value.shape
         port = self.outputs[name] = Output(name, (rows,) if columns == 1 else (rows, columns))
@@ -171,11 +182,16 @@ class Program:
         block = self.open_block(name)
         if name not in self.memories or name in (CLOCK, FAILED):
             own = [m for m in self.memories if m not in (CLOCK, FAILED)]
-            raise ProgramError(f"no memory '{name}' to update; memories: {', '.join(own)}")
+            raise ProgramError(
+                f"no memory '{name}' to update", value=name, remedy=f"memories: {', '.join(own)}"
+            )
         entries = ca.densify(ca.vec(SX(value))).nonzeros()
         if len(entries) != self.memories[name].size:
             raise ProgramError(
-                f"memory '{name}' holds {self.memories[name].size} values, not {len(entries)}"
+                f"memory '{name}' is updated with {len(entries)} values",
+                path=name,
+                value=len(entries),
+                allowed=f"{self.memories[name].size} values",
             )
         block.results += [(Place(next_of(name), i), entry) for i, entry in enumerate(entries)]
 
@@ -183,7 +199,9 @@ class Program:
         """Set the values after this step of some entries of a memory, from `start` on."""
         entries = ca.densify(ca.vec(SX(value))).nonzeros()
         if name not in self.memories or start + len(entries) > self.memories[name].size:
-            raise ProgramError(f"no memory '{name}' with entries {start} to {start + len(entries)}")
+            raise ProgramError(
+                f"no memory '{name}' with entries {start} to {start + len(entries)}", path=name
+            )
         self.open_block(name).results += [
             (Place(next_of(name), start + i), entry) for i, entry in enumerate(entries)
         ]
@@ -210,7 +228,9 @@ class Program:
         """Let a world fail, and stay as it is, in the step in which the condition holds."""
         block = self.open_block("fail_when")
         if self.failure is not None:
-            raise ProgramError("fail_when was called before; join the conditions with logic_or")
+            raise ProgramError(
+                "fail_when was called before", remedy="combine the conditions with logic_or"
+            )
         _, self.failure = self.new_value("failure")
         block.results.append((self.failure, SX(condition)))
 
@@ -256,8 +276,9 @@ class Program:
         found = self._places.get(symbol.element_hash())
         if found is None:
             raise ProgramError(
-                f"block '{reader}' of program '{self.name}' uses symbol '{symbol}', which is "
-                "neither an input nor a let of this program"
+                f"block '{reader}' of program '{self.name}' uses symbol '{symbol}'",
+                value=str(symbol),
+                allowed="inputs, memory and lets of this program",
             )
         return found[0]
 
@@ -269,13 +290,17 @@ class Program:
     def open_block(self, user: str) -> Block:
         """Return the block that is open; an error names its user."""
         if self._open is None:
-            raise ProgramError(f"'{user}' must be made inside a block: with program.block(...):")
+            raise ProgramError(
+                f"'{user}' is outside a block", remedy="write it under `with program.block(...):`"
+            )
         return self._open
 
     def check_new(self, name: str) -> None:
         """Raise an error if there is already a port or an array of this name."""
         if any(name in names for names in (self.inputs, self.memories, self.tables, self.arrays)):
-            raise ProgramError(f"program '{self.name}' already has a port named '{name}'")
+            raise ProgramError(
+                f"program '{self.name}' already has a port named '{name}'", value=name
+            )
 
     def derived(self, name: str) -> Program:
         """Return a program without statements that knows this program's symbols.

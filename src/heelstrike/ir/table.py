@@ -52,7 +52,9 @@ class Table:
 def table(p: Program, name: str, rows: int, columns: int = 1) -> Table:
     """Declare a table of at least two rows (for `at2` also two columns)."""
     if rows < 2:
-        raise ProgramError(f"table '{name}' needs at least two rows to interpolate, not {rows}")
+        raise ProgramError(
+            f"table '{name}' has {rows} rows", path=name, value=rows, allowed="at least two rows"
+        )
     p.check_new(name)
     p.tables[name] = Port(name, (rows, columns))
     return Table(p, p.tables[name])

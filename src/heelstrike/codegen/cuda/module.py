@@ -40,7 +40,10 @@ class Ptx:
         """Return the PTX that `as_bytes` wrote."""
         head, _, text = content.decode().partition("\n")
         if not head.startswith(MARK):
-            raise ProgramError("not a PTX file of Heelstrike: its first line has no layout")
+            raise ProgramError(
+                "not a PTX file of Heelstrike: its first line has no layout",
+                remedy="write it with Ptx.save",
+            )
         values = json.loads(head.removeprefix(MARK))
         layout = Layout.from_dict(values["layout"])
         return cls(layout, text, values["threads"], values["tiles"], values["shared"])
@@ -56,4 +59,4 @@ class Ptx:
         try:
             return cls.from_bytes(Path(path).read_bytes())
         except (OSError, UnicodeDecodeError, ProgramError) as error:
-            raise ProgramError(f"cannot read {path}: {error}") from error
+            raise ProgramError(f"cannot read {path}: {error}", path=str(path)) from error

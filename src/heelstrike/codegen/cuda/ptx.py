@@ -25,7 +25,7 @@ from heelstrike.codegen.cuda.registers import (
 )
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.llvm import emit
-from heelstrike.codegen.real import REALS
+from heelstrike.codegen.real import real_type
 from heelstrike.errors import ProgramError
 from heelstrike.ir.code import TracedProgram
 from heelstrike.ir.program import Program
@@ -50,25 +50,28 @@ def make_ptx(
         mapping: "world" for a thread per world, "part" for a warp per limb, "auto" for a warp per
             limb where the program has limbs and neither tables nor counted loops.
     """
-    if dtype not in REALS:
-        raise ProgramError(f"unknown number type '{dtype}'; types: {', '.join(REALS)}")
-    if math not in ("exact", "fast"):
-        raise ProgramError(f"math is 'exact' or 'fast', not '{math}'")
-    if mapping not in ("auto", "world", "part"):
-        raise ProgramError(f"mapping is 'auto', 'world' or 'part', not '{mapping}'")
+    real = real_type(dtype)
+    _check_choice("math", math, ("exact", "fast"))
+    _check_choice("mapping", mapping, ("auto", "world", "part"))
     number = re.fullmatch(r"sm_(\d+)[af]?", arch)
     if number is None:
-        raise ProgramError(f"arch is 'sm_' and a number, such as 'sm_90', not '{arch}'")
+        raise ProgramError(
+            f"arch is '{arch}'",
+            path="arch",
+            value=arch,
+            allowed="'sm_' and a number, such as 'sm_90'",
+        )
     traced = program if isinstance(program, TracedProgram) else program.trace(outputs)
     fast = math == "fast"
     limit = MAX_SHARED if int(number[1]) >= HOPPER else SHARED
-    plan = None if mapping == "world" else schedule(traced, REALS[dtype].bytes, limit)
+    plan = None if mapping == "world" else schedule(traced, real.bytes, limit)
     if plan is None and mapping == "part":
         raise ProgramError(
-            f"program '{program.name}' has no limbs, or has tables or counted loops; "
-            "use mapping='world'"
+            f"program '{program.name}' has no limbs, or has tables or counted loops",
+            path="mapping",
+            value=mapping,
+            remedy="use mapping='world'",
         )
-    real = REALS[dtype]
     if plan is None:
         text = emit(traced, 1, real, gpu=True, fast=fast).text
         threads, tiles, shared = WARP, WORLD_BLOCK // WARP, 0
@@ -86,6 +89,12 @@ def make_ptx(
     parsed.verify()
     layout = Layout.of(traced, WARP, real, frame_size=0)
     return Ptx(layout, machine.emit_assembly(parsed), threads, tiles, shared)
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ProgramError(f"{name} is '{value}'", path=name, value=value, allowed=listed)
 
 
 @cache
