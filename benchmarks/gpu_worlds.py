@@ -179,7 +179,7 @@ def judged(sim: hs.Simulator, fall: FallCriterion) -> Any:
     nq = sim.robot.nq
     kernel = sim.compiled.target.kernel(("fall", nq), lambda: fall.program(nq), ["fell"], None)
     batch = kernel.batch(sim.worlds)
-    batch.share(sim.compiled.batch())
+    batch.continue_from(sim.compiled.batch())
     batch.run()
     return batch.device_array("fell")
 

@@ -51,44 +51,54 @@ class Workspace:
 
     @cached_property
     def kin(self) -> Kinematics:
+        """Kinematics at q and v."""
         return kinematics(self.program, self.robot, self.q, self.v)
 
     @cached_property
     def poses(self) -> list[Transform]:
+        """Placements of the bodies in the world."""
         return poses(self.program, self.robot, self.kin)
 
     @cached_property
     def mass_matrix(self) -> SX:
+        """H with the armature, (nv, nv)."""
         return crba(self.program, self.robot, self.kin, SX(self.robot.armature))
 
     @cached_property
     def factor(self) -> TreeFactor:
+        """Factor of the mass matrix."""
         return factor_tree(self.program, self.robot, self.mass_matrix)
 
     @cached_property
     def centroidal(self) -> Centroidal:
+        """Centre of mass and momentum."""
         return centroidal(self.program, self.robot, self.kin)
 
     @cached_property
     def bias(self) -> list[Motion]:
+        """J_dot v of the bodies."""
         return bias_accelerations(self.program, self.robot, self.kin, self.v)
 
     @cached_property
     def wrench(self) -> Force:
+        """Wrench that the motion q, v, a needs from contacts."""
         base = -self.gravity
         moved = accelerations(self.program, self.robot, self.kin, self.v, self.a, base)
         return contact_wrench(self.program, self.robot, self.kin, self.poses, moved)
 
     def forward_dynamics(self) -> SX:
+        """Return joint accelerations under tau and gravity, (nv,)."""
         armature = SX(self.robot.armature)
         args = (self.kin, self.v, self.tau, self.gravity, armature)
         return aba(self.program, self.robot, *args)
 
     def inverse_dynamics(self) -> SX:
+        """Return the joint forces of the accelerations a, (nv,), armature included."""
         tau = rnea(self.program, self.robot, self.kin, self.v, self.a, self.gravity)
         return tau + SX(self.robot.armature) * self.a
 
     def jacobian(self, link: str) -> SX:
+        """Return a link's Jacobian, (6, nv), in its own frame."""
         body, placement = self.link(link)
         columns = body_jacobian(self.program, self.robot, self.kin, body)
         moved = placement.motion_columns_in(Motion(columns[:3, :], columns[3:, :]))
@@ -96,6 +106,7 @@ class Workspace:
             return self.program.let("J", moved.column)
 
     def inverse_inertia(self, links: str) -> SX:
+        """Return J H^-1 J^T of links whose names are separated by commas, (6 n, 6 n)."""
         jacobians = [self.jacobian(link) for link in map(str.strip, links.split(","))]
         return inverse_inertia(self.program, self.factor, jacobians)
 
@@ -106,10 +117,12 @@ class Workspace:
         return ca.vertcat(pose.origin, ca.vec(pose.matrix.T))
 
     def velocity(self, link: str) -> SX:
+        """Return a link's twist in its own frame, (6,)."""
         body, placement = self.link(link)
         return placement.motion_in(self.kin.velocities[body]).column
 
     def jacobian_bias(self, link: str) -> SX:
+        """Return J_dot v of a link, a spatial acceleration in its own frame, (6,)."""
         body, placement = self.link(link)
         return placement.motion_in(self.bias[body]).column
 

@@ -54,7 +54,7 @@ class Batch(PortArrays):
                 rows[mask] = new[mask]
             self.set(**{port.name: rows})
 
-    def share(self, other: Batch) -> None:
+    def continue_from(self, other: Batch) -> None:
         """Continue another batch: use its inputs, memory and count of steps in place of own ones.
 
         Both batches then work on the same arrays, so views of them stay valid, whichever runs.

@@ -83,7 +83,7 @@ class CompiledScene:
         old, outputs = self._batch, outputs or ()
         batch = self.new_batch(outputs)
         if old is not None:
-            batch.share(old)
+            batch.continue_from(old)
         else:
             batch.reset(**self.start)
         self._attach(batch, outputs)
@@ -169,7 +169,7 @@ class CompiledScene:
         self.parameters.add(plan.parameters())
         if self._batch is not None:
             batch = self.new_batch(())
-            batch.share(self._batch)
+            batch.continue_from(self._batch)
             self._attach(batch, ())
 
     # acting on worlds

@@ -77,15 +77,19 @@ class MatrixRotation:
     matrix: SX
 
     def apply(self, x: SX) -> SX:
+        """Return R x, for each column of x."""
         return cast(SX, self.matrix @ x)
 
     def undo(self, x: SX) -> SX:
+        """Return R^T x, for each column of x."""
         return cast(SX, self.matrix.T @ x)
 
     def of_symmetric(self, a: SX) -> SX:
+        """Return R A R^T of a symmetric matrix A."""
         return symmetric(self.matrix @ a @ self.matrix.T)
 
     def of_matrix(self, b: SX) -> SX:
+        """Return R B R^T."""
         return cast(SX, self.matrix @ b @ self.matrix.T)
 
 

@@ -133,7 +133,7 @@ class Worker:
             batch.set(**self.job.tables)
             if self._fall_kernel is not None:
                 fall_batch: Worlds = self._fall_kernel.batch(worlds)
-                fall_batch.share(batch)
+                fall_batch.continue_from(batch)
                 self._fall_batch = fall_batch
             self._batch = batch
         return self._batch

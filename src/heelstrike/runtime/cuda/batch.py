@@ -84,7 +84,7 @@ class CudaBatch:
             writer.write(self.buffers[port.name], tiles)
         self.sync()
 
-    def share(self, other: CudaBatch) -> None:
+    def continue_from(self, other: CudaBatch) -> None:
         """Continue another batch: use its inputs, memory and count of steps, without a copy."""
         other.sync()
         self.host.share_arrays(other.host)
