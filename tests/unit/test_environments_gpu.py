@@ -20,8 +20,8 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.environments import settings
-from heelstrike.environments.graph import Replay
-from heelstrike.environments.on_gpu import GpuArrays
+from heelstrike.environments.cuda_graph import GraphReplay
+from heelstrike.environments.gpu_arrays import GpuArrays
 from heelstrike.errors import HeelstrikeError
 from heelstrike.runtime.cuda import dlpack
 from tests import gpu
@@ -84,7 +84,7 @@ def where(mask, one, other, out=None):
 
 class Graph:
     """A mock CUDA graph: the operations of PyTorch and our launches, done again on the same
-    memory. What is captured is done as well, which stands for the first replay.
+    memory. What is captured is done as well, in place of the first replay.
     """
 
     open = None
@@ -151,8 +151,8 @@ def torch(request, driver, monkeypatch):
         real = pytest.importorskip("torch", reason="torch is not installed")
         monkeypatch.setattr(dlpack, "CUDA", 1)  # DLPack's number of a CPU
         monkeypatch.setattr(GpuArrays, "stream", lambda self: nullcontext())
-        for name, stands in (("CUDAGraph", Graph), ("graph", capture), ("ExternalStream", int)):
-            monkeypatch.setattr(real.cuda, name, stands)
+        for name, double in (("CUDAGraph", Graph), ("graph", capture), ("ExternalStream", int)):
+            monkeypatch.setattr(real.cuda, name, double)
         launch = sys.modules["cuda.core"].launch
         monkeypatch.setattr(sys.modules["cuda.core"], "launch", partial(noted, launch))
         return real
@@ -161,7 +161,7 @@ def torch(request, driver, monkeypatch):
     module.where = where
     module.from_dlpack, module.cuda, module.Tensor = lying, Cuda(), Cuda  # SciPy looks for one
     monkeypatch.setitem(sys.modules, "torch", module)
-    monkeypatch.setattr(settings, "replay", lambda *_: None)  # NumPy has no graphs
+    monkeypatch.setattr(settings, "make_replay", lambda *_: None)  # NumPy has no graphs
     return module
 
 
@@ -235,7 +235,7 @@ def test_work_is_done_once_captured_once_and_then_replayed():
     cuda.graph = lambda graph, stream, capture_error_mode: nullcontext()
     arrays = SimpleNamespace(sim=SimpleNamespace(stream=7), xp=SimpleNamespace(cuda=cuda))
     arrays.launched, held = next(places), []
-    act = Replay(arrays, work, lambda *given: held.append(given), asked=False)
+    act = GraphReplay(arrays, work, lambda *given: held.append(given), required=False)
     found = [act(np.full(3, float(k)), False) for k in range(4)]
     assert (len(done), len(replayed)) == (2, 3)
     assert [seen.tolist() for seen, _ in found[1:]] == [[2.0 * k] * 3 for k in (1, 2, 3)]
@@ -313,7 +313,7 @@ def test_functions_of_ones_own_are_asked_every_time(real_torch):
     for _ in range(5):
         envs.step(still)
     assert (len(asked), Graph.made) == (2, 1)
-    with pytest.raises(HeelstrikeError, match='graph=True is for device="cuda"'):
+    with pytest.raises(HeelstrikeError, match='graph=True needs device="cuda"; omit it'):
         hs.Environments(scene(), WORLDS, graph=True)
 
 
@@ -351,13 +351,13 @@ def test_what_cannot_be_captured_runs_without(real_torch, monkeypatch):
     envs = hs.Environments(scene(), WORLDS, device="cuda")
     still = real_torch.zeros(envs.action_space.shape)
     envs.step(still)
-    with pytest.warns(hs.HeelstrikeWarning, match="graph: not while capturing; it runs without"):
+    with pytest.warns(hs.HeelstrikeWarning, match="not while capturing; actions run without"):
         envs.step(still)
     envs.step(still)
-    assert not envs._replay.captures
+    assert not envs.graph
     envs = hs.Environments(scene(), WORLDS, device="cuda", graph=True)
     envs.step(still)
-    with pytest.raises(HeelstrikeError, match="leave graph=True out"):
+    with pytest.raises(HeelstrikeError, match="or omit graph=True"):
         envs.step(still)
 
 
@@ -387,7 +387,7 @@ def test_a_real_graph_has_the_bits_of_what_it_captured(mode):
         return envs, [each.cpu().numpy() for each in found], envs.sim.state.copy()
 
     (_, plain, state), (envs, ours, its_state) = work(False), work(True)
-    assert [known.graph is not None for known in envs._replay._known.values()] == [True, True]
+    assert [made.graph is not None for made in envs._replay._graphs.values()] == [True, True]
     for one, other in zip(plain, ours, strict=True):
         np.testing.assert_array_equal(one, other)
     for name, value in state.items():

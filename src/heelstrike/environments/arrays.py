@@ -1,117 +1,126 @@
-"""The worlds' arrays where they lie, by NumPy: tiles (tiles, size, lanes) that are read as rows
-(worlds, size), and written as rows, in all worlds or in some.
+"""The arrays of a simulator's worlds in place, by NumPy.
 
-The last tile is filled up with copies of the last world, which must stay copies.
+Arrays are tiles (tiles, size, lanes), which are read and written as rows (worlds, size), in all
+worlds or in some. The last tile is filled up with copies of the last world, which must stay copies.
 """
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from heelstrike.simulate.simulator import Simulator
 
+Array: TypeAlias = Any
+"""A NumPy array on a CPU, a PyTorch tensor on a GPU."""
+
 
 class Arrays:
     """Arrays of a simulator's worlds on a CPU."""
 
-    xp: Any = np
+    xp: ModuleType = np
     """The module whose functions take these arrays."""
 
     def __init__(self, sim: Simulator) -> None:
         self.sim = sim
         clock = self.tiles("clock")
         self.shape = clock.shape[0], clock.shape[2]
-        self.real: Any = clock.dtype
+        """Numbers of tiles and of lanes."""
+        self.real = clock.dtype
+        """The dtype of real numbers, of NumPy or PyTorch."""
         self.worlds = sim.worlds
         self.spare = self.shape[0] * self.shape[1] - self.worlds
         """Lanes of the last tile that repeat the last world."""
         lanes = np.arange(self.worlds + self.spare)
         self.world = self.index(np.minimum(lanes, self.worlds - 1))
-        """Of each lane."""
+        """World of each lane."""
 
     # whole arrays
 
-    def tiles(self, name: str) -> Any:
-        """Of a state or a parameter; what is written there counts in the next step."""
+    def tiles(self, name: str) -> Array:
+        """Return a state or parameter in place; what is written there is used by the next step."""
         return self.sim.device_array(name)
 
-    def rows(self, *parts: Any) -> Any:
-        """A copy with a row a world, (worlds, size), of tiles side by side."""
+    def rows(self, *parts: Array) -> Array:
+        """Return a copy of tiles side by side with a row per world, (worlds, size)."""
         tiles = self.xp.concatenate(parts, 1)
         return tiles.swapaxes(1, 2).reshape(-1, tiles.shape[1])[: self.worlds]
 
-    def column(self, tiles: Any, i: int) -> Any:
-        """A copy of one column, (worlds,)."""
+    def column(self, tiles: Array, i: int) -> Array:
+        """Return a copy of one column, (worlds,)."""
         return (1 * tiles[:, i]).reshape(-1)[: self.worlds]
 
-    def fill(self, tiles: Any, rows: Any, columns: Any = slice(None)) -> None:
-        """Writes (worlds, columns) into some columns of the tiles."""
+    def fill(self, tiles: Array, rows: Array, columns: Array = slice(None)) -> None:
+        """Write (worlds, columns) into some columns of the tiles."""
         if self.spare:
             rows = rows[self.world]
         tiles[:, columns] = rows.reshape(*self.shape, -1).swapaxes(1, 2)
 
-    def stream(self) -> AbstractContextManager[Any]:
-        """In which all work on these arrays happens, in order with the simulator's steps."""
+    def stream(self) -> AbstractContextManager[None]:
+        """Return a context for all work on these arrays, in order with the simulator's steps."""
         return nullcontext()
 
-    # numbers
+    # new arrays
 
-    def given(self, values: Any) -> Any:
-        """What a user hands in, as real numbers of this device."""
+    def real_array(self, values: Array) -> Array:
+        """Return values as real numbers on this device."""
         return np.asarray(values, dtype=self.real)
 
-    def each(self, values: Any) -> Any:
-        """One number a column, for every lane of a tile: (size, lanes)."""
-        return self.given(np.repeat(np.asarray(values, dtype=float)[:, None], self.shape[1], 1))
+    def per_lane(self, values: Array) -> Array:
+        """Return one number per column, repeated for every lane of a tile, (size, lanes)."""
+        wide = np.repeat(np.asarray(values, dtype=float)[:, None], self.shape[1], 1)
+        return self.real_array(wide)
 
-    def alike(self, values: Any) -> Any:
-        """One number a column, for every world: (worlds, size)."""
-        return self.given(np.tile(np.asarray(values, dtype=float), (self.worlds, 1)))
+    def per_world(self, values: Array) -> Array:
+        """Return one number per column, repeated for every world, (worlds, size)."""
+        return self.real_array(np.tile(np.asarray(values, dtype=float), (self.worlds, 1)))
 
-    def whole(self, values: Any) -> Any:
-        """The same as whole numbers of 32 bits."""
+    def int_array(self, values: Array) -> Array:
+        """Return values as integers of 32 bits on this device."""
         return np.asarray(values, dtype=np.int32)
 
-    def index(self, values: Any) -> Any:
-        """Whole numbers that choose rows or columns."""
+    def index(self, values: Array) -> Array:
+        """Return integers that choose rows or columns."""
         return np.asarray(values)
 
-    def nothing(self, *shape: int) -> Any:
+    def zeros(self, *shape: int) -> Array:
+        """Return zeros as real numbers on this device."""
         return np.zeros(shape, dtype=self.real)
 
-    def mask(self, values: Any) -> Any:
+    def mask(self, values: Array) -> Array:
+        """Return values as booleans on this device."""
         return np.asarray(values, dtype=bool)
 
     # some worlds
 
-    def some(self, mask: Any) -> Some | None:
-        """The worlds where a mask holds; None if there are none."""
-        who = np.flatnonzero(mask)
-        return Some(self, who) if len(who) else None
+    def subset(self, mask: Array) -> WorldSubset | None:
+        """Return the worlds of a mask; None if there are none."""
+        worlds = np.flatnonzero(mask)
+        return WorldSubset(self, worlds) if len(worlds) else None
 
 
-class Some:
-    """Some of the worlds: what is picked and put has a row for each of them."""
+class WorldSubset:
+    """A subset of the worlds: `pick` and `put` have a row for each of them."""
 
-    def __init__(self, arrays: Arrays, who: np.ndarray) -> None:
-        self.arrays, self.who = arrays, who
-        self.count = len(who)
-        self._places = np.divmod(who, arrays.shape[1])
-        self._last = arrays.spare > 0 and who[-1] == arrays.worlds - 1
+    def __init__(self, arrays: Arrays, worlds: np.ndarray) -> None:
+        self.arrays, self.worlds = arrays, worlds
+        self.count = len(worlds)
+        self._places = np.divmod(worlds, arrays.shape[1])
+        self._last = arrays.spare > 0 and worlds[-1] == arrays.worlds - 1
 
-    def pick(self, rows: Any) -> Any:
-        """Of an array with a row a world."""
-        return rows[self.who]
+    def pick(self, rows: Array) -> Array:
+        """Return the rows of these worlds from an array with a row per world."""
+        return rows[self.worlds]
 
-    def put(self, rows: Any, values: Any) -> None:
-        """Into an array with a row a world."""
-        rows[self.who] = values
+    def put(self, rows: Array, values: Array) -> None:
+        """Write the rows of these worlds into an array with a row per world."""
+        rows[self.worlds] = values
 
-    def write(self, tiles: Any, values: Any) -> None:
-        """Into tiles: (count, size), or (size,) for all of them."""
+    def write(self, tiles: Array, values: Array) -> None:
+        """Write (count, size), or (size,) for all of them, into tiles."""
         tile, lane = self._places
         tiles[tile, :, lane] = values
         if self._last:
@@ -119,8 +128,8 @@ class Some:
             tiles[-1, :, -spare:] = tiles[-1, :, -spare - 1, None]
 
 
-def columns(arrays: Arrays, indices: list[int]) -> Any:
-    """A slice where it can be one."""
+def columns(arrays: Arrays, indices: list[int]) -> Array:
+    """Return an index of columns: a slice if they are consecutive."""
     if indices and indices == list(range(indices[0], indices[-1] + 1)):
         return slice(indices[0], indices[-1] + 1)
     return arrays.index(np.array(indices, dtype=int))

@@ -1,8 +1,8 @@
 """A Gymnasium vector environment: one compiled step for all worlds, an action every few steps.
 
 envs = hs.Environments("stand", worlds=256)
-seen, info = envs.reset(seed=0)
-seen, reward, terminated, truncated, info = envs.step(envs.action_space.sample())
+observation, info = envs.reset(seed=0)
+observation, reward, terminated, truncated, info = envs.step(envs.action_space.sample())
 """
 
 from __future__ import annotations
@@ -15,27 +15,32 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike
 
 from heelstrike.environments import settings, task
 from heelstrike.environments.actions import Actions
-from heelstrike.environments.pushes import Pushes, Pushing, make_room
-from heelstrike.environments.seen import Layout, Seen
-from heelstrike.environments.settings import Hook, Source
-from heelstrike.environments.starts import (
-    Chance,
+from heelstrike.environments.arrays import Array
+from heelstrike.environments.episode_start import (
     Draw,
     Range,
     Start,
-    Varied,
-    check_varied,
-    noisy,
+    VariedParameters,
+    noisy_start,
+    prepare_varied,
 )
+from heelstrike.environments.observation import Observation, StateLayout
+from heelstrike.environments.pushes import Pushes, PushSchedule, add_push_slot
+from heelstrike.environments.random_numbers import WorldRandom
+from heelstrike.environments.settings import Hook, Source
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate.run_options import MANY_WORLDS, positive_integer
 
+Step = tuple[Array, Array, Array, Array, dict[str, Any]]
+"""Observation, reward, terminated, truncated and info."""
 
-class Environments(VectorEnv[Any, Any, Any]):
-    """The worlds of a simulator, as reinforcement learning sees them."""
+
+class Environments(VectorEnv[Array, Array, Array]):
+    """The worlds of a simulator as a Gymnasium vector environment for reinforcement learning."""
 
     def __init__(
         self,
@@ -45,7 +50,7 @@ class Environments(VectorEnv[Any, Any, Any]):
         hold: int = 20,
         episode: float = 10.0,
         action: str = "position",
-        scale: Any = None,
+        scale: ArrayLike | None = None,
         observation: Hook = task.observation,
         reward: Hook = task.reward,
         terminated: Hook = task.fell,
@@ -59,157 +64,177 @@ class Environments(VectorEnv[Any, Any, Any]):
         threads: int | None = None,
         graph: bool | None = None,
     ) -> None:
-        """See docs/environments.md. `hold` is the number of steps that an action holds, `episode`
-        a time [s]; `observation`, `reward` and `terminated` are functions of a `Seen`, `start` of a
-        `Draw`. `graph` says whether a GPU replays an action as a CUDA graph.
+        """Make the worlds and compile their step.
+
+        Args:
+            scene: Name of a bundled scene, a .toml file, a SceneFile, an hs.Scene with its default
+                servo, or an hs.Simulator.
+            worlds: Number of worlds; by default 1, or the simulator's.
+            hold: Number of steps per action.
+            episode: Time after which an episode is truncated [s].
+            action: "position" of the servo's joints, or "torque".
+            scale: Position [rad or m] or torque [N m or N] of the action 1, for all joints or each;
+                by default 0.25 rad, or the torque limits.
+            observation, reward, terminated: Functions of an `Observation`.
+            noise: Largest deviations of joint positions [rad or m] and velocities at the start.
+            start: Function of a `Draw` that returns q and v, in place of `noise`.
+            pushes: Random pushes, if any.
+            vary: Ranges of parameters, by path, from which each episode draws.
+            autoreset: Mode of Gymnasium: "next_step", "same_step" or "disabled".
+            dtype: "float32" (default) or "float64".
+            device: "cpu" (default) or "cuda".
+            threads: Number of threads; by default all cores if there are many worlds.
+            graph: Whether a GPU replays an action as a CUDA graph; by default if all functions
+                are the default ones.
+
+        docs/environments.md has examples.
         """
-        self.sim, q0, v0 = settings.simulator(scene, worlds, dtype, device)
+        self.sim, q0, v0 = settings.make_simulator(scene, worlds, dtype, device)
         sim = self.sim
         self.hold, self.num_envs = positive_integer("hold", hold), sim.worlds
         cores = os.cpu_count() or 1 if sim.worlds > MANY_WORLDS else 1
         self.threads = cores if threads is None else positive_integer("threads", threads)
-        self.metadata = {"autoreset_mode": settings.mode(autoreset), "render_modes": []}
-        path = make_room(sim, pushes) if pushes is not None else ""
-        check_varied(sim, vary or {})
-        self._arrays = arrays = settings.arrays(sim)
+        self.metadata = {"autoreset_mode": settings.autoreset_mode(autoreset), "render_modes": []}
+        path = add_push_slot(sim, pushes) if pushes is not None else ""
+        prepare_varied(sim, vary or {})
+        self._arrays = arrays = settings.make_arrays(sim)
         dt = float(sim.parameters["dt"].ravel()[0])
         self._limit = hold * settings.action_limit(episode, dt * hold)
-        self._layout = Layout(arrays, q0, dt * hold)
+        self._layout = StateLayout(arrays, q0, dt * hold)
         self._actions = Actions(arrays, action, scale, q0)
         self.action_names = self._actions.names
         """The joint of each entry of an action."""
         self._hooks = observation, reward, terminated
-        self._q0, self._v0 = arrays.given(q0), arrays.given(v0)
-        self._start = start or noisy(sim.robot, arrays, noise)
-        self._chance = Chance(arrays)
-        self._varied = Varied(arrays, vary or {})
-        self._pushing: Pushing | None = None
+        self._q0, self._v0 = arrays.real_array(q0), arrays.real_array(v0)
+        self._start = start or noisy_start(sim.robot, arrays, noise)
+        self._random = WorldRandom(arrays)
+        self._varied = VariedParameters(arrays, vary or {})
+        self._schedule: PushSchedule | None = None
         if pushes is not None:
-            self._pushing = Pushing(arrays, self._chance, pushes, path, dt, hold)
-        self._initial = {name: arrays.given(sim.state.initial(name)) for name in sim.state}
+            self._schedule = PushSchedule(arrays, self._random, pushes, path, dt, hold)
+        self._initial = {name: arrays.real_array(sim.state.initial(name)) for name in sim.state}
         with arrays.stream():
             self._all = arrays.mask(np.ones(sim.worlds, bool))
             self._done = ~self._all
             self._impulse = 1 * self._layout.impulse
-            self._action = arrays.nothing(sim.worlds, self._actions.size)
+            self._action = arrays.zeros(sim.worlds, self._actions.size)
             self._begin(self._all)
-            size = settings.check_hooks(self._look(), sim.worlds, self._hooks)
+            size = settings.check_hooks(self._observe(), sim.worlds, self._hooks)
         real = np.dtype(str(arrays.real).removeprefix("torch."))
         self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), real)
         self.single_action_space = gymnasium.spaces.Box(-1, 1, (self._actions.size,))
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._sown = False
-        own = [observation, reward, terminated, start, *(vary or {}).values()]
-        self._replay = settings.replay(arrays, graph, own, self._advance, self._held)
+        self._seeded = False
+        functions = [observation, reward, terminated, start, *(vary or {}).values()]
+        self._replay = settings.make_replay(arrays, graph, functions, self._advance, self._held)
 
     @property
     def graph(self) -> bool:
-        """Whether actions are replayed as CUDA graphs."""
+        """True if actions are replayed as CUDA graphs."""
         return self._replay is not None and self._replay.captures
-
-    # Gymnasium's own
 
     def reset(  # type: ignore[override]
         self,
         *,
         seed: int | Sequence[int] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode in all worlds, or where options["reset_mask"] holds. World i draws from
-        the seed `seed` + i, or from seed[i].
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begin an episode in all worlds, or in those of the mask options["reset_mask"].
+
+        World i draws from the seed `seed` + i, or from seed[i].
         """
         if isinstance(seed, np.integer):
             seed = int(seed)
         super().reset(seed=seed if isinstance(seed, int) else None)
-        if seed is None and not self._sown:
+        if seed is None and not self._seeded:
             seed = int(self.np_random.integers(2**62))
-        self._sown = True
+        self._seeded = True
         mask = (options or {}).get("reset_mask")
         with self._arrays.stream():
             chosen = self._all if mask is None else self._mask(mask)
             self._begin(chosen, settings.seeds(seed, self.num_envs))
             self._done[...] = self._done & ~chosen
-            return self._hooks[0](self._look()), {}
+            return self._hooks[0](self._observe()), {}
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Takes an action in each world, for `hold` steps."""
+    def step(self, actions: Array) -> Step:
+        """Apply an action in each world for `hold` steps."""
         with self._arrays.stream():
-            action = self._actions.given(actions)
-            pushes = self._pushing is not None and self._pushing.due()
+            action = self._actions.checked(actions)
+            pushes = self._schedule is not None and self._schedule.due()
             return (self._replay or self._advance)(action, pushes)
 
-    # inside
+    def _advance(self, action: Array, pushes: bool) -> Step:
+        """Apply an action and return its results.
 
-    def _advance(self, action: Any, pushes: bool) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """An action, and what comes of it. On a GPU all of it is work for the device alone, so that
-        it may be captured: what it leaves for the next action is written in place.
+        On a GPU this is work for the device alone, so that it can be captured: what the next action
+        needs is written in place.
         """
-        self._action = self._actions.take(action)
-        if self._pushing is not None and pushes:
-            self._pushing.renew()
+        self._action = self._actions.apply(action)
+        if self._schedule is not None and pushes:
+            self._schedule.renew()
         self._impulse = 1 * self._layout.impulse
         self.sim.step(self.hold, self.threads)
         if self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP:
             return self._next_step()
-        observation, reward, ended, cut = self._judge()
+        observation, reward, terminated, truncated = self._evaluate()
         info: dict[str, Any] = {}
         if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
-            over = ended | cut
+            over = terminated | truncated
             if self._begin(over):
                 info = {"final_obs": observation, "_final_obs": over}
                 info |= {"final_info": {}, "_final_info": over}
-                observation = self._hooks[0](self._look())
-        return observation, reward, ended, cut, info
+                observation = self._hooks[0](self._observe())
+        return observation, reward, terminated, truncated, info
 
-    def _held(self, values: tuple[Any, Any] | None = None) -> tuple[Any, Any]:
-        """What a look after an action is made of: action and impulses; other ones, if given."""
+    def _held(self, values: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
+        """Return action and impulses, which the next observation needs; set them if passed."""
         if values is not None:
             self._action, self._impulse = values
         return self._action, self._impulse
 
-    def _next_step(self) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Worlds that were done begin anew instead of taking their action."""
-        again = self._done
-        begun = self._begin(again)
-        observation, reward, ended, cut = self._judge()
+    def _next_step(self) -> Step:
+        """Return the results; worlds that were done begin an episode in place of their action."""
+        restarted = self._done
+        begun = self._begin(restarted)
+        observation, reward, terminated, truncated = self._evaluate()
         if begun:
-            reward = self._arrays.xp.where(again, 0 * reward, reward)
-            ended, cut = ended & ~again, cut & ~again
-        self._done[...] = ended | cut
-        return observation, reward, ended, cut, {}
+            reward = self._arrays.xp.where(restarted, 0 * reward, reward)
+            terminated, truncated = terminated & ~restarted, truncated & ~restarted
+        self._done[...] = terminated | truncated
+        return observation, reward, terminated, truncated, {}
 
-    def _judge(self) -> tuple[Any, Any, Any, Any]:
-        """Observation, reward, and which episodes ended or are cut off."""
-        seen = self._look()
+    def _evaluate(self) -> tuple[Array, Array, Array, Array]:
+        """Return observation, reward, terminated and truncated."""
+        state = self._observe()
         observation, reward, terminated = self._hooks
-        late = seen.steps >= self._limit
-        return observation(seen), reward(seen), terminated(seen) | seen.failed, late
+        late = state.steps >= self._limit
+        return observation(state), reward(state), terminated(state) | state.failed, late
 
-    def _look(self) -> Seen:
-        return Seen(self._layout, self._action, self._impulse)
+    def _observe(self) -> Observation:
+        return Observation(self._layout, self._action, self._impulse)
 
-    def _begin(self, mask: Any, seeds: Sequence[int] | None = None) -> bool:
-        """Puts worlds at the start of an episode; whether there may be any."""
-        some = self._arrays.some(mask)
+    def _begin(self, mask: Array, seeds: Sequence[int] | None = None) -> bool:
+        """Put worlds at the start of an episode; return whether there may be any."""
+        some = self._arrays.subset(mask)
         if some is None:
             return False
-        self._chance.begin(some, seeds)
-        draw = Draw(self._chance, some, self._q0, self._v0)
+        self._random.begin(some, seeds)
+        draw = Draw(self._random, some, self._q0, self._v0)
         q, v = self._start(draw)
         for name, value in (self._initial | {"q": q, "v": v}).items():
             some.write(self._layout.tiles[name], value)
         self._varied.begin(some, draw)
-        if self._pushing is not None:
-            self._pushing.begin(some)
-        some.write(self._impulse, self._arrays.nothing(1))
-        self._action = 1 * self._action  # what was handed out stays as it is
+        if self._schedule is not None:
+            self._schedule.begin(some)
+        some.write(self._impulse, self._arrays.zeros(1))
+        self._action = 1 * self._action  # a copy: arrays that were returned must not change
         some.put(self._action, 0 * some.pick(self._action))
         return True
 
-    def _mask(self, given: Any) -> Any:
+    def _mask(self, given: Array) -> Array:
         if tuple(np.shape(given)) != (self.num_envs,):
             raise HeelstrikeError(
-                f"reset_mask is {self.num_envs} booleans, not of shape {tuple(np.shape(given))}"
+                f"reset_mask has the shape {tuple(np.shape(given))}; pass {self.num_envs} booleans"
             )
         return self._arrays.mask(given)

@@ -1,18 +1,18 @@
-"""What an environment is given, checked: the simulator it stands on, its modes and its hooks."""
+"""Checks and defaults of an environment's arguments: simulator, modes and the task's functions."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from heelstrike.environments import task
-from heelstrike.environments.arrays import Arrays
-from heelstrike.environments.seen import Seen
-from heelstrike.errors import HeelstrikeError
+from heelstrike.environments.arrays import Array, Arrays
+from heelstrike.environments.observation import Observation
+from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
 from heelstrike.simulate.scene_file import SceneFile, load_scene
@@ -20,104 +20,107 @@ from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.target import check_choice
 
 if TYPE_CHECKING:
-    from heelstrike.environments.graph import Replay
+    from heelstrike.environments.cuda_graph import GraphReplay, Held, Work
 
 Source: TypeAlias = str | os.PathLike[str] | SceneFile | Scene | Simulator
-Hook: TypeAlias = Callable[[Seen], Any]
-Started: TypeAlias = tuple[Simulator, np.ndarray, np.ndarray]
+"""The name of a bundled scene, a .toml file, a loaded scene, an hs.Scene or an hs.Simulator."""
+Hook: TypeAlias = Callable[[Observation], Array]
+"""A function of a task: observation, reward or the end of an episode."""
 
 
-def simulator(source: Source, worlds: int | None, dtype: str | None, device: str | None) -> Started:
-    """The simulator, and where an episode starts: q, v."""
+def make_simulator(
+    source: Source, worlds: int | None, dtype: str | None, device: str | None
+) -> tuple[Simulator, np.ndarray, np.ndarray]:
+    """Return the simulator, and q and v at the start of an episode."""
     if isinstance(source, str | os.PathLike):
         source = load_scene(source)
-    many, real, place = 1 if worlds is None else worlds, dtype or "float32", device or "cpu"
+    count, real, place = 1 if worlds is None else worlds, dtype or "float32", device or "cpu"
     if isinstance(source, SceneFile):
-        return source.simulator(many, place, dtype=real), *source.start
+        return source.simulator(count, place, dtype=real), *source.start
     if isinstance(source, Scene):
-        source = Simulator(source, control=Servo(), worlds=many, dtype=real, device=place)
+        source = Simulator(source, control=Servo(), worlds=count, dtype=real, device=place)
     elif not isinstance(source, Simulator):
-        raise HeelstrikeError(
-            "environments are made of a scene's name or file, an hs.Scene or an hs.Simulator, not "
-            f"{source!r:.60}"
-        )
+        allowed = "the name or file of a scene, an hs.Scene or an hs.Simulator"
+        raise ParameterError("scene", source, allowed)
     own = {"worlds": source.worlds, "dtype": source.dtype, "device": source.device}
-    for name, said in (("worlds", worlds), ("dtype", dtype), ("device", device)):
-        if said not in (None, own[name]):
-            raise HeelstrikeError(
-                f"the simulator's {name} is {own[name]}, not {said}; leave it out here"
+    for name, value in (("worlds", worlds), ("dtype", dtype), ("device", device)):
+        if value not in (None, own[name]):
+            raise ParameterError(
+                name, value, f"{own[name]}, which the simulator has", "omit it here"
             )
     q, v = (np.atleast_2d(source.start[name])[0] for name in ("q", "v"))
     return source, q, v
 
 
-def arrays(sim: Simulator) -> Arrays:
-    """Of the device that it runs on."""
+def make_arrays(sim: Simulator) -> Arrays:
+    """Return the arrays of a simulator on its device."""
     if sim.device == "cpu":
         return Arrays(sim)
-    from heelstrike.environments.on_gpu import GpuArrays
+    from heelstrike.environments.gpu_arrays import GpuArrays
 
     return GpuArrays(sim)
 
 
-def replay(
-    arrays: Arrays, asked: bool | None, own: Sequence[Any], work: Any, held: Any
-) -> Replay | None:
-    """Who replays actions: on a GPU, if the user asks for it or has no functions of `own` there."""
+def make_replay(
+    arrays: Arrays, graph: bool | None, functions: Sequence[object], work: Work, held: Held
+) -> GraphReplay | None:
+    """Return the replay of actions as CUDA graphs on a GPU; None if none are used.
+
+    Unless `graph` says so, they are used if all functions of the task are the default ones.
+    """
     if arrays.sim.device == "cpu":
-        if asked:
-            raise HeelstrikeError('graph=True is for device="cuda": a CPU launches nothing')
+        if graph:
+            raise HeelstrikeError('graph=True needs device="cuda"; omit it on a CPU')
         return None
     ours = (task.observation, task.reward, task.fell)
-    wanted = all(x in ours for x in own if callable(x)) if asked is None else asked
-    if not wanted:
+    default = all(x in ours for x in functions if callable(x))
+    if not (default if graph is None else graph):
         return None
-    from heelstrike.environments.graph import Replay
-    from heelstrike.environments.on_gpu import GpuArrays
+    from heelstrike.environments.cuda_graph import GraphReplay
+    from heelstrike.environments.gpu_arrays import GpuArrays
 
     assert isinstance(arrays, GpuArrays)
-    return Replay(arrays, work, held, bool(asked))
+    return GraphReplay(arrays, work, held, bool(graph))
 
 
-def mode(given: str | AutoresetMode) -> AutoresetMode:
-    """Of Gymnasium's, by its name in small letters."""
+def autoreset_mode(given: str | AutoresetMode) -> AutoresetMode:
+    """Return a mode of Gymnasium by its lower-case name."""
     if isinstance(given, AutoresetMode):
         return given
-    check_choice("autoreset", given, [each.name.lower() for each in AutoresetMode])
+    check_choice("autoreset mode", given, [each.name.lower() for each in AutoresetMode])
     return AutoresetMode[given.upper()]
 
 
 def action_limit(episode: float, period: float) -> int:
-    """Actions of an episode [s]."""
+    """Return the number of actions of an episode [s] with a period of actions [s]."""
     if not (isinstance(episode, int | float) and period <= episode < 1e6):
-        raise HeelstrikeError(
-            f"an episode is a time [s] of at least one action, {period:g} s, not {episode!r}"
-        )
+        allowed = f"times of at least one action, {period:g} s"
+        raise ParameterError("episode", episode, allowed)
     return int(np.ceil(episode / period - 1e-9))
 
 
 def seeds(given: int | Sequence[int] | None, worlds: int) -> Sequence[int] | None:
-    """One a world."""
+    """Return one seed per world, from one number or as many as worlds."""
     if given is None:
         return None
     found = range(given, given + worlds) if isinstance(given, int) else given
     if len(found) != worlds:
-        raise HeelstrikeError(f"seed is one number, or {worlds} numbers, not {len(found)}")
+        raise ParameterError("seed", given, f"one number, or {worlds} numbers")
     return found
 
 
-def check_hooks(seen: Seen, worlds: int, hooks: tuple[Hook, Hook, Hook]) -> int:
-    """Asks the user's functions once; the size of an observation."""
-    observation, *rest = (hook(seen) for hook in hooks)
+def check_hooks(state: Observation, worlds: int, hooks: tuple[Hook, Hook, Hook]) -> int:
+    """Call the functions of a task once, and return the size of an observation."""
+    observation, *rest = (hook(state) for hook in hooks)
     shape = tuple(np.shape(observation))
     if len(shape) != 2 or shape[0] != worlds:
         raise HeelstrikeError(
-            f"observation returns an array of shape ({worlds}, n), a row a world, not {shape}"
+            f"observation returned an array of shape {shape}; return ({worlds}, n), a row per world"
         )
-    for name, answer in zip(("reward", "terminated"), rest, strict=True):
-        if tuple(np.shape(answer)) != (worlds,):
+    for name, result in zip(("reward", "terminated"), rest, strict=True):
+        if tuple(np.shape(result)) != (worlds,):
             raise HeelstrikeError(
-                f"{name} returns one value a world, shape ({worlds},), not "
-                f"{tuple(np.shape(answer))}"
+                f"{name} returned an array of shape {tuple(np.shape(result))}; return ({worlds},), "
+                "a value per world"
             )
     return shape[1]

@@ -1,17 +1,16 @@
-"""The worlds' arrays on a GPU, as tensors of PyTorch over the very memory of the simulator.
+"""The arrays of a simulator's worlds on a GPU, as PyTorch tensors that share its memory.
 
-Nothing here waits for the GPU or copies from it: where worlds are chosen by a mask, work is done
-for all of them and kept where the mask holds. Steps and tensors share the simulator's stream; the
-caller's stream waits for it, and it for the caller's, by events.
+Nothing here waits for the GPU or copies from it: if a mask chooses worlds, work is done for all and
+kept where the mask is true. Steps and tensors share the simulator's stream; the caller's stream and
+this one wait for one another by events.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from heelstrike.environments.arrays import Arrays, Some
+from heelstrike.environments.arrays import Array, Arrays, WorldSubset
 from heelstrike.errors import HeelstrikeError
 from heelstrike.runtime.cuda.batch import CudaBatch
 from heelstrike.simulate.simulator import Simulator
@@ -25,13 +24,14 @@ class GpuArrays(Arrays):
             import torch
         except ImportError as error:
             raise HeelstrikeError(
-                'hs.Environments on device="cuda" hands out tensors of PyTorch: pip install torch'
+                'hs.Environments on device="cuda" needs PyTorch, which is not installed; run '
+                "pip install torch"
             ) from error
         self.xp = torch
         self.device = torch.from_dlpack(sim.device_array("clock")).device
         super().__init__(sim)
 
-    def tiles(self, name: str) -> Any:
+    def tiles(self, name: str) -> Array:
         return self.xp.from_dlpack(self.sim.device_array(name))
 
     @contextmanager
@@ -45,47 +45,47 @@ class GpuArrays(Arrays):
 
     @property
     def launched(self) -> tuple[CudaBatch, int]:
-        """What a captured launch of steps holds on to: whose it is, and where the kernel reads."""
+        """The batch and the address table that a captured launch of steps depends on."""
         batch = self.sim.compiled.batch(())
         assert isinstance(batch, CudaBatch)
         return batch, batch.address_table
 
-    def given(self, values: Any) -> Any:
+    def real_array(self, values: Array) -> Array:
         return self.xp.asarray(values, dtype=self.real, device=self.device)
 
-    def whole(self, values: Any) -> Any:
+    def int_array(self, values: Array) -> Array:
         return self.xp.asarray(values, dtype=self.xp.int32, device=self.device)
 
-    def index(self, values: Any) -> Any:
+    def index(self, values: Array) -> Array:
         return self.xp.asarray(values, dtype=self.xp.int64, device=self.device)
 
-    def mask(self, values: Any) -> Any:
+    def mask(self, values: Array) -> Array:
         return self.xp.asarray(values, dtype=self.xp.bool, device=self.device)
 
-    def nothing(self, *shape: int) -> Any:
+    def zeros(self, *shape: int) -> Array:
         return self.xp.zeros(shape, dtype=self.real, device=self.device)
 
-    def some(self, mask: Any) -> Some:
-        return Masked(self, mask)
+    def subset(self, mask: Array) -> WorldSubset:
+        return MaskedWorlds(self, mask)
 
 
-class Masked(Some):
-    """Some of the worlds, as a mask: what is picked and put has a row for every world."""
+class MaskedWorlds(WorldSubset):
+    """A subset of the worlds, as a mask: `pick` and `put` have a row for every world."""
 
-    def __init__(self, arrays: GpuArrays, mask: Any) -> None:
+    def __init__(self, arrays: GpuArrays, mask: Array) -> None:
         self.arrays, self.mask = arrays, mask
         self.count = arrays.worlds
         lanes = mask[arrays.world] if arrays.spare else mask
         self._tiles = lanes.reshape(arrays.shape[0], 1, arrays.shape[1])
 
-    def pick(self, rows: Any) -> Any:
+    def pick(self, rows: Array) -> Array:
         return rows
 
-    def put(self, rows: Any, values: Any) -> None:
+    def put(self, rows: Array, values: Array) -> None:
         mask = self.mask.reshape(-1, *[1] * (rows.ndim - 1))
         self.arrays.xp.where(mask, values, rows, out=rows)
 
-    def write(self, tiles: Any, values: Any) -> None:
+    def write(self, tiles: Array, values: Array) -> None:
         if values.ndim == 1:
             new = values[None, :, None]
         else:

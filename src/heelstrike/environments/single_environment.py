@@ -1,4 +1,4 @@
-"""One world as a Gymnasium environment, and what `gymnasium.make` and `make_vec` make."""
+"""One world as a Gymnasium environment, and the functions that Gymnasium calls."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from heelstrike.environments.arrays import Array
 from heelstrike.environments.environments import Environments
 from heelstrike.environments.pushes import Pushes
 from heelstrike.environments.settings import Source
 
 STAND: dict[str, Any] = {"scene": "stand", "pushes": Pushes(force=(0.0, 12.0))}
-"""heelstrike/Stand-v0: hoap1, pushed to and beyond what its servo withstands."""
+"""Options of heelstrike/Stand-v0: hoap1, pushed harder than its servo alone withstands."""
 
 
-class Single(gymnasium.Env[Any, Any]):
-    """The only world of an `Environments`; its arguments, but `worlds` and `autoreset`."""
+class SingleEnvironment(gymnasium.Env[Array, Array]):
+    """An `Environments` with one world; it takes all arguments except `worlds` and `autoreset`."""
 
     def __init__(
         self, scene: Source = "stand", *, render_mode: None = None, **options: Any
@@ -28,21 +29,23 @@ class Single(gymnasium.Env[Any, Any]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begin an episode; return its observation and an empty info."""
         super().reset(seed=seed)
         observation, info = self.envs.reset(seed=seed)
         return observation[0], info
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """Apply an action; return observation, reward, terminated, truncated and info."""
         observation, reward, terminated, truncated, info = self.envs.step(np.asarray(action)[None])
         return observation[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), info
 
 
-def stand(**options: Any) -> Single:
-    """heelstrike/Stand-v0, one world."""
-    return Single(**(STAND | options))
+def make_stand(**options: Any) -> SingleEnvironment:
+    """Return heelstrike/Stand-v0 with one world."""
+    return SingleEnvironment(**(STAND | options))
 
 
-def stands(num_envs: int = 1, **options: Any) -> Environments:
-    """heelstrike/Stand-v0, many worlds."""
+def make_stand_vector(num_envs: int = 1, **options: Any) -> Environments:
+    """Return heelstrike/Stand-v0 with many worlds."""
     return Environments(worlds=num_envs, **(STAND | options))
