@@ -1,4 +1,4 @@
-"""The same world gives the same bits, whoever it computes beside.
+"""A world has the same bits, whatever its neighbours are.
 
 Oracle: the scalar build (W = 1) at LLVM's level 1, one world at a time. Equality is of bits, so
 there is no tolerance.
@@ -107,7 +107,7 @@ def test_how_blocks_are_gathered_into_functions(program, reference, monkeypatch)
 
 
 def test_uniform_input_and_the_same_value_for_each_world(robot):
-    """A parameter given once and the same parameter given per world."""
+    """A parameter that is set once, and the same parameter set per world."""
     kernel = compile_program(flight(robot))
     inputs = states(robot, "float64")
     common = {"dt": [1e-3], "gravity": [0.0, 0.0, -9.81]}
@@ -124,7 +124,7 @@ def test_uniform_input_and_the_same_value_for_each_world(robot):
 
 @pytest.mark.parametrize("width", [2, 4, 8])
 def test_a_lane_does_not_read_its_neighbour(program, robot, width):
-    """A world of NaNs beside healthy ones: only it is lost, in whichever lane it sits."""
+    """A world of NaNs does not affect the others, whatever its lane is."""
     inputs = states(robot, "float64")
     few = {name: x[:width] if np.ndim(x) == 2 else x for name, x in inputs.items()}
     kernel = compile_program(program, width=width)

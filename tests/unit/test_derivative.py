@@ -1,4 +1,4 @@
-"""Directional derivatives against central differences of the very program.
+"""Directional derivatives against central differences of the same program.
 
 A central difference with step h errs by h^2 f'''/6 and by eps/h: 1e-6 gives nine digits at best.
 """
@@ -141,7 +141,7 @@ def move(robot, q, dq):
 
 
 def difference(robot, a, b):
-    """Pinocchio's, but for plane angles, where it rounds 1e-6 rad to 0."""
+    """Return Pinocchio's difference, except for plane angles, where it rounds 1e-6 rad to 0."""
     d = pin.difference(robot.model, a, b)
     for joint in robot.joints:
         if joint.kind in ("continuous", "planar"):

@@ -40,7 +40,7 @@ mp.prec = 120
 
 
 def ir(name: str, width: int, real: Real) -> tuple[str, set[str]]:
-    """void @f_name(ptr in, ptr out), W lanes an operand and a result; and what it declares."""
+    """Return void @f_name(ptr in, ptr out) with W lanes per operand, and its declarations."""
     b = Lanes(width, real)
     head, operands = [f"define void @f_{name}(ptr %in, ptr noalias %out) {{"], []
     for i in range(OPERANDS[name]):
@@ -111,7 +111,7 @@ def all_sizes(rng: Generator, real: Real, n: int) -> NDArray:
 
 
 def near_one(rng: Generator, n: int) -> NDArray:
-    """On both sides."""
+    """Return the points and their negatives."""
     return 1 + sizes(rng, -53, -1, n)
 
 
@@ -309,7 +309,7 @@ def test_error_is_within_its_bound(name, type_name):
 
 @pytest.mark.parametrize("type_name", TYPES)
 def test_fmod_is_exact(type_name):
-    """Against C's, which is."""
+    """The reference is C's function, which is exact."""
     a, c = points("fmod", type_name, 3000)
     expected = [math.fmod(*pair) for pair in zip(a.tolist(), c.tolist(), strict=True)]
     assert np.array_equal(evaluate("fmod", [a, c], type_name)[0].astype(float), expected)

@@ -20,7 +20,7 @@ LAW = hs.Elastic(hs.LinearSpring(), hs.Bristle())
 
 
 def rough(name: str) -> hs.Robot:
-    """With dry friction, and torque limits that are reached."""
+    """Return a robot with dry friction and with torque limits that are reached."""
     robot = hs.load(name)
     friction = np.where(np.arange(robot.nv) < 6, 0.0, 0.05)
     return replace(robot, friction=friction, torque_limit=np.minimum(robot.torque_limit, 2.0))
@@ -76,7 +76,7 @@ def test_a_world_that_fails_stays_as_it_was():
     "law", [hs.Rigid(), pytest.param(hs.MicroMacro(), marks=pytest.mark.nightly)]
 )
 def test_coupled_rounds_within_those_of_the_joints(law):
-    """One world is left far behind the other; what only the record needs of a round is there."""
+    """One world makes fewer rounds than the other; values that only the record needs are kept."""
     record = ["q", "normal", "rounds", "unfinished", "residual"]
     program, outputs, values = moving(rough("hoap1"), record, law)
     values["v"] *= [[0.01], [0.3]]

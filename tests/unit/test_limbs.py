@@ -1,4 +1,4 @@
-"""Which parts of a program are limbs: trees of blocks drawn by hand."""
+"""Limbs of a program and their warp groups, for trees of blocks drawn by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SX = ca.SX
 
 
 def tree(parents, sizes, past=()):
-    """Parts that read from their parents; those of `past` from their parents' parents as well."""
+    """Return blocks that read from their parents; those of `past` also from grandparents."""
     p = Program("tree")
     x = p.input("x", 1)
     made = {}
@@ -33,7 +33,7 @@ def tree(parents, sizes, past=()):
 
 
 def found(codes):
-    """The limbs as sets of parts, and the root's."""
+    """Return the parts of the root block, and the limbs as sets of parts."""
     limb_of = limbs(codes, {}, set())
     by_limb = {}
     for code in codes:
@@ -54,10 +54,19 @@ def test_what_lies_between_is_the_root_block():
 
 
 def test_a_limb_may_read_past_the_part_that_carries_it():
-    """A waist that turns about z leaves the trunk's z axis as it is: arms read it of the trunk."""
+    """A waist that turns about z keeps the trunk's z axis: arms read it from the trunk."""
     root, ends = found(tree(BODY | ARMS, LARGE, past=tuple(ARMS)))
     assert root == {"trunk", "waist"}
     assert len(ends) == 4
+
+
+def test_names_of_limbs_are_not_parsed():
+    """Colons, digits and words that other blocks use change nothing."""
+    names = dict(zip(BODY | ARMS, ("a: b", "start", "001", "x: 7", "root", "b"), strict=True))
+    parents = {names[part]: names.get(parent) for part, parent in (BODY | ARMS).items()}
+    root, ends = found(tree(parents, {names[part]: size for part, size in LARGE.items()}))
+    assert root == {"a: b", "x: 7"}
+    assert ends == [{"001"}, {"b"}, {"root"}, {"start"}]
 
 
 def test_a_hand_with_its_fingers_is_one_limb():
@@ -75,7 +84,7 @@ def test_a_hand_with_its_fingers_is_one_limb():
 
 
 def test_a_part_that_is_smaller_than_what_hangs_on_it_stays_between():
-    """Else a waist would take both arms."""
+    """Otherwise a waist would take both arms."""
     root, _ = found(tree(BODY | ARMS, LARGE | {"waist": 6}))
     assert root == {"trunk", "waist"}
     root, ends = found(tree(BODY | ARMS, LARGE | {"waist": 20}))

@@ -1,4 +1,4 @@
-"""Numbers that tracing leaves as they are, beside the same ones folded into the code.
+"""Numbers that tracing does not fold, compared with the same numbers folded into the code.
 
 Factors of 1 and -1, and adding 0 or taking it away, are exact: the bits are those of the folded
 code, signs of zeros among them.
@@ -51,7 +51,7 @@ def test_the_bits_of_the_folded_code(expression, value):
 
 
 def test_the_same_operations_whatever_the_value():
-    """Where folding would leave three different ones, or none."""
+    """Folding would leave three different operations, or none."""
 
     def codes(value):
         p = program(lambda x, y, c: x * c + (y - number(0.5) * x), number(value))

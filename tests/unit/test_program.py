@@ -1,4 +1,4 @@
-"""Programs: blocks, lets, outputs, counts, and what they say when they are used wrongly.
+"""Programs: blocks, lets, outputs, counts and errors.
 
 Oracle: numpy on the same formulas, and operations counted by hand.
 """
@@ -221,7 +221,7 @@ def test_lets_may_be_used_in_their_own_block():
 
 
 def test_a_symbol_of_an_input_is_never_mistaken_for_another():
-    """CasADi reuses the address of a symbol that nobody holds."""
+    """CasADi reuses the address of a symbol without references."""
     p = Program("held")
     p.input("x", 1)
     with p.block("b"):

@@ -1,4 +1,4 @@
-"""PTX of programs, as far as it can be judged without a GPU: what its instructions may be.
+"""PTX of programs, as far as it can be checked without a GPU: its instructions and schedules.
 
 That a GPU's worlds have the CPU's bits was measured; benchmarks/gpu.md has the figures.
 """
@@ -174,7 +174,7 @@ def check_order(step, plan):
 
 
 def check_slots(plan):
-    """A slot holds what its reader wants, in two rounds of each loop."""
+    """A slot holds the value that its reader expects, in two rounds of each loop."""
     held = {}
     walk(plan, plan.parts, held)
     inputs = [plan.slots[p] for own in plan.inputs for places in own for p in set(places)]
@@ -245,7 +245,7 @@ def test_misuse_is_a_sentence():
         make_ptx(oscillator(), math="wild")
     with pytest.raises(ProgramError, match="dtype is 'float16'; allowed: float64, float32"):
         make_ptx(oscillator(), dtype="float16")
-    with pytest.raises(ProgramError, match="such as 'sm_90', not 'hopper'"):
+    with pytest.raises(ProgramError, match="arch is 'hopper'; allowed: 'sm_'"):
         make_ptx(oscillator(), arch="hopper")
 
 

@@ -39,8 +39,13 @@ class Layout:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the layout in types of JSON."""
-        kinds = ("inputs", "tables", "memory", "outputs")
-        ports = {kind: {p.name: list(p.shape) for p in getattr(self, kind)} for kind in kinds}
+        kinds: dict[str, tuple[Port, ...]] = {
+            "inputs": self.inputs,
+            "tables": self.tables,
+            "memory": self.memory,
+            "outputs": self.outputs,
+        }
+        ports = {kind: {p.name: list(p.shape) for p in own} for kind, own in kinds.items()}
         initial = {name: values.tolist() for name, values in self.initial.items()}
         dtype = next(name for name, real in REALS.items() if real == self.real)
         sizes = {"width": self.width, "frame_size": self.frame_size}
