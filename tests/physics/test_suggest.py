@@ -154,7 +154,7 @@ def test_it_prints_its_reasons_in_80_columns():
     ("options", "said"),
     [
         ({"law": "hertz"}, "no law 'hertz'"),
-        ({"law": "bristle"}, "'bristle' is a friction law; allowed: law of a surface"),
+        ({"law": "bristle"}, "'bristle' is a friction law; allowed: linear-spring"),
         ({"depth": 0.0}, "depth is 0.0; allowed: a number above 0"),
         ({"restitution": 1.2}, "restitution is 1.2; allowed: a number from 0 to 1"),
         ({"q": [0.0]}, r"q has shape \(1,\); allowed: 27 numbers for hoap1"),

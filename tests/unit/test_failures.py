@@ -200,10 +200,13 @@ def test_an_explicit_servo_that_cannot_hold_is_refused(integrator):
             "v0 of ball has values that are not finite; allowed: 6 finite numbers",
         ),
         (lambda: ball().run(1.0, record="froce"), "no variable 'froce'; did you mean 'force'"),
-        (lambda: ball().run(1.0, record=["gyro"]), r"'gyro' needs to know where: .*sensors="),
+        (
+            lambda: ball().run(1.0, record=["gyro"]),
+            "'gyro' is recorded by sensors, .*sensors=",
+        ),
         (
             lambda: hs.Simulator(hs.Scene(BALL)).run(1.0, record=["cop"]),
-            "'cop' is recorded at contacts: the scene needs a surface",
+            "'cop' is recorded at contacts, and there are none; give the scene a surface",
         ),
         (
             lambda: ball().run(1.0, vary={"ground.normal.K": 1.0}),

@@ -136,7 +136,7 @@ def test_places_that_cannot_be_written_are_named(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "open", refused)
-    with pytest.raises(HeelstrikeError, match="Permission denied; choose a folder"):
+    with pytest.raises(HeelstrikeError, match="Permission denied; choose a writable folder"):
         run.save(tmp_path / "run.nc")
 
 

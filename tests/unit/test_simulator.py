@@ -6,6 +6,8 @@ recorded, the bits must be the same: the oracle is the plainest way.
 
 from __future__ import annotations
 
+import doctest
+
 import numpy as np
 import pytest
 
@@ -251,3 +253,14 @@ def test_reset_of_no_world_changes_nothing():
     before = sim.state.copy()
     sim.reset(worlds=np.zeros(3, bool))
     assert all(np.array_equal(sim.state[name], value) for name, value in before.items())
+
+
+@pytest.mark.parametrize("documented", [hs.Simulator, hs.Simulator.run, hs.Recording, hs.suggest])
+def test_examples_of_docstrings_run(documented, tmp_path, monkeypatch):
+    """The examples in docstrings print what they say."""
+    monkeypatch.chdir(tmp_path)
+    names = {"hs": hs, "np": np}
+    finder = doctest.DocTestFinder(recurse=False)
+    (examples,) = finder.find(documented, documented.__qualname__, globs=names)
+    assert len(examples.examples) > 2
+    assert doctest.DocTestRunner().run(examples).failed == 0

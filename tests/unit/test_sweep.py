@@ -633,7 +633,7 @@ def test_interrupt_says_how_to_go_on(whole):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130
-    assert err == "interrupted; the same command with --resume goes on in made\n"
+    assert err == "interrupted; the same command with --resume continues in made\n"
     swept(resume=True)
     assert content() == whole
 

@@ -28,13 +28,13 @@ class Recording:
     `Simulator.run` returns one; `Recording.load` reads one from a file.
 
     Example:
-        ```python
-        run = sim.run(2.0)
-        run.data["normal_force"].sum("point")     # an xarray.DataArray (world, time)
-        run.info["dt"]                            # how the run was made
-        run.save("drop.nc")
-        run = hs.Recording.load("drop.nc")
-        ```
+        >>> sim = hs.Simulator(hs.Scene(hs.load("ball"), hs.Plane()), dt=1e-3)
+        >>> run = sim.run(0.2, q0=[0, 0, 0.06, 0, 0, 0, 1])
+        >>> force = run.data["normal_force"].sum("point")       # an xarray.DataArray (world, time)
+        >>> run.info["dt"]
+        0.001
+        >>> path = run.save("drop.nc")
+        >>> run = hs.Recording.load("drop.nc")
     """
 
     def __init__(

@@ -23,7 +23,7 @@ Outputs: TypeAlias = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Source:
-    """How a variable derives from outputs of the step."""
+    """Derivation of a variable from outputs of the step."""
 
     outputs: tuple[str, ...]
     value: Callable[[Outputs], np.ndarray]
@@ -69,7 +69,7 @@ class Variable:
 
     @property
     def final(self) -> bool:
-        """Whether the variable is known at the end only, and has no time."""
+        """True if the variable is known at the end only, and has no time."""
         return self.source is None
 
 

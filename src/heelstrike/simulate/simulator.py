@@ -53,14 +53,10 @@ class Simulator:
     differ from world to world, without compiling again.
 
     Example:
-        ```python
-        import heelstrike as hs
-
-        robot = hs.load("hoap1")
-        sim = hs.Simulator(hs.Scene(robot, hs.Plane()), dt=1e-3, control=hs.Servo())
-        run = sim.run(1.0, q0=robot.pose("stance"))
-        print(run.summary())
-        ```
+        >>> robot = hs.load("hoap1")
+        >>> sim = hs.Simulator(hs.Scene(robot, hs.Plane()), dt=1e-3, control=hs.Servo())
+        >>> run = sim.run(0.1, q0=robot.pose("stance"))
+        >>> force = run.data["normal_force"].sum("point")       # an xarray.DataArray [N]
     """
 
     def __init__(
@@ -247,11 +243,12 @@ class Simulator:
             HeelstrikeError: an argument is out of range, or the recording exceeds the free memory.
 
         Example:
-            ```python
-            friction = {"ground.friction.mu_k": np.linspace(0.1, 1.0, 4096)}
-            many = sim.run(2.0, q0=robot.pose("stance"), worlds=4096, vary=friction)
-            many.data["peak_force"].max("point")
-            ```
+            >>> robot = hs.load("hoap1")
+            >>> sim = hs.Simulator(hs.Scene(robot, hs.Plane(name="ground")), control=hs.Servo())
+            >>> friction = {"ground.friction.mu_k": np.linspace(0.1, 0.8, 100)}
+            >>> many = sim.run(0.1, q0=robot.pose("stance"), worlds=100, vary=friction)
+            >>> many.data["peak_force"].max("point").shape
+            (100,)
         """
         compiled, vary = self.compiled, vary or {}
         every = positive_integer("every", every)

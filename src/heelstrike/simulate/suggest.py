@@ -95,11 +95,10 @@ def suggest(
         The law (`.law`), its stiffness, damping, depth and restitution, and the reasons.
 
     Example:
-        ```python
-        found = hs.suggest(hs.load("hoap1"), "hunt-crossley", dt=1e-3, depth=1e-3)
-        print(found)
-        floor = hs.Plane(found.law)
-        ```
+        >>> found = hs.suggest(hs.load("hoap1"), "hunt-crossley", dt=1e-3, depth=1e-3)
+        >>> round(found.k)                                       # [N/m]
+        6131
+        >>> floor = hs.Plane(found.law)
     """
     requirement = _requirement(dt, depth, restitution, speed)
     kind = template(law)
