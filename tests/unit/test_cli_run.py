@@ -95,7 +95,7 @@ def test_a_robot_with_gains_has_its_servo(capsys):
     assert "[servo]" in out
     assert "drop = 0.0" in out
     _, out, _ = call(capsys, "run", "--robot", "box", "--print")
-    assert "[servo]" not in out.replace("A table [servo]", "")
+    assert "[servo]" not in out.replace("a table [servo]", "")
 
 
 def test_print_is_a_scene(capsys, tmp_path):

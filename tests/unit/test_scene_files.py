@@ -183,7 +183,7 @@ def test_every_key_is_written_with_unit_and_default():
         for f in fields(table):
             assert f"{f.name} = " in text or f".{f.name}]" in text
     assert "k = 20000.0  # stiffness [N/m^n]; default 50000.0" in text
-    assert "dt = 0.001  # Time step [s]" in text
+    assert "dt = 0.001  # time step [s]" in text
 
 
 def test_a_text_with_awkward_letters_survives():

@@ -34,6 +34,11 @@ class Trajectory:
 
     Values are interpolated linearly, and held before the first time and after the last.
 
+    Args:
+        times: times in rising order, at least two [s]; the first need not be 0.
+        q: pose at each time, (times, nq).
+        torque: feed-forward torque at each time, (times, nv) [N m or N]; None: no torque.
+
     Example:
         >>> robot = hs.load("hoap1")
         >>> poses = np.stack([robot.pose("stance"), robot.pose("zero")])
@@ -41,11 +46,8 @@ class Trajectory:
     """
 
     times: ArrayLike
-    """Times in rising order, at least two [s]; the first need not be 0."""
     q: ArrayLike
-    """Pose at each time, (times, nq)."""
     torque: ArrayLike | None = None
-    """Feed-forward torque at each time, (times, nv) [N m or N]; None: no torque."""
 
     def table(self, robot: Robot) -> tuple[np.ndarray, float, float]:
         """Return the trajectory at equal spacing.
@@ -103,6 +105,18 @@ class Servo:
     Gains and limits are one number for all joints, one per entry of v, or a dict by joint name;
     None takes those of the model. They are run-time parameters: `sim.parameters["servo.kp"]`.
 
+    Args:
+        kp: stiffness [N m/rad or N/m].
+        kd: damping [N m s/rad or N s/m].
+        limit: largest torque or force [N m or N].
+        reference: pose to hold, or hs.Trajectory to follow; None: the pose in which a run
+            starts.
+        implicit: whether the torque is that at the end of the step, which is stable for any
+            gain.
+        control_every: steps between updates of the reference (explicit: of the torque), which
+            is held between.
+        delay: delay of the reference (explicit: of the torque, in whole control periods) [s].
+
     Example:
         >>> robot = hs.load("hoap1")
         >>> servo = hs.Servo(kp=60.0, kd={"R_KN": 2.0, "L_KN": 2.0}, reference=robot.pose("stance"))
@@ -110,19 +124,12 @@ class Servo:
     """
 
     kp: Gain = None
-    """Stiffness [N m/rad or N/m]."""
     kd: Gain = None
-    """Damping [N m s/rad or N s/m]."""
     limit: Gain = None
-    """Largest torque or force [N m or N]."""
     reference: ArrayLike | Trajectory | None = None
-    """Pose to hold, or hs.Trajectory to follow; None: the pose in which a run starts."""
     implicit: bool = True
-    """Whether the torque is that at the end of the step, which is stable for any gain."""
     control_every: int = 1
-    """Steps between updates of the reference (explicit: of the torque), which is held between."""
     delay: float = 0.0
-    """Delay of the reference (explicit: of the torque, in whole control periods) [s]."""
 
     def __post_init__(self) -> None:
         check_every(self.control_every)

@@ -26,15 +26,18 @@ class Stops:
     By default, the torque limit of a joint deflects its stop by 0.01 rad (1000 N m/rad at a joint
     without a limit), and the damping is the stiffness times 10 ms.
 
+    Args:
+        k: stiffness [N m/rad or N/m]; None: by the joint's torque limit.
+        c: damping while the joint moves further into the stop [N m s/rad or N s/m]; None: 10 ms
+            k.
+
     Example:
         >>> stops = hs.Stops(k=500.0, c=5.0)
         >>> sim = hs.Simulator(hs.Scene(hs.load("hoap1"), hs.Plane()), stops=stops)
     """
 
     k: float | None = None
-    """Stiffness [N m/rad or N/m]; None: by the joint's torque limit."""
     c: float | None = None
-    """Damping while the joint moves further into the stop [N m s/rad or N s/m]; None: 10 ms k."""
 
     def __post_init__(self) -> None:
         for name in ("k", "c"):

@@ -1,6 +1,6 @@
 """The tables of a scene file, each as a dataclass whose fields are the keys.
 
-The docstring below a field is the comment that `heelstrike run --print` writes beside the key.
+The entry of a key under "Args:" is the comment that `heelstrike run --print` writes beside the key.
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ from heelstrike.scene.surfaces import Surface
 
 @dataclass(frozen=True)
 class SimulationSettings:
-    """Settings of the simulator: [simulation]."""
+    """Settings of the simulator: [simulation].
+
+    Args:
+        duration: simulated time [s].
+        dt: time step [s].
+        integrator: "symplectic", "euler" or "rk4".
+        dtype: "float64" or "float32".
+        sensors: bodies, links or sites that carry an accelerometer and a gyro.
+    """
 
     duration: float = 1.0
-    """Simulated time [s]"""
     dt: float = 1e-3
-    """Time step [s]"""
     integrator: str = "symplectic"
-    """"symplectic", "euler" or "rk4\""""
     dtype: str = "float64"
-    """"float64" or "float32\""""
     sensors: Sequence[str] = ()
-    """Bodies, links or sites that carry an accelerometer and a gyro"""
 
     def __post_init__(self) -> None:
         if not 0 < self.duration < 1e6:
@@ -51,18 +54,21 @@ class SimulationSettings:
 
 @dataclass(frozen=True)
 class Push:
-    """Constant force on a body for a time: [[push]]."""
+    """Constant force on a body for a time: [[push]].
+
+    Args:
+        body: body, link or site; "part/body" if the scene has several parts.
+        force: force in world axes [N].
+        duration: duration [s].
+        start: time at which it begins [s].
+        point: point of application in the body's frame [m]; none: the centre of mass.
+    """
 
     body: str
-    """Body, link or site; "part/body" if the scene has several parts"""
     force: Sequence[float]
-    """Force in world axes [N]"""
     duration: float
-    """Duration [s]"""
     start: float = 0.0
-    """Time at which it begins [s]"""
     point: Sequence[float] | None = None
-    """Point of application in the body's frame [m]; none: the centre of mass"""
 
     def __post_init__(self) -> None:
         for name in ("force", "point"):
@@ -77,14 +83,17 @@ class Push:
 
 @dataclass(frozen=True)
 class RecordingSettings:
-    """Variables to record, how often, and where to: [recording]."""
+    """Variables to record, how often, and where to: [recording].
+
+    Args:
+        every: steps from one record to the next.
+        variables: "standard", "final" (the end only), or names: docs/recording.md.
+        file: file that `heelstrike run` writes, .nc, relative to the current folder.
+    """
 
     every: int = 1
-    """Steps from one record to the next"""
     variables: str | Sequence[str] = "standard"
-    """"standard", "final" (the end only), or names: docs/recording.md"""
     file: str | None = None
-    """File that `heelstrike run` writes, .nc, relative to the current folder"""
 
     def __post_init__(self) -> None:
         if self.every < 1:
@@ -93,28 +102,37 @@ class RecordingSettings:
 
 @dataclass(frozen=True)
 class SceneContent:
-    """Everything that a scene file holds."""
+    """Everything that a scene file holds.
+
+    Args:
+        about: description of the scene.
+        gravity: positive down, or three numbers in world axes [m/s^2]; none: the model's.
+        points: contact points fixed in the world, [x, y, z] or with a radius [m]; they meet
+            surfaces on bodies.
+        simulation: settings of the simulator.
+        robot: robots.
+        object: objects, free bodies as a rule.
+        surface: surfaces with their laws.
+        materials: laws of bodies: [materials.BODY] holds for the points of a body, whatever
+            they touch; [materials."BODY on SURFACE"] on that surface only.
+        servo: a table [servo]; none: the joints are free.
+        stops: springs at the ends of the joints' ranges; none: joints turn past them.
+        motion: a table [motion] with file = ..., which the servo follows.
+        push: forces on bodies for a time.
+        recording: variables to record, how often, and where to.
+    """
 
     about: str = ""
-    """Description of the scene"""
     gravity: float | Sequence[float] | None = None
-    """Positive down, or three numbers in world axes [m/s^2]; none: the model's"""
     points: Sequence[Sequence[float]] = ()
-    """Contact points fixed in the world, [x, y, z] or with a radius [m]; they meet surfaces on
-    bodies"""
     simulation: SimulationSettings = field(default_factory=SimulationSettings)
     robot: Sequence[Part] = ()
     object: Sequence[Part] = ()
     surface: Sequence[Surface] = ()
     materials: Mapping[str, SurfaceLaw] = field(default_factory=dict)
-    """Laws of bodies: [materials.BODY] holds for the points of a body, whatever they touch;
-    [materials."BODY on SURFACE"] on that surface only"""
     servo: Servo | None = None
-    """A table [servo]; none: the joints are free"""
     stops: Stops | None = field(default_factory=Stops)
-    """Springs at the ends of the joints' ranges; none: joints turn past them"""
     motion: MotionTable | None = None
-    """A table [motion] with file = ..., which the servo follows"""
     push: Sequence[Push] = ()
     recording: RecordingSettings = field(default_factory=RecordingSettings)
 

@@ -26,10 +26,13 @@ TORQUE = ".torque"
 
 @dataclass(frozen=True)
 class MotionTable:
-    """Motion that the servo follows: [motion]."""
+    """Motion that the servo follows: [motion].
+
+    Args:
+        file: table of time and joints, .csv or .npz, relative to this file.
+    """
 
     file: Path
-    """Table of time and joints, .csv or .npz, relative to this file"""
 
     def trajectory(self, robot: Robot, q0: np.ndarray) -> Trajectory:
         """Return the motion as a trajectory of a robot that starts at q0."""

@@ -22,37 +22,41 @@ MAX_VALUE = 1e6
 
 @dataclass(frozen=True)
 class Part:
-    """Robot or object of a scene: [[robot]], [[object]]."""
+    """Robot or object of a scene: [[robot]], [[object]].
+
+    Args:
+        model: a bundled name (`heelstrike list robots`), or a file relative to this one.
+        name: prefix of its bodies and joints, "name/...", if the scene has several parts;
+            empty: the model's name.
+        base: "floating", "fixed", or "auto": as in the model.
+        points: contact points: "feet", "all", or a list of [link, [x, y, z], radius] [m].
+        edge_points: additional contact points on each edge of a box, evenly between its
+            corners.
+        package_dirs: folders to search first for package:// of a URDF, relative to this file.
+        pose: a pose of the model; none: its first, or all joints at zero.
+        joints: positions of joints in place of the pose's [rad or m].
+        position: position of the free base [m]; none: that of the pose.
+        rotation: roll, pitch and yaw of the free base [rad]; none: those of the pose.
+        drop: height of the lowest contact point above z = 0 [m]; none: as the position has it.
+        velocity: linear velocity of the free base in world axes [m/s].
+        spin: angular velocity of the free base in world axes [rad/s].
+        speeds: velocities of joints [rad/s or m/s].
+    """
 
     model: str
-    """A bundled name (`heelstrike list robots`), or a file relative to this one"""
     name: str = ""
-    """Prefix of its bodies and joints, "name/...", if the scene has several parts; empty: the
-    model's name"""
     base: str = "auto"
-    """"floating", "fixed", or "auto": as in the model"""
     points: str | Sequence[Sequence[Any]] = "feet"
-    """Contact points: "feet", "all", or a list of [link, [x, y, z], radius] [m]"""
     edge_points: int = 0
-    """Additional contact points on each edge of a box, evenly between its corners"""
     package_dirs: Sequence[Path] = ()
-    """Folders to search first for package:// of a URDF, relative to this file"""
     pose: str | None = None
-    """A pose of the model; none: its first, or all joints at zero"""
     joints: Mapping[str, float] = field(default_factory=dict)
-    """Positions of joints in place of the pose's [rad or m]"""
     position: Sequence[float] | None = None
-    """Position of the free base [m]; none: that of the pose"""
     rotation: Sequence[float] | None = None
-    """Roll, pitch and yaw of the free base [rad]; none: those of the pose"""
     drop: float | None = None
-    """Height of the lowest contact point above z = 0 [m]; none: as the position has it"""
     velocity: Sequence[float] = (0.0, 0.0, 0.0)
-    """Linear velocity of the free base in world axes [m/s]"""
     spin: Sequence[float] = (0.0, 0.0, 0.0)
-    """Angular velocity of the free base in world axes [rad/s]"""
     speeds: Mapping[str, float] = field(default_factory=dict)
-    """Velocities of joints [rad/s or m/s]"""
 
     def __post_init__(self) -> None:
         for name in ("position", "rotation", "velocity", "spin"):

@@ -1,18 +1,15 @@
 """Names, types, units and meanings of what a scene file may hold.
 
 Surfaces and laws are named by the kebab case of their classes. Laws keep the unit and the meaning
-of a field in its metadata; other classes have them in the docstring below a field, which Python
-discards and which is therefore read from the source.
+of a field in its metadata; other classes have them under "Args:" of their docstring.
 """
 
 from __future__ import annotations
 
-import ast
 import inspect
-import textwrap
+import re
 from dataclasses import fields, is_dataclass
 from functools import cache
-from itertools import pairwise
 from typing import Any, get_type_hints
 
 from heelstrike.contact.catalog import LAWS, kebab
@@ -40,7 +37,7 @@ def field_notes(cls: type) -> dict[str, str]:
     found: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         if is_dataclass(base):
-            found |= _docstrings(base)
+            found |= _arguments(base)
     for f in fields(cls):  # type: ignore[arg-type]
         if meaning := f.metadata.get(MEANING, "").replace("None", "none"):
             unit = f.metadata.get(UNIT)
@@ -63,19 +60,10 @@ def summary(cls: type) -> str:
     return paragraph.split(". ")[0].removesuffix(".")
 
 
-def _docstrings(cls: Any) -> dict[str, str]:
-    """Return the docstring below each field of a class; empty if there is no source."""
-    try:
-        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
-    except (OSError, TypeError, SyntaxError, ValueError):
-        return {}
-    found: dict[str, str] = {}
-    body = tree.body if isinstance(tree, ast.ClassDef) else []
-    for field, text in pairwise(body):
-        match field, text:
-            case (
-                ast.AnnAssign(target=ast.Name(id=name)),
-                ast.Expr(value=ast.Constant(value=str(docstring))),
-            ):
-                found[name] = " ".join(docstring.split()).removesuffix(".").replace("None", "none")
-    return found
+def _arguments(cls: type) -> dict[str, str]:
+    """Return the entries under "Args:" of a class's docstring, each on one line."""
+    _, _, section = inspect.cleandoc(cls.__doc__ or "").partition("\nArgs:\n")
+    section = re.split(r"\n(?=\S)", section)[0]  # up to the next heading
+    entries = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE)
+    lines = {name: " ".join(text.split()).removesuffix(".") for name, text in entries}
+    return {name: line.replace("None", "none") for name, line in lines.items()}

@@ -23,21 +23,25 @@ from heelstrike.spatial.vector import SX
 
 @dataclass(frozen=True)
 class Surface(ABC):
-    """Surface with a contact law: base class of `hs.Plane`, `hs.Box` and the other shapes."""
+    """Surface with a contact law: base class of `hs.Plane`, `hs.Box` and the other shapes.
+
+    Args:
+        law: contact law, such as hs.Elastic(...) or hs.Rigid(...).
+        name: name of the surface; paths of its parameters begin with it: "ground.normal.k".
+        point: position of the shape's reference point [m].
+        velocity: velocity of the material, as of a conveyor belt [m/s]; the shape does not
+            move.
+        body: body that the surface rides on; None: it is fixed in the world.
+        touches: bodies whose contact points may touch it; "world" for points fixed in the
+            world. None: all but its own body and those that a joint connects to that body.
+    """
 
     law: SurfaceLaw = field(default_factory=Elastic)
-    """Contact law, such as hs.Elastic(...) or hs.Rigid(...)."""
     name: str = static("ground")
-    """Name of the surface; paths of its parameters begin with it: "ground.normal.k"."""
     point: Sequence[float] = (0.0, 0.0, 0.0)
-    """Position of the shape's reference point [m]."""
     velocity: Sequence[float] = (0.0, 0.0, 0.0)
-    """Velocity of the material, as of a conveyor belt [m/s]; the shape does not move."""
     body: str | None = static(None)
-    """Body that the surface rides on; None: it is fixed in the world."""
     touches: Sequence[str] | None = static(None)
-    """Bodies whose contact points may touch it; "world" for points fixed in the world. None: all
-    but its own body and those that a joint connects to that body."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity")
     """Fields that are run-time parameters of the surface, besides those of its law."""

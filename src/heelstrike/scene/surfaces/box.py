@@ -28,14 +28,24 @@ class Box(Surface):
 
     Of boxes that stand side by side, the faces between them must be open: name the other `faces`.
 
+    Args:
+        law: contact law, such as hs.Elastic(...) or hs.Rigid(...).
+        name: name of the surface; paths of its parameters begin with it: "ground.normal.k".
+        point: position of the shape's reference point [m].
+        velocity: velocity of the material, as of a conveyor belt [m/s]; the shape does not
+            move.
+        body: body that the surface rides on; None: it is fixed in the world.
+        touches: bodies whose contact points may touch it; "world" for points fixed in the
+            world. None: all but its own body and those that a joint connects to that body.
+        size: full lengths along x, y and z [m].
+        faces: faces that can be touched; the others are open, and the box ends there.
+
     Example:
         >>> step = hs.Box(hs.Rigid(), name="step", point=(0.5, 0.0, 0.05), size=(0.4, 1.0, 0.1))
     """
 
     size: Sequence[float] = (1.0, 1.0, 1.0)
-    """Full lengths along x, y and z [m]."""
     faces: Sequence[str] = static(FACES)
-    """Faces that can be touched; the others are open, and the box ends there."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size")
 

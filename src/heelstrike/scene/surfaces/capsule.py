@@ -23,16 +23,26 @@ from heelstrike.spatial.vector import SX, constant
 class Capsule(Surface):
     """Rod with round ends whose middle is `point`; with `body=`, a limb.
 
+    Args:
+        law: contact law, such as hs.Elastic(...) or hs.Rigid(...).
+        name: name of the surface; paths of its parameters begin with it: "ground.normal.k".
+        point: position of the shape's reference point [m].
+        velocity: velocity of the material, as of a conveyor belt [m/s]; the shape does not
+            move.
+        body: body that the surface rides on; None: it is fixed in the world.
+        touches: bodies whose contact points may touch it; "world" for points fixed in the
+            world. None: all but its own body and those that a joint connects to that body.
+        radius: radius [m].
+        length: length of the segment, without the round ends [m].
+        axis: direction of the segment; any length but zero.
+
     Example:
         >>> bar = hs.Capsule(hs.Rigid(), name="bar", point=(0.3, 0.0, 0.1), axis=(0.0, 1.0, 0.0))
     """
 
     radius: float = 0.05
-    """Radius [m]."""
     length: float = 0.2
-    """Length of the segment, without the round ends [m]."""
     axis: Sequence[float] = static((0.0, 0.0, 1.0))
-    """Direction of the segment; any length but zero."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "radius", "length")
 

@@ -39,20 +39,31 @@ Heights = Sequence[Sequence[float]] | np.ndarray | str | os.PathLike[str]
 class HeightField(Surface):
     """Uneven ground from a grid of heights; `point` is the middle of the grid at height 0.
 
+    Args:
+        law: contact law, such as hs.Elastic(...) or hs.Rigid(...).
+        name: name of the surface; paths of its parameters begin with it: "ground.normal.k".
+        point: position of the shape's reference point [m].
+        velocity: velocity of the material, as of a conveyor belt [m/s]; the shape does not
+            move.
+        body: body that the surface rides on; None: it is fixed in the world.
+        touches: bodies whose contact points may touch it; "world" for points fixed in the
+            world. None: all but its own body and those that a joint connects to that body.
+        heights: heights, rows along x and columns along y; or a .png file, x to the right and y
+            up, black 0 and white 1; or a .npy file.
+        size: full lengths along x and y, from the first height to the last [m].
+        scale: height per unit of `heights` [m].
+        outside: beyond the edges: "hold" continues the height of the edge, "none" has no
+            ground.
+
     Example:
         >>> bumps = 0.01 * np.random.default_rng(0).random((20, 20))
         >>> ground = hs.HeightField(hs.Rigid(), name="ground", heights=bumps, size=(2.0, 2.0))
     """
 
     heights: Heights | Table = ((0.0, 0.0), (0.0, 0.0))
-    """Heights, rows along x and columns along y; or a .png file, x to the right and y up, black 0
-    and white 1; or a .npy file."""
     size: Sequence[float] = (1.0, 1.0)
-    """Full lengths along x and y, from the first height to the last [m]."""
     scale: float = 1.0
-    """Height per unit of `heights` [m]."""
     outside: str = static("hold")
-    """Beyond the edges: "hold" continues the height of the edge, "none" has no ground."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size", "scale")
 

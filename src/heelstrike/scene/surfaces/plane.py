@@ -20,6 +20,17 @@ from heelstrike.spatial.vector import SX, constant
 class Plane(Surface):
     """Half-space below a plane through `point`.
 
+    Args:
+        law: contact law, such as hs.Elastic(...) or hs.Rigid(...).
+        name: name of the surface; paths of its parameters begin with it: "ground.normal.k".
+        point: position of the shape's reference point [m].
+        velocity: velocity of the material, as of a conveyor belt [m/s]; the shape does not
+            move.
+        body: body that the surface rides on; None: it is fixed in the world.
+        touches: bodies whose contact points may touch it; "world" for points fixed in the
+            world. None: all but its own body and those that a joint connects to that body.
+        normal: outward normal; any length but zero.
+
     Example:
         >>> ground = hs.Plane(hs.Elastic(hs.HuntCrossley(k=5e4)), name="ground")
         >>> ramp = hs.Plane(hs.Rigid(), name="ramp", normal=(-0.2, 0.0, 1.0))
@@ -27,7 +38,6 @@ class Plane(Surface):
     """
 
     normal: Sequence[float] = static((0.0, 0.0, 1.0))
-    """Outward normal; any length but zero."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -27,12 +27,22 @@ BOTTOM = 1e-6
 class Sphere(Surface):
     """Ball about `point`; with `body=`, a round part of that body.
 
+    Args:
+        law: contact law, such as hs.Elastic(...) or hs.Rigid(...).
+        name: name of the surface; paths of its parameters begin with it: "ground.normal.k".
+        point: position of the shape's reference point [m].
+        velocity: velocity of the material, as of a conveyor belt [m/s]; the shape does not
+            move.
+        body: body that the surface rides on; None: it is fixed in the world.
+        touches: bodies whose contact points may touch it; "world" for points fixed in the
+            world. None: all but its own body and those that a joint connects to that body.
+        radius: radius [m].
+
     Example:
         >>> stone = hs.Sphere(hs.Rigid(), name="stone", point=(0.1, 0.0, 0.0), radius=0.05)
     """
 
     radius: float = 0.1
-    """Radius [m]."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "radius")
 

@@ -36,24 +36,34 @@ TREADS, RISERS = 0, 1
 class Stairs(Surface):
     """Stairs that rise along `direction`; `point` is the middle of the first riser's foot.
 
+    Args:
+        law: contact law, such as hs.Elastic(...) or hs.Rigid(...).
+        name: name of the surface; paths of its parameters begin with it: "ground.normal.k".
+        point: position of the shape's reference point [m].
+        velocity: velocity of the material, as of a conveyor belt [m/s]; the shape does not
+            move.
+        body: body that the surface rides on; None: it is fixed in the world.
+        touches: bodies whose contact points may touch it; "world" for points fixed in the
+            world. None: all but its own body and those that a joint connects to that body.
+        rise: height of a step [m].
+        run: length of a tread [m].
+        count: number of steps.
+        width: width [m].
+        direction: horizontal direction in which the stairs rise, (x, y); any length but zero.
+        landing: additional length of the last tread [m].
+        risers: whether risers can be touched; without them there are half as many contacts.
+
     Example:
         >>> stairs = hs.Stairs(hs.Rigid(), name="stairs", point=(0.4, 0.0, 0.0), rise=0.1, run=0.3)
     """
 
     rise: float = 0.17
-    """Height of a step [m]."""
     run: float = 0.29
-    """Length of a tread [m]."""
     count: int = static(5)
-    """Number of steps."""
     width: float = 1.0
-    """Width [m]."""
     direction: Sequence[float] = static((1.0, 0.0))
-    """Horizontal direction in which the stairs rise, (x, y); any length but zero."""
     landing: float = 0.0
-    """Additional length of the last tread [m]."""
     risers: bool = static(True)
-    """Whether risers can be touched; without them there are half as many contacts."""
 
     parameter_names: ClassVar[tuple[str, ...]] = (
         "point",

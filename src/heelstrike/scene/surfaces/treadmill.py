@@ -24,6 +24,20 @@ from heelstrike.spatial.vector import SX, constant
 class Treadmill(Surface):
     """Moving belt; `point` is the middle of its top.
 
+    Args:
+        law: contact law, such as hs.Elastic(...) or hs.Rigid(...).
+        name: name of the surface; paths of its parameters begin with it: "ground.normal.k".
+        point: position of the shape's reference point [m].
+        velocity: velocity of the material, as of a conveyor belt [m/s]; the shape does not
+            move.
+        body: body that the surface rides on; None: it is fixed in the world.
+        touches: bodies whose contact points may touch it; "world" for points fixed in the
+            world. None: all but its own body and those that a joint connects to that body.
+        speed: speed of the belt along `direction` [m/s].
+        direction: horizontal direction of the belt, (x, y); any length but zero.
+        incline: slope angle; the belt rises along `direction` [rad].
+        size: full lengths along and across the belt, and its thickness [m].
+
     Example:
         >>> belt = hs.Treadmill(hs.Rigid(), name="belt", speed=-0.5)
         >>> sim = hs.Simulator(hs.Scene(hs.load("hoap1"), belt), control=hs.Servo())
@@ -31,13 +45,9 @@ class Treadmill(Surface):
     """
 
     speed: float = 1.0
-    """Speed of the belt along `direction` [m/s]."""
     direction: Sequence[float] = static((1.0, 0.0))
-    """Horizontal direction of the belt, (x, y); any length but zero."""
     incline: float = static(0.0)
-    """Slope angle; the belt rises along `direction` [rad]."""
     size: Sequence[float] = (2.0, 0.8, 0.2)
-    """Full lengths along and across the belt, and its thickness [m]."""
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "speed", "size")
     velocity_names: ClassVar[tuple[str, ...]] = ("velocity", "speed")
