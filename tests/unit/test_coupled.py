@@ -1,4 +1,4 @@
-"""The coupled problem on random numbers: does what comes out obey Signorini and Coulomb?
+"""The coupled problem on random numbers: its solutions obey Signorini's and Coulomb's laws.
 
 Oracles: the conditions themselves, point by point; scipy's nnls where there is no friction; for one
 point the roots of its own equation in the direction of slip.
@@ -25,15 +25,15 @@ from heelstrike.runtime.compiler import compile_program
 RUBBING, SETTLED, STICKS, TURNING = USUAL.rubbing, USUAL.settled, USUAL.sticks, USUAL.turning
 SINGLE = ("active", "slid", "mu_s", "mu_k", "smoothing")
 INPUTS = {"target": 3, "past": 3, "levers": 3, "axes": 9} | dict.fromkeys(SINGLE, 1)
-"""Numbers a point."""
+"""Inputs of the problem: numbers per point."""
 SCALARS = ("rounds", "unfinished", "residual")
 MANY = Accuracy(rounds=1000)
-"""So that what the passes end at can be seen; how many they need is another test."""
+"""Enough rounds for all passes to converge; another test counts how many they need."""
 
 
 @cache
 def kernel(bodies, points, accuracy=MANY, tolerance=1e-9, soft=False, pair=False):
-    """Points are dealt out to bodies in turn; a pair: every point is between the first two."""
+    """Compile the problem; points belong to bodies in turn, of a pair all to the first two."""
     p, n, size = Program("coupled"), points, 6 * bodies
     inverse, free = p.input("inverse", size**2), p.input("free", size)
     x = {name: p.input(name, k * n) for name, k in INPUTS.items()}
@@ -56,11 +56,11 @@ def kernel(bodies, points, accuracy=MANY, tolerance=1e-9, soft=False, pair=False
 
 
 def solved(problem, **options):
-    """Impulses and the rest of all problems."""
+    """Solve all problems; return impulses and the other results."""
     worlds, points = problem["active"].shape
     bodies = problem["free"].shape[1] // 6
-    given = {k: v.reshape(worlds, -1) for k, v in problem.items() if k not in ("maps", "own")}
-    out = kernel(bodies, points, **options)(**given)
+    inputs = {k: v.reshape(worlds, -1) for k, v in problem.items() if k not in ("maps", "own")}
+    out = kernel(bodies, points, **options)(**inputs)
     return out | {name: out[name].reshape(worlds) for name in SCALARS}
 
 
@@ -74,7 +74,7 @@ def rotation(rng):
 
 
 def feet(rng, bodies, points, mu_s, mu_k, fresh=True, flat=True, rank=None):
-    """Bodies in a tree of `rank` joints that come down on points, flat or in any direction."""
+    """Return bodies in a tree of `rank` joints that land on points, flat or in any direction."""
     size = 6 * bodies
     units = np.where(np.arange(size) % 6 < 3, 1, 5)[:, None]
     j = rng.normal(size=(size, rank or size + 2)) * units
@@ -113,7 +113,7 @@ def stacked(problems):
 
 
 def judged(p, out):
-    """Each condition's violation as a share of what the passes leave; all at most 1."""
+    """Return the violation of each condition, relative to what the passes leave: at most 1."""
     active, f, slides = p["active"] > 0, out["f"], out["slides"] > 0
     left = np.einsum("ijab,ib->ija", p["maps"], out["twists"]) - p["target"]
     before = np.einsum("ijab,ib->ija", p["maps"], p["free"])
@@ -124,7 +124,7 @@ def judged(p, out):
     pressed, rho = active & (normal > 0), p["smoothing"] * p["own"]
     mu = np.where(slides, p["mu_k"], np.maximum(p["mu_s"], p["mu_k"]))
     edge = mu * normal
-    rubs, sticks = pressed & slides & (tangent > 0), pressed & ~slides
+    sliding, sticks = pressed & slides & (tangent > 0), pressed & ~slides
     against = left[..., :2] + slip[..., None] * f[..., :2] / np.maximum(tangent, 1e-300)[..., None]
     ends = SETTLED * scale  # velocity
     loose = RUBBING * edge + ends / p["own"]  # impulse
@@ -139,15 +139,15 @@ def judged(p, out):
         "nothing goes in": -left[..., 2] / deepest * active,
         "pressed or leaving": np.abs(left[..., 2]) / deepest * pressed,
         "sticks": slip / (STICKS * scale) * sticks,
-        "friction opposes slip": np.linalg.norm(against, axis=-1) / turning * rubs,
-        "all of it": (edge - tangent) / loose * (rubs & (slip > turning)),
+        "friction opposes slip": np.linalg.norm(against, axis=-1) / turning * sliding,
+        "all of it": (edge - tangent) / loose * (sliding & (slip > turning)),
         "velocities follow from impulses": np.abs(met).max(1, keepdims=True) / ends,
     }
     return {name: np.broadcast_to(x, active.shape) for name, x in shares.items()}
 
 
 SHAPES = [(1, 1), (1, 4), (1, 16), (2, 8), (3, 6), (4, 4), (2, 3)]
-"""Bodies and points; a body with one has three coordinates, else six."""
+"""Numbers of bodies and points; a body with one point has three coordinates, else six."""
 
 
 @pytest.mark.parametrize(("bodies", "points"), SHAPES)
@@ -172,7 +172,7 @@ def test_signorini_and_coulomb(bodies, points):
     assert 0.1 < (out["slides"] > 0)[ended].mean() < 0.9
 
 
-def test_rest_of_the_way_down_never_gains_energy():
+def test_inelastic_landing_never_gains_energy():
     """With targets of 0 the twists that are left have no more kinetic energy than the free ones."""
     rng = np.random.default_rng(5)
     p = stacked([feet(rng, 1, 4, *rng.uniform(0, 1.2, 2), rng.random() < 0.5) for _ in range(300)])
@@ -208,7 +208,7 @@ def test_without_friction_it_is_a_quadratic_program(points):
 
 
 def sliding_roots(a, left, mu):
-    """Impulses of one point that slides: f_n > 0 stops it, and friction opposes the slip left."""
+    """Return impulses of one sliding point: f_n > 0 stops it, friction opposes the slip left."""
     angles = np.linspace(-np.pi, np.pi, 721)
 
     def impulse(angle):
@@ -259,7 +259,7 @@ def test_one_point(mu_s, mu_k):
 
 
 def test_between_two_bodies():
-    """What one gets the other gives, wherever both levers start: momentum and moment are kept."""
+    """Impulses are equal and opposite: momentum and angular momentum are conserved."""
     rng = np.random.default_rng(9)
     p = stacked([feet(rng, 2, 4, 0.8, 0.5) for _ in range(50)])
     maps = np.zeros_like(p["maps"])
@@ -293,7 +293,7 @@ def test_soft_normal():
 
 @pytest.mark.parametrize(("mu_s", "mu_k", "allowed"), [(0.3, 0.3, 0.06), (1.0, 0.4, 0.12)])
 def test_rounds(mu_s, mu_k, allowed):
-    """How often a foot of four points that lands anyhow is not done in the rounds of a step."""
+    """A foot of four points that lands at random is rarely unfinished after a step's rounds."""
     rng = np.random.default_rng(11)
     p = stacked([feet(rng, 1, 4, mu_s, mu_k) for _ in range(300)])
     out = solved(p, accuracy=USUAL)

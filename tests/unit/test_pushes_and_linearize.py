@@ -1,4 +1,4 @@
-"""Pushes against the momentum that they give, and `linearize` against differences of steps."""
+"""Pushes against the momentum that they add, and `linearize` against differences of steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BALL = hs.load("ball")
 
 
 def drifting(**options) -> hs.Simulator:
-    """A ball of 1 kg where nothing pulls and nothing touches."""
+    """Return a ball of 1 kg without gravity and contact."""
     return hs.Simulator(hs.Scene(BALL, gravity=0.0), **options)
 
 
@@ -25,8 +25,8 @@ def test_a_push_gives_force_times_duration():
     # 50 additions of 3e-3
     assert np.allclose(sim.state["v"][:3], force * duration / 1.0, rtol=0, atol=1e-14)
     assert not sim.state["v"][3:].any()
-    seen = run.data["com_velocity"][0, [49, 50, 100]]
-    assert np.allclose(seen, np.outer([0.049, 0.05, 0.05], force), rtol=0, atol=1e-14)
+    velocity = run.data["com_velocity"][0, [49, 50, 100]]
+    assert np.allclose(velocity, np.outer([0.049, 0.05, 0.05], force), rtol=0, atol=1e-14)
 
 
 def test_a_push_may_come_later_in_some_worlds_and_beside_another():
@@ -107,16 +107,16 @@ def test_linearize_against_differences_of_steps():
     v0 = 0.02 * np.random.default_rng(1).normal(size=robot.nv)
     v0[0], v0[2] = 0.1, -0.1
     sim.reset(q0=q0, v0=v0)
-    seen = sim.observe("depth", "depth_rate", "slip", "torque")
-    assert (seen["depth"] > 5e-4).all()
-    assert (seen["depth_rate"] > 1e-2).all()
-    assert (np.linalg.norm(seen["slip"], axis=-1) > 1e-2).all()
+    found = sim.observe("depth", "depth_rate", "slip", "torque")
+    assert (found["depth"] > 5e-4).all()
+    assert (found["depth_rate"] > 1e-2).all()
+    assert (np.linalg.norm(found["slip"], axis=-1) > 1e-2).all()
     inputs = {"servo.q_ref": robot.nv, "servo.torque": robot.nv, "ground.normal.k": 1}
     exact = sim.linearize(*inputs)
-    found = differences(sim, 1e-6, **inputs)
+    expected = differences(sim, 1e-6, **inputs)
     assert exact.state.shape == (2 * robot.nv, 2 * robot.nv)
     # rounding of a step, about 1e-16, over h = 1e-6, times the slopes; 3e-11 measured
     for name, slopes in {"state": exact.state, **exact.inputs}.items():
-        scale = np.abs(found[name]).max()
+        scale = np.abs(expected[name]).max()
         assert scale > 0
-        assert np.abs(slopes - found[name]).max() < 1e-9 * max(scale, 1.0), name
+        assert np.abs(slopes - expected[name]).max() < 1e-9 * max(scale, 1.0), name

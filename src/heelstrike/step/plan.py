@@ -112,10 +112,10 @@ def coupling_rule(scene: Scene) -> CouplingRule | None:
     """Return the rule by which the coupled contacts of a scene are solved, None if it has none."""
     rules = {rule for law in scene.laws.values() if (rule := law.coupling) is not None}
     if len(rules) > 1:
+        names = " and ".join(sorted({rule.rule for rule in rules}))
         raise HeelstrikeError(
-            "all coupled contacts of a scene are solved together: "
-            f"{' and '.join(sorted({rule.rule for rule in rules}))} rules do not mix; give every "
-            "surface that couples hs.Signorini, or the same law with the same rule, bias and "
-            'forces, or rule="consistent"'
+            f"all coupled contacts of a scene are solved together: {names} rules do not mix",
+            remedy="give every surface that couples hs.Signorini, or the same law with the same "
+            'rule, bias and forces, or rule="consistent"',
         )
     return next(iter(rules), None)
