@@ -110,37 +110,7 @@ def _head(
     before: tuple[list[str], str],
 ) -> list[str]:
     """Return shared memory, this thread's pointers, the work before the steps, and their loop."""
-    lines = [
-        "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
-        "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
-        "declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
-        "declare void @llvm.nvvm.barrier0()",
-        f"@shared = external addrspace(3) global [0 x {real.name}], align 16",
-        f'define ptx_kernel void @"{name}"(ptr %ports, ptr %strides, ptr %records,',
-        "  i64 %tiles, i64 %steps, i64 %every, i64 %phase) #1 {",
-        "entry:",
-        "  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
-        "  %ctaid = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
-        "  %ntid = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
-        f"  %warps = udiv i32 %tid, {WARP}",
-        f"  %slice = udiv i32 %warps, {plan.warps}",
-        f"  %place = urem i32 %warps, {plan.warps}",
-        "  %turned = add i32 %place, %slice",  # root blocks on different quarters
-        f"  %warp = urem i32 %turned, {plan.warps}",
-        f"  %lane32 = urem i32 %tid, {WARP}",
-        "  %lane = zext i32 %lane32 to i64",
-        f"  %slice.first = mul i32 %slice, {plan.values * WARP}",
-        "  %slice.lane = add i32 %slice.first, %lane32",
-        f"  %shared.lane = getelementptr {real.name}, ptr addrspace(3) @shared, i32 %slice.lane",
-        f"  %slices = udiv i32 %ntid, {WARP * plan.warps}",
-        "  %tile.first = mul i32 %ctaid, %slices",
-        "  %tile32 = add i32 %tile.first, %slice",
-        "  %tile.any = zext i32 %tile32 to i64",
-        "  %tile.last = sub i64 %tiles, 1",
-        "  %tile.over = icmp sgt i64 %tile.any, %tile.last",
-        "  %tile = select i1 %tile.over, i64 %tile.last, i64 %tile.any",  # the last one again
-        f"  %lane.bytes = mul i64 %lane, {real.bytes}",
-    ]
+    lines = _thread_indices(name, plan, real)
     for group, own in enumerate(plan.private):
         if own:
             count = plan.rows(group) * plan.width(group)
@@ -179,6 +149,41 @@ def _head(
     )
     lines.append(f"  switch i32 %warp, label %group0 [ {targets} ]")
     return lines
+
+
+def _thread_indices(name: str, plan: Schedule, real: Real) -> list[str]:
+    """Return the kernel's beginning: the numbers of this thread's warp, lane, slice and tile."""
+    return [
+        "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+        "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
+        "declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
+        "declare void @llvm.nvvm.barrier0()",
+        f"@shared = external addrspace(3) global [0 x {real.name}], align 16",
+        f'define ptx_kernel void @"{name}"(ptr %ports, ptr %strides, ptr %records,',
+        "  i64 %tiles, i64 %steps, i64 %every, i64 %phase) #1 {",
+        "entry:",
+        "  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+        "  %ctaid = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
+        "  %ntid = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
+        f"  %warps = udiv i32 %tid, {WARP}",
+        f"  %slice = udiv i32 %warps, {plan.warps}",
+        f"  %place = urem i32 %warps, {plan.warps}",
+        "  %turned = add i32 %place, %slice",  # root blocks on different quarters
+        f"  %warp = urem i32 %turned, {plan.warps}",
+        f"  %lane32 = urem i32 %tid, {WARP}",
+        "  %lane = zext i32 %lane32 to i64",
+        f"  %slice.first = mul i32 %slice, {plan.values * WARP}",
+        "  %slice.lane = add i32 %slice.first, %lane32",
+        f"  %shared.lane = getelementptr {real.name}, ptr addrspace(3) @shared, i32 %slice.lane",
+        f"  %slices = udiv i32 %ntid, {WARP * plan.warps}",
+        "  %tile.first = mul i32 %ctaid, %slices",
+        "  %tile32 = add i32 %tile.first, %slice",
+        "  %tile.any = zext i32 %tile32 to i64",
+        "  %tile.last = sub i64 %tiles, 1",
+        "  %tile.over = icmp sgt i64 %tile.any, %tile.last",
+        "  %tile = select i1 %tile.over, i64 %tile.last, i64 %tile.any",  # the last one again
+        f"  %lane.bytes = mul i64 %lane, {real.bytes}",
+    ]
 
 
 def _pointers(count: int) -> list[str]:
