@@ -109,6 +109,21 @@ def test_a_law_without_parameters():
     assert run.data["v"].values[0, -1, 0] == pytest.approx(1.0, abs=1e-9)
 
 
+@dataclass(frozen=True)
+class Belt(hs.SurfaceLaw):
+    """Conveyor that gives points a velocity along x; the target is made of numbers."""
+
+    def target(self, state):
+        return hs.ContactTarget(velocity=0.0, mu_s=1.0, mu_k=1.0, slip=(0.2, 0.0))
+
+
+def test_a_target_of_plain_numbers():
+    """A cube on a conveyor moves with it."""
+    run = simulator("cube", Belt()).run(0.1)
+    # the solver meets a velocity to 1e-6 of the largest one
+    assert run.data["v"].values[0, -1, :2] == pytest.approx([0.2, 0.0], abs=1e-6)
+
+
 def test_values_and_paths():
     """A law is a law; called, it is a copy with other numbers, which have paths."""
     other = bouncing(e=0.2)
@@ -213,6 +228,12 @@ def test_a_law_defines_force_or_target():
         def target(self, state):
             return hs.ContactTarget(1.0 if state.depth_rate > 0 else 0.0)
 
+    class Flat(hs.SurfaceLaw):
+        def target(self, state):
+            return hs.ContactTarget(slip=0.2)
+
+    with pytest.raises(hs.TraceError, match="'Flat' must return a slip of 2 components, not 1"):
+        simulator("ball", Flat()).run(0.01)
     with pytest.raises(hs.HeelstrikeError, match="Nothing defines neither force"):
         simulator("ball", Nothing()).run(0.01)
     with pytest.raises(hs.TraceError, match="law 'Branches' branches on a symbol"):

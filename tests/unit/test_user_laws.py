@@ -89,7 +89,7 @@ def test_used_as_it_is_or_with_other_values():
 
 
 def test_memory():
-    """A law with memory counts its steps, and begins anew when contact breaks."""
+    """A law with memory counts its steps, and starts again at zero in a new contact."""
     touch = surface(Elastic(TimestepDamper(counting), None))
     forces, memory = [], None
     for d in (1e-3, 1e-3, 1e-3, -1e-3, 1e-3):

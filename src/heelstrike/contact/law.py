@@ -27,23 +27,26 @@ MIN_SLIP = 1e-12
 
 @dataclass(frozen=True)
 class Contact:
-    """State of one point that touches a surface, as symbols: the input of elastic laws."""
+    """State of one point that touches a surface, as symbols: the input of elastic laws.
+
+    Attributes:
+        depth: depth d of the point below the surface, >= 0 [m].
+        depth_rate: rate d' of the depth, > 0 while going in [m/s].
+        dt: time step [s].
+        memory: memory that the law returned in the last step, a column; zero in the first step of
+            a contact.
+        slip: velocity of the point relative to the surface, along its two tangents, (2,) [m/s].
+        position: position on the surface, along its two tangents, in its frame, (2,) [m].
+        normal_force: normal force f_n >= 0, for friction laws [N].
+    """
 
     depth: SX
-    """Depth d of the point below the surface, >= 0 [m]."""
     depth_rate: SX
-    """Rate d' of the depth, > 0 while going in [m/s]."""
     dt: SX
-    """Time step [s]."""
     memory: SX
-    """Memory that the law returned in the last step, a column; zero in the first step of a
-    contact."""
     slip: SX
-    """Velocity of the point relative to the surface, along its two tangents, (2,) [m/s]."""
     position: SX
-    """Position on the surface, along its two tangents, in the frame of the surface, (2,) [m]."""
     normal_force: SX
-    """Normal force f_n, >= 0, for friction laws [N]."""
 
     @property
     def slip_speed(self) -> SX:

@@ -8,7 +8,8 @@ such points together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Literal, TypeAlias
 
 import casadi as ca
@@ -27,42 +28,50 @@ Rule: TypeAlias = Literal["consistent", "exact", "sugihara2006", "rengifo2009"]
 
 @dataclass(frozen=True)
 class PointState:
-    """State of one point relative to one surface at the start of a step, as symbols."""
+    """State of one point relative to one surface at the start of a step, as symbols.
+
+    It is the input of `SurfaceLaw.force`, `SurfaceLaw.target` and functions of @hs.coupled_law.
+
+    Attributes:
+        depth: signed depth, positive inside the surface and negative above it [m].
+        depth_rate: rate of the depth, positive while the point goes in [m/s].
+        slip: velocity of the point relative to the surface, along its two tangents, (2,) [m/s].
+        position: position on the surface, along its two tangents, (2,) [m].
+        dt: time step [s].
+        gravity: magnitude of gravity [m/s^2]; gravity dt is the scale of slow speeds.
+        memory: memory that the law returned in the last step, a column; zero in the first step of
+            a contact.
+    """
 
     depth: SX
-    """Signed depth [m]: positive inside the surface, negative above it."""
     depth_rate: SX
-    """Rate of the depth [m/s]: positive while the point goes in."""
     slip: SX
-    """Velocity of the point relative to the surface, along its two tangents, (2,) [m/s]."""
     position: SX
-    """Position on the surface, along its two tangents, (2,) [m]."""
     dt: SX
-    """Time step [s]."""
     gravity: SX
-    """Magnitude of gravity |g| [m/s^2]; |g| dt is the scale of slow speeds."""
     memory: SX
-    """Memory that the law returned in the last step, a column; zero in the first step of a
-    contact."""
 
     @property
     def impact(self) -> SX:
-        """1 where the point approaches faster than IMPACT_SPEED |g| dt."""
+        """1 where the point approaches faster than IMPACT_SPEED gravity dt."""
         return self.depth_rate > IMPACT_SPEED * self.gravity * self.dt
 
 
 @dataclass(frozen=True)
 class ContactForce:
-    """Force of one surface on one point, known at once, as symbols."""
+    """Force of one surface on one point, known at once, as symbols.
+
+    Attributes:
+        touching: 1 where the point is in contact.
+        normal: normal force f_n; positive repels [N].
+        tangent: friction along the surface's two tangents, (2,) [N].
+        memory: memory of the law for the next step, a column.
+    """
 
     touching: SX
-    """1 where the point is in contact."""
     normal: SX
-    """Normal force f_n [N]; positive repels."""
     tangent: SX
-    """Friction along the surface's two tangents, (2,) [N]."""
     memory: SX
-    """Memory of the law for the next step, a column."""
 
     @classmethod
     def none(cls, state: PointState) -> ContactForce:
@@ -84,43 +93,48 @@ class PaperTerms:
 
 @dataclass(frozen=True)
 class ContactTarget:
-    """Target of one point in the coupled problem, as symbols.
+    """Target of one point in the coupled problem, as symbols or numbers.
 
     With u+ the velocity of the point relative to the surface after the step, f the impulse on it
     and n, t its normal and tangential parts, the coupled problem solves
 
         u_n+ >= velocity - compliance f_n,   f_n >= 0,   one of them an equality
         u_t+ = slip   while |f_t| <= mu_s f_n,   else |f_t| = mu_k f_n against u_t+ - slip
+
+    Attributes:
+        velocity: outward normal velocity after the step [m/s].
+        mu_s: coefficient of friction while the point sticks [-].
+        mu_k: coefficient of friction while the point slides [-].
+        active: 1 where the target holds; None: where depth > 0.
+        slip: velocity along the two tangents after the step, (2,) [m/s]; None: zero.
+        compliance: loss of normal velocity per normal impulse [1/kg]; None: rigid.
+        compliance_out: compliance where the point moves outward after the step [1/kg]; None: the
+            same.
+        smoothing: compliance of a solver pass, relative to the contact's own [-].
+        impact: 1 where the impulse of the last step is no estimate for this one; None: where
+            `PointState.impact` is 1.
+        paper: terms of the literal rule of [Sugihara2006], None under every other rule.
+
+    The last three are for the bundled laws and depend on the solver; leave them at their defaults.
     """
 
     velocity: SX | float = 0.0
-    """Outward normal velocity after the step [m/s]; larger values are allowed without force."""
     mu_s: SX | float = 0.0
-    """Coefficient of friction while the point sticks [-]."""
     mu_k: SX | float = 0.0
-    """Coefficient of friction while the point slides [-]."""
-    active: SX | None = None
-    """1 where the target holds; None: where depth > 0."""
-    slip: SX | None = None
-    """Velocity along the two tangents after the step, (2,) [m/s]; None: zero."""
-    compliance: SX | None = None
-    """Loss of normal velocity per normal impulse [1/kg]; None: the contact is rigid."""
-    compliance_out: SX | None = None
-    """Compliance where the point moves outward after the step [1/kg]; None: the same."""
+    active: SX | float | None = None
+    slip: SX | Sequence[float] | None = None
+    compliance: SX | float | None = None
+    compliance_out: SX | float | None = None
     smoothing: SX | float = SMOOTHING
-    """Compliance of a solver pass, relative to the contact's own [-]: it decides how fast the
-    passes converge."""
-    impact: SX | None = None
-    """1 where the impulse of the last step says nothing about this one; None: where
-    `PointState.impact` is 1."""
+    impact: SX | float | None = None
     paper: PaperTerms | None = None
-    """Terms of the literal rule of [Sugihara2006]; None under every other rule."""
 
     def completed(self, state: PointState) -> ContactTarget:
-        """Return a copy in which `active` and `impact` are set for this state."""
-        active = state.depth > 0 if self.active is None else self.active
-        impact = state.impact if self.impact is None else self.impact
-        return replace(self, velocity=SX(self.velocity), active=active, impact=impact)
+        """Return a copy as symbols, in which `active` and `impact` are set for this state."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "paper"}
+        values["active"] = state.depth > 0 if self.active is None else self.active
+        values["impact"] = state.impact if self.impact is None else self.impact
+        return replace(self, **{name: SX(x) for name, x in values.items() if x is not None})
 
 
 @dataclass(frozen=True)
@@ -128,18 +142,19 @@ class CouplingRule:
     """Rule by which the impulses of coupled contacts are found.
 
     All coupled contacts of a scene are solved together, so that all of them need an equal rule.
+
+    Attributes:
+        rule: method of solution. "consistent": forces inside their friction cones that change
+            least from step to step; "exact": the complementarity problem itself, to the accuracy
+            of the numbers; "sugihara2006", "rengifo2009": the literal methods of the papers.
+        bias: "keep" or "drop" the velocity change of a point by the rotation of its body, the term
+            that [Sugihara2006] (19) drops.
+        forces: "b": all bias forces enter; "b-hat": gravity alone, as [Sugihara2006] (21) prints.
     """
 
     rule: Rule = "consistent"
-    """Method of solution:
-    "consistent": forces inside their friction cones that change least from step to step;
-    "exact": the complementarity problem itself, to the accuracy of the numbers;
-    "sugihara2006", "rengifo2009": the literal methods of the papers."""
     bias: str = "keep"
-    """"keep" or "drop" the velocity change of a point by the rotation of its body, the term that
-    [Sugihara2006] (19) drops."""
     forces: str = "b"
-    """"b": all bias forces enter; "b-hat": gravity alone, as [Sugihara2006] (21) prints."""
 
     @property
     def exact(self) -> bool:

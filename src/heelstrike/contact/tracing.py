@@ -135,13 +135,8 @@ def trace_target(
             f"law '{name}' must return hs.ContactTarget(velocity=..., mu_s=..., mu_k=...), not "
             f"{target!r:.60}"
         )
-    values = {field: getattr(target, field) for field in TARGET_SIZES}
-    outputs = {
-        field: _column(name, f"{'an' if field[0] in 'aeiou' else 'a'} {field}", value, size)
-        for field, size in TARGET_SIZES.items()
-        if (value := values[field]) is not None
-    }
-    return TracedLaw(name, column(state, list(symbols.values())), outputs | {"memory": memory})
+    outputs = _target_columns(name, target) | {"memory": memory}
+    return TracedLaw(name, column(state, list(symbols.values())), outputs)
 
 
 def operations(law: Law) -> object:
@@ -155,6 +150,7 @@ def surface_operations(law: SurfaceLaw) -> object:
     """Return the equations of a surface law as plain data, without parameter values."""
     state, symbols = _state(PointState, law.memory_size), _symbols(_sizes(law))
     name, rule = type(law).__name__, law.coupling
+    names: list[str] = []
 
     def equations(state: PointState, symbols: Mapping[str, SX]) -> list[SX]:
         traced = with_values(law, symbols)
@@ -162,9 +158,10 @@ def surface_operations(law: SurfaceLaw) -> object:
         found = [force.touching, force.normal, force.tangent, force.memory]
         if law.couples:
             target = traced.target(state).completed(state)
-            extra = [] if target.paper is None else list(vars(target.paper).values())
-            values = [*(getattr(target, field) for field in TARGET_SIZES), *extra]
-            found += [SX(0, 1) if value is None else SX(value) for value in values]
+            extra = {} if target.paper is None else vars(target.paper)
+            goals = _target_columns(name, target) | extra
+            found += [SX(goals[goal]) for goal in goals]
+            names.extend(goals)
         return found
 
     answers = _run(name, equations, state, symbols)
@@ -172,7 +169,7 @@ def surface_operations(law: SurfaceLaw) -> object:
     inputs = column(state, list(symbols.values()))
     found = graph(inputs, ca.vertcat(*(ca.densify(ca.vec(answer)) for answer in answers)))
     kind = [law.memory_size, law.accelerates, law.implicit, None if rule is None else vars(rule)]
-    return [kind, sizes, found.operations, found.outputs]
+    return [kind, names, sizes, found.operations, found.outputs]
 
 
 def _run(name: str, equation: Callable[..., Any], state: State, symbols: Mapping[str, SX]) -> Any:
@@ -206,6 +203,16 @@ def _with_memory(name: str, what: str, answer: object, memory_size: int) -> tupl
             f"law '{name}' declares memory={memory_size}, so it must return ({what}, next memory)"
         )
     return answer[0], _column(name, "a memory", answer[1], memory_size)
+
+
+def _target_columns(name: str, target: ContactTarget) -> dict[str, SX]:
+    """Return the fields of a target that are set, as columns of the right sizes."""
+    values = {field: getattr(target, field) for field in TARGET_SIZES}
+    return {
+        field: _column(name, f"{'an' if field[0] in 'aeiou' else 'a'} {field}", value, size)
+        for field, size in TARGET_SIZES.items()
+        if (value := values[field]) is not None
+    }
 
 
 def _column(name: str, what: str, value: object, size: int) -> SX:
