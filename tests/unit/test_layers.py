@@ -86,6 +86,14 @@ def test_modules_beside_the_packages_import_none_of_them():
         assert set(imports(ROOT / f"{name}.py")) <= SHARED
 
 
+def test_files_that_contributing_names_exist():
+    """Every file named in CONTRIBUTING.md, relative to the package or to the repository."""
+    named = re.findall(r"`([\w/]+(?:\.py|\.md|\.toml|/))`", DRAWING.read_text())
+    assert len(named) > 20
+    for name in named:
+        assert (ROOT / name).exists() or (DRAWING.parent / name).exists(), name
+
+
 def private_uses(path: Path) -> Iterator[str]:
     """Yield underscored names of another object's or module's that a file uses."""
     for node in ast.walk(ast.parse(path.read_text())):
