@@ -1,4 +1,4 @@
-"""What a user is told, and what is left, when a run diverges, is interrupted, or is refused.
+"""Reports and results of runs that diverge, are interrupted, or raise an error.
 
 The advice is taken and must help: the oracle is a second run with the step that the first one's
 warning names. Integrators are each other's oracle as the step falls.
@@ -55,12 +55,12 @@ def test_the_advice_after_a_divergence_helps(standing, stiff):
     sim = standing
     for name, value in stiff.items():
         sim.parameters[f"ground.normal.{name}"] = value
-    with pytest.warns(hs.HeelstrikeWarning) as told:
+    with pytest.warns(hs.HeelstrikeWarning) as caught:
         run = sim.run(20.0, q0=RAISED, record=RECORD)
     step = int(run.data["failed"][0])
     assert step == run.data["steps"][0] == sim.failed[0] > 0
-    assert len(told) == 1
-    sentence = str(told[0].message)
+    assert len(caught) == 1
+    sentence = str(caught[0].message)
     assert f"diverged at step {step} (t = {step * 1e-3:.4g} s)" in sentence
     assert re.search(r"contact '\w+_sole\.\d' on 'ground'", sentence)
     advised = re.search(r"try dt <= (\S+) s.* ([\d.e+]+) times smaller", sentence)
@@ -84,7 +84,7 @@ def test_steps_tell_of_a_divergence(standing):
         _ = [standing.step() for _ in range(1000)]
 
 
-def test_a_world_that_diverges_stops_alone_and_is_told_once(standing):
+def test_a_world_that_diverges_stops_alone_and_is_reported_once(standing):
     sim = standing
     vary = {"ground.normal.k": np.array([2e4, 1e11, 2e4])}
     with pytest.warns(hs.HeelstrikeWarning, match="1 of 3 worlds diverged, first world 1 at step"):
@@ -126,7 +126,7 @@ def test_ctrl_c_returns_what_was_computed():
     assert np.array_equal(again.data["q"][0], sim.state["q"])
 
 
-def test_a_recording_that_does_not_fit_is_refused_before_it_starts():
+def test_a_recording_that_does_not_fit_raises_before_it_starts():
     sim = ball()
     with pytest.raises(hs.HeelstrikeError, match=r"would take \d+\.\d GB.*every=10"):
         sim.run(1e7)
@@ -164,7 +164,7 @@ def test_integrators_agree_as_the_step_falls():
 
 
 @pytest.mark.parametrize("integrator", ["euler", "rk4"])
-def test_an_explicit_servo_that_cannot_hold_is_refused(integrator):
+def test_an_explicit_servo_that_cannot_hold_raises_an_error(integrator):
     sentence = r"joint '\w+' in steps of 0.01 s: kd dt / I = .* > 2; choose dt <= (\S+) s"
     with pytest.raises(hs.HeelstrikeError, match=sentence) as refused:
         hs.Simulator(hs.Scene(HOAP), dt=0.01, control=hs.Servo(), integrator=integrator)
@@ -231,7 +231,7 @@ def test_an_explicit_servo_that_cannot_hold_is_refused(integrator):
         (lambda: ball().observe("kinetics"), "did you mean 'kinetic'"),
     ],
 )
-def test_mistakes_are_told_in_a_sentence(mistake, sentence):
+def test_mistakes_raise_errors_that_name_them(mistake, sentence):
     with pytest.raises(hs.HeelstrikeError, match=sentence):
         mistake()
 

@@ -76,7 +76,7 @@ def test_labels_of_a_robot_fit_its_coordinates(name):
         ({}, {"steps": np.zeros(1)}, {**COORDS, "surface": ["a"]}, r"'surface' has \(1,\) labels"),
     ],
 )
-def test_wrong_arrays_are_refused(series, finals, coords, says):
+def test_wrong_arrays_raise_errors(series, finals, coords, says):
     with pytest.raises(HeelstrikeError, match=says):
         dataset(series, finals, {**coords, "time": [0.0]}, attributes())
 
@@ -91,7 +91,7 @@ def test_attributes_are_all_there_and_no_others():
     assert set(attributes()) == set(ATTRIBUTES)
 
 
-def test_info_gives_back_what_was_said():
+def test_info_returns_the_attributes():
     k = np.geomspace(1e3, 1e5, 3) / 3.0
     info = over_time(varied={"ground.normal.k": k, "gravity": np.ones((3, 3))}).info
     assert info["robot"] == "hopper"
@@ -125,7 +125,7 @@ def test_worlds_with_steps_of_their_own_have_clocks_of_their_own(tmp_path):
     assert np.array_equal(ax.get_lines()[0].get_xdata(), time[1])
 
 
-def test_summary_says_what_the_run_was():
+def test_summary_describes_the_run():
     run = over_time()
     found = run.summary().as_dict()
     series, _ = hop(3, 201)
@@ -190,7 +190,7 @@ def test_estimate_is_what_the_arrays_take():
         estimate(["forse"], COORDS, 1, 1)
 
 
-def test_memory_is_said_above_a_gigabyte_and_refused_above_what_is_free():
+def test_memory_is_reported_above_a_gigabyte_and_limited_by_what_is_free():
     assert check_memory(10**9, free=10**10) is None
     assert check_memory(2 * 10**9, free=10**10) == (
         "this recording takes 2.0 GB of 10.0 GB of free memory"

@@ -157,7 +157,7 @@ def test_files_that_are_no_recordings_are_named(tmp_path):
             Recording.load(tmp_path / name)
 
 
-def test_recording_of_the_future_is_refused(tmp_path):
+def test_recording_of_a_later_format_raises_an_error(tmp_path):
     run = over_time()
     run.data.attrs[FORMAT] = 99
     run.save(tmp_path / "run.nc")

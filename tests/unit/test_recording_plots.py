@@ -77,7 +77,7 @@ def test_the_end_of_alike_worlds_is_a_distribution(tmp_path):
     assert "1 failed" in ax.get_xlabel()
 
 
-def test_wrong_plots_are_refused(tmp_path):
+def test_wrong_plots_raise_errors(tmp_path):
     run = over_time()
     for arguments, says in [
         ({"variables": "forse"}, "no variable 'forse'; did you mean 'force'"),

@@ -1,6 +1,6 @@
 """The simulator against itself.
 
-However a motion is asked for (a run, steps, halves, many worlds, a saved state) and whatever is
+However a motion is simulated (a run, steps, halves, many worlds, a saved state) and whatever is
 recorded, the bits must be the same: the oracle is the plainest way.
 """
 
@@ -237,12 +237,12 @@ def test_observing_is_what_a_run_records_and_moves_nothing():
     sim.run(steps=60, **THROWN)
     before = sim.state.copy()
     names = standard(sim.scene, ("ball",))
-    seen = sim.observe(*names)
+    observed = sim.observe(*names)
     same(before, sim.state.copy())
     run = sim.run(steps=1)
     assert run.data["touching"][0, 0].all()
     for name in names:
-        assert np.array_equal(seen[name], run.data[name][:, 0], equal_nan=True), name
+        assert np.array_equal(observed[name], run.data[name][:, 0], equal_nan=True), name
 
 
 def test_reset_of_no_world_changes_nothing():

@@ -26,7 +26,7 @@ def test_the_limit_is_that_of_a_spring(k):
         ball_on(law, 1.01 * limit).check_start(AT)
 
 
-def test_what_is_refused_does_diverge():
+def test_steps_that_the_check_rejects_do_diverge():
     """The same scene, run all the same, is thrown off the ground."""
     law = hs.Elastic(hs.LinearSpring(k=1e6, c=0.0))
     sim = ball_on(law, 4e-3)  # twice the limit

@@ -6,10 +6,10 @@ parameters are written with other characters there, and the attribute `path` hol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from heelstrike.record.variables import AXES, VARIABLES, known
 if TYPE_CHECKING:
     import xarray as xr
 
+Labels: TypeAlias = Mapping[str, Sequence[str] | Sequence[float] | np.ndarray]
+"""Labels along dimensions, by name of the coordinate."""
 PATH = "path"
 """Attribute of a coordinate that a file holds under another name."""
 ENTRY = ".entry"
@@ -58,7 +60,7 @@ COORDINATES: dict[str, Coordinate] = {
 def dataset(
     series: Mapping[str, np.ndarray],
     finals: Mapping[str, np.ndarray],
-    coords: Mapping[str, Any],
+    coords: Labels,
     attrs: Mapping[str, object],
 ) -> xr.Dataset:
     """Return arrays as a dataset with labelled axes, units and provenance.
@@ -97,7 +99,7 @@ def dataset(
     return xr.Dataset(found, coords=made, attrs=encode_attributes(attrs))
 
 
-def units_of_joints(coords: Mapping[str, Any]) -> dict[str, list[str]]:
+def units_of_joints(coords: Labels) -> dict[str, list[str]]:
     """Return the units of v and of torque from those of the joints' motions, "rad" or "m"."""
     motions = list(coords.get("joint_unit", ()))
     if not motions:
@@ -108,7 +110,7 @@ def units_of_joints(coords: Mapping[str, Any]) -> dict[str, list[str]]:
     }
 
 
-def attributes_of(name: str, coords: Mapping[str, Any]) -> dict[str, str]:
+def attributes_of(name: str, coords: Labels) -> dict[str, str]:
     """Return long_name and units of a variable.
 
     Where entries have units of their own, `units_from` names the coordinate that holds them, and
@@ -123,7 +125,7 @@ def attributes_of(name: str, coords: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _variable(
-    name: str, array: np.ndarray, timed: bool, sizes: Mapping[str, int], coords: Mapping[str, Any]
+    name: str, array: np.ndarray, timed: bool, sizes: Mapping[str, int], coords: Labels
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, str]]:
     """Return dimensions, values and attributes of one variable."""
     variable = VARIABLES[known(name)]
@@ -138,7 +140,7 @@ def _variable(
     return dims, np.asarray(array), attributes_of(name, coords)
 
 
-def _coordinates(coords: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+def _coordinates(coords: Labels, sizes: Mapping[str, int]) -> dict[str, Any]:
     """Return dimensions, values and attributes of coordinates; labels may be missing, not wrong."""
     made: dict[str, Any] = {}
     for name, values in coords.items():

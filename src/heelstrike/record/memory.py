@@ -6,13 +6,13 @@ bytes = worlds (records sum_series size + sum_finals size)
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.record.dataset import Labels
 from heelstrike.record.variables import AXES, VARIABLES, known
 
 LARGE = 10**9
@@ -23,7 +23,7 @@ WIDTHS = {"b": 1, "i": 8}
 
 def estimate(
     variables: Iterable[str],
-    coords: Mapping[str, Any],
+    coords: Labels,
     worlds: int,
     records: int,
     dtype: str = "float64",

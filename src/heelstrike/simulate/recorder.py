@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def recorded(
+def make_recording(
     compiled: CompiledScene,
     made: Rollout,
     before: Mapping[str, np.ndarray],

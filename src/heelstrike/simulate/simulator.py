@@ -23,7 +23,7 @@ from heelstrike.scene.stops import Stops
 from heelstrike.simulate.advice import explain_failure, explain_gain
 from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.parameters import Parameters
-from heelstrike.simulate.recorder import recorded
+from heelstrike.simulate.recorder import make_recording
 from heelstrike.simulate.rollout import rollout
 from heelstrike.simulate.run_options import (
     MANY_WORLDS,
@@ -271,7 +271,7 @@ class Simulator:
         threads = threads or (os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1)
         made = rollout(batch, count, every, list(outputs), threads, progress)
         self._report(before)
-        return recorded(compiled, made, before, kept, every, vary)
+        return make_recording(compiled, made, before, kept, every, vary)
 
     def reset(
         self,
