@@ -266,7 +266,7 @@ def test_what_is_left_out_is_said(monkeypatch):
         (("--robots", "no-such"), "no-such"),
         (("--robots", "cube"), "position actuators"),
         (("--laws", "hertz"), "no law 'hertz'"),
-        (("--html", "page.txt"), "ends in .html"),
+        (("--html", "page.txt"), "names that end in .html"),
     ],
 )
 def test_mistakes_are_sentences(arguments, hint, capsys):
