@@ -56,7 +56,7 @@ FELL = {
 
 
 class SweepDefinition:
-    """What a sweep simulates, with which values, and what it keeps."""
+    """The simulator, the values and the kept variables of a sweep."""
 
     def __init__(
         self,
