@@ -27,7 +27,7 @@ docs: .venv/installed-dev
 	$(PYTHON) -m venv .venv
 
 .venv/installed-demo: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable '.[mujoco]'
+	$(BIN)/python -m pip install --quiet --editable '.'
 	touch $@
 
 .venv/installed-dev: pyproject.toml | .venv/bin/python

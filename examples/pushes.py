@@ -1,6 +1,6 @@
 """A thousand humanoids are pushed, each harder than the one before: which push fells one?
 
-Prints how fast that was, beside MuJoCo's step of the same robot (`heelstrike[mujoco]`).
+Prints how fast that was, beside MuJoCo's step of the same robot.
 """
 
 from __future__ import annotations

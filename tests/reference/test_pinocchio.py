@@ -173,13 +173,14 @@ def pinocchio_quantities(model, q, v, a, tau, link, root):
         pin.Force.Zero(),
     )  # fmt: skip
     pin.centerOfMass(model, data, q, v)
+    rotors = armature_bias(model, v)
     result = {
         "mass_matrix": h,
         "mass_solve": np.linalg.solve(h, tau),
-        "bias": pin.nonLinearEffects(model, data, q, v).copy(),
+        "bias": pin.nonLinearEffects(model, data, q, v) + rotors,
         "gravity_torque": pin.computeGeneralizedGravity(model, data, q).copy(),
-        "forward_dynamics": pin.aba(model, data, q, v, tau).copy(),
-        "inverse_dynamics": pin.rnea(model, data, q, v, a).copy(),
+        "forward_dynamics": pin.aba(model, data, q, v, tau - rotors).copy(),
+        "inverse_dynamics": pin.rnea(model, data, q, v, a) + rotors,
         "com": data.com[0].copy(),
         "com_velocity": data.vcom[0].copy(),
         "momentum": pin.computeCentroidalMomentum(model, data, q, v).vector.copy(),
@@ -200,6 +201,16 @@ def pinocchio_quantities(model, q, v, a, tau, link, root):
     both = np.vstack([jacobian, local_jacobian(model, q, root)])
     result[f"inverse_inertia:{link},{root}"] = both @ np.linalg.solve(h, both.T)
     return result
+
+
+def armature_bias(model, v):
+    """m_a (w x v) of free joints, which Pinocchio leaves out; test_load_mujoco.py has MuJoCo's."""
+    bias = np.zeros(model.nv)
+    for first, count in zip(model.idx_vs[1:], model.nvs[1:], strict=True):
+        if count == 6:
+            linear, angular = v[first : first + 3], v[first + 3 : first + 6]
+            bias[first : first + 3] = np.cross(angular, model.armature[first : first + 3] * linear)
+    return bias
 
 
 def local_jacobian(model, q, link):

@@ -14,6 +14,7 @@ import pytest
 
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning, LoadError
 from heelstrike.robot import bundled, load
+from heelstrike.robot.check import massless_joint
 from heelstrike.robot.convert import from_pinocchio
 from tests.models import example_file, rebuilt
 from tests.robot_files import (
@@ -26,11 +27,15 @@ from tests.robot_files import (
 )
 
 
-def test_massless_body_with_armature_is_fine(tmp_path):
-    """A rotor inertia is an inertia."""
+def test_armature_counts_as_inertia(tmp_path):
+    """A joint that moves a massless body is reported, unless its rotor has inertia."""
     path = tmp_path / "robot.xml"
-    path.write_text(mjcf("<joint name='j' armature='.1'/>"))
-    assert load(path).armature == pytest.approx([0.1])
+    path.write_text(mjcf(HINGE))
+    robot = load(path)
+    robot.model.inertias[1].setZero()
+    assert massless_joint(robot) == "j"
+    robot.model.armature[0] = 0.1
+    assert massless_joint(robot) is None
 
 
 def test_base_of_an_mjcf(tmp_path):
@@ -104,15 +109,27 @@ def test_urdf_joint_called_as_pinocchios_root(tmp_path):
 
 
 def test_a_file_is_included_once(tmp_path):
-    """As MuJoCo has it, from wherever the second <include> comes."""
+    """MuJoCo refuses a second <include> of a file, wherever it stands."""
     (tmp_path / "part.xml").write_text("<mujoco><option gravity='0 0 -1'/></mujoco>")
     (tmp_path / "other.xml").write_text("<mujoco><include file='part.xml'/></mujoco>")
     path = tmp_path / "robot.xml"
     path.write_text(mjcf(HINGE, "<include file='part.xml'/>"))
     assert load(path).gravity == 1
     path.write_text(mjcf(HINGE, "<include file='other.xml'/><include file='part.xml'/>"))
-    with pytest.raises(LoadError, match=r"includes 'part\.xml' twice"):
+    with pytest.raises(LoadError, match=r"File 'part\.xml' already included"):
         load(path)
+
+
+def test_unnamed_bodies_and_joints_of_an_mjcf(tmp_path):
+    """They are numbered and named after their body, without a clash with names of the file."""
+    path = tmp_path / "robot.xml"
+    inner = f"<body>{{}}<joint/><joint axis='1 0 0'/>{MASS}</body>"
+    named = f"<body name='body2'><joint name='body2_.0'/>{MASS}</body>"
+    path.write_text(mjcf(f"<joint/>{MASS}" + inner.format(named)))
+    robot = load(path)
+    assert [body.name for body in robot.bodies if body.mass] == ["a", "body2_", "body2"]
+    names = [joint.name for joint in robot.joints]
+    assert names == ["a", "body2_.0_joint", "body2_.1", "body2_.0"]
 
 
 def test_names_of_bodies(tmp_path):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.armature import armature_bias
 from heelstrike.dynamics.kinematics import Kinematics, let_motion
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
@@ -79,6 +80,8 @@ def forward_dynamics(
     external: Sequence[Force | None] = (),
 ) -> ForwardDynamics:
     """Solve the equation of `aba`, and return the accelerations of the bodies as well."""
+    bias = armature_bias(robot, v)
+    tau = tau if bias is None else tau - bias
     joint_terms = _inward(p, robot, kin, v, tau, diagonal, external)
     return _outward(p, robot, kin, v, gravity, joint_terms)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.armature import armature_bias
 from heelstrike.dynamics.kinematics import Kinematics, accelerations, without_velocity
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
@@ -24,7 +25,7 @@ def rnea(
     gravity: SX,
     external: Sequence[Force | None] = (),
 ) -> SX:
-    """Return tau = H a + b - sum J^T f, (nv,), without armature.
+    """Return tau = H a + b - sum J^T f, (nv,); H is without armature.
 
     `a` is zero if None. External forces f are given by body, in the bodies' own frames.
     """
@@ -36,7 +37,9 @@ def rnea(
     for i, force in enumerate(external):
         if force is not None:
             forces[i] = forces[i] - force
-    return _gather(p, robot, kin, forces)
+    tau = _gather(p, robot, kin, forces)
+    bias = armature_bias(robot, v)
+    return tau if bias is None else tau + bias
 
 
 def gravity_torque(p: Program, robot: Robot, kin: Kinematics, gravity: SX) -> SX:

@@ -1,8 +1,4 @@
-"""Triangle meshes: files, convex hulls, volumes and inertias.
-
-Inertia: each triangle and a common apex span a tetrahedron; with signed volumes the sum is exact
-for a closed surface ("exact"), with absolute volumes from the centroid it is MuJoCo's "legacy".
-"""
+"""Triangle meshes: files and convex hulls."""
 
 from __future__ import annotations
 
@@ -73,28 +69,3 @@ def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), convex.equations[:, :3]) < 0
     triangles[inward] = triangles[inward][:, ::-1]
     return corners, triangles
-
-
-def volume_inertia(
-    vertices: np.ndarray, triangles: np.ndarray, absolute: bool = False
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return (volume, centroid, inertia about it) at density 1; absolute: MuJoCo's legacy rule."""
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    apex = np.zeros(3)
-    if absolute:
-        area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-        if area.sum() == 0:
-            return 0.0, apex, np.zeros((3, 3))
-        apex = (area[:, None] * (a + b + c)).sum(axis=0) / (3 * area.sum())
-    a, b, c = a - apex, b - apex, c - apex
-    volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
-    if absolute:
-        volumes = np.abs(volumes)
-    volume = float(volumes.sum())
-    if volume <= 0:
-        return 0.0, apex, np.zeros((3, 3))
-    centre = (volumes[:, None] * (a + b + c)).sum(axis=0) / (4 * volume)
-    total = a + b + c  # second moments of a tetrahedron with a corner at the origin: V/20 (...)
-    moments = sum(np.einsum("i,ij,ik->jk", volumes, p, p) for p in (a, b, c, total)) / 20
-    moments = moments - volume * np.outer(centre, centre)
-    return volume, centre + apex, np.trace(moments) * np.eye(3) - moments

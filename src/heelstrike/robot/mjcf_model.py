@@ -1,175 +1,173 @@
-"""A resolved MJCF as Pinocchio's model: joints, masses, frames, and the shapes they carry."""
+"""The Pinocchio model of a compiled MJCF: joints, masses and frames.
+
+A body with several joints becomes a chain of joints whose inner bodies have no mass.
+"""
 
 from __future__ import annotations
 
-from xml.etree.ElementTree import Element
+from dataclasses import dataclass
 
+import mujoco
 import numpy as np
 import pinocchio as pin
+from mujoco import mjtJoint
+from scipy.spatial.transform import Rotation
 
-from heelstrike.robot.check import inertia_fault, triangle_fault
 from heelstrike.robot.convert import joint_model
-from heelstrike.robot.mesh import MeshFile, hull
-from heelstrike.robot.mjcf_defaults import Compiler, orientation
-from heelstrike.robot.mjcf_geom import HIDDEN, MjGeom, mass_of_geoms
-from heelstrike.robot.mjcf_mesh import Meshes
-from heelstrike.robot.mjcf_tree import MjBody, MjJoint, Tree
-from heelstrike.robot.robot import Shape
 
-KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
+KINDS = {
+    mjtJoint.mjJNT_HINGE: "revolute",
+    mjtJoint.mjJNT_SLIDE: "prismatic",
+    mjtJoint.mjJNT_BALL: "spherical",
+    mjtJoint.mjJNT_FREE: "free",
+}
+ADDED = -1
+"""Index of a free joint that the file does not have."""
+ROUNDING = 1e-15
+"""Size below which an entry of a rotation, or a product of inertia as a share of the trace, is
+rounding of MuJoCo's quaternions [-]: exact zeros keep the traced code short."""
 
 Carriers = list[tuple[int, pin.SE3]]
-"""For each body, the joint of the model that carries it and its placement there."""
+"""For each body of MuJoCo, the Pinocchio joint that carries it and its placement there."""
+
+
+@dataclass(frozen=True)
+class ModelJoint:
+    """A joint of the Pinocchio model, in its order."""
+
+    name: str
+    index: int
+    """Index in MuJoCo's model, or ADDED."""
+    body: int
+    """MuJoCo's body that it moves."""
+
+
+def placement(quat: np.ndarray, pos: np.ndarray) -> pin.SE3:
+    """Return the placement of a quaternion wxyz and a position."""
+    return pin.SE3(rotation(quat), np.array(pos))
+
+
+def rotation(quat: np.ndarray) -> np.ndarray:
+    """Return the rotation matrix of a quaternion wxyz, with exact entries of 0, 1 and -1."""
+    R = Rotation.from_quat(np.asarray(quat)[[1, 2, 3, 0]]).as_matrix()
+    nearest = np.rint(R)
+    return np.where(np.abs(R - nearest) < ROUNDING, nearest, R)
+
+
+def name_of(model: mujoco.MjModel, body: int) -> str:
+    """Return the name of a body; unnamed ones are numbered."""
+    name = model.body(body).name
+    if name:
+        return str(name)
+    name = f"body{body}"
+    while mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name) >= 0:
+        name += "_"
+    return name
+
+
+def joint_label(model: mujoco.MjModel, joint: int) -> str:
+    """Return how errors and warnings name a joint."""
+    name = model.joint(joint).name
+    return (
+        f"joint '{name}'" if name else f"the joint of '{name_of(model, model.jnt_bodyid[joint])}'"
+    )
+
+
+def joints_of(model: mujoco.MjModel, base: str) -> list[ModelJoint]:
+    """Return the joints; `base` "fixed" removes free ones, "floating" adds one to the root."""
+    joints = []
+    taken = {model.joint(i).name for i in range(model.njnt)}
+    for body in range(1, model.nbody):
+        first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
+        for k in range(count):
+            name = model.joint(first + k).name
+            if not name:
+                name = name_of(model, body) if count == 1 else f"{name_of(model, body)}.{k}"
+                name = _unused(name, "_joint", taken)
+            if base != "fixed" or model.jnt_type[first + k] != mjtJoint.mjJNT_FREE:
+                joints.append(ModelJoint(name, first + k, body))
+    if base == "floating" and not (model.jnt_type == mjtJoint.mjJNT_FREE).any():
+        joints.insert(0, ModelJoint(_unused("root", "_free", taken), ADDED, 1))
+    return joints
+
+
+def _unused(name: str, suffix: str, taken: set[str]) -> str:
+    while name in taken:
+        name += suffix
+    taken.add(name)
+    return name
 
 
 def build_model(
-    tree: Tree, meshes: Meshes, name: str, gravity: float
+    mj: mujoco.MjModel, joints: list[ModelJoint], name: str
 ) -> tuple[pin.Model, Carriers]:
-    """The model of all bodies; a body with several joints becomes a chain of them."""
+    """Return the Pinocchio model with these joints, and what carries each body."""
     model = pin.Model()
     model.name = name
-    model.gravity.linear = np.array([0.0, 0.0, -gravity])
-    carriers: Carriers = []
-    for body, inertia in zip(tree.bodies, _masses(tree, meshes), strict=True):
-        carrier, place = carriers[body.parent] if body.parent >= 0 else (0, pin.SE3.Identity())
-        place = place * pin.SE3(body.rotation, body.pos)
-        for joint in body.joints:
-            carrier, place = _add_joint(model, joint, carrier, place)
-        model.appendBodyToJoint(carrier, inertia, place)
+    model.gravity.linear = np.array([0.0, 0.0, -gravity(mj)])
+    carriers: Carriers = [(0, pin.SE3.Identity())]
+    for body in range(1, mj.nbody):
+        carrier, place = carriers[mj.body_parentid[body]]
+        place = place * placement(mj.body_quat[body], mj.body_pos[body])
+        for joint in joints:
+            if joint.body == body:
+                carrier, place = _add_joint(model, mj, joint, carrier, place)
+        model.appendBodyToJoint(carrier, _inertia(mj, body), place)
         frame = model.getFrameId(model.names[carrier], pin.FrameType.JOINT) if carrier else 0
-        model.addBodyFrame(body.name, carrier, place, frame)
-        for site, R, p in body.sites:
-            here = place * pin.SE3(R, p)
-            model.addFrame(pin.Frame(site, carrier, frame, here, pin.FrameType.OP_FRAME))
+        model.addBodyFrame(name_of(mj, body), carrier, place, frame)
+        for i in np.flatnonzero(mj.site_bodyid == body):
+            site = mj.site(int(i)).name
+            if site:
+                here = place * placement(mj.site_quat[i], mj.site_pos[i])
+                model.addFrame(pin.Frame(site, carrier, frame, here, pin.FrameType.OP_FRAME))
         carriers.append((carrier, place))
     return model, carriers
 
 
+def gravity(mj: mujoco.MjModel) -> float:
+    """Return gravity along -z [m/s^2]."""
+    disabled = mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+    return 0.0 if disabled else float(-mj.opt.gravity[2])
+
+
 def _add_joint(
-    model: pin.Model, joint: MjJoint, carrier: int, place: pin.SE3
+    model: pin.Model, mj: mujoco.MjModel, joint: ModelJoint, carrier: int, place: pin.SE3
 ) -> tuple[int, pin.SE3]:
-    """Add a joint of a body at `place` on `carrier`; returns the same for what the joint moves."""
-    kind = KINDS[joint.kind]
-    offset = pin.SE3(np.eye(3), joint.pos)
+    """Add a joint to a body placed on a carrier; return the new carrier and placement."""
+    if joint.index == ADDED:
+        new = model.addJoint(carrier, pin.JointModelFreeFlyer(), pin.SE3.Identity(), joint.name)
+        model.addJointFrame(new)
+        return new, pin.SE3.Identity()
+    i = joint.index
+    kind, axis = KINDS[mjtJoint(mj.jnt_type[i])], np.array(mj.jnt_axis[i])
+    ref = mj.qpos0[mj.jnt_qposadr[i]]  # qpos = ref where the file draws the joint
+    offset = pin.SE3(np.eye(3), np.array(mj.jnt_pos[i]))
     if kind == "free":  # its coordinates are those of the body in the world
-        placement = offset = pin.SE3.Identity()
-    elif kind == "revolute":  # qpos = ref where the file draws the joint
-        back = pin.SE3(pin.exp3(-joint.ref * joint.axis), np.zeros(3))
-        placement = place * offset * back
+        at = offset = pin.SE3.Identity()
+    elif kind == "revolute":
+        at = place * offset * pin.SE3(pin.exp3(-ref * axis), np.zeros(3))
     elif kind == "prismatic":
-        placement = place * offset * pin.SE3(np.eye(3), -joint.ref * joint.axis)
+        at = place * offset * pin.SE3(np.eye(3), -ref * axis)
     else:
-        placement = place * offset
-    new = model.addJoint(carrier, joint_model(kind, joint.axis), placement, joint.name)
+        at = place * offset
+    new = model.addJoint(carrier, joint_model(kind, axis), at, joint.name)
     model.addJointFrame(new)
-    iq, iv = model.idx_qs[new], model.idx_vs[new]
-    nq, nv = model.nqs[new], model.nvs[new]
-    spread = np.ones(nv)
-    model.armature[iv : iv + nv] = joint.armature * spread
-    model.damping[iv : iv + nv] = joint.damping * spread
-    model.upperDryFrictionLimit[iv : iv + nv] = joint.friction * spread
-    model.lowerDryFrictionLimit[iv : iv + nv] = -joint.friction * spread
-    model.lowerPositionLimit[iq : iq + nq] = joint.limits[0]
-    model.upperPositionLimit[iq : iq + nq] = joint.limits[1]
+    ours = slice(model.idx_vs[new], model.idx_vs[new] + model.nvs[new])
+    theirs = slice(mj.jnt_dofadr[i], mj.jnt_dofadr[i] + model.nvs[new])
+    model.armature[ours] = mj.dof_armature[theirs]
+    model.damping[ours] = mj.dof_damping[theirs]
+    model.upperDryFrictionLimit[ours] = mj.dof_frictionloss[theirs]
+    model.lowerDryFrictionLimit[ours] = -mj.dof_frictionloss[theirs]
+    limited = mj.jnt_limited[i] and kind in ("revolute", "prismatic")
+    limits = mj.jnt_range[i] if limited else np.array([-np.inf, np.inf])
+    q = slice(model.idx_qs[new], model.idx_qs[new] + model.nqs[new])
+    model.lowerPositionLimit[q], model.upperPositionLimit[q] = limits
     return new, offset.inverse()
 
 
-def _masses(tree: Tree, meshes: Meshes) -> list[pin.Inertia]:
-    """Mass and inertia of each body in its own frame, as MuJoCo's compiler settles them."""
-    compiler = tree.compiler
-    found = []
-    for body in tree.bodies:
-        value = _explicit(tree, body)
-        if compiler.inertiafromgeom == "true" or (
-            body.inertial is None and compiler.inertiafromgeom == "auto"
-        ):
-            of_geoms = mass_of_geoms(tree.reading, compiler, body.geoms, meshes, body.name)
-            value = of_geoms or value
-        mass, com, inertia = value
-        fault = inertia_fault(mass, inertia)
-        if fault:
-            tree.reading.fail(f"body '{body.name}' has {fault}; correct its <inertial>")
-        inertia = _bounded(compiler, inertia)
-        fault = triangle_fault(inertia)
-        if fault:
-            tree.reading.warn(f"body '{body.name}' has {fault}")
-        found.append((max(mass, compiler.boundmass), com, inertia))
-    total = sum(mass for mass, _, _ in found)
-    scale = compiler.settotalmass / total if compiler.settotalmass > 0 and total > 0 else 1.0
-    return [pin.Inertia(scale * mass, com, scale * inertia) for mass, com, inertia in found]
-
-
-def _bounded(compiler: Compiler, inertia: np.ndarray) -> np.ndarray:
-    """An inertia after boundinertia and balanceinertia; no moment stays negative by rounding."""
-    moments, axes = np.linalg.eigh(inertia)
-    if moments[0] >= 0 and not compiler.boundinertia and not compiler.balanceinertia:
-        return inertia
-    moments = np.maximum(moments, compiler.boundinertia)
-    if compiler.balanceinertia and moments[0] + moments[1] < moments[2]:
-        moments[:] = moments.mean()
-    return axes @ np.diag(moments) @ axes.T
-
-
-def _explicit(tree: Tree, body: MjBody) -> tuple[float, np.ndarray, np.ndarray]:
-    """What a body's <inertial> says; nothing weighs nothing."""
-    element = body.inertial
-    if element is None:
-        return 0.0, np.zeros(3), np.zeros((3, 3))
-    element = Element("inertial", {"name": body.name, **element.attrib})
-    reading = tree.reading
-    mass = float(reading.numbers(element, "mass", None, 1)[0])
-    com = reading.numbers(element, "pos", "0 0 0", 3)
-    R = orientation(reading, tree.compiler, element)
-    if "fullinertia" in element.attrib:
-        xx, yy, zz, xy, xz, yz = reading.numbers(element, "fullinertia", None, 6)
-        inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    else:
-        inertia = np.diag(reading.numbers(element, "diaginertia", "0 0 0", 3))
-    return mass, com, R @ inertia @ R.T
-
-
-def shapes_of(
-    tree: Tree, meshes: Meshes, carriers: Carriers, materials: dict[str, tuple[float, ...] | None]
-) -> tuple[Shape, ...]:
-    """The shapes of all bodies; those that cannot be had are named if they would touch."""
-    shapes, missing = [], []
-    for body, (carrier, place) in zip(tree.bodies, carriers, strict=True):
-        for geom in body.geoms:
-            name = geom.name or body.name
-            vertices, file = _mesh_of(geom, meshes)
-            if isinstance(vertices, str) or (geom.kind != "mesh" and not len(geom.size)):
-                if geom.collides and carrier:
-                    missing.append(f"{name} ({vertices or f'a {geom.kind}'})")
-                continue
-            here = place * pin.SE3(geom.rotation, geom.pos)
-            R, p = np.array(here.rotation), np.array(here.translation)
-            colour = geom.rgba or materials.get(geom.material)
-            visible = geom.group < HIDDEN and (colour is None or colour[3] > 0)
-            shapes.append(
-                Shape(
-                    name, carrier - 1, geom.kind, R, p, geom.size, vertices,
-                    collides=geom.collides, meets_floor=geom.meets_floor, visible=visible,
-                    colour=colour, file=file,
-                )
-            )  # fmt: skip
-    if missing:
-        tree.reading.warn(
-            f"{len(missing)} collision shapes left out, they give no contact points: "
-            + ", ".join(missing)
-        )
-    return tuple(shapes)
-
-
-def _mesh_of(geom: MjGeom, meshes: Meshes) -> tuple[np.ndarray | str | None, MeshFile | None]:
-    """(corners of the hull, or why there are none; file) of a geom's mesh. A mesh that is only to
-    be seen is not read here, if a file holds it.
-    """
-    if geom.kind != "mesh":
-        return None, None
-    file = meshes.file(geom.mesh) if geom.mesh in meshes.elements else None
-    if file is not None and not file.path.is_file():
-        file = None
-    if file is not None and not geom.collides:
-        return None, file
-    loaded = meshes.load(geom.mesh)
-    return (loaded if isinstance(loaded, str) else hull(loaded[0])[0]), file
+def _inertia(mj: mujoco.MjModel, body: int) -> pin.Inertia:
+    """Return a body's mass and inertia in its own frame, without products that are rounding."""
+    R = rotation(mj.body_iquat[body])
+    inertia = R @ np.diag(mj.body_inertia[body]) @ R.T
+    inertia = np.where(np.abs(inertia) > ROUNDING * np.trace(inertia), inertia, 0.0)
+    return pin.Inertia(float(mj.body_mass[body]), np.array(mj.body_ipos[body]), inertia)

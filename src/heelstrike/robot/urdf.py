@@ -18,8 +18,8 @@ import pinocchio as pin
 
 from heelstrike.robot.check import inertia_fault, triangle_fault
 from heelstrike.robot.convert import from_pinocchio
-from heelstrike.robot.known import URDF, warn_unknown
 from heelstrike.robot.robot import Robot, first_duplicate
+from heelstrike.robot.urdf_schema import warn_unknown
 from heelstrike.robot.urdf_shapes import shapes_of
 from heelstrike.robot.xml import RobotFile, label
 
@@ -40,7 +40,7 @@ NO_LIMIT = "1.7e308"
 def read_urdf(file: RobotFile, root: Element, base: str, package_dirs: Sequence[Path]) -> Robot:
     """Return the robot of a parsed URDF, with its shapes and without contact points."""
     links = {link.get("name", ""): link for link in root.findall("link")}
-    warn_unknown(file, root, URDF)
+    warn_unknown(file, root)
     root_link = _check_tree(file, root, links)
     mimics = [j.get("name", "") for j in root.findall("joint") if j.find("mimic") is not None]
     if mimics:

@@ -1,0 +1,106 @@
+"""Parts of an MJCF that MuJoCo simulates and we do not, and values that we refuse.
+
+MuJoCo reads all of them without a message. What acts on the motion is refused or named in a
+warning, never dropped silently.
+"""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+from mujoco import mjtDisableBit, mjtJoint, mjtLimited
+
+from heelstrike.robot.mjcf_model import joint_label, name_of
+from heelstrike.robot.xml import RobotFile
+
+FLAGS = {
+    "actuation": mjtDisableBit.mjDSBL_ACTUATION,
+    "damper": mjtDisableBit.mjDSBL_DAMPER,
+    "frictionloss": mjtDisableBit.mjDSBL_FRICTIONLOSS,
+    "limit": mjtDisableBit.mjDSBL_LIMIT,
+}
+"""Flags of <option> that switch off something that is simulated here."""
+FINITE = (
+    "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia", "jnt_pos",
+    "jnt_axis", "dof_armature", "dof_damping", "dof_frictionloss", "qpos0", "site_pos",
+    "site_quat", "geom_pos", "geom_quat", "geom_size", "key_qpos", "actuator_gear",
+    "actuator_gainprm", "actuator_biasprm", "actuator_armature", "actuator_damping",
+)  # fmt: skip
+"""Arrays of the compiled model that are used here and must be finite."""
+NOT_NEGATIVE = {
+    "armature": "dof_armature", "damping": "dof_damping", "frictionloss": "dof_frictionloss"
+}  # fmt: skip
+
+
+def refuse_impossible(file: RobotFile, spec: mujoco.MjSpec, mj: mujoco.MjModel) -> None:
+    """Raise a LoadError for values and parts that cannot be simulated."""
+    if mj.nbody < 2:
+        file.fail("has no <body> in its <worldbody>", remedy="a robot needs at least one")
+    for name in FINITE:
+        if not np.isfinite(getattr(mj, name)).all():
+            file.fail(f"'{name}' of the compiled model is not finite", value=name)
+    for key, array in NOT_NEGATIVE.items():
+        for i in np.flatnonzero(getattr(mj, array) < 0):
+            what = joint_label(mj, int(mj.dof_jntid[i]))
+            file.fail(f"{key} of {what} is negative", value=key, allowed="0 or more")
+    for joint in spec.joints:
+        what = f"joint '{joint.name}'"
+        _check_range(file, f"range of {what}", joint.range, joint.limited)
+        _check_range(file, f"actuatorfrcrange of {what}", joint.actfrcrange, joint.actfrclimited)
+    for actuator in spec.actuators:
+        what = f"actuator '{actuator.name}'" if actuator.name else f"a motor of '{actuator.target}'"
+        _check_range(file, f"ctrlrange of {what}", actuator.ctrlrange, actuator.ctrllimited)
+        _check_range(file, f"forcerange of {what}", actuator.forcerange, actuator.forcelimited)
+    if (mj.body_plugin >= 0).any() or mj.nflex:
+        file.fail("has plugins in bodies, which are not simulated", remedy="remove them")
+
+
+def _check_range(file: RobotFile, what: str, limits: np.ndarray, limited: int) -> None:
+    if limited != mjtLimited.mjLIMITED_FALSE and limits[0] > limits[1]:
+        text = f"{limits[0]:g} {limits[1]:g}"
+        file.fail(f"the {what} is '{text}'", value=text, remedy="give the lower end first")
+
+
+def warn_unmodelled(file: RobotFile, spec: mujoco.MjSpec, mj: mujoco.MjModel) -> None:
+    """Warn about everything that acts on the motion in MuJoCo and is not simulated."""
+    constraints = [_constraint_name(e) for e in spec.equalities if e.active]
+    tendons = [t.name or "unnamed" for t in spec.tendons]
+    for word, names in (("equality constraint", constraints), ("tendon", tendons)):
+        if names:
+            plural = word if len(names) == 1 else word + "s"
+            listed = ", ".join(names)
+            file.warn(f"{len(names)} {plural} left out, the joints move freely: {listed}")
+    gravity = mj.opt.gravity
+    if gravity[0] or gravity[1]:
+        file.warn(f"gravity {gravity.tolist()} is not along z; only its z component is used")
+    for key in ("density", "viscosity", "wind"):
+        if np.any(getattr(mj.opt, key)):
+            value = " ".join(f"{x:g}" for x in np.atleast_1d(getattr(mj.opt, key)))
+            file.warn(f"the option {key}='{value}' is ignored")
+    for flag, bit in FLAGS.items():
+        if mj.opt.disableflags & bit:
+            file.warn(f"the option {flag}='disable' is ignored")
+    for body in range(1, mj.nbody):
+        if mj.body_gravcomp[body]:
+            file.warn(f"gravity compensation of body '{name_of(mj, body)}' is left out")
+        if mj.body_mocapid[body] >= 0:
+            file.warn(f"mocap body '{name_of(mj, body)}' is fixed to the world")
+    _warn_joints(file, mj)
+
+
+def _warn_joints(file: RobotFile, mj: mujoco.MjModel) -> None:
+    for i in range(mj.njnt):
+        what = joint_label(mj, i)
+        if mj.jnt_stiffness[i] or np.any(mj.jnt_stiffnesspoly[i]):
+            file.warn(f"the spring of {what} is left out")
+        if np.any(mj.dof_dampingpoly[mj.jnt_dofadr[i]]):
+            file.warn(f"of the damping of {what} only the linear term is used")
+        if mj.jnt_limited[i] and mj.jnt_type[i] == mjtJoint.mjJNT_BALL:
+            file.warn(f"the range of {what} is left out: it is a ball joint")
+
+
+def _constraint_name(equality: mujoco.MjsEquality) -> str:
+    """Return a constraint's name, or its type and what it joins."""
+    kind = mujoco.mjtEq(equality.type).name.removeprefix("mjEQ_").lower()
+    ends = "-".join(end for end in (equality.name1, equality.name2) if end)
+    return equality.name or f"{kind} {ends}".strip()

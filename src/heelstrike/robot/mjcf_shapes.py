@@ -1,0 +1,123 @@
+"""Shapes of a compiled MJCF."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from mujoco import mjtGeom
+
+from heelstrike.robot.mesh import MeshFile, hull
+from heelstrike.robot.mjcf_compile import Compiled
+from heelstrike.robot.mjcf_model import Carriers, name_of, placement
+from heelstrike.robot.robot import Shape
+from heelstrike.robot.xml import RobotFile
+
+KINDS = {
+    mjtGeom.mjGEOM_SPHERE: ("sphere", 1),
+    mjtGeom.mjGEOM_CAPSULE: ("capsule", 2),
+    mjtGeom.mjGEOM_CYLINDER: ("cylinder", 2),
+    mjtGeom.mjGEOM_ELLIPSOID: ("ellipsoid", 3),
+    mjtGeom.mjGEOM_BOX: ("box", 3),
+    mjtGeom.mjGEOM_MESH: ("mesh", 0),
+}
+"""Our kind of each type of geom, and its number of sizes."""
+FIRST_HIDDEN_GROUP = 3
+"""First group of geoms that MuJoCo does not draw by default."""
+FLOOR_BIT = 1
+"""Contact bit of a floor with MuJoCo's defaults (contype 1, conaffinity 1)."""
+NO_COLOUR = (0.5, 0.5, 0.5, 1.0)
+"""Colour of geoms that have none."""
+
+
+def read_shapes(file: RobotFile, compiled: Compiled, carriers: Carriers) -> tuple[Shape, ...]:
+    """Return the shapes of all bodies; warn about collision shapes that are missing."""
+    model = compiled.model
+    shapes, missing = [], []
+    for i in range(model.ngeom):
+        body = int(model.geom_bodyid[i])
+        if body == 0:
+            continue
+        name = model.geom(i).name or name_of(model, body)
+        bits = int(model.geom_contype[i]) | int(model.geom_conaffinity[i])
+        shape = _shape(compiled, i, bits != 0)
+        carrier, place = carriers[body]
+        if isinstance(shape, str):
+            if bits and carrier:
+                missing.append(f"{name} ({shape})")
+            continue
+        kind, size, vertices, mesh_file, inner = shape
+        here = place * inner
+        colour = _colour(compiled, i)
+        hidden = model.geom_group[i] >= FIRST_HIDDEN_GROUP or (colour and colour[3] == 0)
+        shapes.append(
+            Shape(
+                name=name,
+                body=carrier - 1,
+                kind=kind,
+                rotation=np.array(here.rotation),
+                translation=np.array(here.translation),
+                size=size,
+                vertices=vertices,
+                collides=bits != 0,
+                meets_floor=bool(bits & FLOOR_BIT),
+                visible=not hidden,
+                colour=colour,
+                file=mesh_file,
+            )
+        )
+    if missing:
+        file.warn(
+            f"{len(missing)} collision shapes left out, they give no contact points: "
+            + ", ".join(missing)
+        )
+    return tuple(shapes)
+
+
+Placed = tuple[str, np.ndarray, np.ndarray | None, MeshFile | None, pin.SE3]
+"""(kind, size, corners of a mesh's hull, mesh file, placement on the body)."""
+
+
+def _shape(compiled: Compiled, i: int, collides: bool) -> Placed | str:
+    """Return a geom's shape, or the reason why it has none."""
+    model, geom = compiled.model, compiled.geoms[i]
+    kind = mjtGeom(model.geom_type[i]) if geom.compiled else mjtGeom(geom.kind)
+    mesh_file = compiled.meshes.get(geom.mesh)
+    missing = mesh_file is not None and not mesh_file.path.is_file()
+    if mesh_file is not None and missing:
+        return f"{mesh_file.path} is missing"
+    if kind not in KINDS:
+        return f"a {kind.name.removeprefix('mjGEOM_').lower()}"
+    inner = placement(model.geom_quat[i], model.geom_pos[i])
+    name, count = KINDS[kind]
+    size = np.array(model.geom_size[i][:count])
+    if name != "mesh":
+        return name, size, None, None, inner
+    at = int(model.geom_dataid[i])
+    if geom.compiled:  # MuJoCo moves a mesh to its centroid and principal axes
+        inner = inner * placement(model.mesh_quat[at], model.mesh_pos[at]).inverse()
+    if mesh_file is None:
+        rows = slice(model.mesh_vertadr[at], model.mesh_vertadr[at] + model.mesh_vertnum[at])
+        moved = placement(model.mesh_quat[at], model.mesh_pos[at])
+        vertices = model.mesh_vert[rows] @ moved.rotation.T + moved.translation
+        return name, size, hull(vertices)[0], None, inner
+    if not collides:
+        return name, size, None, mesh_file, inner
+    try:
+        return name, size, hull(mesh_file.read()[0])[0], mesh_file, inner
+    except (ValueError, RuntimeError, OSError):
+        return f"{mesh_file.path} cannot be read as a mesh"
+
+
+def _colour(compiled: Compiled, i: int) -> tuple[float, ...] | None:
+    """Return the colour of a geom, else of its material, else None."""
+    model = compiled.model
+    colour = _rgba(model.geom_rgba[i])
+    if colour != NO_COLOUR:
+        return colour
+    material = int(model.geom_matid[i])
+    return _rgba(model.mat_rgba[material]) if material >= 0 else None
+
+
+def _rgba(single: np.ndarray) -> tuple[float, ...]:
+    """Return the numbers that the file has; MuJoCo keeps them in single precision."""
+    return tuple(float(str(part)) for part in single)
