@@ -16,14 +16,13 @@ STANDS = 0.9
 
 
 def ways(dt: float) -> dict[str, tuple[float, bool]]:
-    """Way of the centre of mass [m] and whether it stood, by pattern; none where MuJoCo or
-    HEELSTRIKE_DATA is missing.
+    """Return the way of the centre of mass [m] and whether it stood, by pattern.
+
+    The result is empty if HEELSTRIKE_DATA is not set.
     """
+    import mujoco
+
     folder = os.environ.get("HEELSTRIKE_DATA")
-    try:
-        import mujoco
-    except ImportError:
-        return {}
     if not folder:
         return {}
     model = mujoco.MjModel.from_xml_path(str(Path(folder) / "robots" / "sr1.xml"))

@@ -6,11 +6,10 @@ and the figures of the papers that the models stand for. Pinocchio must read the
 
 from importlib.resources import files
 
+import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
-
-mujoco = pytest.importorskip("mujoco")
 
 MODELS = files("heelstrike.robot") / "models"
 HUMANOIDS = {  # name: (joints, mass [kg], height [m] and tolerance, if the paper gives a height)

@@ -5,6 +5,7 @@ ball 10 mm deep in a floor tells signs, normals, order and how friction is combi
 rounding and, where a quaternion is stepped, up to the step's square.
 """
 
+import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -17,7 +18,6 @@ BALL = """<mujoco><worldbody>
 
 
 def ball(priority=0):
-    mujoco = pytest.importorskip("mujoco", reason="the columns of MuJoCo need it")
     model = mujoco.MjModel.from_xml_string(BALL.format(priority=priority))
     return mujoco, model, mujoco.MjData(model)
 

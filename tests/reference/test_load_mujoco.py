@@ -10,6 +10,7 @@ import os
 import warnings
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -22,7 +23,6 @@ from heelstrike.errors import HeelstrikeWarning
 from heelstrike.robot import Robot, bundled, load
 from heelstrike.runtime.compiler import compile_program
 
-mujoco = pytest.importorskip("mujoco", reason="the oracle of these tests is MuJoCo")
 DATA = os.environ.get("HEELSTRIKE_DATA")
 THIRD_PARTY = sorted(Path(DATA, "robots").glob("*.xml")) if DATA else []
 MODELS = Path(heelstrike.robot.__file__).parent / "models"

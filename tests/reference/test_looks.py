@@ -7,14 +7,13 @@ heights the papers.
 
 from importlib.resources import files
 
+import mujoco
 import numpy as np
 import pytest
 
 import heelstrike as hs
 from heelstrike.robot.placement import placements
 from heelstrike.view.render.robot_solids import place_solids, robot_solids
-
-mujoco = pytest.importorskip("mujoco")
 
 HUMANOIDS = ("hoap1", "hrp2", "biped14")
 MASS = {"hoap1": 5.0, "hrp2": 58.0, "biped14": 40.8}

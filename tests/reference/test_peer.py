@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -18,8 +19,6 @@ from heelstrike.measure.peer.motion import CoordinateMap
 from heelstrike.measure.peer.run import run_mujoco
 from heelstrike.measure.peer.trace import traced
 from tests.models import data_file
-
-mujoco = pytest.importorskip("mujoco", reason="the peer of these tests is MuJoCo")
 
 AIR = """
 points = []

@@ -7,14 +7,13 @@ explicit; here: both implicit), so they meet as the step falls, and the distance
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
 
 import heelstrike as hs
 from heelstrike.robot.load import find_file
 from tests.models import data_file
-
-mujoco = pytest.importorskip("mujoco", reason="the oracle of these tests is MuJoCo")
 
 STEPS = (1e-3, 5e-4, 2.5e-4)  # [s]
 DURATION = 0.1

@@ -49,7 +49,6 @@ def scenes(plain, tmp_path):
 
 
 def test_every_run_is_of_the_same_ball():
-    pytest.importorskip("mujoco", reason="the reference column is MuJoCo's")
     found = hs.compare_laws("ball.toml", ["scene", "rigid"], dt=[1e-3, 2e-3], mujoco=True)
     assert list(found) == [
         "scene, 1 ms",

@@ -94,7 +94,7 @@ def notes(wanted: Wanted, peer: bool, gpu: str | None) -> list[str]:
     if gone:
         found.append(f"Without {', '.join(gone)}: set HEELSTRIKE_DATA to where robots/ has them.")
     if not peer:
-        found.append("Without MuJoCo, which is not installed: pip install 'heelstrike[mujoco]'.")
+        found.append("Without MuJoCo, which is not installed: pip install mujoco-core.")
     if gpu is None and not wanted.quick:
         found.append("Without a GPU: none is usable here, or heelstrike[cuda] is not installed.")
     return found

@@ -32,13 +32,9 @@ KINDS = {"revolute": "mjJNT_HINGE", "continuous": "mjJNT_HINGE", "prismatic": "m
 
 
 def module() -> Any:
-    """Return the module mujoco; raise an error if it is not installed."""
-    try:
-        import mujoco
-    except ImportError as error:
-        raise HeelstrikeError(
-            "MuJoCo is not installed; pip install 'heelstrike[mujoco]'"
-        ) from error
+    """Return the module mujoco, imported when it is first needed."""
+    import mujoco
+
     return mujoco
 
 
