@@ -40,12 +40,12 @@ QUICK = ("Rigid", "HuntCrossley")
 COLUMNS = {
     "stood": ("stands", "", 1.0),
     "lost_at": ("lost at", "s", 1.0),
-    "way": ("way", "m", 1.0),
-    "off": ("off at the end", "mm", 1e3),
+    "way": ("distance", "m", 1.0),
+    "off": ("final error", "mm", 1e3),
     "deepest": ("deepest", "mm", 1e3),
-    "tilt": ("sole tilts", "mrad", 1e3),
+    "tilt": ("sole tilt", "mrad", 1e3),
     "slid": ("a point slides", "mm", 1e3),
-    "lag": ("joints lag", "mrad", 1e3),
+    "lag": ("joint lag", "mrad", 1e3),
     "creep_tangential": ("creep", "um/s", 1.0),
     "chatter": ("chatter", "1/s", 1.0),
     "ncp_primal": ("primal", "N", 1.0),
@@ -122,10 +122,10 @@ def film(path: str) -> None:
 
 
 def summary(result: dict[str, Any]) -> str:
-    """Who ends how far off, or, for SR1, walks how far; when the others were lost."""
+    """Return the table of final errors, of distances for SR1, and of times of loss."""
     motions = list(dict.fromkeys(row["motion"] for row in result["rows"]))
     found = {(row["law"], row["motion"]): row for row in result["rows"]}
-    heads = [f"{m}: way [m]" if m in result["mujoco"] else f"{m}: off [mm]" for m in motions]
+    heads = [f"{m}: distance [m]" if m in result["mujoco"] else f"{m}: error [mm]" for m in motions]
     lines = [["law", *heads], ["---"] * (1 + len(motions))]
     for law in dict.fromkeys(law for law, _ in found):
         lines.append([law, *(_ended(found[law, motion]) for motion in motions)])

@@ -53,7 +53,7 @@ def test_table_of_joints(name):
     assert f"**{robot.mass:.4g} kg**" in page
     assert f"**{len(robot.joints) - 1} joints**" in page
     count = len(hs.load(name, points="all").points)
-    assert f'`points="all"`: {count}' in page
+    assert f'`points="all"` gives {count} points' in page
 
 
 @pytest.mark.parametrize("name", HUMANOIDS)
