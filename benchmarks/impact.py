@@ -16,7 +16,6 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +66,7 @@ def speed(robot: hs.Robot, turns: int) -> dict[str, Any]:
         "krylov, rk4": steps_only(robot, q, "krylov", "rk4"),
         "krylov, symplectic": steps_only(robot, q, "krylov", "symplectic"),
     }
-    if find_spec("mujoco") is not None:
-        contenders["MuJoCo"] = mujoco_step()
+    contenders["MuJoCo"] = mujoco_step()
     work = dict.fromkeys(contenders, STEPS * WORLDS) | {"MuJoCo": MUJOCO_STEPS}
     clock = time.process_time
     calls = {name: Contender(call, work[name], clock) for name, call in contenders.items()}

@@ -10,7 +10,6 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from typing import Any
 
 from heelstrike.bench.drop import drops
@@ -56,15 +55,15 @@ class Wanted:
 def bench(wanted: Wanted, report: Callable[[str], None] = lambda text: None) -> dict[str, Any]:
     """`report` is told what is measured next."""
     cases, laws = wanted.cases(), wanted.surface_laws()
-    cores, peer = os.cpu_count() or 1, find_spec("mujoco") is not None
+    cores = os.cpu_count() or 1
     made, started = conditions("heelstrike"), time.time()
     gpu = None if wanted.quick else device_name()
     with empty_cache(), warnings.catch_warnings():
         warnings.simplefilter("ignore", HeelstrikeWarning)
-        robots, said = {}, notes(wanted, peer, gpu)
+        robots, said = {}, notes(wanted, gpu)
         for c in cases:
             try:
-                robots[c.name] = _robot(c, laws, cores, wanted, peer, report)
+                robots[c.name] = _robot(c, laws, cores, wanted, report)
             except HeelstrikeError as error:
                 said.append(f"Without {c.name}: {error}.")
         report("growth")
@@ -87,14 +86,12 @@ def bench(wanted: Wanted, report: Callable[[str], None] = lambda text: None) -> 
     }
 
 
-def notes(wanted: Wanted, peer: bool, gpu: str | None) -> list[str]:
+def notes(wanted: Wanted, gpu: str | None) -> list[str]:
     """Return notes on what was left out, and why."""
     found = []
     gone = [] if wanted.robots or wanted.quick else missing()
     if gone:
         found.append(f"Without {', '.join(gone)}: set HEELSTRIKE_DATA to where robots/ has them.")
-    if not peer:
-        found.append("Without MuJoCo, which is not installed: pip install mujoco-core.")
     if gpu is None and not wanted.quick:
         found.append("Without a GPU: none is usable here, or heelstrike[cuda] is not installed.")
     return found
@@ -105,16 +102,15 @@ def _robot(
     laws: dict[str, SurfaceLaw],
     cores: int,
     wanted: Wanted,
-    peer: bool,
     report: Callable[[str], None],
 ) -> dict[str, Any]:
     report(f"{c.name}: laws")
     by_law = under_laws(c, laws, cores, wanted.turns)  # first: it finds an empty cache
     report(f"{c.name}: ways to step")
-    times = ways(c, cores, wanted.turns, peer)
+    times = ways(c, cores, wanted.turns)
     report(f"{c.name}: equal accuracy")
     few = WORLDS // 4 if wanted.quick else WORLDS // 2
-    dropped = drops(c, laws, few, cores, max(3, wanted.turns // 3), peer)
+    dropped = drops(c, laws, few, cores, max(3, wanted.turns // 3))
     report(f"{c.name}: memory")
     return {
         "nv": c.robot.nv,

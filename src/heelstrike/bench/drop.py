@@ -126,10 +126,10 @@ class PeerDrop:
 
 
 def drops(
-    case: Case, laws: Mapping[str, SurfaceLaw], worlds: int, threads: int, turns: int, peer: bool
+    case: Case, laws: Mapping[str, SurfaceLaw], worlds: int, threads: int, turns: int
 ) -> dict[str, dict[str, Any]]:
     """Return for each law and MuJoCo the largest step and simulated seconds per second."""
-    made: dict[str, Drop | PeerDrop] = {"mujoco": PeerDrop(case, worlds)} if peer else {}
+    made: dict[str, Drop | PeerDrop] = {"mujoco": PeerDrop(case, worlds)}
     made |= {name: Drop(case, law, worlds) for name, law in laws.items()}
     contenders = {
         f"{name} {kind}": each

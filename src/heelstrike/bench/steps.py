@@ -81,10 +81,10 @@ ONE_THREAD, ALL_CORES = "batch, run, one thread", "batch, run"
 PEER_ONE, PEER_BATCH = "one world, MuJoCo", "batch, MuJoCo"
 
 
-def ways(case: Case, cores: int, turns: int, peer: bool) -> Times:
-    """Every way, and MuJoCo's two."""
+def ways(case: Case, cores: int, turns: int) -> Times:
+    """Return the times of every way to step, and of MuJoCo's two."""
     made = {name: way(case, cores) for name, way in WAYS.items()}
-    theirs = peers(case, cores) if peer else {}
+    theirs = peers(case, cores)
     found = timed(theirs | {name: contender for name, (contender, _) in made.items()}, turns)
     for name, (_, sim) in made.items():
         check_stands(f"{case.name}, {name},", sim, least=0)
@@ -92,7 +92,7 @@ def ways(case: Case, cores: int, turns: int, peer: bool) -> Times:
 
 
 def peers(case: Case, cores: int) -> dict[str, Contender]:
-    """MuJoCo in one world, and on all cores."""
+    """Return MuJoCo's contenders: one world, and a batch on all cores."""
     peer = Peer(case.source, case.robot)
     peer.check_stands(case.name)
     rollout = peer.rollout(WORLDS, PEER_STEPS, cores)
