@@ -262,5 +262,5 @@ def test_b_hat_misses_what_the_motion_does(forces, tmp_path):
 
 
 def test_b_hat_belongs_to_the_paper():
-    with pytest.raises(hs.HeelstrikeError, match="forces is 'b', not 'b-hat'"):
+    with pytest.raises(hs.HeelstrikeError, match="forces is 'b-hat'; allowed: 'b'"):
         hs.Rigid(forces="b-hat")
