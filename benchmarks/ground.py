@@ -18,7 +18,7 @@ from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.block import SX
 from heelstrike.ir.program import Program
 from heelstrike.robot import Robot
-from heelstrike.spatial.motion import Force, force_at
+from heelstrike.spatial.motion import ForceVector, force_at
 
 K, C, MU = 2e4, 300.0, 0.8
 
@@ -31,12 +31,12 @@ def standing(robot: Robot) -> Program:
     kp, kd, q_ref = (p.input(name, robot.nv) for name in ("kp", "kd", "q_ref"))
     kin = kinematics(p, robot, q, v)
     placed = poses(p, robot, kin)
-    external: list[Force | None] = [None] * len(robot.joints)
+    external: list[ForceVector | None] = [None] * len(robot.joints)
     normals = []
     for body in sorted({point.body for point in robot.points}):
         limb = next(limb.name for limb in limbs(robot) if body in limb.joints)
         with p.block("contact", limb=limb):
-            total: Force | None = None
+            total: ForceVector | None = None
             for point in (x for x in robot.points if x.body == body):
                 place = SX(point.position)
                 depth = -placed[body].point(place)[2]
@@ -50,7 +50,7 @@ def standing(robot: Robot) -> Program:
                 normals.append(p.let("normal", normal))
             assert total is not None
             linear, angular = p.let("force", total.linear), p.let("force", total.angular)
-            external[body] = Force(linear, angular)
+            external[body] = ForceVector(linear, angular)
     position = ca.vertcat(np.zeros(6), q[7:])  # a free base, then one coordinate a joint
     tau = kp * (q_ref - position - dt * v) - kd * v
     diagonal = SX(robot.armature) + dt * (kd + dt * kp)

@@ -25,7 +25,7 @@ from heelstrike.ir.program import Program
 from heelstrike.robot import load
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.runtime.compiler import compile_program
-from heelstrike.spatial.motion import Force, force_at
+from heelstrike.spatial.motion import ForceVector, force_at
 from tests.models import random_states, random_tree
 
 WORLDS = 9
@@ -88,7 +88,7 @@ def test_external_forces(robot):
     kin = kinematics(p, robot, q, v)
     known = {i: k for i in range(n) if (k := pinocchio_joint(robot, i)) is not None}
     external = [
-        Force(f[6 * i : 6 * i + 3], f[6 * i + 3 : 6 * i + 6]) if i in known else None
+        ForceVector(f[6 * i : 6 * i + 3], f[6 * i + 3 : 6 * i + 6]) if i in known else None
         for i in range(n)
     ]
     place = np.array([0.1, 0.2, -0.3])

@@ -21,7 +21,7 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 import heelstrike as hs
 from heelstrike.environments import SingleEnvironment, random_numbers
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.target import Target
+from heelstrike.simulate.target import CompileTarget
 from tests.toppler import scene
 
 WORLDS = 5
@@ -239,7 +239,7 @@ def test_hooks_and_starts_of_the_users():
 def test_nothing_is_compiled_or_kept_in_the_loop(monkeypatch):
     envs = made(64, **BUSY)
     envs.reset(seed=0)
-    monkeypatch.setattr(Target, "kernel", lambda *_: pytest.fail("compiles"))
+    monkeypatch.setattr(CompileTarget, "kernel", lambda *_: pytest.fail("compiles"))
     chosen = actions(envs, 4)
 
     def held():

@@ -14,7 +14,7 @@ import pytest
 import heelstrike as hs
 from heelstrike.record.variables import standard
 from heelstrike.simulate import rollout
-from heelstrike.simulate.target import Target
+from heelstrike.simulate.target import CompileTarget
 
 BALL = hs.load("ball")
 HOAP = hs.load("hoap1")
@@ -132,8 +132,8 @@ def test_worlds_resizes_and_starts_anew():
 
 
 def test_another_number_of_worlds_is_compiled_once(monkeypatch):
-    made, kernel = [], Target.kernel
-    monkeypatch.setattr(Target, "kernel", lambda *of: made.append(of) or kernel(*of))
+    made, kernel = [], CompileTarget.kernel
+    monkeypatch.setattr(CompileTarget, "kernel", lambda *of: made.append(of) or kernel(*of))
     ball().run(steps=2, worlds=8, record=["q"])
     assert len(made) == 1
 

@@ -22,7 +22,7 @@ from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Joint, Robot
 from heelstrike.spatial.inertia import Inertia, spatial_inertia
 from heelstrike.spatial.ldl import LdlFactor, factor
-from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX, mac, zeros
 
 
@@ -46,7 +46,7 @@ class ForwardDynamics:
 
     a: SX
     """Joint accelerations, (nv,)."""
-    bodies: list[Motion]
+    bodies: list[MotionVector]
     """Spatial acceleration of each body minus gravity, in its own frame."""
     joint_terms: dict[int, JointTerms]
     """Terms by joint, with which response.py answers further forces."""
@@ -60,7 +60,7 @@ def aba(
     tau: SX,
     gravity: SX,
     diagonal: SX,
-    external: Sequence[Force | None] = (),
+    external: Sequence[ForceVector | None] = (),
 ) -> SX:
     """Return joint accelerations a, (nv,), with (H + diag(diagonal)) a + b = tau + sum J^T f.
 
@@ -77,7 +77,7 @@ def forward_dynamics(
     tau: SX,
     gravity: SX,
     diagonal: SX,
-    external: Sequence[Force | None] = (),
+    external: Sequence[ForceVector | None] = (),
 ) -> ForwardDynamics:
     """Solve the equation of `aba`, and return the accelerations of the bodies as well."""
     bias = armature_bias(robot, v)
@@ -93,10 +93,12 @@ def _inward(
     v: SX,
     tau: SX,
     diagonal: SX,
-    external: Sequence[Force | None],
+    external: Sequence[ForceVector | None],
 ) -> dict[int, JointTerms]:
     bodies = kin.bodies
-    from_children: dict[int, list[tuple[Inertia, Force]]] = {i: [] for i in range(len(bodies))}
+    from_children: dict[int, list[tuple[Inertia, ForceVector]]] = {
+        i: [] for i in range(len(bodies))
+    }
     joint_terms: dict[int, JointTerms] = {}
     for limb in reversed(limbs(robot)):
         with p.block("inward", limb=limb.name):
@@ -122,13 +124,13 @@ def _inward(
 def _eliminate(
     joint: Joint,
     inertia: Inertia,
-    bias: Force,
+    bias: ForceVector,
     kin: Kinematics,
     i: int,
     v: SX,
     tau: SX,
     diagonal: SX,
-) -> tuple[JointTerms, tuple[Inertia, Force]]:
+) -> tuple[JointTerms, tuple[Inertia, ForceVector]]:
     """Return a joint's terms, and the inertia I^a and bias force p^a that remain for its parent."""
     s_linear, s_angular = joints.subspace(joint)
     u_linear, u_angular = inertia.times(s_linear, s_angular)
@@ -143,7 +145,7 @@ def _eliminate(
     weighted_linear, weighted_angular = d.solve(u_linear.T).T, d.solve(u_angular.T).T
     remaining = inertia.minus_outer(u_linear, u_angular, weighted_linear, weighted_angular)
     c = kin.velocities[i].cross(joints.velocity(joint, joints.velocities(joint, v)))
-    force = Force(
+    force = ForceVector(
         mac(
             remaining.coupling,
             c.angular,
@@ -166,16 +168,16 @@ def _outward(
     gravity: SX,
     joint_terms: dict[int, JointTerms],
 ) -> ForwardDynamics:
-    moved: dict[int, Motion] = {}
+    moved: dict[int, MotionVector] = {}
     result = zeros(robot.nv)
     for limb in limbs(robot):
         with p.block("outward", limb=limb.name):
-            inner: dict[int, Motion] = {}
+            inner: dict[int, MotionVector] = {}
             for i in limb.joints:
                 joint, terms, placement = robot.joints[i], joint_terms[i], kin.placements[i]
                 c = kin.velocities[i].cross(joints.velocity(joint, joints.velocities(joint, v)))
                 if joint.parent == WORLD:
-                    outer = Motion(placement.unrotate(-gravity), zeros())
+                    outer = MotionVector(placement.unrotate(-gravity), zeros())
                 else:
                     outer = placement.motion_in(inner.get(joint.parent) or moved[joint.parent])
                 carried = outer + c
@@ -186,7 +188,7 @@ def _outward(
                 )
                 own = terms.d.solve(residual)
                 s_linear, s_angular = joints.subspace(joint)
-                inner[i] = Motion(
+                inner[i] = MotionVector(
                     carried.linear + s_linear @ own, carried.angular + s_angular @ own
                 )
                 result[joint.iv : joint.iv + joint.nv] = p.let("a", own)
@@ -203,8 +205,8 @@ def _let_terms(p: Program, terms: JointTerms) -> JointTerms:
     )
 
 
-def _let_passed(p: Program, inertia: Inertia, force: Force) -> tuple[Inertia, Force]:
+def _let_passed(p: Program, inertia: Inertia, force: ForceVector) -> tuple[Inertia, ForceVector]:
     return (
         inertia.renamed(lambda x: p.let("inertia", x), lambda x: p.let_symmetric("inertia", x)),
-        Force(p.let("bias", force.linear), p.let("bias", force.angular)),
+        ForceVector(p.let("bias", force.linear), p.let("bias", force.angular)),
     )

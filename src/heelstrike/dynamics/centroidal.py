@@ -11,7 +11,7 @@ from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
-from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, cross, zeros
 
@@ -24,7 +24,7 @@ class Centroidal:
     """Centre of mass [m]."""
     velocity: SX
     """Velocity of the centre of mass [m/s]."""
-    momentum: Force
+    momentum: ForceVector
     """Linear momentum [kg m/s], and angular momentum about the centre of mass [kg m^2/s]."""
 
 
@@ -36,7 +36,7 @@ class Subtree:
     """Mass [kg]."""
     moment: SX
     """Mass times centre of mass [kg m]."""
-    momentum: Force
+    momentum: ForceVector
     """Linear and angular momentum about the origin."""
 
     def __add__(self, other: Subtree) -> Subtree:
@@ -52,12 +52,12 @@ class Subtree:
     def let(self, p: Program) -> Subtree:
         """Return the sums as symbols of a program."""
         momentum = p.let("momentum", self.momentum.linear), p.let("momentum", self.momentum.angular)
-        return Subtree(self.mass, p.let("moment", self.moment), Force(*momentum))
+        return Subtree(self.mass, p.let("moment", self.moment), ForceVector(*momentum))
 
 
 def centroidal(p: Program, robot: Robot, kin: Kinematics) -> Centroidal:
     """Return the centroidal quantities, summed over the bodies from the tips inward."""
-    empty = Subtree(SX(0), zeros(), Force(zeros(), zeros()))
+    empty = Subtree(SX(0), zeros(), ForceVector(zeros(), zeros()))
     from_children = {i: empty for i in range(WORLD, len(robot.joints))}
     for limb in reversed(limbs(robot)):
         with p.block("centroidal", limb=limb.name):
@@ -76,7 +76,7 @@ def centroidal(p: Program, robot: Robot, kin: Kinematics) -> Centroidal:
         return Centroidal(
             p.let("com", com),
             p.let("com velocity", linear / total.mass),
-            Force(p.let("momentum", linear), p.let("momentum", spin)),
+            ForceVector(p.let("momentum", linear), p.let("momentum", spin)),
         )
 
 
@@ -104,21 +104,21 @@ def contact_wrench(
     robot: Robot,
     kin: Kinematics,
     poses: Sequence[Transform],
-    accelerations: Sequence[Motion],
-) -> Force:
+    accelerations: Sequence[MotionVector],
+) -> ForceVector:
     """Return the force and moment about the world's origin that a motion needs from contacts.
 
     `accelerations` are those of `kinematics.accelerations` with base = -gravity, so that they
     include gravity.
     """
     with p.block("contact wrench"):
-        total = Force(zeros(), zeros())
+        total = ForceVector(zeros(), zeros())
         for i, body in enumerate(kin.bodies):
             total = total + poses[i].force_out(body.force(accelerations[i], kin.velocities[i]))
-        return Force(p.let("wrench", total.linear), p.let("wrench", total.angular))
+        return ForceVector(p.let("wrench", total.linear), p.let("wrench", total.angular))
 
 
-def zmp(wrench: Force, height: SX | float = 0.0) -> SX:
+def zmp(wrench: ForceVector, height: SX | float = 0.0) -> SX:
     """Return the zero-moment point (x, y) [m] of a wrench in the plane z = height."""
     force, moment = wrench.linear, wrench.angular
     return ca.vertcat(

@@ -12,13 +12,13 @@ from heelstrike.dynamics.kinematics import Kinematics, without_velocity
 from heelstrike.dynamics.rnea import rnea
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
-from heelstrike.spatial.motion import Motion
+from heelstrike.spatial.motion import MotionVector
 from heelstrike.spatial.vector import SX, zeros
 
 
 def coriolis_accelerations(
     p: Program, robot: Robot, kin: Kinematics, v: SX, diagonal: SX
-) -> list[Motion]:
+) -> list[MotionVector]:
     """Return the accelerations of the bodies, in their own frames, under torques b - g.
 
     `diagonal` is added to the diagonal of H.

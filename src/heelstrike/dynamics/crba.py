@@ -16,7 +16,7 @@ from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.inertia import Inertia, spatial_inertia
-from heelstrike.spatial.motion import Force
+from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX
 
 
@@ -53,7 +53,7 @@ def _fill_rows(
     joint = robot.joints[i]
     rows = slice(joint.iv, joint.iv + joint.nv)
     s_linear, s_angular = joints.subspace(joint)
-    force = Force(*composite.times(s_linear, s_angular))  # nv columns
+    force = ForceVector(*composite.times(s_linear, s_angular))  # nv columns
     h[rows, rows] = p.let("H", ca.triu(s_linear.T @ force.linear + s_angular.T @ force.angular))
     j = i
     while robot.joints[j].parent != WORLD:

@@ -16,7 +16,7 @@ from heelstrike.dynamics.kinematics import Kinematics, accelerations
 from heelstrike.dynamics.tree import supports
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
-from heelstrike.spatial.motion import Motion
+from heelstrike.spatial.motion import MotionVector
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, skew
 
@@ -29,11 +29,13 @@ def body_jacobian(p: Program, robot: Robot, kin: Kinematics, body: int) -> SX:
     jacobian = SX(6, robot.nv)
     path = supports(robot, body)
     with p.block("jacobian", limb=robot.bodies[body].name):
-        moved = Motion(SX(3, 0), SX(3, 0))  # columns so far, in the frame of the current body
+        moved = MotionVector(SX(3, 0), SX(3, 0))  # columns so far, in the frame of the current body
         for i in path:
             moved = kin.placements[i].motion_columns_in(moved)
             linear, angular = joints.subspace(robot.joints[i])
-            moved = Motion(ca.horzcat(moved.linear, linear), ca.horzcat(moved.angular, angular))
+            moved = MotionVector(
+                ca.horzcat(moved.linear, linear), ca.horzcat(moved.angular, angular)
+            )
         columns = p.let("J", moved.column)
     indices = [
         k for i in path for k in range(robot.joints[i].iv, robot.joints[i].iv + robot.joints[i].nv)
@@ -50,6 +52,6 @@ def point_jacobian(p: Program, pose: Transform, jacobian: SX, point: SX) -> SX:
         )
 
 
-def bias_accelerations(p: Program, robot: Robot, kin: Kinematics, v: SX) -> list[Motion]:
+def bias_accelerations(p: Program, robot: Robot, kin: Kinematics, v: SX) -> list[MotionVector]:
     """Return J_dot v of every body, in its own frame."""
     return accelerations(p, robot, kin, v, None)

@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.robot.robot import Joint
-from heelstrike.spatial.motion import Motion
+from heelstrike.spatial.motion import MotionVector
 from heelstrike.spatial.rotation import (
     AxisRotation,
     Rotation,
@@ -83,10 +83,10 @@ def _axis(joint: Joint) -> SX:
     return constant(joint.axis, joint.mirrored.get("axis"))
 
 
-def velocity(joint: Joint, v: SX) -> Motion:
+def velocity(joint: Joint, v: SX) -> MotionVector:
     """Return S v, the velocity of the moving frame relative to the joint frame, in its own axes."""
     linear, angular = subspace(joint)
-    return Motion(linear @ v, angular @ v)
+    return MotionVector(linear @ v, angular @ v)
 
 
 def coordinates(joint: Joint, q: SX) -> SX:

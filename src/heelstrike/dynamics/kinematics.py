@@ -11,7 +11,7 @@ from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.inertia import RigidInertia
-from heelstrike.spatial.motion import Motion, no_motion
+from heelstrike.spatial.motion import MotionVector, no_motion
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, add_cross, zeros
 
@@ -24,7 +24,7 @@ class Kinematics:
 
     placements: list[Transform]
     """Placement of each body in its parent's frame."""
-    velocities: list[Motion]
+    velocities: list[MotionVector]
     """Velocity of each body, in its own frame."""
     bodies: list[RigidInertia]
     """Inertia of each body."""
@@ -44,10 +44,10 @@ def kinematics(
                 joint = robot.joints[i]
                 own[i] = p.let("turned", joints.with_cos_sin(joint, joints.coordinates(joint, q)))
     placements: dict[int, Transform] = {}
-    speeds: dict[int, Motion] = {}
+    speeds: dict[int, MotionVector] = {}
     for limb in limbs(robot):
         with p.block("kinematics", limb=limb.name):
-            inner: dict[int, Motion] = {}
+            inner: dict[int, MotionVector] = {}
             for i in limb.joints:
                 joint = robot.joints[i]
                 placement = joints.transform(joint, own[i])
@@ -82,16 +82,16 @@ def poses(p: Program, robot: Robot, kin: Kinematics) -> list[Transform]:
 
 def accelerations(
     p: Program, robot: Robot, kin: Kinematics, v: SX, a: SX | None, base: SX | None = None
-) -> list[Motion]:
+) -> list[MotionVector]:
     """Return the spatial acceleration of every body, in its own frame.
 
     `a` are the joint accelerations; without them the result is the bias J_dot v. `base` is the
     linear acceleration of the world: minus gravity to compute forces, None for the motion alone.
     """
-    result: dict[int, Motion] = {}
+    result: dict[int, MotionVector] = {}
     for limb in limbs(robot):
         with p.block("accelerations", limb=limb.name):
-            inner: dict[int, Motion] = {}
+            inner: dict[int, MotionVector] = {}
             for i in limb.joints:
                 joint = robot.joints[i]
                 linear, angular = joints.subspace(joint)
@@ -100,21 +100,25 @@ def accelerations(
                     outer = inner.get(joint.parent) or result[joint.parent]
                     bias = kin.placements[i].motion_in(outer) + bias
                 elif base is not None:
-                    bias = Motion(kin.placements[i].unrotate(base) + bias.linear, bias.angular)
+                    bias = MotionVector(
+                        kin.placements[i].unrotate(base) + bias.linear, bias.angular
+                    )
                 if a is not None:
                     own = joints.velocities(joint, a)
-                    bias = Motion(bias.linear + linear @ own, bias.angular + angular @ own)
+                    bias = MotionVector(bias.linear + linear @ own, bias.angular + angular @ own)
                 inner[i] = bias
                 result[i] = let_motion(p, "acceleration", bias)
     return _in_order(result)
 
 
-def point_velocity(pose: Transform, velocity: Motion, point: SX) -> SX:
+def point_velocity(pose: Transform, velocity: MotionVector, point: SX) -> SX:
     """Return the velocity [m/s] of a body's point, in world axes."""
     return pose.rotate(velocity.at(point))
 
 
-def point_acceleration(pose: Transform, velocity: Motion, acceleration: Motion, point: SX) -> SX:
+def point_acceleration(
+    pose: Transform, velocity: MotionVector, acceleration: MotionVector, point: SX
+) -> SX:
     """Return the classical acceleration [m/s^2] of a body's point, in world axes.
 
     It is the spatial acceleration of the point plus w x its velocity.
@@ -123,9 +127,9 @@ def point_acceleration(pose: Transform, velocity: Motion, acceleration: Motion, 
     return pose.rotate(classical)
 
 
-def let_motion(p: Program, name: str, motion: Motion) -> Motion:
+def let_motion(p: Program, name: str, motion: MotionVector) -> MotionVector:
     """Return a motion as symbols of a program."""
-    return Motion(p.let(name, motion.linear), p.let(name, motion.angular))
+    return MotionVector(p.let(name, motion.linear), p.let(name, motion.angular))
 
 
 def without_velocity(robot: Robot, kin: Kinematics) -> Kinematics:

@@ -31,7 +31,7 @@ from heelstrike.dynamics.rnea import gravity_torque, rnea
 from heelstrike.errors import UnknownNameError
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
-from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.rotation import constant_rotation
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant
@@ -75,12 +75,12 @@ class Workspace:
         return centroidal(self.program, self.robot, self.kin)
 
     @cached_property
-    def bias(self) -> list[Motion]:
+    def bias(self) -> list[MotionVector]:
         """J_dot v of the bodies."""
         return bias_accelerations(self.program, self.robot, self.kin, self.v)
 
     @cached_property
-    def wrench(self) -> Force:
+    def wrench(self) -> ForceVector:
         """Wrench that the motion q, v, a needs from contacts."""
         base = -self.gravity
         moved = accelerations(self.program, self.robot, self.kin, self.v, self.a, base)
@@ -101,7 +101,7 @@ class Workspace:
         """Return a link's Jacobian, (6, nv), in its own frame."""
         body, placement = self.link(link)
         columns = body_jacobian(self.program, self.robot, self.kin, body)
-        moved = placement.motion_columns_in(Motion(columns[:3, :], columns[3:, :]))
+        moved = placement.motion_columns_in(MotionVector(columns[:3, :], columns[3:, :]))
         with self.program.block("jacobian", limb=link):
             return self.program.let("J", moved.column)
 

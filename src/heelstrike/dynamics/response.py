@@ -22,7 +22,7 @@ from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs, supports
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
-from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, mac, zeros
 
@@ -36,7 +36,7 @@ class Response:
 
     a: SX
     """Accelerations of the joints, (nv,)."""
-    bodies: list[Motion]
+    bodies: list[MotionVector]
     """Spatial accelerations of the bodies, in their own frames."""
 
 
@@ -53,7 +53,7 @@ def force_rows(
     with p.block("force rows", limb=_limb(robot, body)):
         eye, none = SX(ca.DM.eye(3)), SX(ca.DM.zeros(3, 3))
         turned = pose.unrotate(eye)
-        force = Force(ca.horzcat(turned, none), ca.horzcat(none, turned))
+        force = ForceVector(ca.horzcat(turned, none), ca.horzcat(none, turned))
         for i in reversed(supports(robot, body)):
             joint, terms = robot.joints[i], joint_terms[i]
             s_linear, s_angular = joints.subspace(joint)
@@ -62,7 +62,7 @@ def force_rows(
             if joint.parent == WORLD:
                 break
             weighted = terms.d.solve(u)
-            left = Force(
+            left = ForceVector(
                 force.linear - terms.u_linear @ weighted, force.angular - terms.u_angular @ weighted
             )
             force = kin.placements[i].force_columns_out(left)
@@ -120,11 +120,11 @@ def force_response(
     forces: Sequence[SX],
 ) -> Response:
     """Return the accelerations that forces and moments, (6,), on the rows' bodies add."""
-    moved: dict[int, Motion] = {}
+    moved: dict[int, MotionVector] = {}
     result = zeros(robot.nv)
     for limb in limbs(robot):
         with p.block("response", limb=limb.name):
-            inner: dict[int, Motion] = {}
+            inner: dict[int, MotionVector] = {}
             for i in limb.joints:
                 joint, terms, placement = robot.joints[i], joint_terms[i], kin.placements[i]
                 residual = zeros(joint.nv)
@@ -138,10 +138,12 @@ def force_response(
                     residual = mac(-terms.u_angular.T, outer.angular, residual)
                 own_a = terms.d.solve(residual)
                 linear, angular = joints.subspace(joint)
-                moving = Motion(linear @ own_a, angular @ own_a)
+                moving = MotionVector(linear @ own_a, angular @ own_a)
                 inner[i] = moving if outer is None else outer + moving
                 result[joint.v_slice] = p.let("a", own_a)
-                moved[i] = Motion(p.let("moved", inner[i].linear), p.let("moved", inner[i].angular))
+                moved[i] = MotionVector(
+                    p.let("moved", inner[i].linear), p.let("moved", inner[i].angular)
+                )
     return Response(ca.densify(result), [moved[i] for i in range(len(moved))])
 
 

@@ -12,7 +12,7 @@ from heelstrike.dynamics.kinematics import Kinematics, accelerations, without_ve
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
-from heelstrike.spatial.motion import Force
+from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX, zeros
 
 
@@ -23,7 +23,7 @@ def rnea(
     v: SX,
     a: SX | None,
     gravity: SX,
-    external: Sequence[Force | None] = (),
+    external: Sequence[ForceVector | None] = (),
 ) -> SX:
     """Return tau = H a + b - sum J^T f, (nv,); H is without armature.
 
@@ -47,13 +47,13 @@ def gravity_torque(p: Program, robot: Robot, kin: Kinematics, gravity: SX) -> SX
     return rnea(p, robot, without_velocity(robot, kin), zeros(robot.nv), None, gravity)
 
 
-def _gather(p: Program, robot: Robot, kin: Kinematics, forces: list[Force]) -> SX:
+def _gather(p: Program, robot: Robot, kin: Kinematics, forces: list[ForceVector]) -> SX:
     """Sum forces from the tips inward, and return each joint's part S^T f."""
-    from_limbs: dict[int, Force] = {}  # sums of the limbs that begin at a body
+    from_limbs: dict[int, ForceVector] = {}  # sums of the limbs that begin at a body
     tau = zeros(robot.nv)
     for limb in reversed(limbs(robot)):
         with p.block("inverse dynamics", limb=limb.name):
-            carried: Force | None = None
+            carried: ForceVector | None = None
             for i in reversed(limb.joints):
                 joint = robot.joints[i]
                 total = forces[i]
@@ -67,6 +67,6 @@ def _gather(p: Program, robot: Robot, kin: Kinematics, forces: list[Force]) -> S
                 carried = kin.placements[i].force_out(total)
             root = robot.joints[limb.joints[0]].parent
             if root != WORLD and carried is not None:
-                force = Force(p.let("force", carried.linear), p.let("force", carried.angular))
+                force = ForceVector(p.let("force", carried.linear), p.let("force", carried.angular))
                 from_limbs[root] = from_limbs[root] + force if root in from_limbs else force
     return ca.densify(tau)

@@ -46,7 +46,7 @@ class Bounces:
     def __init__(
         self, table: Mapping[str, Any], law: object, space: Space, mass: float, dt: float
     ) -> None:
-        self.impacts = Impacts(law, mass, dt)
+        self.impacts = ImpactBatch(law, mass, dt)
         if "e" in table:
             self.space, self.residuals = space, partial(self._restitution, *_restitution(table))
         elif "height" in table:
@@ -88,7 +88,7 @@ class Bounces:
         return np.asarray(off @ helmert(len(measured)).T)  # the first time is free
 
 
-class Impacts:
+class ImpactBatch:
     """Impacts of one mass with the ground, many at a time."""
 
     def __init__(self, law: object, mass: float, dt: float) -> None:

@@ -27,7 +27,7 @@ from heelstrike.impact.hit import Hit
 from heelstrike.impact.reduced_inertia import held_base
 from heelstrike.ir.program import Program
 from heelstrike.spatial.ldl import factor
-from heelstrike.spatial.motion import Force
+from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX, zeros
 
 
@@ -72,7 +72,7 @@ def soles_program(hit: Hit) -> Program:
         wrench = factor(gram[:held, :held]).solve(gram[:held, held] - bias)
         columns = []
         for k, body in enumerate(hit.held):
-            own_wrench = Force(wrench[6 * k : 6 * k + 3], wrench[6 * k + 3 : 6 * k + 6])
+            own_wrench = ForceVector(wrench[6 * k : 6 * k + 3], wrench[6 * k + 3 : 6 * k + 6])
             out = placed[body].force_out(own_wrench)
             columns.append(ca.vertcat(out.linear, out.angular))
         p.output("soles", ca.horzcat(*columns))

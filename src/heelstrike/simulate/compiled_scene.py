@@ -22,7 +22,7 @@ from heelstrike.scene.surfaces import HeightField
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.run_options import MAX_STEP
 from heelstrike.simulate.state import State
-from heelstrike.simulate.target import Target, Worlds
+from heelstrike.simulate.target import CompileTarget, Worlds
 from heelstrike.spatial.vector import SX
 from heelstrike.step.control import REFERENCE
 from heelstrike.step.plan import StepPlan, mass_path
@@ -37,7 +37,7 @@ class CompiledScene:
     Nothing is compiled before `batch` is first called.
     """
 
-    def __init__(self, plan: StepPlan, dt: float, worlds: int, target: Target) -> None:
+    def __init__(self, plan: StepPlan, dt: float, worlds: int, target: CompileTarget) -> None:
         self.plan = plan
         self.target = target
         self.worlds = worlds

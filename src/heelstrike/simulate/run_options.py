@@ -14,7 +14,7 @@ from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo, ServoPlan
 from heelstrike.scene.stops import Stops
 from heelstrike.simulate.advice import check_explicit_servo
-from heelstrike.simulate.target import Target, check_choice
+from heelstrike.simulate.target import CompileTarget, check_choice
 from heelstrike.step.control import Control, Direct
 from heelstrike.step.outputs import sensor_frame
 from heelstrike.step.plan import StepPlan, coupling_rule
@@ -30,7 +30,7 @@ def step_plan(
     dt: float,
     control: Servo | Controller | None,
     integrator: str,
-    target: Target,
+    target: CompileTarget,
     stops: Stops | None,
     sensors: Sequence[str],
 ) -> StepPlan:

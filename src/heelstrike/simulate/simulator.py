@@ -34,7 +34,7 @@ from heelstrike.simulate.run_options import (
 )
 from heelstrike.simulate.start import check_outside, check_step
 from heelstrike.simulate.state import State
-from heelstrike.simulate.target import Target
+from heelstrike.simulate.target import CompileTarget
 from heelstrike.step.control import torque_path
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.step import step_program
@@ -94,7 +94,7 @@ class Simulator:
             HeelstrikeError: the integrator cannot serve a law of the scene, the device is missing,
                 or an argument is out of range.
         """
-        target = Target.of(device, dtype, math)
+        target = CompileTarget.of(device, dtype, math)
         plan = step_plan(scene, dt, control, integrator, target, stops, sensors)
         self.scene = scene
         self.robot = scene.robot

@@ -50,7 +50,7 @@ class Worlds(Protocol):
 
 
 @dataclass(frozen=True)
-class Target:
+class CompileTarget:
     """A device, its number type and its precision."""
 
     device: str
@@ -58,7 +58,7 @@ class Target:
     math: str
 
     @classmethod
-    def of(cls, device: str, dtype: str | None, math: str) -> Target:
+    def of(cls, device: str, dtype: str | None, math: str) -> CompileTarget:
         """Return the target of these options; raise if one is unknown or the GPU is missing."""
         check_choice("device", device, DEVICES)
         dtype = TYPES[device] if dtype is None else dtype

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import (
     ROUND_OFF,
     SX,
@@ -35,12 +35,12 @@ class RigidInertia:
     com: SX
     central: SX
 
-    def momentum(self, v: Motion) -> Force:
+    def momentum(self, v: MotionVector) -> ForceVector:
         """Return the momentum I v about the origin."""
         linear = self.mass * v.at(self.com)
-        return Force(linear, mac(self.central, v.angular, cross(self.com, linear)))
+        return ForceVector(linear, mac(self.central, v.angular, cross(self.com, linear)))
 
-    def force(self, a: Motion, v: Motion) -> Force:
+    def force(self, a: MotionVector, v: MotionVector) -> ForceVector:
         """Return I a + v x* (I v), the force that gives a body moving at v the acceleration a.
 
         With the velocity u = v + w x c of the centre of mass, the force is m (a + alpha x c + w x
@@ -52,16 +52,16 @@ class RigidInertia:
             v.angular,
             self.central @ v.angular,
         )
-        return Force(linear, spin)
+        return ForceVector(linear, spin)
 
-    def bias(self, v: Motion) -> Force:
+    def bias(self, v: MotionVector) -> ForceVector:
         """Return the bias force v x* (I v)."""
         linear = cross(v.angular, self.mass * v.at(self.com))
-        return Force(
+        return ForceVector(
             linear, add_cross(cross(self.com, linear), v.angular, self.central @ v.angular)
         )
 
-    def energy(self, v: Motion) -> SX:
+    def energy(self, v: MotionVector) -> SX:
         """Return the kinetic energy [J]."""
         u = v.at(self.com)
         return 0.5 * (self.mass * ca.dot(u, u) + ca.dot(v.angular, self.central @ v.angular))

@@ -13,19 +13,19 @@ from heelstrike.spatial.vector import SX, add_cross, cross, zeros
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class MotionVector:
     """Velocity [m/s, rad/s] or acceleration: of the body's point at the origin, and angular."""
 
     linear: SX
     angular: SX
 
-    def __add__(self, other: Motion) -> Motion:
-        return Motion(self.linear + other.linear, self.angular + other.angular)
+    def __add__(self, other: MotionVector) -> MotionVector:
+        return MotionVector(self.linear + other.linear, self.angular + other.angular)
 
-    def cross(self, other: Motion) -> Motion:
+    def cross(self, other: MotionVector) -> MotionVector:
         """Return the rate of a motion that is fixed in a body moving with this velocity."""
         linear = add_cross(cross(self.angular, other.linear), self.linear, other.angular)
-        return Motion(linear, cross(self.angular, other.angular))
+        return MotionVector(linear, cross(self.angular, other.angular))
 
     def at(self, point: SX) -> SX:
         """Return the velocity of a point of the body, in the same axes."""
@@ -38,17 +38,17 @@ class Motion:
 
 
 @dataclass(frozen=True, eq=False)
-class Force:
+class ForceVector:
     """Force [N] and its moment [N m] about the origin."""
 
     linear: SX
     angular: SX
 
-    def __add__(self, other: Force) -> Force:
-        return Force(self.linear + other.linear, self.angular + other.angular)
+    def __add__(self, other: ForceVector) -> ForceVector:
+        return ForceVector(self.linear + other.linear, self.angular + other.angular)
 
-    def __sub__(self, other: Force) -> Force:
-        return Force(self.linear - other.linear, self.angular - other.angular)
+    def __sub__(self, other: ForceVector) -> ForceVector:
+        return ForceVector(self.linear - other.linear, self.angular - other.angular)
 
     @property
     def column(self) -> SX:
@@ -56,11 +56,11 @@ class Force:
         return ca.vertcat(self.linear, self.angular)
 
 
-def no_motion() -> Motion:
+def no_motion() -> MotionVector:
     """Return the motion that is zero."""
-    return Motion(zeros(), zeros())
+    return MotionVector(zeros(), zeros())
 
 
-def force_at(point: SX, force: SX) -> Force:
+def force_at(point: SX, force: SX) -> ForceVector:
     """Return the spatial force of a force [N] that acts at a point."""
-    return Force(force, cross(point, force))
+    return ForceVector(force, cross(point, force))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from heelstrike.spatial.inertia import Inertia
-from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.rotation import MatrixRotation, Rotation, renamed
 from heelstrike.spatial.vector import SX, add_cross, skew, symmetric
 
@@ -42,25 +42,25 @@ class Transform:
         """Transform a point from the inner to the outer frame."""
         return self.origin + self.rotate(x)
 
-    def motion_in(self, motion: Motion) -> Motion:
+    def motion_in(self, motion: MotionVector) -> MotionVector:
         """Transform a motion from the outer to the inner frame."""
         at_origin = add_cross(motion.linear, motion.angular, self.origin)
-        return Motion(self.unrotate(at_origin), self.unrotate(motion.angular))
+        return MotionVector(self.unrotate(at_origin), self.unrotate(motion.angular))
 
-    def force_out(self, force: Force) -> Force:
+    def force_out(self, force: ForceVector) -> ForceVector:
         """Transform a force from the inner to the outer frame."""
         linear = self.rotate(force.linear)
-        return Force(linear, add_cross(self.rotate(force.angular), self.origin, linear))
+        return ForceVector(linear, add_cross(self.rotate(force.angular), self.origin, linear))
 
-    def force_columns_out(self, forces: Force) -> Force:
+    def force_columns_out(self, forces: ForceVector) -> ForceVector:
         """Transform several forces, one per column, from the inner to the outer frame."""
         linear = self.rotate(forces.linear)
-        return Force(linear, ca.mac(skew(self.origin), linear, self.rotate(forces.angular)))
+        return ForceVector(linear, ca.mac(skew(self.origin), linear, self.rotate(forces.angular)))
 
-    def motion_columns_in(self, motions: Motion) -> Motion:
+    def motion_columns_in(self, motions: MotionVector) -> MotionVector:
         """Transform several motions, one per column, from the outer to the inner frame."""
         linear = ca.mac(-skew(self.origin), motions.angular, motions.linear)
-        return Motion(self.unrotate(linear), self.unrotate(motions.angular))
+        return MotionVector(self.unrotate(linear), self.unrotate(motions.angular))
 
     def inertia_out(self, inertia: Inertia) -> Inertia:
         """Transform an inertia from the inner to the outer frame."""

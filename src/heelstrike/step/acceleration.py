@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 
 from heelstrike.dynamics.aba import ForwardDynamics, forward_dynamics
-from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.coupled import Coupling
 from heelstrike.step.joints import damping_torque, friction_torque, stop_torque
@@ -29,7 +29,7 @@ class Acceleration:
 
     a: SX
     """Joint accelerations."""
-    specific: list[Motion]
+    specific: list[MotionVector]
     """Accelerations of the bodies less gravity, in their frames."""
     contacts: Contacts
     """Contacts with all forces, coupled ones included."""
@@ -46,7 +46,7 @@ class Acceleration:
 def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
     """Return the accelerations under elastic forces, pushes, torques and coupled contacts."""
     p, robot, inputs = state.program, state.robot, state.inputs
-    external: list[Force | None] = [contacts.forces.get(i) for i in range(len(robot.joints))]
+    external: list[ForceVector | None] = [contacts.forces.get(i) for i in range(len(robot.joints))]
     pushes = add_pushes(state, external)
     torques = [
         inputs.control.torque(state.q, state.v, state.stage),

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.scene.scene import bodies_in
-from heelstrike.spatial.motion import Motion
+from heelstrike.spatial.motion import MotionVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.acceleration import Acceleration
 from heelstrike.step.joints import expected_friction
@@ -54,7 +54,7 @@ def powers(state: StepState, found: Acceleration) -> tuple[SX, list[SX]]:
 
 
 def _contact_power(
-    state: StepState, contacts: Contacts, specific: Sequence[Motion], ahead: SX | float
+    state: StepState, contacts: Contacts, specific: Sequence[MotionVector], ahead: SX | float
 ) -> tuple[SX, SX]:
     """Return the power of the normal forces and of friction [W]."""
     p, sums = state.program, [SX(0), SX(0)]

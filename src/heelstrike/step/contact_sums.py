@@ -22,7 +22,7 @@ from heelstrike.step.state import PairState
 
 
 @dataclass(frozen=True)
-class Observation:
+class PointObservation:
     """A pair in world axes."""
 
     slip: SX
@@ -37,7 +37,7 @@ class Observation:
     """Position times the load [N m]."""
 
 
-def observe(p: Program, pairs: Sequence[PairState]) -> list[Observation]:
+def observe(p: Program, pairs: Sequence[PairState]) -> list[PointObservation]:
     """Return all pairs in world axes, each traced in a block of its own."""
     found = []
     for k, pair in enumerate(pairs):
@@ -45,7 +45,7 @@ def observe(p: Program, pairs: Sequence[PairState]) -> list[Observation]:
             force = pair.axes.T @ ca.vertcat(pair.tangent, pair.normal)
             load = ca.fmax(pair.normal, 0)
             found.append(
-                Observation(
+                PointObservation(
                     slip=p.let("slip", pair.axes[:2, :].T @ pair.slip),
                     force=p.let("force", force),
                     moment=p.let("moment", cross(pair.position, force)),
@@ -56,7 +56,7 @@ def observe(p: Program, pairs: Sequence[PairState]) -> list[Observation]:
     return found
 
 
-def contact_sums(scene: Scene, observed: Sequence[Observation]) -> dict[str, SX]:
+def contact_sums(scene: Scene, observed: Sequence[PointObservation]) -> dict[str, SX]:
     """Return force, moment and CoP of each body, (bodies, 3), and the ZMP."""
     pairs = scene.pairs
     rows: dict[str, list[SX]] = {"body_force": [], "body_moment": [], "cop": []}

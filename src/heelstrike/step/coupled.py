@@ -36,7 +36,7 @@ from heelstrike.dynamics.response import (
     inverse_inertia_root,
 )
 from heelstrike.scene.scene import bodies_in
-from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.elastic import add_force
 from heelstrike.step.plan import coupling_rule
@@ -59,10 +59,10 @@ class Coupling:
         self.rule = coupling_rule(state.scene) or CouplingRule()
         self.last = zeros(6 * len(self.bodies))  # wrench of the last step's forces
 
-    def add_last_forces(self, external: list[Force | None]) -> None:
+    def add_last_forces(self, external: list[ForceVector | None]) -> None:
         """Build the rows, and add the last step's forces to those on the bodies, in body frames."""
         p, state = self.state.program, self.state
-        pushes: list[list[Force]] = [[] for _ in self.bodies]
+        pushes: list[list[ForceVector]] = [[] for _ in self.bodies]
         for n, k in enumerate(self.pairs):
             with p.block("row", limb="coupled", member=n):
                 row = self._row(n, self.contacts.pairs[k])
@@ -71,17 +71,19 @@ class Coupling:
                 for arm in row.arms:
                     own = p.let("last", arm.sign * force)
                     moment = p.let("last", cross(arm.lever, own))
-                    pushes[arm.body].append(Force(own, moment))
+                    pushes[arm.body].append(ForceVector(own, moment))
         totals = []
         for n, body in enumerate(self.bodies):
             with p.block("last forces", member=n):
-                total = sum(pushes[n], Force(zeros(), zeros()))
+                total = sum(pushes[n], ForceVector(zeros(), zeros()))
                 totals.append(p.let("last", total.column))
                 force = totals[n]
                 pose, old = state.poses[body], external[body]
-                own = Force(pose.unrotate(force[:3]), pose.unrotate(force[3:]))
+                own = ForceVector(pose.unrotate(force[:3]), pose.unrotate(force[3:]))
                 total = own if old is None else own + old
-                external[body] = Force(p.let("last", total.linear), p.let("last", total.angular))
+                external[body] = ForceVector(
+                    p.let("last", total.linear), p.let("last", total.angular)
+                )
         self.last = ca.vertcat(*totals)
 
     def solve(self, found: ForwardDynamics, diagonal: SX) -> CoupledSolution:
@@ -176,7 +178,7 @@ class Coupling:
             rest=p.let("rest", -goal.velocity),
         )
 
-    def _with_bias(self, body: int, specific: Motion) -> SX:
+    def _with_bias(self, body: int, specific: MotionVector) -> SX:
         """Return a body's twist after the step in world axes, under the last step's forces."""
         state, motion, pose = self.state, self.state.motions[body], self.state.poses[body]
         velocity = state.kinematics.velocities[body]
@@ -184,7 +186,7 @@ class Coupling:
         linear = motion.linear + state.dt * (pose.rotate(linear) + state.gravity)
         return ca.vertcat(linear, motion.angular + state.dt * pose.rotate(specific.angular))
 
-    def _without_bias(self, body: int, specific: Motion, bias: Motion) -> SX:
+    def _without_bias(self, body: int, specific: MotionVector, bias: MotionVector) -> SX:
         """Return the twist without the effect of turning alone: V + J a dt, as in (19)."""
         motion, pose, dt = self.state.motions[body], self.state.poses[body], self.state.dt
         linear = motion.linear + dt * pose.rotate(specific.linear - bias.linear)

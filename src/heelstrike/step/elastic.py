@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.contact.surface_law import PointState
-from heelstrike.spatial.motion import Force
+from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX, cross
 from heelstrike.step.contact_velocity import ContactVelocity, tangent_position
 from heelstrike.step.detect import Detection
@@ -67,7 +67,7 @@ def add_force(state: StepState, loads: Loads, pair: PairState, normal: SX, tange
         velocity = state.motions[side.body].at(side.lever)
         forces = side.sign * axes[2, :].T * normal, side.sign * axes[:2, :].T @ tangent
         one, other = (
-            Load(Force(force, cross(side.lever, force)), ca.dot(force, velocity))
+            Load(ForceVector(force, cross(side.lever, force)), ca.dot(force, velocity))
             for force in forces
         )
         _add(loads, side.body, (one, other))
@@ -80,7 +80,7 @@ def total_forces(state: StepState, pairs: Sequence[PairState], loads: Loads) -> 
         with p.block("contact force", limb=state.inputs.limb_of[body]):
             sums[body] = normal, tangent = normal.let(p), tangent.let(p)
             total = normal.force + tangent.force
-            forces[body] = Force(
+            forces[body] = ForceVector(
                 p.let("force", state.poses[body].unrotate(total.linear)),
                 p.let("force", state.poses[body].unrotate(total.angular)),
             )

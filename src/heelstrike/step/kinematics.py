@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from heelstrike.dynamics import kinematics as dynamics
 from heelstrike.scene.scene import bodies_in
-from heelstrike.spatial.motion import Motion
+from heelstrike.spatial.motion import MotionVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.state import StepInputs, StepState
 
@@ -19,11 +19,11 @@ def kinematics(inputs: StepInputs, q: SX, v: SX, stage: float = 0.0) -> StepStat
     found = dynamics.kinematics(p, plan.robot, q, v, inputs.inertias)
     poses = dynamics.poses(p, plan.robot, found)
     surfaces = inputs.surfaces.after(stage * inputs.dt)
-    motions: dict[int, Motion] = {}
+    motions: dict[int, MotionVector] = {}
     for body in bodies_in(plan.scene.pairs):
         with p.block("motion", limb=inputs.limb_of[body]):
             pose, own = poses[body], found.velocities[body]
-            motions[body] = Motion(
+            motions[body] = MotionVector(
                 p.let("motion", pose.rotate(own.linear)), p.let("motion", pose.rotate(own.angular))
             )
     return StepState(inputs, q, v, stage, found, poses, motions, surfaces)

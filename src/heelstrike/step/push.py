@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from heelstrike.spatial.motion import Force, Motion, force_at
+from heelstrike.spatial.motion import ForceVector, MotionVector, force_at
 from heelstrike.spatial.vector import SX
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def push_path(number: int) -> str:
     return f"push{number}"
 
 
-def add_pushes(state: StepState, external: list[Force | None]) -> list[SX]:
+def add_pushes(state: StepState, external: list[ForceVector | None]) -> list[SX]:
     """Add the pushes to the forces on the bodies, which are in the bodies' frames.
 
     Returns the force of each push in the frame of its body [N].
@@ -47,13 +47,13 @@ def add_pushes(state: StepState, external: list[Force | None]) -> list[SX]:
             force = force_at(SX(push.point), own)
             old = external[body]
             total = force if old is None else old + force
-            external[body] = Force(p.let("push", total.linear), p.let("push", total.angular))
+            external[body] = ForceVector(p.let("push", total.linear), p.let("push", total.angular))
             forces.append(own)
     return forces
 
 
 def push_power(
-    state: StepState, forces: Sequence[SX], specific: Sequence[Motion], ahead: SX | float
+    state: StepState, forces: Sequence[SX], specific: Sequence[MotionVector], ahead: SX | float
 ) -> SX:
     """Return the power of the pushes [W] at velocities `ahead` [s] of the start of the step.
 

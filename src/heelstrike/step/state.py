@@ -20,7 +20,7 @@ from heelstrike.ir.program import Program
 from heelstrike.parameters import with_values
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.scene.scene import Scene
-from heelstrike.spatial.motion import Force, Motion
+from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX
 from heelstrike.step.control import JointControl
@@ -108,7 +108,7 @@ class StepState:
     """Placements and velocities of the bodies, and their inertias."""
     poses: list[Transform]
     """Placements of the bodies in the world."""
-    motions: dict[int, Motion]
+    motions: dict[int, MotionVector]
     """Velocities of the bodies that take part in contacts, in world axes."""
     surfaces: list[SurfaceState]
     """Surfaces of the scene at this time."""
@@ -200,7 +200,7 @@ class PairState:
 class Load:
     """Effect of normal forces, or of friction, on a body, in world axes."""
 
-    force: Force
+    force: ForceVector
     """Force and moment about the body's origin [N, N m]."""
     power: SX
     """Power at the start of the step [W]."""
@@ -210,7 +210,7 @@ class Load:
 
     def let(self, p: Program) -> Load:
         """Return the same load as symbols of the program."""
-        force = Force(p.let("load", self.force.linear), p.let("load", self.force.angular))
+        force = ForceVector(p.let("load", self.force.linear), p.let("load", self.force.angular))
         return Load(force, p.let("power", self.power))
 
 
@@ -223,7 +223,7 @@ class Contacts:
     """All pairs of an evaluation, and their forces on the bodies."""
 
     pairs: list[PairState]
-    forces: dict[int, Force]
+    forces: dict[int, ForceVector]
     """Forces on each body that takes part, in its frame."""
     loads: Loads
 
@@ -239,7 +239,7 @@ class CoupledSolution:
 
     a: SX
     """Joint accelerations."""
-    specific: list[Motion]
+    specific: list[MotionVector]
     """Accelerations of the bodies less gravity, in their frames."""
     contacts: Contacts
     """Contacts with the coupled forces added."""
@@ -261,7 +261,7 @@ class Evaluation:
     contacts: Contacts
     a: SX
     """Joint accelerations."""
-    specific: list[Motion]
+    specific: list[MotionVector]
     """Accelerations of the bodies less gravity, in their frames."""
     torque: SX
     """Torque applied by the control, by velocity index [N m or N]."""

@@ -18,7 +18,7 @@ import heelstrike
 from heelstrike.errors import HeelstrikeError
 from heelstrike.runtime.kernel import Kernel
 from heelstrike.runtime.key import digest
-from heelstrike.simulate.target import Target
+from heelstrike.simulate.target import CompileTarget
 from heelstrike.sweeps.fell import FallCriterion
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class SweepJob:
     """Digest of the program."""
     program: TracedProgram | None
     """The traced step; None if the job stays in this process, with its kernel."""
-    target: Target
+    target: CompileTarget
     steps: int
     base: Mapping[str, np.ndarray]
     """Parameters, and q and v at time 0; rows of a chunk replace them."""
