@@ -17,10 +17,11 @@ from heelstrike.view.pages.page import Page, Paragraph, Section, Table, TableRow
 
 COLUMNS = ("where", "printed", "right, or chosen", "how we know")
 LEAD = (
-    "What the papers print and what is meant, or what they leave open and what we chose. (13) is "
-    "an equation, IV-B a section, S, K, H sets of points as in the paper; x' is a rate. The texts "
-    "at hand are copies by character recognition, so that a slip of a letter may not be theirs. "
-    "Items are those of heelstrike paper NAME."
+    "This page lists what the papers print and what is meant, and what they leave open and "
+    "what we chose. (13) is an equation, IV-B a section; S, K, H are sets of points as in "
+    "the paper; x' is a rate. Our copies of the papers were made by character recognition, "
+    "so that a misprinted letter may not be in the paper itself. Items are those of "
+    "heelstrike paper NAME."
 )
 
 

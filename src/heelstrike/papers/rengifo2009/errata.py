@@ -76,7 +76,7 @@ ERRATA = (
         "(20)",
         "sign(f_x') min(|f_x'|, mu f_n cos theta), theta = atan(f_y'/f_x')",
         "f_t min(1, mu f_n / |f_t|)",
-        "sin theta < 0 turns f_y round even where nothing is cut: (3, -4) with mu f_n = 10 becomes "
+        "sin theta < 0 reverses f_y even where nothing is cut: (3, -4) with mu f_n = 10 becomes "
         "(3, 8). With atan2 it is cos theta < 0 and f_x.",
     ),
     Erratum("fig 9", "cos in the second block", "sin", "(20)."),
@@ -84,15 +84,15 @@ ERRATA = (
         "V: epsilon",
         "kp (epsilon - p) with epsilon = +1e-6 m of height",
         "epsilon = -1e-6 m; in our law epsilon is a depth",
-        "A steady interpenetration is what the text wants. A height above the ground has no force: "
+        "The text describes a steady interpenetration. A height above the ground has no force: "
         "item section5 counts 36 false impacts with +, 20 with 0, none with -.",
     ),
     Erratum(
         "V: a load",
         "presses the foot in, for a while",
-        "not where the law knows the load",
-        "(18) puts it into the force, the acceleration stays what it was. A force that the law "
-        "does not know leaves p = -F / (m kp), for good (item section5).",
+        "not if the law includes the load",
+        "(18) includes the load in the force, so the acceleration does not change. A force that "
+        "(18) does not include leaves p = -F / (m kp) permanently (item section5).",
     ),
     Erratum(
         "IV against fig 11",
@@ -104,7 +104,7 @@ ERRATA = (
         "figs 4, 5",
         "mass, height of the fall, integrator and step are not given",
         "1 kg; 0.1, 0.5 and 1 m; RK4 at 10 us",
-        "Our choice: what (1), (3) make of them is in closed form.",
+        "Our choice; the results of (1), (3) have a closed form.",
     ),
     Erratum(
         "(2), (3)",

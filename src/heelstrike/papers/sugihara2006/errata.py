@@ -73,22 +73,23 @@ ERRATA = (
     Erratum(
         "IV-D",
         "mu_S = 0 with mu_K = 0.4",
-        "literal, to reproduce; else friction is at most mu_K f_nu",
-        "(36) then raises friction: a push of 0.01 N at rest meets 19.62 N against it. The dither "
-        "that the text finds is of this rule.",
+        "literal in the reproduction; otherwise friction is at most mu_K f_nu",
+        "(36) then raises friction: a push of 0.01 N at rest meets 19.62 N against it. This "
+        "rule causes the dither that the text describes.",
     ),
     Erratum(
         "IV-C: the membrane",
         "the rigid floor is covered by a 0.0005 m elastic membrane",
         'both readings: below="both", the membrane presses on where the floor carries; '
         'below="rigid", it does not',
-        "Not said. Only with the first are the forces smooth at lambda 1 and 4, as fig 7 has them "
-        "(item fig7).",
+        "The paper does not say. Only with the first are the forces smooth at lambda 1 and 4, "
+        "as fig 7 has them (item fig7).",
     ),
     Erratum(
         "IV-C: lambda",
         "the robot penetrates the floor at lambda about 7",
-        "(33) gives way at g dt lambda (m/n)^2 for every lambda > 0; there is no threshold",
+        "under (33) the floor yields at g dt lambda (m/n)^2 for every lambda > 0; there is no "
+        "threshold",
         "Its minimum for n symmetric points, in closed form; item fig7 measures the speed within "
         "3 %.",
     ),
@@ -109,14 +110,14 @@ ERRATA = (
         "IV-A",
         "first-order symplectic",
         "v first, then q; forces from the start of the step",
-        "Not said. Our choice, as in most simulators.",
+        "The paper does not say. Our choice, as in most simulators.",
     ),
     Erratum(
         "IV-B: k and c of the floor",
         "4410 N/m, 282 N s/m of the floor",
         "of each contact point",
-        "The burst of the number of contact points needs it. (4.5 kg x 9.8 / 10 mm and critical "
-        "damping give both numbers: an inference.)",
+        "The burst of the number of contact points requires it. (4.5 kg x 9.8 / 10 mm and "
+        "critical damping give both numbers: an inference.)",
     ),
     Erratum("IV-B", "Fig. 6(C), Fig. 6(D)", "(A) and (B)", "The labels under the figure."),
     Erratum("IV-B, IV-C", "c in N/m s^-1", "N s/m", "Units of c d'."),

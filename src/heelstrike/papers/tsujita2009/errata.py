@@ -7,13 +7,13 @@ ERRATA = (
         "(22)",
         "C_3 = 373 n - 371",
         "times T_i",
-        "C_2 in (23) is of all steps. Without T_i C_r3 would be 264 at 0.1 ms; with it 0.264, the "
-        "quarter of the text (item fig3).",
+        "C_2 in (23) counts all steps. Without T_i C_r3 would be 264 at 0.1 ms; with it 0.264, "
+        "the quarter of the text (item fig3).",
     ),
     Erratum(
         "III: the damper on the way out",
         "nothing is said",
-        "it works on the way in only",
+        "it acts only while the depth grows",
         "Of three readings this one gives f_n of table III on all nine rows, the others on none "
         "(item table3). The paper does not say it.",
     ),
@@ -29,7 +29,7 @@ ERRATA = (
         "119.7 to 300.7 N at 0.4, 0.7, 1.0 m/s",
         "c v_c = 120, 210, 300 N for any robot",
         "The force falls from its first value as the reduced mass is below c^2/k = 9 kg. The "
-        "tables are up to 0.25 % off, to both sides: their v_c are rounded.",
+        "tables deviate by up to 0.25 % in both directions: their v_c are rounded.",
     ),
     Erratum(
         "(1), (2)",
@@ -47,7 +47,7 @@ ERRATA = (
         "II-B",
         "the headings of joint velocities and accelerations have no dots",
         "phi', phi''",
-        "What they head. Perhaps only in our copy of the text.",
+        "The text that follows them. Perhaps only in our copy of the text.",
     ),
     Erratum("(21), (23)", "C_r1 and C_r3", "there is no C_r2", "It is not used."),
     Erratum(
@@ -59,8 +59,8 @@ ERRATA = (
     Erratum(
         "(15)",
         "J* phi''",
-        "and how far the base itself gives way, J_b H_b^-1 J_b^T F",
-        "It is 1e-5 of 1/m_a with 1e5 kg, all of it for a free robot; we keep it.",
+        "with the yielding of the base itself, J_b H_b^-1 J_b^T F",
+        "It is 1e-5 of 1/m_a with 1e5 kg, all of it for a free robot; we include it.",
     ),
     Erratum(
         "III: v_c, m_a",
@@ -78,7 +78,7 @@ ERRATA = (
     Erratum(
         "(10), in the impact",
         "phi_ref is not given",
-        "goes on at the velocities before it",
+        "continues at the velocities before the impact",
         "Our choice.",
     ),
     Erratum(
