@@ -19,7 +19,7 @@ from fractions import Fraction
 from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.impact.base import VirtualBase
-from heelstrike.impact.full_inertia import anew_program
+from heelstrike.impact.full_inertia import full_inertia_program
 from heelstrike.impact.hit import Hit, hit
 from heelstrike.impact.krylov import krylov_program
 from heelstrike.impact.simplified import Plan, simplified_program
@@ -101,7 +101,7 @@ def traced(
     return OperationCounts(
         setup=setup,
         step=_count(simplified_program(plan), shown),
-        anew=_count(anew_program(made, plan), shown),
+        anew=_count(full_inertia_program(made, plan), shown),
         articulated=_count(quantities(robot, ["forward_dynamics"]), ("forward_dynamics",)),
         basis=_basis(made, modes) - setup,
         quick=_count(krylov_program(plan, modes), shown),

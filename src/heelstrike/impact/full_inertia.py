@@ -26,25 +26,25 @@ from heelstrike.robot.fingerprint import fingerprint
 from heelstrike.spatial.vector import SX, zeros
 
 
-def anew(hit: Hit, plan: Plan, lot: KernelRun) -> HitResult:
+def run_full_inertia(hit: Hit, plan: Plan, run: KernelRun) -> HitResult:
     """Run scheme (a)."""
     own = ("anew", hit.body, hit.candidates, hit.base.fixed, fingerprint(hit.robot), plan.key())
-    start = {**lot.start, "q": lot.inputs["q"], "hand_speed": lot.inputs["speed"]}
-    return replace(lot, start=start).run(own, lambda: anew_program(hit, plan))
+    start = {**run.start, "q": run.inputs["q"], "hand_speed": run.inputs["speed"]}
+    return replace(run, start=start).run(own, lambda: full_inertia_program(hit, plan))
 
 
-def anew_program(hit: Hit, plan: Plan) -> Program:
+def full_inertia_program(hit: Hit, plan: Plan) -> Program:
     """Return the program of scheme (a).
 
     Its memory is q, u, hand_speed, hand, target, rate, impulse, and what `account` keeps.
     """
-    return _Anew(hit, plan).trace()
+    return _FullInertia(hit, plan).trace()
 
 
 NAMES = ("q", "u", "e", "hand_speed", "hand", "target", "rate", "impulse")
 
 
-class _Anew:
+class _FullInertia:
     def __init__(self, hit: Hit, plan: Plan) -> None:
         self.hit, self.plan = hit, plan
         self.p = p = Program("anew")

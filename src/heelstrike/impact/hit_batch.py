@@ -8,7 +8,7 @@ import numpy as np
 
 from heelstrike.contact.law import NormalLaw
 from heelstrike.errors import HeelstrikeError
-from heelstrike.impact.full_inertia import anew
+from heelstrike.impact.full_inertia import run_full_inertia
 from heelstrike.impact.hit import OWN, Hit
 from heelstrike.impact.kernels import SPARSE, HitResult, KernelRun, kept, quick
 from heelstrike.impact.motion import motion_kernel
@@ -135,7 +135,9 @@ class HitBatch:
         outputs = ("deviation", "acceleration") if history else ()
         planned = self.kernel_run(inputs, 1 if history else self.settings.steps, outputs)
         if self.settings.method == "anew":
-            return anew(self.hit, plan, replace(planned, inputs={**inputs, **self.hit.inputs()}))
+            return run_full_inertia(
+                self.hit, plan, replace(planned, inputs={**inputs, **self.hit.inputs()})
+            )
         return kept(plan, planned)
 
     def quick(self, inputs: Arrays, history: bool) -> tuple[HitResult, np.ndarray]:

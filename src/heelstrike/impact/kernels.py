@@ -78,16 +78,16 @@ class KernelRun:
         return HitResult(peak, end["impulse"], end["duration"], touching, load, records)
 
 
-def kept(plan: Plan, lot: KernelRun) -> HitResult:
+def kept(plan: Plan, run: KernelRun) -> HitResult:
     """Run steps 3b to 7b with constant inertia, A and j as inputs."""
-    return lot.run(plan.key(), lambda: simplified_program(plan))
+    return run.run(plan.key(), lambda: simplified_program(plan))
 
 
-def quick(plan: Plan, modes: int, lot: KernelRun) -> HitResult:
+def quick(plan: Plan, modes: int, run: KernelRun) -> HitResult:
     """Run steps 3b to 7b in the Krylov basis."""
-    ran = lot.run(krylov_key(plan, modes), lambda: krylov_program(plan, modes), "load")
-    if "amounts" in lot.outputs:
-        shapes = np.asarray(lot.inputs["shapes"]).reshape(lot.hits, modes, plan.n)
+    ran = run.run(krylov_key(plan, modes), lambda: krylov_program(plan, modes), "load")
+    if "amounts" in run.outputs:
+        shapes = np.asarray(run.inputs["shapes"]).reshape(run.hits, modes, plan.n)
         for name, source in (("deviation", "amounts"), ("acceleration", "rates")):
             moved = -np.einsum("htm,hmn->htn", ran.records.pop(source), shapes)
             ran.records[name] = moved
