@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 def sentence(problem: str, allowed: str | None = None, remedy: str | None = None) -> str:
@@ -48,6 +49,10 @@ class HeelstrikeError(Exception):
         self.allowed = allowed
         self.remedy = remedy
         self.line = line
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Support pickling, by which errors of workers reach their caller with all data."""
+        return _restored, (type(self), self.args, self.__dict__)
 
 
 class ParameterError(HeelstrikeError):
@@ -123,6 +128,16 @@ def at_path(path: str) -> Iterator[None]:
     except HeelstrikeError as error:
         error.path = path
         raise
+
+
+def _restored(
+    kind: type[HeelstrikeError], args: tuple[object, ...], data: dict[str, object]
+) -> HeelstrikeError:
+    """Return an error from its text and data, whatever arguments its class takes."""
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(data)
+    return error
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:

@@ -277,5 +277,5 @@ def test_a_body_carries_its_law():
     assert sunk[:2, 1] == pytest.approx(weight / 1e5, rel=1e-4)
     assert run.info["laws"].keys() == {"floor", "ice", "soft/ball", "soft/ball on ice"}
     assert "soft/ball on ice" in run.data.point_law.values
-    with pytest.raises(hs.HeelstrikeError, match="k = -1"):
+    with pytest.raises(hs.HeelstrikeError, match="k is -1"):
         sim.parameters["soft/ball.normal.k"] = -1.0

@@ -138,7 +138,7 @@ def test_the_measured_steps_keep_the_promise():
     page = (ROOT / "docs/surfaces.md").read_text()
     said = {"g1": (1.2, 1.3, 1.1, 1.1), "hoap1": (1.3, 1.4, 1.3, 1.3)}
     assert "G1 takes 1.2 to 1.3 times" in page
-    assert "1.3 to 1.4 times; among 256 worlds 1.1 and 1.3 times" in page
+    assert "1.3 to 1.4 times; with 256 worlds 1.1 and 1.3 times" in page
     for robot, ends in said.items():
         plane, *fields = (results[robot][name] for name in ("plane", *FIELDS))
         for kind, low, high in (("one", *ends[:2]), ("batch", *ends[2:])):

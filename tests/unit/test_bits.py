@@ -102,7 +102,7 @@ def test_how_blocks_are_gathered_into_functions(program, reference, monkeypatch)
     dtype, inputs, expected = reference
     for size, passes in ((1, 1), (100_000, 3)):
         monkeypatch.setattr(llvm, "FUNCTION_SIZE", size)
-        monkeypatch.setattr(llvm, "PASS", passes)
+        monkeypatch.setattr(llvm, "PASS_TILES", passes)
         assert_same_bits(compile_program(program, dtype=dtype)(**inputs), expected)
 
 

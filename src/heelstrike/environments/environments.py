@@ -75,7 +75,9 @@ class Environments(VectorEnv[Array, Array, Array]):
             action: "position" of the servo's joints, or "torque".
             scale: Position [rad or m] or torque [N m or N] of the action 1, for all joints or each;
                 by default 0.25 rad, or the torque limits.
-            observation, reward, terminated: Functions of an `Observation`.
+            observation: Function of an `Observation` that returns what a policy sees.
+            reward: Function of an `Observation` that returns the reward of each world.
+            terminated: Function of an `Observation` that returns which episodes ended.
             noise: Largest deviations of joint positions [rad or m] and velocities at the start.
             start: Function of a `Draw` that returns q and v, in place of `noise`.
             pushes: Random pushes, if any.
