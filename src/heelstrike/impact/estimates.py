@@ -55,7 +55,7 @@ def estimate(
     law, one per hit: {"k": ...}. Further options (`heelstrike.impact.options.Options`): v, target,
     law, point, base, kp, kd, limit, duration, dt. docs/impact.md explains all of them.
 
-    Example:
+    Examples:
         robot = hs.load("hrp2")
         hs.impact.estimate(robot, robot.pose("stance"), "r_hand", speed=0.5)
     """

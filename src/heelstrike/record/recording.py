@@ -27,7 +27,7 @@ class Recording:
 
     `Simulator.run` returns one; `Recording.load` reads one from a file.
 
-    Example:
+    Examples:
         >>> sim = hs.Simulator(hs.Scene(hs.load("ball"), hs.Plane()), dt=1e-3)
         >>> run = sim.run(0.2, q0=[0, 0, 0.06, 0, 0, 0, 1])
         >>> force = run.data["normal_force"].sum("point")       # an xarray.DataArray (world, time)

@@ -36,7 +36,7 @@ def compile_program(
         ProgramError: an output is unknown, or an option is out of range.
         TraceError: an expression has an operation that cannot be compiled.
 
-    Example:
+    Examples:
         ```python
         p = hs.Program("square")
         x = p.input("x", 1)

@@ -130,7 +130,7 @@ def controller(
         control_every: steps between updates of the torque, which is held between.
         memory: number of values that the controller keeps from step to step.
 
-    Example:
+    Examples:
         >>> @hs.controller
         ... def crouch(s, kp=100.0, kd=2.0):
         ...     return kp * (-0.3 - s.q) - kd * s.v

@@ -50,7 +50,7 @@ class Scene:
             the points of that body on every surface; {"l_foot on ice": law} on that surface only,
             and takes precedence.
 
-    Example:
+    Examples:
         >>> robot = hs.load("hoap1")
         >>> mat = hs.Box(hs.Elastic(), name="mat", point=(0, 0, -0.05), size=(1, 1, 0.1))
         >>> floor = hs.Plane(hs.Rigid(), name="floor", point=(0, 0, -0.1))

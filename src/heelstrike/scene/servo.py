@@ -39,7 +39,7 @@ class Trajectory:
         q: pose at each time, (times, nq).
         torque: feed-forward torque at each time, (times, nv) [N m or N]; None: no torque.
 
-    Example:
+    Examples:
         >>> robot = hs.load("hoap1")
         >>> poses = np.stack([robot.pose("stance"), robot.pose("zero")])
         >>> servo = hs.Servo(reference=hs.Trajectory([0.0, 0.5], poses))
@@ -117,7 +117,7 @@ class Servo:
             is held between.
         delay: delay of the reference (explicit: of the torque, in whole control periods) [s].
 
-    Example:
+    Examples:
         >>> robot = hs.load("hoap1")
         >>> servo = hs.Servo(kp=60.0, kd={"R_KN": 2.0, "L_KN": 2.0}, reference=robot.pose("stance"))
         >>> sim = hs.Simulator(hs.Scene(robot, hs.Plane()), dt=1e-3, control=servo)

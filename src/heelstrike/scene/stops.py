@@ -31,7 +31,7 @@ class Stops:
         c: damping while the joint moves further into the stop [N m s/rad or N s/m]; None: 10 ms
             k.
 
-    Example:
+    Examples:
         >>> stops = hs.Stops(k=500.0, c=5.0)
         >>> sim = hs.Simulator(hs.Scene(hs.load("hoap1"), hs.Plane()), stops=stops)
     """

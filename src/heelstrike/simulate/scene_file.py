@@ -43,7 +43,7 @@ class SceneFile:
         document: data of the file, with the line of each key.
         content: the file's tables as dataclasses.
 
-    Example:
+    Examples:
         >>> scene = hs.load_scene("stand")
         >>> run = scene.run()                          # an hs.Recording
         >>> sim = scene.simulator(worlds=64)           # or a simulator, to step or sweep
@@ -257,7 +257,7 @@ def load_scene(source: str | os.PathLike[str]) -> SceneFile:
     Raises:
         SceneError: the file cannot be used; the error has the key and its line.
 
-    Example:
+    Examples:
         >>> run = hs.load_scene("stand").run()
     """
     return SceneFile(read_scene(source))

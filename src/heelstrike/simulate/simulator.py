@@ -52,7 +52,7 @@ class Simulator:
     friction, gains, gravity, dt, ...) are not part of the code: they may change between steps, and
     differ from world to world, without compiling again.
 
-    Example:
+    Examples:
         >>> robot = hs.load("hoap1")
         >>> sim = hs.Simulator(hs.Scene(robot, hs.Plane()), dt=1e-3, control=hs.Servo())
         >>> run = sim.run(0.1, q0=robot.pose("stance"))
@@ -242,7 +242,7 @@ class Simulator:
         Raises:
             HeelstrikeError: an argument is out of range, or the recording exceeds the free memory.
 
-        Example:
+        Examples:
             >>> robot = hs.load("hoap1")
             >>> sim = hs.Simulator(hs.Scene(robot, hs.Plane(name="ground")), control=hs.Servo())
             >>> friction = {"ground.friction.mu_k": np.linspace(0.1, 0.8, 100)}

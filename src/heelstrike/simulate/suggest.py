@@ -94,7 +94,7 @@ def suggest(
     Returns:
         The law (`.law`), its stiffness, damping, depth and restitution, and the reasons.
 
-    Example:
+    Examples:
         >>> found = hs.suggest(hs.load("hoap1"), "hunt-crossley", dt=1e-3, depth=1e-3)
         >>> round(found.k)                                       # [N/m]
         6131

@@ -50,7 +50,7 @@ class Bristle(FrictionLaw):
         k_t: stiffness of the bristle [N/m].
         c_t: damping of the bristle [N s/m].
 
-    Example:
+    Examples:
         >>> floor = hs.Plane(hs.Elastic(hs.HuntCrossley(), hs.Bristle(mu_s=0.8, mu_k=0.6)))
         >>> sim = hs.Simulator(hs.Scene(hs.load("box"), floor), dt=1e-3)
     """

@@ -26,7 +26,7 @@ class Coulomb:
         mu_s: coefficient of friction at rest [-].
         mu_k: coefficient of friction while sliding [-].
 
-    Example:
+    Examples:
         >>> floor = hs.Plane(hs.Rigid(friction=hs.Coulomb(mu_s=0.6, mu_k=0.5)))
         >>> sim = hs.Simulator(hs.Scene(hs.load("box"), floor), dt=1e-3)
     """

@@ -92,7 +92,7 @@ def normal_law(
         memory: number of values that a point carries from step to step.
         adhesive: keep f_n < 0, a surface that pulls; otherwise the force is clamped at zero.
 
-    Example:
+    Examples:
         >>> @hs.normal_law
         ... def my_ground(c, k=3e4, alpha=0.3):
         ...     return k * c.depth * (1 + 1.5 * alpha * c.depth_rate)
@@ -121,7 +121,7 @@ def friction_law(function: Callable[..., Any] | None = None, *, memory: int = 0)
             memory).
         memory: number of values that a point carries from step to step.
 
-    Example:
+    Examples:
         >>> @hs.friction_law
         ... def viscous(c, b=20.0):
         ...     return -b * c.slip

@@ -79,7 +79,7 @@ def coupled_law(function: Callable[..., Any] | None = None, *, memory: int = 0) 
             to its target (hs.ContactTarget), or to (target, next memory).
         memory: number of values that a point carries from step to step.
 
-    Example:
+    Examples:
         >>> @hs.coupled_law
         ... def bouncing(s, e=0.5, mu=0.6):
         ...     return hs.ContactTarget(velocity=e * ca.fmax(s.depth_rate, 0), mu_s=mu, mu_k=mu)

@@ -60,7 +60,7 @@ class Elastic(SurfaceLaw):
             friction.
         implicit: take the force at the end of the step, so that any stiffness is stable.
 
-    Example:
+    Examples:
         >>> mat = hs.Elastic(hs.HuntCrossley(k=5e4, alpha=0.4), hs.Bristle(mu_s=0.8, mu_k=0.6))
         >>> stiff = hs.Elastic(hs.LinearSpring(k=1e6, c=2e3), hs.Coulomb(), implicit=True)
     """

@@ -45,7 +45,7 @@ class FeedbackLinearized(SurfaceLaw):
         rule: "consistent", or "paper": literally as in [Rengifo2009], with mu_k alone.
         form: "discrete": for any time step; "acceleration": the paper's, also for rk4.
 
-    Example:
+    Examples:
         >>> floor = hs.FeedbackLinearized(kp=500, kv=250, friction=hs.Coulomb(0.8, 0.6))
         >>> sim = hs.Simulator(hs.Scene(hs.load("box"), hs.Plane(floor)), dt=1e-3)
     """

@@ -41,7 +41,7 @@ class HuntCrossley(NormalLaw):
         alpha_restitution: alpha on the way out [s/m]; None: alpha.
         adhesive: keep f_n < 0, beyond (22); otherwise the force is clamped at zero.
 
-    Example:
+    Examples:
         >>> floor = hs.Plane(hs.Elastic(hs.HuntCrossley(k=5e4, alpha=0.4), hs.Bristle()))
         >>> sim = hs.Simulator(hs.Scene(hs.load("ball"), floor), dt=1e-3)
     """

@@ -29,7 +29,7 @@ class Kinetic(FrictionLaw):
         mu: coefficient of friction [-].
         epsilon: slip speed up to which there is no friction [m/s].
 
-    Example:
+    Examples:
         >>> floor = hs.Plane(hs.Elastic(hs.LinearSpring(), hs.Kinetic(mu=0.4)))
         >>> sim = hs.Simulator(hs.Scene(hs.load("box"), floor), dt=1e-3)
     """

@@ -38,7 +38,7 @@ class LinearSpring(NormalLaw):
         damping: "compression": the damper acts going in only; "both": also coming out.
         adhesive: keep tension, f_n < 0; otherwise the force is clamped at zero.
 
-    Example:
+    Examples:
         >>> floor = hs.Plane(hs.Elastic(hs.LinearSpring(k=2e4, c=200), hs.Kinetic(mu=0.6)))
         >>> sim = hs.Simulator(hs.Scene(hs.load("ball"), floor), dt=1e-3)
     """

@@ -40,7 +40,7 @@ class MicroMacro(SurfaceLaw):
         thickness: thickness of the membrane [m].
         below: "rigid": in the floor the membrane exerts no force; "both": it still presses.
 
-    Example:
+    Examples:
         >>> floor = hs.MicroMacro(hs.Elastic(hs.LinearSpring(), hs.Kinetic()), hs.Rigid())
         >>> sim = hs.Simulator(hs.Scene(hs.load("hoap1"), hs.Plane(floor)), control=hs.Servo())
     """

@@ -30,7 +30,7 @@ class PoissonSpring(NormalLaw):
         k: stiffness while going in [N/m].
         e: coefficient of restitution, 0 to 1 [-].
 
-    Example:
+    Examples:
         >>> floor = hs.Plane(hs.Elastic(hs.PoissonSpring(k=2e4, e=0.8), friction=None))
         >>> sim = hs.Simulator(hs.Scene(hs.load("ball"), floor), dt=1e-4)
     """

@@ -54,7 +54,7 @@ class Rigid(SurfaceLaw):
         bias: "keep" or "drop" the term that (19) drops; "rule": as the rule does.
         forces: bias forces of (21): "b", or "b-hat": gravity alone; rule="paper".
 
-    Example:
+    Examples:
         >>> steel = hs.Rigid(restitution=0.3, friction=hs.Coulomb(mu_s=0.6, mu_k=0.5))
         >>> sim = hs.Simulator(hs.Scene(hs.load("box"), hs.Plane(steel)), dt=1e-3)
     """

@@ -36,7 +36,7 @@ class Signorini(SurfaceLaw):
         friction: dry friction with one coefficient, hs.Coulomb(mu, mu).
         restitution: rebound speed over impact speed, e [-].
 
-    Example:
+    Examples:
         >>> exact = hs.Signorini(friction=hs.Coulomb(0.5, 0.5))
         >>> sim = hs.Simulator(hs.Scene(hs.load("box"), hs.Plane(exact)), dt=1e-3)
     """

@@ -36,7 +36,7 @@ class TimestepDamper(NormalLaw):
     Args:
         law: inner normal law.
 
-    Example:
+    Examples:
         >>> normal = hs.TimestepDamper(hs.LinearSpring(k=5512, c=158))
         >>> floor = hs.Plane(hs.Elastic(normal, hs.Kinetic(mu=0.4)))
     """

@@ -40,7 +40,7 @@ class Box(Surface):
         size: full lengths along x, y and z [m].
         faces: faces that can be touched; the others are open, and the box ends there.
 
-    Example:
+    Examples:
         >>> step = hs.Box(hs.Rigid(), name="step", point=(0.5, 0.0, 0.05), size=(0.4, 1.0, 0.1))
     """
 

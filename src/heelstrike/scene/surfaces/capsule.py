@@ -36,7 +36,7 @@ class Capsule(Surface):
         length: length of the segment, without the round ends [m].
         axis: direction of the segment; any length but zero.
 
-    Example:
+    Examples:
         >>> bar = hs.Capsule(hs.Rigid(), name="bar", point=(0.3, 0.0, 0.1), axis=(0.0, 1.0, 0.0))
     """
 

@@ -55,7 +55,7 @@ class HeightField(Surface):
         outside: beyond the edges: "hold" continues the height of the edge, "none" has no
             ground.
 
-    Example:
+    Examples:
         >>> bumps = 0.01 * np.random.default_rng(0).random((20, 20))
         >>> ground = hs.HeightField(hs.Rigid(), name="ground", heights=bumps, size=(2.0, 2.0))
     """

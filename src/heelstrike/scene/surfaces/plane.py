@@ -31,7 +31,7 @@ class Plane(Surface):
             world. None: all but its own body and those that a joint connects to that body.
         normal: outward normal; any length but zero.
 
-    Example:
+    Examples:
         >>> ground = hs.Plane(hs.Elastic(hs.HuntCrossley(k=5e4)), name="ground")
         >>> ramp = hs.Plane(hs.Rigid(), name="ramp", normal=(-0.2, 0.0, 1.0))
         >>> scene = hs.Scene(hs.load("hoap1"), ground, ramp)

@@ -38,7 +38,7 @@ class Sphere(Surface):
             world. None: all but its own body and those that a joint connects to that body.
         radius: radius [m].
 
-    Example:
+    Examples:
         >>> stone = hs.Sphere(hs.Rigid(), name="stone", point=(0.1, 0.0, 0.0), radius=0.05)
     """
 

@@ -53,7 +53,7 @@ class Stairs(Surface):
         landing: additional length of the last tread [m].
         risers: whether risers can be touched; without them there are half as many contacts.
 
-    Example:
+    Examples:
         >>> stairs = hs.Stairs(hs.Rigid(), name="stairs", point=(0.4, 0.0, 0.0), rise=0.1, run=0.3)
     """
 

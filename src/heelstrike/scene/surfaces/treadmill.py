@@ -38,7 +38,7 @@ class Treadmill(Surface):
         incline: slope angle; the belt rises along `direction` [rad].
         size: full lengths along and across the belt, and its thickness [m].
 
-    Example:
+    Examples:
         >>> belt = hs.Treadmill(hs.Rigid(), name="belt", speed=-0.5)
         >>> sim = hs.Simulator(hs.Scene(hs.load("hoap1"), belt), control=hs.Servo())
         >>> sim.parameters["belt.speed"] = -1.0
