@@ -168,7 +168,7 @@ REFUSED = {
     "range exchanged": (mjcf(f"<joint range='2 1'/>{MASS}"), "is '2 1'; give the lower end first"),
     "control range exchanged": (
         mjcf(HINGE, "<actuator><motor joint='j' ctrlrange='1 -1'/></actuator>"),
-        "the ctrlrange of a motor of 'j' is '1 -1'",
+        "the ctrlrange of the actuator of 'j' is '1 -1'",
     ),
     "range without autolimits": (
         mjcf(f"<joint range='1 2'/>{MASS}", "<compiler autolimits='false'/>"),

@@ -367,3 +367,11 @@ def test_what_a_contact_weighs():
     depth, contacts = contacts_at(scene, q)
     assert depth == pytest.approx(1e-3)
     assert contact_mass(cube, q, contacts) == pytest.approx(1 / (1 / 0.37 + 0.02**2 / 8.1e-4))
+
+
+@pytest.mark.parametrize("name", ["push", "push0", "push12", "servo", "dt"])
+def test_names_of_parameter_paths_are_reserved(name):
+    """A push has the path push0, push1, ...: a floor of that name would move with its point."""
+    with pytest.raises(hs.HeelstrikeError, match="which parameter paths reserve"):
+        hs.Scene(hs.load("box"), hs.Plane(name=name))
+    assert hs.Scene(hs.load("box"), hs.Plane(name="pushed")).surfaces[0].name == "pushed"

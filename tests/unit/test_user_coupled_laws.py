@@ -174,7 +174,7 @@ def test_rules_of_a_scene_must_agree():
     scene = hs.Scene(
         hs.load("cube"), hs.Plane(bouncing, name="a"), hs.Plane(hs.Signorini(), name="b")
     )
-    with pytest.raises(hs.HeelstrikeError, match="consistent and exact rules do not mix"):
+    with pytest.raises(hs.HeelstrikeError, match="rule is 'consistent' and 'exact'"):
         hs.Simulator(scene)
 
 

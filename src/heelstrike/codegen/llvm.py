@@ -38,7 +38,9 @@ SMALL_CODE = 5000
 
 @dataclass(frozen=True)
 class Module:
-    """LLVM IR of a program with the entry
+    """LLVM IR of a program.
+
+    Its entry
 
     void NAME(ptr ports, ptr strides, ptr records, ptr frames,
               i64 first, i64 last, i64 steps, i64 every, i64 phase)

@@ -75,7 +75,7 @@ class Recording:
                 raise HeelstrikeError(
                     f"this recording does not say where '{self.info['robot']}' was loaded from",
                     path="robot_source",
-                    remedy="pass the robot, robot=hs.load(...)",
+                    remedy="pass it: hs.Recording(run.data, robot=hs.load(...))",
                 )
             self._robot = reload(source)
         return self._robot

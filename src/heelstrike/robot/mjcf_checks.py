@@ -44,15 +44,21 @@ def refuse_impossible(file: RobotFile, spec: mujoco.MjSpec, mj: mujoco.MjModel) 
             what = joint_label(mj, int(mj.dof_jntid[i]))
             file.fail(f"{key} of {what} is negative", value=key, allowed="0 or more")
     for joint in spec.joints:
-        what = f"joint '{joint.name}'"
+        what = f"joint '{joint.name}'" if joint.name else f"the joint of '{joint.parent.name}'"
         _check_range(file, f"range of {what}", joint.range, joint.limited)
         _check_range(file, f"actuatorfrcrange of {what}", joint.actfrcrange, joint.actfrclimited)
     for actuator in spec.actuators:
-        what = f"actuator '{actuator.name}'" if actuator.name else f"a motor of '{actuator.target}'"
+        what = (
+            f"actuator '{actuator.name}'"
+            if actuator.name
+            else f"the actuator of '{actuator.target}'"
+        )
         _check_range(file, f"ctrlrange of {what}", actuator.ctrlrange, actuator.ctrllimited)
         _check_range(file, f"forcerange of {what}", actuator.forcerange, actuator.forcelimited)
-    if (mj.body_plugin >= 0).any() or mj.nflex:
+    if (mj.body_plugin >= 0).any():
         file.fail("has plugins in bodies, which are not simulated", remedy="remove them")
+    if mj.nflex:
+        file.fail("has flexible bodies, which are not simulated", remedy="remove them")
 
 
 def _check_range(file: RobotFile, what: str, limits: np.ndarray, limited: int) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 
 if TYPE_CHECKING:
     import pinocchio
@@ -212,12 +212,7 @@ class Robot:
     def pose(self, name: str) -> np.ndarray:
         """Return a copy of the configuration q of a named pose."""
         if name not in self.poses:
-            raise HeelstrikeError(
-                f"{self.name} has no pose '{name}'",
-                path="pose",
-                value=name,
-                remedy=f"poses: {', '.join(self.poses)}",
-            )
+            raise UnknownNameError("pose", name, self.poses, path="pose", owner=self.name)
         return np.array(self.poses[name])
 
     def body(self, name: str) -> int:
@@ -231,11 +226,15 @@ class Robot:
             if name == joint.name:
                 return i
         if name in self.frames:
-            problem = f"'{name}' of {self.name} is fixed to the world, no body carries it"
-        else:
-            problem = f"{self.name} has no body '{name}'"
-        remedy = f"bodies: {', '.join(bodies)}"
-        raise HeelstrikeError(problem, path="body", value=name, remedy=remedy)
+            raise HeelstrikeError(
+                f"'{name}' of {self.name} is fixed to the world, no body carries it",
+                path="body",
+                value=name,
+                remedy=f"bodies: {', '.join(bodies)}",
+            )
+        carried = [frame for frame, own in self.frames.items() if own.body != WORLD]
+        known = dict.fromkeys([*bodies, *carried, *(joint.name for joint in self.joints)])
+        raise UnknownNameError("body", name, known, "bodies", path="body", owner=self.name)
 
     def children(self, body: int) -> list[int]:
         """Return the bodies whose joints are on a body."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,8 @@ from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError,
 from heelstrike.robot.robot import WORLD, Point, Robot, first_duplicate
 from heelstrike.scene.surfaces import Surface
 
-RESERVED = {"gravity", "dt", "servo", "controller", "stops", "push", "solver", "world"}
+RESERVED = re.compile(r"gravity|dt|servo|controller|stops|push\d*|solver|world")
+"""First words of parameter paths that no surface or material may have."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class Scene:
             if surface.body is not None:
                 with at_path("body"):
                     robot.body(surface.body)
-            if surface.name in RESERVED:
+            if RESERVED.fullmatch(surface.name):
                 raise HeelstrikeError(
                     f"a surface cannot be called '{surface.name}', which parameter paths reserve",
                     path="name",
@@ -182,7 +184,7 @@ def _material_keys(
         with at_path(f"materials.{key}"):
             if not isinstance(law, SurfaceLaw):
                 raise ParameterError(key, law, "a surface law, such as hs.Elastic(...)")
-            if key in names or key in RESERVED:
+            if key in names or RESERVED.fullmatch(key):
                 raise HeelstrikeError(
                     f"'{key}' cannot be the key of a material, since parameter paths use it",
                     remedy="give the surface another name=",

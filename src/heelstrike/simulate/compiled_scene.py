@@ -284,7 +284,11 @@ class CompiledScene:
                 # the others as symbols: two that vary together may pass through odd pairs
                 others = {n: SX.sym("x", x.size) for n, x in parameters(node, own).items()}
                 for extreme in (value.min(), value.max()):
-                    with_values(node, others | {path: float(extreme)}, own)
+                    try:
+                        with_values(node, others | {path: float(extreme)}, own)
+                    except ParameterError as error:  # which knows its field, not the whole path
+                        allowed, remedy = error.allowed or "", error.remedy or ""
+                        raise ParameterError(path, error.value, allowed, remedy) from error
 
     def _write(self, path: str) -> None:
         """Write a parameter into the batch, if there is one."""

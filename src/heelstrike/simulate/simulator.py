@@ -50,7 +50,8 @@ class Simulator:
 
     Robot, laws and control are compiled when they are first needed. Parameters (stiffness,
     friction, gains, gravity, dt, ...) are not part of the code: they may change between steps, and
-    differ from world to world, without compiling again.
+    differ from world to world, without compiling again. Change dt at a reset only:
+    the time of a world is its number of steps times dt.
 
     Examples:
         >>> robot = hs.load("hoap1")
@@ -371,7 +372,7 @@ class Simulator:
     def free_masses(self, *names: str) -> None:
         """Make masses of bodies parameters, "BODY.mass" [kg]; inertias scale with them.
 
-        The step is compiled once more when it is next needed.
+        The step is compiled once more: at once if worlds exist, else when it is first needed.
         """
         self.compiled.free_masses(names)
 

@@ -4,9 +4,9 @@
     2     detect.py             detect contacts: depth, normal and levers of each pair
     3     contact_velocity.py   contact velocities, normals, slip
     4     elastic.py            explicit elastic forces
-    5-7   coupled.py            coupled problem: contacts, with joint limits and dry friction
+    5-7   coupled.py            coupled problem: contacts, with torque limits and dry friction
     8     acceleration.py       acceleration, under the torques of
-          torque.py                 joint limits, as an active set
+          torque.py                 torque limits, as an active set
           control.py                servo, controller or user
           joints.py                 damping, stops, dry friction
           push.py                   pushes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -112,10 +112,15 @@ def coupling_rule(scene: Scene) -> CouplingRule | None:
     """Return the rule by which the coupled contacts of a scene are solved, None if it has none."""
     rules = {rule for law in scene.laws.values() if (rule := law.coupling) is not None}
     if len(rules) > 1:
-        names = " and ".join(sorted({rule.rule for rule in rules}))
+        differing = [
+            f"{option.name} is {' and '.join(repr(value) for value in sorted(values))}"
+            for option in fields(CouplingRule)
+            if len(values := {getattr(rule, option.name) for rule in rules}) > 1
+        ]
         raise HeelstrikeError(
-            f"all coupled contacts of a scene are solved together: {names} rules do not mix",
-            remedy="give every surface that couples hs.Signorini, or the same law with the same "
-            'rule, bias and forces, or rule="consistent"',
+            "all coupled contacts of a scene are solved together, but their rules do not mix: "
+            + ", ".join(differing),
+            remedy="give every surface that couples the same rule, bias and forces; hs.Signorini "
+            "mixes with no other law",
         )
     return next(iter(rules), None)

@@ -1,7 +1,7 @@
 """One step of a scene: the flowchart of [Sugihara2006], Fig. 4.
 
     1 kinematics, inertia, bias   2 detect contacts   3 contact velocities, normals, slip
-    4 explicit elastic forces     5-7 coupled problem: contacts, joint limits, dry friction
+    4 explicit elastic forces     5-7 coupled problem: contacts, torque limits, dry friction
     8 acceleration                9 integrate         10 account
 
 The package's docstring lists the file of each box. The integrator rk4 passes through boxes 1 to 8

@@ -19,7 +19,7 @@ is then bounded by mu_k times the normal impulse of the pass before: at the end 
 law, slip is never reversed, and nothing hops.
 
 Where the next pass starts from, and when passes end, is passes.py's; how accurate that is,
-accuracy.py's. The velocities are as few as the contacts see (coordinates.py).
+criteria.py's. The velocities are as few as the contacts see (coordinates.py).
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Solution:
     unfinished: SX
     """1 where the limit of rounds was reached."""
     residual: SX
-    """Velocity by which the worst contact misses its law (missed.py) [m/s]."""
+    """Velocity by which the worst contact misses its law (residual.py) [m/s]."""
 
 
 def solve(
