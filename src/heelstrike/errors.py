@@ -7,6 +7,7 @@ search the text.
 from __future__ import annotations
 
 import difflib
+import pickle
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -51,8 +52,16 @@ class HeelstrikeError(Exception):
         self.line = line
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Support pickling, by which errors of workers reach their caller with all data."""
-        return _restored, (type(self), self.args, self.__dict__)
+        """Support pickling, by which errors of workers reach their caller with all data.
+
+        A value that cannot be pickled, such as a function, is replaced by its text.
+        """
+        data = dict(self.__dict__)
+        try:
+            pickle.dumps(data["value"])
+        except Exception:  # whatever an object of the user's raises
+            data["value"] = repr(data["value"])
+        return _restored, (type(self), self.args, data)
 
 
 class ParameterError(HeelstrikeError):

@@ -67,6 +67,20 @@ def test_inertia_masses_and_friction_are_the_same(name):
     assert model.body_mass.sum() == pytest.approx(robot.mass, rel=1e-12)
 
 
+def test_a_free_joint_keeps_its_armature_damping_and_friction():
+    robot = hs.load("box")
+    robot = replace(
+        robot,
+        armature=np.full(robot.nv, 5.0),
+        damping=np.full(robot.nv, 3.0),
+        friction=np.full(robot.nv, 0.5),
+    )
+    model = handed_over(hs.Scene(robot, hs.Plane()), 1e-3, robot.neutral)
+    assert np.array_equal(model.dof_armature, robot.armature)
+    assert np.array_equal(model.dof_damping, robot.damping)
+    assert np.array_equal(model.dof_frictionloss, robot.friction)
+
+
 def test_an_arm_in_the_air_moves_as_ours_does(tmp_path):
     """The same servo in the same symplectic step."""
     (tmp_path / "air.toml").write_text(AIR)

@@ -465,3 +465,25 @@ def test_ptx_is_cached_as_well(folder):
 def numbers(ptx: str) -> list[str]:
     """Return the instructions on floating-point numbers."""
     return [line for line in ptx.splitlines() if ".f32" in line]
+
+
+def test_laws_with_exchanged_parameters_have_kernels_of_their_own(folder):
+    """The graph refers to parameters by their order, which is therefore part of the key."""
+
+    def first():
+        @hs.normal_law
+        def law(c, a=5e4, b=10.0):
+            return a * c.depth + b * c.depth_rate
+
+        return law
+
+    def second():
+        @hs.normal_law
+        def law(c, b=5e4, a=10.0):
+            return b * c.depth + a * c.depth_rate
+
+        return law
+
+    peaks = [hs.impact.point_impact(1.0, 1.0, law=made()).peak for made in (first, second)]
+    assert np.array_equal(*peaks)
+    assert len(list(folder.iterdir())) == 2

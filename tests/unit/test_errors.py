@@ -44,6 +44,12 @@ def test_an_error_keeps_its_data_when_it_is_pickled(name):
     assert vars(copy) == vars(error)
 
 
+def test_a_value_that_cannot_be_pickled_becomes_its_text():
+    copy = pickle.loads(pickle.dumps(hs.ParameterError("law", lambda c: 0, "a surface law")))
+    assert "lambda" in copy.value
+    assert copy.path == "law"
+
+
 def test_every_error_of_the_package_can_be_pickled():
     """Also those that other modules define."""
     for module in pkgutil.walk_packages(hs.__path__, "heelstrike."):
@@ -58,6 +64,6 @@ def test_every_error_of_the_package_can_be_pickled():
     for kind in kinds:
         error = kind.__new__(kind)
         error.args = ("a sentence",)
-        error.path, error.line = "ground.k", 7
+        error.path, error.line, error.value = "ground.k", 7, None
         copy = pickle.loads(pickle.dumps(error))
         assert (type(copy), copy.path, copy.line, str(copy)) == (kind, "ground.k", 7, "a sentence")

@@ -166,6 +166,14 @@ REFUSED = {
         "range[0] should be smaller than range[1] in joint",
     ),
     "range exchanged": (mjcf(f"<joint range='2 1'/>{MASS}"), "is '2 1'; give the lower end first"),
+    "short keyframe": (
+        mjcf(f"<freejoint/>{MASS}", "<keyframe><key name='home' qpos='1 2'/></keyframe>"),
+        "keyframe 'home' has 2 values of qpos; allowed: 7",
+    ),
+    "keyframe called as an unnamed one": (
+        mjcf(HINGE, "<keyframe><key name='key1' qpos='1'/><key qpos='2'/></keyframe>"),
+        "two keyframes are called 'key1'",
+    ),
     "control range exchanged": (
         mjcf(HINGE, "<actuator><motor joint='j' ctrlrange='1 -1'/></actuator>"),
         "the ctrlrange of the actuator of 'j' is '1 -1'",

@@ -143,7 +143,7 @@ def operations(law: Law) -> object:
     """Return the equation of a normal or friction law as plain data, without parameter values."""
     clamped = not (isinstance(law, NormalLaw) and law.adhesive)
     found = trace_law(law).graph
-    return [law.memory_size, clamped, _sizes(law), found.operations, found.outputs]
+    return [law.memory_size, clamped, _order(law), found.operations, found.outputs]
 
 
 def surface_operations(law: SurfaceLaw) -> object:
@@ -169,7 +169,12 @@ def surface_operations(law: SurfaceLaw) -> object:
     inputs = column(state, list(symbols.values()))
     found = graph(inputs, ca.vertcat(*(ca.densify(ca.vec(answer)) for answer in answers)))
     kind = [law.memory_size, law.accelerates, law.implicit, None if rule is None else vars(rule)]
-    return [kind, names, sizes, found.operations, found.outputs]
+    return [kind, names, sizes, _order(law), found.operations, found.outputs]
+
+
+def _order(law: Law | SurfaceLaw) -> list[list[object]]:
+    """Return names and sizes of the parameters in order, by which the graph refers to them."""
+    return [[name, size] for name, size in _sizes(law).items()]
 
 
 def _run(name: str, equation: Callable[..., Any], state: State, symbols: Mapping[str, SX]) -> Any:

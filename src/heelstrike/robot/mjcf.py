@@ -16,7 +16,7 @@ from heelstrike.robot.mjcf_checks import refuse_impossible, warn_unmodelled
 from heelstrike.robot.mjcf_compile import compile_mjcf
 from heelstrike.robot.mjcf_model import ADDED, ModelJoint, build_model, joints_of, placement
 from heelstrike.robot.mjcf_shapes import read_shapes
-from heelstrike.robot.robot import Robot
+from heelstrike.robot.robot import Robot, first_duplicate
 from heelstrike.robot.xml import RobotFile
 
 
@@ -35,7 +35,7 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     robot = replace(robot, shapes=read_shapes(file, compiled, carriers))
     q0 = _q_of(robot, mj, joints, mj.qpos0)
     robot = with_actuators(file, robot, mj, joints, actuators, q0)
-    return replace(robot, poses=_poses(robot, mj, joints))
+    return replace(robot, poses=_poses(file, robot, mj, joints))
 
 
 def _check_base(file: RobotFile, mj: mujoco.MjModel, base: str) -> None:
@@ -72,12 +72,14 @@ def _quaternion(wxyz: np.ndarray) -> np.ndarray:
     return wxyz[[1, 2, 3, 0]] / length if length > 1e-12 else np.array([0.0, 0.0, 0.0, 1.0])
 
 
-def _poses(robot: Robot, mj: mujoco.MjModel, joints: list[ModelJoint]) -> dict[str, np.ndarray]:
+def _poses(
+    file: RobotFile, robot: Robot, mj: mujoco.MjModel, joints: list[ModelJoint]
+) -> dict[str, np.ndarray]:
     """Return the keyframes by name, and "zero": joints at zero, a free base as drawn."""
-    poses = {
-        mj.key(k).name or f"key{k}": _q_of(robot, mj, joints, mj.key_qpos[k])
-        for k in range(mj.nkey)
-    }
+    names = [mj.key(k).name or f"key{k}" for k in range(mj.nkey)]
+    if (twice := first_duplicate(names)) is not None:
+        file.fail(f"two keyframes are called '{twice}'", value=twice, remedy="name each of them")
+    poses = {name: _q_of(robot, mj, joints, mj.key_qpos[k]) for k, name in enumerate(names)}
     zero, drawn = robot.neutral, _q_of(robot, mj, joints, mj.qpos0)
     for joint in robot.joints:
         if joint.kind == "free":

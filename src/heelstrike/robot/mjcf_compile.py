@@ -9,6 +9,7 @@ spheres, which the compiler places where the meshes were.
 from __future__ import annotations
 
 import re
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ from heelstrike.robot.mesh import MeshFile
 from heelstrike.robot.mjcf_files import ReferencedFiles
 from heelstrike.robot.xml import RobotFile
 
+HANDLER = threading.Lock()
+"""Held while MuJoCo's warnings are caught."""
 ERRORS = (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError)
 """Errors that MuJoCo raises about a file."""
 
@@ -65,7 +68,13 @@ def compile_mjcf(file: RobotFile, root: Element) -> Compiled:
         spec.compiler.fusestatic = False  # links that are fixed to a body stay frames
         spec.compiler.discardvisual = False
         spec.compiler.LRopt.mode = mujoco.mjtLRMode.mjLRMODE_NONE  # of muscles, which are left out
+        sizes = {key.name: len(key.qpos) for key in spec.keys}  # compiling pads them
         model = spec.compile()
+    for name, size in sizes.items():
+        if size not in (0, model.nq):
+            file.fail(
+                f"keyframe '{name}' has {size} values of qpos", value=size, allowed=str(model.nq)
+            )
     kept = {geom.id: record for geom, record in zip(spec.geoms, geoms, strict=True)}
     return Compiled(spec, model, kept, meshes)
 
@@ -127,7 +136,7 @@ def _set_aside_geoms(
 
 
 def _delete_unneeded_assets(spec: mujoco.MjSpec, meshes: dict[str, MeshFile]) -> None:
-    """Delete textures, height fields, skins, and the files of meshes that no geom uses."""
+    """Delete textures, height fields, skins, sensors, and the files of meshes that no geom uses."""
     used = {geom.meshname for geom in spec.geoms}
     for site in spec.sites:
         if site.meshname in meshes:
@@ -137,7 +146,7 @@ def _delete_unneeded_assets(spec: mujoco.MjSpec, meshes: dict[str, MeshFile]) ->
     for light in spec.lights:
         light.texture = ""
     unused = [mesh for mesh in spec.meshes if mesh.name in meshes and mesh.name not in used]
-    for element in [*spec.textures, *spec.hfields, *spec.skins, *unused]:
+    for element in [*spec.textures, *spec.hfields, *spec.skins, *spec.sensors, *unused]:
         spec.delete(element)
 
 
@@ -159,6 +168,7 @@ def _messages(file: RobotFile) -> Iterator[None]:
 
     Without a handler of its own MuJoCo would write its warnings to MUJOCO_LOG.TXT.
     """
+    HANDLER.acquire()  # MuJoCo has one handler for all threads
     previous = mujoco.get_mju_user_warning()
     messages: list[str] = []
     mujoco.set_mju_user_warning(messages.append)
@@ -173,9 +183,10 @@ def _messages(file: RobotFile) -> Iterator[None]:
         line = re.search(r"\bline (\d+)", where)
         file.fail(
             f"MuJoCo reports: {re.sub('^(XML )?(Error: )+', '', first)}{where}",
-            line=int(line[1]) if line else None,
+            line=(int(line[1]) or None) if line else None,  # 0: somewhere in an included file
         )
     finally:
         mujoco.set_mju_user_warning(previous)
+        HANDLER.release()
     for message in dict.fromkeys(messages):
         file.warn(f"MuJoCo warns: {message}")

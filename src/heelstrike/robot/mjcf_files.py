@@ -23,7 +23,9 @@ COUNTS = {
     )),
     "hfield": ("nrow", "ncol"),
     "mesh": ("params",),
-    "general": ("actdim",),
+    "general": ("actdim", "nsample"),
+    **{kind: ("nsample",) for kind in ("motor", "position", "velocity", "intvelocity", "damper")},
+    "numeric": ("size",),
 }  # fmt: skip
 """Attributes with counts, by element."""
 REFUSED = ("flexcomp", "flex")

@@ -94,9 +94,8 @@ def _joint(mj: Any, body: Any, robot: Robot, joint: Joint) -> None:
     if joint.kind == "free":
         if joint.parent != WORLD or joint.translation.any():
             raise HeelstrikeError(f"MuJoCo has no free joint inside a tree, as '{joint.name}' is")
-        body.add_freejoint(name=joint.name)
-        return
-    if joint.kind == "spherical":
+        kind, axis = mj.mjtJoint.mjJNT_FREE, np.array([0.0, 0.0, 1.0])
+    elif joint.kind == "spherical":
         kind, axis = mj.mjtJoint.mjJNT_BALL, np.array([0.0, 0.0, 1.0])
     elif joint.kind in KINDS:
         kind, axis = getattr(mj.mjtJoint, KINDS[joint.kind]), joint.axis
