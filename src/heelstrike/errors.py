@@ -12,6 +12,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+FEW = 3
+"""Largest number of choices that are all listed beside the nearest one."""
+
 
 def sentence(problem: str, allowed: str | None = None, remedy: str | None = None) -> str:
     """Return the text of an error: the problem, what is allowed, and what to do.
@@ -105,6 +108,8 @@ class UnknownNameError(HeelstrikeError):
         self.nearest = nearest(str(name), self.choices)
         listed = f"{plural or kind + 's'}: {', '.join(self.choices) or 'none'}"
         hint = f"did you mean '{self.nearest}'?" if self.nearest else listed
+        if self.nearest and len(self.choices) <= FEW:
+            hint = f"{hint} {listed}"
         missing = f"{owner} has no {kind} '{name}'" if owner else f"no {kind} '{name}'"
         super().__init__(missing, path=path or None, value=name, remedy=hint)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import heelstrike as hs
 from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
 from heelstrike.record.dataset import dataset
@@ -163,3 +164,14 @@ def test_recording_of_a_later_format_raises_an_error(tmp_path):
     run.save(tmp_path / "run.nc")
     with pytest.raises(HeelstrikeError, match=r"has format 99, .* up to 1"):
         Recording.load(tmp_path / "run.nc")
+
+
+@pytest.mark.parametrize("points", ["all", [["box", [0.0, 0.0, -0.05], 0.01]]])
+def test_the_robot_of_a_file_has_the_contact_points_of_the_run(points, tmp_path):
+    robot = hs.load("box", points=points, edge_points=1 if points == "all" else 0)
+    run = hs.Simulator(hs.Scene(robot, hs.Plane())).run(steps=2)
+    run.save(tmp_path / "run.nc")
+    again = hs.Recording.load(tmp_path / "run.nc").robot
+    assert [(p.body, p.radius) for p in again.points] == [(p.body, p.radius) for p in robot.points]
+    for one, other in zip(again.points, robot.points, strict=True):
+        assert np.array_equal(one.position, other.position)

@@ -264,3 +264,10 @@ def test_examples_of_docstrings_run(documented, tmp_path, monkeypatch):
     (examples,) = finder.find(documented, documented.__qualname__, globs=names)
     assert len(examples.examples) > 2
     assert doctest.DocTestRunner().run(examples).failed == 0
+
+
+def test_robot_scene_and_simulator_show_themselves_in_a_line():
+    sim = hs.Simulator(hs.Scene(hs.load("hoap1"), hs.Plane(name="ground")), dt=1e-3)
+    assert repr(sim.robot) == "<Robot hoap1: 20 joints, free base, 5 kg, 8 points>"
+    assert repr(sim.scene) == "<Scene of hoap1 on ground: 8 contact pairs>"
+    assert repr(sim) == "<Simulator of hoap1: 1 world(s), dt 0.001 s, symplectic, float64 on cpu>"

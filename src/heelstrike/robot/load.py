@@ -65,9 +65,12 @@ def load(
             value=root.tag,
             remedy="a URDF starts with <robot>, an MJCF with <mujoco>",
         )
-    robot = replace(robot, name=robot.name or path.stem, source=_source(source, base, package_dirs))
+    robot = replace(robot, name=robot.name or path.stem)
     _check(file, robot)
     robot = with_contact_points(robot, points, edge_points)
+    named = points if isinstance(points, str) else _listed(robot)
+    origin = _source(source, base, package_dirs) | {"points": named, "edge_points": edge_points}
+    robot = replace(robot, source=origin)
     for message in file.warnings:
         warnings.warn(f"{path.name}: {message}", HeelstrikeWarning, stacklevel=2)
     return robot
@@ -106,7 +109,20 @@ def reload(source: Mapping[str, Any]) -> Robot:
         return combine({key: reload(part) for key, part in source["parts"].items()})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeelstrikeWarning)
-        return load(source["file"], base=source["base"], package_dirs=source["package_dirs"])
+        return load(
+            source["file"],
+            base=source["base"],
+            points=source.get("points", "feet"),
+            package_dirs=source["package_dirs"],
+            edge_points=source.get("edge_points", 0),
+        )
+
+
+def _listed(robot: Robot) -> list[list[Any]]:
+    """Return the contact points as the argument `points` of `load` takes them."""
+    return [
+        [robot.bodies[p.body].name, list(map(float, p.position)), p.radius] for p in robot.points
+    ]
 
 
 def _source(

@@ -143,7 +143,7 @@ class Frame:
     translation: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Robot:
     """A robot: a tree of joints and bodies with motors, contact points, poses and shapes.
 
@@ -208,6 +208,11 @@ class Robot:
             elif joint.kind in ("continuous", "planar"):
                 q[joint.q_slice.stop - 2] = 1.0
         return q
+
+    def __repr__(self) -> str:
+        free = sum(joint.kind == "free" for joint in self.joints)
+        joints = f"{len(self.joints) - free} joints" + (", free base" if free else "")
+        return f"<Robot {self.name}: {joints}, {self.mass:.4g} kg, {len(self.points)} points>"
 
     def pose(self, name: str) -> np.ndarray:
         """Return a copy of the configuration q of a named pose."""

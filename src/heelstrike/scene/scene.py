@@ -118,6 +118,10 @@ class Scene:
                 remedy="attach a surface to a body, such as hs.Box(body='l_foot', ...)",
             )
 
+    def __repr__(self) -> str:
+        names = ", ".join(surface.name for surface in self.surfaces) or "no surface"
+        return f"<Scene of {self.robot.name} on {names}: {len(self.pairs)} contact pairs>"
+
     @property
     def laws(self) -> dict[str, SurfaceLaw]:
         """Laws of surfaces by name, and of bodies by key."""

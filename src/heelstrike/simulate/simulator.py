@@ -106,6 +106,12 @@ class Simulator:
 
     # properties
 
+    def __repr__(self) -> str:
+        return (
+            f"<Simulator of {self.robot.name}: {self.worlds} world(s), dt {self.dt[0]:g} s, "
+            f"{self.plan.integrator}, {self.dtype} on {self.device}>"
+        )
+
     @property
     def worlds(self) -> int:
         """Number of worlds."""
