@@ -4,6 +4,7 @@ The oracle is the sentence that each file must produce; those of MJCF that begin
 reports" are MuJoCo's own.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import mujoco
@@ -421,3 +422,18 @@ def test_suffix_does_not_matter(tmp_path):
         robot = load(tmp_path / name)
         assert robot.gravity == 1
         assert robot.mass == pytest.approx(1000 / 6)
+
+
+def test_loading_in_threads_keeps_the_users_handler_of_mujoco_warnings():
+    """MuJoCo has one handler for the process; each load borrows it and gives it back."""
+    own: list[str] = []
+    previous = mujoco.get_mju_user_warning()
+    handler = own.append
+    mujoco.set_mju_user_warning(handler)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            robots = list(pool.map(load, ["hoap1", "cube", "box", "biped14"] * 2))
+        assert mujoco.get_mju_user_warning() == handler
+    finally:
+        mujoco.set_mju_user_warning(previous)
+    assert [robot.name for robot in robots] == ["hoap1", "cube", "box", "biped14"] * 2

@@ -27,7 +27,7 @@ from heelstrike.robot.mjcf_files import ReferencedFiles
 from heelstrike.robot.xml import RobotFile
 
 HANDLER = threading.Lock()
-"""Held while MuJoCo's warnings are caught."""
+"""Held while MuJoCo's warnings are caught: it has one handler for all threads."""
 ERRORS = (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError)
 """Errors that MuJoCo raises about a file."""
 
@@ -60,7 +60,7 @@ def compile_mjcf(file: RobotFile, root: Element) -> Compiled:
     """Return the compiled model of a file whose root element was parsed."""
     referenced = ReferencedFiles(file)
     referenced.check(root)
-    with _messages(file):
+    with HANDLER, _messages(file):
         spec = _parse(file, referenced.found)
         meshes = _mesh_files(file, spec, {path.parent for path in referenced.found.values()})
         geoms = _set_aside_geoms(file, spec, meshes)
@@ -168,7 +168,6 @@ def _messages(file: RobotFile) -> Iterator[None]:
 
     Without a handler of its own MuJoCo would write its warnings to MUJOCO_LOG.TXT.
     """
-    HANDLER.acquire()  # MuJoCo has one handler for all threads
     previous = mujoco.get_mju_user_warning()
     messages: list[str] = []
     mujoco.set_mju_user_warning(messages.append)
@@ -187,6 +186,5 @@ def _messages(file: RobotFile) -> Iterator[None]:
         )
     finally:
         mujoco.set_mju_user_warning(previous)
-        HANDLER.release()
     for message in dict.fromkeys(messages):
         file.warn(f"MuJoCo warns: {message}")
