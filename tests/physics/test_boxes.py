@@ -5,8 +5,7 @@ turn nothing); momentum, which two bodies without gravity keep whatever law acts
 two equal bodies that meet along a line swap or share.
 
 Cubes have the same inertia about every axis, so that the step keeps their angular momentum to
-rounding while they turn freely, and what is lost is lost at the contact. Boxes of a stack are a
-little wider than the cubes: corners that lie exactly on an edge are not inside.
+rounding while they turn freely, and what is lost is lost at the contact.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
+from benchmarks.tower import HALF, WIDTH, heaped, tower
 from heelstrike.scene.surfaces import FACES
 
 G = 9.81
-WIDTH, MASS, INERTIA = 0.1048, 0.37, 8.1e-4
-HALF = WIDTH / 2
+MASS, INERTIA = 0.37, 8.1e-4
 SQUARE = [(x, y) for x in (-HALF, HALF) for y in (-HALF, HALF)]
 HOLD = hs.Coulomb(mu_s=0.8, mu_k=0.6)
 LAWS = {
@@ -237,40 +236,6 @@ def test_head_on_collision():
     assert np.allclose(other[:, 0] / MASS, 0.25 + 0.75 * e, atol=1e-6)
 
 
-class Neighbours(hs.Scene):
-    """Cubes numbered from below, of which only neighbours can touch, and the first the ground."""
-
-    @property
-    def pairs(self):
-        return [pair for pair in super().pairs if self._near(pair)]
-
-    def _near(self, pair):
-        up = pair.point.position[2] > 0
-        carrier = -1 if pair.carrier is None else pair.carrier
-        return carrier == pair.point.body + (1 if up else -1)
-
-
-def stacked(ground, *laws):
-    """A cube for every law, with a box of it that is a little wider: corners of each touch the
-    boxes of those above and below.
-    """
-    corners = [(x, y, z) for x, y in SQUARE for z in (-HALF, HALF)]
-    parts = {f"cube{k}": cube(*corners) for k in range(len(laws))}
-    size, faces = (1.1 * WIDTH, 1.1 * WIDTH, WIDTH), ("+z", "-z")
-    boxes = [
-        hs.Box(law, key, body=f"{key}/cube", size=size, faces=faces)
-        for key, law in zip(parts, laws, strict=True)
-    ]
-    return Neighbours(hs.combine(parts), hs.Plane(ground, "ground"), *boxes)
-
-
-def heaped(cubes):
-    """Not quite above one another, each a nanometre inside what is below it."""
-    heights = [(2 * k + 1) * HALF - (k + 1) * 1e-9 for k in range(cubes)]
-    offsets = [(0.002 * (k % 2), 0.001 * (k % 3)) for k in range(cubes)]
-    return np.concatenate([[*o, z, 0, 0, 0, 1] for o, z in zip(offsets, heights, strict=True)])
-
-
 def carried(data):
     """By the ground at the end [N]."""
     normal = data.normal_force.isel(world=0, time=-1)
@@ -281,7 +246,7 @@ def carried(data):
 def test_cube_on_cube(law):
     """For 2 s, corners of either on the box of the other; the ground carries both."""
     start = heaped(2)
-    sim = hs.Simulator(stacked(*3 * [LAWS[law]]))
+    sim = hs.Simulator(tower(*3 * [LAWS[law]]))
     data = sim.run(2.0, q0=start, record=("q", "v", "normal_force")).data
     # explicit springs still rock
     calm = law != "explicit"
@@ -304,7 +269,7 @@ def crept(data):
 def test_three_cubes_on_three_laws():
     """Rigid ground, a membrane and springs between: they stand, and none creeps."""
     laws = [LAWS[law] for law in ("rigid", "micro-macro", "implicit", "rigid")]
-    data = hs.Simulator(stacked(*laws)).run(2.0, q0=heaped(3), record=STACK).data
+    data = hs.Simulator(tower(*laws)).run(2.0, q0=heaped(3), record=STACK).data
     assert carried(data) == pytest.approx(3 * MASS * G, rel=1e-9)
     assert np.abs(data.q.values[0, -1] - data.q.values[0, 1000]).max() < 1e-9
     assert np.abs(data.v.values[0, -1]).max() < 1e-9
@@ -315,7 +280,7 @@ def test_three_cubes_on_three_laws():
 @pytest.mark.parametrize("law", ["rigid", "micro-macro", "implicit"])
 def test_ten_cubes(law):
     """Stand for 10 s; the ground carries all. -s prints the drift."""
-    sim = hs.Simulator(stacked(*11 * [LAWS[law]]))
+    sim = hs.Simulator(tower(*11 * [LAWS[law]]))
     data = sim.run(10.0, q0=heaped(10), record=STACK).data
     place = data.q.values[0].reshape(-1, 10, 7)[..., :3]
     drift = [np.abs(place[step] - place[-1]).max() for step in (0, 1000)]

@@ -42,15 +42,20 @@ def add_floor(mj: Any, spec: Any) -> None:
 
 
 class Peer:
-    """MuJoCo with the same file, on a plane, at rest."""
+    """MuJoCo with the same file, on a plane, at rest; `edits` are those of `mujoco_model`."""
 
-    def __init__(self, source: str | os.PathLike[str], robot: Robot) -> None:
+    def __init__(
+        self,
+        source: str | os.PathLike[str],
+        robot: Robot,
+        *edits: Callable[[Any, Any], None],
+    ) -> None:
         def name_joints(mj: Any, spec: Any) -> None:
             for joint in spec.joints:
                 joint.name = joint.name or robot.joints[0].name  # a free joint may have none
 
         mj = self._mj = module()
-        self.model, self.data = mujoco_model(source, add_floor, name_joints)
+        self.model, self.data = mujoco_model(source, add_floor, name_joints, *edits)
         self.dt = float(self.model.opt.timestep)
         self.robot, self.contacts = robot, len(robot.points)
         self.step = partial(mj.mj_step, self.model, self.data)

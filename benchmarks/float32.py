@@ -1,0 +1,123 @@
+"""Contact forces in float32 against float64, a step from the same state, for every coupled law.
+
+    python -m benchmarks.float32 [--json FILE] [--quick] [--robots g1 ...]
+
+hoap1, and of HEELSTRIKE_DATA/robots G1 and ANYmal C, with contact points on the whole body
+(whole_body.py), settle after a drop of up to 2 cm, sway at 0.3 m/s and fall with any orientation.
+Float64 makes the states: at several times of such runs the whole state, memory of the solver
+included, is rounded to float32, and both make a step from there. The error is the difference of the
+net force on a body that touches in either of them, over the robot's weight.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import heelstrike as hs
+from benchmarks.command import keep, parser
+from benchmarks.whole_body import LAWS, Faller, faller, swaying, tumbling
+
+ROBOTS = ("hoap1", "g1", "anymal_c")
+WORLDS, TIMES = 32, 8
+"""States of each kind are their product."""
+BETWEEN = {"settling": 0.05, "swaying": 0.05, "falling": 0.1}
+"""Time between two states that are compared [s]."""
+QUICK_LAWS = ("Rigid", "FeedbackLinearized", "Elastic, implicit")
+ALLOWED = 1e-3
+"""Error that 99 of 100 bodies may have."""
+
+
+def main() -> None:
+    made = parser(__doc__, "few points of hoap1, three laws, few states")
+    made.add_argument("--robots", nargs="+", choices=ROBOTS, help="some of the robots")
+    options = made.parse_args()
+    warnings.simplefilter("ignore")
+    robots = options.robots or (ROBOTS[:1] if options.quick else ROBOTS)
+    if not os.environ.get("HEELSTRIKE_DATA") and set(robots) != {"hoap1"}:
+        raise SystemExit("set HEELSTRIKE_DATA to the folder that has robots/g1.xml")
+    console = Console()
+    result: dict[str, Any] = {"rows": {}}
+    for name in robots:
+        thrown = faller(name, few=options.quick)
+        for law in QUICK_LAWS if options.quick else LAWS:
+            with console.status(f"{name}, {law}"):
+                found = errors(thrown, LAWS[law], TIMES // 2 if options.quick else TIMES)
+            result["rows"][f"{name}, {law}"] = {kind: spread(off) for kind, off in found.items()}
+            whole = np.concatenate(list(found.values()))
+            result["rows"][f"{name}, {law}"]["all"] = spread(whole)
+    show(console, result["rows"])
+    keep(result, options.json)
+
+
+def errors(
+    thrown: Faller, law: hs.SurfaceLaw, times: int = TIMES, worlds: int = WORLDS
+) -> dict[str, np.ndarray]:
+    """Return the errors of all forces, over the weight, by kind of motion."""
+    robot = thrown.robot
+    exact, single = (thrown.simulator(law, worlds, dtype) for dtype in ("float64", "float32"))
+    for sim in (exact, single):
+        sim.compile(record=["body_force"])  # one program for stepping and for observing
+    starts = {
+        "settling": swaying(robot, worlds, drop=0.02, speed=0.0),
+        "swaying": swaying(robot, worlds, drop=0.0, speed=0.3),
+        "falling": tumbling(robot, worlds),
+    }
+    found = {}
+    for kind, (q0, v0) in starts.items():
+        exact.reset(q0=q0, v0=v0)
+        single.reset(q0=q0, v0=v0)
+        steps = round(BETWEEN[kind] / thrown.dt)
+        off = [compared(exact, single, steps) for _ in range(times)]
+        found[kind] = np.concatenate(off) / (robot.mass * robot.gravity)
+    return found
+
+
+def compared(exact: hs.Simulator, single: hs.Simulator, steps: int) -> np.ndarray:
+    """Advance the float64 worlds, and return the differences of the forces [N] on all bodies that
+    touch, in a step from where they are.
+    """
+    exact.run(steps=steps, record=["body_force"], every=steps, progress=False)
+    for name in exact.state:
+        single.state[name] = exact.state[name]
+        exact.state[name] = single.state[name]  # rounded: both start from the same numbers
+    one, other = (sim.observe("body_force")["body_force"].astype(float) for sim in (exact, single))
+    touching = (one != 0).any(axis=-1) | (other != 0).any(axis=-1)
+    return np.linalg.norm(other - one, axis=-1)[touching]
+
+
+def spread(errors: np.ndarray) -> dict[str, float]:
+    """Return the number of errors, their median, 99th percentile and largest."""
+    if not len(errors):
+        return {"count": 0, **dict.fromkeys(("median", "99th percentile", "largest"), np.nan)}
+    return {
+        "count": len(errors),
+        "median": float(np.median(errors)),
+        "99th percentile": float(np.percentile(errors, 99)),
+        "largest": float(errors.max()),
+    }
+
+
+def show(console: Console, rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
+    """Print median, 99th percentile and largest error, by robot, law and kind of motion."""
+    kinds = list(next(iter(rows.values())))
+    title = "force of a body, float32 against float64, over the weight: median / 99 % / largest"
+    table = Table("", *kinds, f"99 % below {ALLOWED:g}", title=title)
+    for name, row in rows.items():
+        cells = []
+        for kind in kinds:
+            found = row[kind]
+            named = (found["median"], found["99th percentile"], found["largest"])
+            cells.append(" / ".join(f"{value:.0e}" for value in named))
+        table.add_row(name, *cells, "yes" if row["all"]["99th percentile"] < ALLOWED else "no")
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()
