@@ -19,14 +19,22 @@ class Cycle:
 
     limit: int
     until: bool
-    calls: tuple[Call | Cycle, ...]
+    calls: Plan
 
 
-Plan = tuple[Call | Cycle, ...]
+@dataclass(frozen=True)
+class Branch:
+    """Calls that are made if the function of `test` answers that a lane needs them."""
+
+    test: Call
+    calls: Plan
+
+
+Plan = tuple[Call | Cycle | Branch, ...]
 
 
 class Entry:
-    """Emits the entry: passes of tiles, steps, functions, and the rounds of loops."""
+    """Emits the entry: passes of tiles, steps, functions, rounds of loops, and guards."""
 
     def __init__(
         self, name: str, ports: list[str], recorded: set[str], frame_bytes: int, tiles: int
@@ -117,7 +125,7 @@ class Entry:
         return self.labels
 
     def _calls(self, plan: Plan) -> None:
-        """Each call, or loop, for all tiles of the pass before the next."""
+        """Each call, loop or guard, for all tiles of the pass before the next."""
         for entry in plan:
             n = self._new()
             before = self._current_label()
@@ -142,10 +150,12 @@ class Entry:
     def _current_label(self) -> str:
         return next(line for line in reversed(self.lines) if line.endswith(":"))[:-1]
 
-    def _work(self, entry: Call | Cycle, tile: str, frame: str, counter: str) -> str:
-        """One tile's call or loop; returns the last call's answer."""
+    def _work(self, entry: Call | Cycle | Branch, tile: str, frame: str, counter: str) -> str:
+        """One tile's call, loop or guard; returns the last call's answer."""
         if isinstance(entry, Call):
             return self._call(entry, tile, frame, counter)
+        if isinstance(entry, Branch):
+            return self._branch(entry, tile, frame, counter)
         n = self._new()
         before = self._current_label()
         self.lines += [
@@ -165,6 +175,18 @@ class Entry:
             f"  br i1 %goes.on{n}, label %round{n}, label %rounds.over{n}",
             f"rounds.over{n}:",
         ]
+        return "false"
+
+    def _branch(self, entry: Branch, tile: str, frame: str, counter: str) -> str:
+        needed = self._call(entry.test, tile, frame, counter)
+        n = self._new()
+        self.lines += [
+            f"  br i1 {needed}, label %needed{n}, label %skipped{n}",
+            f"needed{n}:",
+        ]
+        for inner in entry.calls:
+            self._work(inner, tile, frame, counter)
+        self.lines += [f"  br label %skipped{n}", f"skipped{n}:"]
         return "false"
 
     def _call(self, call: Call, tile: str, frame: str, counter: str) -> str:

@@ -12,7 +12,23 @@ from dataclasses import dataclass
 
 from heelstrike.ir.code import PackedCode, Place, Port, Straight
 
-Group = tuple[Straight, ...]
+
+@dataclass(frozen=True)
+class GuardTest:
+    """Test whether a lane needs a guard: the last work before its branch."""
+
+    need: Place
+
+    @property
+    def reads(self) -> tuple[Place, ...]:
+        return (self.need,)
+
+    @property
+    def writes(self) -> tuple[Place, ...]:
+        return ()
+
+
+Group = tuple[Straight | GuardTest, ...]
 """Items that share an LLVM function."""
 
 
@@ -26,7 +42,7 @@ class ScratchFrame:
 
 
 def scratch_frame(parts: Sequence[Sequence[Group]], arrays: Sequence[Port]) -> ScratchFrame:
-    """Return the frame of a program from its parts: a function each, or all functions of a loop."""
+    """Return the frame of a program; a part is a function, or all functions of a loop or guard."""
     runs = _runs(parts, _crossing(parts))
     slots: dict[Place, int] = {}
     free: dict[int, list[int]] = {len(run): [] for run in runs}  # by length
@@ -58,18 +74,17 @@ Lives = dict[tuple[Place, ...], tuple[int, int]]
 def _runs(parts: Sequence[Sequence[Group]], crossing: dict[Place, tuple[int, int]]) -> Lives:
     """Return places that lie side by side, and their first and last part.
 
-    Places that a packed block writes as one vector form a run; any other place is alone.
+    Places that a packed block writes as one vector form a run; any other place is alone. Variables
+    may be in several vectors: the first one forms the run.
     """
-    vectors = {
-        places[0]: places
-        for part in parts
-        for group in part
-        for item in group
-        if isinstance(item, PackedCode)
-        for places in item.written
-        if all(place in crossing for place in places)
-    }
-    inside = {place for places in vectors.values() for place in places}
+    items = (item for part in parts for group in part for item in group)
+    written = [p for item in items if isinstance(item, PackedCode) for p in item.written]
+    vectors: dict[Place, tuple[Place, ...]] = {}
+    inside: set[Place] = set()
+    for places in written:
+        if crossing.keys() >= set(places) and inside.isdisjoint(places):
+            vectors[places[0]] = places
+            inside.update(places)
     runs = {}
     for place in crossing:
         if place in vectors or place not in inside:

@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from heelstrike.codegen.frame import Group, ScratchFrame
+from heelstrike.codegen.frame import Group, GuardTest, ScratchFrame
 from heelstrike.codegen.lanes import Lanes
 from heelstrike.codegen.operations import BlockEmitter
 from heelstrike.codegen.values import Places, Values
@@ -31,14 +31,15 @@ PARALLEL_SUMS = 4
 class FunctionEmitter(Values):
     """Emits the body of `i1 f(ptr frame, i64 counter, ptr port, ...)`.
 
-    The function returns whether a lane goes on, which only the end of a loop's round uses.
+    The function returns an answer: at the end of a loop's round whether a lane goes on, before a
+    guard whether a lane needs it.
     """
 
     def __init__(
         self, lanes: Lanes, frame: ScratchFrame, constants: Mapping[str, np.ndarray]
     ) -> None:
         super().__init__(lanes, frame, constants)
-        self.goes_on = "false"
+        self.answer = "false"
 
     def emit(self, group: Group) -> None:
         for item in group:
@@ -53,15 +54,21 @@ class FunctionEmitter(Values):
                     self._advance(item)
                 case Commit():
                     self._commit(item)
+                case GuardTest():
+                    needed = self.lanes.compare("une", self.load(item.need), self.lanes.const(0.0))
+                    self.answer = self.lanes.any(needed)
 
     def _code(self, code: Code) -> None:
         block = BlockEmitter(self.lanes, code.graph, code.reads, self.load)
         block.run()
+        assigned = set(code.writes) & set(code.reads)
+        block.load_before_store(place in assigned for place in code.reads)
         copies = []
         for place, i in zip(code.writes, code.graph.outputs, strict=True):
             operation = code.graph.operations[i]
-            if operation.code == INPUT:
-                copies.append((place, code.reads[operation.operands[0]]))
+            source = code.reads[operation.operands[0]] if operation.code == INPUT else None
+            if source is not None and source not in assigned:
+                copies.append((place, source))
             else:
                 self.store(block.value(i), place)
         for places, sources in self.chunks(copies):
@@ -70,6 +77,8 @@ class FunctionEmitter(Values):
     def _packed(self, item: PackedCode) -> None:
         block = BlockEmitter(self.lanes.beside(item.width), item.graph, item.read, self.load_all)
         block.run()
+        assigned = set(item.writes) & set(item.reads)
+        block.load_before_store(not assigned.isdisjoint(places) for places in item.read)
         for places, operation in zip(item.written, item.graph.outputs, strict=True):
             self.store_all(block.value(operation), places)
 
@@ -131,7 +140,7 @@ class FunctionEmitter(Values):
             self.store(b.select(over, rounds, counted), item.rounds)
         ends = b.either(over, b.compare("une", finishes, zero))
         self.store(b.select(ends, b.const(1.0), zero), item.done[0])
-        self.goes_on = b.any(b.invert(ends))
+        self.answer = b.any(b.invert(ends))
 
     def _commit(self, item: Commit) -> None:
         b, zero = self.lanes, self.lanes.const(0.0)

@@ -14,13 +14,14 @@ import numpy as np
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.registers import WORLD_REGISTERS, gpu_attributes
 from heelstrike.codegen.cuda.world_kernel import WorldKernel
-from heelstrike.codegen.entry import Call, Cycle, Entry, Plan
-from heelstrike.codegen.frame import Group, ScratchFrame, scratch_frame
+from heelstrike.codegen.entry import Branch, Call, Cycle, Entry, Plan
+from heelstrike.codegen.frame import Group, GuardTest, ScratchFrame, scratch_frame
 from heelstrike.codegen.function import FunctionEmitter
 from heelstrike.codegen.lanes import Lanes
+from heelstrike.codegen.passes.guards import without_guards
 from heelstrike.codegen.passes.packing import MAX_WIDTH, pack
 from heelstrike.codegen.real import Real
-from heelstrike.ir.code import Item, Repeat, TracedProgram
+from heelstrike.ir.code import Guard, Item, Repeat, TracedProgram
 
 FUNCTION_SIZE = 1500
 """Operations after which a new LLVM function begins: LLVM's time grows faster than the function."""
@@ -60,14 +61,22 @@ class Module:
 
 
 def emit(
-    program: TracedProgram, width: int, real: Real, gpu: bool = False, fast: bool = False
+    program: TracedProgram,
+    width: int,
+    real: Real,
+    gpu: bool = False,
+    fast: bool = False,
+    guards: bool = True,
 ) -> Module:
     """Return the LLVM IR of a program, for lanes of a CPU or for a GPU with a thread per world.
 
     On a GPU a tile is the 32 worlds of a warp. `fast` lets LLVM reorder and approximate: the bits
-    then depend on the target.
+    then depend on the target. Without `guards` their bodies are always executed; the bits are the
+    same.
     """
     items = [program.step, program.record]
+    if not guards:
+        items = [without_guards(part) for part in items]
     if width == 1 and not gpu:
         items = [pack(part) for part in items]
     phases = [_grouped(part) for part in items]
@@ -104,19 +113,26 @@ def emit(
 
 def _size(items: Sequence[Item]) -> int:
     """Return the number of operations; the body of a loop counts once."""
-    return sum(_size(x.body) if isinstance(x, Repeat) else x.size for x in items)
+    return sum(_size(x.body) if isinstance(x, Repeat | Guard) else x.size for x in items)
 
 
-Grouped = list["Group | tuple[Repeat, Grouped]"]
+Grouped = list["Group | tuple[Repeat, Grouped] | tuple[Guard, Group, Grouped]"]
 
 
 def _grouped(items: Sequence[Item]) -> Grouped:
-    """Group consecutive items that share an LLVM function; loops have groups of their own."""
+    """Group consecutive items that share an LLVM function; loops have groups of their own.
+
+    A guard has groups of its own too. The group before it ends with its test.
+    """
     entries: Grouped = []
     size = FUNCTION_SIZE + 1
     for item in items:
         if isinstance(item, Repeat):
             entries.append((item, _grouped(item.body)))
+            size = FUNCTION_SIZE + 1
+        elif isinstance(item, Guard):
+            before = entries.pop() if size <= FUNCTION_SIZE else ()
+            entries.append((item, (*before, GuardTest(item.need)), _grouped(item.body)))
             size = FUNCTION_SIZE + 1
         elif size + item.size > FUNCTION_SIZE:
             entries.append((item,))
@@ -128,10 +144,12 @@ def _grouped(items: Sequence[Item]) -> Grouped:
 
 
 def _functions(entry: object) -> list[Group]:
-    """Return the groups of an entry: one, or all of a loop."""
+    """Return the groups of an entry: one, or all of a loop or guard."""
     assert isinstance(entry, tuple)
     if isinstance(entry[0], Repeat):
         return [group for inner in entry[1] for group in _functions(inner)]
+    if isinstance(entry[0], Guard):
+        return [entry[1], *(group for inner in entry[2] for group in _functions(inner))]
     return [entry]
 
 
@@ -150,20 +168,25 @@ class _ModuleEmitter:
     def plan(self, entries: Grouped) -> Plan:
         return tuple(self._entry(entry) for entry in entries)
 
-    def _entry(self, entry: object) -> Call | Cycle:
+    def _entry(self, entry: object) -> Call | Cycle | Branch:
         assert isinstance(entry, tuple)
         if isinstance(entry[0], Repeat):
             return Cycle(entry[0].limit, entry[0].until, self.plan(entry[1]))
+        if isinstance(entry[0], Guard):
+            return Branch(self._call(entry[1]), self.plan(entry[2]))
+        return self._call(entry)
+
+    def _call(self, group: Group) -> Call:
         lanes = self.lanes()
         emitter = FunctionEmitter(lanes, self.frame, self.program.constants)
-        emitter.emit(entry)
+        emitter.emit(group)
         self.intrinsics |= lanes.intrinsics
         number = len(self.texts)
         pointers = ", ".join(f"ptr noalias {name}" for name in ("%frame", *emitter.ports.values()))
         body = "\n".join(lanes.lines)
         self.texts.append(
             f'define internal i1 @"{self.program.name}.{number}"(i64 %counter, {pointers}) #0 {{\n'
-            f"{body}\n  ret i1 {emitter.goes_on}\n}}"
+            f"{body}\n  ret i1 {emitter.answer}\n}}"
         )
         return Call(number, tuple(emitter.ports))
 

@@ -12,7 +12,7 @@ computed:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 from heelstrike.codegen import functions
@@ -74,6 +74,13 @@ class BlockEmitter(Generic[Where]):
         """Emit all operations in order, except those that wait until their value is needed."""
         for i, operation in enumerate(self.operations):
             if operation.code not in LAZY:
+                self.value(i)
+
+    def load_before_store(self, assigned: Iterable[bool]) -> None:
+        """Load those inputs that the block's results overwrite."""
+        wanted = list(assigned)
+        for i, operation in enumerate(self.operations):
+            if operation.code == INPUT and wanted[operation.operands[0]]:
                 self.value(i)
 
     def value(self, i: int) -> str:

@@ -1,4 +1,4 @@
-"""Blocks of a program under construction: straight-line code, and loops of blocks.
+"""Blocks of a program under construction: straight-line code, and loops and guards of blocks.
 
 A block's tag says as data what it computes and for which limb. The tag decides how blocks are
 packed (codegen/passes/packing.py) and spread over a GPU's warps (codegen/cuda).
@@ -63,5 +63,15 @@ class LoopBlock:
     advance: Advance
 
 
-Statement: TypeAlias = "Block | LoopBlock | Lookup"
+@dataclass
+class GuardBlock:
+    """Traced statements that are executed only if a lane needs them."""
+
+    name: str
+    need: Place
+    """Value that is not 0 in lanes that need the statements."""
+    statements: list[Statement]
+
+
+Statement: TypeAlias = "Block | LoopBlock | GuardBlock | Lookup"
 """One entry of a program under construction."""

@@ -163,6 +163,19 @@ class Repeat:
 
 
 @dataclass(frozen=True)
+class Guard:
+    """Items that are executed only if a lane has need != 0.
+
+    What they write is read inside the guard only, but for variables, to which each lane with
+    need == 0 writes the values that they have.
+    """
+
+    name: str
+    need: Place
+    body: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
 class Commit:
     """End of a step: memory takes its next values in worlds that have not failed.
 
@@ -190,7 +203,7 @@ class Commit:
 
 Straight = Code | PackedCode | Lookup | Advance | Commit
 """Items of straight-line code."""
-Item = Straight | Repeat
+Item = Straight | Repeat | Guard
 
 
 @dataclass(frozen=True)
@@ -226,7 +239,15 @@ def next_of(memory: str) -> str:
 
 
 def flatten(item: Item) -> tuple[Straight, ...]:
-    """Return the straight-line items of an item: itself, or those of a loop's body."""
-    if isinstance(item, Repeat):
+    """Return the straight-line items of an item: itself, or those of a loop's or guard's body."""
+    if isinstance(item, Repeat | Guard):
         return tuple(x for part in item.body for x in flatten(part))
     return (item,)
+
+
+def reads_of(item: Item) -> set[Place]:
+    """Return the places that an item reads, with those of a loop's or a guard's body."""
+    if isinstance(item, Repeat | Guard):
+        inner = {place for part in item.body for place in reads_of(part)}
+        return inner | {item.need} if isinstance(item, Guard) else inner
+    return set(item.reads)

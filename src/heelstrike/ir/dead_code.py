@@ -1,6 +1,8 @@
 """Dead-code elimination: leave out what neither the outputs nor the next step need.
 
-Work that only outputs need is kept apart from the step, and done in recorded steps alone.
+Work that only outputs need is kept apart from the step, and done in recorded steps alone: after the
+step, when variables have their last values. What an output needs of an earlier value of a variable
+is computed in the step.
 """
 
 from __future__ import annotations
@@ -11,21 +13,22 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.block import Block, LoopBlock, Statement
+from heelstrike.ir.block import SX, Block, GuardBlock, LoopBlock, Statement
 from heelstrike.ir.code import (
     CLOCK,
     FAILED,
     Code,
     Commit,
+    Guard,
     Item,
     Lookup,
     Place,
     Port,
     Repeat,
     TracedProgram,
-    flatten,
     next_of,
     output_of,
+    reads_of,
 )
 from heelstrike.ir.graph import column, graph
 from heelstrike.ir.number import split_numbers
@@ -66,14 +69,7 @@ def without_dead_code(p: Program, outputs: Sequence[str] | None) -> TracedProgra
     own = tuple(port for name, port in p.memories.items() if name not in (CLOCK, FAILED))
     updated = tuple(port for port in own if _is_updated(p, port))
     commit = Commit((p.memories[CLOCK], p.memories[FAILED], *updated), p.failure) if own else None
-    inside: set[Place] = set()
-    while True:
-        step, record = _step_and_record(p, wanted, commit, inside)
-        lacking = _lacking(step, record)
-        if not lacking:
-            break
-        assert not lacking <= inside, lacking
-        inside |= lacking
+    step, record = _step_and_record(p, wanted, commit)
     nexts = [Port(next_of(port.name), port.shape) for port in updated]
     return TracedProgram(
         name=p.name,
@@ -90,17 +86,31 @@ def without_dead_code(p: Program, outputs: Sequence[str] | None) -> TracedProgra
     )
 
 
+Codes = dict[tuple[int, tuple[Place, ...]], Code]
+"""Code of a block that computes some of its results."""
+
+
 def _step_and_record(
-    p: Program, wanted: Sequence[str], commit: Commit | None, inside: set[Place]
+    p: Program, wanted: Sequence[str], commit: Commit | None
 ) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
-    """Return the items of step and record; `inside`: what the record reads of the step's loops."""
-    step: tuple[Item, ...] = ()
-    if commit is not None:
-        needs = Needs(next_of(port.name) for port in commit.memory)
-        needs.add([commit.failure] if commit.failure else [])
-        needs.add(inside)
-        step = tuple(_live(p, p.statements, needs, set()))
-    return step, tuple(_live(p, p.statements, Needs(map(output_of, wanted)), _written(step)))
+    """Return the items of step and record."""
+    codes: Codes = {}
+    inside: set[Place] = set()  # what the record needs of the step besides what the step needs
+    while True:
+        step: tuple[Item, ...] = ()
+        if commit is not None:
+            needs = Needs(next_of(port.name) for port in commit.memory)
+            needs.add([commit.failure] if commit.failure else [])
+            needs.add(inside)
+            step = _Walk(p, needs, set(), codes).items(p.statements)
+        walk = _Walk(p, Needs(map(output_of, wanted)), _written(step), codes)
+        record = walk.items(p.statements)
+        lacking = _lacking(step, record) | walk.early
+        missing = (lacking | walk.final) - inside
+        if not missing:
+            assert not lacking, lacking
+            return step, record
+        inside |= missing
 
 
 def _lacking(step: Sequence[Item], record: Sequence[Item]) -> set[Place]:
@@ -109,58 +119,123 @@ def _lacking(step: Sequence[Item], record: Sequence[Item]) -> set[Place]:
     A loop of the step, which the record does not repeat, must compute them as well.
     """
     made = _written(step) | _written(record)
-    read = {place for item in record for part in flatten(item) for place in part.reads}
+    read = {place for item in record for place in reads_of(item)}
     return {place for place in read - made if place.array is None}
 
 
-def _live(
-    p: Program, statements: Sequence[Statement], needs: Needs, computed: set[Place]
-) -> list[Item]:
-    """Return the needed items in order; `computed` places hold their values already."""
-    kept: list[Item] = []
-    for statement in reversed(statements):
-        found: Item | None
-        if isinstance(statement, Block):
-            found = _code(p, statement, needs, computed)
-        elif isinstance(statement, Lookup):
-            found = _lookup(statement, needs, computed)
-        else:
-            found = _repeat(p, statement, needs, computed)
-        if found is not None:
-            kept.append(found)
-    return kept[::-1]
+class _Walk:
+    """Walk through statements from the last to the first, which keeps those that are needed."""
+
+    def __init__(self, p: Program, needs: Needs, computed: set[Place], codes: Codes) -> None:
+        self.p = p
+        self.needs = needs
+        """Places whose values are needed after the statement that the walk has reached."""
+        self.computed = computed
+        """Places that the step computes; empty in the walk of the step."""
+        self.codes = codes
+        self.later: set[Place] = set()
+        """Variables that the step computes and later statements assign."""
+        self.early: set[Place] = set()
+        """Values that the step must compute: they depend on values that variables lose later."""
+        self.final: set[Place] = set()
+        """Variables whose last values the step must compute."""
+
+    def items(self, statements: Sequence[Statement]) -> tuple[Item, ...]:
+        """Return the needed items in order."""
+        kept: list[Item] = []
+        for statement in reversed(statements):
+            found: Item | None
+            if isinstance(statement, Block):
+                found = self._code(statement)
+            elif isinstance(statement, LoopBlock):
+                found = self._repeat(statement)
+            elif isinstance(statement, GuardBlock):
+                found = self._guard(statement)
+            else:
+                found = self._lookup(statement)
+            if found is not None:
+                kept.append(found)
+        return tuple(kept[::-1])
+
+    def _code(self, block: Block) -> Code | None:
+        results = [(place, e) for place, e in block.results if self._is_needed(place)]
+        assigned = self.p.variables.intersection(place for place, _ in block.results)
+        later = self.later.copy()
+        self.later |= assigned & self.computed
+        if not results:
+            return None
+        writes = tuple(place for place, _ in results)
+        key = id(block), writes
+        if key not in self.codes:
+            self.codes[key] = _code(self.p, block, results)
+        code = self.codes[key]
+        self.needs.places -= assigned.intersection(writes)
+        self.needs.add(code.reads)
+        read = self.p.variables.intersection(code.reads) & self.computed
+        if read & later:
+            self.early.update(place for place in writes if place.array is None)
+        self.final |= read - later
+        return code
+
+    def _lookup(self, item: Lookup) -> Lookup | None:
+        if not any(self._is_needed(place) for place in item.writes):
+            return None
+        self.needs.add(item.reads)
+        return item
+
+    def _repeat(self, loop: LoopBlock) -> Repeat | None:
+        """Keep a loop with all that it carries, and with only those of its other results in need.
+
+        A round needs what the round after it reads of variables before it assigns them.
+        """
+        ends, made = loop.advance.writes, _results(loop.statements)
+        again = bool(ends) and self.computed.issuperset(ends)  # the step makes this loop
+        if again:
+            made = [place for place in made if place.array is not None]
+        if not any(map(self._is_needed, (*ends, *made))):
+            return None
+        self.needs.add(loop.advance.reads)
+        starts_over = {*_results(loop.statements), *ends} - self.p.variables
+        self.computed -= starts_over
+        while True:
+            end = self.p.variables & self.needs.places
+            body = self.items(loop.statements)
+            if self.p.variables & self.needs.places <= end:
+                break
+            self.needs.places |= end
+        if again:
+            _check_repeatable(self.p, loop.name, body)
+        return Repeat(loop.name, (*body, loop.advance), loop.limit, loop.advance.done is not None)
+
+    def _guard(self, guard: GuardBlock) -> Guard | None:
+        after = self.p.variables & self.needs.places  # a skipped guard assigns nothing
+        body = self.items(guard.statements)
+        self.needs.places |= after
+        if not body:
+            return None
+        self.needs.add([guard.need])
+        return Guard(guard.name, guard.need, body)
+
+    def _is_needed(self, place: Place) -> bool:
+        return place in self.needs and place not in self.computed
 
 
-def _code(p: Program, block: Block, needs: Needs, computed: set[Place]) -> Code | None:
-    results = [(place, e) for place, e in block.results if place in needs and place not in computed]
-    if not results:
-        return None
+def _code(p: Program, block: Block, results: Sequence[tuple[Place, SX]]) -> Code:
     expressions = block.resolve(ca.vertcat(*(e for _, e in results)))
     symbols, numbers = split_numbers(ca.symvar(expressions))
     reads = tuple(p.place_of(symbol, block.tag) for symbol in symbols)
-    needs.add(reads)
     operations = graph(column(symbols), expressions, numbers)
     return Code(block.tag, operations, reads, tuple(place for place, _ in results))
 
 
-def _lookup(item: Lookup, needs: Needs, computed: set[Place]) -> Lookup | None:
-    if not any(place in needs and place not in computed for place in item.writes):
-        return None
-    needs.add(item.reads)
-    return item
-
-
-def _repeat(p: Program, loop: LoopBlock, needs: Needs, computed: set[Place]) -> Repeat | None:
-    """Keep a loop with all that it carries, and with only those of its other results in need."""
-    ends, made = loop.advance.writes, _results(loop.statements)
-    if computed.issuperset(ends):  # the step makes this loop
-        made = [place for place in made if place.array is not None]
-    if not any(place in needs and place not in computed for place in (*ends, *made)):
-        return None
-    needs.add(loop.advance.reads)
-    computed.difference_update(_results(loop.statements), ends)  # it starts over
-    body = _live(p, loop.statements, needs, computed)
-    return Repeat(loop.name, (*body, loop.advance), loop.limit, loop.advance.done is not None)
+def _check_repeatable(p: Program, loop: str, body: Sequence[Item]) -> None:
+    """Raise an error if a loop that the record repeats, for an output in it, uses variables."""
+    if any(p.variables & (reads_of(item) | _written([item])) for item in body):
+        raise ProgramError(
+            f"loop '{loop}' of program '{p.name}' has outputs and uses variables",
+            path=loop,
+            remedy="assign to a variable in the loop, and write the output after it",
+        )
 
 
 def _results(statements: Sequence[Statement]) -> list[Place]:
@@ -171,14 +246,16 @@ def _results(statements: Sequence[Statement]) -> list[Place]:
         elif isinstance(statement, Lookup):
             places += statement.writes
         else:
-            places += [*_results(statement.statements), *statement.advance.writes]
+            places += _results(statement.statements)
+            if isinstance(statement, LoopBlock):
+                places += statement.advance.writes
     return places
 
 
 def _written(items: Sequence[Item]) -> set[Place]:
     places: set[Place] = set()
     for item in items:
-        places |= _written(item.body) if isinstance(item, Repeat) else set(item.writes)
+        places |= _written(item.body) if isinstance(item, Repeat | Guard) else set(item.writes)
     return places
 
 

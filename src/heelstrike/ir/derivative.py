@@ -6,7 +6,8 @@
     d.next("x"), d.next_tangent("x")          # symbols: the memory after the step, its tangent
 
 A direction is a world: the lanes carry W directions at once. Loops are differentiated round by
-round, tables by their slopes. A choice by a comparison has the derivative of the branch taken.
+round, tables by their slopes. Tangents of variables are variables. A choice by a comparison has the
+derivative of the branch taken.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.block import SX, Block, BlockTag, LoopBlock, Statement
+from heelstrike.ir.block import SX, Block, BlockTag, GuardBlock, LoopBlock, Statement
 from heelstrike.ir.code import CLOCK, FAILED, Advance, Lookup, Place, Port, next_of
 from heelstrike.ir.number import split_numbers
 from heelstrike.ir.program import Program
@@ -34,7 +35,8 @@ class Derivative:
             tangent = tangent_of(port.name)
             self.program.arrays[tangent] = Port(tangent, port.shape)
         self._tangents: dict[Place, SX] = {}
-        self._carried = _carried(source.statements)
+        self._kept = _carried(source.statements) | source.variables
+        """Places that change: their tangents have places too, even where they are zero."""
 
     def symbol(self, name: str) -> SX:
         """Return a memory or an input of the source as an input of the derivative program."""
@@ -86,6 +88,8 @@ class Derivative:
         if isinstance(statement, Lookup):
             return [statement, self._lookup(statement)]
         body = [x for inner in statement.statements for x in self._statements(inner)]
+        if isinstance(statement, GuardBlock):
+            return [GuardBlock(statement.name, statement.need, body)]
         old = statement.advance
         pairs = [(self._tangent_place(a), self._tangent_place(b)) for a, b in old.carried]
         advance = Advance((*old.carried, *pairs), old.done, old.rounds)
@@ -101,7 +105,7 @@ class Derivative:
         rates = self._rates(values)
         results = [(p, values[i]) for i, (p, _) in enumerate(kept)]
         for i, (place, _) in enumerate(kept):
-            if place.array is None and place not in self._carried and rates[i].is_zero():
+            if place.array is None and place not in self._kept and rates[i].is_zero():
                 self._tangents[place] = SX(0)
                 continue
             results.append((self._tangent_place(place), rates[i]))
@@ -146,7 +150,7 @@ class Derivative:
             tangent = Place(tangent_of(place.array), place.index)
             self._tangents[place] = self._reading(tangent)
             return self._tangents[place]
-        if place in self._carried:
+        if place in self._kept:
             self._tangent_place(place)
             return self._tangents[place]
         return SX(0)
@@ -156,7 +160,9 @@ class Derivative:
         if place.array is not None:
             return Place(tangent_of(place.array), place.index)
         if place not in self._tangents or self._tangents[place].is_zero():
-            self._tangents[place], _ = self.program.new_value("tangent")
+            self._tangents[place], tangent = self.program.new_value("tangent")
+            if place in self.source.variables:
+                self.program.variables.add(tangent)
         return self.program.place_of(self._tangents[place], "derivative")
 
     def _reading(self, place: Place) -> SX:
@@ -174,5 +180,6 @@ def _carried(statements: Sequence[Statement]) -> set[Place]:
     for statement in statements:
         if isinstance(statement, LoopBlock):
             places |= {place for pair in statement.advance.carried for place in pair}
+        if isinstance(statement, LoopBlock | GuardBlock):
             places |= _carried(statement.statements)
     return places

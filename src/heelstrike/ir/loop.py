@@ -33,9 +33,10 @@ from heelstrike.ir.block import SX, Block, BlockTag, LoopBlock
 from heelstrike.ir.code import Advance, Place
 from heelstrike.ir.number import is_number
 from heelstrike.ir.program import Program
+from heelstrike.ir.scope import Scope, both, first_block
 
 
-class Loop:
+class Loop(Scope):
     """A loop under construction."""
 
     def __init__(self, p: Program, name: str, limit: int) -> None:
@@ -43,8 +44,7 @@ class Loop:
             raise ProgramError(
                 f"loop '{name}' has a limit of {limit}", value=limit, allowed="at least one round"
             )
-        self.p = p
-        self.name = name
+        super().__init__(p, name)
         self.limit = limit
         self.start = Block(BlockTag(f"start of {name}"))
         """Block before the loop that computes the first carried values."""
@@ -57,6 +57,7 @@ class Loop:
         self.unfinished: SX | None = None
         """1 in lanes that reached the limit before they were done; None in a counted loop."""
         self._ends: tuple[Place, Place] | None = None  # of done and rounds
+        self._active: SX | None = None
 
     def carry(self, name: str, start: SX) -> SX:
         """Return symbols of values that go from round to round, the first time `start`.
@@ -87,7 +88,7 @@ class Loop:
         if not entry.is_symbolic() or is_number(entry):
             return None
         place = self.p.place_of(entry, self.name)
-        return place if place.array is None else None
+        return place if place.array is None and place not in self.p.variables else None
 
     def until(self, condition: SX) -> None:
         """End a lane's rounds after the one in which the condition holds; inside a block."""
@@ -118,33 +119,50 @@ class Loop:
         source = self.p.symbols_of(name, columns, stride=columns)
         symbols, places = zip(*(self.p.new_value(name) for _ in range(columns)), strict=True)
         results = list(zip(places, source.nonzeros(), strict=True))
-        self.p.statements.append(Block(BlockTag(f"row of {self.name}"), results))
+        self.p.add(Block(BlockTag(f"row of {self.name}"), results))
         return ca.vertcat(*symbols)
 
     def end_when_done(self) -> None:
-        """Carry each lane's number of rounds and whether it is done; before any other value."""
-        done = self.carry("done", SX(0))
+        """Carry each lane's number of rounds and whether it is done; before any other value.
+
+        Lanes that do not need the guard around the loop are done before the first round.
+        """
+        guard = self.guard()
+        needed = guard.active() if guard else None
+        done = self.carry("done", SX(0) if needed is None else ca.logic_not(needed))
         self.rounds = self.carry("rounds", SX(0))
         self.unfinished = 1 - done
         self._ends = self.p.place_of(done, self.name), self.p.place_of(self.rounds, self.name)
 
+    def active(self) -> SX | None:
+        """Return which lanes go on; a block at the start of the round computes it."""
+        outer = self.outer.active() if self.outer else None
+        if self.unfinished is None:
+            return outer
+        if self._active is None:
+            lanes = both(outer, self.unfinished)
+            self._active, block = first_block(self.p, f"lanes of {self.name}", lanes)
+            self.statements.insert(0, block)
+        return self._active
+
     def trace(self) -> Iterator[Loop]:
         """Collect the body of the loop, and add it to the program."""
-        p = self.p
-        outer, p.statements = p.statements, []
-        p.open_loops.append(self)
-        try:
+        with self.collect():
             yield self
-        finally:
-            body, p.statements = p.statements, outer
-            p.open_loops.pop()
         rounds = self._ends[1] if self._ends else None
         carried = sorted(self.carried.items(), key=lambda pair: pair[0].index)
         advance = Advance(tuple(carried), self.done, rounds)
-        p.statements += [self.start, LoopBlock(self.name, self.limit, body, advance)]
+        self.p.add(self.start)
+        self.p.statements.append(LoopBlock(self.name, self.limit, self.statements, advance))
 
     def _check_innermost(self) -> None:
-        if not self.p.open_loops or self.p.open_loops[-1] is not self:
+        innermost = self.p.scopes[-1] if self.p.scopes else None
+        if innermost is not None and innermost.need is not None and self in self.p.scopes:
+            raise ProgramError(
+                f"loop '{self.name}' is used inside guard '{innermost.name}'",
+                remedy="assign to a variable there, and read it after the guard",
+            )
+        if innermost is not self:
             raise ProgramError(
                 f"loop '{self.name}' is not the innermost open loop",
                 remedy="use it in its own `with` statement",

@@ -3,8 +3,8 @@ step.
 
 A block is a piece of straight-line code. `let` ends a value's life as an expression and starts it
 as a symbol, which later blocks read. So each operation belongs to one block, blocks stay small
-enough to compile fast, and they may be spread over a GPU's warps. Loops are in loop.py, tables in
-table.py.
+enough to compile fast, and they may be spread over a GPU's warps. A variable is a value that later
+blocks may change. Loops are in loop.py, guards in guard.py, tables in table.py.
 
     p = Program("fall")
     z, v = p.memory("z", 1), p.memory("v", 1)
@@ -41,10 +41,11 @@ from heelstrike.ir.code import (
     next_of,
 )
 from heelstrike.ir.dead_code import without_dead_code
+from heelstrike.ir.number import split_numbers
 from heelstrike.ir.operations import Counts, count
 
 if TYPE_CHECKING:
-    from heelstrike.ir.loop import Loop
+    from heelstrike.ir.scope import Scope
 
 
 class Program:
@@ -67,13 +68,18 @@ class Program:
         self.constants: dict[str, np.ndarray] = {}
         """Constant tables that loops read row by row."""
         self.statements: list[Statement] = []
-        """Blocks, loops and look-ups in the order of their execution."""
-        self.open_loops: list[Loop] = []
+        """Blocks, loops, guards and look-ups in the order of their execution."""
+        self.scopes: list[Scope] = []
+        """Loops and guards that are open, the innermost last."""
+        self.variables: set[Place] = set()
+        """Places whose values may be assigned."""
         self.failure: Place | None = None
         """Condition of `fail_when`."""
         self._places: dict[int, tuple[Place, SX]] = {}  # symbol's hash -> place, and the symbol
         self._values = 0  # number of slots
         self._open: Block | None = None
+        self._outputs: list[tuple[Place, SX]] = []  # copies of values of the open block
+        self._homes: dict[Place, Scope] = {}  # scopes outside which a value does not exist
 
     # inputs and memory
 
@@ -125,15 +131,14 @@ class Program:
                 such as one for each joint. Blocks that do the same work are packed.
         """
         tag = BlockTag(kind, limb, member)
-        if self._open is not None:
-            raise ProgramError(
-                f"block '{tag}' opened inside block '{self._open.tag}'", remedy="close that first"
-            )
-        self._open = Block(tag)
+        self.check_no_block(f"block '{tag}'")
+        self._open, self._outputs = Block(tag), []
         outputs = dict(self.outputs)
         try:
             yield
-            self.statements.append(self._open)
+            self.add(self._open)
+            if self._outputs:
+                self.add(Block(tag, self._outputs))
         except BaseException:
             self.outputs = outputs  # drop the outputs of a block that failed
             raise
@@ -143,17 +148,14 @@ class Program:
     def let(self, name: str, value: SX) -> SX:
         """Return the matrix with a new symbol for each entry that this block computes.
 
-        Constants and symbols stay as they are.
+        Constants and symbols stay as they are, except that a variable's value is copied.
         """
         block = self.open_block(name)
         value = SX(value)
         entries = []
         for i, entry in enumerate(value.nonzeros()):
-            if not (entry.is_constant() or entry.is_symbolic()):
-                symbol, place = self.new_value(f"{name}_{i}")
-                block.results.append((place, entry))
-                block.lets.append((symbol, entry))
-                entry = symbol
+            if not (entry.is_constant() or entry.is_symbolic()) or self._is_variable(entry):
+                entry = self._defined(block, f"{name}_{i}", entry)[0]
             entries.append(entry)
         return SX(value.sparsity(), ca.vertcat(*entries)) if entries else value
 
@@ -161,12 +163,58 @@ class Program:
         """Apply `let` to a symmetric matrix, of which only the upper triangle is computed."""
         return ca.densify(ca.triu2symm(self.let(name, ca.triu(value))))
 
+    def variable(self, name: str, value: SX) -> SX:
+        """Return a dense matrix of new symbols that hold `value` until `assign` changes them.
+
+        A variable that is declared in a loop or a guard does not exist outside it.
+        """
+        block = self.open_block(name)
+        value = ca.densify(SX(value))
+        symbols = SX.zeros(*value.shape)
+        for i, entry in enumerate(value.nonzeros()):
+            symbols[i], place = self._defined(block, f"{name}_{i}", entry)
+            self.variables.add(place)
+            if self.scopes:
+                self._homes[place] = self.scopes[-1]
+        return symbols
+
+    def assign(self, variable: SX, value: SX) -> None:
+        """Change the values of a variable, or of some of its entries.
+
+        Later blocks read the new values; all expressions of this block read the old ones. Inside a
+        guard, lanes that do not need it keep the old values, and so do lanes that are done with a
+        loop.
+        """
+        block = self.open_block("assign")
+        value = ca.densify(SX(value))
+        if variable.shape != value.shape:
+            raise ProgramError(
+                f"block '{block.tag}' assigns a value of shape {value.shape} to a variable of "
+                f"shape {variable.shape}",
+                value=value.shape,
+                allowed=str(variable.shape),
+            )
+        active = self.scopes[-1].active() if self.scopes else None
+        assigned: dict[Place, SX] = {}
+        for symbol, entry in zip(ca.densify(variable).nonzeros(), value.nonzeros(), strict=True):
+            if not self._is_variable(symbol):
+                raise ProgramError(
+                    f"block '{block.tag}' assigns to '{symbol}', which is not a variable",
+                    value=str(symbol),
+                    remedy="declare it by p.variable(name, value)",
+                )
+            place = self.place_of(symbol, block.tag)
+            self._check_home(place, symbol, block.tag)
+            assigned[place] = entry if active is None else ca.if_else(active, entry, symbol)
+        block.results = [result for result in block.results if result[0] not in assigned]
+        block.results += assigned.items()
+
     def output(self, name: str, value: SX) -> None:
         """Add a column or a matrix of expressions to the results of the program.
 
         Outputs have a name space of their own: a memory `q` and an output `q` are two arrays.
         """
-        block = self.open_block(name)
+        block = self._block_outside_guards(name)
         if name in self.outputs:
             raise ProgramError(
                 f"program '{self.name}' already has an output named '{name}'", value=name
@@ -174,12 +222,18 @@ class Program:
         value = ca.densify(SX(value))
         rows, columns = value.shape
         port = self.outputs[name] = Output(name, (rows,) if columns == 1 else (rows, columns))
-        entries = ca.vec(value.T).nonzeros()  # row by row
-        block.results += [(Place(port.array, i), entry) for i, entry in enumerate(entries)]
+        for i, entry in enumerate(ca.vec(value.T).nonzeros()):  # row by row
+            if self._reads_variable(block, entry):
+                # the output is written after the step, when variables may have other values
+                symbol, place = self.new_value(name)
+                block.results.append((place, entry))
+                self._outputs.append((Place(port.array, i), symbol))
+            else:
+                block.results.append((Place(port.array, i), entry))
 
     def update(self, name: str, value: SX) -> None:
         """Set the values of a memory after this step."""
-        block = self.open_block(name)
+        block = self._block_outside_guards(name)
         if name not in self.memories or name in (CLOCK, FAILED):
             own = [m for m in self.memories if m not in (CLOCK, FAILED)]
             raise ProgramError(
@@ -202,7 +256,7 @@ class Program:
             raise ProgramError(
                 f"no memory '{name}' with entries {start} to {start + len(entries)}", path=name
             )
-        self.open_block(name).results += [
+        self._block_outside_guards(name).results += [
             (Place(next_of(name), start + i), entry) for i, entry in enumerate(entries)
         ]
 
@@ -226,7 +280,7 @@ class Program:
 
     def fail_when(self, condition: SX) -> None:
         """Let a world fail, and stay as it is, in the step in which the condition holds."""
-        block = self.open_block("fail_when")
+        block = self._block_outside_guards("fail_when")
         if self.failure is not None:
             raise ProgramError(
                 "fail_when was called before", remedy="combine the conditions with logic_or"
@@ -247,12 +301,22 @@ class Program:
         codes = [item for item in items if isinstance(item, Code)]
         return sum((count(code.graph.operations) for code in codes), Counts())
 
-    # for loops, tables, derivatives and exports
+    # for loops, guards, tables, derivatives and exports
+
+    def add(self, block: Block) -> None:
+        """Add a block to the statements, if all that it reads exists where it stands."""
+        if self._homes and block.results:
+            expressions = block.resolve(ca.vertcat(*(entry for _, entry in block.results)))
+            for symbol in split_numbers(ca.symvar(expressions))[0]:
+                self._check_home(self.place_of(symbol, block.tag), symbol, block.tag)
+        self.statements.append(block)
 
     def new_value(self, name: str) -> tuple[SX, Place]:
         """Return a new symbol and the slot in which its value will be."""
         place = Place(None, self._values)
         self._values += 1
+        if self.scopes and (guard := self.scopes[-1].guard()) is not None:
+            self._homes[place] = guard
         return self.symbol_at(place, name), place
 
     def symbol_at(self, place: Place, name: str) -> SX:
@@ -295,6 +359,13 @@ class Program:
             )
         return self._open
 
+    def check_no_block(self, what: str) -> None:
+        """Raise an error if a block is open."""
+        if self._open is not None:
+            raise ProgramError(
+                f"{what} opened inside block '{self._open.tag}'", remedy="close that first"
+            )
+
     def check_new(self, name: str) -> None:
         """Raise an error if there is already a port or an array of this name."""
         if any(name in names for names in (self.inputs, self.memories, self.tables, self.arrays)):
@@ -311,8 +382,48 @@ class Program:
         other.inputs = self.inputs | self.memories
         other.tables = dict(self.tables)
         other.constants = dict(self.constants)
+        other.variables = set(self.variables)
         other._places, other._values = dict(self._places), self._values
         return other
+
+    def _block_outside_guards(self, user: str) -> Block:
+        """Return the block that is open; raise an error if it stands in a guard."""
+        block = self.open_block(user)
+        if self.scopes and (guard := self.scopes[-1].guard()) is not None:
+            raise ProgramError(
+                f"'{user}' is set inside guard '{guard.name}', which may be skipped",
+                value=user,
+                remedy="assign to a variable there, and set it after the guard",
+            )
+        return block
+
+    def _defined(self, block: Block, name: str, entry: SX) -> tuple[SX, Place]:
+        """Return a new symbol that a block defines, and its place."""
+        symbol, place = self.new_value(name)
+        block.results.append((place, entry))
+        block.lets.append((symbol, entry))
+        return symbol, place
+
+    def _is_variable(self, entry: SX) -> bool:
+        found = self._places.get(entry.element_hash()) if entry.is_symbolic() else None
+        return found is not None and found[0] in self.variables
+
+    def _reads_variable(self, block: Block, entry: SX) -> bool:
+        if not self.variables:
+            return False
+        return any(self._is_variable(symbol) for symbol in ca.symvar(block.resolve(entry)))
+
+    def _check_home(self, place: Place, symbol: SX, reader: object) -> None:
+        """Raise an error if a value is used outside the scope in which it exists."""
+        home = self._homes.get(place)
+        if home is None or home in self.scopes:
+            return
+        kind = "loop" if home.need is None else "guard"
+        raise ProgramError(
+            f"block '{reader}' uses '{symbol}', which exists only inside {kind} '{home.name}'",
+            value=str(symbol),
+            remedy=f"assign it to a variable that is declared before the {kind}",
+        )
 
     def _accumulate(
         self, name: str, value: SX, initial: float, combine: Callable[[SX, SX], SX]

@@ -40,7 +40,7 @@ class Table:
             _, place = p.new_value("argument")
             results.append((place, SX(x)))
             reads.append(place)
-        p.statements.append(Block(BlockTag(f"argument of {self.port.name}"), results))
+        p.add(Block(BlockTag(f"argument of {self.port.name}"), results))
         values, places = zip(*(p.new_value(self.port.name) for _ in range(columns)), strict=True)
         rates, rate_places = zip(
             *(p.new_value(f"{self.port.name} slope") for _ in range(columns * slopes)), strict=True

@@ -6,12 +6,12 @@ function = export_casadi(program, ["com"])
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import casadi as ca
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.block import SX, Block
+from heelstrike.ir.block import SX, Block, GuardBlock, LoopBlock, Statement
 from heelstrike.ir.code import Place, Port
 from heelstrike.ir.number import split_numbers, value_of
 from heelstrike.ir.program import Program
@@ -22,25 +22,47 @@ def export_casadi(program: Program, outputs: Sequence[str] | None = None) -> ca.
 
     Arguments and results have the program's names, with _ in place of characters that CasADi does
     not accept. Values differ from a kernel's in the last bits, because a kernel fuses a*b + c. Only
-    programs without memory, tables, arrays and loops can be exported.
+    programs without memory, tables, arrays and loops can be exported. What a guard holds is always
+    computed.
     """
     _check_plain(program)
     wanted = _wanted(program, outputs)
-    blocks = [item for item in program.statements if isinstance(item, Block)]
-    entries = {place: entry for block in blocks for place, entry in block.results}
-    results = [_column(program.outputs[name], entries) for name in wanted]
-    if lets := [pair for block in blocks for pair in block.lets]:
-        symbols, meanings = (list(x) for x in zip(*lets, strict=True))
-        results = ca.substitute_inplace(symbols, meanings, results)[1]
-    symbols, numbers = split_numbers(ca.symvar(ca.vertcat(*results)))
-    for symbol in symbols:
-        program.place_of(symbol, "outputs")  # an error if it is not of this program
+    ports = [program.outputs[name] for name in wanted]
+    values: dict[Place, SX] = {}
+    for block in _blocks(program.statements):
+        _compute(program, block, {port.array for port in ports}, values)
+    results = [_column(port, values) for port in ports]
+    _, numbers = split_numbers(ca.symvar(ca.vertcat(*results)))
     results = ca.substitute(results, numbers, [SX(value_of(x)) for x in numbers])
     arguments = [program.input_symbols(name) for name in program.inputs]
-    ports = [program.outputs[name] for name in wanted]
     shaped = [_shaped(result, port) for result, port in zip(results, ports, strict=True)]
     name = _words([program.name])[0]
     return ca.Function(name, arguments, shaped, _words(program.inputs), _words(wanted))
+
+
+def _blocks(statements: Sequence[Statement]) -> Iterator[Block]:
+    """Yield the blocks of a straight-line program, with those of its guards."""
+    for statement in statements:
+        if isinstance(statement, GuardBlock):
+            yield from _blocks(statement.statements)
+        elif isinstance(statement, Block):
+            yield statement
+
+
+def _compute(program: Program, block: Block, outputs: set[str], values: dict[Place, SX]) -> None:
+    """Add a block's lets and wanted outputs, as expressions of the inputs, to the values."""
+    wanted = [(p, e) for p, e in block.results if p.array is None or p.array in outputs]
+    if not wanted:
+        return
+    places, entries = zip(*wanted, strict=True)
+    results = block.resolve(ca.vertcat(*entries))
+    symbols, _ = split_numbers(ca.symvar(results))
+    read = [(symbol, program.place_of(symbol, block.tag)) for symbol in symbols]
+    known = [(symbol, values[place]) for symbol, place in read if place in values]
+    if known:
+        old, new = (ca.vertcat(*x) for x in zip(*known, strict=True))
+        results = ca.substitute(results, old, new)
+    values.update(zip(places, ca.densify(results).nonzeros(), strict=True))
 
 
 def _column(port: Port, values: Mapping[Place, SX]) -> SX:
@@ -59,7 +81,7 @@ def _check_plain(program: Program) -> None:
         "memory": program.memories,
         "tables": program.tables,
         "arrays": program.arrays,
-        "loops": [item for item in program.statements if not isinstance(item, Block)],
+        "loops": _loops(program.statements),
     }
     if found := [kind for kind, parts in kinds.items() if parts]:
         raise ProgramError(
@@ -67,6 +89,16 @@ def _check_plain(program: Program) -> None:
             allowed="straight-line programs",
             remedy="export it as .hs or C",
         )
+
+
+def _loops(statements: Sequence[Statement]) -> list[LoopBlock]:
+    found: list[LoopBlock] = []
+    for statement in statements:
+        if isinstance(statement, GuardBlock):
+            found += _loops(statement.statements)
+        elif isinstance(statement, LoopBlock):
+            found.append(statement)
+    return found
 
 
 def _wanted(program: Program, outputs: Sequence[str] | None) -> list[str]:

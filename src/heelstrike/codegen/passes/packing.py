@@ -15,7 +15,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 
-from heelstrike.ir.code import Code, Item, PackedCode, Place, Repeat, flatten
+from heelstrike.ir.code import Code, Guard, Item, PackedCode, Place, Repeat, flatten, reads_of
 from heelstrike.ir.graph import Graph, if_else_operand
 from heelstrike.ir.operations import CONST, INPUT, Operation
 
@@ -47,6 +47,9 @@ def _pack(items: Sequence[Item], sets: LimbSets) -> tuple[Item, ...]:
         item = left.pop(0)
         if isinstance(item, Repeat):
             result.append(Repeat(item.name, _pack(item.body, sets), item.limit, item.until))
+            continue
+        if isinstance(item, Guard):
+            result.append(Guard(item.name, item.need, _pack(item.body, sets)))
             continue
         found = _pack_with_later(item, left, sets) if isinstance(item, Code) else None
         if found is None:
@@ -192,8 +195,8 @@ class _Touched:
         self.written: set[Place] = set()
 
     def add(self, item: Item) -> None:
+        self.read |= reads_of(item)
         for part in flatten(item):
-            self.read.update(part.reads)
             self.written.update(part.writes)
 
     def conflicts(self, code: Code) -> bool:
