@@ -416,8 +416,15 @@ def recorded(memory):
             loop.next(n, n / 2 + v[0] * 1e-3)
             loop.until(ca.fabs(n) < 0.1)
     with p.block("later"):
+        p.output("same block", 2 * v)
         p.assign(last, last + v[0])
         p.assign(v, v + 1)
+    with counted(p, "rounds", 3) as rounds:
+        carried = rounds.carry("carried", v[0])
+        with p.block("rounds"):
+            p.assign(w, w + carried)  # in a loop of the step
+            p.assign(v, v + carried)
+            rounds.next(carried, carried / 2)
     with p.block("end"):
         if memory:
             p.update("x", v)
@@ -442,7 +449,7 @@ def test_outputs_read_variables_as_they_were(width):
             assert np.array_equal(bits(batch.output(name)[:, 0]), bits(value)), name
 
 
-@pytest.mark.parametrize("name", ["early", "through", "w", "n", "v", "last", "rounds"])
+@pytest.mark.parametrize("name", ["early", "same block", "through", "w", "n", "v", "last"])
 def test_each_output_alone(name):
     x = RNG.normal(size=(5, 2))
     direct = compiled(recorded(memory=False))(x=x)
