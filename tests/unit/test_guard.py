@@ -8,11 +8,14 @@ memory, which computes everything in the order in which it is written.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import casadi as ca
 import numpy as np
 import pytest
 
 from heelstrike.codegen.cpu import object_code
+from heelstrike.codegen.cuda.ptx import make_ptx
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.llvm import emit
 from heelstrike.codegen.passes.guards import without_guards
@@ -301,6 +304,18 @@ def test_a_skipped_guard_costs_no_function_and_reads_no_slot():
     text = emit(limbs().trace(), 8, real_type("float64")).text
     assert text.count("label %needed") == 3
     assert "label %needed" not in emit(limbs().trace(), 8, FLOAT32, guards=False).text
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_gpus_kernel_with_a_thread_per_world_branches(dtype):
+    """Each thread tests its own need; LLVM verifies the kernel and emits PTX."""
+    text = make_ptx(limbs(), dtype=dtype, mapping="world").text
+    entry = text[text.index(".entry") :].splitlines()
+    calls = [i for i, line in enumerate(entry) if "call.uni" in line]
+    jumps = [i for i, line in enumerate(entry) if "@%p" in line and "bra" in line]
+    assert len(calls) == 7  # three tests, three bodies, the end
+    # each test's call is followed by a jump over the next call
+    assert sum(any(a < jump < b for jump in jumps) for a, b in pairwise(calls)) == 3
 
 
 def sine_step(v, w):
