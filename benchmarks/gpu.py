@@ -6,7 +6,7 @@
 `prepare` writes PTX, inputs and the CPU's results; `run` loads them, so the machine with the GPU
 needs neither CasADi nor Pinocchio. The load is G1 of HEELSTRIKE_DATA (else hoap1) on a
 spring-damper floor, 65,536 worlds; and one small program for each kind: memory, failure, loops,
-counted loops, tables.
+counted loops, tables, and variables under guards.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from heelstrike.runtime.cuda.kernel import CudaBatch, CudaKernel, Ptx
 WORLDS = 65_536
 CHECKED = 256
 STEPS = 100
+LIMBS = ("standing", "guards")
+"""Cases with limbs, which also run with a warp per limb and are timed."""
 
 
 def main() -> None:
@@ -47,6 +49,7 @@ def prepare(folder: Path) -> None:
     from benchmarks.ground import inputs, standing
     from heelstrike.codegen.cuda.ptx import make_ptx
     from heelstrike.robot import load
+    from tests.guarded import guarded_sweep, guarded_values
     from tests.unit.test_rollout import oscillator, points, roots, runaway, tables
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -67,10 +70,11 @@ def prepare(folder: Path) -> None:
         "loop": (roots(), {"a": rng.uniform(0.5, 1e4, (CHECKED, 1))}, 1),
         "counted loop": (points(), {"x": rng.normal(size=(CHECKED, 3))}, 3),
         "tables": (tables(), looked_up, 1),
+        "guards": (guarded_sweep(), guarded_values(CHECKED), STEPS),
     }
     for name, (program, values, steps) in cases.items():
         for dtype, math in (("float32", "exact"), ("float32", "fast"), ("float64", "exact")):
-            for mapping in ("world", "part") if name == "standing" else ("world",):
+            for mapping in ("world", "part") if name in LIMBS else ("world",):
                 ptx = make_ptx(program, dtype=dtype, math=math, mapping=mapping)
                 write_case(folder / f"{name}-{mapping}-{dtype}-{math}", ptx, program, values, steps)
     print(f"{folder}: {len(list(folder.glob('*.ptx')))} programs")
@@ -103,7 +107,7 @@ def run(folder: Path) -> dict[str, Any]:
         row |= {"registers": kernel.registers, "local_bytes": kernel.local_bytes}
         row |= compare(kernel, values, steps)
         row |= shared_with_others(kernel, values) if path.stem.startswith("memory") else {}
-        if path.stem.startswith("standing"):
+        if path.stem.startswith(LIMBS):
             row |= speed(kernel, values)
         rows[path.stem] = row
         print(path.stem, json.dumps(row), flush=True)

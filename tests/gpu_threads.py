@@ -44,7 +44,10 @@ class ThreadBatch(Batch):
         self.block = WARP * self.plan.warps * slices
         self._here = threading.local()
         self._barrier = threading.Barrier(len(self.threads))
+        self._warps = [threading.Barrier(LANES) for _ in warps]
         self._cast: dict[int, int] = {}
+        self.votes: dict[tuple[int, int], int] = {}
+        """Number of votes of each thread for and against a branch."""
         self._engine, self._kernel = self._compile(_for_cpu(text, self.plan.values * WARP * slices))
 
     def run(self, steps: int = 1, every: int = 1, threads: int = 1) -> None:
@@ -72,6 +75,16 @@ class ThreadBatch(Batch):
         self._barrier.wait()
         return found
 
+    def _warp_vote(self, mask: int, holds: int) -> int:
+        warp = self._here.tid // WARP
+        lanes = range(WARP * warp, WARP * warp + LANES)
+        self._cast[self._here.tid] = holds & 1
+        self._warps[warp].wait()
+        found = int(any(self._cast[tid] for tid in lanes))
+        self.votes[self._here.tid, found] = self.votes.get((self._here.tid, found), 0) + 1
+        self._warps[warp].wait()
+        return found
+
     def _compile(self, text: str) -> tuple[llvm.ExecutionEngine, object]:
         self._calls = {
             "heelstrike_thread": ctypes.CFUNCTYPE(ctypes.c_int)(lambda: self._here.tid),
@@ -79,6 +92,9 @@ class ThreadBatch(Batch):
             "heelstrike_size": ctypes.CFUNCTYPE(ctypes.c_int)(lambda: self.block),
             "heelstrike_barrier": ctypes.CFUNCTYPE(None)(lambda: self._barrier.wait() and None),
             "heelstrike_vote": ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(self._vote),
+            "heelstrike_warp_vote": ctypes.CFUNCTYPE(ctypes.c_uint8, ctypes.c_int, ctypes.c_uint8)(
+                self._warp_vote
+            ),
         }
         for name, call in self._calls.items():
             llvm.add_symbol(name, ctypes.cast(call, ctypes.c_void_p).value)
@@ -106,6 +122,7 @@ def _for_cpu(text: str, values: int) -> str:
         (r"llvm\.nvvm\.read\.ptx\.sreg\.tid\.x", "heelstrike_thread"),
         (r"llvm\.nvvm\.read\.ptx\.sreg\.ctaid\.x", "heelstrike_block"),
         (r"llvm\.nvvm\.read\.ptx\.sreg\.ntid\.x", "heelstrike_size"),
+        (r"llvm\.nvvm\.vote\.any\.sync", "heelstrike_warp_vote"),
         (r"llvm\.nvvm\.barrier0\.or", "heelstrike_vote"),
         (r"llvm\.nvvm\.barrier0", "heelstrike_barrier"),
         (r"ptx_kernel ", ""),

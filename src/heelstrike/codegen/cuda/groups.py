@@ -9,12 +9,11 @@ same few instructions. So the servo of a robot takes the code of one joint, not 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from heelstrike.codegen.cuda.limbs import Places
-from heelstrike.codegen.passes.packing import pack_blocks
+from heelstrike.codegen.cuda.units import Places, Unit, are_independent, pack_unit
 from heelstrike.ir.block import BlockTag
-from heelstrike.ir.code import Advance, Code, PackedCode, Place, TracedProgram, next_of
+from heelstrike.ir.code import Advance, Code, Place, TracedProgram, next_of
 
 MIN_MEMBERS = 12
 """Members of a strided group, at least; fewer are left to their limbs."""
@@ -32,12 +31,15 @@ class Groups:
     def __init__(
         self,
         program: TracedProgram,
-        warp_groups: Sequence[Sequence[PackedCode]],
-        strided: Sequence[Sequence[PackedCode]],
+        warp_groups: Sequence[Sequence[Unit]],
+        strided: Sequence[Sequence[Unit]],
         ends: Sequence[Advance],
+        position: Mapping[int, int],
     ) -> None:
         """Group blocks; the last warp group is the root block, `ends` are those of the loops."""
         self.program, self.ends = program, ends
+        self.position = dict(position)
+        """Number of each block in the order of the program, by the block's identity."""
         self.units = [*warp_groups, *strided]
         self.root = len(warp_groups) - 1
         """Number of warp groups, and index of the root block."""
@@ -46,6 +48,9 @@ class Groups:
         """Index of the warp group that hosts the root block."""
         self.sizes = [group[0].width for group in self.units]
         self.group = {id(unit): k for k, group in enumerate(self.units) for unit in group}
+        written = Counter(p for group in self.units for unit in group for p in unit.writes)
+        self.variables = {place for place, count in written.items() if count > 1}
+        """Places that several blocks write."""
         self.written: list[dict[Places, None]] = [  # ordered: the same PTX text in every process
             {w: None for unit in group for w in unit.written} for group in self.units
         ]
@@ -66,11 +71,10 @@ class Groups:
         self.memory = [
             [
                 (tuple(Place(nexts[str(p.array)], p.index) for p in w), w)
-                for unit in group
-                for w in unit.written
+                for w in written
                 if w[0].array in nexts
             ]
-            for group in self.units
+            for written in self.written
         ]
         """Memory that each group updates, and its next values."""
 
@@ -80,20 +84,20 @@ class Groups:
         return [
             [
                 (tuple(before[place] for place in w), w)
-                for unit in group
-                for w in unit.written
+                for w in dict.fromkeys(w for unit in group for w in unit.written)
                 if before.keys() >= set(w)
             ]
             for group in self.units
         ]
 
-    def add(self, unit: PackedCode, group: int) -> None:
-        """Add a block to a group."""
+    def add(self, unit: Unit, group: int, position: int) -> None:
+        """Add a unit to a group; `position` is that of its blocks in the program."""
         self.group[id(unit)] = group
         self.written[group] |= dict.fromkeys(unit.written)
+        self.position |= {id(code): position for code in unit.codes}
 
 
-def strided_groups(codes: Sequence[Code]) -> list[list[PackedCode]]:
+def strided_groups(codes: Sequence[Code]) -> list[list[Unit]]:
     """Return the packed blocks of each strided group.
 
     Blocks of the same members are in one group, whatever their kinds.
@@ -104,7 +108,7 @@ def strided_groups(codes: Sequence[Code]) -> list[list[PackedCode]]:
         if code.tag.member is not None:
             kinds.setdefault((code.tag.kind, seen[code.tag]), []).append(code)
             seen[code.tag] += 1
-    made: dict[tuple[int | None, ...], list[PackedCode]] = {}
+    made: dict[tuple[int | None, ...], list[Unit]] = {}
     for own in kinds.values():
         for alike, unit in _packed(own):
             members = tuple(code.tag.member for code in alike)
@@ -112,7 +116,7 @@ def strided_groups(codes: Sequence[Code]) -> list[list[PackedCode]]:
     return list(made.values())
 
 
-def _packed(codes: Sequence[Code]) -> Iterator[tuple[list[Code], PackedCode]]:
+def _packed(codes: Sequence[Code]) -> Iterator[tuple[list[Code], Unit]]:
     """Yield blocks of one kind that can share their instructions, and the same packed."""
     left = list(codes)
     while left:
@@ -121,16 +125,16 @@ def _packed(codes: Sequence[Code]) -> Iterator[tuple[list[Code], PackedCode]]:
         left = [code for code in left if id(code) not in taken]
         of_one_limb = len({code.limb for code in own}) == 1 and own[0].limb
         least = 2 if of_one_limb and own[0].size >= MIN_SIZE else MIN_MEMBERS
-        if len(own) >= least and (unit := pack_blocks(own)) is not None and _can_be_strided(unit):
+        if len(own) >= least and (unit := pack_unit(own)) is not None and _can_be_strided(unit):
             yield own, unit
 
 
 def _can_be_packed(a: Code, b: Code) -> bool:
-    return len(a.writes) == len(b.writes) and pack_blocks([a, b]) is not None
+    return pack_unit([a, b]) is not None
 
 
-def _can_be_strided(unit: PackedCode) -> bool:
+def _can_be_strided(unit: Unit) -> bool:
     """Return whether members are independent, and read and write one array at a time."""
     tuples = (*unit.read, *unit.written)
     one_array = all(len({place.array for place in places}) == 1 for places in tuples)
-    return one_array and set(unit.writes).isdisjoint(unit.reads)
+    return one_array and are_independent(unit.codes)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from heelstrike.codegen.cuda.limbs import Places
-from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
+from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables, cell
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.schedule import Schedule
+from heelstrike.codegen.cuda.units import Places, pack_unit
 from heelstrike.codegen.cuda.warp_group_code import BARRIER, WarpGroupEmitter
-from heelstrike.codegen.passes.packing import pack_blocks
 from heelstrike.codegen.real import Real
-from heelstrike.ir.code import Code, TracedProgram
+from heelstrike.ir.code import Code, TracedProgram, flatten
 
 
 def emit_limb_kernel(program: TracedProgram, plan: Schedule, real: Real, fast: bool) -> str:
@@ -73,10 +72,10 @@ def _step(program: TracedProgram, emitter: WarpGroupEmitter, outputs: set[str]) 
 
 
 def _record(program: TracedProgram, root: MemberEmitter) -> None:
-    """Emit the work that only the outputs need."""
-    for item in program.record:
-        assert isinstance(item, Code)
-        if (unit := pack_blocks([item])) is not None:
+    """Emit the work that only the outputs need, whether a guard needs it or not."""
+    for code in (x for item in program.record for x in flatten(item)):
+        assert isinstance(code, Code)
+        if (unit := pack_unit([code])) is not None:
             root.unit(unit)
 
 
@@ -115,6 +114,8 @@ def _head(
         if own:
             count = plan.rows(group) * plan.width(group)
             lines.append(f"  %local{group} = alloca [{count} x {real.name}], align 16")
+    for group, values in enumerate(plan.cells[: len(plan.sizes)]):
+        lines += [f"  {cell(group, k)} = alloca {real.name}" for k in values.values()]
     lines += _pointers(len(ports))
     firsts = [sum(plan.sizes[:group]) for group in range(len(plan.sizes))]
     for group, first in enumerate(firsts):

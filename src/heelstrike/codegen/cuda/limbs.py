@@ -2,10 +2,11 @@
 
 A block's tag names its limb. A limb that exchanges values with only one other, or with several that
 exchange values among themselves, gets a warp; a hand and its fingers share one. The blocks between
-the limbs form the root block. A block without a limb joins the limb that it exchanges values with,
-if there is exactly one, else the root block. Limbs whose blocks can be packed, such as a left and a
-right arm, form a warp group: its warps run the same code, so that the GPU fetches half the
-instructions. Where constants and places differ, each warp has its own.
+the limbs form the root block. A block without a limb joins the limb whose guard it decides on, or
+the limb that it exchanges values with, if there is exactly one, else the root block. Limbs whose
+blocks can be packed, such as a left and a right arm, form a warp group: its warps run the same
+code, so that the GPU fetches half the instructions. Where constants and places differ, each warp
+has its own.
 """
 
 from __future__ import annotations
@@ -14,14 +15,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from heelstrike.codegen.passes.packing import pack_blocks
-from heelstrike.ir.code import Code, PackedCode, Place, next_of
+from heelstrike.codegen.cuda.units import Unit, are_independent, needs_of, pack_unit
+from heelstrike.ir.code import Code, Place, next_of
 
 ROOT = -1
 """Number in place of a limb's for blocks of the root block."""
-
-Places = tuple[Place, ...]
-"""Location of a value of a group: one place for each member."""
 
 
 def limbs(codes: Sequence[Code], carried: Mapping[Place, Place], nexts: set[str]) -> dict[int, int]:
@@ -34,6 +32,7 @@ def limbs(codes: Sequence[Code], carried: Mapping[Place, Place], nexts: set[str]
     """
     known = _number_of_limbs(codes)
     limb_of = {id(code): known[code.limb] for code in codes if code.limb}
+    limb_of |= _limbs_of_needs(codes, limb_of)
     made = {place for code in codes for place in code.writes}
 
     def touched(code: Code) -> set[Place]:
@@ -66,13 +65,27 @@ def limbs(codes: Sequence[Code], carried: Mapping[Place, Place], nexts: set[str]
     return {id(code): limb_of.get(id(code), ROOT) for code in codes}
 
 
-def warp_groups(blocks: Mapping[int, Sequence[Code]]) -> list[list[PackedCode]]:
-    """Return the packed blocks of each warp group, from the blocks of each limb.
+def _limbs_of_needs(codes: Sequence[Code], limb_of: Mapping[int, int]) -> dict[int, int]:
+    """Return the limb of each block without one that computes the need of one limb's guards."""
+    guarded: dict[Place, set[int | None]] = {}
+    for code in codes:
+        for need in needs_of(code):
+            guarded.setdefault(need, set()).add(limb_of.get(id(code)))
+    found = {}
+    for code in codes:
+        own = set().union(*(guarded.get(place, {None}) for place in code.writes))
+        if id(code) not in limb_of and len(own) == 1 and (limb := own.pop()) is not None:
+            found[id(code)] = limb
+    return found
+
+
+def warp_groups(blocks: Mapping[int, Sequence[Code]]) -> list[list[Unit]]:
+    """Return the units of each warp group, from the blocks of each limb.
 
     The root block comes last.
     """
     found: list[list[int]] = []
-    made: list[list[PackedCode]] = []
+    made: list[list[Unit]] = []
     for limb in sorted(set(blocks) - {ROOT}):
         for k, group in enumerate(found):
             if (packed := _pack_limbs([blocks[x] for x in (*group, limb)])) is not None:
@@ -88,15 +101,13 @@ def warp_groups(blocks: Mapping[int, Sequence[Code]]) -> list[list[PackedCode]]:
     return [*made, root]
 
 
-def _pack_limbs(limbs: Sequence[Sequence[Code]]) -> list[PackedCode] | None:
+def _pack_limbs(limbs: Sequence[Sequence[Code]]) -> list[Unit] | None:
     """Return the limbs' blocks packed one by one; None if they differ."""
     if len({len(own) for own in limbs}) > 1:
         return None
     units = []
     for codes in zip(*limbs, strict=True):
-        if len({len(code.writes) for code in codes}) > 1 or (unit := pack_blocks(codes)) is None:
-            return None
-        if len(codes) > 1 and not set(unit.reads).isdisjoint(unit.writes):
+        if not are_independent(codes) or (unit := pack_unit(codes)) is None:
             return None
         units.append(unit)
     own = {places for unit in units for places in unit.written}
@@ -115,12 +126,14 @@ def _number_of_limbs(codes: Sequence[Code]) -> dict[str, int]:
     limb from the one before.
     """
     named = [(code.limb, code) for code in codes if code.limb]
-    writer = {place: limb for limb, code in named for place in code.writes}
+    writers: dict[Place, set[str]] = {}
+    for limb, code in named:
+        for place in code.writes:
+            writers.setdefault(place, set()).add(limb)
     neighbours: dict[str, set[str]] = {limb: set() for limb, _ in named}
     for limb, code in named:
-        for place in code.reads:
-            other = writer.get(place, limb)
-            if other != limb:
+        for place in (*code.reads, *code.writes):
+            for other in writers.get(place, set()) - {limb}:
                 neighbours[limb].add(other)
                 neighbours[other].add(limb)
     sizes = Counter[str]()

@@ -1,24 +1,33 @@
 """Code of one member of a group: all members run it, each with its own values.
 
 A value stays in registers. One that another warp reads goes through shared memory, one that a
-member of a strided group needs in a later phase through its thread's local memory. Constants and
-places that differ from member to member are found by the member's number. The operations are those
-of a thread per world, and so are the bits.
+member of a strided group needs in a later phase through its thread's local memory, one that a
+branch changes through a cell of its own (variables.py). Constants and places that differ from
+member to member are found by the member's number. The operations are those of a thread per world,
+and so are the bits.
+
+Units under a guard are in a branch that a warp takes if one of its worlds needs them. What a branch
+loaded or computed is unknown after it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
-from heelstrike.codegen.cuda.limbs import Places
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.schedule import Schedule
+from heelstrike.codegen.cuda.units import Places, Unit
 from heelstrike.codegen.lanes import Lanes
 from heelstrike.codegen.operations import BlockEmitter
 from heelstrike.codegen.real import Real
-from heelstrike.ir.code import PackedCode, Place
+from heelstrike.ir.code import Place
 from heelstrike.ir.operations import INPUT
+
+
+def cell(group: int, number: int) -> str:
+    """Return the name of the cell of a warp group's value that branches change."""
+    return f"%cell{group}.{number}"
 
 
 class MemberTables:
@@ -81,7 +90,7 @@ class MemberEmitter:
     """Emits blocks for a member of a group."""
 
     def __init__(
-        self, lanes: MemberLanes, plan: Schedule, ports: dict[str, str], group: int
+        self, lanes: MemberLanes, plan: Schedule, ports: dict[str, str], group: int, label: str
     ) -> None:
         self.lanes = lanes
         self.plan = plan
@@ -89,10 +98,17 @@ class MemberEmitter:
         self.group = group
         self.size = [*plan.sizes, *plan.members][group]
         """Number of members."""
+        self.label = label
+        """Label of the LLVM basic block that is being written."""
         self.here: dict[Places, str] = {}
         """Values in registers."""
         self.bases: dict[tuple[object, ...], str] = {}
         """Pointers that several addresses share."""
+
+    def begin(self, label: str) -> None:
+        """Begin a basic block."""
+        self.lanes.lines.append(f"{label}:")
+        self.label = label
 
     def forget(self) -> None:
         """Free the registers of values that can be read again."""
@@ -100,13 +116,43 @@ class MemberEmitter:
         self.here = {
             places: value
             for places, value in self.here.items()
-            if places[0].array not in self.ports and places[0] not in self.plan.slots
+            if places[0].array not in self.ports
+            and places[0] not in self.plan.slots
+            and places not in self.plan.cells[self.group]
         }
 
-    def unit(self, unit: PackedCode) -> None:
-        """Emit a block."""
+    def units(self, units: Sequence[Unit], depth: int = 0) -> None:
+        """Emit units in order; those under further guards than `depth` are in branches."""
+        for needs, own in groupby(units, key=lambda unit: unit.needs[depth : depth + 1]):
+            if needs:
+                self.branch(needs[0], list(own), depth + 1)
+            else:
+                for unit in own:
+                    self.unit(unit)
+
+    def branch(self, need: Places, units: Sequence[Unit], depth: int) -> None:
+        """Emit units that are skipped where no world of the warp has need != 0."""
+        b, head = self.lanes, f"{self.lanes.prefix}guard{len(self.lanes.lines)}"
+        vote = "i1 @llvm.nvvm.vote.any.sync"
+        b.intrinsics.add(f"declare {vote}(i32, i1)")
+        needs = b.compare("une", self.load(need), b.const(0.0))
+        taken = b.line(f"call {vote}(i32 -1, i1 {needs})")
+        b.lines.append(f"  br i1 {taken}, label %{head}, label %{head}.over")
+        here, bases = self.here, self.bases
+        self.here, self.bases = dict(here), dict(bases)
+        self.begin(head)
+        self.units(units, depth)
+        b.lines.append(f"  br label %{head}.over")
+        self.begin(f"{head}.over")
+        written = {places for unit in units for places in unit.written}
+        self.here = {places: value for places, value in here.items() if places not in written}
+        self.bases = bases
+
+    def unit(self, unit: Unit) -> None:
+        """Emit a unit."""
         block = BlockEmitter(self.lanes, unit.graph, unit.read, self.load)
         block.run()
+        block.load_before_store(places in unit.written for places in unit.read)
         copies = []
         for places, i in zip(unit.written, unit.graph.outputs, strict=True):
             if unit.graph.operations[i].code == INPUT:
@@ -126,6 +172,8 @@ class MemberEmitter:
                 self.here[places] = self.from_shared([self.plan.slots[place] for place in places])
             elif places in self.plan.private[self.group]:
                 self.here[places] = self.lanes.load(self._local(places))
+            elif places in self.plan.cells[self.group]:
+                self.here[places] = self.lanes.load(self._cell(places))
             else:
                 self.here[places] = self.fetch(places)
         return self.here[places]
@@ -140,6 +188,8 @@ class MemberEmitter:
             self.to_shared(value, [self.plan.slots[place] for place in places])
         if places in self.plan.private[self.group]:
             self.lanes.store(value, self._local(places))
+        if places in self.plan.cells[self.group]:
+            self.lanes.store(value, self._cell(places))
         if places[0].array in self.ports:
             self.lanes.store(value, self._address(places))
 
@@ -152,6 +202,10 @@ class MemberEmitter:
         real = self.lanes.real
         where = f"ptr addrspace(3) {self._shared(slots)}"
         self.lanes.lines.append(f"  store {real.name} {value}, {where}, align {real.bytes}")
+
+    def _cell(self, places: Places) -> str:
+        """Return the address of the cell of a value that branches change."""
+        return cell(self.group, self.plan.cells[self.group][places])
 
     def _local(self, places: Places) -> str:
         """Return the address of a member's value in the thread's local memory."""

@@ -4,7 +4,7 @@ Work is done in phases with a barrier after each. In a phase a warp works on its
 share of the strided groups' members. All warps make the rounds of a loop together: each starts it
 by itself, and the group that computes a carried value's next value also carries it. The work before
 a loop that hardly ever makes a second round is repeated in each round: then nothing but the carried
-values is kept from round to round.
+values is kept from round to round. Blocks under guards are spread like any others (units.py).
 """
 
 from __future__ import annotations
@@ -14,16 +14,10 @@ from dataclasses import dataclass
 from graphlib import CycleError
 
 from heelstrike.codegen.cuda.groups import Groups, strided_groups
-from heelstrike.codegen.cuda.limbs import ROOT, Places, limbs, warp_groups
+from heelstrike.codegen.cuda.limbs import ROOT, limbs, warp_groups
 from heelstrike.codegen.cuda.module import WARP
-from heelstrike.codegen.cuda.schedule import (
-    Part,
-    Rounds,
-    Schedule,
-    Segment,
-    assign_phases,
-    in_order,
-)
+from heelstrike.codegen.cuda.order import in_order
+from heelstrike.codegen.cuda.schedule import Part, Rounds, Schedule, Segment, assign_phases
 from heelstrike.codegen.cuda.shared_memory import (
     ALWAYS,
     Private,
@@ -32,12 +26,26 @@ from heelstrike.codegen.cuda.shared_memory import (
     private_values,
     taken_early,
 )
-from heelstrike.codegen.passes.packing import pack_blocks
-from heelstrike.ir.code import Advance, Code, Item, PackedCode, Repeat, TracedProgram, next_of
+from heelstrike.codegen.cuda.units import Places, Unit, guarded_code, pack_unit
+from heelstrike.codegen.cuda.variables import changing_values
+from heelstrike.ir.code import (
+    Advance,
+    Code,
+    Guard,
+    Item,
+    Place,
+    Repeat,
+    TracedProgram,
+    flatten,
+    next_of,
+)
 from heelstrike.ir.graph import Graph
 
 FEW_ROUNDS = 10
 """Largest limit of a loop that hardly ever makes a second round."""
+MIN_GUARDED = 40
+"""Operations under a guard, at least; fewer are done for every world, whether it needs them or not:
+a branch costs as much."""
 SHARED = 113 * 1024
 """Shared memory for 32 worlds [bytes] of which a multiprocessor holds two."""
 MAX_SHARED = 227 * 1024
@@ -57,8 +65,8 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
     """
     level = _level(program.step)
     nexts = {next_of(port.name) for port in program.memory}
-    simple = all(isinstance(item, Code) for item in program.record) and not program.constants
-    if level is None or not simple or program.commit is None:
+    simple = all(isinstance(x, Code) for item in program.record for x in flatten(item))
+    if level is None or not simple or program.constants or program.commit is None:
         return None
     if any(array.name not in nexts for array in program.arrays):
         return None
@@ -72,13 +80,14 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
         ([], True, SHARED),
         (found, True, most),
     ):
-        taken = {place for group in strided for unit in group for place in unit.writes}
-        own = [code for code in codes if taken.isdisjoint(code.writes)]
+        taken = {id(code) for group in strided for unit in group for code in unit.codes}
+        own = [code for code in codes if id(code) not in taken]
         limb_of = limbs(own, carried, nexts)
         if ROOT not in limb_of.values() or len(set(limb_of.values())) < 3:
             continue
         blocks = {limb: [c for c in own if limb_of[id(c)] == limb] for limb in limb_of.values()}
-        groups = Groups(program, warp_groups(blocks), strided, [loop.end for loop in tree])
+        ends = [loop.end for loop in tree]
+        groups = Groups(program, warp_groups(blocks), strided, ends, _positions(level))
         try:
             plan = _Planner(groups).plan(level, scarce)
         except (CycleError, _Unfit):
@@ -89,7 +98,7 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
 
 
 class _Unfit(Exception):
-    """A loop that groups cannot carry."""
+    """A loop whose work or carried values groups cannot take."""
 
 
 @dataclass(frozen=True)
@@ -112,14 +121,26 @@ _Level = list[list[Code] | _Loop]
 """Blocks before a loop, the loop, blocks after it, and so on."""
 
 
-def _level(items: Sequence[Item]) -> _Level | None:
-    """Return the items by loops; None if there is anything but blocks and loops with `until`."""
+def _level(items: Sequence[Item], needs: tuple[Place, ...] = ()) -> _Level | None:
+    """Return the items by loops; None if there is anything but blocks and loops with `until`.
+
+    Blocks are under the guards of these needs, and under those of the items.
+    """
     found: _Level = [[]]
     for item in items:
         run = found[-1]
         assert isinstance(run, list)
         if isinstance(item, Code):
-            run.append(item)
+            run.append(guarded_code(item, needs))
+            continue
+        if isinstance(item, Guard):
+            own = (*needs, item.need) if _is_worth_a_branch(item) else needs
+            if (within := _level(item.body, own)) is None:
+                return None
+            first, *rest = within
+            assert isinstance(first, list)
+            run += first
+            found += rest
             continue
         if not isinstance(item, Repeat) or not item.until:
             return None
@@ -128,6 +149,28 @@ def _level(items: Sequence[Item]) -> _Level | None:
             return None
         found += [_Loop(item, start, inner), []]
     return found
+
+
+def _is_worth_a_branch(guard: Guard) -> bool:
+    """Return whether blocks are skipped; those around a loop, which all warps make, are not."""
+    inside = flatten(guard)
+    loops = any(isinstance(item, Advance) for item in inside)
+    return not loops and sum(item.size for item in inside) >= MIN_GUARDED
+
+
+def _positions(level: _Level) -> dict[int, int]:
+    """Return the number of each block in the order of the program, by the block's identity."""
+    return {id(code): k for k, code in enumerate(_all_codes(level))}
+
+
+def _all_codes(level: _Level) -> Iterator[Code]:
+    """Yield all blocks in the order of the program, with the starts of loops."""
+    for part in level:
+        if isinstance(part, _Loop):
+            yield part.start
+            yield from _all_codes(part.level)
+        else:
+            yield from part
 
 
 def _runs(level: _Level) -> Iterator[list[Code]]:
@@ -151,14 +194,19 @@ class _Planner:
     def __init__(self, groups: Groups) -> None:
         self.groups = groups
         self.unit_of = {
-            place: unit for own in groups.units for unit in own for place in unit.writes
+            id(code): unit for own in groups.units for unit in own for code in unit.codes
         }
 
     def plan(self, level: _Level, scarce: bool) -> Schedule:
         """Return the schedule; if shared memory is scarce, private values and inputs stay out."""
         groups, parts = self.groups, self._parts(level, [])
         early = taken_early(groups, parts)
-        needed = lifetimes(groups, parts, early)
+        changing = changing_values(groups, parts)
+        needed = lifetimes(groups, parts, early, changing)
+        cells = [
+            {w: k for k, w in enumerate(own) if group < groups.root and needed.keys().isdisjoint(w)}
+            for group, own in enumerate(changing)
+        ]
         private: list[Private] = [{} for _ in groups.units]
         inputs = groups.inputs
         if scarce:
@@ -181,23 +229,26 @@ class _Planner:
             parts,
             assign_slots(needed, rows),
             [_local_indices(values) for values in private],
+            cells,
             early,
             groups.memory,
             inputs,
         )
 
-    def _parts(self, level: _Level, first: list[PackedCode]) -> list[Part]:
+    def _parts(self, level: _Level, first: list[Unit]) -> list[Part]:
         """Return the parts of a level; `first` is done before all else."""
         parts: list[Part] = []
         units = first
         for part in level:
             if not isinstance(part, _Loop):
-                found = {id(unit): unit for code in part if (unit := self.unit_of[code.writes[0]])}
+                found = {id(unit): unit for code in part if (unit := self.unit_of[id(code)])}
+                if sum(len(unit.codes) for unit in found.values()) > len(part):
+                    raise _Unfit  # packed with blocks of another loop
                 units = [*units, *found.values()]
                 continue
             carried = self.groups.carried(part.end)
             starts = self._starts(part.end, carried, part.start)
-            units, again = self._before_loop(units, part.loop, starts)
+            units, again = self._before_loop(units, part, starts)
             parts += [
                 self._segment(units),
                 Rounds(part.loop, carried, self._parts(part.level, again)),
@@ -205,12 +256,12 @@ class _Planner:
             units = []
         return [*parts, self._segment(units)] if units else parts
 
-    def _segment(self, units: list[PackedCode]) -> Segment:
+    def _segment(self, units: list[Unit]) -> Segment:
         return Segment(assign_phases(self.groups, units))
 
     def _starts(
         self, end: Advance, carried: Sequence[Sequence[tuple[Places, Places]]], start: Code
-    ) -> list[PackedCode]:
+    ) -> list[Unit]:
         """Return a loop's start for each group: what it carries.
 
         Warp groups also start with whether a world is done.
@@ -236,21 +287,23 @@ class _Planner:
                 outputs = tuple(start.graph.outputs[where[place]] for place in writes)
                 graph = Graph(start.graph.operations, outputs)
                 codes.append(Code(start.tag, graph, start.reads, writes))
-            if (unit := pack_blocks(codes)) is None:
+            if (unit := pack_unit(codes)) is None:
                 raise _Unfit
             found.append(unit)
-            groups.add(unit, group)
+            groups.add(unit, group, groups.position[id(start)])
         return found
 
     def _before_loop(
-        self, units: list[PackedCode], loop: Repeat, starts: list[PackedCode]
-    ) -> tuple[list[PackedCode], list[PackedCode]]:
+        self, units: list[Unit], loop: _Loop, starts: list[Unit]
+    ) -> tuple[list[Unit], list[Unit]]:
         """Return the work before a loop, and the part of it that every round repeats.
 
         If rounds are few, a round repeats all of it except the strided groups' work on values that
-        the last step left. The work that the loop's start needs is done before the loop, too.
+        the last step left. The work that the loop's start needs is done before the loop, too. Where
+        rounds change variables, nothing can be repeated.
         """
-        if loop.limit > FEW_ROUNDS:
+        inside = {place for run in _runs(loop.level) for code in run for place in code.writes}
+        if loop.loop.limit > FEW_ROUNDS or not inside.isdisjoint(self.groups.variables):
             return [*units, *starts], []
         writer = {place: unit for unit in units for place in unit.writes}
         wanted, needed = list(starts), set()
@@ -261,7 +314,7 @@ class _Planner:
                     needed.add(id(unit))
                     wanted.append(unit)
         once: set[int] = set()
-        for unit in in_order(units):
+        for unit in in_order(self.groups, units):
             own = {id(writer[place]) for place in unit.reads if place in writer}
             if self.groups.group[id(unit)] > self.groups.root and own <= once:
                 once.add(id(unit))

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
 
 from heelstrike.codegen.cuda.groups import Groups
-from heelstrike.codegen.cuda.limbs import Places
-from heelstrike.ir.code import Advance, PackedCode, Place, Repeat
+from heelstrike.codegen.cuda.order import before_each, by_guard, in_order
+from heelstrike.codegen.cuda.units import Places, Unit
+from heelstrike.ir.code import Advance, Place, Repeat
 
 
 @dataclass(frozen=True)
 class Segment:
     """Blocks that follow one another, phase by phase."""
 
-    phases: list[list[list[PackedCode]]]
+    phases: list[list[list[Unit]]]
     """[phase][group] -> blocks; warp groups, the root block, then strided groups."""
 
 
@@ -61,6 +61,8 @@ class Schedule:
     private: list[dict[Places, int]]
     """For each group, values that only its own members read, and their index in the thread's local
     memory."""
+    cells: list[dict[Places, int]]
+    """For each warp group, values of its own that branches may change, and their numbers."""
     early: set[Places]
     """Next values of carried values that are taken in the phase that computes them."""
     memory: list[list[tuple[Places, Places]]]
@@ -118,7 +120,7 @@ def segments(parts: Sequence[Part]) -> Iterator[Segment]:
             yield from segments(part.parts)
 
 
-def work(parts: Sequence[Part]) -> Iterator[tuple[int, int, PackedCode]]:
+def work(parts: Sequence[Part]) -> Iterator[tuple[int, int, Unit]]:
     """Yield each block with the numbers of its phase and its group."""
     phase = 0
     for segment in segments(parts):
@@ -139,24 +141,16 @@ def loops(parts: Sequence[Part], first: int = 0) -> Iterator[tuple[Rounds, int, 
         first += count
 
 
-def assign_phases(groups: Groups, units: Sequence[PackedCode]) -> list[list[list[PackedCode]]]:
+def assign_phases(groups: Groups, units: Sequence[Unit]) -> list[list[list[Unit]]]:
     """Return blocks by phase and group: after what they read, behind a barrier where groups differ.
 
     Each block goes to the phase between its earliest and its latest which it lengthens least. Limbs
     are placed first, those with the least choice before others, then the root block; strided
     groups, which all warps share, as early as possible.
     """
-    units = in_order(units)
+    units = in_order(groups, units)
     own = [groups.group[id(unit)] for unit in units]
-    writer = {place: k for k, unit in enumerate(units) for place in unit.writes}
-    before = [
-        [
-            (i, int(places not in groups.written[own[k]]))
-            for places in unit.read
-            for i in {writer[p] for p in places if p in writer}
-        ]
-        for k, unit in enumerate(units)
-    ]
+    before = [list(found.items()) for found in before_each(groups, units)]
     early = [0] * len(units)
     for k in range(len(units)):
         early[k] = max((early[i] + gap for i, gap in before[k]), default=0)
@@ -176,19 +170,10 @@ def assign_phases(groups: Groups, units: Sequence[PackedCode]) -> list[list[list
             key=lambda p: max(load[p][group] + size - max(load[p]), 0),
         )
         load[early[k]][group] += size
-    found: list[list[list[PackedCode]]] = [[[] for _ in groups.units] for _ in load]
-    for k, unit in enumerate(units):
-        found[early[k]][own[k]].append(unit)
-    return found
-
-
-def in_order(units: Sequence[PackedCode]) -> list[PackedCode]:
-    """Return the blocks sorted so that each follows those whose results it reads."""
-    writer = {place: k for k, unit in enumerate(units) for place in unit.writes}
-    reads = {
-        k: {writer[p] for p in unit.reads if p in writer} - {k} for k, unit in enumerate(units)
-    }
-    return [units[k] for k in TopologicalSorter(reads).static_order()]
+    found: list[list[list[int]]] = [[[] for _ in groups.units] for _ in load]
+    for k in range(len(units)):
+        found[early[k]][own[k]].append(k)
+    return [[by_guard(units, before, chosen) for chosen in row] for row in found]
 
 
 def _narrow(before: Sequence[Sequence[tuple[int, int]]], early: list[int], late: list[int]) -> None:

@@ -1,7 +1,8 @@
 """Shared memory of a block slice: which values it holds, how long, and where.
 
 Values that another group reads go through shared memory, and so do those that the root block or a
-strided group needs in a later phase, for these have no registers of their own. Values that only the
+strided group needs in a later phase or changes in a branch, for these have no registers of their
+own, and variables that several groups write. Values that only the
 members of a strided group themselves read may stay in the thread's local memory: a member is always
 computed by the same warp.
 
@@ -12,13 +13,13 @@ own by its number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from heelstrike.codegen.cuda.groups import Groups
-from heelstrike.codegen.cuda.limbs import Places
 from heelstrike.codegen.cuda.schedule import Part, loops, work
-from heelstrike.ir.code import Code, PackedCode, Place
+from heelstrike.codegen.cuda.units import Places, Unit
+from heelstrike.ir.code import Code, Place, flatten
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,21 @@ def assign_slots(lifetimes: Mapping[Place, Lifetime], rows: Sequence[Places]) ->
     return found
 
 
-def lifetimes(groups: Groups, parts: Sequence[Part], early: set[Places]) -> dict[Place, Lifetime]:
-    """Return when each value in memory is needed; `early` next values are taken at once."""
+def lifetimes(
+    groups: Groups,
+    parts: Sequence[Part],
+    early: set[Places],
+    changing: Sequence[Collection[Places]],
+) -> dict[Place, Lifetime]:
+    """Return when each value in memory is needed.
+
+    `early` next values are taken at once; `changing` are those of each group that branches change.
+    """
     done = list(work(parts))
     over = max(phase for phase, _, _ in done) + 1
-    owner = {place: w for own in groups.written for w in own for place in w}
     made, used = _times(done)
-    crossing = _crossing(groups, done, made)
+    crossing = _crossing(groups, done, made) | _of_several(groups)
+    crossing.update(place for own in changing[groups.root :] for places in own for place in places)
     for place in _read_at_end(groups):
         used.setdefault(place, set()).add(over)
     spans = []
@@ -86,13 +95,14 @@ def lifetimes(groups: Groups, parts: Sequence[Part], early: set[Places]) -> dict
             for old, new in pairs:
                 crossing.update(old, () if new in early else new)
     found: dict[Place, Lifetime] = {}
-    for places in dict.fromkeys(w for place, w in owner.items() if place in crossing):
+    for places in _whole(groups, crossing):
         times = set().union(*(made[p] | used.get(p, set()) for p in places))
         life = Lifetime(min(times), max(times))
         for span in spans:
             if life.first < span.first <= life.last:
                 life = life.union(span)
-        found |= dict.fromkeys(places, life)
+        for place in places:
+            found[place] = life.union(found.get(place, life))
     return found
 
 
@@ -133,6 +143,7 @@ def private_values(
 ) -> list[Private]:
     """Return for each group the values that only its own members read, and their lifetimes."""
     foreign = {place for end in groups.ends for place in end.done or ()} | _recorded(groups)
+    foreign |= _of_several(groups)
     for _, group, unit in work(parts):
         for places in unit.read:
             if places not in groups.written[group]:
@@ -147,7 +158,7 @@ def private_values(
     ]
 
 
-Work = Sequence[tuple[int, int, PackedCode]]
+Work = Sequence[tuple[int, int, Unit]]
 """Blocks with the numbers of their phases and groups."""
 
 
@@ -176,6 +187,27 @@ def _crossing(groups: Groups, done: Work, made: dict[Place, set[int]]) -> set[Pl
     return found
 
 
+def _of_several(groups: Groups) -> set[Place]:
+    """Return variables that several groups write, or one group in several tuples."""
+    writers: dict[Place, set[tuple[int, Places]]] = {place: set() for place in groups.variables}
+    for group, written in enumerate(groups.written):
+        for places in written:
+            for place in groups.variables.intersection(places):
+                writers[place].add((group, places))
+    return {place for place, own in writers.items() if len(own) > 1}
+
+
+def _whole(groups: Groups, crossing: set[Place]) -> list[Places]:
+    """Return the tuples that hold crossing values, and all tuples that share places with them."""
+    tuples = dict.fromkeys(places for written in groups.written for places in written)
+    found: dict[Places, None] = {}
+    reached = set(crossing)
+    while more := [w for w in tuples if w not in found and not reached.isdisjoint(w)]:
+        found |= dict.fromkeys(more)
+        reached.update(place for places in more for place in places)
+    return list(found)
+
+
 def _read_at_end(groups: Groups) -> set[Place]:
     """Return values that are read after the last phase, such as next values of memory."""
     kept = _recorded(groups)
@@ -186,8 +218,8 @@ def _read_at_end(groups: Groups) -> set[Place]:
 
 def _recorded(groups: Groups) -> set[Place]:
     """Return values that the root block reads in the end: the record's, and the failure."""
-    codes = [item for item in groups.program.record if isinstance(item, Code)]
-    found = {place for code in codes for place in code.reads}
+    items = [x for item in groups.program.record for x in flatten(item)]
+    found = {place for code in items if isinstance(code, Code) for place in code.reads}
     assert groups.program.commit is not None
     failure = groups.program.commit.failure
     return found if failure is None else found | {failure}

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from heelstrike.codegen.cuda.limbs import Places
 from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
 from heelstrike.codegen.cuda.schedule import Part, Rounds, Schedule, Segment
-from heelstrike.ir.code import CLOCK, FAILED, Commit, PackedCode, Place
+from heelstrike.codegen.cuda.units import Places, Unit
+from heelstrike.ir.code import CLOCK, FAILED, Commit, Place
 
 BARRIER = "  call void @llvm.nvvm.barrier0()"
 
@@ -32,21 +32,14 @@ class WarpGroupEmitter(MemberEmitter):
         group: int,
         tables: list[MemberTables],
     ) -> None:
-        super().__init__(lanes, plan, ports, group)
+        super().__init__(lanes, plan, ports, group, f"group{group}")
         self.tables = tables
         self.root = len(plan.sizes)
         """Index of the root block's group."""
         self.is_host = group == plan.host
         """Whether this warp group hosts the root block."""
-        self.label = f"group{group}"
-        """Label of the LLVM basic block that is being written."""
         self.inside: tuple[Rounds, str] | None = None
         """The open loop, and whether a world was done before this round."""
-
-    def begin(self, label: str) -> None:
-        """Begin a basic block."""
-        self.lanes.lines.append(f"{label}:")
-        self.label = label
 
     # work
 
@@ -95,8 +88,7 @@ class WarpGroupEmitter(MemberEmitter):
 
     def phases(self, segment: Segment) -> None:
         for row in segment.phases:
-            for unit in row[self.group]:
-                self.unit(unit)
+            self.units(row[self.group])
             for group in range(self.root, len(row)):
                 if units := row[group]:
                     self.hosted(group, partial(self.hosted_units, units))
@@ -111,12 +103,12 @@ class WarpGroupEmitter(MemberEmitter):
         before = self.label
         b.lines.append(f"  br label %{head}")
         self.begin(head)
+        first = len(b.lines)
         if group == root:
             goes, number, ends = b.line(f"icmp eq i64 {b.number}, 0"), "0", []
             back = f"  br label %{head}.over"
         else:  # every n-th member, beginning with the warp's number
-            again = f"[ %{head}.up, %{head}.work ]"
-            b.lines.append(f"  %{head}.k = phi i32 [ %warp, %{before} ], {again}")
+            b.lines.append("")
             goes = b.line(f"icmp slt i32 %{head}.k, {self.plan.members[group - root]}")
             # opaque, or LLVM keeps a pointer for every place
             own = b.line(f'call i32 asm "mov.u32 $0, $1;", "=r,r"(i32 %{head}.k)')
@@ -127,14 +119,17 @@ class WarpGroupEmitter(MemberEmitter):
         self.begin(f"{head}.work")
         lanes = MemberLanes(b.real, b.flags, b.prefix, self.tables[group], number, b.lines)
         lanes.intrinsics = b.intrinsics
-        work(MemberEmitter(lanes, self.plan, self.ports, group))
+        member = MemberEmitter(lanes, self.plan, self.ports, group, self.label)
+        work(member)
         b.lines += [*ends, back]
+        if group != root:
+            again = f"[ %{head}.up, %{member.label} ]"
+            b.lines[first] = f"  %{head}.k = phi i32 [ %warp, %{before} ], {again}"
         self.begin(f"{head}.over")
 
-    def hosted_units(self, units: list[PackedCode], member: MemberEmitter) -> None:
+    def hosted_units(self, units: list[Unit], member: MemberEmitter) -> None:
         """Emit a member's blocks of a phase, and take next values that can be taken early."""
-        for unit in units:
-            member.unit(unit)
+        member.units(units)
         if self.inside is not None:
             rounds, over = self.inside
             made = [pair for pair in rounds.carried[member.group] if pair[1] in member.here]
