@@ -6,7 +6,9 @@ hoap1, and of HEELSTRIKE_DATA/robots G1 and ANYmal C, with contact points on the
 (whole_body.py), settle after a drop of up to 2 cm, sway at 0.3 m/s and fall with any orientation.
 Float64 makes the states: at several times of such runs the whole state, memory of the solver
 included, is rounded to float32, and both make a step from there. The error is the difference of the
-net force on a body that touches in either of them, over the robot's weight.
+net force on a body that touches in either of them, over the robot's weight. A point whose depth is
+zero to rounding may touch in one of them only; worlds where none does are listed apart, "same
+points".
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ WORLDS, TIMES = 32, 8
 """States of each kind are their product."""
 BETWEEN = {"settling": 0.05, "swaying": 0.05, "falling": 0.1}
 """Time between two states that are compared [s]."""
+SEEN = ("body_force", "touching")
 QUICK_LAWS = ("Rigid", "FeedbackLinearized", "Elastic, implicit")
 ALLOWED = 1e-3
 """Error that 99 of 100 bodies may have."""
@@ -49,21 +52,26 @@ def main() -> None:
         for law in QUICK_LAWS if options.quick else LAWS:
             with console.status(f"{name}, {law}"):
                 found = errors(thrown, LAWS[law], TIMES // 2 if options.quick else TIMES)
-            result["rows"][f"{name}, {law}"] = {kind: spread(off) for kind, off in found.items()}
-            whole = np.concatenate(list(found.values()))
-            result["rows"][f"{name}, {law}"]["all"] = spread(whole)
+            off, same = (np.concatenate(each) for each in zip(*found.values(), strict=True))
+            result["rows"][f"{name}, {law}"] = {
+                **{kind: spread(off) for kind, (off, _) in found.items()},
+                "all": spread(off),
+                "same points": spread(off[same]),
+            }
     show(console, result["rows"])
     keep(result, options.json)
 
 
 def errors(
     thrown: Faller, law: hs.SurfaceLaw, times: int = TIMES, worlds: int = WORLDS
-) -> dict[str, np.ndarray]:
-    """Return the errors of all forces, over the weight, by kind of motion."""
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the errors of all forces, over the weight, and whether the same points touch in their
+    world, by kind of motion.
+    """
     robot = thrown.robot
     exact, single = (thrown.simulator(law, worlds, dtype) for dtype in ("float64", "float32"))
     for sim in (exact, single):
-        sim.compile(record=["body_force"])  # one program for stepping and for observing
+        sim.compile(record=SEEN)  # one program for stepping and for observing
     starts = {
         "settling": swaying(robot, worlds, drop=0.02, speed=0.0),
         "swaying": swaying(robot, worlds, drop=0.0, speed=0.3),
@@ -74,22 +82,28 @@ def errors(
         exact.reset(q0=q0, v0=v0)
         single.reset(q0=q0, v0=v0)
         steps = round(BETWEEN[kind] / thrown.dt)
-        off = [compared(exact, single, steps) for _ in range(times)]
-        found[kind] = np.concatenate(off) / (robot.mass * robot.gravity)
+        pairs = [compared(exact, single, steps) for _ in range(times)]
+        off, same = (np.concatenate(each) for each in zip(*pairs, strict=True))
+        found[kind] = off / (robot.mass * robot.gravity), same
     return found
 
 
-def compared(exact: hs.Simulator, single: hs.Simulator, steps: int) -> np.ndarray:
+def compared(
+    exact: hs.Simulator, single: hs.Simulator, steps: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Advance the float64 worlds, and return the differences of the forces [N] on all bodies that
-    touch, in a step from where they are.
+    touch, in a step from where they are, and whether the same points touch in their world.
     """
-    exact.run(steps=steps, record=["body_force"], every=steps, progress=False)
+    exact.run(steps=steps, record=SEEN, every=steps, progress=False)
     for name in exact.state:
         single.state[name] = exact.state[name]
         exact.state[name] = single.state[name]  # rounded: both start from the same numbers
-    one, other = (sim.observe("body_force")["body_force"].astype(float) for sim in (exact, single))
-    touching = (one != 0).any(axis=-1) | (other != 0).any(axis=-1)
-    return np.linalg.norm(other - one, axis=-1)[touching]
+    one, other = (sim.observe(*SEEN) for sim in (exact, single))
+    forces = [seen["body_force"].astype(float) for seen in (one, other)]
+    off = np.linalg.norm(forces[1] - forces[0], axis=-1)
+    same = (one["touching"] == other["touching"]).all(axis=1)
+    loaded = (forces[0] != 0).any(axis=-1) | (forces[1] != 0).any(axis=-1)
+    return off[loaded], np.broadcast_to(same[:, None], off.shape)[loaded]
 
 
 def spread(errors: np.ndarray) -> dict[str, float]:

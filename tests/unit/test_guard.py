@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from heelstrike.codegen.cpu import object_code
+from heelstrike.codegen.cuda.ptx import make_ptx
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.llvm import emit
 from heelstrike.codegen.passes.guards import without_guards
@@ -296,11 +297,19 @@ def test_a_loop_in_a_guard_in_a_loop():
     assert np.array_equal(out["unfinished"], x > 50)
 
 
-def test_a_skipped_guard_costs_no_function_and_reads_no_slot():
-    """The branch depends on the need; its body stands in functions of its own."""
-    text = emit(limbs().trace(), 8, real_type("float64")).text
-    assert text.count("label %needed") == 3
-    assert "label %needed" not in emit(limbs().trace(), 8, FLOAT32, guards=False).text
+@pytest.mark.parametrize("gpu", [False, True])
+def test_each_guard_is_a_branch(gpu):
+    traced = limbs().trace()
+    width = 1 if gpu else 8
+    assert emit(traced, width, FLOAT32, gpu=gpu).text.count("label %needed") == 3
+    assert "label %needed" not in emit(traced, width, FLOAT32, gpu=gpu, guards=False).text
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_ptx_of_a_kernel_with_a_thread_per_world(dtype):
+    """LLVM verifies the kernel; its functions are three tests, three bodies and the end."""
+    text = make_ptx(limbs(), dtype=dtype, mapping="world").text
+    assert text[text.index(".entry") :].count("call.uni") == 7
 
 
 def sine_step(v, w):
@@ -416,8 +425,15 @@ def recorded(memory):
             loop.next(n, n / 2 + v[0] * 1e-3)
             loop.until(ca.fabs(n) < 0.1)
     with p.block("later"):
+        p.output("same block", 2 * v)
         p.assign(last, last + v[0])
         p.assign(v, v + 1)
+    with counted(p, "rounds", 3) as rounds:
+        carried = rounds.carry("carried", v[0])
+        with p.block("rounds"):
+            p.assign(w, w + carried)  # in a loop of the step
+            p.assign(v, v + carried)
+            rounds.next(carried, carried / 2)
     with p.block("end"):
         if memory:
             p.update("x", v)
@@ -442,7 +458,7 @@ def test_outputs_read_variables_as_they_were(width):
             assert np.array_equal(bits(batch.output(name)[:, 0]), bits(value)), name
 
 
-@pytest.mark.parametrize("name", ["early", "through", "w", "n", "v", "last", "rounds"])
+@pytest.mark.parametrize("name", ["early", "same block", "through", "w", "n", "v", "last"])
 def test_each_output_alone(name):
     x = RNG.normal(size=(5, 2))
     direct = compiled(recorded(memory=False))(x=x)

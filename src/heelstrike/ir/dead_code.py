@@ -134,9 +134,11 @@ class _Walk:
         """Places that the step computes; empty in the walk of the step."""
         self.codes = codes
         self.later: set[Place] = set()
-        """Variables that the step computes and later statements assign."""
+        """Variables that the step computes and this statement or later ones assign."""
         self.early: set[Place] = set()
-        """Values that the step must compute: they depend on values that variables lose later."""
+        """Values that the step must compute: they depend on values that variables lose later, or
+        on a loop of the step.
+        """
         self.final: set[Place] = set()
         """Variables whose last values the step must compute."""
 
@@ -160,7 +162,6 @@ class _Walk:
     def _code(self, block: Block) -> Code | None:
         results = [(place, e) for place, e in block.results if self._is_needed(place)]
         assigned = self.p.variables.intersection(place for place, _ in block.results)
-        later = self.later.copy()
         self.later |= assigned & self.computed
         if not results:
             return None
@@ -172,9 +173,9 @@ class _Walk:
         self.needs.places -= assigned.intersection(writes)
         self.needs.add(code.reads)
         read = self.p.variables.intersection(code.reads) & self.computed
-        if read & later:
+        if read & self.later:
             self.early.update(place for place in writes if place.array is None)
-        self.final |= read - later
+        self.final |= read - self.later
         return code
 
     def _lookup(self, item: Lookup) -> Lookup | None:
@@ -189,8 +190,10 @@ class _Walk:
         A round needs what the round after it reads of variables before it assigns them.
         """
         ends, made = loop.advance.writes, _results(loop.statements)
+        self.later |= self.p.variables.intersection(made) & self.computed
         again = bool(ends) and self.computed.issuperset(ends)  # the step makes this loop
         if again:
+            self.early.update(x for x in made if x in self.p.variables and self._is_needed(x))
             made = [place for place in made if place.array is not None]
         if not any(map(self._is_needed, (*ends, *made))):
             return None
