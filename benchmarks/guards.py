@@ -3,8 +3,7 @@
     python -m benchmarks.guards [--json FILE] [--quick]
 
 Each part is a guard that changes six variables by a number of operations. The same program without
-guards always does all the work; on one lane its parts are packed, eight into one block of vectors,
-which guards prevent. Times are CPU time per world and step of the bare compiled step on
+guards always does all the work. Times are CPU time per world and step of the bare compiled step on
 one thread; contenders take turns, each one's best turn counts.
 """
 

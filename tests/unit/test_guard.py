@@ -17,6 +17,7 @@ from heelstrike.codegen.cuda.ptx import make_ptx
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.llvm import emit
 from heelstrike.codegen.passes.guards import without_guards
+from heelstrike.codegen.passes.joining import join_guards
 from heelstrike.codegen.passes.packing import pack
 from heelstrike.codegen.real import FLOAT32, real_type
 from heelstrike.errors import ProgramError
@@ -350,6 +351,55 @@ def test_packing_inside_guards():
     # rounding of a few operations on numbers of size 1
     assert np.allclose(out["v"], v, rtol=1e-14, atol=1e-14)
     assert np.allclose(out["w"], w, rtol=1e-14, atol=1e-14)
+
+
+def joints(shared):
+    """Four similar guards in a loop; each also adds to one variable of all if `shared`."""
+    p = Program("joints")
+    x = p.input("x", 4)
+    with p.block("start"):
+        v = p.variable("v", x)
+        total = p.variable("total", SX(0))
+    with counted(p, "rounds", 3) as loop:
+        n = loop.carry("n", SX(1))
+        for i in range(4):
+            with p.block("size", member=i):
+                size = p.let("size", ca.fabs(v[i]) * n)
+            with guarded(p, f"joint {i}", size > 1):
+                with p.block("joint", member=i):
+                    inner = p.let("inner", ca.sin(v[i]) + n)
+                with p.block("joint again", member=i):
+                    p.assign(v[i], inner / (2 + v[i] ** 2))
+                if shared:
+                    with p.block("total"):
+                        p.assign(total, total + inner)
+        with p.block("end"):
+            loop.next(n, n + 0.3)
+    with p.block("out"):
+        p.output("v", v)
+        p.output("total", total)
+    return p
+
+
+def test_similar_guards_are_joined_for_a_single_world():
+    """Their blocks are packed; the bits are those of other lanes, whose guards stay apart."""
+    items = pack(join_guards(joints(shared=False).trace().record))
+    (guard,) = guards_of(items)
+    assert [block.width for block in guard.body] == [4, 4]
+    assert len(guards_of(join_guards(joints(shared=True).trace().record))) == 4
+    x = RNG.normal(size=(23, 4))
+    for shared in (False, True):
+        out = call(joints(shared), x=x)
+        v, total = x.copy(), np.zeros(23)
+        for n in (1.0, 1.3, 1.6):
+            for i in range(4):
+                needed = np.abs(v[:, i]) * n > 1
+                inner = np.sin(v[:, i]) + n
+                v[:, i] = np.where(needed, inner / (2 + v[:, i] ** 2), v[:, i])
+                total += np.where(needed, inner, 0)
+        # rounding of a dozen operations on numbers of size 1
+        assert np.allclose(out["v"], v, rtol=1e-13)
+        assert np.allclose(out["total"][:, 0], total * shared, rtol=1e-13)
 
 
 # dead code

@@ -64,10 +64,12 @@ class Writer:
         """Write statements; return the lets and variables that exist after them."""
         lets, variables = list(lets), list(variables)
         for _ in range(count):
-            kind = self.some(0, 10) if depth < 3 else 0
+            kind = self.some(0, 11) if depth < 3 else 0
             values = lets + variables
             if kind < 6:
                 self.block(lets, variables, outside)
+            elif kind == 10:
+                self.similar_guards(lets, variables)
             elif kind < 8:
                 need = self.expression(values) > self.expression(values)
                 with guarded(self.p, self.name(), need):
@@ -95,6 +97,20 @@ class Writer:
                     self.p.output(self.name(), self.expression(values))
                 else:
                     lets.append(self.p.let(self.name(), self.expression(values)))
+
+    def similar_guards(self, lets, variables):
+        """Write guards of the same form, each with its own choice of variables."""
+        rng, seed = self.rng, self.some(0, 1 << 30)
+        for k in range(len(variables)):
+            own = variables[k:] + variables[:k]
+            self.rng = np.random.default_rng(seed)
+            chosen = own[: self.some(1, 3)] + lets[: self.some(0, 2)]
+            with guarded(self.p, self.name(), self.expression(chosen) > 0):
+                with self.p.block("similar", member=k):
+                    inner = self.p.let(self.name(), self.expression(chosen))
+                with self.p.block("more", member=k):
+                    self.p.assign(own[0], self.expression([inner, *chosen]))
+        self.rng = rng
 
     def round(self, loop, lets, variables, depth):
         """Write a loop's body; return what it carries."""

@@ -19,6 +19,7 @@ from heelstrike.codegen.frame import Group, GuardTest, ScratchFrame, scratch_fra
 from heelstrike.codegen.function import FunctionEmitter
 from heelstrike.codegen.lanes import Lanes
 from heelstrike.codegen.passes.guards import without_guards
+from heelstrike.codegen.passes.joining import join_guards
 from heelstrike.codegen.passes.packing import MAX_WIDTH, pack
 from heelstrike.codegen.real import Real
 from heelstrike.ir.code import Guard, Item, Repeat, TracedProgram
@@ -78,7 +79,7 @@ def emit(
     if not guards:
         items = [without_guards(part) for part in items]
     if width == 1 and not gpu:
-        items = [pack(part) for part in items]
+        items = [pack(join_guards(part)) for part in items]
     phases = [_grouped(part) for part in items]
     phases.append([(program.commit,)] if program.commit else [])
     frame = scratch_frame(

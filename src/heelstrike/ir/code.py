@@ -251,3 +251,8 @@ def reads_of(item: Item) -> set[Place]:
         inner = {place for part in item.body for place in reads_of(part)}
         return inner | {item.need} if isinstance(item, Guard) else inner
     return set(item.reads)
+
+
+def writes_of(item: Item) -> set[Place]:
+    """Return the places that an item writes, with those of a loop's or a guard's body."""
+    return {place for part in flatten(item) for place in part.writes}

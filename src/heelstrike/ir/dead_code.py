@@ -29,6 +29,7 @@ from heelstrike.ir.code import (
     next_of,
     output_of,
     reads_of,
+    writes_of,
 )
 from heelstrike.ir.graph import column, graph
 from heelstrike.ir.number import split_numbers
@@ -233,7 +234,7 @@ def _code(p: Program, block: Block, results: Sequence[tuple[Place, SX]]) -> Code
 
 def _check_repeatable(p: Program, loop: str, body: Sequence[Item]) -> None:
     """Raise an error if a loop that the record repeats, for an output in it, uses variables."""
-    if any(p.variables & (reads_of(item) | _written([item])) for item in body):
+    if any(p.variables & (reads_of(item) | writes_of(item)) for item in body):
         raise ProgramError(
             f"loop '{loop}' of program '{p.name}' has outputs and uses variables",
             path=loop,
@@ -256,10 +257,7 @@ def _results(statements: Sequence[Statement]) -> list[Place]:
 
 
 def _written(items: Sequence[Item]) -> set[Place]:
-    places: set[Place] = set()
-    for item in items:
-        places |= _written(item.body) if isinstance(item, Repeat | Guard) else set(item.writes)
-    return places
+    return {place for item in items for place in writes_of(item)}
 
 
 def _is_updated(p: Program, port: Port) -> bool:

@@ -15,7 +15,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 
-from heelstrike.ir.code import Code, Guard, Item, PackedCode, Place, Repeat, flatten, reads_of
+from heelstrike.ir.code import (
+    Code,
+    Guard,
+    Item,
+    PackedCode,
+    Place,
+    Repeat,
+    flatten,
+    reads_of,
+    writes_of,
+)
 from heelstrike.ir.graph import Graph, if_else_operand
 from heelstrike.ir.operations import CONST, INPUT, Operation
 
@@ -37,7 +47,7 @@ LimbSets = Mapping[str | None, int]
 
 def pack(items: Sequence[Item]) -> tuple[Item, ...]:
     """Return the items with blocks packed; a packed block stands at the place of its first."""
-    return _pack(items, _limb_sets(items))
+    return _pack(items, limb_sets(items))
 
 
 def _pack(items: Sequence[Item], sets: LimbSets) -> tuple[Item, ...]:
@@ -61,7 +71,7 @@ def _pack(items: Sequence[Item], sets: LimbSets) -> tuple[Item, ...]:
     return tuple(result)
 
 
-def _limb_sets(items: Sequence[Item]) -> LimbSets:
+def limb_sets(items: Sequence[Item]) -> LimbSets:
     """Return the sets of similar limbs, judged by each limb's first block without a member."""
     groups: list[list[Code]] = []
     known: set[str] = set()
@@ -70,7 +80,7 @@ def _limb_sets(items: Sequence[Item]) -> LimbSets:
             continue
         known.add(code.limb)
         for group in groups:
-            if _similar(group[0], code) and pack_blocks([group[0], code]) is not None:
+            if similar(group[0], code) and pack_blocks([group[0], code]) is not None:
                 group.append(code)
                 break
         else:
@@ -85,14 +95,14 @@ def _pack_with_later(
     """Return the code packed with some of those that follow, and the indices of those."""
     codes, places = [code], []
     own_set, limbs = sets.get(code.limb), {code.limb}
-    passed = _Touched()
+    passed = Touched()
     passed.add(code)
     for k, other in enumerate(others[:MAX_DISTANCE]):
         if len(codes) == MAX_WIDTH:
             break
         if (
             isinstance(other, Code)
-            and _similar(code, other)
+            and similar(code, other)
             and sets.get(other.limb) == own_set
             and (own_set is None or other.limb not in limbs)
             and not passed.conflicts(other)
@@ -180,14 +190,14 @@ def _form(graph: Graph, operation: Operation) -> tuple[object, ...]:
     return (code,)
 
 
-def _similar(a: Code, b: Code) -> bool:
+def similar(a: Code, b: Code) -> bool:
     """Return whether two blocks may be packed at all; those that read constant tables may not."""
     fixed = not any(place.stride for code in (a, b) for place in (*code.reads, *code.writes))
     growth = (MAX_GROWTH - 1) * a.size
     return fixed and len(a.writes) == len(b.writes) and abs(a.size - b.size) <= growth
 
 
-class _Touched:
+class Touched:
     """Places that items read and write; a later block that touches them must stay behind them."""
 
     def __init__(self) -> None:
@@ -196,13 +206,13 @@ class _Touched:
 
     def add(self, item: Item) -> None:
         self.read |= reads_of(item)
-        for part in flatten(item):
-            self.written.update(part.writes)
+        self.written |= writes_of(item)
 
-    def conflicts(self, code: Code) -> bool:
-        """Return whether the block reads what they write, or writes what they read or write."""
+    def conflicts(self, item: Item) -> bool:
+        """Return whether the item reads what they write, or writes what they read or write."""
+        writes = writes_of(item)
         return (
-            not self.written.isdisjoint(code.reads)
-            or not self.written.isdisjoint(code.writes)
-            or not self.read.isdisjoint(code.writes)
+            not self.written.isdisjoint(reads_of(item))
+            or not self.written.isdisjoint(writes)
+            or not self.read.isdisjoint(writes)
         )
