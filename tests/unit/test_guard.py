@@ -691,9 +691,16 @@ def test_a_let_of_a_guard_stays_inside():
         with counted(p, "loop", 2) as loop:
             loop.carry("carried", value)
 
+    def carry(p, x, v, y):
+        with repeated(p, "loop", 3) as loop:
+            carried = loop.carry("carried", x)
+            value = inner(p, x)
+            with p.block("next"):
+                loop.next(carried, value)
+
     assert "block 'outside' uses 'inner_0', which exists only inside guard 'guard'" in message(read)
     assert "assign it to a variable that is declared before the guard" in message(read)
-    for build in (look_up, start):
+    for build in (look_up, start, carry):
         assert "'inner_0', which exists only inside guard 'guard'" in message(build)
 
 

@@ -88,6 +88,7 @@ class Loop(Scope):
         if not entry.is_symbolic() or is_number(entry):
             return None
         place = self.p.place_of(entry, self.name)
+        self.p.check_exists(place, entry, self.name)
         return place if place.array is None and place not in self.p.variables else None
 
     def until(self, condition: SX) -> None:

@@ -204,7 +204,7 @@ class Program:
                     remedy="declare it by p.variable(name, value)",
                 )
             place = self.place_of(symbol, block.tag)
-            self._check_home(place, symbol, block.tag)
+            self.check_exists(place, symbol, block.tag)
             assigned[place] = entry if active is None else ca.if_else(active, entry, symbol)
         block.results = [result for result in block.results if result[0] not in assigned]
         block.results += assigned.items()
@@ -308,7 +308,7 @@ class Program:
         if self._homes and block.results:
             expressions = block.resolve(ca.vertcat(*(entry for _, entry in block.results)))
             for symbol in split_numbers(ca.symvar(expressions))[0]:
-                self._check_home(self.place_of(symbol, block.tag), symbol, block.tag)
+                self.check_exists(self.place_of(symbol, block.tag), symbol, block.tag)
         self.statements.append(block)
 
     def new_value(self, name: str) -> tuple[SX, Place]:
@@ -366,6 +366,18 @@ class Program:
                 f"{what} opened inside block '{self._open.tag}'", remedy="close that first"
             )
 
+    def check_exists(self, place: Place, symbol: SX, reader: object) -> None:
+        """Raise an error if a value is used outside the scope in which it exists."""
+        home = self._homes.get(place)
+        if home is None or home in self.scopes:
+            return
+        kind = "loop" if home.need is None else "guard"
+        raise ProgramError(
+            f"block '{reader}' uses '{symbol}', which exists only inside {kind} '{home.name}'",
+            value=str(symbol),
+            remedy=f"assign it to a variable that is declared before the {kind}",
+        )
+
     def check_new(self, name: str) -> None:
         """Raise an error if there is already a port or an array of this name."""
         if any(name in names for names in (self.inputs, self.memories, self.tables, self.arrays)):
@@ -412,18 +424,6 @@ class Program:
         if not self.variables:
             return False
         return any(self._is_variable(symbol) for symbol in ca.symvar(block.resolve(entry)))
-
-    def _check_home(self, place: Place, symbol: SX, reader: object) -> None:
-        """Raise an error if a value is used outside the scope in which it exists."""
-        home = self._homes.get(place)
-        if home is None or home in self.scopes:
-            return
-        kind = "loop" if home.need is None else "guard"
-        raise ProgramError(
-            f"block '{reader}' uses '{symbol}', which exists only inside {kind} '{home.name}'",
-            value=str(symbol),
-            remedy=f"assign it to a variable that is declared before the {kind}",
-        )
 
     def _accumulate(
         self, name: str, value: SX, initial: float, combine: Callable[[SX, SX], SX]
