@@ -15,11 +15,13 @@ class Call:
 
 @dataclass(frozen=True)
 class Cycle:
-    """Calls that a loop repeats."""
+    """Calls that a loop repeats while its counter is below the limit."""
 
     limit: int
     until: bool
     calls: Plan
+    first: int = 0
+    """Where the counter begins."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ class Entry:
         self.lines += [
             f"  br label %round{n}",
             f"round{n}:",
-            f"  %k{n} = phi i64 [ 0, %{before} ], [ %k.up{n}, %round.end{n} ]",
+            f"  %k{n} = phi i64 [ {entry.first}, %{before} ], [ %k.up{n}, %round.end{n} ]",
         ]
         answer = "false"
         for inner in entry.calls:

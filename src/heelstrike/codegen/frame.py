@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heelstrike.ir.code import PackedCode, Place, Port, Straight
+from heelstrike.ir.code import PackedCode, Place, Port, SharedCode, Straight
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,12 @@ class ScratchFrame:
     slots: dict[Place, int]
     arrays: dict[str, int]
     size: int
+
+    def offset(self, place: Place) -> int:
+        """Return where a place is in the frame, or in its port."""
+        if place.array is None:
+            return self.slots[place]
+        return self.arrays.get(place.array, 0) + place.index
 
 
 def scratch_frame(parts: Sequence[Sequence[Group]], arrays: Sequence[Port]) -> ScratchFrame:
@@ -74,17 +80,17 @@ Lives = dict[tuple[Place, ...], tuple[int, int]]
 def _runs(parts: Sequence[Sequence[Group]], crossing: dict[Place, tuple[int, int]]) -> Lives:
     """Return places that lie side by side, and their first and last part.
 
-    Places that a packed block writes as one vector form a run; any other place is alone. Variables
-    may be in several vectors: the first one forms the run.
+    Places that a packed block writes as one vector form a run, and so do all that a shared block
+    writes, which then lie at the same distances as those of the blocks with which it is shared. Any
+    other place is alone. A variable, which several blocks may write, is in the first run.
     """
-    items = (item for part in parts for group in part for item in group)
-    written = [p for item in items if isinstance(item, PackedCode) for p in item.written]
     vectors: dict[Place, tuple[Place, ...]] = {}
     inside: set[Place] = set()
-    for places in written:
-        if crossing.keys() >= set(places) and inside.isdisjoint(places):
-            vectors[places[0]] = places
-            inside.update(places)
+    for item in (item for part in parts for group in part for item in group):
+        for places in _written_together(item, inside):
+            if crossing.keys() >= set(places) and inside.isdisjoint(places):
+                vectors[places[0]] = places
+                inside.update(places)
     runs = {}
     for place in crossing:
         if place in vectors or place not in inside:
@@ -94,10 +100,23 @@ def _runs(parts: Sequence[Sequence[Group]], crossing: dict[Place, tuple[int, int
     return runs
 
 
+def _written_together(
+    item: Straight | GuardTest, known: set[Place]
+) -> tuple[tuple[Place, ...], ...]:
+    """Return the runs that an item asks for; a shared block asks for none of the known places."""
+    if isinstance(item, PackedCode):
+        return item.written
+    if isinstance(item, SharedCode):
+        own = tuple(p for p in item.writes if p.array is None and p not in known)
+        return (own,) if own else ()
+    return ()
+
+
 def _crossing(parts: Sequence[Sequence[Group]]) -> dict[Place, tuple[int, int]]:
     """Return first and last part of each place that must be stored.
 
-    It is used by more than one function, or read before it is written: by the next round.
+    It is used by more than one function, or read before it is written (by the next round), or
+    written by a shared block.
     """
     functions: dict[Place, set[int]] = {}
     lifetimes: dict[Place, tuple[int, int]] = {}
@@ -112,6 +131,8 @@ def _crossing(parts: Sequence[Sequence[Group]]) -> dict[Place, tuple[int, int]]:
                     if place.array is None and place not in written:
                         kept.add(place)
                 written.update(item.writes)
+                if isinstance(item, SharedCode):
+                    kept.update(place for place in item.writes if place.array is None)
                 for place in (*item.reads, *item.writes):
                     if place.array is None:
                         functions.setdefault(place, set()).add(number)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
-import numpy as np
-
 from heelstrike.codegen.frame import Group, GuardTest, ScratchFrame
 from heelstrike.codegen.lanes import Lanes
 from heelstrike.codegen.operations import BlockEmitter
@@ -35,9 +33,7 @@ class FunctionEmitter(Values):
     guard whether a lane needs it.
     """
 
-    def __init__(
-        self, lanes: Lanes, frame: ScratchFrame, constants: Mapping[str, np.ndarray]
-    ) -> None:
+    def __init__(self, lanes: Lanes, frame: ScratchFrame, constants: Mapping[str, str]) -> None:
         super().__init__(lanes, frame, constants)
         self.answer = "false"
 
@@ -122,18 +118,20 @@ class FunctionEmitter(Values):
     def _advance(self, item: Advance) -> None:
         b = self.lanes
         zero = b.const(0.0)
-        if item.done is None or b.width == 1:  # a single world that makes a round is not done
-            chunks = self.chunks(item.carried)
-            for places, value in [(p, self.load_all(n)) for p, n in chunks]:
-                self.store_all(value, places)
-        if item.done is None:
+        over = b.compare("une", self.load(item.done[0]), zero) if item.done else None
+        carried = {place for place, _ in item.carried}
+        # what another value takes over is read before any is written; too many fill the registers
+        early = [
+            (places, self._next(places, nexts, over))
+            for places, nexts in self.chunks([x for x in item.carried if x[1] in carried])
+        ]
+        for places, nexts in self.chunks([x for x in item.carried if x[1] not in carried]):
+            self.store_all(self._next(places, nexts, over), places)
+        for places, value in early:
+            self.store_all(value, places)
+        if item.done is None or over is None:
             return
-        done, finishes = (self.load(place) for place in item.done)
-        over = b.compare("une", done, zero)
-        if b.width > 1:
-            values = [(p, b.select(over, self.load(p), self.load(n))) for p, n in item.carried]
-            for place, value in values:
-                self.store(value, place)
+        finishes = self.load(item.done[1])
         if item.rounds is not None:
             rounds = self.load(item.rounds)
             counted = b.add(rounds, b.const(1.0))
@@ -141,6 +139,13 @@ class FunctionEmitter(Values):
         ends = b.either(over, b.compare("une", finishes, zero))
         self.store(b.select(ends, b.const(1.0), zero), item.done[0])
         self.answer = b.any(b.invert(ends))
+
+    def _next(self, places: Places, nexts: Places, over: str | None) -> str:
+        """Return the next values of carried places; lanes that are over keep theirs."""
+        value = self.load_all(nexts)
+        if over is None or self.lanes.width == 1:  # a single world that makes a round is not over
+            return value
+        return self.lanes.select(over, self.load(places[0]), value)
 
     def _commit(self, item: Commit) -> None:
         b, zero = self.lanes, self.lanes.const(0.0)
@@ -158,6 +163,7 @@ class FunctionEmitter(Values):
         if item.failure is not None:
             finite = b.both(finite, b.compare("oeq", self.load(item.failure), zero))
         keeps = b.both(alive, finite)
+        self.forget()
         for places, following in chunks:
             new, old = self.load_all(following), self.load_all(places)
             self.store_all(b.choose(keeps, new, old, len(places)), places)

@@ -62,6 +62,11 @@ class Lanes(Arithmetic):
     def store(self, value: str, address: str) -> None:
         self.lines.append(f"  store {self.values} {value}, ptr {address}, align {self.alignment}")
 
+    def barrier(self) -> None:
+        """Let LLVM move no load or store across this line of a CPU's code; it costs no time."""
+        if self.pitch == 1:
+            self.lines.append('  fence syncscope("singlethread") acq_rel')
+
     def fetch(self, base: str, start: str, offsets: Sequence[int]) -> list[str]:
         """Load scalars start + offset of the array at `base`, each lane by its own start.
 

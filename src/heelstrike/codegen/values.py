@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from heelstrike.codegen.frame import ScratchFrame
 from heelstrike.codegen.lanes import Lanes
 from heelstrike.ir.code import Place
+
+REGION_SIZE = 400
+"""Lines between barriers: LLVM's schedulers compare each store with every load and store."""
 
 Places = tuple[Place, ...]
 
@@ -28,17 +29,18 @@ class VectorLane(NamedTuple):
 class Values:
     """Emits loads and stores of places of the frame, of ports and of constant tables."""
 
-    def __init__(
-        self, lanes: Lanes, frame: ScratchFrame, constants: Mapping[str, np.ndarray]
-    ) -> None:
+    def __init__(self, lanes: Lanes, frame: ScratchFrame, constants: Mapping[str, str]) -> None:
         self.lanes = lanes
         self.frame = frame
         self.constants = constants
+        """Names of the pointers to constant tables."""
         self.here: dict[Place, str | VectorLane] = {}
         self.scalars: dict[VectorLane, str] = {}
         self.vectors: dict[tuple[str, ...], str] = {}
         self.ports: dict[str, str] = {}
         """Names of the pointers to the ports that are used."""
+        self._region = 0
+        """First line after the last barrier."""
 
     def load(self, place: Place) -> str:
         if place not in self.here:
@@ -56,6 +58,7 @@ class Values:
     def store(self, value: str, place: Place) -> None:
         self.here[place] = value
         if place.array is not None or place in self.frame.slots:
+            self._end_region()
             self.lanes.store(value, self._address(place))
 
     def load_all(self, places: Places) -> str:
@@ -83,10 +86,22 @@ class Values:
         self._hold(vector, places)
         kept = [p for p in places if p.array is not None or p in self.frame.slots]
         if len(kept) == len(places) and self._adjacent(places):
+            self._end_region()
             self.lanes.beside(len(places)).store_scalars(vector, self._address(places[0]))
             return
         for place in kept:
             self.lanes.store(self.load(place), self._address(place))
+
+    def _end_region(self) -> None:
+        """Emit a barrier if many lines have been emitted since the last one."""
+        if len(self.lanes.lines) - self._region > REGION_SIZE:
+            self.lanes.barrier()
+            self._region = len(self.lanes.lines)
+
+    def forget(self) -> None:
+        """Load all values again when they are next needed; a GPU has registers to keep them."""
+        if self.lanes.pitch == 1:
+            self.here.clear()
 
     def lanes_of(self, size: int) -> Lanes:
         """Return the lanes for chunks of `size` values."""
@@ -122,7 +137,7 @@ class Values:
             base, unit = "%frame", "vector"
             index += self.frame.arrays[place.array]
         elif place.array in self.constants:
-            base, unit = f'@"{place.array}"', "scalar"
+            base, unit = self.constants[place.array], "scalar"
         else:
             base, unit = self.port(place.array), "port"
         if place.stride:

@@ -109,6 +109,44 @@ class PackedCode:
         return len(self.graph.operations)
 
 
+@dataclass(frozen=True, eq=False)
+class Template:
+    """Blocks with the same operations, which share a function; they differ in places and constants.
+
+    Their places correspond in order, and so do their operations.
+    """
+
+    blocks: tuple[Code | PackedCode, ...]
+
+
+@dataclass(frozen=True)
+class SharedCode:
+    """A block that is computed by the function of its template."""
+
+    template: Template
+    row: int
+    """Number of the block among those of the template."""
+    ports: tuple[str, ...]
+    """Names of the ports that it reads and writes, in the order of the template's."""
+
+    @property
+    def block(self) -> Code | PackedCode:
+        return self.template.blocks[self.row]
+
+    @property
+    def reads(self) -> tuple[Place, ...]:
+        return self.block.reads
+
+    @property
+    def writes(self) -> tuple[Place, ...]:
+        return self.block.writes
+
+    @property
+    def size(self) -> int:
+        """Number of operations that it adds to the code."""
+        return 0 if self.row else self.block.size
+
+
 @dataclass(frozen=True)
 class Lookup:
     """Linear interpolation in a table of the caller's; beyond the ends the value is held.
@@ -201,7 +239,7 @@ class Commit:
         return 3 * sum(m.size for m in self.memory)
 
 
-Straight = Code | PackedCode | Lookup | Advance | Commit
+Straight = Code | PackedCode | SharedCode | Lookup | Advance | Commit
 """Items of straight-line code."""
 Item = Straight | Repeat | Guard
 

@@ -1,0 +1,99 @@
+"""Sharing: blocks with the same operations become calls of one function.
+
+The contact points of a robot, its joints and its limbs are traced one by one, and many of their
+blocks differ only in the places that they read and write and in their constants. Such blocks share
+an LLVM function (codegen/shared_function.py), which takes both from a table with a row for each
+block. So the time of compiling grows with the number of different blocks, not with that of blocks.
+Each block gets the same operations in the same order as by itself, so its bits stay the same.
+
+A shared block exchanges all values with others through memory, where the blocks of one function
+keep them in registers. So only those are shared that shorten the code by much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from heelstrike.ir.code import Code, Guard, Item, PackedCode, Repeat, SharedCode, Template, flatten
+
+MIN_SIZE = 30
+"""Operations of a shared block, at least: a call costs as much as a few operations."""
+MIN_SAVED = 1500
+"""Operations by which sharing a block must shorten the code, at least."""
+
+Block = Code | PackedCode
+Signature = tuple[object, ...]
+"""All that blocks must have in common to share a function."""
+
+
+def share(phases: Sequence[Sequence[Item]], arrays: Collection[str]) -> list[tuple[Item, ...]]:
+    """Return the items of each phase, with shared blocks in place of those that are worth it.
+
+    `arrays` are the names of the arrays of the frame.
+    """
+    blocks = [
+        item
+        for phase in phases
+        for part in phase
+        for item in flatten(part)
+        if isinstance(item, Block) and item.size >= MIN_SIZE
+    ]
+    shared: dict[int, SharedCode] = {}
+    for similar in _worthwhile(blocks, _outline):
+        for same in _worthwhile(similar, lambda block: _signature(block, arrays)):
+            template = Template(tuple(same))
+            for row, block in enumerate(same):
+                shared[id(block)] = SharedCode(template, row, tuple(_ports(block, arrays)))
+    return [_replaced(phase, shared) for phase in phases]
+
+
+def _replaced(items: Iterable[Item], shared: Mapping[int, SharedCode]) -> tuple[Item, ...]:
+    """Return the items with shared blocks in place of those with their ids."""
+    result: list[Item] = []
+    for item in items:
+        if isinstance(item, Repeat | Guard):
+            result.append(replace(item, body=_replaced(item.body, shared)))
+        else:
+            result.append(shared.get(id(item), item))
+    return tuple(result)
+
+
+def _worthwhile(
+    blocks: Iterable[Block], key: Callable[[Block], Signature]
+) -> Iterator[list[Block]]:
+    """Return the groups of blocks with equal keys that are large enough to be shared."""
+    groups: dict[Signature, list[Block]] = {}
+    for block in blocks:
+        groups.setdefault(key(block), []).append(block)
+    for group in groups.values():
+        if (len(group) - 1) * group[0].size >= MIN_SAVED:
+            yield group
+
+
+def _outline(block: Block) -> Signature:
+    """Return what is quickly compared."""
+    fixed = not any(place.stride for place in block.reads)
+    return block.size, len(block.reads), block.graph.outputs, fixed or id(block)
+
+
+def _signature(block: Block, arrays: Collection[str]) -> Signature:
+    """Return operations without constants, and which places are the same or of the same port."""
+    operations = block.graph.operations
+    exponents = {op.operands[1] for op in operations if op.code == "CONSTPOW"}
+    ports = _ports(block, arrays)
+    numbers: dict[object, int] = {}
+    return (
+        block.width if isinstance(block, PackedCode) else 0,
+        tuple((op.code, op.operands) for op in operations),
+        tuple(operations[i].value for i in sorted(exponents)),
+        tuple(numbers.setdefault(place, len(numbers)) for place in (*block.reads, *block.writes)),
+        tuple(ports.get(place.array or "", -1) for place in (*block.reads, *block.writes)),
+    )
+
+
+def _ports(block: Block, arrays: Collection[str]) -> dict[str, int]:
+    """Return the ports that a block reads and writes, numbered as they appear."""
+    names = (place.array for place in (*block.reads, *block.writes))
+    ports = dict.fromkeys(name for name in names if name is not None and name not in arrays)
+    return {name: k for k, name in enumerate(ports)}
