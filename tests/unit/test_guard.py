@@ -518,6 +518,29 @@ def test_each_output_alone(name):
     assert np.array_equal(bits(batch.output(name)[:, 0]), bits(direct[name]))
 
 
+def test_an_output_reads_lets_of_a_loop_that_carries_nothing():
+    """The step makes the loop for its variable; `more` of the last round is for the output."""
+    p = Program("bare")
+    x = p.memory("x", 1)
+    with p.block("start"):
+        v = p.variable("v", x)
+    with counted(p, "loop", 3):
+        with p.block("first"):
+            inner = p.let("inner", 2 * v)
+        with p.block("second"):
+            more = p.let("more", inner + 1)
+        with p.block("third"):
+            p.assign(v, v + inner)
+    with p.block("end"):
+        p.update("x", v)
+        p.output("more", more)
+    batch = compiled(p).batch(2)
+    batch.set(x=[[1.0], [2.0]])
+    batch.run(steps=1)
+    assert np.array_equal(batch.get("x"), [[27], [54]])
+    assert np.array_equal(batch.output("more")[:, 0], [[19], [37]])
+
+
 def test_work_for_outputs_stays_out_of_the_step():
     """A variable that only outputs need is computed in recorded steps alone."""
     p = Program("apart")

@@ -76,11 +76,13 @@ class Writer:
                     self.statements(lets, variables, self.some(1, 5), depth + 1, False)
             elif kind < 9:
                 with counted(self.p, self.name(), self.some(1, 4)) as loop:
-                    lets += self.round(loop, lets, variables, depth)
+                    carried, inner = self.round(loop, lets, variables, depth)
+                # all lanes make the same last round, unless a loop or a guard is around it
+                lets += inner if outside else carried
             else:
                 with repeated(self.p, self.name(), self.some(2, 9)) as loop:
-                    lets += self.round(loop, lets, variables, depth)
-                lets.append(loop.rounds)
+                    carried, _ = self.round(loop, lets, variables, depth)
+                lets += [*carried, loop.rounds]
         return lets, variables
 
     def block(self, lets, variables, outside):
@@ -113,17 +115,17 @@ class Writer:
         self.rng = rng
 
     def round(self, loop, lets, variables, depth):
-        """Write a loop's body; return what it carries."""
+        """Write a loop's body; return what it carries, and that with the lets of a round."""
         values = lets + variables
         carried = [loop.carry(self.name(), self.expression(values)) for _ in range(self.some(0, 3))]
-        self.statements(lets + carried, variables, self.some(1, 4), depth + 1, False)
+        inner, _ = self.statements(lets + carried, variables, self.some(1, 4), depth + 1, False)
         with self.p.block(self.name()):
             for value in carried:
                 loop.next(value, self.expression(values + carried))
             if loop.rounds is not None:
                 more = values + carried
                 loop.until(self.expression(more) > self.expression(more))
-        return carried
+        return carried, inner[len(lets) :]
 
 
 def compiled(traced, width, guards):

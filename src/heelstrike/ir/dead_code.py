@@ -192,7 +192,8 @@ class _Walk:
         """
         ends, made = loop.advance.writes, _results(loop.statements)
         self.later |= self.p.variables.intersection(made) & self.computed
-        again = bool(ends) and self.computed.issuperset(ends)  # the step makes this loop
+        # the step makes this loop
+        again = self.computed.issuperset(ends) and not self.computed.isdisjoint((*ends, *made))
         if again:
             self.early.update(x for x in made if x in self.p.variables and self._is_needed(x))
             made = [place for place in made if place.array is not None]
