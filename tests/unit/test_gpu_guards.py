@@ -6,17 +6,22 @@ what the last block before it in the program wrote.
 
 from __future__ import annotations
 
+import re
+from functools import partial
+
 import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.codegen.cuda import planner
+from heelstrike.codegen.cuda import limb_kernel, planner
+from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.planner import schedule
 from heelstrike.codegen.cuda.ptx import make_ptx
 from heelstrike.codegen.cuda.schedule import Rounds, segments, work
 from heelstrike.ir.guard import guarded
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
+from tests import gpu_threads
 from tests.gpu_threads import LANES, same_bits
 from tests.guarded import guarded_sweep, guarded_values
 
@@ -100,6 +105,30 @@ def test_cells_of_variables_become_registers():
     ptx = make_ptx(program, [], mapping="part")
     assert "local_depot" not in ptx.text
     assert ptx.text.count("vote.sync.any") >= 6
+
+
+def test_cells_in_memory(monkeypatch):
+    """Where a warp group has more cells than registers, they stay in memory, with the same bits."""
+    monkeypatch.setattr(limb_kernel, "MAX_REGISTER_CELLS", 4)
+    same_bits(guarded_sweep(), ["rounds", "a"], 3, **guarded_values(LANES))
+    ptx = make_ptx(guarded_sweep(), [], mapping="part").text
+    (size,) = re.findall(r"local_depot0\[(\d+)\]", ptx)
+    assert int(size) > 4 * 4
+
+
+def test_root_block_with_its_values_in_local_memory(monkeypatch):
+    """The tightest plan has no strided groups, and keeps in shared memory what others read."""
+    program = guarded_sweep()
+    traced = program.trace(["rounds", "a"])
+    for values in range(20, 120, 4):
+        monkeypatch.setattr(planner, "SHARED", values * WARP * 8)
+        if schedule(traced, 8, planner.SHARED) is not None:
+            break
+    monkeypatch.setattr(gpu_threads, "schedule", partial(schedule, most=planner.SHARED))
+    ours, _ = same_bits(program, ["rounds", "a"], 3, **guarded_values(LANES))
+    assert ours.plan.values < 80  # 133 with strided groups
+    assert ours.plan.members == [1]
+    assert len(ours.plan.private[len(ours.plan.sizes)]) > 5
 
 
 def test_a_variable_that_several_groups_write():

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables, cell
+from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.schedule import Schedule
 from heelstrike.codegen.cuda.units import Places, pack_unit
 from heelstrike.codegen.cuda.warp_group_code import BARRIER, WarpGroupEmitter
 from heelstrike.codegen.real import Real
 from heelstrike.ir.code import Code, TracedProgram, flatten
+
+MAX_REGISTER_CELLS = 255
+"""Cells of a warp group that LLVM may turn into registers: as many as a thread has. More would move
+between registers and local memory at every branch; they stay in memory."""
 
 
 def emit_limb_kernel(program: TracedProgram, plan: Schedule, real: Real, fast: bool) -> str:
@@ -114,8 +118,9 @@ def _head(
         if own:
             count = plan.rows(group) * plan.width(group)
             lines.append(f"  %local{group} = alloca [{count} x {real.name}], align 16")
-    for group, values in enumerate(plan.cells[: len(plan.sizes)]):
-        lines += [f"  {cell(group, k)} = alloca {real.name}" for k in values.values()]
+    for group, values in enumerate(plan.cells):
+        if values:
+            lines += _cells(group, len(values), real)
     lines += _pointers(len(ports))
     firsts = [sum(plan.sizes[:group]) for group in range(len(plan.sizes))]
     for group, first in enumerate(firsts):
@@ -184,6 +189,18 @@ def _thread_indices(name: str, plan: Schedule, real: Real) -> list[str]:
         "  %tile.over = icmp sgt i64 %tile.any, %tile.last",
         "  %tile = select i1 %tile.over, i64 %tile.last, i64 %tile.any",  # the last one again
         f"  %lane.bytes = mul i64 %lane, {real.bytes}",
+        # opaque, so that LLVM leaves in memory what is addressed by it
+        '  %zero32 = call i32 asm "mov.u32 $0, $1;", "=r,r"(i32 0)',
+        "  %zero = zext i32 %zero32 to i64",
+    ]
+
+
+def _cells(group: int, count: int, real: Real) -> list[str]:
+    """Return the cells of a warp group's values that branches change."""
+    index = "0" if count <= MAX_REGISTER_CELLS else "%zero"
+    return [
+        f"  %cells{group}.all = alloca [{count} x {real.name}], align 16",
+        f"  %cells{group} = getelementptr {real.name}, ptr %cells{group}.all, i64 {index}",
     ]
 
 

@@ -25,11 +25,6 @@ from heelstrike.ir.code import Place
 from heelstrike.ir.operations import INPUT
 
 
-def cell(group: int, number: int) -> str:
-    """Return the name of the cell of a warp group's value that branches change."""
-    return f"%cell{group}.{number}"
-
-
 class MemberTables:
     """Constants and places that differ from member to member, in the GPU's constant memory."""
 
@@ -205,7 +200,9 @@ class MemberEmitter:
 
     def _cell(self, places: Places) -> str:
         """Return the address of the cell of a value that branches change."""
-        return cell(self.group, self.plan.cells[self.group][places])
+        number = self.plan.cells[self.group][places]
+        where = f"ptr %cells{self.group}, i64 {number}"
+        return self.lanes.line(f"getelementptr {self.lanes.real.name}, {where}")
 
     def _local(self, places: Places) -> str:
         """Return the address of a member's value in the thread's local memory."""

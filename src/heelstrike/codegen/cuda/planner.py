@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from graphlib import CycleError
 
 from heelstrike.codegen.cuda.groups import Groups, strided_groups
@@ -70,31 +71,55 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
         return None
     if any(array.name not in nexts for array in program.arrays):
         return None
+    planners: dict[bool, _Planner | None] = {}
+    for strided, local, limit in (
+        (True, Local.NOTHING, SHARED),
+        (True, Local.STRIDED, SHARED),
+        (False, Local.STRIDED, SHARED),
+        (True, Local.STRIDED, most),
+        (False, Local.STRIDED_AND_ROOT, SHARED),
+        (False, Local.STRIDED_AND_ROOT, most),
+    ):
+        if strided not in planners:
+            planners[strided] = _planner(program, level, nexts, strided)
+        planner = planners[strided]
+        if planner is not None:
+            plan = planner.plan(local)
+            if plan.values * WARP * size <= limit:
+                return plan
+    return None
+
+
+def _planner(
+    program: TracedProgram, level: _Level, nexts: set[str], strided: bool
+) -> _Planner | None:
+    """Return a planner, with strided groups or without; None if the blocks cannot be spread."""
     codes = [code for run in _runs(level) for code in run]
     tree = list(_loops(level))
     carried = {old: new for loop in tree for old, new in loop.end.carried}
-    found = strided_groups(codes)
-    for strided, scarce, limit in (
-        (found, False, SHARED),
-        (found, True, SHARED),
-        ([], True, SHARED),
-        (found, True, most),
-    ):
-        taken = {id(code) for group in strided for unit in group for code in unit.codes}
-        own = [code for code in codes if id(code) not in taken]
-        limb_of = limbs(own, carried, nexts)
-        if ROOT not in limb_of.values() or len(set(limb_of.values())) < 3:
-            continue
-        blocks = {limb: [c for c in own if limb_of[id(c)] == limb] for limb in limb_of.values()}
-        ends = [loop.end for loop in tree]
-        groups = Groups(program, warp_groups(blocks), strided, ends, _positions(level))
-        try:
-            plan = _Planner(groups).plan(level, scarce)
-        except (CycleError, _Unfit):
-            continue
-        if plan.values * WARP * size <= limit:
-            return plan
-    return None
+    found = strided_groups(codes) if strided else []
+    taken = {id(code) for group in found for unit in group for code in unit.codes}
+    own = [code for code in codes if id(code) not in taken]
+    limb_of = limbs(own, carried, nexts)
+    if ROOT not in limb_of.values() or len(set(limb_of.values())) < 3:
+        return None
+    blocks: dict[int, list[Code]] = {}
+    for code in own:
+        blocks.setdefault(limb_of[id(code)], []).append(code)
+    ends = [loop.end for loop in tree]
+    groups = Groups(program, warp_groups(blocks), found, ends, _positions(level))
+    try:
+        return _Planner(groups, level)
+    except (CycleError, _Unfit):
+        return None
+
+
+class Local(Enum):
+    """Groups whose private values are in local memory, so that they take no shared memory."""
+
+    NOTHING = auto()
+    STRIDED = auto()
+    STRIDED_AND_ROOT = auto()
 
 
 class _Unfit(Exception):
@@ -191,26 +216,34 @@ def _loops(level: _Level) -> Iterator[_Loop]:
 class _Planner:
     """A schedule under construction."""
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups: Groups, level: _Level) -> None:
         self.groups = groups
         self.unit_of = {
             id(code): unit for own in groups.units for unit in own for code in unit.codes
         }
-
-    def plan(self, level: _Level, scarce: bool) -> Schedule:
-        """Return the schedule; if shared memory is scarce, private values and inputs stay out."""
-        groups, parts = self.groups, self._parts(level, [])
-        early = taken_early(groups, parts)
-        changing = changing_values(groups, parts)
-        needed = lifetimes(groups, parts, early, changing)
-        cells = [
-            {w: k for k, w in enumerate(own) if group < groups.root and needed.keys().isdisjoint(w)}
-            for group, own in enumerate(changing)
+        self.parts = self._parts(level, [])
+        self.early = taken_early(groups, self.parts)
+        changing = changing_values(groups, self.parts)
+        self.needed = lifetimes(groups, self.parts, self.early, changing)
+        """Values in memory, and when they are needed."""
+        near = [[w for w in own if self.needed.keys().isdisjoint(w)] for own in changing]
+        self.cells = [
+            {places: k for k, places in enumerate(own)} if group < groups.root else {}
+            for group, own in enumerate(near)
         ]
+
+    def plan(self, local: Local) -> Schedule:
+        """Return the schedule; private values of the groups that it names are in local memory.
+
+        Then inputs have no copy in shared memory.
+        """
+        groups, parts, needed = self.groups, self.parts, dict(self.needed)
         private: list[Private] = [{} for _ in groups.units]
         inputs = groups.inputs
-        if scarce:
-            private, inputs = private_values(groups, parts, needed), [[] for _ in groups.units]
+        if local is not Local.NOTHING:
+            first = groups.root + (local is Local.STRIDED)
+            private = private_values(groups, parts, needed, first)
+            inputs = [[] for _ in groups.units]
         for places in (places for values in private for places in values):
             for place in places:
                 del needed[place]
@@ -229,8 +262,8 @@ class _Planner:
             parts,
             assign_slots(needed, rows),
             [_local_indices(values) for values in private],
-            cells,
-            early,
+            self.cells,
+            self.early,
             groups.memory,
             inputs,
         )

@@ -2,8 +2,8 @@
 
 Values that another group reads go through shared memory, and so do those that the root block or a
 strided group needs in a later phase or changes in a branch, for these have no registers of their
-own, and variables that several groups write. Values that only the
-members of a strided group themselves read may stay in the thread's local memory: a member is always
+own, and variables that several groups write. Values that only the root block, or only the members
+of a strided group themselves, read may stay in the thread's local memory: a member is always
 computed by the same warp.
 
 A value has a slot from the phase in which it is written to the last one in which it is read; then
@@ -139,9 +139,12 @@ Private = dict[Places, Lifetime]
 
 
 def private_values(
-    groups: Groups, parts: Sequence[Part], needed: Mapping[Place, Lifetime]
+    groups: Groups, parts: Sequence[Part], needed: Mapping[Place, Lifetime], first: int
 ) -> list[Private]:
-    """Return for each group the values that only its own members read, and their lifetimes."""
+    """Return for each group the values that only its own members read, and their lifetimes.
+
+    Groups before the first one have none.
+    """
     foreign = {place for end in groups.ends for place in end.done or ()} | _recorded(groups)
     foreign |= _of_several(groups)
     for _, group, unit in work(parts):
@@ -152,7 +155,7 @@ def private_values(
         {
             w: needed[w[0]]
             for w in written
-            if group > groups.root and needed.keys() >= set(w) and foreign.isdisjoint(w)
+            if group >= first and needed.keys() >= set(w) and foreign.isdisjoint(w)
         }
         for group, written in enumerate(groups.written)
     ]

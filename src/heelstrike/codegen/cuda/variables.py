@@ -2,7 +2,7 @@
 
 Such a value is in memory between branches, never in a register that another branch would not know.
 A warp group's own values are in memory of the thread, one cell each, which LLVM turns into
-registers again; other values are in shared memory.
+registers again unless they are too many; other values are in shared memory.
 """
 
 from __future__ import annotations

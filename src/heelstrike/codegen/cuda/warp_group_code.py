@@ -105,7 +105,7 @@ class WarpGroupEmitter(MemberEmitter):
         self.begin(head)
         first = len(b.lines)
         if group == root:
-            goes, number, ends = b.line(f"icmp eq i64 {b.number}, 0"), "0", []
+            goes, number, ends = b.line(f"icmp eq i64 {b.number}, 0"), "%zero", []
             back = f"  br label %{head}.over"
         else:  # every n-th member, beginning with the warp's number
             b.lines.append("")
