@@ -52,21 +52,24 @@ def scratch_frame(parts: Sequence[Sequence[Group]], arrays: Sequence[Port]) -> S
     runs = _runs(parts, _crossing(parts))
     slots: dict[Place, int] = {}
     free: dict[int, list[int]] = {len(run): [] for run in runs}  # by length
+    births: list[list[tuple[Place, ...]]] = [[] for _ in parts]
+    deaths: list[list[tuple[Place, ...]]] = [[] for _ in parts]
+    for run, (birth, death) in runs.items():
+        births[birth].append(run)
+        deaths[death].append(run)
     size = 0
-    for k in range(len(parts)):
-        for run, (birth, _) in runs.items():
-            if birth == k:
-                if free[len(run)]:
-                    start = free[len(run)].pop()
-                else:
-                    start = -(-size // len(run)) * len(run)
-                    size = start + len(run)
-                slots.update(zip(run, range(start, start + len(run)), strict=True))
-        for run, (_, death) in runs.items():
-            if death == k:
-                free[len(run)].append(slots[run[0]])
-        for starts in free.values():
-            starts.sort(reverse=True)  # the lowest first
+    for born, dead in zip(births, deaths, strict=True):
+        for run in born:
+            if free[len(run)]:
+                start = free[len(run)].pop()
+            else:
+                start = -(-size // len(run)) * len(run)
+                size = start + len(run)
+            slots.update(zip(run, range(start, start + len(run)), strict=True))
+        for run in dead:
+            free[len(run)].append(slots[run[0]])
+        for length in {len(run) for run in dead}:
+            free[length].sort(reverse=True)  # the lowest first
     offsets = {}
     for port in arrays:
         offsets[port.name] = size

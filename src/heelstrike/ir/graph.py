@@ -47,34 +47,42 @@ def graph(inputs: ca.SX, outputs: ca.SX, numbers: Sequence[ca.SX] = ()) -> Graph
     known: dict[Operation, int] = {}
     register: dict[int, int] = {}  # CasADi's work vector -> operation
     results = [-1] * outputs.numel()
+    code_of, source, target = (
+        function.instruction_id,
+        function.instruction_input,
+        function.instruction_output,
+    )
     for k in range(function.n_instructions()):
-        code = names[function.instruction_id(k)]
-        target = function.instruction_output(k)
-        operands = function.instruction_input(k)
+        code = names[code_of(k)]
+        operands = source(k)
         if code == "OUTPUT":
-            results[target[1]] = register[operands[0]]
+            results[target(k)[1]] = register[operands[0]]
             continue
         if code == CONST:
             operation = Operation(CONST, (), function.instruction_constant(k))
-        elif code == INPUT and operands[0] == 1:
-            operation = Operation(CONST, (), value_of(numbers[operands[1]]))
         elif code == INPUT:
-            operation = Operation(INPUT, (operands[1],))
+            which, place = operands
+            operation = (
+                Operation(CONST, (), value_of(numbers[place]))
+                if which == 1
+                else Operation(INPUT, (place,))
+            )
         else:
-            operation = _folded(operations, code, tuple(register[i] for i in operands))
-        if operation not in known:
-            known[operation] = len(operations)
+            operation = _folded(operations, code, tuple([register[i] for i in operands]))
+        number = known.setdefault(operation, len(operations))
+        if number == len(operations):
             operations.append(operation)
-        register[target[0]] = known[operation]
+        register[target(k)[0]] = number
     return Graph(tuple(operations), tuple(results))
 
 
 def _folded(operations: Sequence[Operation], code: str, operands: tuple[int, ...]) -> Operation:
     """Return the operation, or a constant if all its operands are constants."""
-    values = [operations[i] for i in operands]
-    if code not in FOLDED or any(operand.code != CONST for operand in values):
-        return Operation(code, operands)
-    return Operation(CONST, (), FOLDED[code](*(operand.value for operand in values)))
+    if code in FOLDED:
+        values = [operations[i] for i in operands]
+        if all([value.code == CONST for value in values]):
+            return Operation(CONST, (), FOLDED[code](*(value.value for value in values)))
+    return Operation(code, operands)
 
 
 def if_else_operand(operations: Sequence[Operation], a: int, b: int) -> int | None:

@@ -152,12 +152,13 @@ class Program:
         """
         block = self.open_block(name)
         value = SX(value)
-        entries = []
-        for i, entry in enumerate(value.nonzeros()):
-            if not (entry.is_constant() or entry.is_symbolic()) or self._is_variable(entry):
-                entry = self._defined(block, f"{name}_{i}", entry)[0]
-            entries.append(entry)
-        return SX(value.sparsity(), ca.vertcat(*entries)) if entries else value
+        entries = value.nonzeros()
+        new = [i for i, entry in enumerate(entries) if self._is_computed(entry)]
+        if len(new) == len(entries) > 0:
+            return SX(value.sparsity(), self._defined(block, name, entries)[0])
+        if new:
+            value.nz[new] = self._defined(block, name, [entries[i] for i in new])[0]
+        return value
 
     def let_symmetric(self, name: str, value: SX) -> SX:
         """Apply `let` to a symmetric matrix, of which only the upper triangle is computed."""
@@ -170,13 +171,11 @@ class Program:
         """
         block = self.open_block(name)
         value = ca.densify(SX(value))
-        symbols = SX.zeros(*value.shape)
-        for i, entry in enumerate(value.nonzeros()):
-            symbols[i], place = self._defined(block, f"{name}_{i}", entry)
-            self.variables.add(place)
-            if self.scopes:
-                self._homes[place] = self.scopes[-1]
-        return symbols
+        symbols, places = self._defined(block, name, value.nonzeros())
+        self.variables.update(places)
+        if self.scopes:
+            self._homes |= dict.fromkeys(places, self.scopes[-1])
+        return ca.reshape(symbols, value.shape)
 
     def assign(self, variable: SX, value: SX) -> None:
         """Change the values of a variable, or of some of its entries.
@@ -313,11 +312,19 @@ class Program:
 
     def new_value(self, name: str) -> tuple[SX, Place]:
         """Return a new symbol and the slot in which its value will be."""
-        place = Place(None, self._values)
-        self._values += 1
+        symbol, (place,) = self.new_values(name, 1)
+        return symbol, place
+
+    def new_values(self, name: str, count: int) -> tuple[SX, list[Place]]:
+        """Return a column of new symbols and the slots in which their values will be."""
+        symbols = SX.sym(name, count)
+        places = [Place(None, self._values + i) for i in range(count)]
+        self._values += count
         if self.scopes and (guard := self.scopes[-1].guard()) is not None:
-            self._homes[place] = guard
-        return self.symbol_at(place, name), place
+            self._homes |= dict.fromkeys(places, guard)
+        for place, symbol in zip(places, symbols.nonzeros(), strict=True):
+            self._places[symbol.element_hash()] = place, symbol
+        return symbols, places
 
     def symbol_at(self, place: Place, name: str) -> SX:
         """Return a new symbol for the value at a place."""
@@ -409,12 +416,21 @@ class Program:
             )
         return block
 
-    def _defined(self, block: Block, name: str, entry: SX) -> tuple[SX, Place]:
-        """Return a new symbol that a block defines, and its place."""
-        symbol, place = self.new_value(name)
-        block.results.append((place, entry))
-        block.lets.append((symbol, entry))
-        return symbol, place
+    def _defined(
+        self, block: Block, name: str, entries: Sequence[SX]
+    ) -> tuple[SX, Sequence[Place]]:
+        """Return a column of new symbols that a block defines, and their places."""
+        count = len(entries)
+        symbols, places = self.new_values(name if count > 1 else f"{name}_0", count)
+        block.results += zip(places, entries, strict=True)
+        block.lets += zip(symbols.nonzeros(), entries, strict=True)
+        return symbols, places
+
+    def _is_computed(self, entry: SX) -> bool:
+        """Return whether a block must compute an entry, or copy it: a variable may change."""
+        if entry.is_symbolic():
+            return bool(self.variables) and self._is_variable(entry)
+        return not entry.is_constant()
 
     def _is_variable(self, entry: SX) -> bool:
         found = self._places.get(entry.element_hash()) if entry.is_symbolic() else None
