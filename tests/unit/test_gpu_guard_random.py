@@ -1,0 +1,90 @@
+"""Random programs of variables, guards and loops with limbs: a warp per limb has the CPU's bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from heelstrike.codegen.cuda import limb_kernel, planner
+from heelstrike.codegen.cuda.planner import schedule
+from heelstrike.ir.guard import guarded
+from heelstrike.ir.loop import repeated
+from tests.gpu_threads import LANES, same_bits
+from tests.unit.test_guard_random import Writer
+
+LIMBS = ("left", "right", "trunk")
+
+
+class LimbWriter(Writer):
+    """Writes random programs whose blocks have limbs, and that have no counted loops."""
+
+    def statements(self, lets, variables, count, depth, outside):
+        lets, variables = list(lets), list(variables)
+        for _ in range(count):
+            kind = self.some(0, 12) if depth < 3 else 0
+            values = lets + variables
+            if kind < 7:
+                self.block(lets, variables, outside)
+            elif kind < 9:
+                self.similar_guards(lets, variables)
+            elif kind < 11:
+                need = self.expression(values) > self.expression(values)
+                with guarded(self.p, self.name(), need):
+                    self.statements(lets, variables, self.some(1, 5), depth + 1, False)
+            else:
+                with repeated(self.p, self.name(), self.some(2, 14)) as loop:
+                    carried, _ = self.round(loop, lets, variables, depth)
+                lets += [*carried, loop.rounds]
+        return lets, variables
+
+    def block(self, lets, variables, outside):
+        values = lets + variables
+        with self.p.block(self.name(), limb=[*LIMBS, None][self.some(0, 4)]):
+            for _ in range(self.some(1, 4)):
+                kind = self.some(0, 6)
+                if kind == 0:
+                    variables.append(self.p.variable(self.name(), self.expression(values)))
+                elif kind < 4 and variables:
+                    target = variables[self.some(0, len(variables))]
+                    self.p.assign(target, self.expression(values))
+                elif kind == 4 and outside:
+                    self.p.output(self.name(), self.expression(values))
+                else:
+                    lets.append(self.p.let(self.name(), self.expression(values)))
+
+    def similar_guards(self, lets, variables):
+        """Write guards of the same form for both sides, each with its own variables."""
+        rng, seed, p = self.rng, self.some(0, 1 << 30), self.p
+        for k, limb in enumerate(LIMBS[: min(2, len(variables))]):
+            own = variables[k:] + variables[:k]
+            self.rng = np.random.default_rng(seed)
+            chosen = own[: self.some(1, 3)] + lets[: self.some(0, 2)]
+            with guarded(p, self.name(), self.expression(chosen) > 0):
+                with p.block("similar", limb=limb):
+                    inner = p.let(self.name(), self.expression(chosen))
+                with p.block("more", limb=limb):
+                    p.assign(own[0], self.expression([inner, *chosen]))
+        self.rng = rng
+
+
+def check(seed, monkeypatch):
+    """Compare the bits of a program; return whether it can be spread over warps."""
+    monkeypatch.setattr(planner, "MIN_GUARDED", [0, 10][seed % 2])
+    monkeypatch.setattr(limb_kernel, "MAX_REGISTER_CELLS", [255, 0][seed // 2 % 2])
+    program = LimbWriter(seed, memory=True).p
+    names = list(program.outputs)[: seed % 3]
+    if schedule(program.trace(names), 8) is None:
+        return False
+    x = np.random.default_rng([seed, 1]).normal(size=(LANES, 3))
+    same_bits(program, names, 3, x=x)
+    return True
+
+
+def test_bits_of_random_programs(monkeypatch):
+    assert sum(check(seed, monkeypatch) for seed in range(40, 70)) >= 10
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("first", range(70, 370, 30))
+def test_bits_of_more_random_programs(first, monkeypatch):
+    assert any(check(seed, monkeypatch) for seed in range(first, first + 30))
