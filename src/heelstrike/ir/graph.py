@@ -78,11 +78,12 @@ def graph(inputs: ca.SX, outputs: ca.SX, numbers: Sequence[ca.SX] = ()) -> Graph
 
 def _folded(operations: Sequence[Operation], code: str, operands: tuple[int, ...]) -> Operation:
     """Return the operation, or a constant if all its operands are constants."""
-    if code in FOLDED:
-        values = [operations[i] for i in operands]
-        if all([value.code == CONST for value in values]):
-            return Operation(CONST, (), FOLDED[code](*(value.value for value in values)))
-    return Operation(code, operands)
+    if code not in FOLDED or operations[operands[0]].code != CONST:  # the usual case, fast
+        return Operation(code, operands)
+    values = [operations[i] for i in operands]
+    if any(value.code != CONST for value in values):
+        return Operation(code, operands)
+    return Operation(CONST, (), FOLDED[code](*(value.value for value in values)))
 
 
 def if_else_operand(operations: Sequence[Operation], a: int, b: int) -> int | None:

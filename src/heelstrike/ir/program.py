@@ -305,7 +305,7 @@ class Program:
     def add(self, block: Block) -> None:
         """Add a block to the statements, if all that it reads exists where it stands."""
         if self._homes and block.results:
-            expressions = block.resolve(ca.vertcat(*(entry for _, entry in block.results)))
+            expressions = ca.vertcat(*(entry for _, entry in block.results))
             for symbol in split_numbers(ca.symvar(expressions))[0]:
                 self.check_exists(self.place_of(symbol, block.tag), symbol, block.tag)
         self.statements.append(block)
