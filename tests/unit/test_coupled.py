@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, nnls
 
-from heelstrike.contact.solver.coupled import Arm, Row, solve
 from heelstrike.contact.solver.criteria import USUAL, Accuracy
+from heelstrike.contact.solver.operational.coupled import solve
+from heelstrike.contact.solver.rows import Arm, Row
 from heelstrike.ir.program import Program
 from heelstrike.runtime.compiler import compile_program
 

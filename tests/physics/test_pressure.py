@@ -1,0 +1,113 @@
+"""Pressure under a rigid sole: that of equal, vanishing compliance, whatever came before."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import heelstrike as hs
+
+MASS, G, MU = 5.0, 9.81, 0.5
+HEIGHT = 0.01
+PLACES = [(x, y) for x in (-0.06, 0.0, 0.06) for y in (-0.04, 0.0, 0.04)]
+SOLE = """<mujoco model="sole"><worldbody>
+  <body name="sole" pos="0 0 {height}"><freejoint/>
+    <inertial pos="0 0 0" mass="{mass}" diaginertia="{spin} {spin} {spin}"/>
+  </body></worldbody></mujoco>"""
+RIGID = hs.Rigid(friction=hs.Coulomb(MU, MU))
+MEMBRANE = hs.Elastic(hs.LinearSpring(k=5512, c=158), hs.Kinetic(mu=MU))
+LAWS = {
+    "Rigid": RIGID,
+    "Signorini": hs.Signorini(friction=hs.Coulomb(MU, MU)),
+    "MicroMacro": hs.MicroMacro(membrane=MEMBRANE, thickness=5e-4, rigid=RIGID),
+    "FeedbackLinearized": hs.FeedbackLinearized(friction=hs.Coulomb(MU, MU)),
+}
+
+
+@pytest.fixture(scope="module")
+def robot_of(tmp_path_factory):
+    @cache
+    def load(places, spin, height=HEIGHT):
+        path = tmp_path_factory.mktemp("sole") / "sole.xml"
+        path.write_text(SOLE.format(height=HEIGHT, mass=MASS, spin=spin))
+        return hs.load(path, points=[("sole", (x, y, -height), 0.0) for x, y in places])
+
+    return load
+
+
+def start(law, depth):
+    thickness = getattr(law, "thickness", 0.0)
+    return [0, 0, HEIGHT - thickness - depth, 0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+@pytest.mark.parametrize("dt", [2e-3, 1e-3, 1e-4])
+def test_a_spinning_sole_is_held_by_uniform_pressure(law, dt, robot_of):
+    """Nine points, spun at 6 rad/s: the torque is mu m g times the mean distance of the points.
+
+    An uneven pressure, which statics also allows, gives anything from 0 to 1.7 times as much.
+    """
+    spin = 0.02
+    sim = hs.Simulator(hs.Scene(robot_of(tuple(PLACES), spin), hs.Plane(law)), dt=dt)
+    torque = MU * MASS * G * np.mean([np.hypot(x, y) for x, y in PLACES])
+    for depth in (1e-6, 2e-5):
+        kept = ("v", "normal_force")
+        state = {"q0": start(law, depth), "v0": [0, 0, 0, 0, 0, 6.0]}
+        data = sim.run(0.02, record=kept, progress=False, **state).data
+        loads = data.normal_force.values[0, -1]
+        assert loads == pytest.approx(np.full(9, loads.mean()), rel=1e-3)
+        w = data.v.values[0, :, 5]
+        middle = len(w) // 2
+        slowing = (w[middle] - w[-1]) / (dt * (len(w) - 1 - middle))
+        assert slowing * spin == pytest.approx(torque, rel=5e-3)
+
+
+@pytest.mark.parametrize("law", [LAWS["Rigid"], LAWS["Signorini"]], ids=["Rigid", "Signorini"])
+def test_pressure_does_not_depend_on_history(law, robot_of):
+    """A sole that was spun, tilted or pushed before carries its weight as one that was not."""
+    sim = hs.Simulator(hs.Scene(robot_of(tuple(PLACES), 0.02), hs.Plane(law)), dt=1e-3)
+    rng = np.random.default_rng(1)
+    v0 = np.zeros((8, 6))
+    v0[1:, :2], v0[1:, 5] = 0.2 * rng.normal(size=(7, 2)), 3 * rng.normal(size=7)
+    v0[4:, 3:5] = 0.3 * rng.normal(size=(4, 2))
+    q0 = np.tile(start(law, 1e-6), (8, 1))
+    data = sim.run(1.0, worlds=8, q0=q0, v0=v0, record=("v", "normal_force"), progress=False).data
+    assert np.abs(data.v.values[:, -1]).max() < 1e-6
+    loads = data.normal_force.values[:, -1]
+    assert loads == pytest.approx(np.full((8, 9), MASS * G / 9), rel=1e-3)
+
+
+def test_a_sliding_ring_converges_with_the_step(robot_of):
+    """Sixteen points on a ring of 0.1 m, sliding at 1 m/s and spinning at 20 rad/s, until rest.
+
+    The reference integrates Coulomb friction of sixteen points under equal loads, which is exact
+    for a ring without height, with a step of 10 us.
+    """
+    angles = 2 * np.pi * np.arange(16) / 16
+    places = tuple((0.1 * np.cos(a), 0.1 * np.sin(a)) for a in angles)
+    spin = 0.05
+    travel = _ring_travel(np.array(places), spin)
+    misses = []
+    for dt in (1e-3, 2.5e-4):
+        sim = hs.Simulator(hs.Scene(robot_of(places, spin, 0.0), hs.Plane(RIGID)), dt=dt)
+        state = {"q0": [0, 0, -1e-7, 0, 0, 0, 1], "v0": [1.0, 0, 0, 0, 0, 20.0]}
+        data = sim.run(1.5, record=("q", "v"), progress=False, **state).data
+        assert np.abs(data.v.values[0, -1]).max() < 1e-6
+        misses.append(abs(data.q.values[0, -1, 0] - travel))
+    assert misses[0] < 0.02 * travel
+    assert misses[1] < 0.4 * misses[0]
+
+
+def _ring_travel(places, spin, dt=1e-5):
+    """Return how far the ring slides [m]."""
+    x, angle, v, w = 0.0, 0.0, np.array([1.0, 0.0]), 20.0
+    while np.hypot(*v) > 1e-4 or abs(w) > 1e-3:
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        r = places @ turn.T
+        u = v + w * np.column_stack([-r[:, 1], r[:, 0]])
+        speed = np.maximum(np.hypot(u[:, 0], u[:, 1]), 1e-6)[:, None]
+        f = -MU * MASS * G / 16 * u / speed
+        v = v + dt * f.sum(axis=0) / MASS
+        w = w + dt * np.sum(r[:, 0] * f[:, 1] - r[:, 1] * f[:, 0]) / spin
+        x, angle = x + dt * v[0], angle + dt * w
+    return x
