@@ -20,7 +20,7 @@ from heelstrike.parameters import structure_of_fields
 
 IMPACT_SPEED = 10.0
 """Approach speed, in units of |g| dt, above which a step counts as an impact."""
-SMOOTHING = 1e-2
+SMOOTHING = 1e-3
 """Default compliance of a solver pass, relative to the contact's own [-]."""
 
 Rule: TypeAlias = Literal["consistent", "exact", "sugihara2006", "rengifo2009"]
@@ -41,6 +41,7 @@ class PointState:
         gravity: magnitude of gravity [m/s^2]; gravity dt is the scale of slow speeds.
         memory: memory that the law returned in the last step, a column; zero in the first step of
             a contact.
+        loaded: 1 where the coupled impulse of the last step pushed the point.
     """
 
     depth: SX
@@ -50,6 +51,23 @@ class PointState:
     dt: SX
     gravity: SX
     memory: SX
+    loaded: SX | float = 0.0
+
+    @property
+    def touching(self) -> SX:
+        """1 where depth > 0, and above the surface where the point was loaded in the last step.
+
+        A loaded point that moves over a convex surface is a little above it after the step.
+        """
+        return ca.logic_or(self.depth > 0, self.loaded)
+
+    @property
+    def closing(self) -> SX:
+        """Outward velocity after the step with which a point above the surface reaches it; else 0.
+
+        It is negative or zero [m/s].
+        """
+        return ca.fmin(self.depth, 0) / self.dt
 
     @property
     def impact(self) -> SX:
@@ -144,9 +162,10 @@ class CouplingRule:
     All coupled contacts of a scene are solved together, so that all of them need an equal rule.
 
     Attributes:
-        rule: method of solution. "consistent": forces inside their friction cones that change
-            least from step to step; "exact": the complementarity problem itself, to the accuracy
-            of the numbers; "sugihara2006", "rengifo2009": the literal methods of the papers.
+        rule: method of solution. "consistent": forces inside their friction cones, of least sum of
+            squares where they are not unique; "exact": the complementarity problem itself, to the
+            accuracy of the numbers; "sugihara2006", "rengifo2009": the literal methods of the
+            papers.
         bias: "keep" or "drop" the velocity change of a point by the rotation of its body, the term
             that [Sugihara2006] (19) drops.
         forces: "b": all bias forces enter; "b-hat": gravity alone, as [Sugihara2006] (21) prints.

@@ -28,6 +28,7 @@ SIZES = {
     "position": 2,
     "dt": 1,
     "gravity": 1,
+    "loaded": 1,
     "normal_force": 1,
 }
 """Number of components of each input of a law, its memory not counted."""

@@ -9,7 +9,7 @@ The diagonal holds the armature and, for an implicit servo, dt kd + dt^2 kp, at 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -49,7 +49,9 @@ class ForwardDynamics:
     bodies: list[MotionVector]
     """Spatial acceleration of each body minus gravity, in its own frame."""
     joint_terms: dict[int, JointTerms]
-    """Terms by joint, with which response.py answers further forces."""
+    """Terms by joint, with which response.py and sweep.py answer further forces."""
+    passed: dict[int, Inertia]
+    """Inertia that a limb passes to its parent, by the limb's first joint."""
 
 
 def aba(
@@ -78,12 +80,17 @@ def forward_dynamics(
     gravity: SX,
     diagonal: SX,
     external: Sequence[ForceVector | None] = (),
+    added: Mapping[int, Inertia] | None = None,
 ) -> ForwardDynamics:
-    """Solve the equation of `aba`, and return the accelerations of the bodies as well."""
+    """Solve the equation of `aba`, and return the accelerations of the bodies as well.
+
+    `added` are inertias that join those of bodies, in their frames. With them the terms, and the
+    inertias that limbs pass on, are variables, which sweep.py assigns.
+    """
     bias = armature_bias(robot, v)
     tau = tau if bias is None else tau - bias
-    joint_terms = _inward(p, robot, kin, v, tau, diagonal, external)
-    return _outward(p, robot, kin, v, gravity, joint_terms)
+    joint_terms, passed = _inward(p, robot, kin, v, tau, diagonal, external, added)
+    return _outward(p, robot, kin, v, gravity, joint_terms, passed)
 
 
 def _inward(
@@ -94,31 +101,36 @@ def _inward(
     tau: SX,
     diagonal: SX,
     external: Sequence[ForceVector | None],
-) -> dict[int, JointTerms]:
-    bodies = kin.bodies
+    added: Mapping[int, Inertia] | None,
+) -> tuple[dict[int, JointTerms], dict[int, Inertia]]:
+    bodies, keep = kin.bodies, p.let if added is None else p.variable
     from_children: dict[int, list[tuple[Inertia, ForceVector]]] = {
         i: [] for i in range(len(bodies))
     }
     joint_terms: dict[int, JointTerms] = {}
+    passed: dict[int, Inertia] = {}
     for limb in reversed(limbs(robot)):
         with p.block("inward", limb=limb.name):
             for i in reversed(limb.joints):
                 inertia = spatial_inertia(bodies[i])
+                if added and i in added:
+                    inertia = inertia + added[i]
                 bias = bodies[i].bias(kin.velocities[i])
                 if i < len(external) and (force := external[i]) is not None:
                     bias = bias - force
                 for more_inertia, more_bias in from_children.pop(i):
                     inertia, bias = inertia + more_inertia, bias + more_bias
                 joint = robot.joints[i]
-                terms, passed = _eliminate(joint, inertia, bias, kin, i, v, tau, diagonal)
-                joint_terms[i] = _let_terms(p, terms)
+                terms, left = _eliminate(joint, inertia, bias, kin, i, v, tau, diagonal)
+                joint_terms[i] = _keep_terms(p, keep, terms)
                 if joint.parent != WORLD:
                     placement = kin.placements[i]
-                    outer = placement.inertia_out(passed[0]), placement.force_out(passed[1])
+                    outer = placement.inertia_out(left[0]), placement.force_out(left[1])
                     if i == limb.joints[0]:
-                        outer = _let_passed(p, *outer)
+                        outer = _keep_passed(p, keep, *outer)
+                        passed[i] = outer[0]
                     from_children[joint.parent].append(outer)
-    return joint_terms
+    return joint_terms, passed
 
 
 def _eliminate(
@@ -167,6 +179,7 @@ def _outward(
     v: SX,
     gravity: SX,
     joint_terms: dict[int, JointTerms],
+    passed: dict[int, Inertia],
 ) -> ForwardDynamics:
     moved: dict[int, MotionVector] = {}
     result = zeros(robot.nv)
@@ -193,20 +206,32 @@ def _outward(
                 )
                 result[joint.iv : joint.iv + joint.nv] = p.let("a", own)
                 moved[i] = let_motion(p, "acceleration", inner[i])
-    return ForwardDynamics(ca.densify(result), [moved[i] for i in range(len(moved))], joint_terms)
+    bodies = [moved[i] for i in range(len(moved))]
+    return ForwardDynamics(ca.densify(result), bodies, joint_terms, passed)
 
 
-def _let_terms(p: Program, terms: JointTerms) -> JointTerms:
+Keep = Callable[[str, SX], SX]
+"""`Program.let` or `Program.variable`."""
+
+
+def _keep_terms(p: Program, keep: Keep, terms: JointTerms) -> JointTerms:
     return JointTerms(
-        p.let("U", terms.u_linear),
-        p.let("U", terms.u_angular),
-        terms.d.renamed(lambda x: p.let("D", x)),
+        keep("U", terms.u_linear),
+        keep("U", terms.u_angular),
+        terms.d.renamed(lambda x: keep("D", x)),
         p.let("u", terms.rest),
     )
 
 
-def _let_passed(p: Program, inertia: Inertia, force: ForceVector) -> tuple[Inertia, ForceVector]:
+def _keep_passed(
+    p: Program, keep: Keep, inertia: Inertia, force: ForceVector
+) -> tuple[Inertia, ForceVector]:
+    def symmetric(x: SX) -> SX:
+        upper = ca.triu(x)
+        kept = SX(upper.sparsity(), keep("inertia", upper.nz[:]))
+        return ca.densify(ca.triu2symm(kept))
+
     return (
-        inertia.renamed(lambda x: p.let("inertia", x), lambda x: p.let_symmetric("inertia", x)),
+        inertia.renamed(lambda x: keep("inertia", x), symmetric),
         ForceVector(p.let("bias", force.linear), p.let("bias", force.angular)),
     )

@@ -8,7 +8,7 @@ H includes the armature and what a servo adds to the diagonal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +65,33 @@ def struck_mass(
     """Return the mass 1^T A^-1 1 that contacts stop if all of them strike at one speed [kg]."""
     block = contact_block(robot, q, contacts, diagonal)
     return float(np.linalg.pinv(block, rcond=1e-9, hermitian=True).sum())
+
+
+def contact_compliances(
+    robot: Robot,
+    q: np.ndarray,
+    places: Mapping[int, Sequence[np.ndarray]],
+    diagonal: np.ndarray | float = 0.0,
+) -> np.ndarray:
+    """Return the velocity per impulse at places of bodies, each by itself [1/kg].
+
+    There is a number for each body: the mean over its places and the axes.
+    """
+    model = to_pinocchio(robot)
+    data = model.createData()
+    pin.computeJointJacobians(model, data, q)
+    inverse = np.linalg.inv(inertia_matrix(robot, q, diagonal))
+    found = []
+    for body, positions in places.items():
+        jacobian = pin.getJointJacobian(model, data, body + 1, pin.LOCAL_WORLD_ALIGNED)
+        jacobian = jacobian.reshape(6, robot.nv)  # of one joint it comes as a vector
+        traces = []
+        for position in positions:
+            lever = data.oMi[body + 1].rotation @ position
+            rows = jacobian[:3] - pin.skew(lever) @ jacobian[3:]
+            traces.append(np.trace(rows @ inverse @ rows.T) / 3)
+        found.append(np.mean(traces))
+    return np.array(found)
 
 
 def contact_block(

@@ -51,8 +51,20 @@ def step_plan(
     ends = stops.resolved(robot) if stops is not None else None
     rule = coupling_rule(scene)
     exact = rule is not None and rule.exact
-    tolerance = 1e-5 if target.dtype != "float64" else 1e-11 if exact else 1e-9
-    return StepPlan(scene, integrator, own, ends, sensors, tolerance=tolerance, pose=pose)
+    tolerance = 1e-5 if target.dtype != "float64" else 1e-11 if exact else 1e-10
+    inertia = 0.0
+    if isinstance(own, ServoPlan) and own.implicit:
+        inertia = dt * (np.asarray(own.kd) + robot.damping + dt * np.asarray(own.kp))
+    return StepPlan(
+        scene,
+        integrator,
+        own,
+        ends,
+        sensors,
+        tolerance=tolerance,
+        pose=pose,
+        servo_inertia=inertia,
+    )
 
 
 def check_scene(scene: object, integrator: str) -> None:

@@ -4,9 +4,9 @@
     2     detect.py             detect contacts: depth, normal and levers of each pair
     3     contact_velocity.py   contact velocities, normals, slip
     4     elastic.py            explicit elastic forces
-    5-7   coupled.py            coupled problem: contacts, with torque limits and dry friction
+    5-7   coupled.py            coupled problem: rows of the contacts, and their forces
     8     acceleration.py       acceleration, under the torques of
-          torque.py                 torque limits, as an active set
+          torque.py                 torque limits, as an active set where nothing is swept
           control.py                servo, controller or user
           joints.py                 damping, stops, dry friction
           push.py                   pushes
@@ -14,6 +14,9 @@
     10    account.py            works, peaks, impulses, memory
           outputs.py                recorded quantities, sensors
           contact_sums.py           forces summed by body, CoP, ZMP
+
+swept.py solves the coupled problem together with torque limits and dry friction; operational.py
+where contacts join two moving bodies or a rule is literal.
 
 step.py connects the boxes; plan.py holds all that decides the compiled code; state.py the state
 that passes through the boxes; surfaces.py the surfaces of a scene in the program. Box 10 is ours.

@@ -3,24 +3,23 @@
     (H + diag(slope)) a + b = tau + sum J^T f       [Sugihara2006] (1)
 
 with the torques of control, damping, dry friction and stops (torque.py), and the forces of contacts
-and pushes. Where contacts couple, boxes 5 to 7 (coupled.py) are part of every solve: whether a
-joint reaches its limit depends on the contact forces.
+and pushes. Where contacts couple, boxes 5 to 7 (coupled.py) find it: whether a joint reaches its
+limit depends on the contact forces.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import casadi as ca
-
-from heelstrike.dynamics.aba import ForwardDynamics, forward_dynamics
+from heelstrike.dynamics.aba import forward_dynamics
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX
-from heelstrike.step.coupled import Coupling
 from heelstrike.step.joints import damping_torque, friction_torque, stop_torque
+from heelstrike.step.operational import accelerate_operational
 from heelstrike.step.push import add_pushes
 from heelstrike.step.state import Contacts, CoupledSolution, StepState
-from heelstrike.step.torque import Torque, solve_within_limits
+from heelstrike.step.swept import accelerate_swept
+from heelstrike.step.torque import LimitedSolution, Torque, solve_within_limits
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Acceleration:
 
 def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
     """Return the accelerations under elastic forces, pushes, torques and coupled contacts."""
-    p, robot, inputs = state.program, state.robot, state.inputs
+    robot, inputs = state.robot, state.inputs
     external: list[ForceVector | None] = [contacts.forces.get(i) for i in range(len(robot.joints))]
     pushes = add_pushes(state, external)
     torques = [
@@ -55,12 +54,22 @@ def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
     ]
     if inputs.stops is not None:
         torques.append(stop_torque(state))
-    coupling = None
-    if inputs.impulses is not None:
-        coupling = Coupling(state, contacts, inputs.impulses)
-        coupling.add_last_forces(external)
-    solved: list[ForwardDynamics] = []
-    solutions: list[CoupledSolution] = []
+    coupled: CoupledSolution | None = None
+    if inputs.impulses is None:
+        limited, specific = _accelerate(state, external, torques)
+    else:
+        solve = accelerate_swept if state.plan.is_swept else accelerate_operational
+        limited, coupled = solve(state, contacts, external, torques, inputs.impulses)
+        specific, contacts = coupled.specific, coupled.contacts
+    sliding = limited.states[2] if limited.states else SX(0, 1)
+    return Acceleration(limited.a, specific, contacts, coupled, limited.applied, sliding, pushes)
+
+
+def _accelerate(
+    state: StepState, external: list[ForceVector | None], torques: list[Torque]
+) -> tuple[LimitedSolution, list[MotionVector]]:
+    """Return the accelerations of joints and bodies without coupled contacts."""
+    p, robot, solved = state.program, state.robot, []
 
     def solve(tau: SX, slope: SX) -> tuple[SX, SX]:
         diagonal = SX(robot.armature) + slope
@@ -69,17 +78,7 @@ def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
                 p, robot, state.kinematics, state.v, tau, state.gravity, diagonal, external
             )
         )
-        if coupling is None:
-            return solved[0].a, SX(0, 1)
-        solutions.append(coupling.solve(solved[0], diagonal))
-        return solutions[0].a, ca.vertcat(solutions[0].rounds, solutions[0].unfinished)
+        return solved[0].a, SX(0, 1)
 
-    counts = 0 if coupling is None else 2
-    limited = solve_within_limits(p, inputs.limbs, torques, solve, counts)
-    specific, coupled = solved[0].bodies, None
-    if solutions:
-        rounds, unfinished = ca.vertsplit(limited.counted)
-        coupled = replace(solutions[0], rounds=rounds, unfinished=ca.fmin(unfinished, 1))
-        specific, contacts = coupled.specific, coupled.contacts
-    sliding = limited.states[2] if limited.states else SX(0, 1)
-    return Acceleration(limited.a, specific, contacts, coupled, limited.applied, sliding, pushes)
+    limited = solve_within_limits(p, state.inputs.limbs, torques, solve)
+    return limited, solved[0].bodies

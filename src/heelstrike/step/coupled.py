@@ -1,17 +1,11 @@
 """Boxes 5 to 7 of [Sugihara2006], Fig. 4: the coupled problem, forces that depend on one another.
 
-The acceleration is first found with the impulses of the last step. The coupled problem then yields
-the impulses of this step, and the robot's response to the difference is added:
-
-    V_free = V + dt (acceleration of the bodies) - Lambda^-1 w_last
-    a      = a_last + H^-1 J^T (w - w_last) / dt
+The targets of the coupled pairs become rows of the problem, and its impulses become forces of the
+pairs and the memory of the next step. swept.py solves it, operational.py where contacts join two
+moving bodies or a rule is literal.
 
 The velocity of a point after the step includes the turning of its lever, dt w x (w x r), of a
-sphere that to its centre: the term that [Sugihara2006] (19) drops. contact/solver/ solves the
-problem: paper_rule.py holds eq. (33).
-
-Whether a joint reaches its torque limit, or dry friction holds it, is decided by the result
-(torque.py): with a foot on the ground a joint moves the inertia of the whole robot.
+sphere that to its centre: the term that [Sugihara2006] (19) drops.
 """
 
 from __future__ import annotations
@@ -20,31 +14,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import casadi as ca
+import numpy as np
 
-from heelstrike.contact.solver.coupled import Arm, Row, solve
-from heelstrike.contact.solver.criteria import EXACT, USUAL
-from heelstrike.contact.solver.least_norm import solve_least_norm
-from heelstrike.contact.solver.paper_rule import solve_paper
+from heelstrike.contact.solver.rows import Arm, Row
 from heelstrike.contact.surface_law import IMPACT_SPEED, CouplingRule, PaperTerms
-from heelstrike.dynamics.aba import ForwardDynamics
-from heelstrike.dynamics.coriolis import coriolis_accelerations
-from heelstrike.dynamics.kinematics import accelerations
-from heelstrike.dynamics.response import (
-    force_response,
-    force_rows,
-    inverse_inertia,
-    inverse_inertia_root,
-)
+from heelstrike.robot.robot import WORLD
 from heelstrike.scene.scene import bodies_in
-from heelstrike.spatial.motion import ForceVector, MotionVector
-from heelstrike.spatial.vector import SX, cross, zeros
+from heelstrike.spatial.vector import SX, constant, cross, zeros
 from heelstrike.step.elastic import add_force
 from heelstrike.step.plan import coupling_rule
-from heelstrike.step.state import IMPULSE_MEMORY, Contacts, CoupledSolution, PairState, StepState
+from heelstrike.step.state import IMPULSE_MEMORY, Contacts, PairState, StepState
 
 SLIDING = 1 - 1e-3
 """Fraction of mu_k f_n that friction must reach for a point to count as sliding in the next step.
 Passes end within a thousandth; a point that is not known to slide takes twenty of them."""
+
+
+SLIPS = 0.1
+"""Slip at the start of a step, in units of |g| dt, from which on a point is taken to slide."""
 
 
 class Coupling:
@@ -57,97 +44,24 @@ class Coupling:
         self.rows: list[Row] = []
         self.paper_terms: list[PaperTerms] = []
         self.rule = coupling_rule(state.scene) or CouplingRule()
-        self.last = zeros(6 * len(self.bodies))  # wrench of the last step's forces
 
-    def add_last_forces(self, external: list[ForceVector | None]) -> None:
-        """Build the rows, and add the last step's forces to those on the bodies, in body frames."""
-        p, state = self.state.program, self.state
-        pushes: list[list[ForceVector]] = [[] for _ in self.bodies]
-        for n, k in enumerate(self.pairs):
-            with p.block("row", limb="coupled", member=n):
-                row = self._row(n, self.contacts.pairs[k])
-                self.rows.append(row)
-                force = row.axes.T @ row.past / state.dt
-                for arm in row.arms:
-                    own = p.let("last", arm.sign * force)
-                    moment = p.let("last", cross(arm.lever, own))
-                    pushes[arm.body].append(ForceVector(own, moment))
-        totals = []
-        for n, body in enumerate(self.bodies):
-            with p.block("last forces", member=n):
-                total = sum(pushes[n], ForceVector(zeros(), zeros()))
-                totals.append(p.let("last", total.column))
-                force = totals[n]
-                pose, old = state.poses[body], external[body]
-                own = ForceVector(pose.unrotate(force[:3]), pose.unrotate(force[3:]))
-                total = own if old is None else own + old
-                external[body] = ForceVector(
-                    p.let("last", total.linear), p.let("last", total.angular)
-                )
-        self.last = ca.vertcat(*totals)
+    def moving_body(self, k: int) -> int:
+        """Return the body of a pair's point, or the one that carries its surface."""
+        pair = self.state.scene.pairs[k]
+        return pair.point.body if pair.carrier is None else pair.carrier
 
-    def solve(self, found: ForwardDynamics, diagonal: SX) -> CoupledSolution:
-        """Return the accelerations with the impulses of this step.
-
-        `found` are the accelerations under the last step's impulses, `diagonal` is the addition to
-        the diagonal of H.
-        """
-        state = self.state
-        p, robot, kin, v = state.program, state.robot, state.kinematics, state.v
-        poses, gravity, dt = state.poses, state.gravity, state.dt
-        reach = [force_rows(p, robot, kin, found.joint_terms, b, poses[b]) for b in self.bodies]
-        inverse = inverse_inertia(p, robot, found.joint_terms, reach)
-        biases = (
-            accelerations(p, robot, kin, v, None, base=-gravity)
-            if self.rule.bias == "drop"
-            else None
-        )
-        coriolis = (
-            coriolis_accelerations(p, robot, kin, v, diagonal)
-            if self.rule.forces == "b-hat"
-            else None
-        )
-        with p.block("coupled free"):
-            ahead = []
-            for b in self.bodies:
-                specific = found.bodies[b]
-                if coriolis is not None:
-                    specific = specific + coriolis[b]
-                if biases is not None:
-                    ahead.append(self._without_bias(b, specific, biases[b]))
-                else:
-                    ahead.append(self._with_bias(b, specific))
-            free = p.let("free", ca.vertcat(*ahead) - dt * inverse @ self.last)
-        problem = inverse, free, state.inputs.tolerance, state.inputs.thorough
-        if self.rule.rule == "sugihara2006":
-            solution = solve_paper(p, self.rows, self.paper_terms, *problem)
-        elif self.rule.rule == "rengifo2009":
-            solution = solve_least_norm(p, self.rows, *problem)
-        else:
-            half = inverse_inertia_root(p, robot, found.joint_terms, reach)
-            accuracy = EXACT if self.rule.exact else USUAL
-            solution = solve(p, self.rows, *problem, accuracy, half)
-        with p.block("coupled change"):
-            change = p.let("change", solution.wrenches / dt - self.last)
-        forces = [change[6 * n : 6 * n + 6] for n in range(len(self.bodies))]
-        more = force_response(p, robot, kin, found.joint_terms, reach, forces)
-        specific_after = [
-            body if moved is None else body + moved
-            for body, moved in zip(found.bodies, more.bodies, strict=True)
-        ]
-        merged, memory = self._merged(solution.impulses, solution.slides)
-        ended = solution.rounds, solution.unfinished, solution.residual
-        return CoupledSolution(found.a + more.a, specific_after, merged, memory, *ended)
-
-    def _row(self, n: int, pair: PairState) -> Row:
+    def row(self, n: int, pair: PairState) -> Row:
         goal, gravity, dt = pair.target, self.state.gravity, self.state.dt
         assert goal is not None
         own = self.memory[IMPULSE_MEMORY * n : IMPULSE_MEMORY * (n + 1)]
         fresh = ca.logic_or(own[3] == 0, goal.impact)
         known = ca.logic_and(goal.active, ca.logic_not(fresh))
         past = ca.if_else(known, own[:3] * dt, 0)
-        slid = ca.logic_and(known, own[3] > 1.5)
-        fast = ca.dot(pair.slip, pair.slip) > (IMPACT_SPEED * dt) ** 2 * ca.dot(gravity, gravity)
+        pull = ca.dot(gravity, gravity)
+        rubbing = ca.dot(pair.slip, pair.slip)
+        slips = rubbing > (SLIPS * dt) ** 2 * pull
+        slid = ca.logic_or(ca.logic_and(known, own[3] > 1.5), ca.logic_and(goal.active, slips))
+        fast = rubbing > (IMPACT_SPEED * dt) ** 2 * pull
         turning = zeros()
         for side in pair.sides if self.rule.bias == "keep" else ():
             spin = self.state.motions[side.body].angular
@@ -172,28 +86,31 @@ class Coupling:
             smoothing=p.let("smoothing", SX(goal.smoothing)),
             past=p.let("past", past),
             slid=p.let("slid", slid),
+            misfit=p.let("misfit", self._misfit(n)),
+            fresh=p.let("fresh", fresh),
             moves=p.let("moves", ca.logic_or(fresh, ca.logic_or(slid, fast))),
             compliance=None if goal.compliance is None else p.let("soft", goal.compliance),
             leaving=None if goal.compliance_out is None else p.let("soft", goal.compliance_out),
             rest=p.let("rest", -goal.velocity),
         )
 
-    def _with_bias(self, body: int, specific: MotionVector) -> SX:
-        """Return a body's twist after the step in world axes, under the last step's forces."""
-        state, motion, pose = self.state, self.state.motions[body], self.state.poses[body]
-        velocity = state.kinematics.velocities[body]
-        linear = specific.linear + cross(velocity.angular, velocity.linear)
-        linear = motion.linear + state.dt * (pose.rotate(linear) + state.gravity)
-        return ca.vertcat(linear, motion.angular + state.dt * pose.rotate(specific.angular))
+    def _misfit(self, n: int) -> SX:
+        """Return the part of a target by turning that no rigid motion of the body has [m/s].
 
-    def _without_bias(self, body: int, specific: MotionVector, bias: MotionVector) -> SX:
-        """Return the twist without the effect of turning alone: V + J a dt, as in (19)."""
-        motion, pose, dt = self.state.motions[body], self.state.poses[body], self.state.dt
-        linear = motion.linear + dt * pose.rotate(specific.linear - bias.linear)
-        angular = motion.angular + dt * pose.rotate(specific.angular - bias.angular)
-        return ca.vertcat(linear, angular)
+        It is at most that of the lever from the mean of the body's coupled points.
+        """
+        state = self.state
+        point = state.scene.pairs[self.pairs[n]].point
+        if point.body == WORLD or self.rule.bias != "keep":
+            return SX(0)
+        points = [state.scene.pairs[k].point for k in self.pairs]
+        mean = np.mean([x.position for x in points if x.body == point.body], axis=0)
+        lever = state.poses[point.body].rotate(constant(point.position - mean))
+        spin = state.motions[point.body].angular
+        turning = cross(spin, cross(spin, lever))
+        return state.dt * ca.sqrt(ca.dot(turning, turning))
 
-    def _merged(self, impulses: Sequence[SX], slides: Sequence[SX]) -> tuple[Contacts, SX]:
+    def merged(self, impulses: Sequence[SX], slides: Sequence[SX]) -> tuple[Contacts, SX]:
         """Return the contacts with the coupled forces added, and the memory of the pairs."""
         p, contacts = self.state.program, self.contacts
         pairs = list(contacts.pairs)

@@ -18,7 +18,7 @@ from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX, cross
 from heelstrike.step.contact_velocity import ContactVelocity, tangent_position
 from heelstrike.step.detect import Detection
-from heelstrike.step.state import Contacts, Load, Loads, PairState, StepState
+from heelstrike.step.state import IMPULSE_MEMORY, Contacts, Load, Loads, PairState, StepState
 
 
 def elastic_force(
@@ -35,7 +35,8 @@ def elastic_force(
         found.point - travel, found.own_axes[:2, :], kept, slid, slides, found.depth > 0
     )
     pull = ca.sqrt(ca.dot(state.gravity, state.gravity))
-    point = PointState(found.depth, velocity.depth_rate, slip, along, state.dt, pull, own)
+    loaded = _was_loaded(state, k) if law.couples else 0.0
+    point = PointState(found.depth, velocity.depth_rate, slip, along, state.dt, pull, own, loaded)
     force = law.force(point)
     return PairState(
         position=p.let("position", found.position),
@@ -50,6 +51,13 @@ def elastic_force(
         flow=p.let("flow", velocity.flow),
         target=law.target(point).completed(point) if law.couples else None,
     )
+
+
+def _was_loaded(state: StepState, k: int) -> SX:
+    """Return whether the impulse of the last step pushed the point of a coupled pair."""
+    assert state.inputs.impulses is not None
+    start = IMPULSE_MEMORY * state.plan.coupled_pairs.index(k)
+    return state.inputs.impulses[start + 2] > 0
 
 
 def add_loads(state: StepState, loads: Loads, pair: PairState) -> None:

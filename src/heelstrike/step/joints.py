@@ -25,6 +25,8 @@ from heelstrike.step.torque import BOTH, Torque
 STUCK = 1e9
 """Rate [1/s] of the damper by which dry friction holds a joint: it stops the joint within the
 inverse of this."""
+HOLD = 1e2
+"""Inertia of a joint, as so many times its own, with which dry friction holds it in a pass."""
 SLACK = 1e-2
 """Relative excess over its limit that dry friction which holds a joint may have in a step [-]."""
 STILL = 3e-3

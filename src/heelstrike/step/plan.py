@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 import numpy as np
 
 from heelstrike.contact.surface_law import CouplingRule
+from heelstrike.dynamics.effective_mass import contact_compliances
 from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import parameters, structure
 from heelstrike.robot.fingerprint import fingerprint
-from heelstrike.robot.robot import Robot
-from heelstrike.scene.scene import Scene
+from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.scene.scene import Scene, bodies_in
 from heelstrike.scene.stops import StopsPlan
 from heelstrike.step.control import Control, control_key, parameter_prefix
 from heelstrike.step.push import Push, push_path
@@ -37,7 +39,9 @@ class StepPlan:
     tolerance: float = 1e-9
     """Relative tolerance of the coupled problem [-]."""
     pose: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    """Coordinates q at which dry friction takes the inertia of joints without armature."""
+    """Coordinates q whose inertia scales dry friction and the compliance of contacts."""
+    servo_inertia: np.ndarray | float = 0.0
+    """Addition of an implicit servo to the diagonal of H, for the compliance of contacts."""
 
     @property
     def robot(self) -> Robot:
@@ -58,6 +62,32 @@ class StepPlan:
         """Numbers of the pairs whose law couples, in the order of the scene."""
         laws = self.scene.laws
         return [k for k, pair in enumerate(self.scene.pairs) if laws[pair.law].couples]
+
+    @property
+    def coupled_bodies(self) -> list[int]:
+        """Moving bodies of the coupled pairs."""
+        return bodies_in([self.scene.pairs[k] for k in self.coupled_pairs])
+
+    @property
+    def is_swept(self) -> bool:
+        """True if the swept problem serves the coupled contacts: each moves one body."""
+        rule = coupling_rule(self.scene)
+        if rule is None or rule.rule not in ("consistent", "exact"):
+            return False
+        pairs = [self.scene.pairs[k] for k in self.coupled_pairs]
+        return all(pair.carrier is None or pair.point.body == WORLD for pair in pairs)
+
+    @cached_property
+    def compliances(self) -> np.ndarray:
+        """Velocity per impulse of contacts of each coupled body, each by itself [1/kg]."""
+        pairs = [self.scene.pairs[k] for k in self.coupled_pairs]
+        places: dict[int, list[np.ndarray]] = {body: [] for body in self.coupled_bodies}
+        for pair in pairs:
+            if pair.point.body in places:
+                places[pair.point.body].append(pair.point.position)
+            if pair.carrier is not None:
+                places[pair.carrier].append(np.zeros(3))
+        return contact_compliances(self.robot, self.pose, places, self.servo_inertia)
 
     def masses(self) -> dict[str, np.ndarray]:
         """Return the masses [kg] that are parameters, by the names of their bodies."""
@@ -81,6 +111,7 @@ class StepPlan:
             found |= parameters(law, f"{name}.")
         if self.coupled_pairs:
             found["solver.tolerance"] = np.array([self.tolerance])
+            found["solver.compliance"] = self.compliances
         for k, _ in enumerate(self.pushes):
             found |= parameters(Push(), f"{push_path(k)}.")
         return found

@@ -46,6 +46,10 @@ IMPULSE_MEMORY = 4
 1 stuck or 2 sliding."""
 
 
+FIELD_MEMORY = "contact field"
+"""Name of the memory of the coupled bodies' anchors: y of contact/solver/passes.py, over dt."""
+
+
 class StepInputs:
     """Parameters and memories of a step, as symbols of its program."""
 
@@ -89,8 +93,13 @@ class StepInputs:
         coupled = len(plan.coupled_pairs)
         self.impulses = p.memory("impulse memory", IMPULSE_MEMORY * coupled) if coupled else None
         """Memory of the coupled pairs, see IMPULSE_MEMORY; None if there are none."""
+        bodies = len(plan.coupled_bodies) if plan.is_swept else 0
+        self.fields = p.memory(FIELD_MEMORY, 6 * bodies) if bodies else SX(0, 1)
+        """Memory of the coupled bodies' anchors."""
         self.tolerance = values.get("solver.tolerance", SX(0))
         """Relative tolerance of the coupled problem [-]."""
+        self.compliances = values.get("solver.compliance", SX(0, 1))
+        """Velocity per impulse of the contacts of each coupled body [1/kg]."""
 
 
 @dataclass(frozen=True)

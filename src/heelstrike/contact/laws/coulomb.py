@@ -1,6 +1,6 @@
 """Dry friction of coupled contacts.
 
-Whether a point sticks or slides is found with the impulses (contact/solver/coupled.py); it slides
+Whether a point sticks or slides is found with the impulses (contact/solver/passes.py); it slides
 only if no impulses inside all cones hold it. With mu_s < mu_k the larger coefficient holds it.
 """
 

@@ -73,12 +73,16 @@ class MicroMacro(SurfaceLaw):
 
     def force(self, state: PointState) -> ContactForce:
         found = self.membrane.force(state)
-        carried = state.depth > self.thickness
+        carried = self._floor(state).touching
         normal = found.normal
         if self.below == "rigid":
             normal = ca.if_else(carried, 0, normal)
         return replace(found, normal=normal, tangent=ca.if_else(carried, 0, found.tangent))
 
     def target(self, state: PointState) -> ContactTarget:
-        floor = replace(state, depth=state.depth - self.thickness)
+        floor = self._floor(state)
         return self.rigid.target(floor).completed(floor)
+
+    def _floor(self, state: PointState) -> PointState:
+        """Return the state of the point relative to the rigid floor."""
+        return replace(state, depth=state.depth - self.thickness)

@@ -1,11 +1,12 @@
 """Rigid contact: impulses that give each point the velocity it must have.
 
-The target holds for every point at d > 0; the impulses of all points are found together
-(contact/solver/coupled.py).
+The target holds for every point at d > 0, and for points that were loaded in the last step and are
+now above the surface; the impulses of all points are found together (contact/solver/swept.py).
 
-rule="consistent" departs from the paper: the impulses of the last step are changed as little as
-possible, where the paper keeps impulses small; sticking impulses are sought inside the cones, where
-the paper cuts them off afterwards. So nothing sinks, and no point slips while the body could stand.
+rule="consistent" departs from the paper: velocities meet their targets, and where impulses are not
+unique those of least sum of squares are taken, where the paper weighs impulses against velocities;
+sticking impulses are sought inside the cones, where the paper cuts them off afterwards. So nothing
+sinks, and no point slips while the body could stand.
 
 rule="paper" is literal (contact/solver/paper_rule.py): sets S and K by |v| against epsilon, (29) in
 both directions, the QP (33) with lam, (35), (36). Signs are ours (f_n > 0 repels), S and K are
@@ -41,13 +42,15 @@ class Rigid(SurfaceLaw):
         u_t+ = 0                               while |f_t| <= mu_s f_n          [Sugihara2006] (25)
 
     for every point at depth d > 0: u+ is its velocity after the step, outward (n) and along the
-    surface (t), f the impulse on it, f_n > 0 repels.
+    surface (t), f the impulse on it, f_n > 0 repels. A point that was loaded in the last step and
+    is now above the surface has u_n+ >= d / dt instead.
 
     Args:
         restitution: rebound speed over impact speed, e [-].
         friction: dry friction, hs.Coulomb(...).
         rule: "consistent", or "paper": literally as in [Sugihara2006].
-        smoothing: compliance of a solver pass, relative to the contact's own [-].
+        smoothing: compliance of a solver pass, relative to the contact's own [-]; at least 1e-2 is
+            used in float32. Results do not depend on it.
         correction: outward speed per depth, to push points out [1/s].
         lam: weight of impulses in (33) [1/kg^2]; rule="paper".
         epsilon: speed up to which a point rests [m/s]; rule="paper".
@@ -63,7 +66,7 @@ class Rigid(SurfaceLaw):
     friction: Coulomb = field(default_factory=Coulomb, metadata={MEANING: "hs.Coulomb(...)"})
     rule: str = static("consistent", meaning='"consistent", or "paper": literally as published')
     smoothing: float = parameter(
-        1e-2, "1", "compliance of a solver pass, relative to the contact's own"
+        1e-3, "1", "compliance of a solver pass, relative to the contact's own"
     )
     correction: float = parameter(0.0, "1/s", "outward speed per depth, to push points out")
 
@@ -106,7 +109,8 @@ class Rigid(SurfaceLaw):
         out = self.restitution * approach + self.correction * ca.fmax(state.depth, 0)  # (29)
         firm = ca.fmin(self.smoothing, SMOOTHING)
         return ContactTarget(
-            velocity=out,
+            active=state.touching,
+            velocity=ca.if_else(state.depth > 0, out, state.closing),
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,
             smoothing=ca.if_else(state.impact, firm, self.smoothing),

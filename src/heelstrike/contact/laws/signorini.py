@@ -2,7 +2,7 @@
 
 The complementarity of f and u+ + (0, 0, mu |u_t+|), [LeLidec2024] (15), without relaxation: no
 compliance, no cone made of planes, no convex substitute that lifts sliding bodies. The passes of
-contact/solver/coupled.py, each a proximal problem solved by Newton's method, go on until the
+contact/solver/swept.py, each a proximal problem solved by Newton's method, go on until the
 conditions hold to 1e-8 of the largest free velocity (criteria.EXACT). There is one coefficient of
 friction.
 """
@@ -30,7 +30,8 @@ class Signorini(SurfaceLaw):
         |f_t| <= mu f_n;   where the point slips, f_t = -mu f_n u_t+ / |u_t+|     most dissipation
 
     for every point at depth d > 0: u+ is its velocity after the step, outward (n) and along the
-    surface (t), f the impulse on it, f_n > 0 repels.
+    surface (t), f the impulse on it, f_n > 0 repels. A point that was loaded in the last step and
+    is now above the surface has u_n+ >= d / dt instead.
 
     Args:
         friction: dry friction with one coefficient, hs.Coulomb(mu, mu).
@@ -64,8 +65,10 @@ class Signorini(SurfaceLaw):
         check_numbers(self, restitution=(0, 1))
 
     def target(self, state: PointState) -> ContactTarget:
+        rebound = self.restitution * ca.fmax(state.depth_rate, 0)
         return ContactTarget(
-            velocity=self.restitution * ca.fmax(state.depth_rate, 0),
+            active=state.touching,
+            velocity=ca.if_else(state.depth > 0, rebound, state.closing),
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,
             impact=SX(0),

@@ -1,4 +1,4 @@
-"""Criteria that end the passes of the coupled problem (coupled.py)."""
+"""Criteria that end the passes of the coupled problem (passes.py, operational/passes.py)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 class Accuracy:
     """Limits; velocities are shares of the largest free velocity."""
 
-    rounds: int = 300
+    rounds: int = 500
     """Evaluations, over all passes; at the limit the last accepted impulses are taken."""
     sticks: float = 1e-5
     """Slip left to a sticking point above which it slides."""
-    settled: float = 1e-6
+    settled: float = 7e-7
     """Change of velocity from pass to pass below which the passes end."""
     patient: int = 3
     """Passes after which contacts that all rest need not settle so far:"""
@@ -31,6 +31,12 @@ class Accuracy:
     """Passes after which each has half the compliance of the one before,"""
     firmest: float = 1e-2
     """down to this share of the first."""
+    held: float = 3e-6
+    """Speed [rad/s, m/s] that dry friction may leave a joint in a pass,"""
+    creeps: float = 3e-5
+    """and after a few passes; the next step goes on from there."""
+    waits: int = 10
+    """Passes that joints are waited for."""
     thorough: int = 20
     """Passes at least, where derivatives are wanted and something slides."""
 

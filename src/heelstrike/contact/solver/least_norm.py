@@ -24,10 +24,11 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
-from heelstrike.contact.solver.coordinates import map_of
-from heelstrike.contact.solver.coupled import Row, Solution
-from heelstrike.contact.solver.newton import root_of
+from heelstrike.contact.solver.operational.coordinates import map_of
+from heelstrike.contact.solver.operational.coupled import Solution
+from heelstrike.contact.solver.operational.newton import root_of
 from heelstrike.contact.solver.residual import worst_missed
+from heelstrike.contact.solver.rows import Row
 from heelstrike.contact.solver.semidefinite import next_row, solve_lower, solve_upper, triangular
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import zeros

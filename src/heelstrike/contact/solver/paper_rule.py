@@ -11,10 +11,11 @@ at the V with
 
     V = M C^T f - Lambda^-1 R^T v,    M = Lambda^-1 R^T R Lambda^-1
 
-which is coupled.py's problem with M in place of Lambda^-1: no matrix of the size of the points
-appears here either. With M = T T^T and Lambda^-1 R^T v = T k, V = T s and s + k - T^T C^T f = 0: s
-is small where lam is, and is sought itself, so that its digits are not lost in k. T comes from
-Lambda^-1 and the root of R^T R without a square of Lambda^-1, which float64 could not hold.
+which is operational/coupled.py's problem with M in place of Lambda^-1: no matrix of the size of the
+points appears here either. With M = T T^T and Lambda^-1 R^T v = T k, V = T s and
+s + k - T^T C^T f = 0: s is small where lam is, and is sought itself, so that its digits are not
+lost in k. T comes from Lambda^-1 and the root of R^T R without a square of Lambda^-1, which float64
+could not hold.
 
 lam has a unit, 1/kg^2: the paper's values hold for its robot.
 """
@@ -26,10 +27,11 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
-from heelstrike.contact.solver.coordinates import map_of
-from heelstrike.contact.solver.coupled import Row, Solution
-from heelstrike.contact.solver.newton import Search, root_of
+from heelstrike.contact.solver.operational.coordinates import map_of
+from heelstrike.contact.solver.operational.coupled import Solution
+from heelstrike.contact.solver.operational.newton import Search, root_of
 from heelstrike.contact.solver.residual import worst_missed
+from heelstrike.contact.solver.rows import Row
 from heelstrike.contact.solver.semidefinite import solve_lower, triangular
 from heelstrike.contact.surface_law import PaperTerms
 from heelstrike.ir.loop import repeated

@@ -1,24 +1,29 @@
-"""Passes of the coupled problem (coupled.py): which points slide, and where the next pass starts.
+"""Passes of the swept problem (swept.py): anchors, which points slide, and when passes end.
 
-A pass turns the impulses a that it is given into f. The next is given
+A pass finds impulses f = nearest(a - u / rho) with a small compliance rho; u is the velocity left
+over the target. The next one starts from other anchors a, until u is zero. Under a body that many
+points carry, impulses are not unique. Those of equal, vanishing compliance are meant: the least sum
+of squares,
 
-    a+ = a + w (f - a)
+    f = nearest(G_j y)          with one six-vector y for all points of a body
 
-and a sliding point the bound mu_k a_n+. With w = 1 that crawls where load hardly resists moving
-from point to point, and swings where a bound and the normal impulse that it makes drive one
-another. So w follows what the last passes changed of the normal impulses, c = f_n - a_n: Aitken's
-process for vectors (Irons and Tuck, Int. J. Num. Meth. Eng. 1, 1969),
+so anchors are kept to a_j = G_j y. At the end of a pass y follows the multipliers a - u / rho of
+the loaded points by least squares; points that carry nothing only keep it in bounds. The result
+depends neither on where y started nor on the step. A point that slides keeps its own tangential
+anchor, f_t, and its friction is bounded by mu_k times the normal impulse of the pass before: at the
+end that is Coulomb's law, slip is never reversed, and nothing hops.
 
-    w+ = -w c_last . (c - c_last) / |c - c_last|^2
+A point slides if it slipped at the start of the step, or if the passes leave it a slip.
 
-within limits; it grows where changes go on in one direction and falls where they turn back. At
-first it is at most 1: normal impulses then come from below, and nothing hops off. Where changes
-become small quickly by themselves it is at least 1. A w above 1 may
-overshoot: where changes become larger it is 1 again, and from then on at most half of what it might
-have been, so that in the end passes are plain ones. Points
-that share a sole may want velocities that no rigid motion has, by squares of its turning: their
-impulses then grow with every pass. Passes end there once no velocity but such a slip is left.
-After many passes the compliance halves with each, so that all load has moved.
+Friction may shift the load that bounds it: bounds then crawl or swing from pass to pass. They are
+given w times their change d, with w by Aitken's process for vectors (Irons and Tuck, Int. J. Num.
+Meth. Eng. 1, 1969),
+
+    w+ = -w d_last . (d - d_last) / |d - d_last|^2
+
+within limits; at first it is at most 1, and where changes turned back it grows slowly. A w above 1
+may overshoot: where changes become larger it is 1 again, and from then on at most half of what it
+might have been.
 """
 
 from __future__ import annotations
@@ -26,203 +31,325 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.criteria import Accuracy
-from heelstrike.ir.loop import Loop
+from heelstrike.contact.solver.rows import Row
 from heelstrike.ir.program import Program
-from heelstrike.spatial.vector import zeros
+from heelstrike.spatial.ldl import factor
 
-if TYPE_CHECKING:
-    from heelstrike.contact.solver.coupled import Row
-
-FURTHEST, NEAREST = 20.0, 0.1
+MOST, LEAST = 20.0, 0.02
 """Limits of w."""
 GROWS, FALLS = 2.0, 0.125
 """Limits of what one pass makes of it."""
+GROWS_BACK = 1.2
+"""The same as GROWS, once changes have turned back."""
+QUICK = 0.1
+"""Square of what is left of changes where plain passes do well: w is not below 1 there."""
 SLOW = 0.8
 """What is left from pass to pass where they no longer help."""
-QUICK = 0.1
-"""Square of what is left where plain passes do well: w is not below 1 there."""
+FURTHEST = 3.0
+"""Distance of a multiplier from the impulse that it makes, in the body's largest impulses."""
+MISFIT = 2.0
+"""Misfits of its target with which a point that carries nothing may still approach."""
+WEAK, WEAK_SINGLE = 1e-6, 1e-4
+"""Weight of points that carry nothing, in float64 and in float32."""
+DAMPING, DAMPING_SINGLE = 1e-10, 1e-6
+"""Addition to the diagonal of the normal equations, relative."""
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """State of a contact from pass to pass, as variables."""
+
+    a: SX
+    """Impulse that the pass starts from (3) [N s]."""
+    f: SX
+    """Impulse that the last pass found, or that `a` would make (3)."""
+    slides: SX
+    tentative: SX
+    """1 where it slides because it slipped at the start of the step: it may stick yet."""
+    bound: SX
+    """Radius of its tube [N s]."""
+    change: SX
+    """Change of the bound that the last pass wanted."""
+
+
+def first_anchor(p: Program, row: Row, a: SX) -> Anchor:
+    """Return the first anchor of a contact; inside a block."""
+    return Anchor(
+        p.variable("a", a),
+        p.variable("f", ca.vertcat(a[:2], ca.fmax(a[2], 0))),
+        p.variable("slides", row.slid),
+        p.variable("tentative", row.slid),
+        p.variable("bound", row.bound(a[2], row.slid)),
+        p.variable("change", SX(0)),
+    )
+
+
+@dataclass(frozen=True)
+class PassedPoint:
+    """A contact at the end of a pass."""
+
+    row: Row
+    map: SX
+    """G, (3, 6)."""
+    rho: SX
+    """Compliance of the pass [1/kg]."""
+    anchor: Anchor
+    f: SX
+    """Impulse (3) [N s]."""
+    left: SX
+    """Velocity over the target (3) [m/s]."""
+
+    @property
+    def z(self) -> SX:
+        """Multiplier a - u / rho."""
+        return self.anchor.a - self.left / self.rho
+
+    @property
+    def loaded(self) -> SX:
+        return self.f[2] > 0
+
+    @property
+    def stops(self) -> SX:
+        """1 where it was taken to slide, but friction within its bound stops it."""
+        tentative = ca.logic_and(self.anchor.tentative, self.anchor.slides)
+        return ca.logic_and(ca.logic_and(tentative, self.loaded), ca.logic_not(self.at_bound))
+
+    @property
+    def slides(self) -> SX:
+        """1 where it slides in the next pass too."""
+        return ca.logic_and(self.anchor.slides, ca.logic_not(self.stops))
+
+    @property
+    def approach(self) -> SX:
+        """Speed of a point that carries nothing towards its target, beyond misfits [m/s]."""
+        speed = ca.fmax(-self.left[2] - MISFIT * self.row.misfit, 0)
+        return where(ca.logic_and(self.row.active, ca.logic_not(self.loaded)), speed, 0)
+
+    @property
+    def miss(self) -> SX:
+        """Largest velocity left that the anchors should undo [m/s]."""
+        sizes = ca.fabs(self.left)
+        along = where(self.slides, 0, ca.fmax(sizes[0], sizes[1]))
+        return where(self.loaded, ca.fmax(along, sizes[2]), self.approach)
+
+    @property
+    def at_bound(self) -> SX:
+        """1 where it slides and its friction is at its bound."""
+        z = self.z
+        beyond = ca.dot(z[:2], z[:2]) > self.anchor.bound * self.anchor.bound
+        return ca.logic_and(self.anchor.slides, beyond)
+
+
+def fitted(p: Program, points: Sequence[PassedPoint], single: SX) -> SX:
+    """Return the change of y of a body; `single` is 1 where numbers are float32; inside a block."""
+    weak, damping = where(single, WEAK_SINGLE, WEAK), where(single, DAMPING_SINGLE, DAMPING)
+    furthest = FURTHEST * reduce(ca.fmax, (ca.mmax(ca.fabs(point.f)) for point in points))
+    furthest = p.let("furthest", furthest)
+    matrix, right = SX(6, 6), SX(6, 1)
+    for point in points:
+        g, z, f = point.map, point.z, point.f
+        excess = z - f
+        size = ca.sqrt(ca.fmax(ca.dot(excess, excess), 1e-30))
+        wanted = f + ca.fmin(1, furthest / size) * excess - point.anchor.a
+        pressed = ca.logic_or(point.loaded, point.approach > 0)
+        held = ca.logic_and(point.loaded, ca.logic_not(point.slides))
+        along, across = where(held, 1, weak), where(pressed, 1, weak)
+        back = ca.fmax(-furthest - point.anchor.a[2], 0)
+        pull = ca.vertcat(where(held, wanted[:2], 0), across * where(pressed, wanted[2], back))
+        weights = where(point.row.active, ca.vertcat(along, along, across), 0)
+        matrix = matrix + ca.triu(g.T @ ca.diag(weights) @ g)
+        right = right + g.T @ where(point.row.active, pull, 0)
+    matrix = p.let("fit", matrix)
+    diagonal = ca.diag(damping * ca.diag(matrix) + 1e-30)
+    found = factor(ca.densify(ca.triu2symm(matrix + diagonal)))
+    return found.solve(p.let("fit", ca.densify(right)))
 
 
 @dataclass(frozen=True)
 class Scales:
-    """Scales of velocities and compliances, as symbols."""
+    """Scales of velocities, as symbols."""
 
-    own: Sequence[SX]
-    """Velocity per impulse of each contact itself [1/kg]."""
-    rho: Sequence[SX]
-    """Compliance of each contact in a pass [1/kg]."""
     settled: SX
     """Velocity that may still change [m/s]."""
     sticks: SX
     """Slip of a point that sticks [m/s]."""
     later: SX
     """Times both, after a few passes."""
-    firmest: SX
-    """Share of a compliance that many passes come down to."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Change of a row, or of all rows, in a pass."""
+    """What a pass changed, of a contact or of all."""
 
     moved: SX
-    """The largest velocity that it changes [m/s]."""
+    """Largest change of a velocity [m/s]."""
     held: SX
     """The same but for slips of points that stick."""
     slipping: SX
-    """The fastest that is taken to stick [m/s]."""
+    """Slip of points that are taken to stick [m/s]."""
     onward: SX
-    """Of Aitken's process, weighed with compliances: change . last change,"""
+    """Of Aitken's process, weighed with compliances: d . d_last,"""
     back: SX
-    """-last change . (change - last change),"""
+    """-d_last . (d - d_last),"""
     apart: SX
-    """|change - last change|^2,"""
+    """|d - d_last|^2,"""
     size: SX
-    """|change|^2,"""
+    """|d|^2,"""
     before: SX
-    """|last change|^2."""
+    """|d_last|^2."""
 
-    def let(self, p: Program) -> Measured:
-        """Return a copy as symbols of the program."""
-        return Measured(*(p.let(field.name, getattr(self, field.name)) for field in fields(self)))
+    @property
+    def column(self) -> SX:
+        return ca.vertcat(*(getattr(self, f.name) for f in fields(self)))
+
+    @classmethod
+    def of_column(cls, column: SX) -> Measured:
+        """Return the numbers of a column in the order of the fields."""
+        return cls(*ca.vertsplit(column))
 
 
-def together(each: Sequence[Measured]) -> Measured:
-    """Return the change of all rows: the largest velocities, and the sums of the rest."""
-    columns = {field.name: [getattr(x, field.name) for x in each] for field in fields(Measured)}
-    largest = {name: reduce(ca.fmax, columns.pop(name)) for name in ("moved", "held", "slipping")}
-    return Measured(**largest, **{name: sum(x, SX(0)) for name, x in columns.items()})
+LARGEST = 3
+"""Number of fields, from the first on, that are largest values; the others are sums."""
+
+
+def together(columns: Sequence[SX]) -> SX:
+    """Return the column of `Measured` of all contacts, or of all bodies."""
+    if not columns:
+        return SX(ca.DM.zeros(len(fields(Measured))))
+    largest = reduce(ca.fmax, [x[:LARGEST] for x in columns])
+    return ca.vertcat(largest, sum((x[LARGEST:] for x in columns[1:]), columns[0][LARGEST:]))
 
 
 class Passes:
-    """Passes of a loop."""
+    """Passes of a loop; the numbers that all contacts share are variables."""
 
-    def __init__(
-        self,
-        p: Program,
-        loop: Loop,
-        rows: Sequence[Row],
-        scales: Scales,
-        accuracy: Accuracy,
-        thorough: bool,
-    ) -> None:
-        """`thorough` keeps w to numbers that do not depend on anything, for derivatives."""
-        self.p, self.loop, self.rows, self.scales = p, loop, rows, scales
-        self.accuracy, self.thorough = accuracy, thorough
-        self.count = loop.carry("passes", SX(0))
-        self.a = loop.carry("a", ca.horzcat(*(row.past for row in rows)))
-        self.slides = loop.carry("slides", ca.vertcat(*(row.slid for row in rows)))
-        self.firm = loop.carry("firm", SX(1))
-        """Share of their first compliance that contacts have."""
-        self.further = loop.carry("further", SX(1))
-        """w."""
-        self.most = loop.carry("most", SX(FURTHEST))
-        """Of w, after the first passes."""
-        self.changes = loop.carry("changes", zeros(len(rows)))
-        self.moved = loop.carry("moved", SX(1e30))
+    def __init__(self, p: Program, scales: Scales, accuracy: Accuracy, thorough: bool) -> None:
+        """`thorough` is for derivatives: those of friction settle pass by pass."""
+        self.p, self.scales, self.accuracy, self.thorough = p, scales, accuracy, thorough
+        with p.block("passes"):
+            self.count = p.variable("passes", SX(0))
+            self.moved = p.variable("moved", SX(1e30))
+            self.further = p.variable("further", SX(1))
+            """w."""
+            self.most = p.variable("most", SX(MOST))
+            """Limit of w, after the first passes."""
+            self.turned = p.variable("turned", SX(0))
+            """1 once changes have turned back."""
 
-    def bound(self, j: int, normal: SX | None = None, slides: SX | None = None) -> SX:
-        """Return the radius of a row's tube; a rigid contact that sticks is in its cone instead."""
-        row = self.rows[j]
-        normal = self.a[2, j] if normal is None else normal
-        slides = self.slides[j] if slides is None else slides
-        held = 0 if row.compliance is None else ca.fmax(row.mu_s, row.mu_k)
-        return where(slides, row.mu_k, held) * normal
-
-    def measured(self, j: int, impulse: SX, slip: SX) -> Measured:
-        """Return the change of a row in this pass."""
-        row, slides = self.rows[j], self.slides[j]
-        rho, own, last = self.scales.rho[j], self.scales.own[j], self.changes[j]
-        change = impulse - self.a[:, j]
-        sizes = ca.fabs(change)
-        turned, radius = ca.fmax(sizes[0], sizes[1]), self.bound(j)
-        turning = ca.fmax(turned - self.accuracy.turning * radius, 0)
-        turned = where(slides, turning, turned)
+    def measured(self, point: PassedPoint, own: SX) -> SX:
+        """Return the column of `Measured` of a contact; `own` is its own compliance [1/kg]."""
+        row, anchor, rho = point.row, point.anchor, point.rho
+        bound = row.bound(point.f[2], anchor.slides)
+        sizes = ca.fabs(point.f - anchor.f)
+        turned = ca.fmax(sizes[0], sizes[1])
+        turning = ca.fmax(turned - self.accuracy.turning * anchor.bound, 0)
+        turned = where(anchor.slides, turning, turned)
         # an elastic normal force is no pass's
-        pressed = self.firm * rho * (sizes[2] if row.compliance is None else SX(0))
-        bound = self.bound(j, impulse[2])
-        grown = ca.fabs(bound - radius) - self.accuracy.rubbing * bound
-        moved = ca.fmax(ca.fmax(self.firm * rho * turned, pressed), own * grown)
-        turn, weighed = change[2] - last, rho * last
-        sticks = ca.logic_and(impulse[2] > 0, slides == 0)
-        return Measured(
+        pressed = rho * sizes[2] if row.compliance is None else SX(0)
+        grown = ca.fabs(bound - anchor.bound) - self.accuracy.rubbing * bound
+        pressed = ca.fmax(pressed, point.approach)
+        moved = ca.fmax(where(point.loaded, rho * turned, 0), pressed)
+        moved = ca.fmax(moved, where(point.at_bound, own * grown, 0))
+        sticks = ca.logic_and(point.loaded, anchor.slides == 0)
+        slip = ca.sqrt(ca.dot(point.left[:2], point.left[:2]))
+        held = where(point.at_bound, moved, pressed)
+        change = where(anchor.slides, bound - anchor.bound, 0)
+        turn, weighed = change - anchor.change, own * anchor.change
+        found = Measured(
             moved=moved,
-            held=where(slides, moved, pressed),
+            held=held,
             slipping=where(sticks, slip, 0),
-            onward=weighed * change[2],
+            onward=weighed * change,
             back=-weighed * turn,
-            apart=rho * turn * turn,
-            size=rho * change[2] * change[2],
-            before=weighed * last,
+            apart=own * turn * turn,
+            size=own * change * change,
+            before=weighed * anchor.change,
         )
+        return found.column
 
-    def end(self, ends: SX, found: Sequence[SX], each: Sequence[Measured]) -> None:
-        """Decide which points slide, how far impulses go, and whether anything still changes."""
-        p, loop, accuracy = self.p, self.loop, self.accuracy
-        with p.block("coupled settled"):
-            whole = together(each).let(p)
+    def judge(self, ends: SX, whole: Measured, waits: SX, slides: SX) -> SX:
+        """Return whether the passes are over.
+
+        `waits` is 1 where something else must settle, `slides` where a contact slides.
+        """
+        p, accuracy = self.p, self.accuracy
+        with p.block("settled"):
             patience = where(self.count >= accuracy.patient, self.scales.later, 1)
             little = patience * self.scales.settled
-            slip = p.let("slip", patience * self.scales.sticks)
-            stuck = ca.logic_and(whole.moved < slip, whole.moved > SLOW * self.moved)
+            self.slip = p.let("slip", patience * self.scales.sticks)
+            stuck = ca.logic_and(whole.moved < self.slip, whole.moved > SLOW * self.moved)
             only_creeps = ca.logic_and(whole.held < little, stuck)
             settled = p.let("settled", ca.logic_or(whole.moved < little, only_creeps))
-            judged = p.let("judged", ca.logic_or(settled, self.count >= accuracy.judged))
-            news = p.let("news", ca.logic_and(judged, whole.slipping > slip))
-        further = self._go_on(ends, news, whole)
-        with p.block("coupled pass"):
-            loop.next(self.count, self.count + ends)
-            loop.next(self.moved, where(ends, whole.moved, self.moved))
-            firmer = ca.fmax(0.5 * self.firm, self.scales.firmest)
-            slow = ca.logic_and(ends, self.count >= accuracy.long)
-            loop.next(self.firm, where(slow, firmer, self.firm))
-            done = settled
+            self.judged = p.let("judged", ca.logic_or(settled, self.count >= accuracy.judged))
+            self.news = p.let("news", ca.logic_and(self.judged, whole.slipping > self.slip))
+            done = ca.logic_and(settled, ca.logic_not(ca.logic_or(self.news, waits)))
             if self.thorough:
                 enough = self.count >= accuracy.thorough
-                done = ca.logic_and(done, ca.logic_or(enough, ca.logic_not(ca.mmax(self.slides))))
-            loop.until(ca.logic_and(ends, ca.logic_and(done, ca.logic_not(news))))
-        for j, (impulse, own) in enumerate(zip(found, each, strict=True)):
-            with p.block("next", limb="coupled", member=j):
-                starts = ca.logic_and(judged, own.slipping > slip)
-                flag = ca.logic_or(self.slides[j], starts)
-                loop.next(self.slides[j], where(ends, flag, self.slides[j]))
-                a = self.a[:, j]
-                change = impulse - a
-                reached = a + further * change
-                reached = ca.vertcat(reached[:2], ca.fmax(reached[2], 0))
-                loop.next(a, where(ends, reached, a))
-                kept = where(news, 0, change[2])
-                loop.next(self.changes[j], where(ends, kept, self.changes[j]))
+                done = ca.logic_and(done, ca.logic_or(enough, ca.logic_not(slides)))
+            over = p.let("over", ca.logic_and(ends, done))
+        self.reach = self._go_on(ends, whole)
+        with p.block("pass"):
+            p.assign(self.count, self.count + ends)
+            p.assign(self.moved, where(ends, whole.moved, self.moved))
+        return over
 
-    def _go_on(self, ends: SX, news: SX, whole: Measured) -> SX:
-        """Return how far the next pass goes."""
-        p, loop = self.p, self.loop
-        with p.block("coupled further"):
+    def set_anchor(
+        self, anchor: Anchor, row: Row, ends: SX, f: SX, slipping: SX, slides: SX, field: SX
+    ) -> None:
+        """Assign the anchor of the next pass where this one ends; inside a block.
+
+        `slides` is that of the passed point, `field` is G y. A point that is taken to stick but
+        slips slides from now on. A contact with a compliance of its own starts from its impulse.
+        """
+        p = self.p
+        starts = ca.logic_and(ends, ca.logic_and(self.judged, slipping > self.slip))
+        change = row.bound(f[2], anchor.slides) - anchor.bound
+        reached = ca.fmax(anchor.bound + self.reach * change, 0)
+        bound = where(starts, row.bound(f[2], SX(1)), reached)
+        a = f
+        if row.compliance is None:
+            tangent = where(ca.logic_or(slides, starts), f[:2], field[:2])
+            a = ca.vertcat(tangent, field[2])
+        p.assign(anchor.a, where(ends, a, anchor.a))
+        p.assign(anchor.f, where(ends, f, anchor.f))
+        p.assign(anchor.bound, where(ends, bound, anchor.bound))
+        kept = where(ca.logic_and(anchor.slides, ca.logic_not(self.news)), change, 0)
+        p.assign(anchor.change, where(ends, kept, anchor.change))
+        p.assign(anchor.slides, ca.logic_or(where(ends, slides, anchor.slides), starts))
+        p.assign(anchor.tentative, ca.logic_and(anchor.tentative, ca.logic_not(starts)))
+
+    def _go_on(self, ends: SX, whole: Measured) -> SX:
+        """Return w of the next pass."""
+        p = self.p
+        with p.block("further"):
             overshot = ca.logic_and(whole.size > whole.before, self.further > 1)
-            most = p.let("most", where(overshot, ca.fmax(0.5 * self.most, 1), self.most))
-            loop.next(self.most, where(ends, most, self.most))
-            plain = ca.logic_or(news, overshot)
+            most = where(overshot, ca.fmax(0.5 * self.most, 1), self.most)
+            p.assign(self.most, where(ends, most, self.most))
+            plain = ca.logic_or(self.news, overshot)
             further = p.let("further", self._further(plain, whole, most))
-            loop.next(self.further, where(ends, further, self.further))
+            p.assign(self.turned, ca.logic_or(self.turned, ca.logic_and(ends, whole.onward < 0)))
+            p.assign(self.further, where(ends, further, self.further))
         return further
 
     def _further(self, plain: SX, whole: Measured, most: SX) -> SX:
-        """w of the next pass; 1 after one that let points slide, whose change is forgotten, or
-        that overshot.
+        """Return w; 1 after a pass that let points slide, whose change is forgotten, or overshot.
+
+        For derivatives it is a number that does not depend on anything.
         """
         onward, back, apart = whole.onward, whole.back, whole.apart
         if self.thorough:
             return where(ca.logic_and(onward < 0, ca.logic_not(plain)), 0.5, 1)
-        least = where(whole.size < QUICK * whole.before, 1, NEAREST)
+        turned = ca.logic_or(self.turned, onward < 0)
+        quick = ca.logic_and(whole.size < QUICK * whole.before, ca.logic_not(turned))
+        least, grows = where(quick, 1, LEAST), where(turned, GROWS_BACK, GROWS)
         w = self.further
         aitken = w * back / where(apart > 0, apart, 1)
-        aitken = ca.fmax(FALLS * w, ca.fmin(aitken, GROWS * w))
-        w = where(back > 0, aitken, where(onward > 0, GROWS * w, 1))
+        aitken = ca.fmax(FALLS * w, ca.fmin(aitken, grows * w))
+        w = where(back > 0, aitken, where(onward > 0, grows * w, 1))
         most = where(self.count >= self.accuracy.plain, most, 1)
         return where(plain, 1, ca.fmax(least, ca.fmin(w, most)))

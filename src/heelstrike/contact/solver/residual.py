@@ -20,7 +20,7 @@ from heelstrike.contact.solver.cone import in_tube
 from heelstrike.ir.program import Program
 
 if TYPE_CHECKING:
-    from heelstrike.contact.solver.coupled import Row
+    from heelstrike.contact.solver.rows import Row
 
 
 def worst_missed(

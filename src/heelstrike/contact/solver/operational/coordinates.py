@@ -23,7 +23,7 @@ from heelstrike.contact.law import SX
 from heelstrike.spatial.vector import skew
 
 if TYPE_CHECKING:
-    from heelstrike.contact.solver.coupled import Row
+    from heelstrike.contact.solver.rows import Row
 
 
 @dataclass(frozen=True)

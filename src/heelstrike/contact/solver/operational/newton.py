@@ -12,16 +12,11 @@ from dataclasses import dataclass
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
+from heelstrike.contact.solver.line import LINE, fits, narrowed, new_line
 from heelstrike.ir.loop import Loop
 from heelstrike.ir.program import Program
 from heelstrike.spatial.ldl import factor
 from heelstrike.spatial.vector import zeros
-
-LINE = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
-"""Of a search along a direction: where to look, then the near end with its slope and the far end
-with its slope, and the slope at the start."""
-NARROW = 1e-3
-"""A stretch of the line that is not divided further."""
 
 
 @dataclass(frozen=True)
@@ -77,17 +72,17 @@ class Search:
                 small = ca.logic_and(small, self.stepped)
             ends = p.let("ends", small)
             slope = p.let("slope", ca.dot(gradient, self.direction))
-            accepted = p.let("accepted", ca.logic_or(ends, _fits(self.line, slope)))
+            accepted = p.let("accepted", ca.logic_or(ends, fits(self.line, slope)))
         with p.block("newton matrix"):
             full = root.T @ ca.triu2symm(stiffness) @ root
             matrix = p.let("matrix", ca.triu(full) + ca.DM.eye(trial.numel()))
         with p.block("newton direction"):
             step = factor(ca.triu2symm(matrix)).solve(-gradient)
             fall = ca.dot(gradient, step)
-            again = where(ends, SX(LINE), ca.vertcat(1, 0, fall, 1, 0, fall))
+            again = where(ends, SX(LINE), new_line(fall))
             loop.next(self.x, where(accepted, trial, self.x))
             loop.next(self.direction, where(accepted, where(ends, 0, step), self.direction))
-            loop.next(self.line, where(accepted, again, _nearer(self.line, slope)))
+            loop.next(self.line, where(accepted, again, narrowed(self.line, slope)))
             if self.stepped is not None:
                 done = ca.logic_and(accepted, ca.logic_not(ends))
                 loop.next(self.stepped, where(ends, 0, ca.logic_or(self.stepped, done)))
@@ -114,25 +109,3 @@ def root_of(matrix: SX, least: SX | float = 1e-13) -> SX:
                 entry = entry - root[i, k] * root[j, k]
             root[i, j] = entry * inverse
     return root
-
-
-def _fits(line: SX, slope: SX) -> SX:
-    """Return whether a place on the line is near enough to its lowest point."""
-    start, near, far = ca.fabs(line[5]), line[1], line[3]
-    beyond = slope > 0.25 * start
-    short = ca.logic_and(slope < -0.75 * start, line[0] < 1)
-    return ca.logic_or(ca.logic_not(ca.logic_or(beyond, short)), far - near < NARROW)
-
-
-def _nearer(line: SX, slope: SX) -> SX:
-    """The line with the place just tried as one of its ends, and where to look next: where a
-    straight line through the ends' slopes is zero.
-    """
-    at, near, near_slope, far, far_slope, start = ca.vertsplit(line)
-    above = slope > 0
-    near, near_slope = where(above, near, at), where(above, near_slope, slope)
-    far, far_slope = where(above, at, far), where(above, slope, far_slope)
-    rise = far_slope - near_slope
-    share = -near_slope / where(rise > 0, rise, 1)
-    look = near + (far - near) * ca.fmax(0.1, ca.fmin(0.9, share))
-    return ca.vertcat(look, near, near_slope, far, far_slope, start)

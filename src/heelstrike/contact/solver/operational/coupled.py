@@ -30,12 +30,12 @@ from dataclasses import dataclass
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
-from heelstrike.contact.solver.cone import Nearest, in_cone, in_tube
-from heelstrike.contact.solver.coordinates import coordinates_of
 from heelstrike.contact.solver.criteria import USUAL, Accuracy
-from heelstrike.contact.solver.newton import Search, root_of
-from heelstrike.contact.solver.passes import Passes, Scales
+from heelstrike.contact.solver.operational.coordinates import coordinates_of
+from heelstrike.contact.solver.operational.newton import Search, root_of
+from heelstrike.contact.solver.operational.passes import Passes, Scales
 from heelstrike.contact.solver.residual import worst_missed
+from heelstrike.contact.solver.rows import Row
 from heelstrike.ir.loop import Loop, repeated
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import zeros
@@ -49,58 +49,6 @@ FIRM = 0.25
 """for the same reason compliances do not fall below this share of the first;"""
 ROUNDED = 1e-6
 """and this share of a diagonal is no more than rounding."""
-
-
-@dataclass(frozen=True)
-class Arm:
-    """Part of a moving body in a contact."""
-
-    body: int
-    """Its number among the contacting bodies."""
-    lever: SX
-    """From its origin to the contact, in world axes [m]."""
-    sign: float = 1.0
-    """-1 for the body that carries the surface."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """Part of one contact in the problem, as symbols."""
-
-    arms: tuple[Arm, ...]
-    axes: SX
-    """Tangents and normal as rows, (3, 3)."""
-    active: SX
-    """1 where it touches."""
-    target: SX
-    """Velocity wanted after the step (3) [m/s]."""
-    mu_s: SX
-    mu_k: SX
-    smoothing: SX
-    """Compliance of a pass, as a share of the contact's own."""
-    past: SX
-    """Impulse of the last step (3) [N s]."""
-    slid: SX
-    """1 where it is first taken to slide."""
-    compliance: SX | None = None
-    """Normal, of an elastic law made implicit [1/kg]."""
-    leaving: SX | None = None
-    """The same beyond `rest`."""
-    rest: SX | float = 0.0
-    """Velocity left, of a soft normal, at which its response bends [m/s]."""
-    moves: SX | float = 1.0
-    """1 where it does not rest: a new contact, an impact, one that slides."""
-
-    def soft(self, left: SX) -> tuple[SX, SX]:
-        """Return the normal impulse of a compliant law at a velocity left, and its compliance: two
-        straight lines that meet at `rest`.
-        """
-        assert self.compliance is not None
-        if self.leaving is None:
-            return -left / self.compliance, self.compliance
-        out = left > self.rest
-        push = -self.rest / self.compliance - (left - self.rest) / self.leaving
-        return where(out, push, -left / self.compliance), where(out, self.leaving, self.compliance)
 
 
 @dataclass(frozen=True)
@@ -239,7 +187,10 @@ class _Problem:
         for j, (row, g) in enumerate(zip(self.rows, self.maps, strict=True)):
             with p.block("point", limb="coupled", member=j):
                 left = g @ twists - row.target
-                impulse, weight = self.nearest(row, j, passes, left)
+                rho = self.scales.rho[j] * passes.firm
+                impulse, weight = row.response(
+                    passes.a[:, j], passes.slides[j], passes.bound(j), rho, left
+                )
                 found.append(p.let("f", impulse))
                 wrenches.append(p.let("wrench", g.T @ found[j]))
                 weights.append(p.let("stiffness", ca.triu(g.T @ weight @ g)))
@@ -253,17 +204,3 @@ class _Problem:
             with p.block("accepted", limb="coupled", member=j):
                 loop.next(f[:, j], where(judged.accepted, impulse, f[:, j]))
         passes.end(judged.ends, found, each)
-
-    def nearest(self, row: Row, j: int, passes: Passes, left: SX) -> tuple[SX, SX]:
-        """Impulse, and how it falls with the velocity: its slope over the compliances."""
-        rho = normal = self.scales.rho[j] * passes.firm
-        slides, z = passes.slides[j], passes.a[:, j] - left / rho
-        if row.compliance is not None:
-            push, normal = row.soft(left[2])
-            z = ca.vertcat(z[:2], push)
-        near = in_tube(z, passes.bound(j))
-        if row.compliance is None:
-            cone = in_cone(z, ca.fmax(row.mu_s, row.mu_k))
-            near = Nearest(where(slides, near.f, cone.f), where(slides, near.slope, cone.slope))
-        weight = ca.diag(ca.vertcat(1 / rho, 1 / rho, 1 / normal)) @ near.slope
-        return where(row.active, near.f, 0), where(row.active, weight, 0)

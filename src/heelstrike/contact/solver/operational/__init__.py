@@ -1,0 +1,1 @@
+"""Operational-space solver: contacts between moving bodies."""

@@ -1,0 +1,177 @@
+"""Rows of the swept problem: contacts, and torques with limits.
+
+Each row has three functions of the trial: its value, its slope and, after a pass, its next anchor.
+A contact's value is an impulse (3,) that depends on its velocity after the step, a joint's a torque
+that depends on its acceleration. Slopes are positive semidefinite, so that every Newton matrix is
+positive definite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from heelstrike.contact.law import SX, where
+from heelstrike.contact.solver.cone import Nearest, in_cone, in_tube
+from heelstrike.ir.program import Program
+from heelstrike.spatial.vector import skew
+
+
+@dataclass(frozen=True)
+class Arm:
+    """Part of a moving body in a contact."""
+
+    body: int
+    """Its number among the contacting bodies."""
+    lever: SX
+    """From its origin to the contact, in world axes [m]."""
+    sign: float = 1.0
+    """-1 for the body that carries the surface."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A contact in the problem, as symbols."""
+
+    arms: tuple[Arm, ...]
+    axes: SX
+    """Tangents and normal as rows, (3, 3)."""
+    active: SX
+    """1 where it touches."""
+    target: SX
+    """Velocity wanted after the step (3) [m/s]."""
+    mu_s: SX
+    mu_k: SX
+    smoothing: SX
+    """Compliance of a pass, as a share of the contact's own."""
+    past: SX
+    """Impulse of the last step (3) [N s]."""
+    slid: SX
+    """1 where it is first taken to slide."""
+    compliance: SX | None = None
+    """Normal, of an elastic law made implicit [1/kg]."""
+    leaving: SX | None = None
+    """The same beyond `rest`."""
+    rest: SX | float = 0.0
+    """Velocity left, of a soft normal, at which its response bends [m/s]."""
+    fresh: SX | float = 1.0
+    """1 where the last step tells nothing of it: a new contact, or an impact."""
+    misfit: SX | float = 0.0
+    """Part of the target that no rigid motion of its body meets: the turning of its lever [m/s]."""
+    moves: SX | float = 1.0
+    """1 where it does not rest: a new contact, an impact, one that slides."""
+
+    @property
+    def map(self) -> SX:
+        """G, from the twist of its one body in world axes to its velocity in its axes, (3, 6)."""
+        (arm,) = self.arms
+        return arm.sign * ca.densify(ca.horzcat(self.axes, -self.axes @ skew(arm.lever)))
+
+    def response(self, a: SX, slides: SX, bound: SX, rho: SX, left: SX) -> tuple[SX, SX]:
+        """Return the impulse at a velocity `left` over the target, and its slope -df/du, (3, 3).
+
+            f = nearest(a - left / rho)      in the cone, or where it slides the tube
+
+        `a` is the anchor of the pass, `bound` the radius of the tube, `rho` the compliance of the
+        pass [1/kg].
+        """
+        normal, z = rho, a - left / rho
+        if self.compliance is not None:
+            push, normal = self.soft(left[2])
+            z = ca.vertcat(z[:2], push)
+        near = in_tube(z, bound)
+        if self.compliance is None:
+            cone = in_cone(z, ca.fmax(self.mu_s, self.mu_k))
+            near = Nearest(where(slides, near.f, cone.f), where(slides, near.slope, cone.slope))
+        weight = ca.diag(ca.vertcat(1 / rho, 1 / rho, 1 / normal)) @ near.slope
+        return where(self.active, near.f, 0), where(self.active, weight, 0)
+
+    def bound(self, normal: SX, slides: SX) -> SX:
+        """Return the radius of the tube; a rigid contact that sticks is in its cone instead."""
+        held = 0 if self.compliance is None else ca.fmax(self.mu_s, self.mu_k)
+        return where(slides, self.mu_k, held) * ca.fmax(normal, 0)
+
+    def soft(self, left: SX) -> tuple[SX, SX]:
+        """Return the normal impulse of a compliant law at a velocity left, and its compliance: two
+        straight lines that meet at `rest`.
+        """
+        assert self.compliance is not None
+        if self.leaving is None:
+            return -left / self.compliance, self.compliance
+        out = left > self.rest
+        push = -self.rest / self.compliance - (left - self.rest) / self.leaving
+        return where(out, push, -left / self.compliance), where(out, self.leaving, self.compliance)
+
+
+@dataclass(frozen=True)
+class Clamp:
+    """A torque clamp(now - slope a) of a joint, as symbols."""
+
+    now: SX
+    """Torque at zero acceleration [N m or N]."""
+    slope: SX
+    """Decrease with the acceleration, >= 0 [kg m^2 or kg]."""
+    low: SX
+    high: SX
+
+    def at(self, a: SX, anchor: SX | float = 0.0) -> tuple[SX, SX]:
+        """Return the torque at an acceleration and its slope; the anchor adds to `now`."""
+        z = anchor + (self.now - self.slope * a)
+        inside = ca.logic_and(z >= self.low, z <= self.high)
+        return ca.fmax(self.low, ca.fmin(self.high, z)), where(inside, self.slope, 0)
+
+
+@dataclass(frozen=True)
+class JointRow:
+    """Limited torques of one velocity index, and the state of their iteration, as variables."""
+
+    clamps: tuple[Clamp, ...]
+    """Torques of servos and stops."""
+    friction: Clamp | None
+    """Dry friction, which holds the joint at its anchor plus a steep slope."""
+    fixed: SX
+    """What else the diagonal of H has: armature and the slopes of torques without limits."""
+    anchor: SX
+    """Torque of dry friction that a pass starts from."""
+    slope: SX
+    torque: SX
+    """Torque of all of them at the best acceleration so far."""
+    rubs: SX
+    """Part of dry friction in it."""
+    rho: SX
+    """What the linearised torque misses of it."""
+
+    def at(self, a: SX, anchor: SX) -> tuple[SX, SX, SX]:
+        """Return torque and slope at an acceleration, and the part of dry friction."""
+        torque, slope, rubs = SX(0), SX(0), SX(0)
+        for clamp in self.clamps:
+            own, fall = clamp.at(a)
+            torque, slope = torque + own, slope + fall
+        if self.friction is not None:
+            rubs, fall = self.friction.at(a, anchor)
+            torque, slope = torque + rubs, slope + fall
+        return torque, slope, rubs
+
+
+def joint_row(
+    p: Program,
+    clamps: tuple[Clamp, ...],
+    friction: Clamp | None,
+    fixed: SX,
+    anchor: SX,
+    slope: SX,
+    torque: SX,
+) -> JointRow:
+    """Return a row with its variables; inside a block."""
+    none = SX(0)
+    return JointRow(
+        clamps,
+        friction,
+        fixed,
+        p.variable("anchor", anchor),
+        p.variable("slope", slope),
+        p.variable("torque", torque),
+        p.variable("rubs", anchor),
+        p.variable("rho", none),
+    )

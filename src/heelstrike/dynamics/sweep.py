@@ -1,0 +1,268 @@
+"""Articulated-body algorithm over and over, while inertias, torques and forces change.
+
+    (H + S + sum J^T K J) da = sum J^T r + rho
+
+K (6, 6) joins the inertia of a body, S the diagonal.
+
+The terms U and D of the joints, and what limbs pass on, are variables that the step's own
+acceleration has computed (aba.py). `factor` computes those of the limbs in which K or S has
+changed, and of the limbs that carry them; `solve` is a third of the work of both. Contacts with the
+ground cause no fill: every solve is O(n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+
+from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.aba import ForwardDynamics
+from heelstrike.dynamics.kinematics import Kinematics
+from heelstrike.dynamics.tree import Limb, limbs, supports
+from heelstrike.ir.guard import guarded
+from heelstrike.ir.program import Program
+from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.spatial.inertia import Inertia, spatial_inertia
+from heelstrike.spatial.ldl import factor
+from heelstrike.spatial.motion import ForceVector, MotionVector
+from heelstrike.spatial.transform import Transform
+from heelstrike.spatial.vector import SX, mac, symmetric, zeros
+
+
+@dataclass(frozen=True)
+class BodyLoad:
+    """Variables of a body that contacts act on, in its frame."""
+
+    inertia: Inertia
+    """K, the decrease of its contacts' impulse with its velocity, which joins its inertia."""
+    force: ForceVector
+    """r [N, N m]."""
+
+
+def body_load(p: Program) -> BodyLoad:
+    """Return a load of zero, as variables; inside a block."""
+
+    def symmetric_block() -> SX:
+        entries = p.variable("stiffness", zeros(6))
+        return ca.densify(ca.triu2symm(SX(ca.Sparsity.upper(3), entries)))
+
+    inertia = Inertia(symmetric_block(), p.variable("stiffness", zeros(3, 3)), symmetric_block())
+    force = ForceVector(p.variable("force", zeros()), p.variable("force", zeros()))
+    return BodyLoad(inertia, force)
+
+
+def set_force(p: Program, load: BodyLoad, pose: Transform, force: SX) -> None:
+    """Assign r, given in world axes, (6,); inside a block."""
+    p.assign(load.force.linear, pose.unrotate(force[:3]))
+    p.assign(load.force.angular, pose.unrotate(force[3:]))
+
+
+def set_stiffness(p: Program, load: BodyLoad, pose: Transform, stiffness: SX) -> None:
+    """Assign K, given in world axes, symmetric (6, 6); inside a block."""
+
+    def turned(x: SX) -> SX:
+        return pose.unrotate(pose.unrotate(x).T).T
+
+    inertia = load.inertia
+    blocks = (inertia.linear, stiffness[:3, :3]), (inertia.angular, stiffness[3:, 3:])
+    for block, new in blocks:
+        p.assign(ca.triu(block).nz[:], ca.triu(symmetric(turned(new))).nz[:])
+    p.assign(inertia.coupling, turned(stiffness[:3, 3:]))
+
+
+class Sweep:
+    """Limbs of a robot that carry contacts or limited joints, and their response."""
+
+    def __init__(
+        self,
+        p: Program,
+        robot: Robot,
+        kin: Kinematics,
+        poses: Sequence[Transform],
+        first: ForwardDynamics,
+        loads: Mapping[int, BodyLoad],
+        limited: Sequence[int],
+    ) -> None:
+        """`loads` are given by body; `limited` are the velocity indices whose diagonal changes."""
+        self.p, self.robot, self.kin, self.poses = p, robot, kin, poses
+        self.first, self.loads = first, loads
+        joint_of = {i: k for k, j in enumerate(robot.joints) for i in range(j.iv, j.iv + j.nv)}
+        moving = {k for body in loads for k in supports(robot, body)}
+        moving |= {k for i in limited for k in supports(robot, joint_of[i])}
+        self.limbs: list[Limb] = [x for x in limbs(robot) if moving & set(x.joints)]
+        """Limbs that are swept, parents before children."""
+        swept = {k for limb in self.limbs for k in limb.joints}
+        self.velocities = {i for i, k in joint_of.items() if k in swept}
+        """Velocity indices that are swept."""
+        self._branches: dict[int, list[int]] = {i: [] for i in range(len(robot.joints))}
+        for limb in limbs(robot):
+            parent = robot.joints[limb.joints[0]].parent
+            if parent != WORLD:
+                self._branches[parent].append(limb.joints[0])
+
+    def set_force(self, body: int, force: SX) -> None:
+        """Assign r of a body, in world axes, (6,); inside a block."""
+        set_force(self.p, self.loads[body], self.poses[body], force)
+
+    def set_stiffness(self, body: int, stiffness: SX) -> None:
+        """Assign K of a body, in world axes, symmetric (6, 6); inside a block."""
+        set_stiffness(self.p, self.loads[body], self.poses[body], stiffness)
+
+    def factor(self, bodies: Mapping[int, SX], joint: Mapping[int, SX], diagonal: SX) -> None:
+        """Compute the terms where something changed.
+
+        `bodies` says by body whether its K changed, `joint` by velocity index whether the diagonal
+        did; `diagonal` is the present one, armature included.
+        """
+        p, robot = self.p, self.robot
+        from_children: dict[int, list[SX]] = {i: [] for i in range(len(robot.joints))}
+        for limb in reversed(self.limbs):
+            spans = (robot.joints[i] for i in limb.joints)
+            changes = [x for i in limb.joints for x in from_children[i]]
+            changes += [bodies[i] for i in limb.joints if i in bodies]
+            changes += [joint[k] for j in spans for k in range(j.iv, j.iv + j.nv) if k in joint]
+            if not changes:
+                continue
+            with p.block("changed", limb=limb.name):
+                changed = p.let("changed", ca.mmax(ca.vertcat(*changes)))
+            parent = robot.joints[limb.joints[0]].parent
+            if parent != WORLD:
+                from_children[parent].append(changed)
+            with guarded(p, "factor", changed), p.block("factor", limb=limb.name):
+                self._factor(limb.joints, diagonal)
+
+    def _factor(self, of_limb: Sequence[int], diagonal: SX) -> None:
+        p, robot, first = self.p, self.robot, self.first
+        outer: Inertia | None = None
+        for i in reversed(of_limb):
+            joint, terms = robot.joints[i], first.joint_terms[i]
+            inertia = spatial_inertia(self.kin.bodies[i])
+            if i in self.loads:
+                inertia = inertia + self.loads[i].inertia
+            for root in self._branches[i]:
+                if root not in of_limb:
+                    inertia = inertia + first.passed[root]
+            if outer is not None:
+                inertia = inertia + outer
+            linear, angular = joints.subspace(joint)
+            u_linear, u_angular = inertia.times(linear, angular)
+            own = ca.diag(joints.velocities(joint, diagonal))
+            d = factor(linear.T @ u_linear + angular.T @ u_angular + own)
+            p.assign(terms.u_linear, u_linear)
+            p.assign(terms.u_angular, u_angular)
+            for key, value in d.lower.items():
+                p.assign(terms.d.lower[key], value)
+            for old, new in zip(terms.d.inverse, d.inverse, strict=True):
+                p.assign(old, new)
+            if joint.parent == WORLD:
+                return
+            weighted = d.solve(u_linear.T).T, d.solve(u_angular.T).T
+            remaining = inertia.minus_outer(u_linear, u_angular, *weighted)
+            outer = self.kin.placements[i].inertia_out(remaining)
+        assert outer is not None
+        passed = first.passed[of_limb[0]]
+        p.assign(ca.triu(passed.linear).nz[:], ca.triu(outer.linear).nz[:])
+        p.assign(passed.coupling, outer.coupling)
+        p.assign(ca.triu(passed.angular).nz[:], ca.triu(outer.angular).nz[:])
+
+    def solve(self, rho: Mapping[int, SX]) -> tuple[SX, dict[int, SX]]:
+        """Return da under the loads and torques `rho`, and how the loaded bodies move.
+
+        The latter are given by body, in world axes, (6,).
+        """
+        p, robot, terms = self.p, self.robot, self.first.joint_terms
+        passed: dict[int, list[ForceVector]] = {i: [] for i in range(len(robot.joints))}
+        rests: dict[int, SX] = {}
+        for limb in reversed(self.limbs):
+            with p.block("inward solve", limb=limb.name):
+                for i in reversed(limb.joints):
+                    joint = robot.joints[i]
+                    bias = ForceVector(zeros(), zeros())
+                    if i in self.loads:
+                        bias = bias - self.loads[i].force
+                    for more in passed[i]:
+                        bias = bias + more
+                    linear, angular = joints.subspace(joint)
+                    span = range(joint.iv, joint.iv + joint.nv)
+                    own = ca.vertcat(*(rho.get(k, SX(0)) for k in span))
+                    rest = own - linear.T @ bias.linear - angular.T @ bias.angular
+                    rests[i] = p.let("u", rest)
+                    if joint.parent == WORLD:
+                        continue
+                    weighted = terms[i].d.solve(rests[i])
+                    left = ForceVector(
+                        mac(terms[i].u_linear, weighted, bias.linear),
+                        mac(terms[i].u_angular, weighted, bias.angular),
+                    )
+                    out = self.kin.placements[i].force_out(left)
+                    if i == limb.joints[0]:
+                        out = ForceVector(p.let("bias", out.linear), p.let("bias", out.angular))
+                    passed[joint.parent].append(out)
+        return self._outward(rests)
+
+    def _outward(self, rests: Mapping[int, SX]) -> tuple[SX, dict[int, SX]]:
+        p, robot, terms = self.p, self.robot, self.first.joint_terms
+        result = zeros(robot.nv)
+        moved: dict[int, MotionVector] = {}
+        in_world: dict[int, SX] = {}
+        for limb in self.limbs:
+            with p.block("outward solve", limb=limb.name):
+                inner: dict[int, MotionVector] = {}
+                for i in limb.joints:
+                    joint, residual, outer = robot.joints[i], rests[i], None
+                    if joint.parent != WORLD:
+                        outer = self.kin.placements[i].motion_in(
+                            inner.get(joint.parent) or moved[joint.parent]
+                        )
+                        residual = mac(-terms[i].u_linear.T, outer.linear, residual)
+                        residual = mac(-terms[i].u_angular.T, outer.angular, residual)
+                    own = terms[i].d.solve(residual)
+                    linear, angular = joints.subspace(joint)
+                    motion = MotionVector(linear @ own, angular @ own)
+                    inner[i] = motion if outer is None else outer + motion
+                    result[joint.v_slice] = p.let("da", own)
+                    moved[i] = MotionVector(
+                        p.let("moved", inner[i].linear), p.let("moved", inner[i].angular)
+                    )
+                for i in (i for i in limb.joints if i in self.loads):
+                    pose, own = self.poses[i], inner[i]
+                    turned = ca.vertcat(pose.rotate(own.linear), pose.rotate(own.angular))
+                    in_world[i] = p.let("moved", turned)
+        return ca.densify(result), in_world
+
+    def end(self, a: SX) -> tuple[SX, list[MotionVector]]:
+        """Return the accelerations of all joints, and of all bodies less gravity.
+
+        `a` are those of the joints that were swept; the other joints follow.
+        """
+        p, robot, first = self.p, self.robot, self.first
+        moved: dict[int, MotionVector] = {}
+        result = ca.densify(SX(a))
+        for limb in limbs(robot):
+            with p.block("end", limb=limb.name):
+                inner: dict[int, MotionVector] = {}
+                for i in limb.joints:
+                    joint, terms = robot.joints[i], first.joint_terms[i]
+                    linear, angular = joints.subspace(joint)
+                    outer = None
+                    if joint.parent != WORLD:
+                        outer = self.kin.placements[i].motion_in(
+                            inner.get(joint.parent) or moved[joint.parent]
+                        )
+                    if joint.iv in self.velocities:
+                        own = a[joint.v_slice] - first.a[joint.v_slice]
+                    elif outer is None:  # another robot, which touches nothing
+                        own = zeros(joint.nv)
+                    else:
+                        residual = mac(-terms.u_linear.T, outer.linear, zeros(joint.nv))
+                        own = terms.d.solve(mac(-terms.u_angular.T, outer.angular, residual))
+                        result[joint.v_slice] = p.let("a", first.a[joint.v_slice] + own)
+                    motion = MotionVector(linear @ own, angular @ own)
+                    inner[i] = motion if outer is None else outer + motion
+                    moved[i] = MotionVector(
+                        p.let("moved", inner[i].linear), p.let("moved", inner[i].angular)
+                    )
+        bodies = [x + moved[i] for i, x in enumerate(first.bodies)]
+        return ca.densify(result), bodies
