@@ -5,8 +5,8 @@
 
 `prepare` writes PTX, inputs and the CPU's results; `run` loads them, so the machine with the GPU
 needs neither CasADi nor Pinocchio. The load is G1 of HEELSTRIKE_DATA (else hoap1) on a
-spring-damper floor, 65,536 worlds; and one small program for each kind: memory, failure, loops,
-counted loops, tables, and variables under guards.
+spring-damper floor, and by the simulator's own step on hs.Rigid, 65,536 worlds; and one small
+program for each kind: memory, failure, loops, counted loops, tables, and variables under guards.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from heelstrike.runtime.cuda.kernel import CudaBatch, CudaKernel, Ptx
 WORLDS = 65_536
 CHECKED = 256
 STEPS = 100
-LIMBS = ("standing", "guards")
+LIMBS = ("standing", "guards", "rigid")
 """Cases with limbs, which also run with a warp per limb and are timed."""
 
 
@@ -77,7 +77,28 @@ def prepare(folder: Path) -> None:
             for mapping in ("world", "part") if name in LIMBS else ("world",):
                 ptx = make_ptx(program, dtype=dtype, math=math, mapping=mapping)
                 write_case(folder / f"{name}-{mapping}-{dtype}-{math}", ptx, program, values, steps)
+    for dtype, math in (("float32", "exact"), ("float32", "fast"), ("float64", "exact")):
+        program, values = on_rigid_ground(robot, dtype)
+        for mapping in ("world", "part"):
+            ptx = make_ptx(program, dtype=dtype, math=math, mapping=mapping)
+            write_case(folder / f"rigid-{mapping}-{dtype}-{math}", ptx, program, values, STEPS)
     print(f"{folder}: {len(list(folder.glob('*.ptx')))} programs")
+
+
+def on_rigid_ground(robot: Any, dtype: str) -> tuple[Any, dict[str, np.ndarray]]:
+    """The step of a simulator on hs.Rigid, with the values of its inputs and its state."""
+    import heelstrike as hs
+    from heelstrike.bench.standing import first_pose
+    from heelstrike.step.step import step_program
+
+    pose = first_pose(robot)
+    ground = hs.Plane(hs.Rigid(friction=hs.Coulomb(0.8, 0.6)), name="ground")
+    control = hs.Servo(reference=pose)
+    sim = hs.Simulator(hs.Scene(robot, ground), dt=2e-3, control=control, dtype=dtype)
+    q = np.tile(pose, (CHECKED, 1))
+    q[:, 7:] += 0.01 * np.random.default_rng(0).normal(size=(CHECKED, robot.nq - 7))
+    values = {name: np.asarray(x) for name, x in sim.compiled.parameters.of_world(0).items()}
+    return step_program(sim.plan), values | {"q": q}
 
 
 def write_case(
