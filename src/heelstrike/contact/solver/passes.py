@@ -249,8 +249,11 @@ class Passes:
         turned = ca.fmax(sizes[0], sizes[1])
         turning = ca.fmax(turned - self.accuracy.turning * anchor.bound, 0)
         turned = where(anchor.slides, turning, turned)
-        # an elastic normal force is no pass's
-        pressed = rho * sizes[2] if row.compliance is None else SX(0)
+        pressed = SX(0)  # an elastic normal force is no pass's
+        if row.compliance is None:
+            # an impulse may stay as it is while its point still sinks
+            sinks = ca.fmax(ca.fabs(point.left[2]) - MISFIT * row.misfit, 0)
+            pressed = ca.fmax(rho * sizes[2], where(point.loaded, sinks, 0))
         grown = ca.fabs(bound - anchor.bound) - self.accuracy.rubbing * bound
         pressed = ca.fmax(pressed, point.approach)
         moved = ca.fmax(where(point.loaded, rho * turned, 0), pressed)
