@@ -123,7 +123,8 @@ class ContactTarget:
         velocity: outward normal velocity after the step [m/s].
         mu_s: coefficient of friction while the point sticks [-].
         mu_k: coefficient of friction while the point slides [-].
-        active: 1 where the target holds; None: where depth > 0.
+        active: 1 where the target holds; None: where depth > 0, and for a rigid point that was
+            loaded in the last step also above the surface, which it then reaches at most.
         slip: velocity along the two tangents after the step, (2,) [m/s]; None: zero.
         compliance: loss of normal velocity per normal impulse [1/kg]; None: rigid.
         compliance_out: compliance where the point moves outward after the step [1/kg]; None: the
@@ -150,7 +151,11 @@ class ContactTarget:
     def completed(self, state: PointState) -> ContactTarget:
         """Return a copy as symbols, in which `active` and `impact` are set for this state."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "paper"}
-        values["active"] = state.depth > 0 if self.active is None else self.active
+        if self.active is None:
+            values["active"] = state.depth > 0
+            if self.compliance is None:
+                values["active"] = state.touching
+                values["velocity"] = ca.if_else(state.depth > 0, self.velocity, state.closing)
         values["impact"] = state.impact if self.impact is None else self.impact
         return replace(self, **{name: SX(x) for name, x in values.items() if x is not None})
 

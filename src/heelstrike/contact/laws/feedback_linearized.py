@@ -78,6 +78,7 @@ class FeedbackLinearized(SurfaceLaw):
         c = Imposed(self.kp, self.kv, self.epsilon, state.dt)
         rate, share = self._after(c, state)
         return ContactTarget(
+            active=state.depth > 0,
             velocity=-rate,
             slip=share * state.slip,
             mu_s=self.friction.mu_s,

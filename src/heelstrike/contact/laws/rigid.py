@@ -109,8 +109,7 @@ class Rigid(SurfaceLaw):
         out = self.restitution * approach + self.correction * ca.fmax(state.depth, 0)  # (29)
         firm = ca.fmin(self.smoothing, SMOOTHING)
         return ContactTarget(
-            active=state.touching,
-            velocity=ca.if_else(state.depth > 0, out, state.closing),
+            velocity=out,
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,
             smoothing=ca.if_else(state.impact, firm, self.smoothing),
@@ -124,6 +123,7 @@ class Rigid(SurfaceLaw):
         sigma = ca.if_else(sliding > fast, state.slip / speed, 0)  # (7)
         rebound = ca.if_else(kinetic, self.restitution * state.depth_rate, 0)  # (25), (29)
         return ContactTarget(
+            active=state.depth > 0,
             velocity=rebound + self.correction * ca.fmax(state.depth, 0),
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,

@@ -65,10 +65,8 @@ class Signorini(SurfaceLaw):
         check_numbers(self, restitution=(0, 1))
 
     def target(self, state: PointState) -> ContactTarget:
-        rebound = self.restitution * ca.fmax(state.depth_rate, 0)
         return ContactTarget(
-            active=state.touching,
-            velocity=ca.if_else(state.depth > 0, rebound, state.closing),
+            velocity=self.restitution * ca.fmax(state.depth_rate, 0),
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,
             impact=SX(0),

@@ -252,7 +252,7 @@ class Passes:
         pressed = SX(0)  # an elastic normal force is no pass's
         if row.compliance is None:
             # an impulse may stay as it is while its point still sinks
-            sinks = ca.fmax(ca.fabs(point.left[2]) - MISFIT * row.misfit, 0)
+            sinks = ca.fmax(-point.left[2] - MISFIT * row.misfit, 0)
             pressed = ca.fmax(rho * sizes[2], where(point.loaded, sinks, 0))
         grown = ca.fabs(bound - anchor.bound) - self.accuracy.rubbing * bound
         pressed = ca.fmax(pressed, point.approach)
