@@ -58,7 +58,7 @@ def accelerate_swept(
     merged, kept = coupling.merged(solved.impulses, solved.slides)
     ended = solved.rounds, solved.unfinished, solved.residual
     coupled = CoupledSolution(a, specific, merged, kept, *ended)
-    applied, states = zip(*(_applied(t, problem, a) for t in torques), strict=True)
+    applied, states = zip(*(_applied(t, problem, state, a) for t in torques), strict=True)
     return LimitedSolution(a, list(applied), list(states), SX(0, 1)), coupled
 
 
@@ -186,16 +186,23 @@ def _clamp(state: StepState, now: SX, slope: SX, limit: SX) -> Clamp:
     return Clamp(p.let("now", now), p.let("slope", slope), -limit, limit)
 
 
-def _applied(torque: Torque, problem: SweptProblem, a: SX) -> tuple[Torque, SX]:
-    """Return a torque as it acted, and which of its limited entries are at their limits."""
+def _applied(torque: Torque, problem: SweptProblem, state: StepState, a: SX) -> tuple[Torque, SX]:
+    """Return a torque as it acted, and which of its limited entries are at their limits.
+
+    Dry friction at its limit counts as sliding only where the joint moves.
+    """
     now, slope, states = SX(torque.now), SX(torque.slope), zeros(len(torque.limited))
     for k, i in enumerate(torque.limited):
         assert torque.limit is not None
         limit = torque.limit[i]
+        high, low = SX(1), SX(1)
         if torque.start is None:
             free = torque.now[i] - torque.slope[i] * a[i]
         else:
             free = problem.joints[i][1].rubs
+            after = state.v[i] + state.dt * a[i]
+            high, low = after < -USUAL.creeps, after > USUAL.creeps
         now[i], slope[i] = ca.fmax(-limit, ca.fmin(limit, free)), 0
-        states[k] = where(free >= limit, 1, where(free <= -limit, -1, 0))
+        high, low = ca.logic_and(free >= limit, high), ca.logic_and(free <= -limit, low)
+        states[k] = where(high, 1, where(low, -1, 0))
     return Torque(now, slope), states

@@ -285,15 +285,19 @@ class SweptProblem:
         )
 
     def _guess(self, point: Point, coast: SX, now: SX) -> tuple[SX, SX]:
-        """Return the wrench that a contact is guessed to have at `coast`, and its stiffness."""
+        """Return the wrench that a contact is guessed to have at `coast`, and its stiffness.
+
+        What its anchor makes of it is what the first pass is measured by; inside a block.
+        """
         row, g = point.row, point.map
         slip = (g @ now)[:2] - row.target[:2]
         at = ca.vertcat(where(row.slid, slip, 0), 0)
         anchor = point.anchor
         f, w = row.response(anchor.a, anchor.slides, anchor.bound, point.rho, at)
         if row.compliance is None:
-            loaded = ca.logic_or(anchor.a[2] > 0, row.fresh)
+            loaded = ca.logic_or(f[2] > 0, row.fresh)
             f, w = where(loaded, f, 0), where(loaded, w, 0)
+        self.p.assign(anchor.f, f)
         left = g @ coast - row.target
         return g.T @ (f - w @ (left - at)), upper(g.T @ w @ g)
 
