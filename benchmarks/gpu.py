@@ -86,7 +86,8 @@ def prepare(folder: Path) -> None:
 
 
 def on_rigid_ground(robot: Any, dtype: str) -> tuple[Any, dict[str, np.ndarray]]:
-    """The step of a simulator on hs.Rigid, with the values of its inputs and its state."""
+    """The step of a simulator on hs.Rigid, with the values of its inputs, and of its memory after
+    three seconds of standing."""
     import heelstrike as hs
     from heelstrike.bench.standing import first_pose
     from heelstrike.step.step import step_program
@@ -94,11 +95,13 @@ def on_rigid_ground(robot: Any, dtype: str) -> tuple[Any, dict[str, np.ndarray]]
     pose = first_pose(robot)
     ground = hs.Plane(hs.Rigid(friction=hs.Coulomb(0.8, 0.6)), name="ground")
     control = hs.Servo(reference=pose)
-    sim = hs.Simulator(hs.Scene(robot, ground), dt=2e-3, control=control, dtype=dtype)
+    scene = hs.Scene(robot, ground)
+    sim = hs.Simulator(scene, dt=2e-3, control=control, dtype=dtype, worlds=CHECKED)
     q = np.tile(pose, (CHECKED, 1))
     q[:, 7:] += 0.01 * np.random.default_rng(0).normal(size=(CHECKED, robot.nq - 7))
+    sim.run(3.0, q0=q, record="final", progress=False)
     values = {name: np.asarray(x) for name, x in sim.compiled.parameters.of_world(0).items()}
-    return step_program(sim.plan), values | {"q": q}
+    return step_program(sim.plan), values | sim.compiled.batch().state()
 
 
 def write_case(
