@@ -13,7 +13,6 @@ points".
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -24,9 +23,8 @@ from rich.table import Table
 
 import heelstrike as hs
 from benchmarks.command import keep, parser
-from benchmarks.whole_body import LAWS, Faller, faller, swaying, tumbling
+from benchmarks.whole_body import LAWS, Faller, faller, swaying, tumbling, with_robots
 
-ROBOTS = ("hoap1", "g1", "anymal_c")
 WORLDS, TIMES = 32, 8
 """States of each kind are their product."""
 BETWEEN = {"settling": 0.05, "swaying": 0.05, "falling": 0.1}
@@ -39,12 +37,8 @@ ALLOWED = 1e-3
 
 def main() -> None:
     made = parser(__doc__, "few points of hoap1, three laws, few states")
-    made.add_argument("--robots", nargs="+", choices=ROBOTS, help="some of the robots")
-    options = made.parse_args()
+    options, robots = with_robots(made)
     warnings.simplefilter("ignore")
-    robots = options.robots or (ROBOTS[:1] if options.quick else ROBOTS)
-    if not os.environ.get("HEELSTRIKE_DATA") and set(robots) != {"hoap1"}:
-        raise SystemExit("set HEELSTRIKE_DATA to the folder that has robots/g1.xml")
     console = Console()
     result: dict[str, Any] = {"rows": {}}
     for name in robots:

@@ -24,7 +24,6 @@ lighter for one (models.py).
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -38,11 +37,10 @@ import heelstrike as hs
 from benchmarks import models
 from benchmarks.command import keep, parser
 from benchmarks.tower import heaped, tower
-from benchmarks.whole_body import LAWS, Faller, faller, tumbling
+from benchmarks.whole_body import LAWS, Faller, faller, tumbling, with_robots
 
 STARTS = 8
 STEPS, QUICK_STEPS = 1_000_000, 40_000
-ROBOTS = ("hoap1", "g1", "anymal_c")
 QUARTER = 0.25
 """Time over which the highest value of a ledger is taken [s]."""
 MARGIN = 0.01
@@ -57,12 +55,8 @@ STANDS = 2.0
 def main() -> None:
     made = parser(__doc__, "few points of hoap1, three cubes, short falls")
     made.add_argument("--steps", type=int, metavar="N", help="steps of all worlds together")
-    made.add_argument("--robots", nargs="+", choices=ROBOTS, help="some of the robots")
-    options = made.parse_args()
+    options, robots = with_robots(made)
     warnings.simplefilter("ignore")
-    robots = options.robots or (ROBOTS[:1] if options.quick else ROBOTS)
-    if not os.environ.get("HEELSTRIKE_DATA") and set(robots) != {"hoap1"}:
-        raise SystemExit("set HEELSTRIKE_DATA to the folder that has robots/g1.xml")
     total = options.steps or (QUICK_STEPS if options.quick else STEPS)
     steps = max(1, round(total / (len(robots) * len(LAWS) * STARTS)))
     console = Console()

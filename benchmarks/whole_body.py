@@ -7,6 +7,8 @@ trunks a few spheres of their own.
 
 from __future__ import annotations
 
+import argparse
+import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +20,7 @@ from heelstrike.robot.placement import lowest_height
 
 LAWS = {**MOST_LAWS, "Signorini": hs.Signorini()}
 """All coupled laws."""
+ROBOTS = ("hoap1", "g1", "anymal_c")
 Sphere = tuple[str, tuple[float, ...], float]
 """Body, centre in its frame [m] and radius [m]."""
 SIDES = ("left", "right")
@@ -146,3 +149,13 @@ def _lift(robot: hs.Robot, q0: np.ndarray, heights: np.ndarray) -> None:
     """Move each pose so that its lowest point is at its height above the ground [m]."""
     for pose, height in zip(q0, heights, strict=True):
         pose[2] += height - lowest_height(robot, pose)
+
+
+def with_robots(made: argparse.ArgumentParser) -> tuple[argparse.Namespace, tuple[str, ...]]:
+    """Add the option --robots; return the options, and the robots: in a quick run hoap1 alone."""
+    made.add_argument("--robots", nargs="+", choices=ROBOTS, help="some of the robots")
+    options = made.parse_args()
+    robots = tuple(options.robots or (ROBOTS[:1] if options.quick else ROBOTS))
+    if not os.environ.get("HEELSTRIKE_DATA") and set(robots) != {"hoap1"}:
+        raise SystemExit("set HEELSTRIKE_DATA to the folder that has robots/g1.xml")
+    return options, robots

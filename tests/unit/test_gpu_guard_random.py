@@ -37,20 +37,8 @@ class LimbWriter(Writer):
                 lets += [*carried, loop.rounds]
         return lets, variables
 
-    def block(self, lets, variables, outside):
-        values = lets + variables
-        with self.p.block(self.name(), limb=[*LIMBS, None][self.some(0, 4)]):
-            for _ in range(self.some(1, 4)):
-                kind = self.some(0, 6)
-                if kind == 0:
-                    variables.append(self.p.variable(self.name(), self.expression(values)))
-                elif kind < 4 and variables:
-                    target = variables[self.some(0, len(variables))]
-                    self.p.assign(target, self.expression(values))
-                elif kind == 4 and outside:
-                    self.p.output(self.name(), self.expression(values))
-                else:
-                    lets.append(self.p.let(self.name(), self.expression(values)))
+    def tag(self):
+        return {"limb": [*LIMBS, None][self.some(0, 4)]}
 
     def similar_guards(self, lets, variables):
         """Write guards of the same form for both sides, each with its own variables."""

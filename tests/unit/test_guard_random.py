@@ -85,9 +85,13 @@ class Writer:
                 lets += [*carried, loop.rounds]
         return lets, variables
 
+    def tag(self):
+        """Return a random tag of a block."""
+        return {"member": [None, 0, 1][self.some(0, 3)]}
+
     def block(self, lets, variables, outside):
         values = lets + variables
-        with self.p.block(self.name(), member=[None, 0, 1][self.some(0, 3)]):
+        with self.p.block(self.name(), **self.tag()):
             for _ in range(self.some(1, 4)):
                 kind = self.some(0, 6)
                 if kind == 0:

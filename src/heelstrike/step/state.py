@@ -47,7 +47,7 @@ IMPULSE_MEMORY = 4
 
 
 FIELD_MEMORY = "contact field"
-"""Name of the memory of the coupled bodies' anchors: y of contact/solver/passes.py, over dt."""
+"""Name of the memory of the coupled bodies' anchors: y of contact/solver/anchors.py, over dt."""
 
 
 class StepInputs:

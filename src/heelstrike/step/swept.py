@@ -13,7 +13,8 @@ import casadi as ca
 from heelstrike.contact.law import where
 from heelstrike.contact.solver.criteria import EXACT, USUAL
 from heelstrike.contact.solver.rows import Clamp, joint_row
-from heelstrike.contact.solver.swept import Body, SweptProblem, full
+from heelstrike.contact.solver.state import Body
+from heelstrike.contact.solver.swept import SweptProblem, full
 from heelstrike.dynamics.aba import forward_dynamics
 from heelstrike.dynamics.kinematics import accelerations
 from heelstrike.dynamics.sweep import BodyLoad, Sweep, body_load, set_force, set_stiffness

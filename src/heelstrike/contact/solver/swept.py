@@ -26,27 +26,19 @@ find the motion that they cause, so that momentum balances there too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import reduce
-from typing import Protocol
 
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
+from heelstrike.contact.solver.anchors import PassedPoint, first_anchor, fitted
 from heelstrike.contact.solver.criteria import Accuracy
 from heelstrike.contact.solver.line import LINE, fits, narrowed, new_line
-from heelstrike.contact.solver.passes import (
-    Anchor,
-    Measured,
-    PassedPoint,
-    Passes,
-    Scales,
-    first_anchor,
-    fitted,
-    together,
-)
+from heelstrike.contact.solver.passes import Measured, Passes, Scales, together
 from heelstrike.contact.solver.residual import worst_missed
 from heelstrike.contact.solver.rows import JointRow, Row
+from heelstrike.contact.solver.state import Body, Judged, Limbs, Point, Solved, Tree, TriedJoint
 from heelstrike.ir.guard import guarded
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
@@ -62,8 +54,6 @@ BLUR = 10.0
 impulses, which is this often the tolerance of impulses that would make such velocities;"""
 SOFT = 1e-2
 """and compliances of passes are not below this share of the contact's own."""
-
-
 FIT = 1e-5
 """Velocity left at the end of a pass, over that which ends the passes, from which on anchors are
 fitted: what is left to a step jolts the next one."""
@@ -71,137 +61,6 @@ ROUNDING = 4.0
 """Rounding of a torque, in tolerances."""
 LEAST_IMPULSE, LEAST_TORQUE = 1e-12, 1.0
 """Impulse [N s] and torque [N m or N] of which the tolerance is a share at least."""
-
-Limbs = Sequence[tuple[str, Sequence[int]]]
-"""Names of limbs, and the velocity indices of each."""
-
-
-class Tree(Protocol):
-    """The robot's tree: dynamics/sweep.py."""
-
-    @property
-    def velocities(self) -> set[int]:
-        """Velocity indices that are swept."""
-
-    def set_force(self, body: int, force: SX) -> None:
-        """Assign r of a body, in world axes [N, N m]; inside a block."""
-
-    def set_stiffness(self, body: int, stiffness: SX) -> None:
-        """Assign K of a body, in world axes; inside a block."""
-
-    def factor(self, bodies: Mapping[int, SX], joint: Mapping[int, SX], diagonal: SX) -> None:
-        """Factor where bodies or joints changed."""
-
-    def solve(self, rho: Mapping[int, SX]) -> tuple[SX, dict[int, SX]]:
-        """Return accelerations of joints and, by body in world axes, of loaded bodies."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """A contact with the variables of its iteration."""
-
-    number: int
-    """Of its row."""
-    row: Row
-    map: SX
-    """G, (3, 6)."""
-    rho: SX
-    """Compliance of a pass [1/kg]."""
-    own: SX
-    """Velocity per impulse of contacts of its body by themselves [1/kg]."""
-    anchor: Anchor
-    f: SX
-    """Impulse at the best velocity so far (3) [N s]."""
-    trial: SX
-    """Impulse at the trial (3)."""
-    slipping: SX
-    """Slip at the end of the pass, if the point is taken to stick [m/s]."""
-    next_slides: SX
-    """1 where the point slides in the next pass too."""
-
-
-@dataclass(frozen=True)
-class Body:
-    """A body that may touch, with the variables of its iteration, in world axes."""
-
-    number: int
-    limb: str
-    points: list[Point]
-    active: SX
-    """1 where one of its points touches."""
-    coast: SX
-    """Its twist after the step if no force acted on it (6) [m/s, rad/s]."""
-    twist: SX
-    """Its twist after the step, at the best acceleration so far."""
-    direction: SX
-    """Newton's direction of it."""
-    wrench: SX
-    """Impulse of its contacts (6) [N s, N m s]."""
-    lack: SX
-    """r (6)."""
-    stiffness: SX
-    """K, the upper triangle as a column (21)."""
-    scales: SX
-    """Largest speed of its contacts, largest impulse that is rounding, and whether one moves."""
-    y: SX
-    """Field of the anchors (6), see passes.py."""
-    dy: SX
-    """Change that the end of a pass wants of it."""
-    trial_twist: SX
-    trial_wrench: SX
-    trial_lack: SX
-    facts: SX
-    """At the trial: largest entry of r, largest entry of the wrench, slope along the line."""
-    measured: SX
-    """At the end of a pass, `Measured` as a column."""
-    changed: SX
-    """1 where K has changed in this round."""
-
-
-@dataclass(frozen=True)
-class Solved:
-    """How the iteration ended."""
-
-    impulses: list[SX]
-    """Of each row, in its axes [N s]."""
-    slides: list[SX]
-    a: SX
-    """Accelerations of the joints that are swept; of others as they were."""
-    rounds: SX
-    unfinished: SX
-    """1 where the limit of rounds was reached."""
-    residual: SX
-    """Velocity by which the worst contact misses its law (residual.py) [m/s]."""
-    fields: SX
-    """y of each body, (6,)."""
-
-
-@dataclass(frozen=True)
-class TriedJoint:
-    """A joint at the trial, as symbols."""
-
-    a: SX
-    torque: SX
-    rho: SX
-    rubs: SX
-    facts: SX
-    """Size of rho, change of velocity by friction in the pass, slope along the line."""
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What a round has decided, as symbols."""
-
-    ends: SX
-    """1 where r is small: the pass ends."""
-    accepted: SX
-    """1 where the trial is the new best."""
-    slope: SX
-    """Along the line."""
-    waits: SX
-    """1 where dry friction of a joint has not settled."""
-    slides: SX
-    """1 where a contact slides."""
 
 
 class SweptProblem:
@@ -437,7 +296,7 @@ class SweptProblem:
                 p.assign(body.facts, ca.vertcat(*sizes, slope))
 
     def _end_pass(self, body: Body, ends: SX) -> None:
-        """Where the pass ends, find the anchors of the next one, and what they change."""
+        """Find the change of the anchors where the pass ends, and measure what it changed."""
         p, passes, limb, n = self.p, self.passes, body.limb, body.number
         with guarded(p, "pass", ca.logic_and(ends, body.active)):
             passed = [

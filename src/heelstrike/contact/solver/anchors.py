@@ -1,0 +1,145 @@
+"""Anchors of contacts: the impulses that a pass of the swept problem starts from (passes.py).
+
+Under a body that many points carry, impulses are not unique. Those of equal, vanishing compliance
+are meant: the least sum of squares,
+
+    f = nearest(G_j y)          with one six-vector y for all points of a body
+
+so anchors are kept to a_j = G_j y. At the end of a pass y follows the multipliers a - u / rho of
+the loaded points by least squares; points that carry nothing only keep it in bounds. The result
+depends neither on where y started nor on the step. A point that slides keeps its own tangential
+anchor, f_t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import casadi as ca
+
+from heelstrike.contact.law import SX, where
+from heelstrike.contact.solver.rows import Row
+from heelstrike.ir.program import Program
+from heelstrike.spatial.ldl import factor
+from heelstrike.spatial.vector import zeros
+
+FURTHEST = 3.0
+"""Distance of a multiplier from the impulse that it makes, in the body's largest impulses."""
+MISFIT = 2.0
+"""Misfits of its target with which a point that carries nothing may still approach."""
+WEAK, WEAK_SINGLE = 1e-6, 1e-4
+"""Weight of points that carry nothing, in float64 and in float32."""
+DAMPING, DAMPING_SINGLE = 1e-10, 1e-6
+"""Addition to the diagonal of the normal equations, relative."""
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """State of a contact from pass to pass, as variables."""
+
+    a: SX
+    """Impulse that the pass starts from (3) [N s]."""
+    f: SX
+    """Impulse that the last pass found; at first that which `a` makes (3)."""
+    slides: SX
+    tentative: SX
+    """1 where it slides because it slipped at the start of the step: it may stick yet."""
+    bound: SX
+    """Radius of its tube [N s]."""
+    change: SX
+    """Change of the bound that the last pass wanted."""
+
+
+def first_anchor(p: Program, row: Row, a: SX) -> Anchor:
+    """Return the first anchor of a contact; inside a block."""
+    return Anchor(
+        p.variable("a", a),
+        p.variable("f", zeros()),
+        p.variable("slides", row.slid),
+        p.variable("tentative", row.slid),
+        p.variable("bound", row.bound(a[2], row.slid)),
+        p.variable("change", SX(0)),
+    )
+
+
+@dataclass(frozen=True)
+class PassedPoint:
+    """A contact at the end of a pass."""
+
+    row: Row
+    map: SX
+    """G, (3, 6)."""
+    rho: SX
+    """Compliance of the pass [1/kg]."""
+    anchor: Anchor
+    f: SX
+    """Impulse (3) [N s]."""
+    left: SX
+    """Velocity over the target (3) [m/s]."""
+
+    @property
+    def z(self) -> SX:
+        """Multiplier a - u / rho."""
+        return self.anchor.a - self.left / self.rho
+
+    @property
+    def loaded(self) -> SX:
+        return self.f[2] > 0
+
+    @property
+    def stops(self) -> SX:
+        """1 where it was taken to slide, but friction within its bound stops it."""
+        tentative = ca.logic_and(self.anchor.tentative, self.anchor.slides)
+        return ca.logic_and(ca.logic_and(tentative, self.loaded), ca.logic_not(self.at_bound))
+
+    @property
+    def slides(self) -> SX:
+        """1 where it slides in the next pass too."""
+        return ca.logic_and(self.anchor.slides, ca.logic_not(self.stops))
+
+    @property
+    def approach(self) -> SX:
+        """Speed of a point that carries nothing towards its target, beyond misfits [m/s]."""
+        speed = ca.fmax(-self.left[2] - MISFIT * self.row.misfit, 0)
+        return where(ca.logic_and(self.row.active, ca.logic_not(self.loaded)), speed, 0)
+
+    @property
+    def miss(self) -> SX:
+        """Largest velocity left that the anchors should undo [m/s]."""
+        sizes = ca.fabs(self.left)
+        along = where(self.slides, 0, ca.fmax(sizes[0], sizes[1]))
+        return where(self.loaded, ca.fmax(along, sizes[2]), self.approach)
+
+    @property
+    def at_bound(self) -> SX:
+        """1 where it slides and its friction is at its bound."""
+        z = self.z
+        beyond = ca.dot(z[:2], z[:2]) > self.anchor.bound * self.anchor.bound
+        return ca.logic_and(self.anchor.slides, beyond)
+
+
+def fitted(p: Program, points: Sequence[PassedPoint], single: SX) -> SX:
+    """Return the change of y of a body; `single` is 1 where numbers are float32; inside a block."""
+    weak, damping = where(single, WEAK_SINGLE, WEAK), where(single, DAMPING_SINGLE, DAMPING)
+    furthest = FURTHEST * reduce(ca.fmax, (ca.mmax(ca.fabs(point.f)) for point in points))
+    furthest = p.let("furthest", furthest)
+    matrix, right = SX(6, 6), SX(6, 1)
+    for point in points:
+        g, z, f = point.map, point.z, point.f
+        excess = z - f
+        size = ca.sqrt(ca.fmax(ca.dot(excess, excess), 1e-30))
+        wanted = f + ca.fmin(1, furthest / size) * excess - point.anchor.a
+        pressed = ca.logic_or(point.loaded, point.approach > 0)
+        held = ca.logic_and(point.loaded, ca.logic_not(point.slides))
+        along, across = where(held, 1, weak), where(pressed, 1, weak)
+        back = ca.fmax(-furthest - point.anchor.a[2], 0)
+        pull = ca.vertcat(where(held, wanted[:2], 0), across * where(pressed, wanted[2], back))
+        weights = where(point.row.active, ca.vertcat(along, along, across), 0)
+        matrix = matrix + ca.triu(g.T @ ca.diag(weights) @ g)
+        right = right + g.T @ where(point.row.active, pull, 0)
+    matrix = p.let("fit", matrix)
+    diagonal = ca.diag(damping * ca.diag(matrix) + 1e-30)
+    found = factor(ca.densify(ca.triu2symm(matrix + diagonal)))
+    return found.solve(p.let("fit", ca.densify(right)))
