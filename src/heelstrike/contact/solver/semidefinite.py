@@ -11,6 +11,9 @@ import casadi as ca
 from heelstrike.contact.law import SX, where
 from heelstrike.spatial.vector import zeros
 
+DUST = 1e-60
+"""Square of the length of a row that counts as zero."""
+
 
 def solve_lower(root: SX, b: SX) -> SX:
     """Return x with root x = b, for b in the root's range; zero where the root's column is."""
@@ -39,7 +42,8 @@ def solve_upper(root: SX, b: SX) -> SX:
 def triangular(matrix: SX, least: SX | float = 1e-13) -> tuple[SX, SX]:
     """Return T, O with T O = a matrix, T lower triangular, rows of O orthonormal.
 
-    A row of O is zero where less than a share `least` of a row is left by those above it.
+    A row of O is zero where less than a share `least` of a row, or only dust, is left by those
+    above it.
     """
     n = matrix.shape[0]
     lower, turn = SX(n, n), SX(n, matrix.shape[1])
@@ -49,13 +53,20 @@ def triangular(matrix: SX, least: SX | float = 1e-13) -> tuple[SX, SX]:
 
 
 def next_row(row: SX, above: SX, least: SX | float) -> tuple[SX, SX]:
-    """Return the rows of T and of O that a row of the matrix adds to those above it."""
-    parts, whole = [], ca.dot(row, row)
-    for k in range(above.shape[0]):
-        parts.append(ca.dot(row, above[k, :]))
-        row = row - parts[k] * above[k, :]
+    """Return the rows of T and of O that a row of the matrix adds to those above it.
+
+    It is made orthogonal twice: what little of a row the first time leaves has its rounding along
+    the rows above.
+    """
+    parts, whole = [SX(0)] * above.shape[0], ca.dot(row, row)
+    for _ in range(2):
+        for k in range(above.shape[0]):
+            part = ca.dot(row, above[k, :])
+            row = row - part * above[k, :]
+            parts[k] = parts[k] + part
     left = ca.dot(row, row)
-    inverse = where(left > least * least * whole, 1 / ca.sqrt(ca.fmax(left, 1e-60)), 0)
+    there = left > ca.fmax(least * least * whole, DUST)
+    inverse = where(there, 1 / ca.sqrt(ca.fmax(left, DUST)), 0)
     return ca.horzcat(*parts, left * inverse), row * inverse
 
 
