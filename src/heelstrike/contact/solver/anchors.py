@@ -90,8 +90,12 @@ class PassedPoint:
 
     @property
     def stops(self) -> SX:
-        """1 where it was taken to slide, but friction within its bound stops it."""
+        """1 where it was taken to slide, but friction within its bound stops it: it gets mu_s.
+
+        Where mu_s = mu_k the tube holds it as the cone would.
+        """
         tentative = ca.logic_and(self.anchor.tentative, self.anchor.slides)
+        tentative = ca.logic_and(tentative, self.row.mu_s > self.row.mu_k)
         return ca.logic_and(ca.logic_and(tentative, self.loaded), ca.logic_not(self.at_bound))
 
     @property
