@@ -14,6 +14,13 @@ SOLE = """<mujoco model="sole"><worldbody>
   <body name="sole" pos="0 0 {height}"><freejoint/>
     <inertial pos="0 0 0" mass="{mass}" diaginertia="{spin} {spin} {spin}"/>
   </body></worldbody></mujoco>"""
+FOOT = """<mujoco model="foot"><worldbody>
+  <body name="heel" pos="0 0 0.02"><freejoint/>
+    <geom type="box" size="0.1 0.05 0.02" mass="3"/>
+    <body name="toe" pos="0.1 0 0"><joint name="bend" type="hinge" axis="0 1 0"/>
+      <geom type="box" size="0.05 0.05 0.02" pos="0.05 0 0" mass="0.5"/>
+    </body>
+  </body></worldbody></mujoco>"""
 RIGID = hs.Rigid(friction=hs.Coulomb(MU, MU))
 MEMBRANE = hs.Elastic(hs.LinearSpring(k=5512, c=158), hs.Kinetic(mu=MU))
 LAWS = {
@@ -33,6 +40,14 @@ def robot_of(tmp_path_factory):
         return hs.load(path, points=[("sole", (x, y, -height), 0.0) for x, y in places])
 
     return load
+
+
+@pytest.fixture(scope="module")
+def foot(tmp_path_factory):
+    """Heel and toe, joined by a hinge."""
+    path = tmp_path_factory.mktemp("foot") / "foot.xml"
+    path.write_text(FOOT)
+    return hs.load(path, points="all")
 
 
 def start(law, depth):
@@ -75,6 +90,54 @@ def test_pressure_does_not_depend_on_history(law, robot_of):
     assert np.abs(data.v.values[:, -1]).max() < 1e-6
     loads = data.normal_force.values[:, -1]
     assert loads == pytest.approx(np.full((8, 9), MASS * G / 9), rel=1e-3)
+
+
+@pytest.mark.parametrize("law", [LAWS["Rigid"], LAWS["Signorini"]], ids=["Rigid", "Signorini"])
+def test_bodies_share_a_load_whatever_came_before(law, foot):
+    """One hinge leaves open how heel and toe share their weight: least squares decide.
+
+    Statics alone allows the toe between 0 and 12 N.
+    """
+    sim = hs.Simulator(hs.Scene(foot, hs.Plane(law)), dt=1e-3)
+    tilt = [0, np.sin(-0.1), 0, np.cos(0.1)]
+    starts = [
+        ([0, 0, 0.02, 0, 0, 0, 1, 0], np.zeros(7)),
+        ([0, 0, 0.02, 0, 0, 0, 1, 0], [0.3, 0.1, 0, 0, 0, 3, 0]),
+        ([0, 0, 0.063, 0, 0, 0, 1, 0.4], np.zeros(7)),
+        ([0, 0, 0.05, *tilt, -0.3], np.zeros(7)),
+    ]
+    for q0, v0 in starts:
+        data = sim.run(1.0, q0=q0, v0=v0, progress=False).data
+        loads, places = data.normal_force.values[0, -1], data.contact_position.values[0, -1]
+        least = _least_loads(data.q.values[0, -1], places, loads > 0)
+        assert np.sum(loads > 0) == 8
+        assert loads[loads > 0] == pytest.approx(least, rel=1e-4)
+
+
+def _least_loads(q, places, loaded):
+    """Return the normal forces of the least squares that hold heel and toe."""
+    x, z, w = q[3:6], q[6], q[7]
+    turn = np.eye(3) + 2 * (z * _skew(x) + _skew(x) @ _skew(x))
+    bend = np.array([[np.cos(w), 0, np.sin(w)], [0, 1, 0], [-np.sin(w), 0, np.cos(w)]])
+    hinge = q[:3] + turn @ [0.1, 0, 0]
+    toe = hinge + turn @ bend @ [0.05, 0, 0]
+    weights = [(q[:3], 3.0), (toe, 0.5)]
+    of_toe = np.arange(len(places)) >= len(places) // 2
+    columns, right = [], np.zeros(7)
+    axis = turn @ [0, 1, 0]
+    for place, is_toe in zip(places[loaded], of_toe[loaded], strict=True):
+        for force in np.eye(3):
+            about = axis @ np.cross(place - hinge, force) if is_toe else 0.0
+            columns.append([*force, *np.cross(place, force), about])
+    for place, mass in weights:
+        force = np.array([0, 0, mass * G])
+        right[:6] += [*force, *np.cross(place, force)]
+    right[6] = axis @ np.cross(toe - hinge, [0, 0, 0.5 * G])
+    return np.linalg.lstsq(np.array(columns).T, right, rcond=1e-10)[0][2::3]
+
+
+def _skew(x):
+    return np.array([[0, -x[2], x[1]], [x[2], 0, -x[0]], [-x[1], x[0], 0]])
 
 
 def test_a_sliding_ring_converges_with_the_step(robot_of):

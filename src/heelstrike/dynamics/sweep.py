@@ -12,7 +12,7 @@ ground cause no fill: every solve is O(n).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -133,17 +133,44 @@ class Sweep:
             with guarded(p, "factor", changed), p.block("factor", limb=limb.name):
                 self._factor(limb.joints, diagonal)
 
-    def _factor(self, of_limb: Sequence[int], diagonal: SX) -> None:
+    def factor_stiffness(self, diagonal: SX, share: SX) -> None:
+        """Compute the terms of sum J^T K J plus a small share of H and of S, its diagonal.
+
+        The terms of H are lost.
+        """
+        done: set[int] = set()
+        for limb in reversed(self.limbs):
+            branches = {root for i in limb.joints for root in self._branches[i]}
+            if done & branches or self.loads.keys() & set(limb.joints):
+                with self.p.block("factor stiffness", limb=limb.name):
+                    self._factor(limb.joints, share * diagonal, share, done)
+                done.add(limb.joints[0])
+
+    def _factor(
+        self,
+        of_limb: Sequence[int],
+        diagonal: SX,
+        share: SX | None = None,
+        shared: Collection[int] = (),
+    ) -> None:
+        """Compute the terms of a limb.
+
+        `share` is that of the inertia of bodies, and of limbs whose roots are not in `shared`.
+        """
         p, robot, first = self.p, self.robot, self.first
         outer: Inertia | None = None
         for i in reversed(of_limb):
             joint, terms = robot.joints[i], first.joint_terms[i]
             inertia = spatial_inertia(self.kin.bodies[i])
+            if share is not None:
+                inertia = inertia.scaled(share)
             if i in self.loads:
                 inertia = inertia + self.loads[i].inertia
             for root in self._branches[i]:
                 if root not in of_limb:
-                    inertia = inertia + first.passed[root]
+                    own = first.passed[root]
+                    whole = share is None or root in shared
+                    inertia = inertia + (own if whole else own.scaled(share))
             if outer is not None:
                 inertia = inertia + outer
             linear, angular = joints.subspace(joint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from heelstrike.robot.robot import WORLD, Robot
@@ -49,3 +50,20 @@ def supports(robot: Robot, body: int) -> list[int]:
         path.append(body)
         body = robot.joints[body].parent
     return path[::-1]
+
+
+def is_overdetermined(robot: Robot, wanted: Mapping[int, int]) -> bool:
+    """Return whether joints cannot give bodies any velocities that are wanted of them.
+
+    `wanted` are numbers of independent velocities, at most 6, by body. If the joints cannot, then
+    different forces on the bodies may have the same effect on all joints.
+    """
+    left = [wanted.get(i, 0) for i in range(len(robot.joints))]
+    for i in reversed(range(len(robot.joints))):
+        joint = robot.joints[i]
+        left[i] = max(left[i] - joint.nv, 0)
+        if left[i] > (0 if joint.parent == WORLD else 6):
+            return True
+        if joint.parent != WORLD:
+            left[joint.parent] += left[i]
+    return False

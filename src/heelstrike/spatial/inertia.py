@@ -75,6 +75,10 @@ class Inertia:
     coupling: SX
     angular: SX
 
+    def scaled(self, share: SX) -> Inertia:
+        """Return a share of it."""
+        return Inertia(share * self.linear, share * self.coupling, share * self.angular)
+
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(
             symmetric(self.linear + other.linear),

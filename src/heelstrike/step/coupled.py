@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.contact.solver.rows import Arm, Row
-from heelstrike.contact.surface_law import IMPACT_SPEED, CouplingRule, PaperTerms
+from heelstrike.contact.surface_law import CouplingRule, PaperTerms
 from heelstrike.robot.robot import WORLD
 from heelstrike.scene.scene import bodies_in
 from heelstrike.spatial.vector import SX, constant, cross, zeros
@@ -61,7 +61,6 @@ class Coupling:
         rubbing = ca.dot(pair.slip, pair.slip)
         slips = rubbing > (SLIPS * dt) ** 2 * pull
         slid = ca.logic_or(ca.logic_and(known, own[3] > 1.5), ca.logic_and(goal.active, slips))
-        fast = rubbing > (IMPACT_SPEED * dt) ** 2 * pull
         turning = zeros()
         for side in pair.sides if self.rule.bias == "keep" else ():
             spin = self.state.motions[side.body].angular
@@ -88,7 +87,7 @@ class Coupling:
             slid=p.let("slid", slid),
             misfit=p.let("misfit", self._misfit(n)),
             fresh=p.let("fresh", fresh),
-            moves=p.let("moves", ca.logic_or(fresh, ca.logic_or(slid, fast))),
+            moves=p.let("moves", ca.if_else(ca.logic_or(fresh, slips), 2, slid)),
             compliance=None if goal.compliance is None else p.let("soft", goal.compliance),
             leaving=None if goal.compliance_out is None else p.let("soft", goal.compliance_out),
             rest=p.let("rest", -goal.velocity),

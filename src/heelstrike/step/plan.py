@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from heelstrike.contact.surface_law import CouplingRule
 from heelstrike.dynamics.effective_mass import contact_compliances
+from heelstrike.dynamics.tree import is_overdetermined
 from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import parameters, structure
 from heelstrike.robot.fingerprint import fingerprint
@@ -17,6 +19,9 @@ from heelstrike.scene.scene import Scene, bodies_in
 from heelstrike.scene.stops import StopsPlan
 from heelstrike.step.control import Control, control_key, parameter_prefix
 from heelstrike.step.push import Push, push_path
+
+FREEDOMS = {1: 3, 2: 5}
+"""Independent velocities of one or two points of a body; more points have 6."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,12 @@ class StepPlan:
             return False
         pairs = [self.scene.pairs[k] for k in self.coupled_pairs]
         return all(pair.carrier is None or pair.point.body == WORLD for pair in pairs)
+
+    @property
+    def shares_loads(self) -> bool:
+        """True if coupled bodies may share loads in several ways."""
+        counts = Counter(b for k in self.coupled_pairs for b in bodies_in([self.scene.pairs[k]]))
+        return is_overdetermined(self.robot, {b: FREEDOMS.get(n, 6) for b, n in counts.items()})
 
     @cached_property
     def compliances(self) -> np.ndarray:

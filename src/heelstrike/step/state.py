@@ -48,6 +48,8 @@ IMPULSE_MEMORY = 4
 
 FIELD_MEMORY = "contact field"
 """Name of the memory of the coupled bodies' anchors: y of contact/solver/anchors.py, over dt."""
+UNSHARED_MEMORY = "contact field, unshared"
+"""Name of the memory that is 1 where loads are yet to be shared out (contact/solver/sharing.py)."""
 
 
 class StepInputs:
@@ -96,6 +98,8 @@ class StepInputs:
         bodies = len(plan.coupled_bodies) if plan.is_swept else 0
         self.fields = p.memory(FIELD_MEMORY, 6 * bodies) if bodies else SX(0, 1)
         """Memory of the coupled bodies' anchors."""
+        self.unshared = p.memory(UNSHARED_MEMORY, 1) if bodies and plan.shares_loads else None
+        """Memory of UNSHARED_MEMORY; None where the motion decides how bodies share loads."""
         self.tolerance = values.get("solver.tolerance", SX(0))
         """Relative tolerance of the coupled problem [-]."""
         self.compliances = values.get("solver.compliance", SX(0, 1))

@@ -24,7 +24,13 @@ from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.coupled import Coupling
 from heelstrike.step.joints import HOLD, STUCK
-from heelstrike.step.state import FIELD_MEMORY, Contacts, CoupledSolution, StepState
+from heelstrike.step.state import (
+    FIELD_MEMORY,
+    UNSHARED_MEMORY,
+    Contacts,
+    CoupledSolution,
+    StepState,
+)
 from heelstrike.step.torque import LimitedSolution, Torque, by_joint
 
 
@@ -39,7 +45,8 @@ def accelerate_swept(
     p, robot, inputs = state.program, state.robot, state.inputs
     coupling = Coupling(state, contacts, memory)
     accuracy = EXACT if coupling.rule.exact else USUAL
-    problem = SweptProblem(p, state.dt, inputs.tolerance, accuracy, inputs.thorough)
+    options = accuracy, inputs.unshared, inputs.thorough
+    problem = SweptProblem(p, state.dt, inputs.tolerance, *options)
     loads = _add_bodies(state, coupling, problem, external)
     tau, diagonal = _add_joints(state, problem, torques)
     added: dict[int, Inertia] = {body: load.inertia for body, load in loads.items()}
@@ -56,6 +63,9 @@ def accelerate_swept(
     solved = problem.solve(tree, inputs.limbs, first.a, moved, diagonal)
     a, specific = tree.end(solved.a)
     _remember_fields(state, problem.bodies, solved.fields)
+    if solved.unshared is not None:
+        with p.block("unshared"):
+            p.update(UNSHARED_MEMORY, solved.unshared)
     merged, kept = coupling.merged(solved.impulses, solved.slides)
     ended = solved.rounds, solved.unfinished, solved.residual
     coupled = CoupledSolution(a, specific, merged, kept, *ended)

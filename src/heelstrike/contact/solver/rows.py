@@ -60,7 +60,8 @@ class Row:
     misfit: SX | float = 0.0
     """Part of the target that no rigid motion of its body meets: the turning of its lever [m/s]."""
     moves: SX | float = 1.0
-    """1 where it does not rest: a new contact, an impact, one that slides."""
+    """0 where it rests and sticks, 1 where its friction is at its bound, 2 where it moves: a new
+    contact, an impact, one that slips."""
 
     @property
     def map(self) -> SX:

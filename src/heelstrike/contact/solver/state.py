@@ -30,6 +30,9 @@ class Tree(Protocol):
     def factor(self, bodies: Mapping[int, SX], joint: Mapping[int, SX], diagonal: SX) -> None:
         """Factor where bodies or joints changed."""
 
+    def factor_stiffness(self, diagonal: SX, share: SX) -> None:
+        """Factor the sum of J^T K J, plus a small share of H and its diagonal."""
+
     def solve(self, rho: Mapping[int, SX]) -> tuple[SX, dict[int, SX]]:
         """Return accelerations of joints and, by body in world axes, of loaded bodies."""
 
@@ -69,6 +72,8 @@ class Body:
     """1 where one of its points touches."""
     coast: SX
     """Its twist after the step if no force acted on it (6) [m/s, rad/s]."""
+    y0: SX
+    """Field of the anchors at the start of the step."""
     twist: SX
     """Its twist after the step, at the best acceleration so far."""
     direction: SX
@@ -112,6 +117,8 @@ class Solved:
     """Velocity by which the worst contact misses its law (residual.py) [m/s]."""
     fields: SX
     """y of each body, (6,)."""
+    unshared: SX | None
+    """1 where loads are yet to be shared out (sharing.py)."""
 
 
 @dataclass(frozen=True)

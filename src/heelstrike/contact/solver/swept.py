@@ -38,6 +38,7 @@ from heelstrike.contact.solver.line import LINE, fits, narrowed, new_line
 from heelstrike.contact.solver.passes import Measured, Passes, Scales, together
 from heelstrike.contact.solver.residual import worst_missed
 from heelstrike.contact.solver.rows import JointRow, Row
+from heelstrike.contact.solver.sharing import share_out
 from heelstrike.contact.solver.state import Body, Judged, Limbs, Point, Solved, Tree, TriedJoint
 from heelstrike.ir.guard import guarded
 from heelstrike.ir.loop import repeated
@@ -70,12 +71,21 @@ class SweptProblem:
     """
 
     def __init__(
-        self, p: Program, dt: SX, tolerance: SX, accuracy: Accuracy, thorough: bool = False
+        self,
+        p: Program,
+        dt: SX,
+        tolerance: SX,
+        accuracy: Accuracy,
+        unshared: SX | None = None,
+        thorough: bool = False,
     ) -> None:
-        """`thorough` is for derivatives: a pass ends only after a step of Newton's."""
+        """`unshared` is given where bodies may share loads in several ways (sharing.py).
+
+        `thorough` is for derivatives: a pass ends only after a step of Newton's.
+        """
         self.p, self.dt, self.tolerance = p, dt, tolerance
         self.single = tolerance > SINGLE
-        self.accuracy, self.thorough = accuracy, thorough
+        self.accuracy, self.unshared, self.thorough = accuracy, unshared, thorough
         self.bodies: list[Body] = []
         self.joints: dict[int, tuple[str, JointRow]] = {}
         """Limb and row by velocity index."""
@@ -104,11 +114,12 @@ class SweptProblem:
             sizes |= {"dy": 6, "trial_twist": 6, "trial_wrench": 6, "trial_lack": 6, "changed": 1}
             sizes |= {"scales": 3, "facts": 3, "measured": len(fields(Measured))}
             places = {name: p.variable(name, zeros(size)) for name, size in sizes.items()}
-            places["y"] = p.variable("y", where(active, y, 0))
+            y0 = p.let("y", where(active, y, 0))
+            places["y"] = p.variable("y", y0)
         for j, row in rows.items():
             with p.block("anchor", limb=limb, member=j):
                 points.append(self._point(j, row, own, places["y"]))
-        body = Body(number, limb, points, active, coast, **places)
+        body = Body(number, limb, points, active, coast, y0, **places)
         with guarded(p, "guess", active):
             wrenches, stiffnesses, scales = [], [], []
             for point in points:
@@ -226,6 +237,9 @@ class SweptProblem:
                 again = where(judged.accepted, new_line(self.start), narrowed(line, judged.slope))
                 back = ca.logic_and(loop.rounds >= limit - 3, ca.logic_not(self.closing))
                 loop.next(line, where(back, 0, again))
+        if self.unshared is not None and not self.thorough:
+            past = self.unshared
+            self.unshared = share_out(p, tree, self.bodies, past, diagonal, self.single)
         return self._solved(loop.rounds, loop.rounds >= limit)
 
     def _swept(self) -> list[tuple[str, int]]:
@@ -481,7 +495,8 @@ class SweptProblem:
             own = [point.own for point, _ in points]
             residual = worst_missed(self.p, rows, own, left, impulses, slides)
         fields = ca.vertcat(*(where(body.active, body.y, 0) for body in self.bodies))
-        return Solved(impulses, slides, self.a, rounds, unfinished, residual, fields)
+        ended = rounds, unfinished, residual
+        return Solved(impulses, slides, self.a, *ended, fields, self.unshared)
 
 
 def total(parts: Sequence[SX]) -> SX:

@@ -1,0 +1,75 @@
+"""Loads that bodies share where joints leave it open how (docs/solver.md).
+
+Bodies that few joints join can press against one another through the ground without moving. Equal,
+vanishing compliance of all contacts then means that the fields y of the bodies (anchors.py) are the
+twists of one motion z of the joints,
+
+    y = J z        with z of least squares, over the loaded points, of G y - G J z
+
+This leaves the effect of the anchors on the joints as it is. It takes one sweep, after the first
+step without a new contact, an impact or a slip since passes changed a field: while contacts come
+and go, fields that are turned over in every step double the rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+import casadi as ca
+
+from heelstrike.contact.law import SX, where
+from heelstrike.contact.solver.anchors import WEAK, WEAK_SINGLE
+from heelstrike.contact.solver.state import Body, Point, Tree
+from heelstrike.ir.guard import guarded
+from heelstrike.ir.program import Program
+from heelstrike.spatial.vector import zeros
+
+SHARE, SHARE_SINGLE = 1e-9, 1e-5
+"""Share of the robot's inertia beside the weights of its points, in float64 and in float32."""
+
+
+def share_out(
+    p: Program, tree: Tree, bodies: Sequence[Body], unshared: SX, diagonal: SX, single: SX
+) -> SX:
+    """Assign fields that are twists of one motion; return whether that is still to be done.
+
+    `unshared` is what the last step returned.
+    """
+    with p.block("news"):
+        changes = [ca.mmax(ca.fabs(body.y - body.y0)) for body in bodies]
+        news = p.let("news", ca.logic_or(unshared, reduce(ca.fmax, changes) > 0))
+        moves = reduce(ca.fmax, (body.scales[2] for body in bodies))
+        rests = p.let("rests", ca.logic_and(news, moves < 2))
+        weak = p.let("weak", where(single, WEAK_SINGLE, WEAK))
+        least = reduce(ca.fmin, (body.points[0].own for body in bodies))
+        share = p.let("share", where(single, SHARE_SINGLE, SHARE) * least)
+    with guarded(p, "shares", rests):
+        for body in bodies:
+            with guarded(p, "weights", body.active):
+                weights = []
+                for point in body.points:
+                    with p.block("weights", limb=body.limb, member=point.number):
+                        weights.append(p.let("weights", _weights(point, weak)))
+                with p.block("weights", limb=body.limb, member=body.number):
+                    matrix = p.let("weights", reduce(lambda a, b: a + b, weights))
+                    tree.set_stiffness(body.number, matrix)
+                    tree.set_force(body.number, matrix @ body.y)
+        tree.factor_stiffness(diagonal, share)
+        _, moved = tree.solve({})
+        for body in bodies:
+            with p.block("shared", limb=body.limb, member=body.number):
+                p.assign(body.y, where(body.active, moved[body.number], zeros(6)))
+    return where(rests, 0, news)
+
+
+def _weights(point: Point, weak: SX) -> SX:
+    """Return the weights of a contact as a matrix of its body."""
+    row, g = point.row, point.map
+    if row.compliance is not None:
+        return SX(ca.DM.zeros(6, 6))
+    loaded = point.f[2] > 0
+    held = ca.logic_and(loaded, ca.logic_not(point.anchor.slides))
+    along, across = where(held, 1, weak), where(loaded, 1, weak)
+    weights = where(row.active, ca.vertcat(along, along, across), 0)
+    return g.T @ ca.diag(weights) @ g
