@@ -93,8 +93,10 @@ def ball_on_ball(law):
 def test_a_ball_leaves_a_ball_at_the_classical_angle(law, share, within):
     far, tilt = 0.5 - 1e-9, 0.1
     start = [far * np.sin(tilt), 0, far * np.cos(tilt), 0, 0, 0, 1]
-    data = ball_on_ball(law).run(1.0, q0=start, record=("q", "normal_force")).data
-    last = np.flatnonzero(data.normal_force.values[0, :, 0])[-1]
+    data = ball_on_ball(law).run(1.0, q0=start, record=("q", "normal_force", "touching")).data
+    loaded = data.normal_force.values[0, :, 0] != 0
+    last = np.flatnonzero(loaded)[-1]
+    assert data.touching.values[0, loaded].all()
     assert 0.5 < last * 5e-4 < 0.9
     place = data.q.values[0, last, :3]
     assert place[2] / np.linalg.norm(place) / np.cos(tilt) == pytest.approx(share, abs=within)

@@ -39,9 +39,14 @@ def entry(name: str, index: int = 0) -> Source:
     return Source((name,), lambda outputs: outputs[name][..., index])
 
 
-def above(name: str, threshold: float) -> Source:
-    """Return a source that says where an output is above a threshold."""
-    return Source((name,), lambda outputs: outputs[name] > threshold)
+def touches() -> Source:
+    """Return a source that says where a point is in the ground or carries a force.
+
+    A loaded point that moves over a convex surface is a little above it after a step.
+    """
+    return Source(
+        ("depth", "normal"), lambda outputs: (outputs["depth"] > 0) | (outputs["normal"] != 0)
+    )
 
 
 def work(name: str) -> Source:
@@ -103,8 +108,8 @@ VARIABLES: dict[str, Variable] = {
     "touching": Variable(
         ("point",),
         "1",
-        "whether a point touches",
-        above("depth", 0),
+        "whether a point is in the ground or carries a force",
+        touches(),
         kind="b",
         needs="contacts",
     ),
