@@ -16,6 +16,7 @@ import casadi as ca
 
 from heelstrike.contact.law import SX
 from heelstrike.errors import HeelstrikeError
+from heelstrike.ir.program import Program
 from heelstrike.parameters import structure_of_fields
 
 IMPACT_SPEED = 10.0
@@ -52,6 +53,10 @@ class PointState:
     gravity: SX
     memory: SX
     loaded: SX | float = 0.0
+
+    def let(self, p: Program) -> PointState:
+        """Return the same state as symbols of a program; inside a block."""
+        return PointState(*(p.let(f.name, SX(getattr(self, f.name))) for f in fields(self)))
 
     @property
     def touching(self) -> SX:

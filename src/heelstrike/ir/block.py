@@ -6,13 +6,17 @@ packed (codegen/passes/packing.py) and spread over a GPU's warps (codegen/cuda).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import casadi as ca
 
+from heelstrike.ir.number import number, split_numbers
+
 if TYPE_CHECKING:
     from heelstrike.ir.code import Advance, Lookup, Place
+    from heelstrike.ir.program import Program
 
 SX: TypeAlias = ca.SX
 
@@ -53,6 +57,38 @@ class Block:
 
 
 @dataclass
+class BlockCopy:
+    """A block that does to other values what a routine's block does (routine.py)."""
+
+    tag: BlockTag
+    original: Block
+    """Block over symbols that stand for arguments."""
+    places: dict[Place, Place]
+    """Places of this copy, by those of the original; places that are missing are the same."""
+    symbols: dict[Place, SX]
+    """Symbols of the arguments, by places of the original."""
+    numbers: dict[Place, float]
+    """Numbers of the arguments, by places of the original."""
+
+    def own(self, places: Iterable[Place]) -> tuple[Place, ...]:
+        """Return the places that correspond to some of the original."""
+        return tuple([self.places.get(place, place) for place in places])
+
+    def expanded(self, p: Program) -> Block:
+        """Return the block with expressions of its own."""
+        values = self.original.resolve(ca.vertcat(*(e for _, e in self.original.results)))
+        numbers = {place: number(value) for place, value in self.numbers.items()}
+        actual = self.symbols | numbers
+        read = [(x, p.place_of(x, self.tag)) for x in split_numbers(ca.symvar(values))[0]]
+        known = [(symbol, actual[place]) for symbol, place in read if place in actual]
+        if known:
+            old, new = (ca.vertcat(*x) for x in zip(*known, strict=True))
+            values = ca.substitute(values, old, new)
+        places = self.own(place for place, _ in self.original.results)
+        return Block(self.tag, list(zip(places, values.nonzeros(), strict=True)))
+
+
+@dataclass
 class LoopBlock:
     """A traced loop: its statements, and the end of its round."""
 
@@ -73,5 +109,5 @@ class GuardBlock:
     statements: list[Statement]
 
 
-Statement: TypeAlias = "Block | LoopBlock | GuardBlock | Lookup"
+Statement: TypeAlias = "Block | BlockCopy | LoopBlock | GuardBlock | Lookup"
 """One entry of a program under construction."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -49,15 +49,14 @@ class Output(Port):
         return output_of(self.name)
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Location of a scalar: element index + counter * stride of `array`; None: a slot of its own.
 
     Only constant tables have a stride.
     """
 
     array: str | None
-    index: int
+    index: int  # type: ignore[assignment]  # in place of tuple.index
     stride: int = 0
 
 

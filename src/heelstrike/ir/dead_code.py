@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.block import SX, Block, GuardBlock, LoopBlock, Statement
+from heelstrike.ir.block import SX, Block, BlockCopy, GuardBlock, LoopBlock, Statement
 from heelstrike.ir.code import (
     CLOCK,
     FAILED,
@@ -31,7 +31,7 @@ from heelstrike.ir.code import (
     reads_of,
     writes_of,
 )
-from heelstrike.ir.graph import column, graph
+from heelstrike.ir.graph import column, graph, with_constants
 from heelstrike.ir.number import split_numbers
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def without_dead_code(p: Program, outputs: Sequence[str] | None) -> TracedProgra
             remedy=f"outputs: {', '.join(p.outputs)}",
         )
     own = tuple(port for name, port in p.memories.items() if name not in (CLOCK, FAILED))
-    updated = tuple(port for port in own if _is_updated(p, port))
+    results = set(_results(p.statements))
+    updated = tuple(port for port in own if _is_updated(p, port, results))
     commit = Commit((p.memories[CLOCK], p.memories[FAILED], *updated), p.failure) if own else None
     step, record = _step_and_record(p, wanted, commit)
     nexts = [Port(next_of(port.name), port.shape) for port in updated]
@@ -148,7 +149,7 @@ class _Walk:
         kept: list[Item] = []
         for statement in reversed(statements):
             found: Item | None
-            if isinstance(statement, Block):
+            if isinstance(statement, Block | BlockCopy):
                 found = self._code(statement)
             elif isinstance(statement, LoopBlock):
                 found = self._repeat(statement)
@@ -160,17 +161,15 @@ class _Walk:
                 kept.append(found)
         return tuple(kept[::-1])
 
-    def _code(self, block: Block) -> Code | None:
-        results = [(place, e) for place, e in block.results if self._is_needed(place)]
-        assigned = self.p.variables.intersection(place for place, _ in block.results)
+    def _code(self, block: Block | BlockCopy) -> Code | None:
+        places = _results([block])
+        needed = [k for k, place in enumerate(places) if self._is_needed(place)]
+        assigned = self.p.variables.intersection(places)
         self.later |= assigned & self.computed
-        if not results:
+        if not needed:
             return None
-        writes = tuple(place for place, _ in results)
-        key = id(block), writes
-        if key not in self.codes:
-            self.codes[key] = _code(self.p, block, results)
-        code = self.codes[key]
+        code = self._computed(block, needed)
+        writes = code.writes
         self.needs.places -= assigned.intersection(writes)
         self.needs.add(code.reads)
         read = self.p.variables.intersection(code.reads) & self.computed
@@ -178,6 +177,16 @@ class _Walk:
             self.early.update(place for place in writes if place.array is None)
         self.final |= read - self.later
         return code
+
+    def _computed(self, block: Block | BlockCopy, needed: Sequence[int]) -> Code:
+        """Return the code of some of a block's results."""
+        if isinstance(block, BlockCopy):
+            return _copied(block, self._computed(block.original, needed))
+        results = [block.results[k] for k in needed]
+        key = id(block), tuple(place for place, _ in results)
+        if key not in self.codes:
+            self.codes[key] = _code(self.p, block, results)
+        return self.codes[key]
 
     def _lookup(self, item: Lookup) -> Lookup | None:
         if not any(self._is_needed(place) for place in item.writes):
@@ -233,6 +242,16 @@ def _code(p: Program, block: Block, results: Sequence[tuple[Place, SX]]) -> Code
     return Code(block.tag, operations, reads, tuple(place for place, _ in results))
 
 
+def _copied(copy: BlockCopy, code: Code) -> Code:
+    """Return the code of a copy, given that of the original."""
+    graph, reads = code.graph, code.reads
+    if copy.numbers:
+        values = {k: copy.numbers[x] for k, x in enumerate(reads) if x in copy.numbers}
+        graph = with_constants(graph, values)
+        reads = tuple(x for x in reads if x not in copy.numbers)
+    return Code(copy.tag, graph, copy.own(reads), copy.own(code.writes))
+
+
 def _check_repeatable(p: Program, loop: str, body: Sequence[Item]) -> None:
     """Raise an error if a loop that the record repeats, for an output in it, uses variables."""
     if any(p.variables & (reads_of(item) | writes_of(item)) for item in body):
@@ -248,6 +267,8 @@ def _results(statements: Sequence[Statement]) -> list[Place]:
     for statement in statements:
         if isinstance(statement, Block):
             places += [place for place, _ in statement.results]
+        elif isinstance(statement, BlockCopy):
+            places += statement.own(place for place, _ in statement.original.results)
         elif isinstance(statement, Lookup):
             places += statement.writes
         else:
@@ -261,11 +282,11 @@ def _written(items: Sequence[Item]) -> set[Place]:
     return {place for item in items for place in writes_of(item)}
 
 
-def _is_updated(p: Program, port: Port) -> bool:
+def _is_updated(p: Program, port: Port, results: set[Place]) -> bool:
     """Return whether a memory gets next values; raise an error if only some entries do."""
-    updated = {x.index for x in _results(p.statements) if x.array == next_of(port.name)}
-    if updated and len(updated) < port.size:
-        lacking = sorted(set(range(port.size)) - updated)
+    name = next_of(port.name)
+    lacking = [i for i in range(port.size) if Place(name, i) not in results]
+    if 0 < len(lacking) < port.size:
         raise ProgramError(
             f"memory '{port.name}' of program '{p.name}' gets no next value for entries "
             f"{', '.join(map(str, lacking[:8]))}{', ...' if len(lacking) > 8 else ''}",
@@ -273,4 +294,4 @@ def _is_updated(p: Program, port: Port) -> bool:
             value=lacking,
             remedy="update them too, with their old values if they stay",
         )
-    return bool(updated)
+    return len(lacking) < port.size

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.block import SX, Block, BlockTag, GuardBlock, LoopBlock, Statement
+from heelstrike.ir.block import SX, Block, BlockCopy, BlockTag, GuardBlock, LoopBlock, Statement
 from heelstrike.ir.code import CLOCK, FAILED, Advance, Lookup, Place, Port, next_of
 from heelstrike.ir.number import split_numbers
 from heelstrike.ir.program import Program
@@ -83,6 +83,8 @@ class Derivative:
         return Port(next_of(memory), self.source.memories[memory].shape)
 
     def _statements(self, statement: Statement) -> list[Statement]:
+        if isinstance(statement, BlockCopy):
+            statement = statement.expanded(self.program)
         if isinstance(statement, Block):
             return [self._block(statement)]
         if isinstance(statement, Lookup):

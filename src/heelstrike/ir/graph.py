@@ -8,7 +8,7 @@ other expressions are computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -84,6 +84,32 @@ def _folded(operations: Sequence[Operation], code: str, operands: tuple[int, ...
     if any(value.code != CONST for value in values):
         return Operation(code, operands)
     return Operation(CONST, (), FOLDED[code](*(value.value for value in values)))
+
+
+def with_constants(old: Graph, values: Mapping[int, float]) -> Graph:
+    """Return a graph with constants in place of some inputs, which are given by number.
+
+    The other inputs keep their order.
+    """
+    operations: list[Operation] = []
+    known: dict[Operation, int] = {}
+    new: list[int] = []  # number of each old operation
+    for code, operands, value in old.operations:
+        if code == INPUT:
+            (place,) = operands
+            if place in values:
+                operation = Operation(CONST, (), values[place])
+            else:
+                operation = Operation(INPUT, (place - sum(k < place for k in values),))
+        elif code == CONST:
+            operation = Operation(CONST, (), value)
+        else:
+            operation = _folded(operations, code, tuple([new[i] for i in operands]))
+        number = known.setdefault(operation, len(operations))
+        if number == len(operations):
+            operations.append(operation)
+        new.append(number)
+    return Graph(tuple(operations), tuple(new[i] for i in old.outputs))
 
 
 def if_else_operand(operations: Sequence[Operation], a: int, b: int) -> int | None:

@@ -45,6 +45,8 @@ from heelstrike.ir.number import split_numbers
 from heelstrike.ir.operations import Counts, count
 
 if TYPE_CHECKING:
+    from heelstrike.ir.arguments import Parts
+    from heelstrike.ir.routine import Routine
     from heelstrike.ir.scope import Scope
 
 
@@ -73,6 +75,10 @@ class Program:
         """Loops and guards that are open, the innermost last."""
         self.variables: set[Place] = set()
         """Places whose values may be assigned."""
+        self.routines: dict[object, Routine | None] = {}
+        """Routines by function and form of the arguments; None: traced in each call."""
+        self.forms: dict[int, tuple[object, object, Parts]] = {}
+        """Frozen dataclasses among arguments of routines by id, their forms and parts."""
         self.failure: Place | None = None
         """Condition of `fail_when`."""
         self._places: dict[int, tuple[Place, SX]] = {}  # symbol's hash -> place, and the symbol
@@ -172,9 +178,7 @@ class Program:
         block = self.open_block(name)
         value = ca.densify(SX(value))
         symbols, places = self._defined(block, name, value.nonzeros())
-        self.variables.update(places)
-        if self.scopes:
-            self._homes |= dict.fromkeys(places, self.scopes[-1])
+        self.declare(places)
         return ca.reshape(symbols, value.shape)
 
     def assign(self, variable: SX, value: SX) -> None:
@@ -300,7 +304,16 @@ class Program:
         codes = [item for item in items if isinstance(item, Code)]
         return sum((count(code.graph.operations) for code in codes), Counts())
 
-    # for loops, guards, tables, derivatives and exports
+    # for loops, guards, routines, tables, derivatives and exports
+
+    @contextmanager
+    def trace_into(self, block: Block) -> Iterator[None]:
+        """Collect lets, variables and assignments in a block that is no statement."""
+        self._open = block
+        try:
+            yield
+        finally:
+            self._open = None
 
     def add(self, block: Block) -> None:
         """Add a block to the statements, if all that it reads exists where it stands."""
@@ -325,6 +338,17 @@ class Program:
         for place, symbol in zip(places, symbols.nonzeros(), strict=True):
             self._places[symbol.element_hash()] = place, symbol
         return symbols, places
+
+    def declare(self, places: Sequence[Place]) -> None:
+        """Make variables of new values."""
+        self.variables.update(places)
+        if self.scopes:
+            self._homes |= dict.fromkeys(places, self.scopes[-1])
+
+    @property
+    def value_count(self) -> int:
+        """Number of slots so far."""
+        return self._values
 
     def symbol_at(self, place: Place, name: str) -> SX:
         """Return a new symbol for the value at a place."""

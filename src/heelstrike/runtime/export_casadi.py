@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import casadi as ca
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.block import SX, Block, GuardBlock, LoopBlock, Statement
+from heelstrike.ir.block import SX, Block, BlockCopy, GuardBlock, LoopBlock, Statement
 from heelstrike.ir.code import Place, Port
 from heelstrike.ir.number import split_numbers, value_of
 from heelstrike.ir.program import Program
@@ -29,7 +29,7 @@ def export_casadi(program: Program, outputs: Sequence[str] | None = None) -> ca.
     wanted = _wanted(program, outputs)
     ports = [program.outputs[name] for name in wanted]
     values: dict[Place, SX] = {}
-    for block in _blocks(program.statements):
+    for block in _blocks(program, program.statements):
         _compute(program, block, {port.array for port in ports}, values)
     results = [_column(port, values) for port in ports]
     _, numbers = split_numbers(ca.symvar(ca.vertcat(*results)))
@@ -40,11 +40,13 @@ def export_casadi(program: Program, outputs: Sequence[str] | None = None) -> ca.
     return ca.Function(name, arguments, shaped, _words(program.inputs), _words(wanted))
 
 
-def _blocks(statements: Sequence[Statement]) -> Iterator[Block]:
+def _blocks(program: Program, statements: Sequence[Statement]) -> Iterator[Block]:
     """Yield the blocks of a straight-line program, with those of its guards."""
     for statement in statements:
         if isinstance(statement, GuardBlock):
-            yield from _blocks(statement.statements)
+            yield from _blocks(program, statement.statements)
+        elif isinstance(statement, BlockCopy):
+            yield statement.expanded(program)
         elif isinstance(statement, Block):
             yield statement
 

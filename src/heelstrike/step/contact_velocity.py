@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from heelstrike.scene.scene import Pair
+from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX
 from heelstrike.step.detect import Detection
-from heelstrike.step.state import StepState
+from heelstrike.step.state import PairInputs
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,12 @@ class ContactVelocity:
     """Velocity of the surface's material, beyond that of its body, in world axes [m/s]."""
 
 
-def contact_velocity(state: StepState, pair: Pair, found: Detection) -> ContactVelocity:
+def contact_velocity(p: Program, pair: PairInputs, found: Detection) -> ContactVelocity:
     """Return the velocity of a detected pair; to be called inside a block."""
-    p = state.program
-    flow = found.frame.rotate(state.surfaces[pair.surface].surface.material_velocity)
+    flow = found.frame.rotate(pair.surface.surface.material_velocity)
     velocity = -flow
     for side, lever in zip(found.sides, found.levers, strict=True):
-        own = state.motions[side.body].at(lever)
+        own = side.motion.at(lever)
         velocity = velocity + own if side.sign > 0 else velocity - own
     rate = p.let("rate", -ca.dot(found.axes[2, :].T, velocity))
     slip = p.let("slip", found.axes[:2, :] @ velocity)

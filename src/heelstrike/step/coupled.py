@@ -17,11 +17,13 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.contact.solver.rows import Arm, Row
-from heelstrike.contact.surface_law import CouplingRule, PaperTerms
+from heelstrike.contact.surface_law import CouplingRule, PaperTerms, SurfaceLaw
+from heelstrike.ir.routine import call
 from heelstrike.robot.robot import WORLD
 from heelstrike.scene.scene import bodies_in
+from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant, cross, zeros
-from heelstrike.step.elastic import add_force
+from heelstrike.step.elastic import add_load, forces_on
 from heelstrike.step.plan import coupling_rule
 from heelstrike.step.state import IMPULSE_MEMORY, Contacts, PairState, StepState
 
@@ -50,10 +52,25 @@ class Coupling:
         pair = self.state.scene.pairs[k]
         return pair.point.body if pair.carrier is None else pair.carrier
 
-    def row(self, n: int, pair: PairState) -> Row:
-        goal, gravity, dt = pair.target, self.state.gravity, self.state.dt
-        assert goal is not None
+    def row(self, n: int, limb: str) -> Row:
+        """Return the row of the n-th coupled pair."""
+        pair = self.contacts.pairs[self.pairs[n]]
         own = self.memory[IMPULSE_MEMORY * n : IMPULSE_MEMORY * (n + 1)]
+        p, offset = self.state.program, self._offset(n)
+        law = self.state.inputs.surfaces.laws[self.state.scene.pairs[self.pairs[n]].law]
+        row, terms = call(p, "row", self._row, pair, law, own, offset, limb=limb, member=n)
+        if terms is not None:
+            self.paper_terms.append(terms)
+        arms = (Arm(self.bodies.index(x.body), x.lever, x.sign) for x in pair.sides)
+        return replace(row, arms=tuple(arms))
+
+    def _row(
+        self, pair: PairState, law: SurfaceLaw, own: SX, offset: tuple[SX, Transform] | None
+    ) -> tuple[Row, PaperTerms | None]:
+        """Return a row without arms, and its terms of the literal rule; inside a block."""
+        gravity, dt = self.state.gravity, self.state.dt
+        assert pair.point is not None
+        goal = law.target(pair.point).completed(pair.point)
         fresh = ca.logic_or(own[3] == 0, goal.impact)
         known = ca.logic_and(goal.active, ca.logic_not(fresh))
         past = ca.if_else(known, own[:3] * dt, 0)
@@ -63,20 +80,17 @@ class Coupling:
         slid = ca.logic_or(ca.logic_and(known, own[3] > 1.5), ca.logic_and(goal.active, slips))
         turning = zeros()
         for side in pair.sides if self.rule.bias == "keep" else ():
-            spin = self.state.motions[side.body].angular
+            spin = side.motion.angular
             turning = turning + side.sign * cross(spin, cross(spin, side.turning_lever))
         wanted = pair.axes @ (pair.flow - dt * turning)
         slip = zeros(2) if goal.slip is None else goal.slip
         target = wanted + ca.vertcat(slip, goal.velocity)
-        p = self.state.program
-        if (terms := goal.paper) is not None:
-            sigma = p.let("sigma", terms.sigma)
+        p, terms = self.state.program, goal.paper
+        if terms is not None:
             kinetic, lam = p.let("kinetic", terms.kinetic), p.let("lam", SX(terms.lam))
-            self.paper_terms.append(PaperTerms(kinetic, sigma, lam))
-        return Row(
-            arms=tuple(
-                Arm(self.bodies.index(side.body), side.lever, side.sign) for side in pair.sides
-            ),
+            terms = PaperTerms(kinetic, p.let("sigma", terms.sigma), lam)
+        row = Row(
+            arms=(),
             axes=pair.axes,
             active=p.let("active", goal.active),
             target=p.let("target", target),
@@ -85,29 +99,54 @@ class Coupling:
             smoothing=p.let("smoothing", SX(goal.smoothing)),
             past=p.let("past", past),
             slid=p.let("slid", slid),
-            misfit=p.let("misfit", self._misfit(n)),
+            misfit=p.let("misfit", self._misfit(pair, offset)),
             fresh=p.let("fresh", fresh),
             moves=p.let("moves", ca.if_else(ca.logic_or(fresh, slips), 2, slid)),
             compliance=None if goal.compliance is None else p.let("soft", goal.compliance),
             leaving=None if goal.compliance_out is None else p.let("soft", goal.compliance_out),
             rest=p.let("rest", -goal.velocity),
         )
+        return row, terms
 
-    def _misfit(self, n: int) -> SX:
-        """Return the part of a target by turning that no rigid motion of the body has [m/s].
+    def _offset(self, n: int) -> tuple[SX, Transform] | None:
+        """Return the place of a point relative to the mean of its body's coupled points [m].
 
-        It is at most that of the lever from the mean of the body's coupled points.
+        It is in the frame of the body, whose pose is returned too; None for a point that is fixed.
         """
         state = self.state
         point = state.scene.pairs[self.pairs[n]].point
         if point.body == WORLD or self.rule.bias != "keep":
-            return SX(0)
+            return None
         points = [state.scene.pairs[k].point for k in self.pairs]
         mean = np.mean([x.position for x in points if x.body == point.body], axis=0)
-        lever = state.poses[point.body].rotate(constant(point.position - mean))
-        spin = state.motions[point.body].angular
+        return constant(point.position - mean), state.poses[point.body]
+
+    def _misfit(self, pair: PairState, offset: tuple[SX, Transform] | None) -> SX:
+        """Return the part of a target by turning that no rigid motion of the body has [m/s].
+
+        It is at most that of the lever from the mean of the body's coupled points.
+        """
+        if offset is None:
+            return SX(0)
+        place, pose = offset
+        lever = pose.rotate(place)
+        spin = pair.sides[0].motion.angular
         turning = cross(spin, cross(spin, lever))
-        return state.dt * ca.sqrt(ca.dot(turning, turning))
+        return self.state.dt * ca.sqrt(ca.dot(turning, turning))
+
+    def _force(self, pair: PairState, row: Row, impulse: SX, slides: SX) -> tuple[SX, SX, SX, SX]:
+        """Return the coupled force of a pair, its whole normal and tangential force, and its
+        memory; inside a block.
+        """
+        p = self.state.program
+        force = p.let("force", impulse / self.state.dt)
+        normal = p.let("normal", pair.normal + force[2])
+        tangent = p.let("tangent", pair.tangent + force[:2])
+        limit = SLIDING * row.mu_k * force[2]
+        sliding = ca.logic_and(slides, ca.dot(force[:2], force[:2]) >= limit**2)
+        state = ca.if_else(row.active, ca.if_else(sliding, 2, 1), 0)
+        kept = ca.vertcat(ca.if_else(row.active, force, 0), state)
+        return force, normal, tangent, p.let("memory", kept)
 
     def merged(self, impulses: Sequence[SX], slides: Sequence[SX]) -> tuple[Contacts, SX]:
         """Return the contacts with the coupled forces added, and the memory of the pairs."""
@@ -115,26 +154,18 @@ class Coupling:
         pairs = list(contacts.pairs)
         remembered, forces = [], {}
         for n, (row, k) in enumerate(zip(self.rows, self.pairs, strict=True)):
-            pair = pairs[k]
-            with p.block("force", limb="coupled", member=n):
-                force = forces[k] = p.let("force", impulses[n] / self.state.dt)
-                pairs[k] = replace(
-                    pair,
-                    normal=p.let("normal", pair.normal + force[2]),
-                    tangent=p.let("tangent", pair.tangent + force[:2]),
-                )
-                limit = SLIDING * row.mu_k * force[2]
-                sliding = ca.logic_and(slides[n], ca.dot(force[:2], force[:2]) >= limit**2)
-                state = ca.if_else(row.active, ca.if_else(sliding, 2, 1), 0)
-                kept = ca.vertcat(ca.if_else(row.active, force, 0), state)
-                remembered.append(p.let("memory", kept))
+            arguments = pairs[k], row, impulses[n], slides[n]
+            found = call(p, "force", self._force, *arguments, limb="coupled", member=n)
+            forces[k], normal, tangent, kept = found
+            pairs[k] = replace(pairs[k], normal=normal, tangent=tangent)
+            remembered.append(kept)
         loads = dict(contacts.loads)
         for n, body in enumerate(self.bodies):
             with p.block("coupled loads", member=n):
                 for k, force in forces.items():
-                    own = [side for side in pairs[k].sides if side.body == body]
-                    pair = replace(pairs[k], sides=tuple(own))
-                    add_force(self.state, loads, pair, force[2], force[:2])
+                    own = tuple(side for side in pairs[k].sides if side.body == body)
+                    for load in forces_on(replace(pairs[k], sides=own), force[2], force[:2]):
+                        add_load(loads, body, load)
                 normal, tangent = loads[body]
                 loads[body] = normal.let(p), tangent.let(p)
         return replace(contacts, pairs=pairs, loads=loads), ca.vertcat(*remembered)

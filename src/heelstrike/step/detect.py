@@ -6,14 +6,12 @@ there. The depth of a sphere is that of its deepest point.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heelstrike.robot.robot import WORLD
-from heelstrike.scene.scene import Pair
+from heelstrike.ir.program import Program
 from heelstrike.spatial.transform import Transform
-from heelstrike.spatial.vector import SX, constant, zeros
-from heelstrike.step.state import Side, StepState
+from heelstrike.spatial.vector import SX, zeros
+from heelstrike.step.state import PairInputs, Side
 
 
 @dataclass(frozen=True)
@@ -38,37 +36,39 @@ class Detection:
     """Tangents and normal as rows, in the frame of the surface, (3, 3)."""
 
 
-def detect(state: StepState, pair: Pair) -> Detection:
+def detect(p: Program, pair: PairInputs) -> Detection:
     """Return depth, normal and levers of a pair; to be called inside a block."""
-    p, radius = state.program, pair.point.radius
-    surface = state.surfaces[pair.surface].surface
-    pose, frame, centre, point = placed(pair, state.poses)
-    depth, own_axes = surface.depth_and_axes(point, radius, pair.part)
+    radius, body, carrier = pair.radius, pair.body, pair.carrier
+    poses = (None if each is None else each.pose for each in (body, carrier))
+    pose, frame, centre, point = placed(pair.position, *poses)
+    depth, own_axes = pair.surface.surface.depth_and_axes(point, radius, pair.part)
     axes = frame.rotate(own_axes.T).T
     lever = centre - radius * axes[2, :].T
     position = pose.origin + lever
     sides, levers = [], []
-    if pair.point.body != WORLD:
+    if body is not None:
         kept = p.let("lever", lever)
         turning = p.let("centre", centre) if radius else kept
-        sides.append(Side(pair.point.body, kept, 1.0, turning))
+        sides.append(Side(body.number, kept, 1.0, turning, body.motion))
         levers.append(lever)
-    if pair.carrier is not None:
+    if carrier is not None:
         arm = position - frame.origin
         kept = p.let("lever", arm)
-        sides.append(Side(pair.carrier, kept, -1.0, kept))
+        sides.append(Side(carrier.number, kept, -1.0, kept, carrier.motion))
         levers.append(arm)
     depth = p.let("depth", depth)
     return Detection(depth, position, axes, tuple(sides), tuple(levers), frame, point, own_axes)
 
 
-def placed(pair: Pair, poses: Sequence[Transform]) -> tuple[Transform, Transform, SX, SX]:
-    """Return where a pair is: poses of the point's body and of the surface's, and the point.
+def placed(
+    position: SX, pose: Transform | None, frame: Transform | None
+) -> tuple[Transform, Transform, SX, SX]:
+    """Return poses of a point's body and of a surface, and the point; None: the world's.
 
-    The point is relative to its body's origin in world axes, and in the frame of the surface [m].
+    `position` is the point in the frame of its body. It is returned relative to its body's origin
+    in world axes, and in the frame of the surface [m].
     """
     still = Transform((), zeros())
-    pose = still if pair.point.body == WORLD else poses[pair.point.body]
-    frame = still if pair.carrier is None else poses[pair.carrier]
-    centre = pose.rotate(constant(pair.point.position))
+    pose, frame = pose or still, frame or still
+    centre = pose.rotate(position)
     return pose, frame, centre, frame.unrotate(pose.origin + centre - frame.origin)

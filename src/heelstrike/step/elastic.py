@@ -14,29 +14,32 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.contact.surface_law import PointState
+from heelstrike.ir.program import Program
 from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX, cross
 from heelstrike.step.contact_velocity import ContactVelocity, tangent_position
 from heelstrike.step.detect import Detection
-from heelstrike.step.state import IMPULSE_MEMORY, Contacts, Load, Loads, PairState, StepState
+from heelstrike.step.state import Contacts, Load, Loads, PairInputs, PairState, StepState
 
 
 def elastic_force(
-    state: StepState, k: int, found: Detection, velocity: ContactVelocity
+    p: Program, pair: PairInputs, found: Detection, velocity: ContactVelocity
 ) -> PairState:
-    """Return pair k with the force of its law; to be called inside a block."""
-    p, pair = state.program, state.scene.pairs[k]
-    law = state.inputs.surfaces.laws[pair.law]
-    memory = state.inputs.law_memories[k]
+    """Return the pair with the force of its law; to be called inside a block."""
+    law, memory, gravity, slip = pair.law, pair.memory, pair.gravity, velocity.slip
     own, kept = memory[: law.memory_size, :], memory[law.memory_size :, :]
-    slip, travel = velocity.slip, state.surfaces[pair.surface].travel
-    slid, slides = state.since_memory * slip, state.dt * slip
+    slid, slides = pair.since_memory * slip, pair.dt * slip
     along, kept = tangent_position(
-        found.point - travel, found.own_axes[:2, :], kept, slid, slides, found.depth > 0
+        found.point - pair.surface.travel,
+        found.own_axes[:2, :],
+        kept,
+        slid,
+        slides,
+        found.depth > 0,
     )
-    pull = ca.sqrt(ca.dot(state.gravity, state.gravity))
-    loaded = _was_loaded(state, k) if law.couples else 0.0
-    point = PointState(found.depth, velocity.depth_rate, slip, along, state.dt, pull, own, loaded)
+    pull = ca.sqrt(ca.dot(gravity, gravity))
+    loaded = 0.0 if pair.last is None else pair.last > 0
+    point = PointState(found.depth, velocity.depth_rate, slip, along, pair.dt, pull, own, loaded)
     force = law.force(point)
     return PairState(
         position=p.let("position", found.position),
@@ -49,36 +52,28 @@ def elastic_force(
         axes=p.let("axes", found.axes),
         sides=found.sides,
         flow=p.let("flow", velocity.flow),
-        target=law.target(point).completed(point) if law.couples else None,
+        point=point.let(p) if law.couples else None,
     )
 
 
-def _was_loaded(state: StepState, k: int) -> SX:
-    """Return whether the impulse of the last step pushed the point of a coupled pair."""
-    assert state.inputs.impulses is not None
-    start = IMPULSE_MEMORY * state.plan.coupled_pairs.index(k)
-    return state.inputs.impulses[start + 2] > 0
+def loads_of(p: Program, pair: PairState) -> list[tuple[Load, Load]]:
+    """Return the loads of a pair on its bodies, as symbols; to be called inside a block."""
+    loads = forces_on(pair, pair.normal, pair.tangent)
+    return [(normal.let(p), tangent.let(p)) for normal, tangent in loads]
 
 
-def add_loads(state: StepState, loads: Loads, pair: PairState) -> None:
-    """Add the loads of a pair, as symbols, to those of the bodies; to be called inside a block."""
-    alone: Loads = {}
-    add_force(state, alone, pair, pair.normal, pair.tangent)
-    for body, (normal, tangent) in alone.items():
-        _add(loads, body, (normal.let(state.program), tangent.let(state.program)))
-
-
-def add_force(state: StepState, loads: Loads, pair: PairState, normal: SX, tangent: SX) -> None:
-    """Add the effect of a normal force and a friction force [N] on the bodies of a contact."""
-    axes = pair.axes
+def forces_on(pair: PairState, normal: SX, tangent: SX) -> list[tuple[Load, Load]]:
+    """Return the effect of a normal force and a friction force [N] on each side of a contact."""
+    axes, found = pair.axes, []
     for side in pair.sides:
-        velocity = state.motions[side.body].at(side.lever)
+        velocity = side.motion.at(side.lever)
         forces = side.sign * axes[2, :].T * normal, side.sign * axes[:2, :].T @ tangent
         one, other = (
             Load(ForceVector(force, cross(side.lever, force)), ca.dot(force, velocity))
             for force in forces
         )
-        _add(loads, side.body, (one, other))
+        found.append((one, other))
+    return found
 
 
 def total_forces(state: StepState, pairs: Sequence[PairState], loads: Loads) -> Contacts:
@@ -95,7 +90,8 @@ def total_forces(state: StepState, pairs: Sequence[PairState], loads: Loads) -> 
     return Contacts(list(pairs), forces, sums)
 
 
-def _add(loads: Loads, body: int, new: tuple[Load, Load]) -> None:
+def add_load(loads: Loads, body: int, new: tuple[Load, Load]) -> None:
+    """Add loads of normal forces and of friction to those of a body."""
     if body in loads:
         normal, tangent = loads[body]
         new = normal + new[0], tangent + new[1]

@@ -72,10 +72,10 @@ class OperationalCoupling(Coupling):
         p, state = self.state.program, self.state
         self.last = zeros(6 * len(self.bodies))  # wrench of the last step's forces
         pushes: list[list[ForceVector]] = [[] for _ in self.bodies]
-        for n, k in enumerate(self.pairs):
-            with p.block("row", limb="coupled", member=n):
-                row = self.row(n, self.contacts.pairs[k])
-                self.rows.append(row)
+        for n in range(len(self.pairs)):
+            row = self.row(n, "coupled")
+            self.rows.append(row)
+            with p.block("last forces", limb="coupled", member=n):
                 force = row.axes.T @ row.past / state.dt
                 for arm in row.arms:
                     own = p.let("last", arm.sign * force)

@@ -17,6 +17,9 @@ from heelstrike.spatial.vector import SX, add_cross, constant
 from heelstrike.step.contact_sums import contact_sums, observe
 from heelstrike.step.state import Evaluation
 
+SUMMED = {"slip", "force", "body_force", "body_moment", "cop", "zmp"}
+"""Outputs for which pairs are observed in world axes."""
+
 
 def add_outputs(found: Evaluation, names: Sequence[str]) -> None:
     """Add the named quantities at the start of the step to the program's outputs."""
@@ -24,13 +27,16 @@ def add_outputs(found: Evaluation, names: Sequence[str]) -> None:
     p, kin = state.program, state.kinematics
     values = {"q": state.q, "v": state.v, "work": state.inputs.work, "torque": found.torque}
     if pairs:
-        observed = observe(p, pairs)
         values |= {
             "position": ca.horzcat(*(pair.position for pair in pairs)).T,
             "depth": ca.vertcat(*(pair.depth for pair in pairs)),
             "depth_rate": ca.vertcat(*(pair.depth_rate for pair in pairs)),
-            "slip": ca.horzcat(*(point.slip for point in observed)).T,
             "normal": ca.vertcat(*(pair.normal for pair in pairs)),
+        }
+    if pairs and SUMMED & set(names):
+        observed = observe(p, pairs)
+        values |= {
+            "slip": ca.horzcat(*(point.slip for point in observed)).T,
             "force": ca.horzcat(*(point.force for point in observed)).T,
             **contact_sums(state.scene, observed),
         }

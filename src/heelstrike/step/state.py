@@ -7,22 +7,23 @@ the others one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
-from heelstrike.contact.surface_law import ContactTarget
+from heelstrike.contact.surface_law import PointState, SurfaceLaw
 from heelstrike.dynamics.bodies import varied_inertias
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs, parts
+from heelstrike.ir.arguments import LABEL
 from heelstrike.ir.program import Program
 from heelstrike.parameters import with_values
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.scene.scene import Scene
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.transform import Transform
-from heelstrike.spatial.vector import SX
+from heelstrike.spatial.vector import SX, constant
 from heelstrike.step.control import JointControl
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import Push, push_path
@@ -169,16 +170,87 @@ class StepState:
 
 
 @dataclass(frozen=True)
+class MovingBody:
+    """A moving body of a pair."""
+
+    number: int = field(metadata=LABEL)
+    pose: Transform
+    """Its placement in the world."""
+    motion: MotionVector
+    """Its velocity, in world axes."""
+
+
+@dataclass(frozen=True)
+class PairInputs:
+    """All that a pair of point and surface reads: symbols, and choices that decide its code."""
+
+    position: SX
+    """The point, of a sphere its centre, in the frame of its body [m]."""
+    radius: float
+    """Radius of a sphere; 0: a point [m]."""
+    body: MovingBody | None
+    """Body of the point; None: it is fixed."""
+    carrier: MovingBody | None
+    """Body that the surface rides on; None: the world."""
+    surface: SurfaceState
+    part: int
+    """Index in the surface's parts."""
+    law: SurfaceLaw
+    memory: SX
+    """What the pair remembers of the last step, a column."""
+    last: SX | None
+    """Normal force of a coupled pair in the last step [N]."""
+    gravity: SX
+    """In world axes, (3,) [m/s^2]."""
+    dt: SX
+    """Time step [s]."""
+    since_memory: SX
+    """Time for which the present slip has lasted since the memory was written [s]."""
+
+
+def pair_inputs(state: StepState, k: int) -> PairInputs:
+    """Return what pair k reads."""
+    inputs, pair = state.inputs, state.scene.pairs[k]
+    law = inputs.surfaces.laws[pair.law]
+    last = None
+    if law.couples:
+        assert inputs.impulses is not None
+        last = inputs.impulses[IMPULSE_MEMORY * state.plan.coupled_pairs.index(k) + 2]
+
+    def moving(body: int | None) -> MovingBody | None:
+        if body is None or body == WORLD:
+            return None
+        return MovingBody(body, state.poses[body], state.motions[body])
+
+    return PairInputs(
+        position=constant(pair.point.position),
+        radius=pair.point.radius,
+        body=moving(pair.point.body),
+        carrier=moving(pair.carrier),
+        surface=state.surfaces[pair.surface],
+        part=pair.part,
+        law=law,
+        memory=inputs.law_memories[k],
+        last=last,
+        gravity=state.gravity,
+        dt=state.dt,
+        since_memory=state.since_memory,
+    )
+
+
+@dataclass(frozen=True)
 class Side:
     """A moving body that takes part in a contact."""
 
-    body: int
+    body: int = field(metadata=LABEL)
     lever: SX
     """Vector from the body's origin to the contact, in world axes [m]."""
     sign: float
     """1 for the body of the point, -1 for the one that carries the surface."""
     turning_lever: SX
     """Part of the lever that turns with the body: of a sphere that to its centre [m]."""
+    motion: MotionVector
+    """Velocity of the body, in world axes."""
 
 
 @dataclass(frozen=True)
@@ -205,8 +277,8 @@ class PairState:
     """Moving bodies of the pair."""
     flow: SX
     """Velocity of the surface's material, beyond that of its body, in the world [m/s]."""
-    target: ContactTarget | None = None
-    """Target in the coupled problem, of a law that couples."""
+    point: PointState | None = None
+    """State from which a law that couples sets its target."""
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
 from heelstrike.spatial.vector import SX
 from heelstrike.step.acceleration import accelerate
 from heelstrike.step.account import account, powers
 from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import detect
-from heelstrike.step.elastic import add_loads, elastic_force, total_forces
+from heelstrike.step.elastic import add_load, elastic_force, loads_of, total_forces
 from heelstrike.step.integrate import integrate
 from heelstrike.step.kinematics import kinematics
 from heelstrike.step.outputs import add_outputs
@@ -27,10 +28,13 @@ from heelstrike.step.plan import StepPlan
 from heelstrike.step.state import (
     Contacts,
     Evaluation,
+    Load,
     Loads,
+    PairInputs,
     PairState,
     StepInputs,
     StepState,
+    pair_inputs,
 )
 
 
@@ -73,9 +77,17 @@ def explicit_contacts(state: StepState) -> Contacts:
     pairs: list[PairState] = []
     loads: Loads = {}
     for k, pair in enumerate(state.scene.pairs):
-        with p.block("contact", limb=limb_of[pair.point.body], member=k):
-            found = detect(state, pair)  # 2
-            velocity = contact_velocity(state, pair, found)  # 3
-            pairs.append(elastic_force(state, k, found, velocity))  # 4
-            add_loads(state, loads, pairs[k])
+        inputs, limb = pair_inputs(state, k), limb_of[pair.point.body]
+        found, own = call(p, "contact", contact, p, inputs, limb=limb, member=k)
+        pairs.append(found)
+        for side, load in zip(found.sides, own, strict=True):
+            add_load(loads, side.body, load)
     return total_forces(state, pairs, loads)
+
+
+def contact(p: Program, pair: PairInputs) -> tuple[PairState, list[tuple[Load, Load]]]:
+    """Return a pair with its explicit force and its loads; to be called inside a block."""
+    found = detect(p, pair)  # 2
+    velocity = contact_velocity(p, pair, found)  # 3
+    state = elastic_force(p, pair, found, velocity)  # 4
+    return state, loads_of(p, state)

@@ -80,11 +80,10 @@ def _add_bodies(
     external: list[ForceVector | None],
 ) -> dict[int, BodyLoad]:
     """Add the contacting bodies with their rows; add their guessed forces to the external ones."""
-    p, loads = state.program, {}
+    loads = {}
     for n, k in enumerate(coupling.pairs):
         limb = state.inputs.limb_of[coupling.moving_body(k)]
-        with p.block("row", limb=limb, member=n):
-            coupling.rows.append(coupling.row(n, coupling.contacts.pairs[k]))
+        coupling.rows.append(coupling.row(n, limb))
     coasts = _coasts(state, coupling)
     for n, number in enumerate(coupling.bodies):
         rows = {j: row for j, row in enumerate(coupling.rows) if row.arms[0].body == n}

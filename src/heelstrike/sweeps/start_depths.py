@@ -42,7 +42,8 @@ def _program(plan: StepPlan) -> Program:
 
     from heelstrike.dynamics.kinematics import kinematics, poses
     from heelstrike.ir.program import Program
-    from heelstrike.spatial.vector import SX
+    from heelstrike.robot.robot import WORLD
+    from heelstrike.spatial.vector import SX, constant
     from heelstrike.step.detect import placed
     from heelstrike.step.surfaces import with_symbols
 
@@ -54,7 +55,9 @@ def _program(plan: StepPlan) -> Program:
     found = []
     for k, pair in enumerate(plan.scene.pairs):
         with p.block("depth", member=k):
-            inside = placed(pair, at)[-1]
+            bodies = pair.point.body, pair.carrier
+            where = (None if body in (None, WORLD) else at[body] for body in bodies)
+            inside = placed(constant(pair.point.position), *where)[-1]
             depth, _ = surfaces[pair.surface].depth_and_axes(inside, pair.point.radius, pair.part)
             found.append(p.let("depth", depth))
     with p.block("depths"):

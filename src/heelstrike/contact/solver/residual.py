@@ -18,6 +18,7 @@ import casadi as ca
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.cone import in_tube
 from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
 
 if TYPE_CHECKING:
     from heelstrike.contact.solver.rows import Row
@@ -32,16 +33,20 @@ def worst_missed(
     slides: Sequence[SX],
 ) -> SX:
     """Return the largest residual of the rows [m/s]."""
-    each = []
     parts = zip(rows, own, left, impulses, slides, strict=True)
-    for j, (row, a, u, f, slid) in enumerate(parts):
-        with p.block("missed", limb="coupled", member=j):
-            mu = where(slid, row.mu_k, ca.fmax(row.mu_s, row.mu_k))
-            push = None if row.compliance is None else row.soft(u[2])[0]
-            found = missed(f, u, a, mu, push)
-            each.append(p.let("missed", where(row.active, found, 0)))
+    each = [
+        call(p, "missed", _missed_row, p, *part, limb="coupled", member=j)
+        for j, part in enumerate(parts)
+    ]
     with p.block("coupled worst"):
         return p.let("missed", ca.mmax(ca.vertcat(*each)))
+
+
+def _missed_row(p: Program, row: Row, own: SX, left: SX, f: SX, slid: SX) -> SX:
+    """Return the residual of a row [m/s]; inside a block."""
+    mu = where(slid, row.mu_k, ca.fmax(row.mu_s, row.mu_k))
+    push = None if row.compliance is None else row.soft(left[2])[0]
+    return p.let("missed", where(row.active, missed(f, left, own, mu, push), 0))
 
 
 def missed(f: SX, left: SX, own: SX, mu: SX, push: SX | None = None) -> SX:

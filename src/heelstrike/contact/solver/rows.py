@@ -8,12 +8,13 @@ positive definite.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.cone import Nearest, in_cone, in_tube
+from heelstrike.ir.arguments import LABEL
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import skew
 
@@ -22,7 +23,7 @@ from heelstrike.spatial.vector import skew
 class Arm:
     """Part of a moving body in a contact."""
 
-    body: int
+    body: int = field(metadata=LABEL)
     """Its number among the contacting bodies."""
     lever: SX
     """From its origin to the contact, in world axes [m]."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from heelstrike.contact.law import SX
-from heelstrike.contact.solver.anchors import Anchor
+from heelstrike.contact.solver.anchors import Anchor, PassedPoint
 from heelstrike.contact.solver.rows import Row
+from heelstrike.ir.arguments import LABEL
 
 Limbs = Sequence[tuple[str, Sequence[int]]]
 """Names of limbs, and the velocity indices of each."""
@@ -41,11 +42,9 @@ class Tree(Protocol):
 class Point:
     """A contact with the variables of its iteration."""
 
-    number: int
+    number: int = field(metadata=LABEL)
     """Of its row."""
     row: Row
-    map: SX
-    """G, (3, 6)."""
     rho: SX
     """Compliance of a pass [1/kg]."""
     own: SX
@@ -60,13 +59,24 @@ class Point:
     next_slides: SX
     """1 where the point slides in the next pass too."""
 
+    @property
+    def map(self) -> SX:
+        """G, (3, 6)."""
+        return self.row.map
+
+    def passed(self, twist: SX) -> PassedPoint:
+        """Return the contact at the end of a pass that leaves its body a twist."""
+        g = self.map
+        left = g @ twist - self.row.target
+        return PassedPoint(self.row, g, self.rho, self.anchor, self.trial, left)
+
 
 @dataclass(frozen=True)
 class Body:
     """A body that may touch, with the variables of its iteration, in world axes."""
 
-    number: int
-    limb: str
+    number: int = field(metadata=LABEL)
+    limb: str = field(metadata=LABEL)
     points: list[Point]
     active: SX
     """1 where one of its points touches."""

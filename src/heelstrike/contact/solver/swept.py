@@ -26,13 +26,13 @@ find the motion that they cause, so that momentum balances there too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import reduce
 
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
-from heelstrike.contact.solver.anchors import PassedPoint, first_anchor, fitted
+from heelstrike.contact.solver.anchors import first_anchor, fitted
 from heelstrike.contact.solver.criteria import Accuracy
 from heelstrike.contact.solver.line import LINE, fits, narrowed, new_line
 from heelstrike.contact.solver.passes import Measured, Passes, Scales, together
@@ -43,6 +43,7 @@ from heelstrike.contact.solver.state import Body, Judged, Limbs, Point, Solved, 
 from heelstrike.ir.guard import guarded
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
 from heelstrike.spatial.vector import zeros
 
 EPSILON = 8 * 2.2e-16
@@ -117,34 +118,29 @@ class SweptProblem:
             y0 = p.let("y", where(active, y, 0))
             places["y"] = p.variable("y", y0)
         for j, row in rows.items():
-            with p.block("anchor", limb=limb, member=j):
-                points.append(self._point(j, row, own, places["y"]))
+            found = call(p, "anchor", self._point, row, own, places["y"], limb=limb, member=j)
+            points.append(replace(found, number=j))
         body = Body(number, limb, points, active, coast, y0, **places)
         with guarded(p, "guess", active):
-            wrenches, stiffnesses, scales = [], [], []
-            for point in points:
-                with p.block("guess", limb=limb, member=point.number):
-                    wrench, stiffness = self._guess(point, coast, now)
-                    wrenches.append(p.let("wrench", wrench))
-                    stiffnesses.append(p.let("stiffness", stiffness))
-                    scales.append(p.let("scales", self._scales(point, coast)))
-            with p.block("guessed", limb=limb, member=number):
-                p.assign(body.wrench, total(wrenches))
-                p.assign(body.stiffness, total(stiffnesses))
-                p.assign(body.scales, reduce(ca.fmax, scales))
+            guesses = [
+                call(p, "guess", self._guess, point, coast, now, limb=limb, member=point.number)
+                for point in points
+            ]
+            arguments = guesses, body.wrench, body.stiffness, body.scales
+            call(p, "guessed", self._sum_guesses, *arguments, limb=limb, member=number)
         self.bodies.append(body)
         return body
 
-    def _point(self, j: int, row: Row, own: SX, y: SX) -> Point:
+    def _point(self, row: Row, own: SX, y: SX) -> Point:
+        """Return a contact, numbered 0, with its variables; inside a block."""
         p, share, a = self.p, row.smoothing, row.past
         share = ca.fmax(share, where(self.single, SOFT, 0))
         if row.compliance is None:
             field = row.map @ y
             a = ca.vertcat(where(row.slid, row.past[:2], field[:2]), field[2])
         return Point(
-            number=j,
+            number=0,
             row=row,
-            map=row.map,
             rho=p.let("rho", share * own),
             own=own,
             anchor=first_anchor(p, row, a),
@@ -154,8 +150,8 @@ class SweptProblem:
             next_slides=p.variable("next slides", SX(0)),
         )
 
-    def _guess(self, point: Point, coast: SX, now: SX) -> tuple[SX, SX]:
-        """Return the wrench that a contact is guessed to have at `coast`, and its stiffness.
+    def _guess(self, point: Point, coast: SX, now: SX) -> tuple[SX, SX, SX]:
+        """Return the wrench that a contact is guessed to have at `coast`, stiffness and scales.
 
         What its anchor makes of it is what the first pass is measured by; inside a block.
         """
@@ -167,9 +163,20 @@ class SweptProblem:
         if row.compliance is None:
             loaded = ca.logic_or(f[2] > 0, row.fresh)
             f, w = where(loaded, f, 0), where(loaded, w, 0)
-        self.p.assign(anchor.f, f)
-        left = g @ coast - row.target
-        return g.T @ (f - w @ (left - at)), upper(g.T @ w @ g)
+        p = self.p
+        p.assign(anchor.f, f)
+        wrench = g.T @ (f - w @ ((g @ coast - row.target) - at))
+        stiffness = p.let("stiffness", upper(g.T @ w @ g))
+        return p.let("wrench", wrench), stiffness, p.let("scales", self._scales(point, coast))
+
+    def _sum_guesses(
+        self, found: Sequence[tuple[SX, SX, SX]], wrench: SX, stiffness: SX, scales: SX
+    ) -> None:
+        """Assign the sums over a body's contacts; inside a block."""
+        wrenches, stiffnesses, sizes = zip(*found, strict=True)
+        self.p.assign(wrench, total(wrenches))
+        self.p.assign(stiffness, total(stiffnesses))
+        self.p.assign(scales, reduce(ca.fmax, sizes))
 
     def _scales(self, point: Point, coast: SX) -> SX:
         row = point.row
@@ -288,58 +295,82 @@ class SweptProblem:
         with guarded(p, "trial", body.active):
             with p.block("trial", limb=body.limb, member=body.number):
                 trial = p.let("twist", body.twist + self.step * body.direction)
-            wrenches = []
-            for point in body.points:
-                row, anchor = point.row, point.anchor
-                with p.block("point", limb=body.limb, member=point.number):
-                    left = point.map @ trial - row.target
-                    f, _ = row.response(anchor.a, anchor.slides, anchor.bound, point.rho, left)
-                    f = p.let("f", where(self.last, point.f, f))
-                    wrenches.append(p.let("wrench", point.map.T @ f))
-                    p.assign(point.trial, f)
-            with p.block("lack", limb=body.limb, member=body.number):
-                wrench = p.let("wrench", total(wrenches))
-                straight = self.step * (full(body.stiffness) @ body.direction)
-                lack = (1 - self.step) * body.lack + (straight + (wrench - body.wrench))
-                lack = p.let("lack", lack)
-                sizes = ca.mmax(ca.fabs(lack)), ca.mmax(ca.fabs(wrench))
-                slope = -ca.dot(body.direction, lack)
-                p.assign(body.trial_twist, trial)
-                p.assign(body.trial_wrench, wrench)
-                p.assign(body.trial_lack, lack)
-                p.assign(body.facts, ca.vertcat(*sizes, slope))
+            wrenches = [
+                call(p, "point", self._try_point, point, trial, limb=body.limb, member=point.number)
+                for point in body.points
+            ]
+            call(
+                p,
+                "lack",
+                self._try_lack,
+                trial,
+                wrenches,
+                replace(body, points=[]),
+                limb=body.limb,
+                member=body.number,
+            )
+
+    def _try_point(self, point: Point, trial: SX) -> SX:
+        """Assign the impulse of a contact at the trial, and return its wrench; inside a block."""
+        p, row, anchor = self.p, point.row, point.anchor
+        left = point.map @ trial - row.target
+        f, _ = row.response(anchor.a, anchor.slides, anchor.bound, point.rho, left)
+        f = p.let("f", where(self.last, point.f, f))
+        p.assign(point.trial, f)
+        return p.let("wrench", point.map.T @ f)
+
+    def _try_lack(self, trial: SX, wrenches: Sequence[SX], body: Body) -> None:
+        """Assign what a body lacks at the trial; inside a block."""
+        p = self.p
+        wrench = p.let("wrench", total(wrenches))
+        straight = self.step * (full(body.stiffness) @ body.direction)
+        lack = (1 - self.step) * body.lack + (straight + (wrench - body.wrench))
+        lack = p.let("lack", lack)
+        sizes = ca.mmax(ca.fabs(lack)), ca.mmax(ca.fabs(wrench))
+        slope = -ca.dot(body.direction, lack)
+        p.assign(body.trial_twist, trial)
+        p.assign(body.trial_wrench, wrench)
+        p.assign(body.trial_lack, lack)
+        p.assign(body.facts, ca.vertcat(*sizes, slope))
 
     def _end_pass(self, body: Body, ends: SX) -> None:
         """Find the change of the anchors where the pass ends, and measure what it changed."""
-        p, passes, limb, n = self.p, self.passes, body.limb, body.number
+        p, limb, n, twist = self.p, body.limb, body.number, body.trial_twist
         with guarded(p, "pass", ca.logic_and(ends, body.active)):
-            passed = [
-                PassedPoint(
-                    point.row,
-                    point.map,
-                    point.rho,
-                    point.anchor,
-                    point.trial,
-                    point.map @ body.trial_twist - point.row.target,
-                )
+            if rigid := [point for point in body.points if point.row.compliance is None]:
+                arguments = rigid, twist, body.dy
+                unfit = call(p, "miss", self._miss, *arguments, limb=limb, member=n)
+                with guarded(p, "fit", unfit):
+                    call(p, "fit", self._fit, *arguments, limb=limb, member=n)
+            measured = [
+                call(p, "pass", self._measure, point, twist, limb=limb, member=point.number)
                 for point in body.points
             ]
-            if rigid := [x for x in passed if x.row.compliance is None]:
-                with p.block("miss", limb=limb, member=n):
-                    miss = reduce(ca.fmax, (x.miss for x in rigid))
-                    least = 0 if self.thorough else FIT * passes.scales.settled
-                    unfit = p.let("unfit", miss >= least)
-                    p.assign(body.dy, zeros(6))
-                with guarded(p, "fit", unfit), p.block("fit", limb=limb, member=n):
-                    p.assign(body.dy, fitted(p, rigid, self.single))
-            measured = []
-            for point, end in zip(body.points, passed, strict=True):
-                with p.block("pass", limb=limb, member=point.number):
-                    measured.append(p.let("measured", passes.measured(end, point.own)))
-                    p.assign(point.next_slides, end.slides)
-                    p.assign(point.slipping, Measured.of_column(measured[-1]).slipping)
-            with p.block("measured", limb=limb, member=n):
-                p.assign(body.measured, together(measured))
+            call(p, "measured", self._measure_body, measured, body.measured, limb=limb, member=n)
+
+    def _miss(self, points: Sequence[Point], twist: SX, dy: SX) -> SX:
+        """Return whether anchors must be fitted; assign no change yet; inside a block."""
+        miss = reduce(ca.fmax, (point.passed(twist).miss for point in points))
+        least = 0 if self.thorough else FIT * self.passes.scales.settled
+        self.p.assign(dy, zeros(6))
+        return self.p.let("unfit", miss >= least)
+
+    def _fit(self, points: Sequence[Point], twist: SX, dy: SX) -> None:
+        """Assign the change of y; inside a block."""
+        passed = [point.passed(twist) for point in points]
+        self.p.assign(dy, fitted(self.p, passed, self.single))
+
+    def _measure(self, point: Point, twist: SX) -> SX:
+        """Return `Measured` of a contact as a column; inside a block."""
+        p, end = self.p, point.passed(twist)
+        measured = p.let("measured", self.passes.measured(end, point.own))
+        p.assign(point.next_slides, end.slides)
+        p.assign(point.slipping, Measured.of_column(measured).slipping)
+        return measured
+
+    def _measure_body(self, measured: Sequence[SX], whole: SX) -> None:
+        """Assign `Measured` of a body; inside a block."""
+        self.p.assign(whole, together(measured))
 
     def _try_joint(self, limb: str, i: int) -> TriedJoint:
         """Evaluate a joint at the trial."""
@@ -413,33 +444,41 @@ class SweptProblem:
 
     def _next_body(self, body: Body, judged: Judged, goes: SX) -> None:
         """Assign a body's state after the trial, and the contacts' stiffness for a direction."""
-        p, passes, dt = self.p, self.passes, self.dt
-        limb, n = body.limb, body.number
+        p, limb, n, ends = self.p, body.limb, body.number, judged.ends
         with p.block("unchanged", limb=limb, member=n):
             p.assign(body.changed, SX(0))
         with guarded(p, "accepted", ca.logic_and(judged.accepted, body.active)):
             for point in body.points:
-                with p.block("accepted", limb=limb, member=point.number):
-                    p.assign(point.f, point.trial)
+                call(
+                    p,
+                    "accepted",
+                    self._accept,
+                    point.f,
+                    point.trial,
+                    limb=limb,
+                    member=point.number,
+                )
             with p.block("accepted body", limb=limb, member=n):
                 p.assign(body.twist, body.trial_twist)
-                p.assign(body.y, body.y + where(judged.ends, body.dy, 0))
+                p.assign(body.y, body.y + where(ends, body.dy, 0))
             with guarded(p, "stiffness", goes):
                 for point in body.points:
-                    with p.block("anchor", limb=limb, member=point.number):
-                        end = judged.ends, point.trial, point.slipping, point.next_slides
-                        passes.set_anchor(point.anchor, point.row, *end, point.map @ body.y)
-                wrenches, stiffnesses = [], []
-                for point in body.points:
-                    row, anchor = point.row, point.anchor
-                    with p.block("stiffness", limb=limb, member=point.number):
-                        left = point.map @ body.trial_twist - row.target
-                        bounds = anchor.slides, anchor.bound
-                        f, w = row.response(anchor.a, *bounds, point.rho, left)
-                        wrenches.append(p.let("wrench", point.map.T @ f))
-                        own = where(self.closing, 0, upper(point.map.T @ w @ point.map))
-                        stiffnesses.append(p.let("stiffness", own))
+                    arguments = point, ends, body.y
+                    call(p, "anchor", self._next_anchor, *arguments, limb=limb, member=point.number)
+                found = [
+                    call(
+                        p,
+                        "stiffness",
+                        self._stiffness,
+                        point,
+                        body.trial_twist,
+                        limb=limb,
+                        member=point.number,
+                    )
+                    for point in body.points
+                ]
                 with p.block("stiffness of body", limb=limb, member=n):
+                    wrenches, stiffnesses = zip(*found, strict=True)
                     wrench, stiffness = total(wrenches), p.let("k", total(stiffnesses))
                     lack = p.let("lack", body.trial_lack + (wrench - body.trial_wrench))
                     differs = ca.mmax(ca.fabs(stiffness - body.stiffness)) != 0
@@ -447,12 +486,29 @@ class SweptProblem:
                     p.assign(body.wrench, wrench)
                     p.assign(body.lack, lack)
                     p.assign(body.stiffness, stiffness)
-                    self.tree.set_force(n, lack / dt)
+                    self.tree.set_force(n, lack / self.dt)
                 with (
                     guarded(p, "stiffer", body.changed),
                     p.block("stiffer", limb=limb, member=n),
                 ):
                     self.tree.set_stiffness(n, full(body.stiffness))
+
+    def _accept(self, f: SX, trial: SX) -> None:
+        """Assign the impulse at the trial; inside a block."""
+        self.p.assign(f, trial)
+
+    def _next_anchor(self, point: Point, ends: SX, y: SX) -> None:
+        """Assign the anchor of the next pass; inside a block."""
+        end = ends, point.trial, point.slipping, point.next_slides
+        self.passes.set_anchor(point.anchor, point.row, *end, point.map @ y)
+
+    def _stiffness(self, point: Point, twist: SX) -> tuple[SX, SX]:
+        """Return wrench and stiffness of a contact at its next anchor; inside a block."""
+        p, row, anchor, g = self.p, point.row, point.anchor, point.map
+        left = g @ twist - row.target
+        f, w = row.response(anchor.a, anchor.slides, anchor.bound, point.rho, left)
+        own = where(self.closing, 0, upper(g.T @ w @ g))
+        return p.let("wrench", g.T @ f), p.let("stiffness", own)
 
     def _direct(self, changed: Mapping[int, SX]) -> None:
         """Assign Newton's direction, and the slope at its start."""
