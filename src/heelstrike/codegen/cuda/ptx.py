@@ -1,7 +1,8 @@
 """PTX of a program: the same LLVM IR through the NVPTX back end. Needs no GPU and no CUDA package.
 
-Division and square root are correctly rounded, nothing is flushed to zero, and no product is fused
-that the emitter did not fuse, so a world has the bits of the CPU's float32 or float64.
+Division and square root are correctly rounded (rounding.py), nothing is flushed to zero, and no
+product is fused that the emitter did not fuse, so a world has the bits of the CPU's float32 or
+float64.
 `math="fast"` gives that up.
 """
 
@@ -23,6 +24,7 @@ from heelstrike.codegen.cuda.registers import (
     resident_slices,
     slices_in_step,
 )
+from heelstrike.codegen.cuda.rounding import without_branches
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.llvm import emit
 from heelstrike.codegen.real import real_type
@@ -88,7 +90,7 @@ def make_ptx(
     parsed.data_layout = str(machine.target_data)
     parsed.verify()
     layout = Layout.of(traced, WARP, real, frame_size=0)
-    return Ptx(layout, machine.emit_assembly(parsed), threads, tiles, shared)
+    return Ptx(layout, without_branches(machine.emit_assembly(parsed)), threads, tiles, shared)
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
