@@ -14,9 +14,9 @@ def item_holds(name: str, item: str, not_as_stated: Set[str], stated: bool = Tru
     the paper says something of each row that differs.
     """
     result = paper(name).run(item)
-    assert {row.quantity for row in result.rows if not row.reproduced} == not_as_stated
+    assert {row.quantity for row in result.rows if not row.holds} == not_as_stated
     for row in result.rows:
-        if stated and row.reproduced is False:
+        if stated and row.holds is False:
             assert row.theirs is not None
     json.dumps(result.as_dict(), allow_nan=False)
     return result

@@ -1,31 +1,203 @@
-"""Writes docs/papers/NAME-rows.md: every row of every item of a paper, from one run of all.
+"""Writes the pages of the papers from one run of all items.
 
-    python tools/paper_pages.py [--jobs N]
+    python tools/paper_pages.py [--jobs N]     # run all items, write rows, pictures and numbers
+    python tools/paper_pages.py --fill         # no run: numbers of the pages from the rows' pages
 
-The pages beside them tell what the rows mean; these are made by the reproduction and are not edited
-by hand. Pictures are left out: `heelstrike paper NAME --report DIR` draws them.
+docs/papers/NAME-rows.md holds every row of every item and is not edited by hand. In the other pages
+(docs/papers/NAME.md, docs/report.md, README.md) this command writes
+
+- a number of ours that is followed by the name of its row: 0.82<!-- fig12: slide of a sole [mm] -->
+- what stands between <!-- generated: KIND NAME --> and <!-- end -->; KINDS has them.
+
+tests/papers/test_paper_pages.py holds that the pages fit together, and the nightly test of
+tests/papers/test_inventory.py runs the items again and compares.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
 import time
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heelstrike.papers import papers
-from heelstrike.papers.document import document
+from heelstrike.papers import NAMES, papers
+from heelstrike.papers.document import document, in_words
 from heelstrike.papers.making import Task, make
-from heelstrike.view.pages.markdown import write_markdown
+from heelstrike.papers.report import FAULT, Row, Status, written
+from heelstrike.view.pages.markdown import plain, write_markdown
 
-PAGES = Path(__file__).parent.parent / "docs" / "papers"
+ROOT = Path(__file__).parent.parent
+PAGES = ROOT / "docs" / "papers"
+FILLED = (
+    *(PAGES / f"{name}.md" for name in NAMES),
+    ROOT / "docs" / "report.md",
+    ROOT / "README.md",
+)
+PICTURES = {
+    ("marhefka1996", "fig3"),
+    ("rengifo2009", "fig13"),
+    ("sugihara2006", "fig7"),
+    ("sugihara2006", "vertices"),
+    ("tsujita2009", "fig6"),
+    ("tsujita2009", "fig7"),
+}
+"""Items whose pictures docs/images holds, as NAME_ITEM.png."""
+COLOURS = 128
+"""Of those pictures."""
+NUMBER = re.compile(r"(?P<number>[-+.\de]+)<!-- (?P<item>[\w-]+): (?P<quantity>.*?) -->")
+BLOCK = re.compile(
+    r"(?P<head><!-- generated: (?P<kind>\w+) (?P<name>\w+) -->\n).*?(?P<tail><!-- end -->)",
+    re.DOTALL,
+)
+CELL = re.compile(r"(?<!\\)\|")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--jobs", type=int, default=2)
-    jobs = parser.parse_args().jobs
+@dataclass(frozen=True)
+class Told:
+    """An item as the page of rows tells it."""
+
+    title: str
+    claim: str
+    rows: tuple[Row, ...]
+
+
+Paper = Mapping[str, Told]
+"""By item."""
+
+
+def read(name: str) -> Paper:
+    """Return the items of a paper as its page of rows tells them."""
+    text = (PAGES / f"{name}-rows.md").read_text(encoding="utf-8")
+    found = {}
+    for part in re.split(r"^### ", text, flags=re.MULTILINE)[1:]:
+        head, _, body = part.partition("\n")
+        item, _, title = _bare(head).partition(": ")
+        if title:
+            claim = _bare(body.strip().partition("\n")[0])
+            found[item] = Told(title, claim, tuple(_rows(body)))
+    return found
+
+
+def _rows(body: str) -> list[Row]:
+    rows: list[Row] = []
+    why = ""
+    for line in body.splitlines():
+        cells = [_bare(cell.strip()) for cell in CELL.split(line)[1:-1]]
+        if len(cells) != 7 or cells[5] not in set(Status):
+            continue
+        why = why if cells[6] == "as above" else cells[6]
+        holds = {Status.differs: False, Status.unknown: None}.get(Status(cells[5]), True)
+        theirs, form, ours = (None if cell == "-" else cell for cell in cells[1:4])
+        rows.append(
+            Row(
+                cells[0],
+                None if ours is None else float(ours),
+                holds,
+                theirs,
+                None if form is None else float(form),
+                remark=why,
+                fault=why.startswith(FAULT),
+            )
+        )
+    return rows
+
+
+def _bare(text: str) -> str:
+    """Return text without the escapes of Markdown."""
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def fill(text: str, told: Mapping[str, Paper], name: str) -> str:
+    """Return a page with its numbers and blocks; items are those of the paper `name`."""
+
+    def number(match: re.Match[str]) -> str:
+        item, quantity = match["item"], match["quantity"]
+        rows = told[name][item].rows if item in told[name] else ()
+        found = next((row for row in rows if row.quantity == quantity), None)
+        if found is None or found.ours is None:
+            raise SystemExit(f"{name} has no row '{item}: {quantity}'")
+        return f"{found.ours:.3g}<!-- {item}: {quantity} -->"
+
+    def block(match: re.Match[str]) -> str:
+        of = NAMES if match["name"] == "all" else (match["name"],)
+        made = KINDS[match["kind"]]({one: told[one] for one in of})
+        return f"{match['head']}{made}\n{match['tail']}"
+
+    return BLOCK.sub(block, NUMBER.sub(number, text))
+
+
+def _counts(told: Mapping[str, Paper]) -> str:
+    """All counts, as sentences."""
+    return in_words([row for paper in told.values() for one in paper.values() for row in one.rows])
+
+
+def _papers(told: Mapping[str, Paper]) -> str:
+    """One line for each paper."""
+    lines = []
+    for name, paper in told.items():
+        rows = [row for one in paper.values() for row in one.rows]
+        lines.append((name, str(len(paper)), str(len(rows)), *_by_status(rows)))
+    everything = [row for paper in told.values() for one in paper.values() for row in one.rows]
+    total = sum(len(paper) for paper in told.values())
+    lines.append(("all", str(total), str(len(everything)), *_by_status(everything)))
+    return _table(("paper", "items", "rows", *(status.name for status in Status)), lines, 1)
+
+
+def _items(told: Mapping[str, Paper]) -> str:
+    """One line for each item: what the paper says, and the number of rows by status."""
+    lines = [
+        (item, plain(one.claim), *_by_status(one.rows))
+        for paper in told.values()
+        for item, one in paper.items()
+    ]
+    return _table(("item", "the paper says", *(status.name for status in Status)), lines, 2)
+
+
+def _differing(told: Mapping[str, Paper]) -> str:
+    """One line for each row that differs."""
+    lines = [
+        (item, plain(row.quantity), plain(written(row.theirs)), written(row.closed_form),
+         written(row.ours))
+        for paper in told.values()
+        for item, one in paper.items()
+        for row in one.rows
+        if row.status is Status.differs
+    ]  # fmt: skip
+    return _table(("item", "quantity", "theirs", "closed form", "ours"), lines, 3)
+
+
+KINDS: dict[str, Callable[[Mapping[str, Paper]], str]] = {
+    "counts": _counts,
+    "papers": _papers,
+    "items": _items,
+    "differing": _differing,
+}
+
+
+def _by_status(rows: Sequence[Row]) -> tuple[str, ...]:
+    return tuple(str(sum(row.status is status for row in rows)) for status in Status)
+
+
+def _table(columns: Sequence[str], lines: Sequence[Sequence[str]], words: int) -> str:
+    """Return a table; columns after the first `words` hold numbers."""
+    rules = ["---" if i < words else "---:" for i in range(len(columns))]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (columns, rules, *lines))
+
+
+def fill_pages() -> None:
+    """Write numbers and blocks of all pages anew."""
+    told = {name: read(name) for name in NAMES}
+    for page in FILLED:
+        name = page.stem if page.stem in NAMES else NAMES[0]
+        text = page.read_text(encoding="utf-8")
+        page.write_text(fill(text, told, name), encoding="utf-8")
+
+
+def run_all(jobs: int) -> None:
+    """Reproduce all items; write the pages of rows, and the pictures of the docs."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         tasks = [
@@ -36,12 +208,34 @@ def main() -> None:
         for task in tasks:
             task.picture.parent.mkdir(exist_ok=True)
         made = {(one.task.paper, one.task.item): one for one in make(tasks, jobs)}
+        for name, item in PICTURES:
+            picture = made[name, item].picture
+            assert picture is not None, f"{name} {item} draws nothing"
+            _copy(picture, ROOT / "docs" / "images" / f"{name}_{item}.png")
     seconds = time.perf_counter() - started
     for paper in papers():
         results = [replace(made[paper.name, item], picture=None) for item in paper.items]
         write_markdown(document(results, seconds, jobs), PAGES / f"{paper.name}-rows.md")
     rows = sum(len(one.rows) for one in made.values())
     print(f"{len(made)} items, {rows} rows, in {seconds:.0f} s")
+
+
+def _copy(picture: Path, to: Path) -> None:
+    """Copy a picture with fewer colours, which takes a third of the room."""
+    from PIL import Image
+
+    with Image.open(picture) as image:
+        image.convert("RGB").quantize(COLOURS).save(to, optimize=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--fill", action="store_true", help="numbers of the pages only, no run")
+    chosen = parser.parse_args()
+    if not chosen.fill:
+        run_all(chosen.jobs)
+    fill_pages()
 
 
 if __name__ == "__main__":

@@ -12,14 +12,30 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from heelstrike import papers
 from heelstrike.papers import NAMES, paper
 from heelstrike.papers.report import UNEXPLAINED, Status
-from heelstrike.view.pages.markdown import plain
+from tools.paper_pages import read
 
-PAGES = Path(__file__).parents[2] / "docs" / "papers"
+SAME = 0.05
+"""How far a number may be from that of the page, as a share of it: machines differ in last bits."""
+SENSITIVE = {
+    ("rengifo2009", "fig13"),
+    ("rengifo2009", "fig14"),
+    ("rengifo2009", "section5"),
+    ("rengifo2009", "states"),
+    ("sugihara2006", "cost"),
+    ("sugihara2006", "fig6"),
+    ("sugihara2006", "fig7"),
+    ("sugihara2006", "fig8"),
+    ("sugihara2006", "vertices"),
+    ("sugihara2006", "fig9"),
+}
+"""Items whose numbers a last bit moves (falls, leaps, false impacts) or a machine's speed does; of
+these only the statuses are compared with the page."""
 QUICK = {
     "marhefka1996": ("fig5", "fig7", "operations"),
     "rengifo2009": ("restitution", "eq2"),
@@ -41,6 +57,9 @@ class Said(NamedTuple):
 
 INVENTORY = {
     "marhefka1996": [
+        Said("poisson", "(2) reduces to (1)", "P_r / P_c", 3),
+        Said("poisson", "k_receding = e k_compressing", "as printed", 3),
+        Said("eq16", "(16), (17) give (5)", r"e by \(1[67]\)", 8),
         Said("fig1", "(3) force jumps at impact", "first touch"),
         Said("fig1", "(3) sticks before separation", "before separation"),
         Said("fig1", "(4) e of four dampers", r"e by \(4\), b", 4),
@@ -87,8 +106,8 @@ INVENTORY = {
         Said("fig6", "friction to m g sin(alpha)", "friction at 1 s"),
         Said("fig6", "velocity to zero", "v at 0.55 s"),
         Said("fig6", "slides for ever at mu < tan alpha", "slides|mu 0.3"),
-        Said("takeoff", "sticking at high velocity", "least force", 3),
-        Said("independence", "masses by 0.1, 1, 10", "masses times", 3),
+        Said("takeoff", "sticking at high velocity", "least force", 2),
+        Said("independence", "masses by 0.1, 1, 10", "masses times", 2),
         Said("section5", "false impacts, epsilon 0 and both signs", "broken", 9),
         Said("section5", "a load presses it in", "sinks under load", 2),
         Said("edges", "edges are two vertices, faces four", "first touch", 5),
@@ -112,6 +131,7 @@ INVENTORY = {
         Said("fig6", "largest stable step of each law", "largest", 2),
         Said("fig7", "chatter by lambda 0.01, 0.1, 1, 4", "lambda .*chatter|chatter.*lambda", 4),
         Said("fig7", "sinks at lambda about 7", "lambda 7|lambda about 7"),
+        Said("vertices", "sinks at lambda about 7", "10 vertices a sole: lambda from which"),
         Said("fig8", "spread over the sole's vertices", "spread", 2),
         Said("fig9", "CoG loci alike", "distance of the loci"),
         Said("fig9", "CoG acceleration shakes", "shaking"),
@@ -203,6 +223,17 @@ def test_what_the_paper_says_has_rows(name, item):
         if row.status is Status.reproduced and isinstance(row.theirs, int | float):
             # one digit of the papers' tables: 3 % of 1.7
             assert abs(row.ours - row.theirs) <= 0.03 * abs(row.theirs) + (row.tolerance or 0)
-    page = (PAGES / f"{name}-rows.md").read_text()
-    missing = [row.quantity for row in rows if f"| {plain(row.quantity)} |" not in page]
-    assert not missing, "python tools/paper_pages.py writes the pages anew"
+    told = {row.quantity: row for row in read(name)[item].rows}
+    anew = "python tools/paper_pages.py writes the pages anew"
+    assert {row.quantity: row.status for row in rows} == {
+        quantity: row.status for quantity, row in told.items()
+    }, anew
+    if (name, item) not in SENSITIVE:
+        for row in rows:
+            page = told[row.quantity].ours
+            if row.ours is None or page is None or not np.isfinite(page):
+                assert row.ours == page or not np.isfinite(row.ours), anew
+                continue
+            assert abs(row.ours - page) <= max(SAME * abs(page), row.tolerance or 0), (
+                f"{row.quantity}: {row.ours:.6g}, on the page {page:.6g}; {anew}"
+            )

@@ -14,28 +14,36 @@ import pytest
 from heelstrike.cli import main
 from heelstrike.errors import HeelstrikeError
 from heelstrike.papers import NAMES, paper
-from heelstrike.papers.document import document
+from heelstrike.papers.document import document, in_words
 from heelstrike.papers.making import FAMILIES, LONG, Made, Task, make, make_one
-from heelstrike.papers.report import Result, Row, Status, near, shown, unknown
+from heelstrike.papers.report import FAULT, Result, Row, Status, meets, near, shown, unknown
 
 
 def test_statuses():
+    """Only what has something of the paper beside it is reproduced."""
     rows = (
-        shown("a", 1, True),
+        shown("a", 1, True, "is one"),
         shown("b", 1, False, "2", "too small"),
         unknown("c", "fast", "no machine is named", ours=3),
         unknown("d", None, "not given"),
         near("e", 1.0, 2.0, 0.1),
+        near("f", 1.0, 1.0, 0.1, fault=True),
+        near("g", 1.0, None, 0.1, theirs=1.0),
+        meets("h", 1.0, least=0.5),
+        meets("i", 1.0, most=0.5),
     )
     result = Result("x", "", "", rows)
-    assert [row.status.value for row in rows] == [
-        "reproduced", "differs", "cannot be known", "cannot be known", "differs"
+    assert [row.status.name for row in rows] == [
+        "reproduced", "differs", "unknown", "unknown", "differs", "agrees", "reproduced", "meets",
+        "differs"
     ]  # fmt: skip
-    assert [result.count(status) for status in Status] == [1, 2, 2]
-    assert [row.why for row in rows][1:] == [
-        "too small", "no machine is named", "not given", "not explained yet"
+    assert [result.count(status) for status in Status] == [2, 1, 1, 3, 2]
+    assert result.held == 4
+    assert [row.why for row in rows][1:6] == [
+        "too small", "no machine is named", "not given", "not explained yet", FAULT
     ]  # fmt: skip
-    assert [row["reproduced"] for row in result.as_dict()["rows"]] == [
+    assert [row.within for row in rows][5:] == ["0.1", "0.1", "at least 0.5", "at most 0.5"]
+    assert [row["holds"] for row in result.as_dict()["rows"]][:5] == [
         True,
         False,
         None,
@@ -43,11 +51,14 @@ def test_statuses():
         False,
     ]
     assert result.as_dict()["rows"][3]["ours"] is None
+    assert in_words(rows).startswith("Of 9 rows 4 have a printed number or a statement beside them")
 
 
 def test_rows_that_make_no_sense_are_refused():
     with pytest.raises(HeelstrikeError, match="its remark must say why"):
         unknown("speed", 1.0, "")
+    with pytest.raises(HeelstrikeError, match="has no criterion"):
+        meets("speed", 1.0)
     with pytest.raises(HeelstrikeError, match="no number of ours to judge"):
         Row("speed", None, False, 1.0, remark="none")
 
@@ -87,7 +98,7 @@ def test_an_item_that_cannot_be_made_is_told(tmp_path, monkeypatch):
     made = make_one(tasks(tmp_path, "fig5")[0])
     assert (made.result, made.error) == (None, "the ground gave way")
     page = document([made], 1.0, 1)
-    assert "could not be made: the ground gave way" in page.blocks[2].text
+    assert "could not be made: the ground gave way" in page.blocks[3].text
 
 
 def test_document_counts(tmp_path):
@@ -104,9 +115,9 @@ def test_document_counts(tmp_path):
     page = document(made, 3.0, 2)
     summary = page.blocks[1]
     assert [line.cells for line in summary.rows] == [
-        ("marhefka1996", "2", "6", "2", "2", "2"),
-        ("rengifo2009", "1", "3", "1", "1", "1"),
-        ("all", "3", "9", "3", "3", "3"),
+        ("marhefka1996", "2", "6", "0", "2", "0", "2", "2"),
+        ("rengifo2009", "1", "3", "0", "1", "0", "1", "1"),
+        ("all", "3", "9", "0", "3", "0", "3", "3"),
     ]
     anchors = [section.anchor for section in page.all_sections()]
     assert [a for a in anchors if a.endswith(("fig1", "fig2"))] == [
@@ -118,7 +129,7 @@ def test_document_counts(tmp_path):
     ]
     first = page.sections[0].sections[0].blocks[1]
     assert [(line.cells[5], line.cells[6]) for line in first.rows] == [
-        ("reproduced", ""), ("differs", "why"), ("cannot be known", "gone")
+        ("agrees with the closed form", ""), ("differs", "why"), ("cannot be known", "gone")
     ]  # fmt: skip
 
 
@@ -136,7 +147,8 @@ def test_report_of_one_item(capsys, tmp_path, monkeypatch):
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["report"] == "r/report.html"
-    assert (found["reproduced"], found["differs"], found["unknown"]) == (found["rows"], 0, 0)
+    assert found["reproduced"] + found["agrees"] == found["rows"]
+    assert (found["meets"], found["differs"], found["unknown"]) == (0, 0, 0)
     assert sorted(path.name for path in (tmp_path / "r").iterdir()) == [
         "fig5.png", "report.html", "report.md"
     ]  # fmt: skip
@@ -169,9 +181,9 @@ def test_all_is_of_every_paper(capsys, tmp_path, monkeypatch):
     assert [(task.paper, task.item) for task in asked] == [
         (name, item) for name in NAMES for item in paper(name).items
     ]
-    assert asked[0].picture.parts == ("r", "marhefka1996", "fig1.png")
+    assert asked[0].picture.parts == ("r", "marhefka1996", "poisson.png")
     assert max(map(len, out.splitlines())) <= 80
-    assert f"{len(asked)} of {len(asked)} rows reproduced" in out
+    assert f"0 of {len(asked)} rows reproduced, {len(asked)} agree with the closed form" in out
     code, out, err = command(capsys, "paper", "all", "--json")
     assert [one["paper"] for one in json.loads(out)["papers"]] == list(NAMES)
     code, out, err = command(capsys, "paper", "all", "fig5")

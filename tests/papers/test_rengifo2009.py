@@ -58,7 +58,7 @@ ITEMS = [
 @pytest.mark.parametrize("name", ITEMS)
 def test_item(name):
     result = paper("rengifo2009").run(name)
-    failing = {row.quantity for row in result.rows if row.reproduced is False}
+    failing = {row.quantity for row in result.rows if row.holds is False}
     assert failing == NOT_AS_STATED.get(name, set())
     json.dumps(result.as_dict(), allow_nan=False)
     assert result.draw is not None

@@ -158,7 +158,7 @@ def test_without_rotors_both_laws_throw_it_up():
 def test_fig6():
     """Exactly the leap of (13), where rotors or luck do not make it, and (14) beside it fail."""
     result = paper("sugihara2006").run("fig6")
-    wrong = {row.quantity for row in result.rows if not row.reproduced}
+    wrong = {row.quantity for row in result.rows if not row.holds}
     for servo in ("implicit", "explicit"):
         assert f"rotors, {servo} servo, 2.5 ms, (13): thrown up, of 64 poses" in wrong
     assert "thrown up by (13) alone over by (14) alone, all cells" in wrong

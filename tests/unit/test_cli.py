@@ -109,7 +109,7 @@ def test_paper_table(capsys, tmp_path):
     assert max(map(len, out.splitlines())) <= 80
     assert "\x1b" not in out
     assert "6 of 7 rows reproduced" in out
-    assert "NO" in out
+    assert "DIFFERS" in out
 
 
 def test_paper_json_and_picture(capsys, tmp_path):
@@ -121,9 +121,11 @@ def test_paper_json_and_picture(capsys, tmp_path):
     found = json.loads(out)
     assert found["paper"] == "marhefka1996"
     (item,) = found["items"]
-    assert found["rows"] == len(item["rows"]) == found["reproduced"]
+    assert found["rows"] == len(item["rows"]) == found["reproduced"] + found["agrees"]
+    assert found["reproduced"] == 1  # the areas are the same; the paper prints no number
     assert set(item["rows"][0]) == {
-        "quantity", "theirs", "closed_form", "ours", "tolerance", "reproduced", "status", "remark"
+        "quantity", "theirs", "closed_form", "ours", "tolerance", "least", "most", "holds",
+        "status", "fault", "remark"
     }  # fmt: skip
     assert item["figure"] == str(out_folder / "fig5.png")
     (picture,) = out_folder.iterdir()

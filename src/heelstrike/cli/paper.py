@@ -187,7 +187,9 @@ def _report(
         return
     console = output()
     if name != ALL:
-        console.print("theirs: words where the paper prints no number; - where it has no value.")
+        console.print("theirs: words where the paper prints no number; - where it says nothing.")
+        if found["agrees"] or found["meets"]:
+            console.print("agrees: with the closed form; meets: a criterion of ours.")
         if found["unknown"]:
             console.print("?: cannot be known; the remark states what the paper leaves out.")
     console.print(verdict(found))

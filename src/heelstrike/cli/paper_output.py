@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from heelstrike.papers.making import Made
     from heelstrike.papers.report import Result, Row
 
-HOLDS = {True: "yes", False: "NO", None: "?"}
+LOUD = {"differs": "DIFFERS", "unknown": "?"}
+"""Statuses that are not written by their name."""
 
 
 def letters() -> Iterator[str]:
@@ -35,11 +36,11 @@ def result_table(result: Result) -> Group:
     if not result.rows:
         return Group(heading, "")
     numbers = ("closed form", "ours", "within")
-    made = table("", "quantity", "theirs", *numbers, "holds", numbers=numbers)
+    made = table("", "quantity", "theirs", *numbers, "status", numbers=numbers)
     remarks = dict(zip(dict.fromkeys(r.why for r in result.rows if r.why), letters(), strict=False))
     for row in result.rows:
         note = f" [{remarks[row.why]}]" if row.why else ""
-        made.add_row(*_cells(row, note), style="" if row.reproduced else "yellow")
+        made.add_row(*_cells(row, note), style="" if row.holds else "yellow")
     notes = [Text(f"[{letter}] {text}", style="dim") for text, letter in remarks.items()]
     return Group(heading, made, *(Padding(note, (0, 0, 0, 2)) for note in notes), "")
 
@@ -50,8 +51,8 @@ def line(one: Made) -> Text:
 
     from heelstrike.papers.report import Status
 
-    numbers = "".join(f"{one.count(status):>{_WIDE[status]}}" for status in Status)
-    text = f"{one.task.paper:14}{one.task.item:16}{numbers}{one.seconds:>10.1f}"
+    numbers = "".join(f"{one.count(status):>{_WIDE[status.name]}}" for status in Status)
+    text = f"{one.task.paper:14}{one.task.item:16}{numbers}{one.seconds:>9.1f}"
     return Text(text, style="red" if one.error else "")
 
 
@@ -61,22 +62,27 @@ def head() -> Text:
 
     from heelstrike.papers.report import Status
 
-    names = "".join(f"{status:>{_WIDE[status]}}" for status in Status)
-    return Text(f"{'paper':14}{'item':16}{names}{'seconds':>10}", style="bold")
+    names = "".join(f"{status.name:>{_WIDE[status.name]}}" for status in Status)
+    return Text(f"{'paper':14}{'item':16}{names}{'seconds':>9}", style="bold")
 
 
 def verdict(summary: dict[str, Any]) -> Text:
-    """Return the last line: how many rows are reproduced."""
+    """Return the last line: how many rows have which status."""
     from rich.text import Text
 
     rows, held = summary["rows"], summary["reproduced"]
+    own = summary["agrees"] + summary["meets"]
     sentence = f"{held} of {rows} rows reproduced"
+    if summary["agrees"]:
+        sentence += f", {summary['agrees']} agree with the closed form"
+    if summary["meets"]:
+        sentence += f", {summary['meets']} meet a criterion of ours"
     if summary["differs"]:
         sentence += f", {summary['differs']} differ{'s' if summary['differs'] == 1 else ''}"
     if summary["unknown"]:
         sentence += f", {summary['unknown']} cannot be known"
     sentence += f", in {summary['seconds']:.1f} s."
-    return Text(sentence, style="green" if rows == held else "yellow")
+    return Text(sentence, style="green" if rows == held + own else "yellow")
 
 
 def _cells(row: Row, note: str) -> tuple[Text | str, ...]:
@@ -84,15 +90,14 @@ def _cells(row: Row, note: str) -> tuple[Text | str, ...]:
 
     from heelstrike.papers.report import written
 
-    within = f"{row.tolerance:.2g}" if row.tolerance is not None else ""
     return (
         Text(row.quantity + note),
         Text(written(row.theirs)),
         written(row.closed_form),
         written(row.ours),
-        within,
-        HOLDS[row.reproduced],
+        row.within,
+        LOUD.get(row.status.name, row.status.name),
     )
 
 
-_WIDE = {"reproduced": 12, "differs": 9, "cannot be known": 17}
+_WIDE = {"reproduced": 11, "agrees": 7, "meets": 6, "differs": 8, "unknown": 8}

@@ -14,15 +14,17 @@ from heelstrike.papers.making import Made
 from heelstrike.papers.report import UNEXPLAINED, Row, Status, written
 from heelstrike.view.pages.page import Block, Page, Paragraph, Picture, Section, Table, TableRow
 
-COUNTS = ("rows", *(status.value for status in Status))
+COUNTS = ("rows", *(status.name for status in Status))
 ROW = ("quantity", "theirs", "closed form", "ours", "within", "status", "why, or what to know")
 MANY = "Reproduced papers on contact"
 LEAD = (
     "Every figure and table of a paper, reproduced by simulation. Theirs: what the paper prints, "
     "in its words where it prints no number. Closed form: what its equations give on paper, or an "
-    "independent reference. Within: how far ours may be from that, or from theirs. Reproduced: "
-    "ours is as the paper says, or, where it says nothing, as its equations do. Differs: it is "
-    "not, and the last column says why. Cannot be known: the paper leaves out what it would take."
+    "independent reference. Within: how far ours may be from that, or from theirs; or a criterion "
+    "of ours. Reproduced: ours is as the paper prints or states it. Where the paper says nothing, "
+    "a row agrees with the closed form, or meets our criterion; these rows are counted apart. "
+    "Differs: it is not so, and the last column says why. Cannot be known (unknown): the paper "
+    "leaves out what it would take."
 )
 
 
@@ -32,7 +34,8 @@ def document(made: Sequence[Made], seconds: float, jobs: int) -> Page:
     of = {name: [one for one in made if one.task.paper == name] for name in names}
     single = len(names) == 1
     title = f"{paper(names[0]).title}: theirs and ours" if single else MANY
-    blocks: list[Block] = [Paragraph(LEAD), _summary(of, made)]
+    rows = [row for one in made for row in one.rows]
+    blocks: list[Block] = [Paragraph(LEAD), _summary(of, made), Paragraph(in_words(rows))]
     blocks += [Paragraph(sentence) for sentence in _warnings(made)]
     how = Section("How this was made", "how", (_settings(seconds, jobs),))
     sections = (*(_paper(paper(name), of[name]) for name in names), how)
@@ -44,6 +47,22 @@ def counts(made: Sequence[Made]) -> tuple[str, ...]:
     """Number of rows, and of each status."""
     rows = sum(len(one.rows) for one in made)
     return str(rows), *(str(sum(one.count(status) for one in made)) for status in Status)
+
+
+def in_words(rows: Sequence[Row]) -> str:
+    """Return the counts as sentences: first of what the paper says, then of what it does not."""
+    told = [row for row in rows if row.theirs is not None]
+    kept = {status: sum(row.status is status for row in told) for status in Status}
+    ours = {status: sum(row.status is status for row in rows) - kept[status] for status in Status}
+    faults = sum(row.fault for row in told if row.status is Status.reproduced)
+    return (
+        f"Of {len(rows)} rows {len(told)} have a printed number or a statement beside them: "
+        f"{kept[Status.reproduced]} reproduce it ({faults} of these show a failure of a law, as "
+        f"the paper reports), {kept[Status.differs]} differ, {kept[Status.unknown]} cannot be "
+        f"known. Of the other {len(rows) - len(told)} rows the paper says nothing: "
+        f"{ours[Status.agrees]} agree with the closed form, {ours[Status.meets]} meet a criterion "
+        f"of ours, {ours[Status.differs]} differ, {ours[Status.unknown]} cannot be known."
+    )
 
 
 def _summary(of: dict[str, list[Made]], made: Sequence[Made]) -> Table:
@@ -122,8 +141,7 @@ def _lines(rows: Sequence[Row]) -> Iterator[TableRow]:
     """
     last: Row | None = None
     for row in rows:
-        within = "" if row.tolerance is None else f"{row.tolerance:.2g}"
-        numbers = (written(row.theirs), written(row.closed_form), written(row.ours), within)
+        numbers = (written(row.theirs), written(row.closed_form), written(row.ours), row.within)
         again = last is not None and (last.why, last.status) == (row.why, row.status)
         why = "as above" if again and row.why else row.why
         yield TableRow((row.quantity, *numbers, row.status.value, why), kind=row.status.value)

@@ -34,6 +34,7 @@ LONG = {
     ("sugihara2006", "choices"): 24.0,
     ("sugihara2006", "fig6"): 27.0,
     ("sugihara2006", "fig7"): 29.0,
+    ("sugihara2006", "vertices"): 25.0,
     ("sugihara2006", "fig9"): 33.0,
     ("sugihara2006", "fig10"): 8.0,
     ("sugihara2006", "fig11"): 7.0,

@@ -14,7 +14,9 @@ PAPER = Paper(
     authors="D. W. Marhefka, D. E. Orin",
     source="IEEE International Conference on Robotics and Automation, 1996",
     items={
+        "poisson": Item("Poisson's hypothesis (2), and two springs", "poisson:poisson"),
         "fig1": Item("the linear spring and damper, and its three weaknesses", "linear:fig1"),
+        "eq16": Item("the damping of low speeds, (16) and (17)", "low_speed:low_speed"),
         "fig2": Item("phase diagram", "phase:fig2"),
         "fig3": Item("e against impact speed, for ten alphas", "restitution:fig3"),
         "fig4": Item("force against depth, for four alphas", "hysteresis:fig4"),

@@ -32,7 +32,7 @@ from heelstrike.papers.marhefka1996.tosses import (
     simulate,
     simulator,
 )
-from heelstrike.papers.report import Result, Row, near, shown
+from heelstrike.papers.report import Result, Row, meets, near
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,11 +88,10 @@ def _laws(found: Mapping[str, Errors]) -> list[Row]:
             f"means {width.mean():.1f} % and {angle.mean():.1f} deg; "
             f"e_q {np.median(e_q):.3f}, mean {e_q.mean():.3f}."
         )
-        near_it = bool(np.median(width) < np.median(none.width) / 10)
-        turned = bool(np.median(angle) < np.median(none.degrees) / 3)
+        place, turn = np.median(none.width) / 10, np.median(none.degrees) / 3
         rows += [
-            shown(f"position, {name} [% of width]", np.median(width), near_it, remark=remark),
-            shown(f"rotation, {name} [deg]", np.median(angle), turned, remark=remark),
+            meets(f"position, {name} [% of width]", np.median(width), most=place, remark=remark),
+            meets(f"rotation, {name} [deg]", np.median(angle), most=turn, remark=remark),
         ]
     return rows
 
@@ -130,7 +129,7 @@ def _further(
         ),
         near("position, held out over trained on", width / trained, 1.0, 0.2),
         near("position, a quarter of the step over it", finer / width, 1.0, 0.05),
-        shown("end on another face [%]", float(tipped), bool(tipped < 25)),
+        meets("end on another face [%]", float(tipped), most=25),
         near(
             "mu found, median of all laws",
             float(np.median(mu)),
@@ -138,10 +137,10 @@ def _further(
             0.01,
             remark=f"Nominal, [Pfrommer2020]; {min(mu):.3f} to {max(mu):.3f}.",
         ),
-        shown(
+        meets(
             "e at 1 m/s of alpha found",
             float(e),
-            bool(e < 2 * NOMINAL_E),
+            most=2 * NOMINAL_E,
             remark=f"A nearly dead impact; nominal {NOMINAL_E:g}, [Pfrommer2020].",
         ),
     ]
@@ -161,7 +160,7 @@ def _neighbours(candidate: Candidate, training: Tosses) -> list[Row]:
         ratio = float(score[1 + 2 * i : 3 + 2 * i].min() / score[0])
         quantity = f"loss, {path.split('.')[-1]} halved or doubled"
         remark = "Mean over the training tosses, the lesser, over that of the set found."
-        rows.append(shown(quantity, ratio, ratio > 1, remark=remark))
+        rows.append(meets(quantity, ratio, least=1, remark=remark))
     return rows
 
 

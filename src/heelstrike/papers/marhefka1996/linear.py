@@ -92,8 +92,10 @@ def _ends(run: Impacts) -> list[Row]:
         "Last sample before separation; a sample is 40 us, in which the spring lets go of 0.2 N."
     )
     return [
-        near("force at first touch [N]", first, DAMPING * SPEED, 1e-6, "steps to b v_i"),
-        near("force before separation [N]", last, pull, 0.3, "tensile, -b v_o", remark),
+        near(
+            "force at first touch [N]", first, DAMPING * SPEED, 1e-6, "steps to b v_i", fault=True
+        ),
+        near("force before separation [N]", last, pull, 0.3, "tensile, -b v_o", remark, True),
     ]
 
 
@@ -111,7 +113,7 @@ def _dependence() -> list[Row]:
         ]
         change = float(np.ptp(found))
         word = "depends on mass" if name == "m" else "in (4)"
-        rows.append(shown(f"spread of e over {name}", change, change > 0.1, word))
+        rows.append(shown(f"spread of e over {name}", change, change > 0.1, word, fault=True))
     return rows
 
 

@@ -68,12 +68,12 @@ class Loops:
 
 
 def run(cases: Sequence[Case]) -> Loops:
-    """All cases in one batch, RK4."""
+    """All cases in one batch, RK4; unclamped, so that a pull would be seen."""
     alpha, k, m, v = (
         np.array([getattr(case, name) for case in cases]) for name in ("alpha", "k", "m", "v_in")
     )
     made = impacts(
-        hs.HuntCrossley(),
+        hs.HuntCrossley(adhesive=True),
         v,
         m=m,
         dt=time_scale(v, m, k) / STEPS,

@@ -77,10 +77,8 @@ def _pulls() -> list[Row]:
     law = hs.HuntCrossley(k=STIFFNESS, alpha=ALPHA, alpha_restitution=GENTLE, adhesive=True)
     two = lifted(law)
     counts = [int(np.count_nonzero((force < 0).any(axis=1))) for _, _, force in (one, two)]
-    limit = float(closed_form.sticky_speed(GENTLE))
     remark = f"Of 48 lifts by 1 to 100 kN; {counts[0]} with one alpha of {ALPHA:g} s/m."
     return [
-        shown("v below which 0.05 out pulls [m/s]", limit, limit < -10),
         shown(
             "lifts that stick, 0.05 out",
             counts[1],

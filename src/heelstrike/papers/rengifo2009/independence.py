@@ -70,7 +70,7 @@ def independence() -> Result:
     scaled = touchdown("hoap1", tuple(own * SCALES))
     peak = scaled[1].max()
     rows = []
-    for scale, made in zip(SCALES, scaled, strict=True):
+    for scale, made in zip(SCALES[[0, 2]], scaled[[0, 2]], strict=True):
         off = 100 * float(np.abs(made - scaled[1]).max() / peak)
         rows.append(below(f"hoap1, masses times {scale:g}: differs by [%]", off, 1.0, "the same"))
     robots = {name: touchdown(name, (mass,))[0] for name, mass in ROBOTS[1:]}

@@ -102,7 +102,7 @@ def _counted(name: str, found: Floats) -> list[Row]:
         "Does not hold as printed: p_z = +1e-6 m is above the ground, where there is no force."
     )
     return [
-        shown(f"{name}, epsilon 0: contacts broken", none, none > 0, "false impacts"),
+        shown(f"{name}, epsilon 0: contacts broken", none, none > 0, "false impacts", fault=True),
         shown(f"{name}, epsilon 1e-6 m deep: broken", held, held == 0, "none"),
         shown(f"{name}, 1e-6 m high, as printed: broken", printed, printed == 0, "none", flipped),
     ]

@@ -60,9 +60,8 @@ def eq2() -> Result:
             form = m * G / KP if name == "(2)" else 0.0
             ours = 1e3 * float(data.depth.values[world, -1, 0])
             theirs = "g m / kp" if name == "(2)" else "0"
-            rows.append(
-                near(f"{name}, {m:g} kg: depth at rest [mm]", ours, 1e3 * form, 1e-4, theirs)
-            )
+            quantity = f"{name}, {m:g} kg: depth at rest [mm]"
+            rows.append(near(quantity, ours, 1e3 * form, 1e-4, theirs, fault=name == "(2)"))
     bounce = {
         "(2)": contact(classical(), 1e-15, SPEED),
         "(4)": contact(imposed(), 1e-15, SPEED),
@@ -72,7 +71,8 @@ def eq2() -> Result:
         least = float(force.min())
         holds = least < 0 if name == "(2)" else least >= 0
         word = "sticks before separation" if name == "(2)" else "never pulls"
-        rows.append(shown(f"{name}: least force [N]", least, bool(holds), word))
+        quantity = f"{name}: least force [N]"
+        rows.append(shown(quantity, least, bool(holds), word, fault=name == "(2)"))
     last = _before_leaving(bounce["(4)"])
     remark = "Force does not vanish at separation: it jumps from m g to 0. A sample is 0.1 ms."
     for world, m in enumerate(MASSES):

@@ -44,12 +44,14 @@ def restitution() -> Result:
     again = _e(RATIOS * 1e6, np.full(len(RATIOS), 1e3))
     rows.append(below("kv 100 and 1000 at the same kp/kv^2: e differs by", worst(again - e), 1e-9))
     same = _e(np.array(ALIKE), np.array(ALIKE))
-    remark = "Does not hold as stated: kp/kv is 1 in all of these; kp/kv^2 decides."
+    remark = (
+        f"Theirs: a function of kp/kv, so that of kp = kv = {ALIKE[0]:g}. Does not hold as stated: "
+        "kp/kv^2 decides."
+    )
     forms = closed_form.restitution(ALIKE, ALIKE)
-    for k, ours, form_here in zip(ALIKE, same, forms, strict=True):
-        alike = abs(ours - same[0]) < 1e-6
-        theirs = "a function of kp/kv"
-        rows.append(Row(f"e, kp = kv = {k:g}", ours, bool(alike), theirs, form_here, 1e-6, remark))
+    rows.append(near(f"e, kp = kv = {ALIKE[0]:g}", same[0], forms[0], 1e-6))
+    for k, ours in zip(ALIKE[1:], same[1:], strict=True):
+        rows.append(near(f"e, kp = kv = {k:g}", ours, None, 1e-6, float(same[0]), remark))
     rows += _masses()
     rows += [_discrete(dt) for dt in DISCRETE]
     return Result(

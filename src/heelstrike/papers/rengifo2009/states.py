@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.papers.report import Result, finished, shown
+from heelstrike.papers.report import Result, finished, meets, near
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -83,37 +83,31 @@ def visited() -> Result:
     ten = (flat < OTHER).all(axis=1)
     pairs = {tuple(pair) for pair in flat[ten].tolist()}
     events = int((np.diff(found, axis=1) != 0).any(axis=-1).sum())
-    kinds = {
-        "a vertex": np.isin(flat, range(1, 5)).any(),
-        "an edge": np.isin(flat, range(5, 9)).any(),
-        "a face": (flat == 9).any(),
-    }
+    ways = len(set(flat[flat < OTHER].tolist()))
     unfinished = float(data.solver_unfinished.values.mean())
     rows = [
-        shown("ways of a foot in this count", float(len(names())), len(names()) == 10, "10"),
-        shown(
+        near(
             "ways of a foot visited",
-            float(len(set(flat[flat < OTHER].tolist()))),
-            len(set(flat[flat < OTHER].tolist())) == 10,
-            "10",
+            ways,
+            None,
+            0,
+            10,
+            "In the air, on each of four vertices, on each of four edges, on the face.",
         ),
-        shown(
+        meets(
             "states of the robot visited",
-            float(len(pairs)),
-            len(pairs) > 50,
-            "100 possible",
-            "Throws do not come to all of them.",
+            len(pairs),
+            least=50,
+            remark="Of the paper's 100 possible ones; throws do not come to all of them.",
         ),
-        *(shown(f"stood on {kind}", float(seen), bool(seen)) for kind, seen in kinds.items()),
-        shown("changes of state, none of them an event", float(events), events > 1000, "no events"),
-        shown(
+        meets("changes of state, none of them an event", events, least=1000),
+        meets(
             "share of steps with a diagonal or three vertices",
             float((~ten).mean()),
-            bool((~ten).mean() < 0.1),
-            "not counted",
-            "The paper's ten leave out six of sixteen.",
+            most=0.1,
+            remark="The paper's ten leave out six of sixteen.",
         ),
-        shown("share of steps at the solver's limit", unfinished, unfinished < 0.01),
+        meets("share of steps at the solver's limit", unfinished, most=0.01),
     ]
     return Result(
         "states",

@@ -4,7 +4,8 @@ The paper gives kp = 500, kv = 250 and the number of steps; robot, gait, servo, 
 and step are ours. The gait is motion.walk's, at a thousand poses a second. Two ways: the law as
 printed, with RK4 in steps of 0.1 ms (its explicit servo cannot hold the ankles in steps above
 0.13 ms), and the defaults, in steps of 1 ms. Between them: the consistent rule with RK4, which
-parts what the forces' cut does from what the imposed acceleration does. One world an epsilon.
+parts what the forces' cut does from what the imposed acceleration does. One world an epsilon: 0,
+1e-6 m deep and 1e-6 m high; with the imposed acceleration, deeper ones too.
 
 A false impact: a vertex comes out and is back while the gait keeps its foot down.
 """
@@ -23,6 +24,8 @@ from heelstrike.papers.rengifo2009.load import EPSILONS
 from heelstrike.papers.report import finished
 
 STEPS = 5
+DEEPER = (5e-6, 2e-5, 5e-5, 2e-4)
+"""Further values of epsilon, ours [m]."""
 RATE = 1000.0
 """Poses a second: between poses the servo goes straight, and the corners kick the soles."""
 
@@ -37,6 +40,11 @@ class Way:
     integrator: str
     dt: float
     """[s]"""
+
+    @property
+    def epsilons(self) -> np.ndarray:
+        """One for each world [m]."""
+        return np.array([*EPSILONS, *DEEPER]) if self.form == "acceleration" else EPSILONS
 
 
 LITERAL = Way("literal, RK4, 0.1 ms", "paper", "acceleration", "rk4", 1e-4)
@@ -103,20 +111,20 @@ def walk_span() -> tuple[float, float]:
 
 @cache
 def walked(way: Way) -> tuple[Walked, ...]:
-    """One world an epsilon: 0, 1e-6 m deep, 1e-6 m high."""
-    gait = motion()
+    """One world for each of the way's epsilons."""
+    gait, epsilons = motion(), way.epsilons
     law = hs.FeedbackLinearized(KP, KV, rule=way.rule, form=way.form)
     sim = hs.Simulator(
         hs.Scene(hs.load("biped14"), hs.Plane(law)),
         dt=way.dt,
         integrator=way.integrator,
         control=hs.Servo(reference=gait),
-        worlds=len(EPSILONS),
+        worlds=len(epsilons),
     )
     run = sim.run(
         gait.duration,
-        q0=np.tile(gait.start, (len(EPSILONS), 1)),
-        vary={"ground.epsilon": EPSILONS},
+        q0=np.tile(gait.start, (len(epsilons), 1)),
+        vary={"ground.epsilon": epsilons},
         record=("depth", "normal_force", "com"),
         progress=False,
     )
@@ -135,5 +143,5 @@ def walked(way: Way) -> tuple[Walked, ...]:
             share > 0,
             share == 1,
         )
-        for k in range(len(EPSILONS))
+        for k in range(len(epsilons))
     )

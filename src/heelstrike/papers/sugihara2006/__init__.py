@@ -24,6 +24,7 @@ PAPER = Paper(
         "fig6": Item("the robot dropped from 0.05 m", "fig6:fig6"),
         "fig7": Item("normal force of a sole's vertex, standing up, by lambda", "fig7:fig7"),
         "fig8": Item("its distribution over the sole's vertices", "fig8:fig8"),
+        "vertices": Item("the lambda at which it fails, by vertices", "vertices:vertices"),
         "fig9": Item("the centre of mass of a walk, by static friction", "fig9:fig9"),
         "fig10": Item("a walk, as a film strip", "films:fig10"),
         "fig11": Item("a walk that falls", "films:fig11"),

@@ -29,6 +29,7 @@ from heelstrike.papers.sugihara2006.stand import (
     READINGS,
     SMALL,
     THICKNESS,
+    UPRIGHT,
     K,
     Stance,
     sinking,
@@ -53,8 +54,7 @@ REMARKS = {
     "bare": "At 0.01 vertices leave the floor and come back; at 4 the robot falls over, on feet "
     "that sink.",
 }
-UPRIGHT = 0.9
-"""Height, over that of a robot that stands, from which it stands too."""
+MORE = "Four vertices a sole; item vertices has more of them, and the threshold."
 STILL = 1.0
 """Speed below which a robot does not sink [um/s]."""
 
@@ -91,17 +91,18 @@ def _literal(reading: str, made: tuple[Stance, ...]) -> list[Row]:
                     chatter > 1 if stance is first else chatter < CALM,
                     claim,
                     REMARKS[reading],
+                    fault=stance is first,
                 )
             )
     return rows + _depth(reading, made)
 
 
 def _lower(last: Stance | None, now: Stance) -> bool:
-    return now.peak > IMPULSIVE if last is None else now.peak < last.peak
+    return now.peak > IMPULSIVE if last is None else now.peak < 0.99 * last.peak
 
 
 def _calmer(last: Stance | None, now: Stance) -> bool:
-    return last is None or now.first_chatter < last.first_chatter
+    return last is None or now.first_chatter < 0.95 * last.first_chatter
 
 
 def _depth(reading: str, made: tuple[Stance, ...]) -> list[Row]:
@@ -121,7 +122,7 @@ def _depth(reading: str, made: tuple[Stance, ...]) -> list[Row]:
                 remark="m g / (n k): the membrane comes to carry all of the weight, 0.6 mm inside "
                 "the rigid floor, for every lambda; with a larger one sooner.",
             ),
-            shown(claim, ratio, ratio > 1.1, "penetrates", "No threshold at 7."),
+            shown(claim, ratio, ratio > 1.1, "penetrates", f"No threshold here. {MORE}"),
         ]
     some = LAMBDAS[1]
     sinks = near(
@@ -147,8 +148,8 @@ def _depth(reading: str, made: tuple[Stance, ...]) -> list[Row]:
             1e3 * excess.depth,
             1e6 * excess.sinking > STILL,
             "penetrates",
-            f"Below {1e3 * THICKNESS:g} mm of membrane, if any. There is no threshold: it sinks "
-            "for every lambda.",
+            f"Below {1e3 * THICKNESS:g} mm of membrane, if any. It sinks for every lambda. {MORE}",
+            fault=True,
         ),
     ]
 

@@ -52,7 +52,7 @@ def _literal(reading: str, made: tuple[Stance, ...]) -> list[Row]:
 
     def as_told(last: Stance | None, stance: Stance) -> bool:
         """Return the first the most uneven of all, the others more even than it."""
-        return first.spread > (most if last is None else stance).spread
+        return first.spread > 1.05 * (most if last is None else stance).spread
 
     rows = by_lambda(reading, made, "spread", as_told, ("disproportionate", "smoother"))
     for what, part in (("rising", "spread"), ("standing", "late_spread")):

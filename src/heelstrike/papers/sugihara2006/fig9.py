@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.papers.report import Result, Row, shown
+from heelstrike.papers.report import Result, Row, meets, shown
 from heelstrike.papers.sugihara2006.stand import DT, READINGS
 from heelstrike.papers.sugihara2006.walking import Walked, gait, walks
 
@@ -19,8 +19,10 @@ ALIKE = 0.05
 """Largest distance of two loci, as a share of the way, that counts as alike."""
 CLEAR = 1.5
 """Ratio from which an acceleration shakes more."""
+DITHERS = 1.05
+"""Ratio from which soles dither more."""
 CALM = 1.1
-"""Ratio up to which it does not."""
+"""Ratio up to which neither does."""
 
 
 def fig9() -> Result:
@@ -55,28 +57,27 @@ def _rows(name: str, rule: str, one: Walked, other: Walked) -> list[Row]:
     )
     if not literal:
         remark += " Points that would stick are held by mu_k as well: it does not shake."
+    dither = float(other.dither / one.dither)
+    speeds = f"{1e3 * one.dither:.3g} mm/s with, {1e3 * other.dither:.3g} without, rms."
+    shakes = f"{name}: acceleration's shaking without over with, the larger of x and y"
+    dithers = f"{name}: dither of the soles without over with"
+    alike = shown(
+        f"{name}: largest distance of the loci [mm]",
+        1e3 * apart,
+        apart < ALIKE * way,
+        "alike",
+        f"Of a way of {1e3 * way:.0f} mm; the gait's own is {1e3 * _wanted():.0f}.",
+    )
+    if not literal:
+        return [
+            alike,
+            meets(shakes, ratio, most=CALM, remark=remark),
+            meets(dithers, dither, most=CALM, remark=speeds),
+        ]
     return [
-        shown(
-            f"{name}: largest distance of the loci [mm]",
-            1e3 * apart,
-            apart < ALIKE * way,
-            "alike",
-            f"Of a way of {1e3 * way:.0f} mm; the gait's own is {1e3 * _wanted():.0f}.",
-        ),
-        shown(
-            f"{name}: acceleration's shaking without over with, the larger of x and y",
-            ratio,
-            ratio > CLEAR if literal else ratio < CALM,
-            "oscillates" if literal else None,
-            remark,
-        ),
-        shown(
-            f"{name}: dither of the soles without over with",
-            other.dither / one.dither,
-            other.dither > one.dither if literal else other.dither < CALM * one.dither,
-            "dithers" if literal else None,
-            f"{1e3 * one.dither:.3g} mm/s with, {1e3 * other.dither:.3g} without, rms.",
-        ),
+        alike,
+        shown(shakes, ratio, ratio > CLEAR, "oscillates", remark, fault=True),
+        shown(dithers, dither, dither > DITHERS, "dithers", speeds, fault=True),
     ]
 
 

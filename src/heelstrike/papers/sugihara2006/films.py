@@ -16,7 +16,7 @@ import numpy as np
 
 import heelstrike as hs
 from heelstrike.motion import Motion, jump
-from heelstrike.papers.report import Result, Row, near, shown
+from heelstrike.papers.report import Result, Row, meets, near, shown
 from heelstrike.papers.sugihara2006.closed_form import MASS, G
 from heelstrike.papers.sugihara2006.stand import DT, POINTS, K, floor, parameter
 from heelstrike.papers.sugihara2006.walking import LAMBDA, gait
@@ -119,17 +119,14 @@ def _why(run: hs.Recording, motion: Motion, falls: float) -> list[Row]:
     lifted = float(np.asarray(motion.times)[motion.feet.min(axis=1) == 0][0])
     stiff = float(robot.kp[ankles].max())
     return [
-        shown(
-            "stiffness of an ankle over m g h",
-            SOFT * stiff / weight,
-            SOFT * stiff < weight < 2 * SOFT * stiff,
-            remark=f"One does not hold the robot, two do. The model's own: {stiff / weight:.3g}.",
-        ),
-        shown(
+        meets(
             "time from the lift of the first foot to the fall [s]",
             falls - lifted,
-            0 < falls - lifted < 2 * motion.settings["period"],
-            remark="The gait first stands on one foot then.",
+            least=0,
+            most=2 * motion.settings["period"],
+            remark="The gait first stands on one foot then. An ankle's stiffness over m g h is "
+            f"{SOFT * stiff / weight:.3g}: one does not hold the robot, two do. The model's own: "
+            f"{stiff / weight:.3g}.",
         ),
     ]
 
@@ -137,7 +134,7 @@ def _why(run: hs.Recording, motion: Motion, falls: float) -> list[Row]:
 def _deepest(run: hs.Recording) -> Row:
     depth = 1e3 * float(run.data["depth"].values.max())
     remark = f"m g / (2 k) = {DEEP:.2g} mm, the membrane alone under an edge of one foot, is more."
-    return shown("deepest point of a sole [mm]", depth, depth < DEEP, remark=remark)
+    return meets("deepest point of a sole [mm]", depth, most=DEEP, remark=remark)
 
 
 def fig12() -> Result:
@@ -177,10 +174,10 @@ def fig12() -> Result:
                 0,
                 remark="It lands standing, on both soles.",
             ),
-            shown(
+            meets(
                 "slide of a sole after the landing, largest [mm]",
                 slid,
-                slid < SLID,
+                most=SLID,
                 remark="The literal rule lets soles slip as the robot lands and rises, as in "
                 f"fig10. Deepest point: {1e3 * float(run.data['depth'].values.max()):.3g} mm.",
             ),

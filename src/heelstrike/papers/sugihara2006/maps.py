@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import heelstrike as hs
-from heelstrike.papers.report import Result, Row, below, near, shown
+from heelstrike.papers.report import Result, Row, below, meets, near, shown
 from heelstrike.papers.sugihara2006 import closed_form
 from heelstrike.papers.sugihara2006.closed_form import MASS, G
 from heelstrike.papers.sugihara2006.drop import MU, felt
@@ -179,14 +179,13 @@ def _robot_rows(robot: dict[str, Map]) -> list[Row]:
     )
     rows += [
         shown(
-            f"{words} {name}",
-            firmest[name],
-            firmest[name] >= firmest["(13)"],
-            "no less than (13)" if name == "(14)" else None,
+            f"{words} (14)",
+            firmest["(14)"],
+            firmest["(14)"] >= firmest["(13)"],
+            "no less than (13)",
             f"{SMALLER} {apart}",
-        )
-        for name in LAWS
-        if name != "(13)"
+        ),
+        meets(f"{words} implicit", firmest["implicit"], least=firmest["(13)"], remark=apart),
     ]
     return [*rows, below("hoap1, implicit: cells in which it does not stand", unstable, 0)]
 

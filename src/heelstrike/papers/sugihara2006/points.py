@@ -115,6 +115,7 @@ def _drops(heights: dict[int, np.ndarray]) -> list[Row]:
                 fewest[13],
                 fewest[13] < 99,
                 "leaps",
+                fault=True,
             )
         )
         rows.append(

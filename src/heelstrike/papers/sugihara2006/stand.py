@@ -43,6 +43,9 @@ PARTS = {"crouching": (0.0, 0.5), "rising": (0.5, 1.5), "standing": (1.5, 2.0)}
 """Of the motion, from and to [s], ours."""
 DURATION = PARTS["standing"][1]
 LEFT = "l_sole"
+LEFT_FOOT = "L_AAA"
+UPRIGHT = 0.9
+"""Height at the end, over that of a robot that stands, from which it stands too."""
 READINGS = {
     "both": "membrane presses on",
     "rigid": "floor alone below",
@@ -68,7 +71,7 @@ class Stance:
 
     @property
     def _of_left(self) -> list[int]:
-        return [i for i, name in enumerate(self.whole.points) if name.startswith(LEFT)]
+        return [i for i, name in enumerate(self.whole.bodies) if name == LEFT_FOOT]
 
     def part(self, name: str) -> Window:
         """Return the steps of one of PARTS."""
@@ -113,7 +116,8 @@ class Stance:
     @property
     def peak(self) -> float:
         """Largest normal force of a vertex as the weight comes on, over its share [1]."""
-        return float(self.part("crouching").normal.max() / (MASS * G / POINTS))
+        share = MASS * G / len(self.whole.points)
+        return float(self.part("crouching").normal.max() / share)
 
     @property
     def sinking(self) -> float:
@@ -139,10 +143,10 @@ def floor(rule: str, reading: str) -> hs.Plane:
 
 
 @cache
-def simulator(rule: str, reading: str, rises: bool = False) -> hs.Simulator:
-    """hoap1 on that floor; its servo holds the stance, or stands up."""
+def simulator(rule: str, reading: str) -> hs.Simulator:
+    """hoap1 on that floor; its servo holds the stance."""
     scene = hs.Scene(hs.load("hoap1"), floor(rule, reading))
-    return hs.Simulator(scene, dt=DT, control=hs.Servo(reference=motion() if rises else None))
+    return hs.Simulator(scene, dt=DT, control=hs.Servo())
 
 
 @cache
@@ -163,18 +167,25 @@ def parameter(reading: str, name: str) -> str:
 @cache
 def stances(rule: str, reading: str, epsilon: float = EPSILON) -> tuple[Stance, ...]:
     """Return the robot standing up, for every lambda and EXCESS, or for every smoothing."""
-    literal = rule == "paper"
-    values = (*LAMBDAS, EXCESS) if literal else SMOOTHINGS
-    sim = simulator(rule, reading, rises=True)
+    values = (*LAMBDAS, EXCESS) if rule == "paper" else SMOOTHINGS
+    return stood_up(hs.load("hoap1"), rule, reading, values, epsilon)
+
+
+def stood_up(
+    robot: hs.Robot, rule: str, reading: str, values: tuple[float, ...], epsilon: float = EPSILON
+) -> tuple[Stance, ...]:
+    """Return a robot standing up, one world for each lambda, or smoothing."""
+    scene = hs.Scene(robot, floor(rule, reading))
+    sim = hs.Simulator(scene, dt=DT, control=hs.Servo(reference=motion()))
     vary: dict[str, Any] = {
-        parameter(reading, "lam" if literal else "smoothing"): values,
+        parameter(reading, "lam" if rule == "paper" else "smoothing"): values,
         parameter(reading, "epsilon"): np.full(len(values), epsilon),
     }
     steps = round(DURATION / DT)
     run = sim.run(
         steps=steps,
         q0=np.asarray(motion().q)[0],
-        v0=np.zeros(sim.robot.nv),
+        v0=np.zeros(robot.nv),
         worlds=len(values),
         vary=vary,
         progress=False,

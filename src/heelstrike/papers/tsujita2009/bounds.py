@@ -10,7 +10,7 @@ Table II's own numbers are judged by the same bounds.
 from __future__ import annotations
 
 from heelstrike.impact.estimates import estimate
-from heelstrike.papers.report import Result, Row, near, shown
+from heelstrike.papers.report import Result, Row, meets, near
 from heelstrike.papers.tsujita2009.assumptions import SPEEDS, punch_posture
 from heelstrike.papers.tsujita2009.mass import TABLE, C, impulse, law
 from heelstrike.papers.tsujita2009.table2 import TABLE_2
@@ -37,7 +37,7 @@ def bounds() -> Result:
         for v in (TABLE[name][1],)
         for f_n in (entries[1], entries[4])
     )
-    rows.append(shown("table II: entries of f_n inside, of 18", count, count == 18, "18"))
+    rows.append(meets("table II: entries of f_n inside, of 18", count, least=18))
     return Result(
         "bounds",
         "Bounds on peak force and impulse",
@@ -51,8 +51,5 @@ def between(name: str, ours: float, mass: float, speed: float) -> Row:
     speed.
     """
     low, high = impulse(mass, speed), impulse(INFINITE, speed)
-    remark = (
-        f"Between {low:.3f} of the virtual mass and {high:.3f} of an infinite one, "
-        f"at {speed:.3g} m/s."
-    )
-    return shown(name, ours, low <= ours <= high, remark=remark)
+    remark = f"Between those of the virtual mass and of an infinite one, at {speed:.3g} m/s."
+    return meets(name, ours, least=low, most=high, remark=remark)

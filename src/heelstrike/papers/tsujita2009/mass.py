@@ -14,7 +14,7 @@ import numpy as np
 from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.impact.mass import point_impact
 from heelstrike.impact.target import Target
-from heelstrike.papers.report import Result, Row, shown
+from heelstrike.papers.report import Result, Row, meets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,7 +87,7 @@ def _readings(masses: np.ndarray, speeds: np.ndarray) -> list[Row]:
         ran = point_impact(masses, speeds, Target(MASS), other)
         count = int((np.round(ran.impulse, 1) == table).sum())
         remark = "Rows of f_n that this reading gives: none, so it is not theirs."
-        rows.append(shown(f"{words}: rows that agree", count, count == 0, None, remark))
+        rows.append(meets(f"{words}: rows that agree", count, most=0, remark=remark))
     return rows
 
 

@@ -41,6 +41,9 @@ LEAD = 1.1
 NAMES = tuple(TABLE)
 LETTERS = {"A": 4.0, "B": 6.0, "C": 8.0}
 """Virtual masses, table I [kg]."""
+FIT_KP, FIT_KD = 0.05, 2.0
+"""Gains fitted to the impulses of table II, over hrp2's."""
+SOUGHT = "Set-up: posture and motion are sought for the value that the paper prints."
 
 
 @cache
@@ -83,12 +86,16 @@ def simulated_of(own: Robot, hand: str, made: Motion, floor: str) -> MotionRun:
 
 
 @cache
-def simplified(torque: str = "full") -> Estimate:
-    """Steps 1b to 8b for all nine, from posture and velocities of the motions at the hit."""
+def simplified(torque: str = "full", fitted: bool = False) -> Estimate:
+    """Steps 1b to 8b for all nine, from posture and velocities of the motions at the hit.
+
+    `fitted` takes the gains that were fitted to table II in place of hrp2's.
+    """
     own = robot()
+    kp, kd = (FIT_KP * own.kp, FIT_KD * own.kd) if fitted else (own.kp, own.kd)
     at_hit = [state(own, motion(name), motion(name).settings["hits"]) for name in NAMES]
     q, v = (np.stack(rows) for rows in zip(*at_hit, strict=True))
-    return estimate(own, q, HAND, v=v, target=Target(MASS), law=law(), torque=torque)
+    return estimate(own, q, HAND, v=v, target=Target(MASS), law=law(), torque=torque, kp=kp, kd=kd)
 
 
 @cache

@@ -11,7 +11,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.impact.planning import plan
-from heelstrike.papers.report import Result, Row, near, shown
+from heelstrike.papers.report import Result, Row, meets, near, shown
 from heelstrike.papers.tsujita2009.assumptions import punch_posture
 from heelstrike.papers.tsujita2009.bounds import between
 from heelstrike.papers.tsujita2009.mass import law
@@ -31,7 +31,7 @@ def planned() -> Result:
         try:
             made = plan(robot, q, "r_hand", direction, law=law())
         except HeelstrikeError as reason:
-            rows.append(shown(f"{name}: plan", np.nan, False, None, str(reason)))
+            rows.append(meets(f"{name}: plan", np.nan, least=0, remark=str(reason)))
             continue
         assert made.full is not None
         ran, margins = made.full, made.full.margin[0, 1:]
@@ -44,9 +44,9 @@ def planned() -> Result:
         least = float(margins[touched].min())
         error = float(100 * (ran.impulse[0] - impulse) / ran.impulse[0])
         rows += [
-            shown(f"{name}: impulse over the start posture's", made.factor, made.factor > 1),
+            meets(f"{name}: impulse over the start posture's", made.factor, least=1),
             between(f"{name}: impulse by (10) [N s]", impulse, mass, made.speed),
-            shown(f"{name}: least margin of the ZMP by (10) [m]", estimated, estimated > 0),
+            meets(f"{name}: least margin of the ZMP by (10) [m]", estimated, least=0),
             near(f"{name}: error of the impulse in full (24) [%]", error, 0.0, 10.0),
             shown(f"{name}: least margin of the CoP in full [m]", least, least > EDGE,
                   "inside", "While they touch; at the edge a sole rocks."),
