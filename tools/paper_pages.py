@@ -6,7 +6,7 @@
 docs/papers/NAME-rows.md holds every row of every item and is not edited by hand. In the other pages
 (docs/papers/NAME.md, docs/report.md, README.md) this command writes
 
-- a number of ours that is followed by the name of its row: 0.82<!-- fig12: slide of a sole [mm] -->
+- a number that is followed by the name of its row: 0.82<!-- fig12: slide of a sole [mm] -->
 - what stands between <!-- generated: KIND NAME --> and <!-- end -->; KINDS has them.
 
 tests/papers/test_paper_pages.py holds that the pages fit together, and the nightly test of
@@ -52,6 +52,8 @@ BLOCK = re.compile(
     r"(?P<head><!-- generated: (?P<kind>\w+) (?P<name>\w+) -->\n).*?(?P<tail><!-- end -->)",
     re.DOTALL,
 )
+FORM = "; closed form"
+"""Ends the name of a row whose closed form is meant, not our number."""
 CELL = re.compile(r"(?<!\\)\|")
 
 
@@ -114,12 +116,14 @@ def fill(text: str, told: Mapping[str, Paper], name: str) -> str:
     """Return a page with its numbers and blocks; items are those of the paper `name`."""
 
     def number(match: re.Match[str]) -> str:
-        item, quantity = match["item"], match["quantity"]
+        item, asked = match["item"], match["quantity"]
+        quantity = asked.removesuffix(FORM)
         rows = told[name][item].rows if item in told[name] else ()
-        found = next((row for row in rows if row.quantity == quantity), None)
-        if found is None or found.ours is None:
-            raise SystemExit(f"{name} has no row '{item}: {quantity}'")
-        return f"{found.ours:.3g}<!-- {item}: {quantity} -->"
+        row = next((row for row in rows if row.quantity == quantity), None)
+        found = row and (row.ours if quantity == asked else row.closed_form)
+        if found is None:
+            raise SystemExit(f"{name} has no row '{item}: {asked}'")
+        return f"{found:.3g}<!-- {item}: {asked} -->"
 
     def block(match: re.Match[str]) -> str:
         of = NAMES if match["name"] == "all" else (match["name"],)
@@ -132,6 +136,21 @@ def fill(text: str, told: Mapping[str, Paper], name: str) -> str:
 def _counts(told: Mapping[str, Paper]) -> str:
     """All counts, as sentences."""
     return in_words([row for paper in told.values() for one in paper.values() for row in one.rows])
+
+
+def _short(told: Mapping[str, Paper]) -> str:
+    """The counts in one sentence, for README.md."""
+    rows = [row for paper in told.values() for one in paper.values() for row in one.rows]
+    said = [row for row in rows if row.theirs is not None]
+    count = {status: sum(row.status is status for row in rows) for status in Status}
+    faults = sum(row.fault for row in said if row.status is Status.reproduced)
+    return (
+        f"Of {len(said)} printed numbers and statements of the four papers "
+        f"{count[Status.reproduced]} are reproduced ({faults} of them failures of a law that the "
+        f"paper reports). Of what the papers leave unsaid, {count[Status.agrees]} numbers agree "
+        f"with closed forms and {count[Status.meets]} meet criteria of ours "
+        "([report](docs/report.md))."
+    )
 
 
 def _papers(told: Mapping[str, Paper]) -> str:
@@ -171,6 +190,7 @@ def _differing(told: Mapping[str, Paper]) -> str:
 
 KINDS: dict[str, Callable[[Mapping[str, Paper]], str]] = {
     "counts": _counts,
+    "short": _short,
     "papers": _papers,
     "items": _items,
     "differing": _differing,

@@ -12,6 +12,9 @@ from heelstrike.papers import NAMES, paper
 from heelstrike.papers.report import Status, meets
 from tools.paper_pages import FILLED, NUMBER, PAGES, PICTURES, Told, fill, read
 
+SKETCHES = {("sugihara2006", "floor"), ("tsujita2009", "models")}
+"""Drawn by tools/paper_sketches.py; they hold no result."""
+
 
 @pytest.fixture(scope="module")
 def told():
@@ -38,7 +41,7 @@ def test_pictures_are_those_that_the_command_draws():
         for page in PAGES.glob("*.md")
         for match in re.findall(r"\.\./images/(\w+?)_([\w-]+)\.png", page.read_text())
     }
-    assert shown == PICTURES
+    assert shown == PICTURES | SKETCHES
 
 
 def test_a_number_follows_its_row():

@@ -7,8 +7,7 @@ ERRATA = (
         "(19)",
         "a product of two roots",
         "one root of the product",
-        "Both radicands are negative; merged, the formula solves (8) (item fig2: contours within "
-        "1.5e-14).",
+        "Both radicands are negative; merged, the formula solves (8) (item fig2).",
     ),
     Erratum(
         "figs 4 to 7 against (6), (20)",
@@ -34,7 +33,7 @@ ERRATA = (
         "section 1, after (2)",
         "k_receding = e k_compressing",
         "e^2, for Poisson's e",
-        "Energy of a spring: v_out = sqrt(k_r/k_c) v_in, sqrt(e) v_in as printed.",
+        "Energy of a spring: v_out = sqrt(k_r/k_c) v_in, sqrt(e) v_in as printed (item poisson).",
     ),
     Erratum(
         "(6)",
@@ -53,6 +52,6 @@ ERRATA = (
         "load, its duration, where the ramp of the lift starts, what follows are not given",
         "500, 1000, 2000 N or none; lift at 0.5 s; both readings of the ramp",
         "Until 0.1 s everything is given. Of six readings one contradicts the text: x_d held "
-        "and the ramp from the actual x pulls with 4.6 N (item fig8).",
+        "and the ramp from the actual x pulls (item fig8).",
     ),
 )

@@ -28,14 +28,14 @@ ERRATA = (
         "b-hat",
         'b, as in (1) and step 8; forces="b-hat" is the literal choice',
         "With b-hat a contact misses its velocity by K^T H^-1 (b - b-hat) dt: item choices "
-        "measures 162 um/s under the soles of a crouching robot, 8.5 um/s with b.",
+        "measures it under the soles of a crouching robot, with b-hat and with b.",
     ),
     Erratum(
         "(19)",
         "K^T dq' = dv",
         "K^T dq' + K'^T q' dt = dv; bias=\"drop\" is the literal choice",
-        "The term is of the order of dt: item choices measures 699 um/s under the soles of a "
-        "crouching robot without it, 8.5 um/s with it. A ball that rolls sinks at v^2 dt / R.",
+        "The term is of the order of dt: item choices measures it under the soles of a crouching "
+        "robot, without it and with it. A ball that rolls sinks at v^2 dt / R.",
     ),
     Erratum(
         "(17)",
@@ -82,16 +82,17 @@ ERRATA = (
         "the rigid floor is covered by a 0.0005 m elastic membrane",
         'both readings: below="both", the membrane presses on where the floor carries; '
         'below="rigid", it does not',
-        "The paper does not say. Only with the first are the forces smooth at lambda 1 and 4, "
-        "as fig 7 has them (item fig7).",
+        "The paper does not say. With four vertices a sole only the first has smooth forces at "
+        "lambda 1 and 4, as fig 7 has them (item fig7); with ten, the second has them too, and "
+        "falls at lambda about 7 (item vertices).",
     ),
     Erratum(
         "IV-C: lambda",
         "the robot penetrates the floor at lambda about 7",
-        "under (33) the floor yields at g dt lambda (m/n)^2 for every lambda > 0; there is no "
-        "threshold",
-        "Its minimum for n symmetric points, in closed form; item fig7 measures the speed within "
-        "3 %.",
+        "under (33) the floor yields at g dt lambda (m/n)^2 for every lambda > 0; from which lambda "
+        "the robot falls depends on the number of vertices, which the paper does not print",
+        "Its minimum for n symmetric points, in closed form; item fig7 measures the speed, item "
+        "vertices the limit: about 7 with ten vertices a sole, our choice.",
     ),
     Erratum(
         "(33): lambda",
