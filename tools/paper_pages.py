@@ -1,6 +1,7 @@
 """Writes the pages of the papers from one run of all items.
 
     python tools/paper_pages.py [--jobs N]     # run all items, write rows, pictures and numbers
+    python tools/paper_pages.py rengifo2009    # items of one paper, or of several
     python tools/paper_pages.py --fill         # no run: numbers of the pages from the rows' pages
 
 docs/papers/NAME-rows.md holds every row of every item and is not edited by hand. In the other pages
@@ -23,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heelstrike.papers import NAMES, papers
+from heelstrike.papers import NAMES, paper
 from heelstrike.papers.document import document, in_words
 from heelstrike.papers.making import Task, make
 from heelstrike.papers.report import FAULT, Row, Status, written
@@ -135,12 +136,12 @@ def fill(text: str, told: Mapping[str, Paper], name: str) -> str:
 
 def _counts(told: Mapping[str, Paper]) -> str:
     """All counts, as sentences."""
-    return in_words([row for paper in told.values() for one in paper.values() for row in one.rows])
+    return in_words([row for items in told.values() for one in items.values() for row in one.rows])
 
 
 def _short(told: Mapping[str, Paper]) -> str:
     """The counts in one sentence, for README.md."""
-    rows = [row for paper in told.values() for one in paper.values() for row in one.rows]
+    rows = [row for items in told.values() for one in items.values() for row in one.rows]
     said = [row for row in rows if row.theirs is not None]
     count = {status: sum(row.status is status for row in rows) for status in Status}
     faults = sum(row.fault for row in said if row.status is Status.reproduced)
@@ -156,11 +157,11 @@ def _short(told: Mapping[str, Paper]) -> str:
 def _papers(told: Mapping[str, Paper]) -> str:
     """One line for each paper."""
     lines = []
-    for name, paper in told.items():
-        rows = [row for one in paper.values() for row in one.rows]
-        lines.append((name, str(len(paper)), str(len(rows)), *_by_status(rows)))
-    everything = [row for paper in told.values() for one in paper.values() for row in one.rows]
-    total = sum(len(paper) for paper in told.values())
+    for name, items in told.items():
+        rows = [row for one in items.values() for row in one.rows]
+        lines.append((name, str(len(items)), str(len(rows)), *_by_status(rows)))
+    everything = [row for items in told.values() for one in items.values() for row in one.rows]
+    total = sum(len(items) for items in told.values())
     lines.append(("all", str(total), str(len(everything)), *_by_status(everything)))
     return _table(("paper", "items", "rows", *(status.name for status in Status)), lines, 1)
 
@@ -169,8 +170,8 @@ def _items(told: Mapping[str, Paper]) -> str:
     """One line for each item: what the paper says, and the number of rows by status."""
     lines = [
         (item, plain(one.claim), *_by_status(one.rows))
-        for paper in told.values()
-        for item, one in paper.items()
+        for items in told.values()
+        for item, one in items.items()
     ]
     return _table(("item", "the paper says", *(status.name for status in Status)), lines, 2)
 
@@ -180,8 +181,8 @@ def _differing(told: Mapping[str, Paper]) -> str:
     lines = [
         (item, plain(row.quantity), plain(written(row.theirs)), written(row.closed_form),
          written(row.ours))
-        for paper in told.values()
-        for item, one in paper.items()
+        for items in told.values()
+        for item, one in items.items()
         for row in one.rows
         if row.status is Status.differs
     ]  # fmt: skip
@@ -216,26 +217,28 @@ def fill_pages() -> None:
         page.write_text(fill(text, told, name), encoding="utf-8")
 
 
-def run_all(jobs: int) -> None:
-    """Reproduce all items; write the pages of rows, and the pictures of the docs."""
-    started = time.perf_counter()
+def run(names: Sequence[str], jobs: int) -> None:
+    """Reproduce all items of these papers; write their pages of rows, and pictures of the docs."""
+    started, chosen = time.perf_counter(), [paper(name) for name in names]
     with tempfile.TemporaryDirectory() as folder:
         tasks = [
-            Task(paper.name, item, Path(folder) / paper.name / f"{item}.png")
-            for paper in papers()
-            for item in paper.items
+            Task(one.name, item, Path(folder) / one.name / f"{item}.png")
+            for one in chosen
+            for item in one.items
         ]
         for task in tasks:
             task.picture.parent.mkdir(exist_ok=True)
         made = {(one.task.paper, one.task.item): one for one in make(tasks, jobs)}
-        for name, item in PICTURES:
-            picture = made[name, item].picture
-            assert picture is not None, f"{name} {item} draws nothing"
-            _copy(picture, ROOT / "docs" / "images" / f"{name}_{item}.png")
+        for (name, item), one in made.items():
+            if one.error:
+                print(f"{name} {item} could not be made: {one.error}")
+            elif (name, item) in PICTURES:
+                assert one.picture is not None, f"{name} {item} draws nothing"
+                _copy(one.picture, ROOT / "docs" / "images" / f"{name}_{item}.png")
     seconds = time.perf_counter() - started
-    for paper in papers():
-        results = [replace(made[paper.name, item], picture=None) for item in paper.items]
-        write_markdown(document(results, seconds, jobs), PAGES / f"{paper.name}-rows.md")
+    for each in chosen:
+        results = [replace(made[each.name, item], picture=None) for item in each.items]
+        write_markdown(document(results, seconds, jobs), PAGES / f"{each.name}-rows.md")
     rows = sum(len(one.rows) for one in made.values())
     print(f"{len(made)} items, {rows} rows, in {seconds:.0f} s")
 
@@ -250,11 +253,12 @@ def _copy(picture: Path, to: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("papers", nargs="*", default=NAMES, help="default: all")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--fill", action="store_true", help="numbers of the pages only, no run")
     chosen = parser.parse_args()
     if not chosen.fill:
-        run_all(chosen.jobs)
+        run(chosen.papers, chosen.jobs)
     fill_pages()
 
 
