@@ -89,8 +89,8 @@ ERRATA = (
     Erratum(
         "IV-C: lambda",
         "the robot penetrates the floor at lambda about 7",
-        "under (33) the floor yields at g dt lambda (m/n)^2 for every lambda > 0; from which lambda "
-        "the robot falls depends on the number of vertices, which the paper does not print",
+        "under (33) the floor yields at g dt lambda (m/n)^2 for every lambda > 0; from which "
+        "lambda the robot falls depends on the number of vertices, which the paper does not print",
         "Its minimum for n symmetric points, in closed form; item fig7 measures the speed, item "
         "vertices the limit: about 7 with ten vertices a sole, our choice.",
     ),

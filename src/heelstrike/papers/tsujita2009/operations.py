@@ -52,7 +52,7 @@ def fig3() -> Result:
     once, each = float(hrp2_cost(0).kept), float(hrp2_cost(1).anew)
     rows += [
         meets("ours: C_r1 at 0.0001 s", mine.ratio_1, most=0.1,
-              remark="Our scheme (a) inverts H* along the tree and needs a twentieth of C1."),
+              remark="Our scheme (a) inverts H* along the tree and needs far fewer than C1."),
         shown("ours: C_r3 at 0.0001 s", mine.ratio_3, mine.ratio_3 < 1, "about 1/4",
               "Our articulated bodies have fewer operations than 373 n - 371."),
         meets("ours: setup, once", ours.setup, most=once, remark=FEWER),

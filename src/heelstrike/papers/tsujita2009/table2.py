@@ -54,14 +54,14 @@ ROUNDED = 0.05
 POINTS = 5.0
 """How far the virtual mass's errors may be from theirs [%]: theirs differ by 3 in one posture."""
 CASES = ("C-1", "C-2", "C-3")
-DROPPED = "(11) drops K_p, which with hrp2's gains adds a tenth of f_n in A, less in B and C."
+DROPPED = "(11) drops K_p, which with hrp2's gains adds to f_n, most in A."
 FITTED = (
     f"A fit, not a prediction: {motions.FIT_KD:g} times hrp2's K_d, chosen for this column. (11) "
     "has no K_p."
 )
 CHOSEN = (
-    "Gains and line are ours. The line's height was chosen among 0.8, 0.9 and 1.0 m; 1.0 m gives 2 "
-    "% less for B and C."
+    "Gains and line are ours. The line's height was chosen among 0.8, 0.9 and 1.0 m; the others "
+    "give less for B and C."
 )
 
 
@@ -195,7 +195,7 @@ def _errors(name: str, peak: float, impulse: float, floor: str = "rigid") -> lis
     remark = "Judged against theirs, within the largest error that the paper reports."
     late = remark
     if (name, floor) == ("A-1", "elastic"):
-        late = "OpenHRP3's peak is 2 % above c v_c; ours loses 0.9 % in RK4's first step."
+        late = "OpenHRP3's peak is 2 % above c v_c; ours loses some in RK4's first step."
     return [
         near(f"{name}: f_err [%]", error(run.peak, peak), None, PEAK, theirs[3], late),
         near(f"{name}: f_nerr by (10) [%]", error(run.impulse, impulse), None, IMPULSE, theirs[5],
