@@ -45,7 +45,7 @@ CLEAR = 3.0
 LEANS = "Standing at 4 the robot leans, as its soles turn on."
 
 
-def outline(along: int, across: int) -> list[tuple[str, tuple[float, ...], float]]:
+def outline(along: int, across: int) -> list[tuple[str, tuple[float, float, float], float]]:
     """Return vertices on the rectangle of each sole: (body, place [m], radius)."""
     robot = hs.load("hoap1")
     found = []
