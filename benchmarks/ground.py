@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.dynamics.aba import aba
+from heelstrike.dynamics.flight import Flight
 from heelstrike.dynamics.integrate import euler
 from heelstrike.dynamics.kinematics import kinematics, point_velocity, poses
 from heelstrike.dynamics.tree import limbs
@@ -56,7 +57,9 @@ def standing(robot: Robot) -> Program:
     diagonal = SX(robot.armature) + dt * (kd + dt * kp)
     gravity = ca.vertcat(0, 0, -pull)
     a = aba(p, robot, kin, v, tau, gravity, diagonal, external)
-    euler(p, robot, q, v, a, dt)
+    with p.block("held"):
+        held = p.let("held", ca.mmax(ca.vertcat(*normals)) > 0)
+    euler(p, robot, q, v, a, dt, Flight(kin, gravity, {0: held}))
     with p.block("record"):
         p.output("normal", ca.vertcat(*normals))
     return p

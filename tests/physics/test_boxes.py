@@ -316,5 +316,5 @@ def test_foot_against_foot(law):
     # 2 kN/m gives way by 9 mm to the servo
     assert data.depth.values.max() < (1e-3 if law == "rigid" else 0.015)
     assert np.abs(data.v.values[0, -1]).max() < 0.05
-    # the step's own error of order 1 while legs swing
-    assert np.abs(data.com.values - data.com.values[:, :1]).max() < 2e-5
+    # a robot that nothing outside holds keeps its momentum to rounding; 1000 steps
+    assert np.abs(data.com.values - data.com.values[:, :1]).max() < 1e-12

@@ -13,15 +13,27 @@ so that a body in free flight keeps its linear momentum to rounding.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 import casadi as ca
 
 from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.flight import (
+    Flight,
+    floating_robots,
+    lone_bodies,
+    step_body,
+    step_robot,
+)
 from heelstrike.dynamics.tree import limbs
+from heelstrike.ir.guard import guarded
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Joint, Robot
-from heelstrike.spatial.rotation import from_quaternion, quaternion_product
+from heelstrike.spatial.rotation import (
+    from_quaternion,
+    quaternion_exp,
+    quaternion_product,
+    unit,
+)
 from heelstrike.spatial.vector import SX, add_cross, zeros
 
 INTEGRATORS = ("symplectic", "euler", "rk4")
@@ -30,22 +42,47 @@ INTEGRATORS = ("symplectic", "euler", "rk4")
 Acceleration = Callable[[SX, SX], SX]
 """Function from (q, v) to joint accelerations."""
 
-SERIES_BELOW = 0.25
-"""(angle / 2)^2 [rad^2] below which series stand for sinc and cos."""
 
-
-def euler(p: Program, robot: Robot, q: SX, v: SX, a: SX, dt: SX, symplectic: bool = True) -> None:
+def euler(p: Program, robot: Robot, q: SX, v: SX, a: SX, dt: SX, flight: Flight | None) -> None:
     """Update the memories q and v by an Euler step dt [s], of order 1, limb by limb.
 
-    The symplectic step moves the position with the new velocity, as in [Sugihara2006]. The explicit
-    one takes the old velocity and gains energy; it is there for comparison.
+    The symplectic step moves the position with the new velocity, as in [Sugihara2006], and free
+    bases that nothing holds as flight.py does. Without `flight` the step is the explicit one, which
+    takes the old velocity and gains energy; it is there for comparison.
     """
+    lone = [] if flight is None else lone_bodies(robot)
+    floating = [] if flight is None else floating_robots(robot)
+    next_q, next_v = zeros(robot.nq), zeros(robot.nv)
     for limb in limbs(robot):
         with p.block("integrate", limb=limb.name):
+            for i in limb.joints:
+                joint = robot.joints[i]
+                new = _euler(joint, q, v, a, dt, flight is not None)
+                if flight is not None and i in lone:
+                    new = _unless_held(flight, i, new, step_body(robot, i, flight, q, v, a, dt))
+                keep = p.variable if i in floating else p.let
+                next_q[joint.q_slice] = keep("q", new[0])
+                next_v[joint.v_slice] = keep("v", new[1])
+    for i in floating:
+        assert flight is not None
+        joint = robot.joints[i]
+        with guarded(p, "flight", 1 - flight.held.get(i, SX(0))):
+            new = step_robot(p, robot, i, flight, (q, v), (next_q, next_v), dt)
+            with p.block("flight", limb=joint.name):
+                p.assign(next_q[joint.q_slice], new[0])
+                p.assign(next_v[joint.v_slice], new[1])
+    for limb in limbs(robot):
+        with p.block("integrated", limb=limb.name):
             for joint in (robot.joints[i] for i in limb.joints):
-                own_q, own_v = _euler(joint, q, v, a, dt, symplectic)
-                p.update_part("q", joint.iq, own_q)
-                p.update_part("v", joint.iv, own_v)
+                p.update_part("q", joint.iq, next_q[joint.q_slice])
+                p.update_part("v", joint.iv, next_v[joint.v_slice])
+
+
+def _unless_held(flight: Flight, i: int, held: tuple[SX, SX], free: tuple[SX, SX]) -> tuple[SX, SX]:
+    if i not in flight.held:
+        return free
+    stays = flight.held[i]
+    return ca.if_else(stays, held[0], free[0]), ca.if_else(stays, held[1], free[1])
 
 
 def rk4(
@@ -152,34 +189,6 @@ def normalized(robot: Robot, q: SX) -> SX:
             part = slice(joint.iq + UNIT_PARTS[joint.kind], joint.iq + joint.nq)
             result[part] = unit(q[part])
     return result
-
-
-def unit(x: SX) -> SX:
-    """Return a vector scaled to length 1."""
-    return x / ca.sqrt(ca.dot(x, x))
-
-
-def quaternion_exp(rotation: SX) -> SX:
-    """Return the quaternion xyzw of a rotation vector [rad]; it is smooth through zero."""
-    half = ca.dot(rotation, rotation) / 4
-    far = ca.sqrt(ca.fmax(half, SERIES_BELOW))
-    near = half < SERIES_BELOW
-    sinc = ca.if_else(near, _series(half, 1), ca.sin(far) / far)
-    return cast(
-        SX, ca.vertcat(0.5 * sinc * rotation, ca.if_else(near, _series(half, 0), ca.cos(far)))
-    )
-
-
-def _series(x: SX, odd: int) -> SX:
-    """Return cos(sqrt x) or, for odd = 1, sin(sqrt x) / sqrt x, by the first nine terms.
-
-    The error is below 1e-17 for x < SERIES_BELOW.
-    """
-    total = SX(0)
-    for n in reversed(range(1, 10)):
-        step = (2 * n - 1 + odd) * (2 * n + odd)
-        total = (1 + total) * (-x / step)
-    return 1 + total
 
 
 def _turned(cos_sin: SX, angle: SX) -> SX:

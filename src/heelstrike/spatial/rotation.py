@@ -16,6 +16,8 @@ from heelstrike.spatial.vector import ROUND_OFF, SX, constant, symmetric
 
 NEXT = (1, 2, 0)
 """Next coordinate axis in cyclic order."""
+SERIES_BELOW = 0.25
+"""(angle / 2)^2 [rad^2] below which series stand for sinc and cos."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,34 @@ def quaternion_product(a: SX, b: SX) -> SX:
             aw * bw - ax * bx - ay * by - az * bz,
         ),
     )
+
+
+def unit(x: SX) -> SX:
+    """Return a vector scaled to length 1."""
+    return x / ca.sqrt(ca.dot(x, x))
+
+
+def quaternion_exp(rotation: SX) -> SX:
+    """Return the quaternion xyzw of a rotation vector [rad]; it is smooth through zero."""
+    half = ca.dot(rotation, rotation) / 4
+    far = ca.sqrt(ca.fmax(half, SERIES_BELOW))
+    near = half < SERIES_BELOW
+    sinc = ca.if_else(near, _series(half, 1), ca.sin(far) / far)
+    return cast(
+        SX, ca.vertcat(0.5 * sinc * rotation, ca.if_else(near, _series(half, 0), ca.cos(far)))
+    )
+
+
+def _series(x: SX, odd: int) -> SX:
+    """Return cos(sqrt x) or, for odd = 1, sin(sqrt x) / sqrt x, by the first nine terms.
+
+    The error is below 1e-17 for x < SERIES_BELOW.
+    """
+    total = SX(0)
+    for n in reversed(range(1, 10)):
+        step = (2 * n - 1 + odd) * (2 * n + odd)
+        total = (1 + total) * (-x / step)
+    return 1 + total
 
 
 def renamed(rotation: Rotation, rename: Callable[[SX], SX]) -> Rotation:

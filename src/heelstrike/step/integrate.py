@@ -1,16 +1,22 @@
 """Box 9 of [Sugihara2006], Fig. 4: integrate.
 
 The methods are those of dynamics/integrate.py: symplectic Euler, as in [Sugihara2006], explicit
-Euler, and the classical Runge-Kutta method, as in [Tsujita2009].
+Euler, and the classical Runge-Kutta method, as in [Tsujita2009]. Under the first one, free bases
+that no contact holds keep their momentum (dynamics/flight.py): bodies by themselves unless a
+coupled contact pushes them, which sets their velocity after the step; robots unless any does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import casadi as ca
+
+from heelstrike.dynamics.flight import Flight, bodies_of, floating_robots, lone_bodies
 from heelstrike.dynamics.integrate import euler, rk4
-from heelstrike.spatial.vector import SX
-from heelstrike.step.state import Evaluation, StepInputs
+from heelstrike.spatial.motion import ForceVector, force_at
+from heelstrike.spatial.vector import SX, zeros
+from heelstrike.step.state import Evaluation, PairState, StepInputs
 
 STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 """Stages of rk4: time since the start of the step, as a fraction of dt, and weight."""
@@ -24,8 +30,8 @@ def integrate(inputs: StepInputs, evaluate: Evaluate) -> tuple[list[Evaluation],
     p, robot = inputs.program, inputs.plan.robot
     if inputs.plan.integrator != "rk4":
         found = evaluate(inputs.q, inputs.v, 0.0)
-        symplectic = inputs.plan.integrator == "symplectic"
-        euler(p, robot, inputs.q, inputs.v, found.a, inputs.dt, symplectic)
+        flight = _flight(found) if inputs.plan.integrator == "symplectic" else None
+        euler(p, robot, inputs.q, inputs.v, found.a, inputs.dt, flight)
         return [found], [1.0]
     evaluations: list[Evaluation] = []
 
@@ -38,3 +44,41 @@ def integrate(inputs: StepInputs, evaluate: Evaluate) -> tuple[list[Evaluation],
         p.update("q", q)
         p.update("v", v)
     return evaluations, [weight for _, weight in STAGES]
+
+
+def _flight(found: Evaluation) -> Flight:
+    """Return which free bases contacts hold, and what else pushes robots."""
+    state, plan = found.state, found.state.plan
+    p, robot, held, pushes = state.program, state.robot, {}, {}
+    for root in (*lone_bodies(robot), *floating_robots(robot)):
+        bodies = set(bodies_of(robot, root))
+        numbers = plan.coupled_pairs if len(bodies) == 1 else range(len(state.scene.pairs))
+        pairs = [found.contacts.pairs[k] for k in numbers]
+        loads = [x.normal for x in pairs if _reaches(x, bodies)]
+        if loads:
+            with p.block("held", limb=state.inputs.limb_of[root]):
+                held[root] = p.let("held", ca.mmax(ca.fabs(ca.vertcat(*loads))) > 0)
+        if any(body in bodies for body, _ in state.inputs.pushes):
+            with p.block("pushed", limb=state.inputs.limb_of[root]):
+                total = _pushed(found, root, bodies)
+                own = p.let("pushed", total.linear), p.let("pushed", total.angular)
+                pushes[root] = ForceVector(*own)
+    return Flight(state.kinematics, state.gravity, held, pushes)
+
+
+def _reaches(pair: PairState, bodies: set[int]) -> bool:
+    """Return whether a contact joins some of these bodies to others or to the ground."""
+    inside = [side.body in bodies for side in pair.sides]
+    return any(inside) and not (all(inside) and len(inside) == 2)
+
+
+def _pushed(found: Evaluation, root: int, bodies: set[int]) -> ForceVector:
+    """Return the pushes on a robot, about the origin of its base and in its axes."""
+    state, total = found.state, ForceVector(zeros(), zeros())
+    base = state.poses[root]
+    for (body, push), force in zip(state.inputs.pushes, found.pushes, strict=True):
+        if body in bodies:
+            pose = state.poses[body]
+            lever = pose.point(SX(push.point)) - base.origin
+            total = total + force_at(base.unrotate(lever), base.unrotate(pose.rotate(force)))
+    return total

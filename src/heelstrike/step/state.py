@@ -354,6 +354,8 @@ class Evaluation:
     """State of joints with dry friction: -1 or 1 where one slides, else 0."""
     friction_torque: SX
     """Torque of dry friction, by velocity index [N m or N]."""
+    pushes: list[SX]
+    """Force of each push in the frame of its body [N]."""
     coupled: CoupledSolution | None
     power: SX
     """Powers in the order of WORKS [W]."""

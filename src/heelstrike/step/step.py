@@ -66,6 +66,7 @@ def evaluate(inputs: StepInputs, q: SX, v: SX, stage: float) -> Evaluation:
         torque=control,
         friction_state=found.friction_state,
         friction_torque=friction,
+        pushes=found.pushes,
         coupled=found.coupled,
         power=power,
     )
