@@ -34,6 +34,8 @@ Passes end within a thousandth; a point that is not known to slide takes twenty 
 
 SLIPS = 0.1
 """Slip at the start of a step, in units of |g| dt, from which on a point is taken to slide."""
+FALLS = 1.1
+"""The same where contact begins: a body that was put onto the surface may have fallen a step."""
 
 
 class Coupling:
@@ -76,7 +78,7 @@ class Coupling:
         past = ca.if_else(known, own[:3] * dt, 0)
         pull = ca.dot(gravity, gravity)
         rubbing = ca.dot(pair.slip, pair.slip)
-        slips = rubbing > (SLIPS * dt) ** 2 * pull
+        slips = rubbing > (ca.if_else(own[3] == 0, FALLS, SLIPS) * dt) ** 2 * pull
         slid = ca.logic_or(ca.logic_and(known, own[3] > 1.5), ca.logic_and(goal.active, slips))
         turning = zeros()
         for side in pair.sides if self.rule.bias == "keep" else ():

@@ -16,7 +16,7 @@ from heelstrike.dynamics.flight import Flight, bodies_of, floating_robots, lone_
 from heelstrike.dynamics.integrate import euler, rk4
 from heelstrike.spatial.motion import ForceVector, force_at
 from heelstrike.spatial.vector import SX, zeros
-from heelstrike.step.state import Evaluation, PairState, StepInputs
+from heelstrike.step.state import IMPULSE_MEMORY, Evaluation, PairState, StepInputs
 
 STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 """Stages of rk4: time since the start of the step, as a fraction of dt, and weight."""
@@ -48,13 +48,16 @@ def integrate(inputs: StepInputs, evaluate: Evaluate) -> tuple[list[Evaluation],
 
 def _flight(found: Evaluation) -> Flight:
     """Return which free bases contacts hold, and what else pushes robots."""
-    state, plan = found.state, found.state.plan
+    state = found.state
     p, robot, held, pushes = state.program, state.robot, {}, {}
+    pairs, impulses = found.contacts.pairs, _coupled_normals(found)
     for root in (*lone_bodies(robot), *floating_robots(robot)):
         bodies = set(bodies_of(robot, root))
-        numbers = plan.coupled_pairs if len(bodies) == 1 else range(len(state.scene.pairs))
-        pairs = [found.contacts.pairs[k] for k in numbers]
-        loads = [x.normal for x in pairs if _reaches(x, bodies)]
+        reaching = [k for k, pair in enumerate(pairs) if _reaches(pair, bodies)]
+        if len(bodies) == 1:
+            loads = [impulses[k] for k in reaching if k in impulses]
+        else:
+            loads = [pairs[k].normal for k in reaching]
         if loads:
             with p.block("held", limb=state.inputs.limb_of[root]):
                 held[root] = p.let("held", ca.mmax(ca.fabs(ca.vertcat(*loads))) > 0)
@@ -64,6 +67,14 @@ def _flight(found: Evaluation) -> Flight:
                 own = p.let("pushed", total.linear), p.let("pushed", total.angular)
                 pushes[root] = ForceVector(*own)
     return Flight(state.kinematics, state.gravity, held, pushes)
+
+
+def _coupled_normals(found: Evaluation) -> dict[int, SX]:
+    """Return the normal forces of coupled contacts [N], by number of the pair."""
+    if found.coupled is None:
+        return {}
+    memory, pairs = found.coupled.memory, found.state.plan.coupled_pairs
+    return {k: memory[IMPULSE_MEMORY * n + 2] for n, k in enumerate(pairs)}
 
 
 def _reaches(pair: PairState, bodies: set[int]) -> bool:
