@@ -1,4 +1,4 @@
-"""The pieces of benchmarks.rigid_speed, robustness and float32, on cases of a second.
+"""The pieces of benchmarks.rigid_speed, robustness, literal and float32, on cases of a second.
 
 Oracles: hand-made ledgers, Pinocchio's kinematics against MuJoCo's, a law that launches, and
 forces that are the same to rounding where a step is linear.
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from benchmarks import float32, rigid_speed, robustness
+from benchmarks import float32, literal, rigid_speed, robustness
 from benchmarks.whole_body import LAWS, Faller, faller, laid, swaying, tumbling
 from heelstrike.bench.peer import mujoco_model
 from heelstrike.measure.peer.model import positions_of
@@ -31,6 +31,14 @@ def test_a_ledger_rises_by_what_a_quarter_has_above_those_before():
     launched = np.where(np.arange(100) < 60, falls, falls + 2)
     # quarters fall by 40 / 99; the one of the launch is compared with the one before it
     assert robustness.rise(launched, 10) == pytest.approx(2 - 40 / 99)
+
+
+def test_a_literal_rule_speeds_a_wheel_up():
+    """By the consistent rule a rimless wheel is fastest at its start."""
+    rules = literal.laws(hs.Coulomb(5.0, 4.0))
+    assert literal.rolled(rules["Rigid, paper"]) > 50
+    assert literal.rolled(rules["Rigid, consistent"]) <= literal.STARTS.max()
+    assert literal.tossed(rules["Rigid, consistent"], quick=True)["gained"] == 0
 
 
 def test_a_falling_cube_is_not_launched(cube):
