@@ -107,7 +107,7 @@ def test_the_rounds_of_a_servo_go_over_warps():
     ]
     _, leg, root, turns, joints = work
     assert leg[0] < 10 < 100 < leg[2] < leg[1]
-    assert root[0] < 10 < 100 < root[2] < root[1]
+    assert root[0] < 10 < 100 < min(root[1:])  # after the rounds, the base in flight
     assert turns[0] > 0 == turns[1] == turns[2]
     assert min(joints) > 10
     assert plan.members == [1, 20, 20]
