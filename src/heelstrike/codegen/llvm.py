@@ -25,6 +25,7 @@ from heelstrike.codegen.passes.sharing import share
 from heelstrike.codegen.real import Real
 from heelstrike.codegen.shared_function import SharedFunction
 from heelstrike.ir.code import Guard, Item, Repeat, SharedCode, Template, TracedProgram
+from heelstrike.ir.collector import collector_paused
 
 FUNCTION_SIZE = 1500
 """Operations after which a new LLVM function begins: LLVM's time grows faster than the function."""
@@ -63,6 +64,7 @@ class Module:
     width: int
 
 
+@collector_paused()
 def emit(
     program: TracedProgram,
     width: int,

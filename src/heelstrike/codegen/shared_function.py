@@ -78,11 +78,16 @@ class SharedFunction:
         ]
         width = first.width if isinstance(first, PackedCode) else 1
         operations: list[Operation] = []
+        known: dict[tuple[bytes, ...], Operation] = {}
         for own in zip(*(b.graph.operations for b in self.blocks), strict=True):
             operation = own[0]
-            if operation.code == CONST and len({_bits(x) for x in own}) > 1:
-                operation = Operation(INPUT, (len(reads) // width,))
-                reads += self._constants(own, width)
+            if operation.code == CONST:
+                values = tuple([_bits(x) for x in own])
+                if len(set(values)) > 1:
+                    if values not in known:
+                        known[values] = Operation(INPUT, (len(reads) // width,))
+                        reads += self._constants(own, width)
+                    operation = known[values]
             operations.append(operation)
         graph = Graph(tuple(operations), first.graph.outputs)
         if isinstance(first, Code):

@@ -112,6 +112,47 @@ def with_constants(old: Graph, values: Mapping[int, float]) -> Graph:
     return Graph(tuple(operations), tuple(new[i] for i in old.outputs))
 
 
+def in_order_of_use(old: Graph) -> tuple[Graph, list[int]]:
+    """Return the graph with its operations in the order in which a walk from the outputs ends them.
+
+    Each use of a constant is an operation of its own. So graphs become the same that differ only in
+    the order of their operations and in which constants are equal. Inputs are numbered as they are
+    met; their old numbers are returned too.
+    """
+    operations: list[Operation] = []
+    inputs: list[int] = []
+    new: dict[int, int] = {}  # number of each old operation
+
+    def use(k: int) -> int:
+        if old.operations[k].code != CONST:
+            return new[k]
+        operations.append(old.operations[k])
+        return len(operations) - 1
+
+    for output in old.outputs:
+        waiting = [output]
+        while waiting:
+            k = waiting[-1]
+            code, operands, _ = old.operations[k]
+            left = [] if code == INPUT or k in new else [i for i in operands if i not in new]
+            left = [i for i in left if old.operations[i].code != CONST]
+            if left:
+                waiting += reversed(left)
+                continue
+            waiting.pop()
+            if k in new or code == CONST:
+                continue
+            if code == INPUT:
+                inputs.append(operands[0])
+                operation = Operation(INPUT, (len(inputs) - 1,))
+            else:
+                operation = Operation(code, tuple([use(i) for i in operands]))
+            new[k] = len(operations)
+            operations.append(operation)
+    outputs = tuple([use(k) for k in old.outputs])
+    return Graph(tuple(operations), outputs), inputs
+
+
 def if_else_operand(operations: Sequence[Operation], a: int, b: int) -> int | None:
     """Return which operand of a + b, 0 or 1, holds where a condition does; None for a plain sum.
 

@@ -40,6 +40,7 @@ from heelstrike.ir.code import (
     flatten,
     next_of,
 )
+from heelstrike.ir.collector import collector_paused
 from heelstrike.ir.dead_code import without_dead_code
 from heelstrike.ir.number import split_numbers
 from heelstrike.ir.operations import Counts, count
@@ -293,6 +294,7 @@ class Program:
 
     # the finished program
 
+    @collector_paused()
     def trace(self, outputs: Sequence[str] | None = None) -> TracedProgram:
         """Return the program for the named outputs (default: all), without dead code."""
         return without_dead_code(self, outputs)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from heelstrike.ir.collector import collector_paused
 from heelstrike.ir.program import Program
 from heelstrike.ir.routine import call
 from heelstrike.spatial.vector import SX
@@ -38,6 +39,7 @@ from heelstrike.step.state import (
 )
 
 
+@collector_paused()
 def step_program(plan: StepPlan, outputs: Sequence[str] = (), thorough: bool = False) -> Program:
     """Return the program of a step, with memory q, v, work, peaks, impulses and the laws' own.
 

@@ -16,6 +16,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from heelstrike.ir.code import Code, Guard, Item, PackedCode, Repeat, SharedCode, Template, flatten
+from heelstrike.ir.graph import Graph, in_order_of_use
+from heelstrike.ir.operations import CONST
 
 MIN_SIZE = 30
 """Operations of a shared block, at least: a call costs as much as a few operations."""
@@ -40,11 +42,16 @@ def share(phases: Sequence[Sequence[Item]], arrays: Collection[str]) -> list[tup
         if isinstance(item, Block) and item.size >= MIN_SIZE
     ]
     shared: dict[int, SharedCode] = {}
+    ordered = _Ordered()
     for similar in _worthwhile(blocks, _outline):
-        for same in _worthwhile(similar, lambda block: _signature(block, arrays)):
+        own = {id(ordered.block(block)): block for block in similar}
+        for same in _worthwhile(
+            map(ordered.block, similar), lambda block: _signature(block, arrays)
+        ):
             template = Template(tuple(same))
             for row, block in enumerate(same):
-                shared[id(block)] = SharedCode(template, row, tuple(_ports(block, arrays)))
+                found = SharedCode(template, row, tuple(_ports(block, arrays)))
+                shared[id(own[id(block)])] = found
     return [_replaced(phase, shared) for phase in phases]
 
 
@@ -71,10 +78,39 @@ def _worthwhile(
             yield group
 
 
+class _Ordered:
+    """Blocks with their operations in the order of their use, in which equal ones are the same."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, Block] = {}
+        self._graphs: dict[int, tuple[Graph, list[int]]] = {}  # copies have one graph
+
+    def block(self, block: Block) -> Block:
+        """Return a block in this order, always the same object."""
+        if id(block) not in self._blocks:
+            graph = block.graph
+            if id(graph) not in self._graphs:
+                self._graphs[id(graph)] = in_order_of_use(graph)
+            new, inputs = self._graphs[id(graph)]
+            if isinstance(block, PackedCode):
+                read = tuple(block.read[i] for i in inputs)
+                found: Block = replace(block, graph=new, read=read)
+            else:
+                found = replace(block, graph=new, reads=tuple(block.reads[i] for i in inputs))
+            self._blocks[id(block)] = found
+        return self._blocks[id(block)]
+
+
 def _outline(block: Block) -> Signature:
     """Return what is quickly compared."""
     fixed = not any(place.stride for place in block.reads)
-    return block.size, len(block.reads), block.graph.outputs, fixed or id(block)
+    codes = [operation.code for operation in block.graph.operations]
+    return (
+        len(codes) - codes.count(CONST),
+        len(block.reads),
+        len(block.graph.outputs),
+        fixed or id(block),
+    )
 
 
 def _signature(block: Block, arrays: Collection[str]) -> Signature:

@@ -124,14 +124,21 @@ class PassedPoint:
         return ca.logic_and(self.anchor.slides, beyond)
 
 
-def fitted(p: Program, points: Sequence[PassedPoint], single: SX) -> SX:
-    """Return the change of y of a body; `single` is 1 where numbers are float32; inside a block."""
-    weak, damping = where(single, WEAK_SINGLE, WEAK), where(single, DAMPING_SINGLE, DAMPING)
-    furthest = FURTHEST * reduce(ca.fmax, (ca.mmax(ca.fabs(point.f)) for point in points))
-    furthest = p.let("furthest", furthest)
-    matrix, right = SX(6, 6), SX(6, 1)
-    for point in points:
-        g, z, f = point.map, point.z, point.f
+@dataclass(frozen=True)
+class Fit:
+    """Normal equations of the change of y of a body, as variables."""
+
+    matrix: SX
+    """Upper triangle as a column (21)."""
+    right: SX
+    """(6,)"""
+    furthest: SX
+    """Distance of a multiplier from its impulse, at most [N s]."""
+
+    def add(self, p: Program, point: PassedPoint, single: SX) -> None:
+        """Add a contact; `single` is 1 where numbers are float32; inside a block."""
+        weak = where(single, WEAK_SINGLE, WEAK)
+        g, z, f, furthest = point.map, point.z, point.f, self.furthest
         excess = z - f
         size = ca.sqrt(ca.fmax(ca.dot(excess, excess), 1e-30))
         wanted = f + ca.fmin(1, furthest / size) * excess - point.anchor.a
@@ -141,9 +148,21 @@ def fitted(p: Program, points: Sequence[PassedPoint], single: SX) -> SX:
         back = ca.fmax(-furthest - point.anchor.a[2], 0)
         pull = ca.vertcat(where(held, wanted[:2], 0), across * where(pressed, wanted[2], back))
         weights = where(point.row.active, ca.vertcat(along, along, across), 0)
-        matrix = matrix + ca.triu(g.T @ ca.diag(weights) @ g)
-        right = right + g.T @ where(point.row.active, pull, 0)
-    matrix = p.let("fit", matrix)
-    diagonal = ca.diag(damping * ca.diag(matrix) + 1e-30)
-    found = factor(ca.densify(ca.triu2symm(matrix + diagonal)))
-    return found.solve(p.let("fit", ca.densify(right)))
+        own = ca.triu(ca.densify(g.T @ ca.diag(weights) @ g)).nz[:]
+        changed = [k for k in range(own.numel()) if not own[k].is_zero()]
+        p.assign(self.matrix[changed], self.matrix[changed] + own[changed])
+        p.assign(self.right, self.right + g.T @ where(point.row.active, pull, 0))
+
+    def solved(self, single: SX) -> SX:
+        """Return the change of y."""
+        damping = where(single, DAMPING_SINGLE, DAMPING)
+        matrix = SX(ca.Sparsity.upper(6), self.matrix)
+        diagonal = ca.diag(damping * ca.diag(matrix) + 1e-30)
+        return factor(ca.densify(ca.triu2symm(matrix + diagonal))).solve(self.right)
+
+
+def new_fit(p: Program, impulses: Sequence[SX]) -> Fit:
+    """Return a fit without contacts, given their impulses; inside a block."""
+    furthest = FURTHEST * reduce(ca.fmax, (ca.mmax(ca.fabs(f)) for f in impulses))
+    matrix, right = p.variable("fit", zeros(21)), p.variable("fit", zeros(6))
+    return Fit(matrix, right, p.let("furthest", furthest))

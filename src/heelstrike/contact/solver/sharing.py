@@ -21,8 +21,10 @@ import casadi as ca
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.anchors import WEAK, WEAK_SINGLE
 from heelstrike.contact.solver.state import Body, Point, Tree
+from heelstrike.contact.solver.sums import fewer, total
 from heelstrike.ir.guard import guarded
 from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
 from heelstrike.spatial.vector import zeros
 
 SHARE, SHARE_SINGLE = 1e-9, 1e-5
@@ -47,12 +49,15 @@ def share_out(
     with guarded(p, "shares", rests):
         for body in bodies:
             with guarded(p, "weights", body.active):
-                weights = []
-                for point in body.points:
-                    with p.block("weights", limb=body.limb, member=point.number):
-                        weights.append(p.let("weights", _weights(point, weak)))
-                with p.block("weights", limb=body.limb, member=body.number):
-                    matrix = p.let("weights", reduce(lambda a, b: a + b, weights))
+                limb, number = body.limb, body.number
+                weights = [
+                    call(p, "weights", _weights, p, x, weak, limb=limb, member=x.number)
+                    for x in body.points
+                ]
+                columns = [column for (column,) in fewer(p, weights, limb, number)]
+                with p.block("weights", limb=limb, member=number):
+                    upper = p.let("weights", total(columns))
+                    matrix = ca.densify(ca.triu2symm(SX(ca.Sparsity.upper(6), upper)))
                     tree.set_stiffness(body.number, matrix)
                     tree.set_force(body.number, matrix @ body.y)
         tree.factor_stiffness(diagonal, share)
@@ -63,13 +68,14 @@ def share_out(
     return where(rests, 0, news)
 
 
-def _weights(point: Point, weak: SX) -> SX:
-    """Return the weights of a contact as a matrix of its body."""
+def _weights(p: Program, point: Point, weak: SX) -> tuple[SX]:
+    """Return the weights of a contact as a matrix of its body: its upper triangle as a column."""
     row, g = point.row, point.map
     if row.compliance is not None:
-        return SX(ca.DM.zeros(6, 6))
+        return (zeros(21),)
     loaded = point.f[2] > 0
     held = ca.logic_and(loaded, ca.logic_not(point.anchor.slides))
     along, across = where(held, 1, weak), where(loaded, 1, weak)
     weights = where(row.active, ca.vertcat(along, along, across), 0)
-    return g.T @ ca.diag(weights) @ g
+    matrix = ca.densify(g.T @ ca.diag(weights) @ g)
+    return (p.let("weights", ca.triu(matrix).nz[:]),)

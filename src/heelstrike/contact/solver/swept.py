@@ -32,7 +32,7 @@ from functools import reduce
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
-from heelstrike.contact.solver.anchors import first_anchor, fitted
+from heelstrike.contact.solver.anchors import Fit, first_anchor, new_fit
 from heelstrike.contact.solver.criteria import Accuracy
 from heelstrike.contact.solver.line import LINE, fits, narrowed, new_line
 from heelstrike.contact.solver.passes import Measured, Passes, Scales, together
@@ -40,6 +40,7 @@ from heelstrike.contact.solver.residual import worst_missed
 from heelstrike.contact.solver.rows import JointRow, Row
 from heelstrike.contact.solver.sharing import share_out
 from heelstrike.contact.solver.state import Body, Judged, Limbs, Point, Solved, Tree, TriedJoint
+from heelstrike.contact.solver.sums import fewer, total
 from heelstrike.ir.guard import guarded
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
@@ -126,7 +127,9 @@ class SweptProblem:
                 call(p, "guess", self._guess, point, coast, now, limb=limb, member=point.number)
                 for point in points
             ]
-            arguments = guesses, body.wrench, body.stiffness, body.scales
+            sums = fewer(p, [guess[:2] for guess in guesses], limb, number)
+            scales = [guess[2] for guess in guesses]
+            arguments = sums, scales, body.wrench, body.stiffness, body.scales
             call(p, "guessed", self._sum_guesses, *arguments, limb=limb, member=number)
         self.bodies.append(body)
         return body
@@ -170,10 +173,15 @@ class SweptProblem:
         return p.let("wrench", wrench), stiffness, p.let("scales", self._scales(point, coast))
 
     def _sum_guesses(
-        self, found: Sequence[tuple[SX, SX, SX]], wrench: SX, stiffness: SX, scales: SX
+        self,
+        found: Sequence[tuple[SX, ...]],
+        sizes: Sequence[SX],
+        wrench: SX,
+        stiffness: SX,
+        scales: SX,
     ) -> None:
         """Assign the sums over a body's contacts; inside a block."""
-        wrenches, stiffnesses, sizes = zip(*found, strict=True)
+        wrenches, stiffnesses = zip(*found, strict=True)
         self.p.assign(wrench, total(wrenches))
         self.p.assign(stiffness, total(stiffnesses))
         self.p.assign(scales, reduce(ca.fmax, sizes))
@@ -337,40 +345,51 @@ class SweptProblem:
         """Find the change of the anchors where the pass ends, and measure what it changed."""
         p, limb, n, twist = self.p, body.limb, body.number, body.trial_twist
         with guarded(p, "pass", ca.logic_and(ends, body.active)):
-            if rigid := [point for point in body.points if point.row.compliance is None]:
-                arguments = rigid, twist, body.dy
-                unfit = call(p, "miss", self._miss, *arguments, limb=limb, member=n)
-                with guarded(p, "fit", unfit):
-                    call(p, "fit", self._fit, *arguments, limb=limb, member=n)
-            measured = [
+            found = [
                 call(p, "pass", self._measure, point, twist, limb=limb, member=point.number)
                 for point in body.points
             ]
-            call(p, "measured", self._measure_body, measured, body.measured, limb=limb, member=n)
+            arguments = found, body.measured, body.dy
+            unfit = call(p, "measured", self._measure_body, *arguments, limb=limb, member=n)
+            rigid = [point for point in body.points if point.row.compliance is None]
+            if rigid:
+                with guarded(p, "fit", unfit):
+                    self._fit(body, rigid)
 
-    def _miss(self, points: Sequence[Point], twist: SX, dy: SX) -> SX:
-        """Return whether anchors must be fitted; assign no change yet; inside a block."""
-        miss = reduce(ca.fmax, (point.passed(twist).miss for point in points))
-        least = 0 if self.thorough else FIT * self.passes.scales.settled
-        self.p.assign(dy, zeros(6))
-        return self.p.let("unfit", miss >= least)
+    def _measure(self, point: Point, twist: SX) -> tuple[SX, SX]:
+        """Return `Measured` of a contact as a column, and what its anchor misses; inside a block.
 
-    def _fit(self, points: Sequence[Point], twist: SX, dy: SX) -> None:
-        """Assign the change of y; inside a block."""
-        passed = [point.passed(twist) for point in points]
-        self.p.assign(dy, fitted(self.p, passed, self.single))
-
-    def _measure(self, point: Point, twist: SX) -> SX:
-        """Return `Measured` of a contact as a column; inside a block."""
+        A contact with a compliance of its own misses nothing.
+        """
         p, end = self.p, point.passed(twist)
         measured = p.let("measured", self.passes.measured(end, point.own))
         p.assign(point.next_slides, end.slides)
         p.assign(point.slipping, Measured.of_column(measured).slipping)
-        return measured
+        miss = end.miss if point.row.compliance is None else SX(-1)
+        return measured, p.let("miss", miss)
 
-    def _measure_body(self, measured: Sequence[SX], whole: SX) -> None:
-        """Assign `Measured` of a body; inside a block."""
+    def _measure_body(self, found: Sequence[tuple[SX, SX]], whole: SX, dy: SX) -> SX:
+        """Assign `Measured` of a body, return whether anchors must be fitted; inside a block."""
+        measured, misses = zip(*found, strict=True)
         self.p.assign(whole, together(measured))
+        self.p.assign(dy, zeros(6))
+        least = 0 if self.thorough else FIT * self.passes.scales.settled
+        return self.p.let("unfit", reduce(ca.fmax, misses) >= least)
+
+    def _fit(self, body: Body, points: Sequence[Point]) -> None:
+        """Assign the change of y of a body whose anchors are fitted."""
+        p, limb, n, twist = self.p, body.limb, body.number, body.trial_twist
+        fit = call(p, "new fit", new_fit, p, [x.trial for x in points], limb=limb, member=n)
+        for point in points:
+            arguments = fit, point, twist
+            call(p, "fit", self._fit_point, *arguments, limb=limb, member=point.number)
+        call(p, "fitted", self._solve_fit, fit, body.dy, limb=limb, member=n)
+
+    def _fit_point(self, fit: Fit, point: Point, twist: SX) -> None:
+        fit.add(self.p, point.passed(twist), self.single)
+
+    def _solve_fit(self, fit: Fit, dy: SX) -> None:
+        self.p.assign(dy, fit.solved(self.single))
 
     def _try_joint(self, limb: str, i: int) -> TriedJoint:
         """Evaluate a joint at the trial."""
@@ -477,8 +496,9 @@ class SweptProblem:
                     )
                     for point in body.points
                 ]
+                sums = fewer(p, found, limb, n)
                 with p.block("stiffness of body", limb=limb, member=n):
-                    wrenches, stiffnesses = zip(*found, strict=True)
+                    wrenches, stiffnesses = zip(*sums, strict=True)
                     wrench, stiffness = total(wrenches), p.let("k", total(stiffnesses))
                     lack = p.let("lack", body.trial_lack + (wrench - body.trial_wrench))
                     differs = ca.mmax(ca.fabs(stiffness - body.stiffness)) != 0
@@ -553,11 +573,6 @@ class SweptProblem:
         fields = ca.vertcat(*(where(body.active, body.y, 0) for body in self.bodies))
         ended = rounds, unfinished, residual
         return Solved(impulses, slides, self.a, *ended, fields, self.unshared)
-
-
-def total(parts: Sequence[SX]) -> SX:
-    """Return the sum."""
-    return reduce(lambda a, b: a + b, parts)
 
 
 def _joined(columns: Sequence[SX], largest: int) -> SX:

@@ -1,0 +1,23 @@
+"""Pause of Python's garbage collector while code is made.
+
+Tracing and its passes make a million small objects and hardly any cycles among them; looking for
+cycles takes a sixth of their time.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Collect no garbage in a `with` statement, or in a function that this decorates."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
