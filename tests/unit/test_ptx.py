@@ -108,7 +108,7 @@ def test_the_rounds_of_a_servo_go_over_warps():
     _, leg, root, turns, joints = work
     assert leg[0] < 10 < 100 < leg[2] < leg[1]
     assert root[0] < 10 < 100 < min(root[1:])  # after the rounds, the base in flight
-    assert turns[0] > 0 == turns[1] == turns[2]
+    assert turns[0] > 0 == turns[1]  # turned again after the rounds, in flight
     assert min(joints) > 10
     assert plan.members == [1, 20, 20]
     assert plan.loops
@@ -126,7 +126,7 @@ def test_coupled_laws_go_over_warps(law):
     plan = schedule(traced)
     assert plan is not None
     assert plan.sizes == [2, 2]  # legs are packed, and arms
-    assert plan.members == [1, 20, 20, 26, 8]
+    assert plan.members == [1, 20, 8, 20, 26]
     assert [part.loop.name for part, _, _ in loops(plan.parts)] == ["swept"]
     check_carried(plan)
     check_order(traced.step, plan)
@@ -167,7 +167,8 @@ def check_order(step, plan):
     codes = [part for item in step for part in flatten(item) if isinstance(part, Code)]
     written = {place for place, _, _ in done}
     assert all(place in written for code in codes for place in code.writes)
-    assert plan.values == max(plan.slots.values()) + 1 + plan.warps
+    assert plan.address_slot == max(plan.slots.values()) + 1 + plan.warps
+    assert plan.ports <= 16 * (plan.values - plan.address_slot)
     check_slots(plan)
 
 

@@ -16,7 +16,9 @@ from heelstrike.ir.block import BlockTag
 from heelstrike.ir.code import Advance, Code, Place, TracedProgram, next_of
 
 MIN_MEMBERS = 12
-"""Members of a strided group, at least; fewer are left to their limbs."""
+"""Members of a strided group, at least; fewer are left to their limbs, unless"""
+FEW_MEMBERS, MUCH_WORK = 8, 500
+"""there are at least so many, and each has so many operations in all."""
 MIN_SIZE = 20
 """Operations of a member from which on two members of one limb suffice: one warp would have to
 compute them all."""
@@ -113,7 +115,14 @@ def strided_groups(codes: Sequence[Code]) -> list[list[Unit]]:
         for alike, unit in _packed(own):
             members = tuple(code.tag.member for code in alike)
             made.setdefault(members, []).append(unit)
-    return list(made.values())
+    worth = (_worthwhile(units) for units in made.values())
+    return [units for units in worth if units]
+
+
+def _worthwhile(units: Sequence[Unit]) -> list[Unit]:
+    """Return those units of the same members whose work all warps should share."""
+    much = len(units[0].codes) >= FEW_MEMBERS and sum(unit.size for unit in units) >= MUCH_WORK
+    return [unit for unit in units if much or len(unit.codes) >= _least_members(unit.codes)]
 
 
 def _packed(codes: Sequence[Code]) -> Iterator[tuple[list[Code], Unit]]:
@@ -123,10 +132,15 @@ def _packed(codes: Sequence[Code]) -> Iterator[tuple[list[Code], Unit]]:
         own = [code for code in left if _can_be_packed(left[0], code)]
         taken = {id(code) for code in own}
         left = [code for code in left if id(code) not in taken]
-        of_one_limb = len({code.limb for code in own}) == 1 and own[0].limb
-        least = 2 if of_one_limb and own[0].size >= MIN_SIZE else MIN_MEMBERS
+        least = min(FEW_MEMBERS, _least_members(own))
         if len(own) >= least and (unit := pack_unit(own)) is not None and _can_be_strided(unit):
             yield own, unit
+
+
+def _least_members(codes: Sequence[Code]) -> int:
+    """Return how many blocks of one kind are shared, whatever else their members do."""
+    of_one_limb = len({code.limb for code in codes}) == 1 and codes[0].limb
+    return 2 if of_one_limb and codes[0].size >= MIN_SIZE else MIN_MEMBERS
 
 
 def _can_be_packed(a: Code, b: Code) -> bool:

@@ -26,7 +26,7 @@ def emit_limb_kernel(program: TracedProgram, plan: Schedule, real: Real, fast: b
     ports = (*program.inputs, *program.tables, *program.memory, *program.outputs)
     names = [port.array for port in ports]
     outputs = {port.array for port in program.outputs}
-    pointers = {name: f"%port{k}" for k, name in enumerate(names)}
+    pointers = {name: str(k) if plan.ports else f"%port{k}" for k, name in enumerate(names)}
     flags = "fast " if fast else ""
     tables = [MemberTables(k, real) for k in range(len(plan.sizes) + len(plan.members))]
     intrinsics: set[str] = set()
@@ -38,7 +38,7 @@ def emit_limb_kernel(program: TracedProgram, plan: Schedule, real: Real, fast: b
         intrinsics |= lanes.intrinsics
         bodies += lanes.lines
     before = _inputs(plan, pointers, tables, real)
-    head = _head(program.name, names, outputs, plan, real, before)
+    head = _head(program.name, len(names) - len(outputs), plan, real, before)
     tail = [
         "step.end:",
         "  %s.next = add i64 %s, 1",
@@ -63,7 +63,17 @@ def _step(program: TracedProgram, emitter: WarpGroupEmitter, outputs: set[str]) 
     if emitter.is_host and program.record:
         lines.append("  br i1 %hit, label %recording, label %recorded")
         emitter.begin("recording")
-        emitter.ports = pointers | {name: f"{pointers[name]}.now" for name in outputs}
+        numbers = [k for k, name in enumerate(pointers) if name in outputs]
+        for k in numbers:
+            lines += [
+                *_address(k),
+                f"  %g{k} = getelementptr i64, ptr %records, i64 {k}",
+                f"  %h{k} = load i64, ptr %g{k}",
+                f"  %k{k} = mul i64 %record, %h{k}",
+                f"  %l{k} = add i64 %f{k}, %k{k}",
+                *_pointer(k, f"%l{k}"),
+            ]
+        emitter.ports = pointers | {list(pointers)[k]: f"%port{k}" for k in numbers}
         emitter.hosted(emitter.root, partial(_record, program))
         emitter.ports = pointers
         lines.append("  br label %recorded")
@@ -95,7 +105,7 @@ def _inputs(
     emitter.label = "entry"
     for group, own in enumerate(plan.inputs):
         if own:
-            emitter.hosted(group, partial(_copy, own))
+            emitter.hosted(group, partial(_copy, own), (), len(own))
     return [*lanes.lines, BARRIER], emitter.label
 
 
@@ -105,23 +115,23 @@ def _copy(inputs: list[Places], member: MemberEmitter) -> None:
 
 
 def _head(
-    name: str,
-    ports: list[str],
-    outputs: set[str],
-    plan: Schedule,
-    real: Real,
-    before: tuple[list[str], str],
+    name: str, ports: int, plan: Schedule, real: Real, before: tuple[list[str], str]
 ) -> list[str]:
     """Return shared memory, this thread's pointers, the work before the steps, and their loop."""
     lines = _thread_indices(name, plan, real)
     for group, own in enumerate(plan.private):
         if own:
             count = plan.rows(group) * plan.width(group)
-            lines.append(f"  %local{group} = alloca [{count} x {real.name}], align 16")
+            lines += [
+                f"  %local{group}.all = alloca [{count} x {real.name}], align 16",
+                f"  %local{group} = getelementptr {real.name}, ptr %local{group}.all, i64 %zero",
+            ]
     for group, values in enumerate(plan.cells):
         if values:
             lines += _cells(group, len(values), real)
-    lines += _pointers(len(ports))
+    for k in range(ports):
+        lines += [*_address(k), *(_entry(k) if plan.ports else _pointer(k, f"%f{k}"))]
+    lines.append(BARRIER)
     firsts = [sum(plan.sizes[:group]) for group in range(len(plan.sizes))]
     for group, first in enumerate(firsts):
         lines += [
@@ -141,12 +151,6 @@ def _head(
         "  %rest = srem i64 %at, %every",
         "  %hit = icmp eq i64 %rest, 0",
     ]
-    for k, port in enumerate(ports):
-        if port in outputs:
-            lines += [
-                f"  %k{k} = mul i64 %record, %h{k}",
-                f"  %port{k}.now = getelementptr i8, ptr %port{k}, i64 %k{k}",
-            ]
     targets = " ".join(
         f"i32 {first + k}, label %group{group}"
         for group, first in enumerate(firsts)
@@ -181,6 +185,8 @@ def _thread_indices(name: str, plan: Schedule, real: Real) -> list[str]:
         f"  %slice.first = mul i32 %slice, {plan.values * WARP}",
         "  %slice.lane = add i32 %slice.first, %lane32",
         f"  %shared.lane = getelementptr {real.name}, ptr addrspace(3) @shared, i32 %slice.lane",
+        f"  %table.first = add i32 %slice.first, {plan.address_slot * WARP}",
+        f"  %addresses = getelementptr {real.name}, ptr addrspace(3) @shared, i32 %table.first",
         f"  %slices = udiv i32 %ntid, {WARP * plan.warps}",
         "  %tile.first = mul i32 %ctaid, %slices",
         "  %tile32 = add i32 %tile.first, %slice",
@@ -204,21 +210,30 @@ def _cells(group: int, count: int, real: Real) -> list[str]:
     ]
 
 
-def _pointers(count: int) -> list[str]:
-    """Return the address of this lane's values in each port, and the distance of records."""
-    lines = []
-    for k in range(count):
-        lines += [
-            f"  %a{k} = getelementptr ptr, ptr %ports, i64 {k}",
-            f"  %b{k} = load ptr, ptr %a{k}",
-            f"  %c{k} = getelementptr i64, ptr %strides, i64 {k}",
-            f"  %d{k} = load i64, ptr %c{k}",
-            f"  %e{k} = mul i64 %tile, %d{k}",
-            f"  %f{k} = add i64 %e{k}, %lane.bytes",
-            f"  %i{k} = getelementptr i8, ptr %b{k}, i64 %f{k}",
-            f"  %j{k} = addrspacecast ptr %i{k} to ptr addrspace(1)",  # not shared, not local
-            f"  %port{k} = addrspacecast ptr addrspace(1) %j{k} to ptr",
-            f"  %g{k} = getelementptr i64, ptr %records, i64 {k}",
-            f"  %h{k} = load i64, ptr %g{k}",
-        ]
-    return lines
+def _address(k: int) -> list[str]:
+    """Return the address of this slice's values in port k, as the integer %fk."""
+    return [
+        f"  %a{k} = getelementptr i64, ptr %ports, i64 {k}",
+        f"  %b{k} = load i64, ptr %a{k}",
+        f"  %c{k} = getelementptr i64, ptr %strides, i64 {k}",
+        f"  %d{k} = load i64, ptr %c{k}",
+        f"  %e{k} = mul i64 %tile, %d{k}",
+        f"  %f{k} = add i64 %b{k}, %e{k}",
+    ]
+
+
+def _entry(k: int) -> list[str]:
+    """Write the address of port k to shared memory."""
+    return [
+        f"  %s{k} = getelementptr i64, ptr addrspace(3) %addresses, i32 {k}",
+        f"  store i64 %f{k}, ptr addrspace(3) %s{k}, align 8",
+    ]
+
+
+def _pointer(k: int, address: str) -> list[str]:
+    """Return the pointer to this lane's values of port k, %portk."""
+    return [
+        f"  %i{k} = add i64 {address}, %lane.bytes",
+        f"  %j{k} = inttoptr i64 %i{k} to ptr addrspace(1)",  # not shared, not local
+        f"  %port{k} = addrspacecast ptr addrspace(1) %j{k} to ptr",
+    ]

@@ -85,7 +85,13 @@ class MemberEmitter:
     """Emits blocks for a member of a group."""
 
     def __init__(
-        self, lanes: MemberLanes, plan: Schedule, ports: dict[str, str], group: int, label: str
+        self,
+        lanes: MemberLanes,
+        plan: Schedule,
+        ports: dict[str, str],
+        group: int,
+        label: str,
+        row: int | None = None,
     ) -> None:
         self.lanes = lanes
         self.plan = plan
@@ -95,6 +101,9 @@ class MemberEmitter:
         """Number of members."""
         self.label = label
         """Label of the LLVM basic block that is being written."""
+        self.row = row
+        """How many members of a strided group this warp has before this one; None if it is known
+        only when the code runs."""
         self.here: dict[Places, str] = {}
         """Values in registers."""
         self.bases: dict[tuple[object, ...], str] = {}
@@ -209,7 +218,9 @@ class MemberEmitter:
         line, real = self.lanes.line, self.lanes.real.name
         key = ("local",)
         if key not in self.bases:
-            row = line(f"udiv i64 {self.lanes.number}, {self.plan.warps}")
+            row = str(self.row)
+            if self.row is None:
+                row = line(f"udiv i64 {self.lanes.number}, {self.plan.warps}")
             start = line(f"mul i64 {row}, {self.plan.width(self.group)}")
             self.bases[key] = line(f"getelementptr {real}, ptr %local{self.group}, i64 {start}")
         where = self.plan.private[self.group][places]
@@ -220,8 +231,25 @@ class MemberEmitter:
 
     def _address(self, places: Places) -> str:
         """Return the address of an element of a port."""
-        base = self.ports[str(places[0].array)]
+        base = self._port(str(places[0].array))
         return self._at("ptr", base, [place.index for place in places])
+
+    def ports_known(self) -> dict[tuple[object, ...], str]:
+        """Return the pointers to ports that were loaded, which other members may use."""
+        return {key: pointer for key, pointer in self.bases.items() if key[0] == "port"}
+
+    def _port(self, name: str) -> str:
+        """Return the pointer to this lane's values of a port."""
+        line, key, port = self.lanes.line, ("port", name), self.ports[name]
+        if port.startswith("%"):
+            return port
+        if key not in self.bases:
+            where = line(f"getelementptr i64, ptr addrspace(3) %addresses, i32 {port}")
+            address = line(f"load i64, ptr addrspace(3) {where}, align 8")
+            own = line(f"add i64 {address}, %lane.bytes")
+            own = line(f"inttoptr i64 {own} to ptr addrspace(1)")
+            self.bases[key] = line(f"addrspacecast ptr addrspace(1) {own} to ptr")
+        return self.bases[key]
 
     def _at(self, kind: str, base: str, indices: Sequence[int]) -> str:
         """Return the address of the member's own of these elements.

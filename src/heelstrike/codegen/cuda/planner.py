@@ -47,10 +47,15 @@ FEW_ROUNDS = 10
 MIN_GUARDED = 40
 """Operations under a guard, at least; fewer are done for every world, whether it needs them or not:
 a branch costs as much."""
-SHARED = 113 * 1024
-"""Shared memory for 32 worlds [bytes] of which a multiprocessor holds two."""
+MANY_CELLS = 64
+"""Values of a warp group that branches change, from which on registers are scarce: the addresses of
+ports are then in shared memory."""
+SHARED = 113 * 1024 + 512
+"""Shared memory for 32 worlds [bytes] of which a block may have two."""
 MAX_SHARED = 227 * 1024
 """Shared memory of a multiprocessor [bytes], from Hopper on."""
+LONG_LIVED = 64
+"""Values of the root block that go to local memory first where shared memory is scarce."""
 HOPPER = 90
 """Number of Hopper's architecture, sm_90."""
 
@@ -75,6 +80,8 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
     for strided, local, limit in (
         (True, Local.NOTHING, SHARED),
         (True, Local.STRIDED, SHARED),
+        (True, Local.STRIDED_AND_LONG_LIVED, SHARED),
+        (True, Local.STRIDED_AND_ROOT, SHARED),
         (False, Local.STRIDED, SHARED),
         (True, Local.STRIDED, most),
         (False, Local.STRIDED_AND_ROOT, SHARED),
@@ -119,6 +126,8 @@ class Local(Enum):
 
     NOTHING = auto()
     STRIDED = auto()
+    STRIDED_AND_LONG_LIVED = auto()
+    """Also those of the root block that take their slots the longest."""
     STRIDED_AND_ROOT = auto()
 
 
@@ -238,11 +247,15 @@ class _Planner:
         Then inputs have no copy in shared memory.
         """
         groups, parts, needed = self.groups, self.parts, dict(self.needed)
+        program = groups.program
+        ports = len(program.inputs) + len(program.tables) + len(program.memory)
         private: list[Private] = [{} for _ in groups.units]
         inputs = groups.inputs
         if local is not Local.NOTHING:
             first = groups.root + (local is Local.STRIDED)
             private = private_values(groups, parts, needed, first)
+            if local is Local.STRIDED_AND_LONG_LIVED:
+                private[groups.root] = _longest_lived(private[groups.root])
             inputs = [[] for _ in groups.units]
         for places in (places for values in private for places in values):
             for place in places:
@@ -266,6 +279,7 @@ class _Planner:
             self.early,
             groups.memory,
             inputs,
+            ports if max(map(len, self.cells)) > MANY_CELLS else 0,
         )
 
     def _parts(self, level: _Level, first: list[Unit]) -> list[Part]:
@@ -353,6 +367,12 @@ class _Planner:
                 once.add(id(unit))
         before = [unit for unit in units if id(unit) in needed | once]
         return [*before, *starts], [unit for unit in units if id(unit) not in once]
+
+
+def _longest_lived(private: Private) -> Private:
+    """Return the values that are needed over most phases."""
+    found = sorted(private.items(), key=lambda item: item[1].first - item[1].last)
+    return dict(found[:LONG_LIVED])
 
 
 def _local_indices(private: Private) -> dict[Places, int]:

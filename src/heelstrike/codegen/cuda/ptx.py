@@ -83,7 +83,8 @@ def make_ptx(
         several = real.bytes == 4 and 2 * shared <= MAX_SHARED  # else one slice, with all registers
         registers = limb_registers(plan.warps, resident_slices(plan.size) if several else 1)
         text += "\n" + gpu_attributes(fast, registers)
-        threads, tiles = WARP * plan.warps, slices_in_step(plan.size, plan.loops) if several else 1
+        threads = WARP * plan.warps
+        tiles = slices_in_step(plan.size, plan.loops, shared) if several else 1
     machine = _target(arch)
     parsed = llvm.parse_assembly(text)
     parsed.triple = "nvptx64-nvidia-cuda"

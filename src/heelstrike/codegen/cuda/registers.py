@@ -12,6 +12,8 @@ SMALL_STEP = 4000
 """Operations of a step that fit three times into a multiprocessor's instruction cache."""
 LARGE_STEP = 9000
 """Operations of a step that hardly fit into a multiprocessor's instruction cache."""
+ALL_SHARED, RESERVED = 228 * 1024, 1024
+"""Shared memory of a multiprocessor [bytes], from Hopper on, and what each block takes of it."""
 
 
 def resident_slices(size: int) -> int:
@@ -22,13 +24,15 @@ def resident_slices(size: int) -> int:
     return 3 if size < SMALL_STEP else 2
 
 
-def slices_in_step(size: int, loops: bool) -> int:
-    """Return how many block slices a block keeps in step.
+def slices_in_step(size: int, loops: bool, shared: int) -> int:
+    """Return how many block slices a block keeps in step; `shared` is the memory of each [bytes].
 
     Where their rounds differ they drift apart, each reading instructions of its own. If those do
-    not all fit into the cache, it is faster to let them wait for one another.
+    not all fit into the cache, it is faster to let them wait for one another. Two blocks of one
+    slice each may also take too much shared memory.
     """
-    return 2 if loops and size > LARGE_STEP else 1
+    too_much = 2 * (shared + RESERVED) > ALL_SHARED
+    return 2 if too_much or (loops and size > LARGE_STEP) else 1
 
 
 def limb_registers(warps: int, slices: int) -> int:

@@ -15,6 +15,9 @@ from heelstrike.codegen.cuda.order import before_each, by_guard, in_order
 from heelstrike.codegen.cuda.units import Places, Unit
 from heelstrike.ir.code import Advance, Place, Repeat
 
+ADDRESSES = 16
+"""Addresses in a slot, the values of 32 worlds in shared memory."""
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -69,6 +72,8 @@ class Schedule:
     """For each group, memory and its next values."""
     inputs: list[list[Places]]
     """For each group, inputs of which a launch keeps a copy in shared memory."""
+    ports: int
+    """Number of ports whose addresses are in shared memory; 0 if they are in registers."""
 
     @property
     def warps(self) -> int:
@@ -106,9 +111,14 @@ class Schedule:
         return max(self.slots.values(), default=-1) + 1
 
     @property
+    def address_slot(self) -> int:
+        """First of the slots that hold the addresses of ports, 16 in each or more."""
+        return self.finite_slot + self.warps
+
+    @property
     def values(self) -> int:
         """Number of values of a world in shared memory."""
-        return self.finite_slot + self.warps
+        return self.address_slot + -(-self.ports // ADDRESSES)
 
 
 def segments(parts: Sequence[Part]) -> Iterator[Segment]:

@@ -10,7 +10,7 @@ only the member itself reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
@@ -19,6 +19,8 @@ from heelstrike.codegen.cuda.units import Places, Unit
 from heelstrike.ir.code import CLOCK, FAILED, Commit, Place
 
 BARRIER = "  call void @llvm.nvvm.barrier0()"
+MAX_UNROLLED = 200
+"""Operations of a warp's members of a strided group, at most, that are not in a loop."""
 
 
 class WarpGroupEmitter(MemberEmitter):
@@ -91,41 +93,138 @@ class WarpGroupEmitter(MemberEmitter):
             self.units(row[self.group])
             for group in range(self.root, len(row)):
                 if units := row[group]:
-                    self.hosted(group, partial(self.hosted_units, units))
+                    reads, size = self.read_ahead(group, units), sum(unit.size for unit in units)
+                    self.hosted(group, partial(self.hosted_units, units), reads, size)
             self.lanes.lines.append(BARRIER)
             self.forget()
 
-    def hosted(self, group: int, work: Callable[[MemberEmitter], None]) -> None:
-        """Emit work of a group without warps: a strided group, or the root block on its host."""
-        b, head, root = self.lanes, f"{self.lanes.prefix}each{len(self.lanes.lines)}", self.root
-        if group == root and not self.is_host:
-            return
-        before = self.label
+    def read_ahead(self, group: int, units: Sequence[Unit]) -> list[Places]:
+        """Return what each member of a strided group reads from global or local memory."""
+        made = {places for unit in units for places in unit.written}
+        read = dict.fromkeys(w for unit in units if not unit.needs for w in unit.read)
+        return [w for w in read if w not in made and self.is_far(group, w)]
+
+    def is_far(self, group: int, places: Places) -> bool:
+        """Return whether each member has a value of its own there, which takes long to load."""
+        far = places[0].array in self.ports or places in self.plan.private[group]
+        return far and places[0] not in self.plan.slots and len(set(places)) > 1
+
+    def hosted(
+        self,
+        group: int,
+        work: Callable[[MemberEmitter], None],
+        reads: Sequence[Places] = (),
+        size: int = 0,
+    ) -> None:
+        """Emit work of a group without warps: a strided group, or the root block on its host.
+
+        `reads` are values that are loaded while the member before is computed; `size` is the
+        number of operations of a member.
+        """
+        if group != self.root:
+            rows = self.plan.rows(group)
+            strided = self.unrolled if rows * size <= MAX_UNROLLED else self.in_turn
+            strided(group, work, reads)
+        elif self.is_host:
+            head = self.new_label("each")
+            goes = self.lanes.line(f"icmp eq i64 {self.lanes.number}, 0")
+            self.branch_to(goes, f"{head}.work", f"{head}.over")
+            self.begin(f"{head}.work")
+            work(self.member(group, "%zero"))
+            self.lanes.lines.append(f"  br label %{head}.over")
+            self.begin(f"{head}.over")
+
+    def unrolled(
+        self, group: int, work: Callable[[MemberEmitter], None], reads: Sequence[Places]
+    ) -> None:
+        """Emit the work on this warp's members of a strided group, one after another.
+
+        All values are loaded first.
+        """
+        b, warps, count = self.lanes, self.plan.warps, self.plan.members[group - self.root]
+        first = self.opaque("%warp")
+        members: list[tuple[MemberEmitter, str | None]] = []
+        for row in range(self.plan.rows(group)):
+            k = b.line(f"add i32 {first}, {row * warps}")
+            sure = (row + 1) * warps <= count
+            own = k if sure else self.at_most(k, count - 1)
+            member = self.member(group, b.line(f"zext i32 {own} to i64"), row)
+            member.bases = members[0][0].ports_known() if members else {}
+            for places in reads:
+                member.load(places)
+            members.append((member, None if sure else b.line(f"icmp slt i32 {k}, {count}")))
+        for member, goes in members:
+            head = self.new_label("each")
+            if goes is not None:
+                self.branch_to(goes, f"{head}.work", f"{head}.over")
+                self.begin(f"{head}.work")
+            member.label = self.label
+            work(member)
+            self.label = member.label
+            if goes is not None:
+                b.lines.append(f"  br label %{head}.over")
+                self.begin(f"{head}.over")
+
+    def in_turn(
+        self, group: int, work: Callable[[MemberEmitter], None], reads: Sequence[Places]
+    ) -> None:
+        """Emit a loop over this warp's members of a strided group.
+
+        A round loads the values of the next member before it works on its own.
+        """
+        b, warps, count = self.lanes, self.plan.warps, self.plan.members[group - self.root]
+        head, before = self.new_label("each"), self.label
+        ahead = self.member(group, self.numbered(self.at_most("%warp", count - 1)))
+        starts = [ahead.load(places) for places in reads]
+        known = ahead.ports_known()
         b.lines.append(f"  br label %{head}")
         self.begin(head)
         first = len(b.lines)
-        if group == root:
-            goes, number, ends = b.line(f"icmp eq i64 {b.number}, 0"), "%zero", []
-            back = f"  br label %{head}.over"
-        else:  # every n-th member, beginning with the warp's number
-            b.lines.append("")
-            goes = b.line(f"icmp slt i32 %{head}.k, {self.plan.members[group - root]}")
-            # opaque, or LLVM keeps a pointer for every place
-            own = b.line(f'call i32 asm "mov.u32 $0, $1;", "=r,r"(i32 %{head}.k)')
-            number = b.line(f"zext i32 {own} to i64")
-            ends = [f"  %{head}.up = add i32 %{head}.k, {self.plan.warps}"]
-            back = f"  br label %{head}, !llvm.loop !0"
-        b.lines.append(f"  br i1 {goes}, label %{head}.work, label %{head}.over")
+        b.lines += [""] * (1 + len(reads))
+        goes = b.line(f"icmp slt i32 %{head}.k, {count}")
+        self.branch_to(goes, f"{head}.work", f"{head}.over")
         self.begin(f"{head}.work")
+        b.lines.append(f"  %{head}.up = add i32 %{head}.k, {warps}")
+        ahead = self.member(group, self.numbered(self.at_most(f"%{head}.up", count - 1)))
+        ahead.bases = dict(known)
+        nexts = [ahead.load(places) for places in reads]
+        member = self.member(group, self.numbered(f"%{head}.k"))
+        member.here = {places: f"%{head}.a{k}" for k, places in enumerate(reads)}
+        member.bases = dict(known)
+        work(member)
+        b.lines.append(f"  br label %{head}, !llvm.loop !0")
+        ends = f"%{member.label} ]"
+        b.lines[first] = f"  %{head}.k = phi i32 [ %warp, %{before} ], [ %{head}.up, {ends}"
+        for k, (start, following) in enumerate(zip(starts, nexts, strict=True)):
+            pair = f"[ {start}, %{before} ], [ {following}, {ends}"
+            b.lines[first + 1 + k] = f"  %{head}.a{k} = phi {b.values} {pair}"
+        self.begin(f"{head}.over")
+
+    def member(self, group: int, number: str, row: int | None = None) -> MemberEmitter:
+        """Return an emitter for a member of a group without warps."""
+        b = self.lanes
         lanes = MemberLanes(b.real, b.flags, b.prefix, self.tables[group], number, b.lines)
         lanes.intrinsics = b.intrinsics
-        member = MemberEmitter(lanes, self.plan, self.ports, group, self.label)
-        work(member)
-        b.lines += [*ends, back]
-        if group != root:
-            again = f"[ %{head}.up, %{member.label} ]"
-            b.lines[first] = f"  %{head}.k = phi i32 [ %warp, %{before} ], {again}"
-        self.begin(f"{head}.over")
+        return MemberEmitter(lanes, self.plan, self.ports, group, self.label, row)
+
+    def new_label(self, name: str) -> str:
+        return f"{self.lanes.prefix}{name}{len(self.lanes.lines)}"
+
+    def branch_to(self, goes: str, one: str, other: str) -> None:
+        self.lanes.lines.append(f"  br i1 {goes}, label %{one}, label %{other}")
+
+    def opaque(self, number: str) -> str:
+        """Return a number that LLVM does not know; else it keeps a pointer for every place."""
+        return self.lanes.line(f'call i32 asm "mov.u32 $0, $1;", "=r,r"(i32 {number})')
+
+    def numbered(self, number: str) -> str:
+        """Return the number of a member, opaque and as wide as an address."""
+        return self.lanes.line(f"zext i32 {self.opaque(number)} to i64")
+
+    def at_most(self, number: str, last: int) -> str:
+        """Return the smaller of a number and the last one."""
+        over = self.lanes.line(f"icmp sgt i32 {number}, {last}")
+        return self.lanes.line(f"select i1 {over}, i32 {last}, i32 {number}")
 
     def hosted_units(self, units: list[Unit], member: MemberEmitter) -> None:
         """Emit a member's blocks of a phase, and take next values that can be taken early."""
@@ -158,7 +257,7 @@ class WarpGroupEmitter(MemberEmitter):
         for group, pairs in enumerate(part.carried):
             late = [pair for pair in pairs if pair[1] not in self.plan.early]
             if late and group >= self.root:
-                self.hosted(group, partial(self.take, late, over))
+                self.hosted(group, partial(self.take, late, over), (), len(late))
         self.store(b.select(ends, b.const(1.0), zero), self.all(end.done[0]))
         b.lines.append(BARRIER)
         return goes_on
@@ -186,13 +285,18 @@ class WarpGroupEmitter(MemberEmitter):
         slots = [first + k for k in range(self.size)]
         self.to_shared(total, slots)
         for group in self.hosted_memory():
-            self.hosted(group, partial(self.add_finite, slots))
+            self.hosted(group, partial(self.add_finite, slots), *self.following(group))
         clock = self.load(self.all(Place(CLOCK, 0)))
         return failed, clock
 
     def hosted_memory(self) -> list[int]:
         """Return the groups without warps that have memory."""
         return [k for k, own in enumerate(self.plan.memory) if own and k >= self.root]
+
+    def following(self, group: int) -> tuple[list[Places], int]:
+        """Return the next values of a strided group's memory, and their number."""
+        found = [following for _, following in self.plan.memory[group]]
+        return [w for w in found if self.is_far(group, w)], len(found)
 
     def add_finite(self, slots: list[int], member: MemberEmitter) -> None:
         """Check whether a member's next values are finite, too."""
@@ -221,7 +325,7 @@ class WarpGroupEmitter(MemberEmitter):
         for places, value in values:
             self.store(value, places)
         for group in self.hosted_memory():
-            self.hosted(group, self.take_memory)
+            self.hosted(group, self.take_memory, *self.following(group))
         b.lines.append(f"  br label %{kept}.over")
         self.begin(f"{kept}.over")
 
