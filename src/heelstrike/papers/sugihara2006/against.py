@@ -16,7 +16,6 @@ from heelstrike.papers.sugihara2006.stand import (
     DT,
     LAMBDAS,
     LEFT,
-    POINTS,
     READINGS,
     Stance,
     stances,
@@ -103,8 +102,10 @@ def _listed(values: list[float]) -> str:
     return short[0] if len(set(short)) == 1 else ", ".join(short)
 
 
-def draw_force(ax: Axes, stance: Stance, vertices: list[int]) -> None:
-    """Normal forces of vertices of the left sole in time."""
+def draw_force(
+    ax: Axes, stance: Stance, vertices: list[int], words: str = READINGS["both"]
+) -> None:
+    """Normal forces of vertices of the left sole in time; `words` name the floor."""
     from heelstrike.view import plot
 
     force = stance.left
@@ -118,8 +119,8 @@ def draw_force(ax: Axes, stance: Stance, vertices: list[int]) -> None:
             label=label,
             linewidth=0.7,
         )
-    ax.axhline(MASS * G / POINTS, color=plot.GREY, linewidth=0.8)
-    title = r"$\lambda$ = " + f"{stance.value:g}, membrane presses on"
+    ax.axhline(MASS * G / len(stance.whole.points), color=plot.GREY, linewidth=0.8)
+    title = r"$\lambda$ = " + f"{stance.value:g}, {words}"
     plot.label(ax, title, "time [s]", "normal force of a vertex [N]")
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 import heelstrike as hs
 from heelstrike.papers.report import Result, Row, near, shown
+from heelstrike.papers.sugihara2006.against import draw_force
 from heelstrike.papers.sugihara2006.stand import (
     EXCESS,
     LAMBDAS,
@@ -28,6 +29,7 @@ from heelstrike.papers.sugihara2006.stand import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 OUTLINES = {4: (2, 2), 8: (3, 3), 10: (3, 4), 12: (4, 4)}
@@ -146,29 +148,45 @@ def _smoothness(name: str, made: tuple[Stance, ...]) -> list[Row]:
 
 
 def _draw(limits: dict[int, float]) -> Figure:
+    """Forces of a vertex as in fig 7, and the limits."""
     from heelstrike.view import plot
 
-    figure, (left, right) = plot.figure(1, 2, size=(10.4, 4.0))
+    figure, axes = plot.figure(2, 3, size=(13.0, 6.4))
+    by = {stance.value: stance for stance in stances(CHOSEN)}
+    vertex = int(np.abs(np.diff(by[LAMBDAS[0]].left, axis=0)).sum(axis=0).argmax())
+    for ax, value in zip((axes[0], axes[1], axes[3], axes[4]), LAMBDAS, strict=True):
+        draw_force(ax, by[value], [vertex], f"{CHOSEN} vertices a sole")
+    _draw_heights(axes[2])
+    _draw_limits(axes[5], limits)
+    return figure
+
+
+def _draw_heights(ax: Axes) -> None:
+    from heelstrike.view import plot
+
     for k, count in enumerate(OUTLINES):
         made = stances(count)
         height = np.array([one.height for one in made]) / made[1].height
-        shown_at = height > 0
-        values = np.array(TRIED)[shown_at]
-        left.plot(values, height[shown_at], label=f"{count} a sole", **plot.line(k))
-    left.axvline(EXCESS, color=plot.GREY, linewidth=0.8)
-    left.axhline(UPRIGHT, color=plot.GREY, linewidth=0.8)
-    left.set(ylim=(0, 1.05))
-    plot.label(left, "Height at the end", r"$\lambda$ [1/kg$^2$]", "over that at lambda 0.1")
+        upright = height > 0
+        ax.plot(np.array(TRIED)[upright], height[upright], label=f"{count} a sole", **plot.line(k))
+    ax.axvline(EXCESS, color=plot.GREY, linewidth=0.8)
+    ax.axhline(UPRIGHT, color=plot.GREY, linewidth=0.8)
+    ax.set(ylim=(0, 1.05))
+    plot.label(ax, "Height at the end", r"$\lambda$ [1/kg$^2$]", r"over that at $\lambda$ = 0.1")
+
+
+def _draw_limits(ax: Axes, limits: dict[int, float]) -> None:
+    from heelstrike.view import plot
+
     x = np.array([stiffness(count) for count in limits])
-    right.plot(x, list(limits.values()), "o", color=plot.COLOURS[0], label="from which it falls")
+    ax.plot(x, list(limits.values()), "o", color=plot.COLOURS[0], label="from which it falls")
     grid = np.linspace(0, x.max(), 2)
-    right.plot(
+    ax.plot(
         grid,
         limits[CHOSEN] / stiffness(CHOSEN) * grid,
         color=plot.INK,
         linewidth=0.8,
         label=f"in proportion, from {CHOSEN}",
     )
-    right.axhline(EXCESS, color=plot.GREY, linewidth=0.8)
-    plot.label(right, "Limit by the outline", r"$(\sum x^2)^2$", r"$\lambda$ [1/kg$^2$]")
-    return figure
+    ax.axhline(EXCESS, color=plot.GREY, linewidth=0.8)
+    plot.label(ax, "Limit by the outline", r"$(\sum x^2)^2$", r"$\lambda$ [1/kg$^2$]")
