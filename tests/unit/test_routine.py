@@ -152,6 +152,24 @@ def test_tables_are_looked_up_in_each_call():
     assert found["values"].ravel().tolist() == [1.0, 13.0]
 
 
+def weighed(p: hs.Program, weights: dict[str, ca.SX], x: ca.SX) -> ca.SX:
+    return p.let("sum", weights["square"] * x * x + weights["line"] * x)
+
+
+def test_mappings_are_arguments():
+    """Values of a mapping are arguments, its keys belong to the form."""
+    p = hs.Program("mappings")
+    x = p.input("x", 4)
+    pairs = [{"square": x[0], "line": x[1]}, {"square": x[1], "line": x[0]}]
+    values = [call(p, "sum", weighed, p, pair, x[2]) for pair in pairs]
+    values.append(call(p, "sum", weighed, p, {"line": x[0], "square": x[1]}, x[3]))
+    assert len(p.routines) == 2
+    with p.block("out"):
+        p.output("values", ca.vertcat(*values))
+    found = hs.compile_program(p)(x=[2.0, 3.0, 5.0, 7.0])
+    assert found["values"].ravel().tolist() == [65.0, 85.0, 161.0]
+
+
 def unlet(x: ca.SX) -> ca.SX:
     return x + 1
 

@@ -6,7 +6,7 @@ Laws that cannot work on symbols, or return something else than they declare, ar
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -47,15 +47,15 @@ TARGET_SIZES = {
 """Number of components of each field of a target."""
 
 
-@dataclass(frozen=True)
 class TracedLaw:
-    """Equation of a law over symbols."""
+    """Equation of a law over symbols of its own: to a routine's arguments, one constant."""
 
-    name: str
-    inputs: SX
-    """Fields of the state (Contact or PointState), then the parameters, in one column."""
-    outputs: Mapping[str, SX]
-    """Results by name, the next memory among them."""
+    def __init__(self, name: str, inputs: SX, outputs: Mapping[str, SX]) -> None:
+        self.name = name
+        self.inputs = inputs
+        """Fields of the state (Contact or PointState), then the parameters, in one column."""
+        self.outputs = outputs
+        """Results by name, the next memory among them."""
 
     @cached_property
     def column(self) -> SX:

@@ -1,13 +1,13 @@
 """Arguments and results of routines (routine.py): matrices, and trees of them.
 
-A tree is a dataclass, tuple or list. The form of an argument is all that decides which code is
-traced: types, shapes, operations, which symbols are the same, and which are variables. Numbers that
-tracing would fold (0, 1, -1) and numbers in expressions belong to it.
+A tree is a dataclass, tuple, list or mapping. The form of an argument is all that decides which
+code is traced: types, shapes, operations, which symbols are the same, and which are variables.
+Numbers that tracing would fold (0, 1, -1) and numbers in expressions belong to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -50,6 +50,8 @@ class Parts:
             return self._add_matrix(value)
         if isinstance(value, tuple | list):
             return (type(value), *map(self.add, value))
+        if isinstance(value, Mapping):
+            return (type(value), *((key, self.add(part)) for key, part in value.items()))
         if is_dataclass(value) and not isinstance(value, type):
             return self._add_dataclass(value)
         if isinstance(value, np.ndarray):
@@ -160,6 +162,8 @@ def mapped(value: Any, matrix: Callable[[SX], SX], own: Callable[[Any], Any]) ->
         return matrix(value)
     if isinstance(value, tuple | list):
         return type(value)([mapped(part, matrix, own) for part in value])
+    if isinstance(value, Mapping):
+        return {key: mapped(part, matrix, own) for key, part in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
         parts = {}
         for f in fields(value):

@@ -8,10 +8,10 @@ adds a copy of that block, which reads and writes values of its own; nothing is 
 Contact points and joints do the same work, and tracing it again and again would take most of the
 time of compiling.
 
-Arguments and results are numbers, matrices of expressions, and dataclasses, tuples and lists of
-these; results are symbols and constants. The function may use `let`, `variable` and `assign`. It
-may be a method of an object: what it reads there must be the same in all calls. A function that
-looks up a table is traced in each call.
+Arguments and results are numbers, matrices of expressions, and dataclasses, tuples, lists and
+mappings of these; results are symbols and constants. The function may use `let`, `variable` and
+`assign`. It may be a method of an object: what it reads there must be the same in all calls. A
+function that looks up a table is traced in each call.
 """
 
 from __future__ import annotations
