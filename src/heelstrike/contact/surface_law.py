@@ -43,6 +43,7 @@ class PointState:
         memory: memory that the law returned in the last step, a column; zero in the first step of
             a contact.
         loaded: 1 where the coupled impulse of the last step pushed the point.
+        fall: gravity along the normal, into the surface [m/s^2].
     """
 
     depth: SX
@@ -53,6 +54,7 @@ class PointState:
     gravity: SX
     memory: SX
     loaded: SX | float = 0.0
+    fall: SX | float = 0.0
 
     def let(self, p: Program) -> PointState:
         """Return the same state as symbols of a program; inside a block."""
@@ -78,6 +80,24 @@ class PointState:
     def impact(self) -> SX:
         """1 where the point approaches faster than IMPACT_SPEED gravity dt."""
         return self.depth_rate > IMPACT_SPEED * self.gravity * self.dt
+
+    @property
+    def since_entry(self) -> SX:
+        """Time since a point that hits the surface entered it, at most dt; else 0 [s]."""
+        hits = ca.logic_and(self.impact, ca.logic_not(SX(self.loaded)))
+        time = ca.fmin(ca.fmax(self.depth, 0) / ca.if_else(hits, self.depth_rate, 1), self.dt)
+        return ca.if_else(hits, time, 0)
+
+    def timed_rebound(self, restitution: SX | float) -> SX:
+        """Return the outward velocity after a rebound at the instant of entry [m/s].
+
+        Velocities belong to the middle between two steps: the point fell until it entered, and has
+        risen against gravity since.
+        """
+        since, half = self.since_entry, 0.5 * self.dt
+        hit = restitution * (self.depth_rate + (half - since) * self.fall)
+        slowed = ca.fmax(hit - (half + since) * self.fall, 0)
+        return ca.if_else(since > 0, slowed, restitution * ca.fmax(self.depth_rate, 0))
 
 
 @dataclass(frozen=True)
@@ -230,6 +250,11 @@ class SurfaceLaw:
     @property
     def accelerates(self) -> bool:
         """True if the targets follow from an acceleration, which the integrator rk4 accepts."""
+        return False
+
+    @property
+    def timed(self) -> bool:
+        """True if impacts act at the instant at which points enter."""
         return False
 
     @property

@@ -29,6 +29,7 @@ SIZES = {
     "dt": 1,
     "gravity": 1,
     "loaded": 1,
+    "fall": 1,
     "normal_force": 1,
 }
 """Number of components of each input of a law, its memory not counted."""

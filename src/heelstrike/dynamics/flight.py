@@ -50,6 +50,8 @@ class Flight:
     """1 where contacts hold a base, by its joint; a base that is not here is never held."""
     pushes: Mapping[int, ForceVector] = field(default_factory=dict)
     """Other forces on robots that are not held, about the origin of their base."""
+    late: Mapping[int, SX] = field(default_factory=dict)
+    """Time by which impacts were before the step [s], by the first joint of a tree."""
 
 
 def lone_bodies(robot: Robot) -> list[int]:

@@ -24,7 +24,7 @@ from heelstrike.dynamics.flight import (
     step_body,
     step_robot,
 )
-from heelstrike.dynamics.tree import limbs
+from heelstrike.dynamics.tree import limbs, supports
 from heelstrike.ir.guard import guarded
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Joint, Robot
@@ -57,7 +57,8 @@ def euler(p: Program, robot: Robot, q: SX, v: SX, a: SX, dt: SX, flight: Flight 
         with p.block("integrate", limb=limb.name):
             for i in limb.joints:
                 joint = robot.joints[i]
-                new = _euler(joint, q, v, a, dt, flight is not None)
+                late = None if flight is None else flight.late.get(supports(robot, i)[0])
+                new = _euler(joint, q, v, a, dt, flight is not None, late)
                 if flight is not None and i in lone:
                     new = _unless_held(flight, i, new, step_body(robot, i, flight, q, v, a, dt))
                 keep = p.variable if i in floating else p.let
@@ -107,33 +108,40 @@ def rk4(
         return p.let("q", normalized(robot, q + dt * sum_q)), p.let("v", v + dt * sum_v)
 
 
-def _euler(joint: Joint, q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
+def _euler(
+    joint: Joint, q: SX, v: SX, a: SX, dt: SX, symplectic: bool, late: SX | None
+) -> tuple[SX, SX]:
+    """Return coordinates and velocities of a joint after a step.
+
+    The velocity was the new one for a time `late` before the step already.
+    """
     own_q, own_v = joints.coordinates(joint, q), joints.velocities(joint, v)
     own_a = joints.velocities(joint, a)
+    ahead = SX(0) if not symplectic else dt if late is None else dt + late
     if joint.kind in ("free", "planar"):
         step = _free_step if joint.kind == "free" else _planar_step
-        return step(own_q, own_v, own_a, dt, symplectic)
-    next_v = own_v + dt * own_a
-    return advance(joint, own_q, next_v if symplectic else own_v, dt), next_v
+        return step(own_q, own_v, own_a, dt, ahead)
+    return advance(joint, own_q, own_v + ahead * own_a, dt), own_v + dt * own_a
 
 
-def _free_step(q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
-    spin = v[3:6] + dt * a[3:6]
-    linear = v[0:3] + dt * add_cross(a[0:3], v[3:6], v[0:3])  # new velocity in the old axes
-    turn = quaternion_exp((spin if symplectic else v[3:6]) * dt)
-    position = q[0:3] + dt * (from_quaternion(q[3:7]).apply(linear if symplectic else v[0:3]))
+def _free_step(q: SX, v: SX, a: SX, dt: SX, ahead: SX) -> tuple[SX, SX]:
+    """Return coordinates and velocities; the position moves at the velocity of time `ahead`."""
+    change = add_cross(a[0:3], v[3:6], v[0:3])  # of the linear velocity, in the old axes
+    turn = quaternion_exp((v[3:6] + ahead * a[3:6]) * dt)
+    position = q[0:3] + dt * (from_quaternion(q[3:7]).apply(v[0:3] + ahead * change))
     quaternion = unit(quaternion_product(q[3:7], turn))
-    return ca.vertcat(position, quaternion), ca.vertcat(from_quaternion(turn).undo(linear), spin)
+    linear = from_quaternion(turn).undo(v[0:3] + dt * change)
+    return ca.vertcat(position, quaternion), ca.vertcat(linear, v[3:6] + dt * a[3:6])
 
 
-def _planar_step(q: SX, v: SX, a: SX, dt: SX, symplectic: bool) -> tuple[SX, SX]:
+def _planar_step(q: SX, v: SX, a: SX, dt: SX, ahead: SX) -> tuple[SX, SX]:
     """Step a planar joint, as `_free_step` does a free one."""
-    spin = v[2] + dt * a[2]
-    linear = v[0:2] + dt * (a[0:2] + v[2] * ca.vertcat(-v[1], v[0]))  # new, in the old axes
-    turn = dt * (spin if symplectic else v[2])
-    place = q[0:2] + dt * _rotated(q[2], q[3], linear if symplectic else v[0:2])
+    change = a[0:2] + v[2] * ca.vertcat(-v[1], v[0])
+    turn = dt * (v[2] + ahead * a[2])
+    place = q[0:2] + dt * _rotated(q[2], q[3], v[0:2] + ahead * change)
     c, s = ca.cos(turn), ca.sin(turn)
-    return ca.vertcat(place, _turned(q[2:4], turn)), ca.vertcat(_rotated(c, -s, linear), spin)
+    linear = _rotated(c, -s, v[0:2] + dt * change)
+    return ca.vertcat(place, _turned(q[2:4], turn)), ca.vertcat(linear, v[2] + dt * a[2])
 
 
 def _rotated(cos: SX, sin: SX, x: SX) -> SX:

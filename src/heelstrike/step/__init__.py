@@ -4,6 +4,7 @@
     2     detect.py             detect contacts: depth, normal and levers of each pair
     3     contact_velocity.py   contact velocities, normals, slip
     4     elastic.py            explicit elastic forces
+          impact_time.py            impacts at the instant at which points entered
     5-7   coupled.py            coupled problem: rows of the contacts, and their forces
     8     acceleration.py       acceleration, under the torques of
           torque.py                 torque limits, as an active set where nothing is swept

@@ -39,7 +39,10 @@ def elastic_force(
     )
     pull = ca.sqrt(ca.dot(gravity, gravity))
     loaded = 0.0 if pair.last is None else pair.last > 0
-    point = PointState(found.depth, velocity.depth_rate, slip, along, pair.dt, pull, own, loaded)
+    fall = -ca.dot(found.axes[2, :].T, gravity)
+    point = PointState(
+        found.depth, velocity.depth_rate, slip, along, pair.dt, pull, own, loaded, fall
+    )
     force = law.force(point)
     return PairState(
         position=p.let("position", found.position),

@@ -16,6 +16,7 @@ from heelstrike.dynamics.flight import Flight, bodies_of, floating_robots, lone_
 from heelstrike.dynamics.integrate import euler, rk4
 from heelstrike.spatial.motion import ForceVector, force_at
 from heelstrike.spatial.vector import SX, zeros
+from heelstrike.step.impact_time import late_times
 from heelstrike.step.state import IMPULSE_MEMORY, Evaluation, PairState, StepInputs
 
 STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
@@ -66,7 +67,7 @@ def _flight(found: Evaluation) -> Flight:
                 total = _pushed(found, root, bodies)
                 own = p.let("pushed", total.linear), p.let("pushed", total.angular)
                 pushes[root] = ForceVector(*own)
-    return Flight(state.kinematics, state.gravity, held, pushes)
+    return Flight(state.kinematics, state.gravity, held, pushes, late_times(state, pairs))
 
 
 def _coupled_normals(found: Evaluation) -> dict[int, SX]:

@@ -22,6 +22,7 @@ from heelstrike.step.account import account, powers
 from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import detect
 from heelstrike.step.elastic import add_load, elastic_force, loads_of, total_forces
+from heelstrike.step.impact_time import add_lasting
 from heelstrike.step.integrate import integrate
 from heelstrike.step.kinematics import kinematics
 from heelstrike.step.outputs import add_outputs
@@ -85,7 +86,7 @@ def explicit_contacts(state: StepState) -> Contacts:
         pairs.append(found)
         for side, load in zip(found.sides, own, strict=True):
             add_load(loads, side.body, load)
-    return total_forces(state, pairs, loads)
+    return total_forces(state, add_lasting(state, pairs, loads), loads)
 
 
 def contact(p: Program, pair: PairInputs) -> tuple[PairState, list[tuple[Load, Load]]]:

@@ -52,6 +52,8 @@ class Rigid(SurfaceLaw):
         smoothing: compliance of a solver pass, relative to the contact's own [-]; at least 1e-2 is
             used in float32. Results do not depend on it.
         correction: outward speed per depth, to push points out [1/s].
+        time_of_impact: impacts act at the instant at which points enter, instead of at the end of
+            that step; rule="consistent".
         lam: weight of impulses in (33) [1/kg^2]; rule="paper".
         epsilon: speed up to which a point rests [m/s]; rule="paper".
         bias: "keep" or "drop" the term that (19) drops; "rule": as the rule does.
@@ -69,6 +71,9 @@ class Rigid(SurfaceLaw):
         1e-3, "1", "compliance of a solver pass, relative to the contact's own"
     )
     correction: float = parameter(0.0, "1/s", "outward speed per depth, to push points out")
+    time_of_impact: bool = static(
+        False, meaning="impacts act when points enter, not at the end of that step"
+    )
 
     lam: float = parameter(0.1, "1/kg^2", 'weight of impulses in (33); rule="paper"')
     epsilon: float = parameter(5e-3, "m/s", 'speed up to which a point rests; rule="paper"')
@@ -92,6 +97,7 @@ class Rigid(SurfaceLaw):
             epsilon=(0, 1e3),
         )
         check_choice(self, rule=("consistent", "paper"), bias=("rule", "keep", "drop"))
+        check_choice(self, time_of_impact=(False,) if self.rule == "paper" else (False, True))
         check_choice(self, forces=("b", "b-hat") if self.rule == "paper" else ("b",))
 
     @property
@@ -101,12 +107,18 @@ class Rigid(SurfaceLaw):
             return CouplingRule("sugihara2006", bias, self.forces)
         return CouplingRule("consistent", "keep" if self.bias == "rule" else self.bias)
 
+    @property
+    def timed(self) -> bool:
+        return self.time_of_impact
+
     def target(self, state: PointState) -> ContactTarget:
         return self._literal(state) if self.rule == "paper" else self._consistent(state)
 
     def _consistent(self, state: PointState) -> ContactTarget:
-        approach = ca.fmax(state.depth_rate, 0)
-        out = self.restitution * approach + self.correction * ca.fmax(state.depth, 0)  # (29)
+        rebound = self.restitution * ca.fmax(state.depth_rate, 0)
+        if self.time_of_impact:
+            rebound = state.timed_rebound(self.restitution)
+        out = rebound + self.correction * ca.fmax(state.depth, 0)  # (29)
         firm = ca.fmin(self.smoothing, SMOOTHING)
         return ContactTarget(
             velocity=out,

@@ -19,7 +19,7 @@ from heelstrike.contact.law import SX
 from heelstrike.contact.laws.coulomb import Coulomb, check_coulomb
 from heelstrike.contact.surface_law import ContactTarget, CouplingRule, PointState, SurfaceLaw
 from heelstrike.errors import ParameterError
-from heelstrike.parameters import MEANING, check_numbers, is_number, parameter
+from heelstrike.parameters import MEANING, check_numbers, is_number, parameter, static
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class Signorini(SurfaceLaw):
     Args:
         friction: dry friction with one coefficient, hs.Coulomb(mu, mu).
         restitution: rebound speed over impact speed, e [-].
+        time_of_impact: impacts act at the instant at which points enter, instead of at the end of
+            that step.
 
     Examples:
         >>> exact = hs.Signorini(friction=hs.Coulomb(0.5, 0.5))
@@ -47,6 +49,9 @@ class Signorini(SurfaceLaw):
         metadata={MEANING: "hs.Coulomb(mu, mu): one coefficient"},
     )
     restitution: float = parameter(0.0, "1", "rebound speed over impact speed")
+    time_of_impact: bool = static(
+        False, meaning="impacts act when points enter, not at the end of that step"
+    )
 
     sources: ClassVar[tuple[str, ...]] = ("LeLidec2024",)
     coupling: ClassVar[CouplingRule] = CouplingRule("exact")
@@ -64,9 +69,16 @@ class Signorini(SurfaceLaw):
             )
         check_numbers(self, restitution=(0, 1))
 
+    @property
+    def timed(self) -> bool:
+        return self.time_of_impact
+
     def target(self, state: PointState) -> ContactTarget:
+        rebound = self.restitution * ca.fmax(state.depth_rate, 0)
+        if self.time_of_impact:
+            rebound = state.timed_rebound(self.restitution)
         return ContactTarget(
-            velocity=self.restitution * ca.fmax(state.depth_rate, 0),
+            velocity=rebound,
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,
             impact=SX(0),
