@@ -1,4 +1,4 @@
-"""Boxes 4 and 9 of [Sugihara2006], Fig. 4: impacts at the instant at which points entered.
+"""Box 4 of [Sugihara2006], Fig. 4: impacts at the instant at which points entered.
 
 A point that hits a surface is found inside at the start of a step, a time s after it entered
 (`PointState.since_entry`). Velocities of the symplectic step belong to the middle between two
