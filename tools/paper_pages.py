@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heelstrike.papers import NAMES, paper
-from heelstrike.papers.document import document, in_words
+from heelstrike.papers.document import document, failures, in_words, tally
 from heelstrike.papers.making import Task, make
 from heelstrike.papers.report import FAULT, Row, Status, written
 from heelstrike.view.pages.markdown import plain, write_markdown
@@ -143,13 +143,12 @@ def _short(told: Mapping[str, Paper]) -> str:
     """The counts in one sentence, for README.md."""
     rows = [row for items in told.values() for one in items.values() for row in one.rows]
     said = [row for row in rows if row.theirs is not None]
-    count = {status: sum(row.status is status for row in rows) for status in Status}
-    faults = sum(row.fault for row in said if row.status is Status.reproduced)
+    count = tally(rows)
     return (
         f"Of {len(said)} printed numbers and statements of the four papers "
-        f"{count[Status.reproduced]} are reproduced ({faults} of them failures of a law that the "
-        f"paper reports). Of what the papers leave unsaid, {count[Status.agrees]} numbers agree "
-        f"with closed forms and {count[Status.meets]} meet criteria of ours "
+        f"{count[Status.reproduced]} are reproduced ({failures(said)} of them failures of a law "
+        f"that the paper reports). Of what the papers leave unsaid, {count[Status.agrees]} numbers "
+        f"agree with closed forms and {count[Status.meets]} meet criteria of ours "
         "([report](docs/report.md))."
     )
 
@@ -199,7 +198,7 @@ KINDS: dict[str, Callable[[Mapping[str, Paper]], str]] = {
 
 
 def _by_status(rows: Sequence[Row]) -> tuple[str, ...]:
-    return tuple(str(sum(row.status is status for row in rows)) for status in Status)
+    return tuple(str(count) for count in tally(rows).values())
 
 
 def _table(columns: Sequence[str], lines: Sequence[Sequence[str]], words: int) -> str:

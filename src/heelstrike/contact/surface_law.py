@@ -88,16 +88,19 @@ class PointState:
         time = ca.fmin(ca.fmax(self.depth, 0) / ca.if_else(hits, self.depth_rate, 1), self.dt)
         return ca.if_else(hits, time, 0)
 
-    def timed_rebound(self, restitution: SX | float) -> SX:
-        """Return the outward velocity after a rebound at the instant of entry [m/s].
+    def rebound(self, restitution: SX | float, timed: bool) -> SX:
+        """Return the outward velocity after a rebound, `timed`: at the instant of entry [m/s].
 
-        Velocities belong to the middle between two steps: the point fell until it entered, and has
-        risen against gravity since.
+        Velocities belong to the middle between two steps: a point that is timed fell until it
+        entered, and has risen against gravity since.
         """
+        plain = restitution * ca.fmax(self.depth_rate, 0)
+        if not timed:
+            return plain
         since, half = self.since_entry, 0.5 * self.dt
         hit = restitution * (self.depth_rate + (half - since) * self.fall)
         slowed = ca.fmax(hit - (half + since) * self.fall, 0)
-        return ca.if_else(since > 0, slowed, restitution * ca.fmax(self.depth_rate, 0))
+        return ca.if_else(since > 0, slowed, plain)
 
 
 @dataclass(frozen=True)

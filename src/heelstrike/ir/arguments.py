@@ -150,7 +150,7 @@ def with_symbols(value: Any, parts: Parts, symbols: dict[Place, SX], numbers: SX
 
 
 class LabelNumber:
-    """What stands for a label while a routine is traced."""
+    """Place holder of a label while a routine is traced."""
 
     def __init__(self, number: int) -> None:
         self.number = number

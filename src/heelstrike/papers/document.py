@@ -52,17 +52,25 @@ def counts(made: Sequence[Made]) -> tuple[str, ...]:
 def in_words(rows: Sequence[Row]) -> str:
     """Return the counts as sentences: first of what the paper says, then of what it does not."""
     told = [row for row in rows if row.theirs is not None]
-    kept = {status: sum(row.status is status for row in told) for status in Status}
-    ours = {status: sum(row.status is status for row in rows) - kept[status] for status in Status}
-    faults = sum(row.fault for row in told if row.status is Status.reproduced)
+    kept, ours = tally(told), tally([row for row in rows if row.theirs is None])
     return (
         f"Of {len(rows)} rows {len(told)} have a printed number or a statement beside them: "
-        f"{kept[Status.reproduced]} reproduce it ({faults} of these show a failure of a law, as "
-        f"the paper reports), {kept[Status.differs]} differ, {kept[Status.unknown]} cannot be "
-        f"known. Of the other {len(rows) - len(told)} rows the paper says nothing: "
+        f"{kept[Status.reproduced]} reproduce it ({failures(told)} of these show a failure of a "
+        f"law, as the paper reports), {kept[Status.differs]} differ, {kept[Status.unknown]} cannot "
+        f"be known. Of the other {len(rows) - len(told)} rows the paper says nothing: "
         f"{ours[Status.agrees]} agree with the closed form, {ours[Status.meets]} meet a criterion "
         f"of ours, {ours[Status.differs]} differ, {ours[Status.unknown]} cannot be known."
     )
+
+
+def tally(rows: Sequence[Row]) -> dict[Status, int]:
+    """Return the number of rows of each status."""
+    return {status: sum(row.status is status for row in rows) for status in Status}
+
+
+def failures(rows: Sequence[Row]) -> int:
+    """Return the number of reproduced rows that show a failure of a law."""
+    return sum(row.fault for row in rows if row.status is Status.reproduced)
 
 
 def _summary(of: dict[str, list[Made]], made: Sequence[Made]) -> Table:

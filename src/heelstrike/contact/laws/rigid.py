@@ -115,9 +115,7 @@ class Rigid(SurfaceLaw):
         return self._literal(state) if self.rule == "paper" else self._consistent(state)
 
     def _consistent(self, state: PointState) -> ContactTarget:
-        rebound = self.restitution * ca.fmax(state.depth_rate, 0)
-        if self.time_of_impact:
-            rebound = state.timed_rebound(self.restitution)
+        rebound = state.rebound(self.restitution, self.time_of_impact)
         out = rebound + self.correction * ca.fmax(state.depth, 0)  # (29)
         firm = ca.fmin(self.smoothing, SMOOTHING)
         return ContactTarget(

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
-import casadi as ca
-
 from heelstrike.contact.law import SX
 from heelstrike.contact.laws.coulomb import Coulomb, check_coulomb
 from heelstrike.contact.surface_law import ContactTarget, CouplingRule, PointState, SurfaceLaw
@@ -74,11 +72,8 @@ class Signorini(SurfaceLaw):
         return self.time_of_impact
 
     def target(self, state: PointState) -> ContactTarget:
-        rebound = self.restitution * ca.fmax(state.depth_rate, 0)
-        if self.time_of_impact:
-            rebound = state.timed_rebound(self.restitution)
         return ContactTarget(
-            velocity=rebound,
+            velocity=state.rebound(self.restitution, self.time_of_impact),
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,
             impact=SX(0),

@@ -124,6 +124,12 @@ class PassedPoint:
         return ca.logic_and(self.anchor.slides, beyond)
 
 
+def weights_of(row: Row, held: SX, pressed: SX, weak: SX) -> SX:
+    """Return the weights of a contact along its axes (3): 1 where it counts, else `weak`."""
+    along, across = where(held, 1, weak), where(pressed, 1, weak)
+    return where(row.active, ca.vertcat(along, along, across), 0)
+
+
 @dataclass(frozen=True)
 class Fit:
     """Normal equations of the change of y of a body, as variables."""
@@ -144,10 +150,9 @@ class Fit:
         wanted = f + ca.fmin(1, furthest / size) * excess - point.anchor.a
         pressed = ca.logic_or(point.loaded, point.approach > 0)
         held = ca.logic_and(point.loaded, ca.logic_not(point.slides))
-        along, across = where(held, 1, weak), where(pressed, 1, weak)
+        across, weights = where(pressed, 1, weak), weights_of(point.row, held, pressed, weak)
         back = ca.fmax(-furthest - point.anchor.a[2], 0)
         pull = ca.vertcat(where(held, wanted[:2], 0), across * where(pressed, wanted[2], back))
-        weights = where(point.row.active, ca.vertcat(along, along, across), 0)
         own = ca.triu(ca.densify(g.T @ ca.diag(weights) @ g)).nz[:]
         changed = [k for k in range(own.numel()) if not own[k].is_zero()]
         p.assign(self.matrix[changed], self.matrix[changed] + own[changed])

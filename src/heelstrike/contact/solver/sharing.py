@@ -8,7 +8,7 @@ twists of one motion z of the joints,
 
 This leaves the effect of the anchors on the joints as it is. It takes one sweep, after the first
 step without a new contact, an impact or a slip since passes changed a field: while contacts come
-and go, fields that are turned over in every step double the rounds.
+and go, fields that are turned over in every step cost many rounds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from functools import reduce
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
-from heelstrike.contact.solver.anchors import WEAK, WEAK_SINGLE
+from heelstrike.contact.solver.anchors import WEAK, WEAK_SINGLE, weights_of
 from heelstrike.contact.solver.state import Body, Point, Tree
 from heelstrike.contact.solver.sums import fewer, total
 from heelstrike.ir.guard import guarded
@@ -75,7 +75,5 @@ def _weights(p: Program, point: Point, weak: SX) -> tuple[SX]:
         return (zeros(21),)
     loaded = point.f[2] > 0
     held = ca.logic_and(loaded, ca.logic_not(point.anchor.slides))
-    along, across = where(held, 1, weak), where(loaded, 1, weak)
-    weights = where(row.active, ca.vertcat(along, along, across), 0)
-    matrix = ca.densify(g.T @ ca.diag(weights) @ g)
+    matrix = ca.densify(g.T @ ca.diag(weights_of(row, held, loaded, weak)) @ g)
     return (p.let("weights", ca.triu(matrix).nz[:]),)

@@ -113,7 +113,7 @@ def _largest(floor: str) -> list[Row]:
 
 
 def _dropped() -> Row:
-    """What K_p would add to the fitted gains."""
+    """Return the row that tells how little K_p adds where gains are fitted."""
     bare = motions.simplified("damping", fitted=True).impulse
     whole = motions.simplified("full", fitted=True).impulse
     added = 100 * float(np.abs(whole / bare - 1).max())
