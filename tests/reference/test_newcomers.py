@@ -49,6 +49,7 @@ def test_a_robot_of_ones_own_stands(name, tmp_path, monkeypatch, capsys):
     assert imread(found["picture"]).std() > 0.05  # something is drawn
 
 
+@pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
 def test_a_robot_that_cannot_stand_does_not_diverge(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = run(capsys, str(example("bolt.urdf")), "--drop", "0.02", "--duration", "0.3")
@@ -90,4 +91,4 @@ def test_a_moment_that_rounding_made_negative_is_no_obstacle():
 
 def test_a_robot_without_shapes_is_told():
     with pytest.warns(hs.HeelstrikeWarning, match="no collision shapes"):
-        robot_on_plane(str(example("simple_humanoid.urdf")))
+        robot_on_plane(str(example("simple_humanoid_classical.urdf")))

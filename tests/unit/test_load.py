@@ -147,8 +147,7 @@ REFUSED = {
         urdf(joint("j", "a", "b", more="<dynamics damping='-1'/>")),
         "negative damping -1",
     ),
-    "urdf: negative radius": (urdf_shape("<sphere radius='-1'/>"), "sizes must be positive"),
-    "urdf: flat box": (urdf_shape("<box size='1 0 1'/>"), "'size' of a box of link 'b'"),
+    "urdf: negative radius": (urdf_shape("<sphere radius='-1'/>"), "sizes must not be negative"),
     "negative radius": (
         mjcf(f"{HINGE}<geom type='sphere' size='-1'/>"),
         "size 0 must be positive in geom",
@@ -326,6 +325,10 @@ WARNED = {
     "urdf: impossible inertia": (
         urdf(inertial=LINK_MASS).replace('ixx="1"', 'ixx="3"', 1),
         "link 'a' has an inertia that no mass can have (1 + 1 < 3 kg m^2)",
+    ),
+    "urdf: flat box": (
+        urdf_shape("<box size='1 0 1'/>"),
+        "1 collision shapes left out, they give no contact points: b (a box of size 0)",
     ),
     "urdf: misspelt": (
         urdf(joint("j", "a", "b", more="<axis xzy='0 1 0'/>")),

@@ -1,7 +1,7 @@
 """Contact points: how many a shape gives, where they are, and which the rule for feet keeps.
 
 Oracles: corners and rims worked out by hand, the stated counts for known robots, and for meshes
-scipy's convex hull of the file's own vertices.
+the vertices that Pinocchio reads.
 """
 
 import os
@@ -14,8 +14,9 @@ import pytest
 
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.robot import Point, Shape, load
+from heelstrike.robot.collision_hull import MAX_CORNERS
 from heelstrike.robot.feet import LEVEL_TOLERANCE
-from heelstrike.robot.outline import MAX_MESH_POINTS, outline, point_radius, spread
+from heelstrike.robot.outline import outline, point_radius
 from heelstrike.robot.placement import placements
 from heelstrike.robot.urdf_shapes import find_mesh
 from tests.models import example_file
@@ -24,9 +25,9 @@ DATA = os.environ.get("HEELSTRIKE_DATA")
 QUARTER_TURN = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])  # z -> x
 
 
-def shape(kind, size, vertices=None) -> Shape:
+def shape(kind, size) -> Shape:
     offset = np.array([1.0, 2.0, 3.0])
-    return Shape("s", 0, kind, QUARTER_TURN, offset, np.array(size, dtype=float), vertices)
+    return Shape("s", 0, kind, QUARTER_TURN, offset, np.array(size, dtype=float))
 
 
 @pytest.mark.parametrize(
@@ -86,24 +87,6 @@ def test_rims_of_a_cylinder():
     assert len(np.unique(points.round(9), axis=0)) == 16
 
 
-def test_spread_keeps_corners_and_covers_the_rest():
-    """64 of 3000 points on a sphere and a cube around it: all corners of the cube, and no gap."""
-    rng = np.random.default_rng(0)
-    ball = rng.normal(size=(3000, 3))
-    ball /= np.linalg.norm(ball, axis=1)[:, None]
-    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    vertices = np.vstack([ball, corners])
-    kept = spread(vertices, MAX_MESH_POINTS)
-    assert len(kept) == MAX_MESH_POINTS
-    assert len(np.unique(kept, axis=0)) == MAX_MESH_POINTS
-    for corner in corners:
-        assert (kept == corner).all(axis=1).any()
-    gap = max(np.linalg.norm(kept - v, axis=1).min() for v in vertices)
-    assert gap < 0.65  # 56 caps on a unit sphere cannot all be nearer than about 0.35
-    few = vertices[:10]
-    assert spread(few, MAX_MESH_POINTS) is few
-
-
 def robot_of(name):
     if not DATA:
         pytest.skip("HEELSTRIKE_DATA is not set: no third-party models")
@@ -122,6 +105,7 @@ def robot_of(name):
         ("sr1.xml", 8, 0.0),
         ("g1.xml", 8, 0.005),
         ("anymal_c.xml", 4, 0.03),
+        ("t1.xml", 8, 0.0),  # not its hands and its head
     ],
 )
 def test_feet_of_known_robots(name, count, size):
@@ -165,12 +149,25 @@ def test_shells_touch_only_where_all_are_asked_for():
     assert min(heights) == pytest.approx(0, abs=1e-9)  # nothing reaches below the soles
 
 
-def test_a_robot_of_shells_alone_stands_on_them(tmp_path):
-    """Shapes without the contact bit of a plain floor are feet if there are no others."""
-    shell = '<geom name="s" type="box" size=".1 .1 .1" contype="2" conaffinity="4"/>'
-    sole = '<geom name="c" type="box" size=".1 .1 .1" contype="4" conaffinity="3"/>'
-    assert {p.name[0] for p in load(written(tmp_path, shell)).points} == {"s"}
-    assert {p.name[0] for p in load(written(tmp_path, shell + sole)).points} == {"c"}
+HANDS = (
+    '<geom type="box" size=".1 .1 .2"/><body name="h" pos=".3 0 0"><joint name="h"/>{mass}<geom '
+    'name="hand" size=".05"/></body><body name="f" pos="{x} 0 -.5"><joint name="f"/>{mass}<geom '
+    'name="foot" type="box" size=".2 .1 .1"/></body>'
+)
+
+
+def test_hands_are_feet_only_if_the_robot_does_not_stand(tmp_path):
+    """Under the trunk the lower box is a foot; far beside it, the robot would fall over."""
+    standing, falling = (load(written(tmp_path, HANDS.format(mass=MASS, x=x))) for x in (0, -2))
+    assert {p.name.split(".")[0] for p in standing.points} == {"foot"}
+    assert {p.name.split(".")[0] for p in falling.points} == {"foot", "hand"}
+
+
+def test_a_foot_may_carry_a_body_without_shapes(tmp_path):
+    """cassie: a foot carries a rod; each of its two capsules gives two points."""
+    robot = robot_of("cassie.xml")
+    assert {robot.bodies[p.body].name for p in robot.points} == {"left-foot", "right-foot"}
+    assert len(robot.points) == 4
 
 
 MASS = '<inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/>'
@@ -296,7 +293,7 @@ def test_meshes_of_a_urdf():
     assert len(meshes) > 20
     for one in meshes:
         points = outline(one)
-        assert 4 <= len(points) <= MAX_MESH_POINTS
+        assert 4 <= len(points) <= MAX_CORNERS
         vertices = np.vstack(theirs[one.body])
         for point in points:
             assert np.linalg.norm(vertices - point, axis=1).min() < 1e-9

@@ -42,6 +42,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
     bodies: list[Body] = []
     points: list[Point] = []
     shapes: list[Shape] = []
+    self_pairs: list[tuple[int, int]] = []
     frames: dict[str, Frame] = {}
     iq = iv = 0
     for key, part in parts.items():
@@ -52,8 +53,15 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
             joints.append(replace(moved, name=f"{key}/{joint.name}"))
         bodies += [replace(b, name=f"{key}/{b.name}") for b in part.bodies]
         points += [replace(p, name=f"{key}/{p.name}", body=p.body + first) for p in part.points]
+        self_pairs += [(i + len(shapes), j + len(shapes)) for i, j in part.self_pairs]
         shapes += [
-            replace(s, name=f"{key}/{s.name}", body=_shifted(s.body, first)) for s in part.shapes
+            replace(
+                s,
+                name=f"{key}/{s.name}",
+                link=f"{key}/{s.link}",
+                body=_shifted(s.body, first),
+            )
+            for s in part.shapes
         ]
         for link, frame in part.frames.items():
             frames[f"{key}/{link}"] = replace(frame, body=_shifted(frame.body, first))
@@ -66,6 +74,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         poses=_poses(list(parts.values())),
         frames=frames,
         shapes=tuple(shapes),
+        self_pairs=tuple(self_pairs),
         gravity=gravities.pop(),
         source=_source(parts),
         **{key: np.concatenate([getattr(p, key) for p in parts.values()]) for key in VECTORS},

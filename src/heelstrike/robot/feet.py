@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import nnls
 
+from heelstrike.robot.collision_hull import reduce_hull
 from heelstrike.robot.outline import outline, point_radius
 from heelstrike.robot.placement import Placement, heights, placements
 from heelstrike.robot.robot import WORLD, Robot, Shape
 
 LEVEL_TOLERANCE = 3e-3
 """Height above the lowest point up to which a point counts as lowest [m]."""
+FOOT_HEIGHT = 0.1
+"""Height of a foot above the lowest end body, as a share of the centre of mass's height [-]."""
+BALANCE = 0.2
+"""Distance of the centre of mass from the feet's points, seen from above, up to which a robot
+stands on them, as a share of its height [-]."""
 
 
 def feet(robot: Robot, shapes: list[Shape], edge_points: int = 0) -> list[tuple[Shape, np.ndarray]]:
@@ -19,20 +26,88 @@ def feet(robot: Robot, shapes: list[Shape], edge_points: int = 0) -> list[tuple[
     for shape in shapes:
         height = _bottom(shape, outline(shape), placed[shape.body])
         bottom[shape.body] = min(height, bottom.get(shape.body, np.inf))
-    ends = {body for body in bottom if not robot.children(body)}
-    alone = {b for b in ends if robot.joints[b].kind == "free" and robot.joints[b].parent == WORLD}
-    standing = _with_level_parents(robot, ends, bottom)
+    alone: set[int] = set()
+    standing: set[int] = set()
+    for tree in _trees(robot):
+        ends = _ends(robot, [body for body in tree if body in bottom])
+        if robot.joints[tree[0]].kind == "free" and len(tree) == 1:
+            alone |= ends
+        elif ends:
+            found = _lowest_ends(robot, shapes, tree, ends, bottom, placed)
+            standing |= _with_level_parents(robot, found, bottom)
     chosen = []
     for shape in shapes:
         if shape.body in alone:
             chosen.append((shape, outline(shape, edge_points)))
         elif shape.body in standing:
-            points = outline(shape, edge_points)
             lowest = bottom[shape.body] + LEVEL_TOLERANCE
-            if _bottom(shape, points, placed[shape.body]) <= lowest:
-                face = _lowest_face(robot, shape, points, placed[shape.body])
-                chosen.append((shape, points[face]))
+            if _bottom(shape, outline(shape), placed[shape.body]) <= lowest:
+                chosen.append((shape, _sole(robot, shape, edge_points, placed[shape.body])))
     return chosen
+
+
+def _sole(robot: Robot, shape: Shape, edge_points: int, placement: Placement) -> np.ndarray:
+    """Return the points of a shape's lowest face in its body's frame, (n, 3) [m]."""
+    if shape.kind == "mesh" and shape.vertices is not None:
+        vertices = shape.vertices @ shape.rotation.T + shape.translation
+        height = heights(vertices, placement)
+        face = vertices[height <= height.min() + LEVEL_TOLERANCE]
+        return face[reduce_hull(face)[0]]
+    points = outline(shape, edge_points)
+    return points[_lowest_face(robot, shape, points, placement)]
+
+
+def _trees(robot: Robot) -> list[list[int]]:
+    """Return the bodies of each tree: a root and everything that it carries."""
+    trees: dict[int, list[int]] = {}
+    root: list[int] = []
+    for body, joint in enumerate(robot.joints):
+        root.append(body if joint.parent == WORLD else root[joint.parent])
+        trees.setdefault(root[body], []).append(body)
+    return list(trees.values())
+
+
+def _ends(robot: Robot, solid: list[int]) -> set[int]:
+    """Return the end bodies: those with shapes that carry no other body with shapes."""
+    ends = set(solid)
+    for body in solid:
+        parent = robot.joints[body].parent
+        while parent != WORLD:
+            ends.discard(parent)
+            parent = robot.joints[parent].parent
+    return ends
+
+
+def _lowest_ends(
+    robot: Robot,
+    shapes: list[Shape],
+    tree: list[int],
+    ends: set[int],
+    bottom: dict[int, float],
+    placed: list[Placement],
+) -> set[int]:
+    """Return the lowest end bodies if the tree stands on them, else all of them."""
+    masses = np.array([robot.bodies[b].mass for b in tree])
+    centres = np.array([placed[b][0] @ robot.bodies[b].com + placed[b][1] for b in tree])
+    centre = masses @ centres / max(masses.sum(), 1e-12)
+    lowest = min(bottom[body] for body in ends)
+    height = centre[2] - lowest
+    feet = {body for body in ends if bottom[body] <= lowest + FOOT_HEIGHT * height}
+    points = []
+    for shape in (shape for shape in shapes if shape.body in feet):
+        R, p = placed[shape.body]
+        points.append((outline(shape) @ R.T + p)[:, :2])
+    stands = height > 0 and _distance(centre[:2], np.vstack(points)) <= BALANCE * height
+    return feet if stands else ends
+
+
+def _distance(place: np.ndarray, points: np.ndarray) -> float:
+    """Return the distance of a place from the convex hull of points (n, k) [m]."""
+    away = (points - place).T
+    scale = np.abs(away).max() or 1.0
+    target = np.append(np.zeros(len(away)), 1.0)
+    weights, _ = nnls(np.vstack([away / scale, np.ones(away.shape[1])]), target)
+    return float(np.linalg.norm(away @ weights) / weights.sum())
 
 
 def _with_level_parents(robot: Robot, ends: set[int], bottom: dict[int, float]) -> set[int]:

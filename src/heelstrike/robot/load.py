@@ -27,6 +27,7 @@ def load(
     points: str | Sequence[PointLike] = "feet",
     package_dirs: Sequence[str | os.PathLike[str]] = (),
     edge_points: int = 0,
+    srdf: str | os.PathLike[str] | None = None,
 ) -> Robot:
     """Load a robot from a bundled name (see `bundled`), or from a URDF or MJCF file.
 
@@ -38,6 +39,8 @@ def load(
             docs/loading.md.
         package_dirs: folders that are searched first for package:// of a URDF.
         edge_points: number of points added to each edge of a box, evenly between its corners.
+        srdf: file with the pairs of a URDF's links that do not collide; none: a file of the URDF's
+            name beside it or in ../srdf, if there is one.
 
     Raises LoadError if the file cannot be used, and warns (HeelstrikeWarning) about everything that
     is not simulated.
@@ -56,9 +59,13 @@ def load(
     file = RobotFile(path)
     root = file.parse()
     if root.tag == "mujoco":
+        if srdf is not None:
+            file.fail("is an MJCF", value=srdf, remedy="an SRDF belongs to a URDF: remove srdf")
         robot = read_mjcf(file, root, base)
     elif root.tag == "robot":
-        robot = read_urdf(file, root, base, [Path(d).expanduser() for d in package_dirs])
+        folders = [Path(d).expanduser() for d in package_dirs]
+        own = None if srdf is None else Path(srdf).expanduser()
+        robot = read_urdf(file, root, base, folders, own)
     else:
         file.fail(
             f"starts with <{root.tag}>",
@@ -70,6 +77,8 @@ def load(
     robot = with_contact_points(robot, points, edge_points)
     named = points if isinstance(points, str) else _listed(robot)
     origin = _source(source, base, package_dirs) | {"points": named, "edge_points": edge_points}
+    if srdf is not None:
+        origin["srdf"] = str(Path(srdf).expanduser().absolute())
     robot = replace(robot, source=origin)
     for message in file.warnings:
         warnings.warn(f"{path.name}: {message}", HeelstrikeWarning, stacklevel=2)
@@ -115,6 +124,7 @@ def reload(source: Mapping[str, Any]) -> Robot:
             points=source.get("points", "feet"),
             package_dirs=source["package_dirs"],
             edge_points=source.get("edge_points", 0),
+            srdf=source.get("srdf"),
         )
 
 

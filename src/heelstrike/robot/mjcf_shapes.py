@@ -6,10 +6,12 @@ import numpy as np
 import pinocchio as pin
 from mujoco import mjtGeom
 
-from heelstrike.robot.mesh import MeshFile, hull
+from heelstrike.robot.collision_hull import CollisionHull, collision_hull, warn_concave
+from heelstrike.robot.mesh import MeshFile
 from heelstrike.robot.mjcf_compile import Compiled
+from heelstrike.robot.mjcf_contacts import meets_ground, paired_geoms, touching_geoms
 from heelstrike.robot.mjcf_model import Carriers, name_of, placement
-from heelstrike.robot.robot import Shape
+from heelstrike.robot.robot import WORLD, Shape
 from heelstrike.robot.xml import RobotFile
 
 KINDS = {
@@ -23,29 +25,39 @@ KINDS = {
 """Our kind of each type of geom, and its number of sizes."""
 FIRST_HIDDEN_GROUP = 3
 """First group of geoms that MuJoCo does not draw by default."""
-FLOOR_BIT = 1
-"""Contact bit of a floor with MuJoCo's defaults (contype 1, conaffinity 1)."""
 NO_COLOUR = (0.5, 0.5, 0.5, 1.0)
 """Colour of geoms that have none."""
 
 
-def read_shapes(file: RobotFile, compiled: Compiled, carriers: Carriers) -> tuple[Shape, ...]:
-    """Return the shapes of all bodies; warn about collision shapes that are missing."""
+Pairs = tuple[tuple[int, int], ...]
+"""Pairs of indices of shapes."""
+
+
+def read_shapes(
+    file: RobotFile, compiled: Compiled, carriers: Carriers
+) -> tuple[tuple[Shape, ...], Pairs]:
+    """Return the shapes of all bodies, and the pairs that may touch; warn about missing ones."""
     model = compiled.model
-    shapes, missing = [], []
+    shapes: list[Shape] = []
+    missing, growths, index = [], [], {}
+    ground = meets_ground(compiled)
+    paired = {geom for pair in paired_geoms(model) for geom in pair}
     for i in range(model.ngeom):
         body = int(model.geom_bodyid[i])
         if body == 0:
             continue
         name = model.geom(i).name or name_of(model, body)
-        bits = int(model.geom_contype[i]) | int(model.geom_conaffinity[i])
-        shape = _shape(compiled, i, bits != 0)
+        collides = bool(model.geom_contype[i] | model.geom_conaffinity[i]) or i in paired
+        shape = _shape(compiled, i, collides)
         carrier, place = carriers[body]
         if isinstance(shape, str):
-            if bits and carrier:
+            if collides and carrier:
                 missing.append(f"{name} ({shape})")
             continue
-        kind, size, vertices, mesh_file, inner = shape
+        kind, size, convex, mesh_file, inner = shape
+        if convex is not None and collides:
+            growths.append((name, convex.growth))
+        index[i] = len(shapes)
         here = place * inner
         colour = _colour(compiled, i)
         hidden = model.geom_group[i] >= FIRST_HIDDEN_GROUP or (colour and colour[3] == 0)
@@ -57,9 +69,12 @@ def read_shapes(file: RobotFile, compiled: Compiled, carriers: Carriers) -> tupl
                 rotation=np.array(here.rotation),
                 translation=np.array(here.translation),
                 size=size,
-                vertices=vertices,
-                collides=bits != 0,
-                meets_floor=bool(bits & FLOOR_BIT),
+                link=name_of(model, body),
+                vertices=None if convex is None else convex.vertices,
+                corners=None if convex is None else convex.corners,
+                hull_error=0.0 if convex is None else convex.error,
+                collides=collides,
+                meets_floor=bool(ground[i]),
                 visible=not hidden,
                 colour=colour,
                 file=mesh_file,
@@ -70,11 +85,29 @@ def read_shapes(file: RobotFile, compiled: Compiled, carriers: Carriers) -> tupl
             f"{len(missing)} collision shapes left out, they give no contact points: "
             + ", ".join(missing)
         )
-    return tuple(shapes)
+    warn_concave(file, growths)
+    _warn_contacts(file, compiled, shapes)
+    touching = [pair for pair in touching_geoms(model) if index.keys() >= set(pair)]
+    return tuple(shapes), tuple((index[i], index[j]) for i, j in touching)
 
 
-Placed = tuple[str, np.ndarray, np.ndarray | None, MeshFile | None, pin.SE3]
-"""(kind, size, corners of a mesh's hull, mesh file, placement on the body)."""
+def _warn_contacts(file: RobotFile, compiled: Compiled, shapes: list[Shape]) -> None:
+    """Warn if no geom touches the ground, and about <pair> elements that are not simulated."""
+    moving = [shape for shape in shapes if shape.body != WORLD]
+    if moving and not any(shape.meets_floor for shape in moving):
+        file.warn(
+            "no geom touches the ground: contype and conaffinity do not match it, and no <pair> "
+            "names it; load the scene file that has the floor, or name shapes by collide=[...]"
+        )
+    own = [
+        pair for pair in paired_geoms(compiled.model) if compiled.model.geom_bodyid[[*pair]].all()
+    ]
+    if own:
+        file.warn(f"self-contact is not simulated yet: {len(own)} <pair> elements are left out")
+
+
+Placed = tuple[str, np.ndarray, CollisionHull | None, MeshFile | None, pin.SE3]
+"""(kind, size, hull of a mesh, mesh file, placement on the body)."""
 
 
 def _shape(compiled: Compiled, i: int, collides: bool) -> Placed | str:
@@ -99,11 +132,12 @@ def _shape(compiled: Compiled, i: int, collides: bool) -> Placed | str:
         rows = slice(model.mesh_vertadr[at], model.mesh_vertadr[at] + model.mesh_vertnum[at])
         moved = placement(model.mesh_quat[at], model.mesh_pos[at])
         vertices = model.mesh_vert[rows] @ moved.rotation.T + moved.translation
-        return name, size, hull(vertices)[0], None, inner
+        faces = slice(model.mesh_faceadr[at], model.mesh_faceadr[at] + model.mesh_facenum[at])
+        return name, size, collision_hull(vertices, model.mesh_face[faces]), None, inner
     if not collides:
         return name, size, None, mesh_file, inner
     try:
-        return name, size, hull(mesh_file.read()[0])[0], mesh_file, inner
+        return name, size, collision_hull(*mesh_file.read()), mesh_file, inner
     except (ValueError, RuntimeError, OSError):
         return f"{mesh_file.path} cannot be read as a mesh"
 

@@ -11,8 +11,6 @@ from heelstrike.robot.robot import Shape
 
 RIM_POINTS = 8
 """Number of points on a rim of a cylinder."""
-MAX_MESH_POINTS = 64
-"""Largest number of points on a mesh."""
 
 
 def outline(shape: Shape, edge_points: int = 0) -> np.ndarray:
@@ -37,7 +35,7 @@ def outline(shape: Shape, edge_points: int = 0) -> np.ndarray:
     elif shape.kind == "ellipsoid":
         local = np.vstack([np.diag(size), -np.diag(size)])
     elif shape.kind == "mesh" and shape.vertices is not None:
-        local = spread(shape.vertices, MAX_MESH_POINTS)
+        local = shape.vertices[shape.corners]
     else:
         raise HeelstrikeError(
             f"shape '{shape.name}' of kind {shape.kind} gives no contact points",
@@ -61,22 +59,3 @@ def _between(corners: np.ndarray, count: int) -> np.ndarray:
 def point_radius(shape: Shape) -> float:
     """Return the radius of the sphere about each of a shape's points [m]."""
     return float(shape.size[0]) if shape.kind in ("sphere", "capsule") else 0.0
-
-
-def spread(vertices: np.ndarray, most: int) -> np.ndarray:
-    """Return at most `most` of the vertices, spread over the hull.
-
-    The extremes in 26 directions come first: the directions point to the corners, edges and faces
-    of a cube, in this order. Then the vertex farthest from those kept is added repeatedly.
-    """
-    if len(vertices) <= most:
-        return vertices
-    grid = np.array([[x, y, z] for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)])
-    directions = sorted((d for d in grid if d.any()), key=lambda d: -np.abs(d).sum())
-    kept = list(dict.fromkeys(int(np.argmax(vertices @ d)) for d in directions))[:most]
-    distance = np.min([np.linalg.norm(vertices - vertices[k], axis=1) for k in kept], axis=0)
-    while len(kept) < most:
-        farthest = int(np.argmax(distance))
-        kept.append(farthest)
-        distance = np.minimum(distance, np.linalg.norm(vertices - vertices[farthest], axis=1))
-    return vertices[sorted(kept)]

@@ -14,6 +14,8 @@ from heelstrike.robot.robot import WORLD, Point, Robot, Shape, first_duplicate
 
 PointLike = Point | tuple[str, Sequence[float]] | tuple[str, Sequence[float], float]
 """A user's point: a Point, or (link, position in the link's frame [m], radius [m])."""
+SAME_PLACE = 1e-9
+"""Distance below which two points are one [m]."""
 CHOICES = "'feet', 'all' or a list of (link, position)"
 
 
@@ -38,13 +40,22 @@ def with_contact_points(
         return replace(robot, points=_listed(robot, points))
     if points not in ("feet", "all"):
         raise ParameterError("points", points, CHOICES)
-    shapes = [shape for shape in robot.shapes if shape.collides and shape.body != WORLD]
+    shapes = [shape for shape in robot.shapes if shape.meets_floor and shape.body != WORLD]
     if points == "feet":
-        plain = [shape for shape in shapes if shape.meets_floor]
-        chosen = feet(robot, plain or shapes, edge_points)
+        chosen = feet(robot, shapes, edge_points)
     else:
-        chosen = [(shape, outline(shape, edge_points)) for shape in shapes]
+        soles = {id(shape): points for shape, points in feet(robot, shapes, edge_points)}
+        outlines = [(shape, outline(shape, edge_points)) for shape in shapes]
+        chosen = [(s, _union(points, soles.get(id(s)))) for s, points in outlines]
     return replace(robot, points=_numbered(chosen))
+
+
+def _union(points: np.ndarray, more: np.ndarray | None) -> np.ndarray:
+    """Return points, and those of others that are not among them: corners of a mesh's sole."""
+    if more is None:
+        return points
+    distance = np.linalg.norm(more[:, None] - points, axis=2).min(axis=1)
+    return np.vstack([points, more[distance > SAME_PLACE]])
 
 
 def _numbered(chosen: Iterable[tuple[Shape, np.ndarray]]) -> tuple[Point, ...]:

@@ -119,12 +119,18 @@ class Shape:
     translation: np.ndarray
     size: np.ndarray
     """[m] box, ellipsoid: half sizes; sphere: radius; capsule, cylinder: radius, half length."""
+    link: str = ""
+    """Name of the link that carries it; several fixed links may make up its body."""
     vertices: np.ndarray | None = None
     """Corners of a mesh's convex hull in the shape's frame, (n, 3) [m]."""
+    corners: np.ndarray | None = None
+    """Indices of the vertices by which a mesh collides: a reduced hull (collision_hull.py)."""
+    hull_error: float = 0.0
+    """Largest distance by which the whole hull exceeds the reduced one [m]."""
     collides: bool = True
     """False for shapes that are only drawn."""
     meets_floor: bool = True
-    """False for shells that do not touch a plain floor: points="feet" leaves them out."""
+    """Whether it touches the ground; a shape that does not may touch other shapes."""
     visible: bool = True
     """False for shapes that are drawn only if their body has no visible one."""
     colour: tuple[float, ...] | None = None
@@ -178,6 +184,8 @@ class Robot:
     """Links and sites by name."""
     shapes: tuple[Shape, ...] = ()
     """Shapes of the bodies, both those that collide and those that are only drawn."""
+    self_pairs: tuple[tuple[int, int], ...] = ()
+    """Pairs of shapes, as indices of `shapes`, that the file lets touch; not simulated yet."""
     gravity: float = 9.81
     """Along -z [m/s^2]."""
     model: pinocchio.Model | None = None

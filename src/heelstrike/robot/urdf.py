@@ -19,6 +19,7 @@ import pinocchio as pin
 from heelstrike.robot.check import inertia_fault, triangle_fault
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.robot.robot import Robot, first_duplicate
+from heelstrike.robot.urdf_contacts import disabled_pairs, find_srdf, touching_shapes
 from heelstrike.robot.urdf_schema import warn_unknown
 from heelstrike.robot.urdf_shapes import shapes_of
 from heelstrike.robot.xml import RobotFile, label
@@ -37,7 +38,13 @@ NO_LIMIT = "1.7e308"
 """Text for an infinite limit (urdfdom does not read inf)."""
 
 
-def read_urdf(file: RobotFile, root: Element, base: str, package_dirs: Sequence[Path]) -> Robot:
+def read_urdf(
+    file: RobotFile,
+    root: Element,
+    base: str,
+    package_dirs: Sequence[Path],
+    srdf: Path | None = None,
+) -> Robot:
     """Return the robot of a parsed URDF, with its shapes and without contact points."""
     links = {link.get("name", ""): link for link in root.findall("link")}
     warn_unknown(file, root)
@@ -56,7 +63,11 @@ def read_urdf(file: RobotFile, root: Element, base: str, package_dirs: Sequence[
         )
     robot = from_pinocchio(model)
     robot = replace(robot, poses={"zero": robot.neutral})
-    return replace(robot, shapes=shapes_of(file, robot, root, package_dirs))
+    shapes = shapes_of(file, robot, root, package_dirs)
+    srdf = srdf or find_srdf(file.path)
+    disabled = set() if srdf is None else disabled_pairs(srdf, set(links))
+    self_pairs = touching_shapes(robot.joints, shapes, disabled)
+    return replace(robot, shapes=shapes, self_pairs=self_pairs)
 
 
 def _root_name(root: Element) -> str:

@@ -9,17 +9,26 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from heelstrike.robot.mesh import MeshFile, hull
+from heelstrike.robot.collision_hull import CollisionHull, collision_hull, warn_concave
+from heelstrike.robot.mesh import MeshFile
 from heelstrike.robot.robot import WORLD, Robot, Shape
 from heelstrike.robot.rotations import euler
 from heelstrike.robot.xml import RobotFile
+
+SIZES = {
+    "box": (("size", 3),),
+    "sphere": (("radius", 1),),
+    "cylinder": (("radius", 1), ("length", 1)),
+    "capsule": (("radius", 1), ("length", 1)),
+}
+"""Attributes that hold the sizes of a geometry, and how many numbers each has."""
 
 
 def shapes_of(
     file: RobotFile, robot: Robot, root: Element, package_dirs: Sequence[Path]
 ) -> tuple[Shape, ...]:
     """Return the shapes of all links; warn about collision shapes that are missing."""
-    shapes, missing = [], []
+    shapes, missing, growths = [], [], []
     links = {link.get("name", ""): link for link in root.findall("link")}
     painted = [e for e in root.iter("material") if e.find("color") is not None]
     colours = {e.get("name", ""): _colour(file, e) for e in painted}
@@ -27,11 +36,14 @@ def shapes_of(
         frame = robot.frames[name]
         for element in (e for e in link if e.tag in ("collision", "visual")):
             collides = element.tag == "collision"
-            kind, size, vertices, mesh_file = _geometry(file, element, name, package_dirs)
-            if kind == "missing" and frame.body != WORLD:
-                missing.append(f"{name} ({vertices})")
-            if kind in ("missing", "skipped"):
+            geometry = _geometry(file, element, name, package_dirs)
+            if isinstance(geometry, str):
+                if collides and frame.body != WORLD:
+                    missing.append(f"{name} ({geometry})")
                 continue
+            kind, size, convex, mesh_file = geometry
+            if convex is not None:
+                growths.append((name, convex.growth))
             R, p = _origin(file, element)
             colour = None
             if (material := element.find("material")) is not None:
@@ -44,8 +56,12 @@ def shapes_of(
                     rotation=frame.rotation @ R,
                     translation=frame.translation + frame.rotation @ p,
                     size=size,
-                    vertices=None if isinstance(vertices, str) else vertices,
+                    link=name,
+                    vertices=None if convex is None else convex.vertices,
+                    corners=None if convex is None else convex.corners,
+                    hull_error=0.0 if convex is None else convex.error,
                     collides=collides,
+                    meets_floor=collides,
                     visible=not collides,
                     colour=colour,
                     file=mesh_file,
@@ -56,6 +72,7 @@ def shapes_of(
             f"{len(missing)} collision shapes left out, they give no contact points: "
             + ", ".join(missing)
         )
+    warn_concave(file, growths)
     return tuple(shapes)
 
 
@@ -68,51 +85,48 @@ def _origin(file: RobotFile, element: Element) -> tuple[np.ndarray, np.ndarray]:
     return euler("XYZ", rpy), file.numbers(origin, "xyz", "0 0 0", 3)
 
 
-Geometry = tuple[str, np.ndarray, np.ndarray | str | None, MeshFile | None]
-"""(kind, size, vertices, mesh file); vertices of kind "missing" or "skipped" are the reason."""
+Geometry = tuple[str, np.ndarray, CollisionHull | None, MeshFile | None]
+"""(kind, size, hull of a mesh, mesh file)."""
 
 
 def _geometry(
     file: RobotFile, element: Element, link: str, package_dirs: Sequence[Path]
-) -> Geometry:
-    """Return the geometry of a <visual> or <collision>."""
+) -> Geometry | str:
+    """Return the geometry of a <visual> or <collision>, or the reason why it has none."""
     geometry = element.find("geometry")
     shape = None if geometry is None else next(iter(geometry), None)
-    none = np.zeros(0)
-    left_out = "skipped" if element.tag == "visual" else "missing"
     if shape is None:
-        return left_out, none, "without a shape", None
-
-    def positive(key: str, count: int = 1) -> np.ndarray:
-        what = f"'{key}' of a {shape.tag} of link '{link}'"
-        values = file.parse_numbers(shape.get(key, ""), what, count)
-        if not (values > 0).all():
-            file.fail(
-                f"{what} is '{shape.get(key)}'",
-                value=shape.get(key),
-                remedy="sizes must be positive",
-            )
-        return values
-
-    if shape.tag == "box":
-        return "box", positive("size", 3) / 2, None, None
-    if shape.tag == "sphere":
-        return "sphere", positive("radius"), None, None
-    if shape.tag in ("cylinder", "capsule"):
-        return shape.tag, np.append(positive("radius"), positive("length") / 2), None, None
+        return "without a shape"
+    if shape.tag in SIZES:
+        size = np.concatenate([_sizes(file, shape, link, *key) for key in SIZES[shape.tag]])
+        halves = {"box": 0.5, "sphere": 1.0}.get(shape.tag, np.array([1.0, 0.5]))
+        return (shape.tag, size * halves, None, None) if size.all() else f"a {shape.tag} of size 0"
     if shape.tag != "mesh":
-        return left_out, none, f"a {shape.tag}", None
+        return f"a {shape.tag}"
     scale = file.numbers(shape, "scale", "1 1 1", 3)
     path = find_mesh(file.path, shape.get("filename", ""), package_dirs)
     if path is None:
-        return left_out, none, f"{shape.get('filename')} not found", None
+        return f"{shape.get('filename')} not found"
     mesh_file = MeshFile(path, np.zeros(3), np.diag(scale))
     if element.tag == "visual":
-        return "mesh", none, None, mesh_file
+        return "mesh", np.zeros(0), None, mesh_file
     try:
-        return "mesh", none, hull(mesh_file.read()[0])[0], mesh_file
+        return "mesh", np.zeros(0), collision_hull(*mesh_file.read()), mesh_file
     except (ValueError, RuntimeError, OSError):
-        return "missing", none, f"{path} cannot be read as a mesh", None
+        return f"{path} cannot be read as a mesh"
+
+
+def _sizes(file: RobotFile, shape: Element, link: str, key: str, count: int) -> np.ndarray:
+    """Return the sizes that an attribute holds, 0 or more [m]."""
+    what = f"'{key}' of a {shape.tag} of link '{link}'"
+    values = file.parse_numbers(shape.get(key, ""), what, count)
+    if (values < 0).any():
+        file.fail(
+            f"{what} is '{shape.get(key)}'",
+            value=shape.get(key),
+            remedy="sizes must not be negative",
+        )
+    return values
 
 
 def _colour(file: RobotFile, material: Element) -> tuple[float, ...] | None:
