@@ -19,22 +19,22 @@ class LimbWriter(Writer):
     """Writes random programs whose blocks have limbs, and that have no counted loops."""
 
     def statements(self, lets, variables, count, depth, outside):
-        lets, variables = list(lets), list(variables)
+        lets, variables, known = list(lets), list(variables), len(self.closed)
         for _ in range(count):
-            kind = self.some(0, 12) if depth < 3 else 0
-            values = lets + variables
+            kind = self.some(0, 14) if depth < 3 else 0
             if kind < 7:
                 self.block(lets, variables, outside)
             elif kind < 9:
                 self.similar_guards(lets, variables)
             elif kind < 11:
-                need = self.expression(values) > self.expression(values)
-                with guarded(self.p, self.name(), need):
-                    self.statements(lets, variables, self.some(1, 5), depth + 1, False)
+                self.guard(lets, variables, depth)
+            elif kind < 13:
+                self.again(lets, variables, depth)
             else:
                 with repeated(self.p, self.name(), self.some(2, 14)) as loop:
                     carried, _ = self.round(loop, lets, variables, depth)
                 lets += [*carried, loop.rounds]
+        del self.closed[known:]
         return lets, variables
 
     def tag(self):

@@ -15,7 +15,7 @@ from heelstrike.codegen import llvm
 from heelstrike.codegen.cpu import object_code
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.real import FLOAT64
-from heelstrike.ir.guard import guarded
+from heelstrike.ir.guard import guarded, reopened
 from heelstrike.ir.loop import counted, repeated
 from heelstrike.ir.program import Program
 from heelstrike.runtime.kernel import Kernel
@@ -31,6 +31,7 @@ class Writer:
         self.p = p = Program("random")
         x = p.memory("x", 3) if memory else p.input("x", 3)
         self.number = 0
+        self.closed = []
         lets, variables = self.statements(ca.vertsplit(x), [], self.some(4, 14), 0, True)
         values = lets + variables
         with p.block("end"):
@@ -62,18 +63,18 @@ class Writer:
 
     def statements(self, lets, variables, count, depth, outside):
         """Write statements; return the lets and variables that exist after them."""
-        lets, variables = list(lets), list(variables)
+        lets, variables, known = list(lets), list(variables), len(self.closed)
         for _ in range(count):
-            kind = self.some(0, 11) if depth < 3 else 0
+            kind = self.some(0, 13) if depth < 3 else 0
             values = lets + variables
             if kind < 6:
                 self.block(lets, variables, outside)
             elif kind == 10:
                 self.similar_guards(lets, variables)
             elif kind < 8:
-                need = self.expression(values) > self.expression(values)
-                with guarded(self.p, self.name(), need):
-                    self.statements(lets, variables, self.some(1, 5), depth + 1, False)
+                self.guard(lets, variables, depth)
+            elif kind > 10:
+                self.again(lets, variables, depth)
             elif kind < 9:
                 with counted(self.p, self.name(), self.some(1, 4)) as loop:
                     carried, inner = self.round(loop, lets, variables, depth)
@@ -83,7 +84,39 @@ class Writer:
                 with repeated(self.p, self.name(), self.some(2, 9)) as loop:
                     carried, _ = self.round(loop, lets, variables, depth)
                 lets += [*carried, loop.rounds]
+        del self.closed[known:]
         return lets, variables
+
+    def guard(self, lets, variables, depth):
+        """Write a guard with a result, which may be reopened until the scope around it ends."""
+        values = lets + variables
+        need = self.expression(values) > self.expression(values)
+        with guarded(self.p, self.name(), need) as guard:
+            inner = self.statements(lets, variables, self.some(1, 5), depth + 1, False)
+            left = self.result(guard, inner[0] + inner[1])
+        self.closed.append((guard, *inner))
+        variables.append(left)
+
+    def again(self, lets, variables, depth):
+        """Reopen a guard, or write one within it, which read what was made in it."""
+        if not self.closed:
+            return
+        guard, own, changing = self.closed[self.some(0, len(self.closed))]
+        known = [*lets, *own], [*variables, *changing]
+        if self.some(0, 2):
+            scope = reopened(self.p, guard)
+        else:
+            scope = guarded(
+                self.p, self.name(), self.expression(lets + variables) > 0, within=guard
+            )
+        with scope as guard:
+            inner = self.statements(*known, self.some(1, 4), depth + 1, False)
+            left = self.result(guard, inner[0] + inner[1])
+        variables.append(left)
+
+    def result(self, guard, values):
+        with self.p.block(self.name(), **self.tag()):
+            return guard.leave(self.name(), self.expression(values), self.some(0, 2))
 
     def tag(self):
         """Return a random tag of a block."""

@@ -336,7 +336,7 @@ class Program:
         places = [Place(None, self._values + i) for i in range(count)]
         self._values += count
         if self.scopes and (guard := self.scopes[-1].guard()) is not None:
-            self._homes |= dict.fromkeys(places, guard)
+            self._homes |= dict.fromkeys(places, guard.home())
         for place, symbol in zip(places, symbols.nonzeros(), strict=True):
             self._places[symbol.element_hash()] = place, symbol
         return symbols, places
@@ -345,7 +345,15 @@ class Program:
         """Make variables of new values."""
         self.variables.update(places)
         if self.scopes:
-            self._homes |= dict.fromkeys(places, self.scopes[-1])
+            self._homes |= dict.fromkeys(places, self.scopes[-1].home())
+
+    def declare_outside(self, places: Sequence[Place], scope: Scope) -> None:
+        """Make variables, which exist outside a scope, of new values that were made inside it."""
+        self.variables.update(places)
+        for place in places:
+            self._homes.pop(place, None)
+        if scope.outer is not None:
+            self._homes |= dict.fromkeys(places, scope.outer.home())
 
     @property
     def value_count(self) -> int:
@@ -402,7 +410,7 @@ class Program:
     def check_exists(self, place: Place, symbol: SX, reader: object) -> None:
         """Raise an error if a value is used outside the scope in which it exists."""
         home = self._homes.get(place)
-        if home is None or home in self.scopes:
+        if home is None or any(scope.knows(home) for scope in self.scopes):
             return
         kind = "loop" if home.need is None else "guard"
         raise ProgramError(

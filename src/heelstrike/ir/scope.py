@@ -41,6 +41,21 @@ class Scope:
             scope = scope.outer
         return scope
 
+    def home(self) -> Scope:
+        """Return the scope outside which values that are made here do not exist."""
+        return self
+
+    def knows(self, home: Scope) -> bool:
+        """Return whether values that exist only inside `home` can be read here."""
+        return home is self
+
+    def around(self) -> Iterator[Scope]:
+        """Yield the scopes around this one, the innermost first."""
+        scope = self.outer
+        while scope is not None:
+            yield scope
+            scope = scope.outer
+
     @contextmanager
     def collect(self) -> Iterator[None]:
         """Collect the statements that are made inside the `with` statement."""
