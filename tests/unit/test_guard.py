@@ -23,7 +23,7 @@ from heelstrike.codegen.real import FLOAT32, real_type
 from heelstrike.errors import ProgramError
 from heelstrike.ir.code import Guard, PackedCode, Repeat, flatten
 from heelstrike.ir.derivative import Derivative
-from heelstrike.ir.guard import guarded
+from heelstrike.ir.guard import guarded, left, reopened
 from heelstrike.ir.loop import counted, repeated
 from heelstrike.ir.program import Program
 from heelstrike.ir.table import table
@@ -217,6 +217,51 @@ def test_nested_guards():
     expected = np.array([0, 0, 1 - 100, 11 - 200, 1 - 100, 11 - 200])
     for worlds in ([0, 1, 2, 3, 4, 5], [0, 1], [2, 3], [1]):
         assert np.array_equal(call(p, x=x[worlds])["v"][:, 0], expected[worlds])
+
+
+def test_what_is_made_inside_is_known_again():
+    """Lets and variables of a guard, in a loop around its reopening and in a guard within it."""
+    p = Program("again")
+    x = p.input("x", 2)
+    with guarded(p, "touch", x[0] > 0) as touch, p.block("touch"):
+        root = p.let("root", ca.sqrt(x[0]))
+        count = p.variable("count", x[1])
+        first = touch.leave("first", ca.vertcat(root, 7, 0), 7)
+        same = touch.leave("same", SX(7), 7)
+    with counted(p, "rounds", 3):
+        with reopened(p, touch), p.block("again"):
+            p.assign(count, count + root)
+        with guarded(p, "some", x[1] > 0, within=touch), p.block("some"):
+            p.assign(count, 2 * count)
+    with reopened(p, touch) as again, p.block("end"):
+        last = left(p, again, "last", count)
+    with reopened(p, None) as none, p.block("out"):
+        p.output("last", left(p, none, "copy", last))
+        p.output("first", first)
+    assert float(same) == 7  # the same in all lanes
+    assert float(first[1]) == 7
+    x = RNG.normal(size=(19, 2))
+    root, count = np.sqrt(np.abs(x[:, 0])), x[:, 1]
+    for _ in range(3):
+        count = np.where(x[:, 1] > 0, 2, 1) * (count + root)
+    out = call(p, x=x)
+    needed = x[:, 0] > 0
+    # rounding of six operations on numbers of size 10
+    assert np.allclose(out["last"][:, 0], np.where(needed, count, 0), rtol=1e-13, atol=1e-13)
+    expected = np.where(needed[:, None], np.stack([root, 0 * root + 7, 0 * root], axis=1), 7)
+    assert np.allclose(out["first"], expected, rtol=1e-15)
+
+
+def test_values_of_a_guard_within_another_do_not_exist_in_it():
+    p = Program("within")
+    x = p.input("x", 2)
+    with guarded(p, "outer", x[0]) as outer, p.block("outer"):
+        own = p.let("own", 2 * x[0])
+    with guarded(p, "inner", x[1], within=outer), p.block("inner"):
+        inner = p.let("inner", own + 1)
+    message = "which exists only inside guard 'inner'"
+    with pytest.raises(ProgramError, match=message), reopened(p, outer), p.block("outer"):
+        p.let("more", inner + 1)
 
 
 def newton(limit=40):

@@ -66,7 +66,6 @@ class Writer:
         lets, variables, known = list(lets), list(variables), len(self.closed)
         for _ in range(count):
             kind = self.some(0, 13) if depth < 3 else 0
-            values = lets + variables
             if kind < 6:
                 self.block(lets, variables, outside)
             elif kind == 10:

@@ -193,6 +193,66 @@ def test_height_field_is_bilinear(rng, outside):
         assert beyond[0] == pytest.approx(-0.5)
 
 
+GAPS = {
+    "plane": hs.Plane(point=(0.1, 0.2, 0.3), normal=(0.3, -0.2, 1)),
+    "box": hs.Box(point=(0.1, 0.2, 0.3), size=(0.4, 0.6, 0.8)),
+    "box with open faces": hs.Box(point=(0.1, 0.2, 0.3), size=(0.4, 0.6, 0.8), faces=("+z", "-x")),
+    "ball": hs.Sphere(point=(0.1, 0.2, 0.3), radius=0.4),
+    "rod": hs.Capsule(point=(0.1, 0.2, 0.3), radius=0.2, length=0.7, axis=(1, 2, 2)),
+    "stairs": hs.Stairs(rise=0.2, run=0.3, count=3, width=0.9, direction=(1, 2), landing=0.2),
+    "steep stairs": hs.Stairs(rise=0.4, run=0.1, count=3, width=0.9),
+    "belt": hs.Treadmill(point=(0.1, 0.2, 0.3), size=(1.0, 0.6, 0.2), incline=0.3),
+    "hills": hs.HeightField(
+        heights=np.random.default_rng(1).normal(size=(5, 6)), scale=0.2, size=(1.5, 1.2)
+    ),
+    "holes": hs.HeightField(
+        heights=np.random.default_rng(2).uniform(0, 1, size=(4, 4)),
+        scale=-0.3,
+        size=(1.0, 1.2),
+        outside="none",
+    ),
+}
+EXACT = ("plane", "ball", "rod")
+"""Shapes whose bound is the distance itself."""
+
+
+@pytest.mark.parametrize("name", GAPS)
+@pytest.mark.parametrize("radius", [0.0, 0.04])
+def test_nothing_is_inside_within_the_gap(rng, name, radius):
+    """Spheres within 20,000 balls that the gap calls free: none has a depth above 0.
+
+    Half of the spheres touch their balls from inside; where the bound is exact, on the side of the
+    surface.
+    """
+    surface, count = GAPS[name], 20_000
+    place = ca.SX.sym("place", 3)
+    gap = ca.Function("gap", [place], [surface.gap(place, radius)])
+    if isinstance(surface, hs.HeightField):
+        places = rng.uniform(-1.2, 1.2, (2000, 3))
+        places = np.repeat(places[places[:, 2] > 0.1], 5, axis=0)
+        count = len(places)
+    else:
+        places = rng.uniform(-1.2, 1.2, (count, 3))
+    free = np.array(gap(places.T)).ravel()
+    away = rng.normal(size=(count, 3))
+    away /= np.linalg.norm(away, axis=1)[:, None]
+    if name in EXACT:
+        away = -met(surface, places)[1][:, 2]
+    share = np.where(rng.uniform(size=count) < 0.5, 1.0, rng.uniform(size=count))
+    reach = (free - radius) * share
+    fits = reach > 0
+    assert fits.sum() > 500
+    spheres = places[fits] + (reach * (1 - 1e-9))[fits, None] * away[fits]
+    for part in range(len(surface.parts)):
+        if isinstance(surface, hs.HeightField):
+            depth = np.array([float(surface.depth_and_axes(ca.DM(x), radius)[0]) for x in spheres])
+        else:
+            depth, _ = met(surface, spheres, radius, part)
+        assert depth.max() <= 1e-12
+        if name in EXACT:  # and the bound is reached
+            assert depth.max() > -1e-6
+
+
 def test_heights_from_files(tmp_path):
     """Grey from black to white; x to the right, y up."""
     from matplotlib.image import imsave

@@ -251,6 +251,13 @@ class SurfaceLaw:
         return self.coupling is not None
 
     @property
+    def acts_apart(self) -> bool:
+        """True if a point above the surface may have a force, a target or memory though the last
+        step did not load it; False lets bodies that are apart skip their points.
+        """
+        return True
+
+    @property
     def accelerates(self) -> bool:
         """True if the targets follow from an acceleration, which the integrator rk4 accepts."""
         return False

@@ -41,7 +41,7 @@ class OpenGuard(Scope):
         super().__init__(p, name)
         p.check_no_block(f"guard '{name}'")
         self.within = within
-        self.first = self if need is not None or within is None else within.first
+        self.first: OpenGuard = self if need is not None or within is None else within.first
         """Guard that this one reopens; itself if it is new."""
         self.start = Block(BlockTag(f"start of {name}"))
         """Block before the guard with the values that results have in lanes that do not need it."""
@@ -122,6 +122,11 @@ def guarded(
     With `within`, only lanes that need that guard too; what was made inside it can be read.
     """
     yield from OpenGuard(p, name, need, within).trace()
+
+
+def left(p: Program, guard: OpenGuard | None, name: str, value: SX) -> SX:
+    """Return a value for use outside a guard, 0 in other lanes; of no guard, as a let."""
+    return p.let(name, value) if guard is None else guard.leave(name, value)
 
 
 @contextmanager

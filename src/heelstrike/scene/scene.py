@@ -145,6 +145,18 @@ class Scene:
                     found.append(Pair(name, point, k, carrier, n, law))
         return found
 
+    @cached_property
+    def groups(self) -> dict[tuple[int, ...], list[int]]:
+        """Numbers of the pairs by the moving bodies that they join: one body or two."""
+        found: dict[tuple[int, ...], list[int]] = {}
+        for k in range(len(self.pairs)):
+            found.setdefault(self.group_of(k), []).append(k)
+        return found
+
+    def group_of(self, k: int) -> tuple[int, ...]:
+        """Return the moving bodies that pair k joins."""
+        return tuple(bodies_in([self.pairs[k]]))
+
     def _may_touch(self, surface: int, carrier: int, body: int) -> bool:
         if carrier == body:
             return False

@@ -18,7 +18,6 @@ from heelstrike.parameters import parameters, with_values
 from heelstrike.runtime.cuda.kernel import CudaKernel
 from heelstrike.runtime.kernel import Kernel
 from heelstrike.scene.servo import ServoPlan, positions
-from heelstrike.scene.surfaces import HeightField
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.run_options import MAX_STEP
 from heelstrike.simulate.state import State
@@ -28,7 +27,7 @@ from heelstrike.step.control import REFERENCE
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import push_path
 from heelstrike.step.step import step_program
-from heelstrike.step.surfaces import heights_name
+from heelstrike.step.surfaces import tables
 
 
 class CompiledScene:
@@ -107,8 +106,8 @@ class CompiledScene:
 
     def tables(self) -> dict[str, np.ndarray]:
         """Return what all worlds share: heights of the ground, the motion that a servo follows."""
-        surfaces, control = self.plan.scene.surfaces, self.plan.control
-        found = {heights_name(s): s.table for s in surfaces if isinstance(s, HeightField)}
+        control = self.plan.control
+        found = tables(self.plan.scene.surfaces)
         if isinstance(control, ServoPlan) and control.table is not None:
             found[REFERENCE] = control.table
         return found

@@ -1,7 +1,8 @@
 """One step of a scene, a file for each box of the flowchart of [Sugihara2006], Fig. 4.
 
     1     kinematics.py         kinematics, inertia, bias
-    2     detect.py             detect contacts: depth, normal and levers of each pair
+    2     near.py               detect contacts: which bodies may touch
+          detect.py                 depth, normal and levers of each pair
     3     contact_velocity.py   contact velocities, normals, slip
     4     elastic.py            explicit elastic forces
           impact_time.py            impacts at the instant at which points entered

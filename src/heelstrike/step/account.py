@@ -12,26 +12,27 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from heelstrike.ir.guard import left, reopened
 from heelstrike.scene.scene import bodies_in
 from heelstrike.spatial.motion import MotionVector
-from heelstrike.spatial.vector import SX
+from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.acceleration import Acceleration
 from heelstrike.step.joints import expected_friction
 from heelstrike.step.push import push_power
-from heelstrike.step.state import FRICTION_MEMORY, Contacts, Evaluation, StepInputs, StepState
+from heelstrike.step.state import FRICTION_MEMORY, Contacts, Evaluation, Load, StepInputs, StepState
 from heelstrike.step.torque import by_joint
 
 MAX_SPEED = 1e4
 """Speed of a joint above which a world has diverged [rad/s or m/s]."""
 
 
-def powers(state: StepState, found: Acceleration) -> tuple[SX, list[SX]]:
-    """Return the powers in the order of WORKS [W], and the applied torques.
+def powers(state: StepState, found: Acceleration) -> tuple[SX, dict[int, SX], list[SX]]:
+    """Return the powers in the order of WORKS [W], forces of contacts on bodies, and the torques.
 
     The torques are those of the control, damping, dry friction and, where there are any, stops.
     """
     p, limbs, ahead = state.program, state.inputs.limbs, state.middle
-    normal, tangent = _contact_power(state, found.contacts, found.specific, ahead)
+    (normal, tangent), pushed = _contact_power(state, found.contacts, found.specific, ahead)
     middle = state.v + ahead * found.a
     applied = [torque.now - torque.slope * found.a for torque in found.torques]
     own = []
@@ -50,23 +51,33 @@ def powers(state: StepState, found: Acceleration) -> tuple[SX, list[SX]]:
         control, joints, *stops = ca.vertsplit(sum(sums, SX(0)))
         pushes = push_power(state, found.pushes, found.specific, ahead)
         power = ca.vertcat(normal, tangent, control, *(stops or [SX(0)]), joints, pushes)
-        return p.let("power", power), applied
+        return p.let("power", power), pushed, applied
 
 
 def _contact_power(
     state: StepState, contacts: Contacts, specific: Sequence[MotionVector], ahead: SX | float
-) -> tuple[SX, SX]:
-    """Return the power of the normal forces and of friction [W]."""
-    p, sums = state.program, [SX(0), SX(0)]
-    for body, loads in contacts.loads.items():
-        with p.block("contact power"):
-            linear = state.poses[body].rotate(specific[body].linear) + state.gravity
-            angular = state.poses[body].rotate(specific[body].angular)
-            for k, load in enumerate(loads):
-                force = load.force
-                rise = ca.dot(force.linear, linear) + ca.dot(force.angular, angular)
-                sums[k] = sums[k] + p.let("power", load.power + ahead * rise)
-    return sums[0], sums[1]
+) -> tuple[tuple[SX, SX], dict[int, SX]]:
+    """Return the power of the normal forces and of friction [W], and the force on each body."""
+    p, normal, tangent = state.program, SX(0), SX(0)
+    pushed: dict[int, SX] = {}
+    for group, own in contacts.loads.items():
+        for body, loads in own.items():
+            with reopened(p, contacts.guards[group]) as guard, p.block("contact power"):
+                linear = state.poses[body].rotate(specific[body].linear) + state.gravity
+                angular = state.poses[body].rotate(specific[body].angular)
+                powers = [_power(load, linear, angular, ahead) for load in loads]
+                normal = normal + left(p, guard, "power", powers[0])
+                tangent = tangent + left(p, guard, "power", powers[1])
+                force = loads[0].force.linear + loads[1].force.linear
+                pushed[body] = pushed.get(body, zeros()) + left(p, guard, "push", force)
+    return (normal, tangent), pushed
+
+
+def _power(load: Load, linear: SX, angular: SX, ahead: SX | float) -> SX:
+    """Return the power of a load on a body with an acceleration [W]."""
+    force = load.force
+    rise = ca.dot(force.linear, linear) + ca.dot(force.angular, angular)
+    return load.power + ahead * rise
 
 
 def account(
@@ -96,7 +107,7 @@ def account(
             return
         impulse = p.memory("impulse", 3 * len(bodies))
         totals = [
-            sum((weight * found.contacts.total(body) for weight, found in weighted), SX(0))
+            sum((weight * found.pushed[body] for weight, found in weighted), SX(0))
             for body in bodies
         ]
         p.update("impulse", impulse + dt * ca.vertcat(*totals))

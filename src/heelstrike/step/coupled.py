@@ -161,13 +161,15 @@ class Coupling:
             forces[k], normal, tangent, kept = found
             pairs[k] = replace(pairs[k], normal=normal, tangent=tangent)
             remembered.append(kept)
-        loads = dict(contacts.loads)
-        for n, body in enumerate(self.bodies):
-            with p.block("coupled loads", member=n):
-                for k, force in forces.items():
-                    own = tuple(side for side in pairs[k].sides if side.body == body)
-                    for load in forces_on(replace(pairs[k], sides=own), force[2], force[:2]):
-                        add_load(loads, body, load)
-                normal, tangent = loads[body]
-                loads[body] = normal.let(p), tangent.let(p)
+        loads = {group: dict(own) for group, own in contacts.loads.items()}
+        for group, numbers in self.state.scene.groups.items():
+            for n, body in enumerate(group if forces.keys() & numbers else ()):
+                with p.block("coupled loads", member=n):
+                    for k in (k for k in numbers if k in forces):
+                        own = tuple(side for side in pairs[k].sides if side.body == body)
+                        pair, force = replace(pairs[k], sides=own), forces[k]
+                        for load in forces_on(pair, force[2], force[:2]):
+                            add_load(loads[group], body, load)
+                    normal, tangent = loads[group][body]
+                    loads[group][body] = normal.let(p), tangent.let(p)
         return replace(contacts, pairs=pairs, loads=loads), ca.vertcat(*remembered)

@@ -9,17 +9,19 @@ body's points are summed in world axes and turned into its frame once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 
 import casadi as ca
 
 from heelstrike.contact.surface_law import PointState
+from heelstrike.ir.guard import OpenGuard, left
 from heelstrike.ir.program import Program
 from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX, cross
 from heelstrike.step.contact_velocity import ContactVelocity, tangent_position
 from heelstrike.step.detect import Detection
-from heelstrike.step.state import Contacts, Load, Loads, PairInputs, PairState, StepState
+from heelstrike.step.state import Group, Load, Loads, PairInputs, PairState, StepState
 
 
 def elastic_force(
@@ -79,18 +81,60 @@ def forces_on(pair: PairState, normal: SX, tangent: SX) -> list[tuple[Load, Load
     return found
 
 
-def total_forces(state: StepState, pairs: Sequence[PairState], loads: Loads) -> Contacts:
-    """Return all pairs, with the sum of their forces on each body in the body's frame."""
+def total_forces(
+    state: StepState, guard: OpenGuard | None, loads: Loads
+) -> tuple[Loads, dict[int, ForceVector]]:
+    """Return loads as symbols, and their sum on each body in the body's frame, which leaves the
+    guard.
+    """
     p, sums, forces = state.program, {}, {}
     for body, (normal, tangent) in loads.items():
         with p.block("contact force", limb=state.inputs.limb_of[body]):
             sums[body] = normal, tangent = normal.let(p), tangent.let(p)
             total = normal.force + tangent.force
             forces[body] = ForceVector(
-                p.let("force", state.poses[body].unrotate(total.linear)),
-                p.let("force", state.poses[body].unrotate(total.angular)),
+                left(p, guard, "force", state.poses[body].unrotate(total.linear)),
+                left(p, guard, "force", state.poses[body].unrotate(total.angular)),
             )
-    return Contacts(list(pairs), forces, sums)
+    return sums, forces
+
+
+def sum_forces(
+    state: StepState, forces: Mapping[Group, Mapping[int, ForceVector]]
+) -> dict[int, ForceVector]:
+    """Return the forces on each body, in its frame, from those of each group."""
+    p = state.program
+    parts: dict[int, list[ForceVector]] = {}
+    for own in forces.values():
+        for body, force in own.items():
+            parts.setdefault(body, []).append(force)
+    found = {}
+    for body, (first, *others) in parts.items():
+        found[body] = first
+        if others:
+            with p.block("contact force", limb=state.inputs.limb_of[body]):
+                total = sum(others, first)
+                linear, angular = p.let("force", total.linear), p.let("force", total.angular)
+                found[body] = ForceVector(linear, angular)
+    return found
+
+
+def left_pairs(
+    state: StepState, guard: OpenGuard, pairs: Mapping[int, PairState]
+) -> dict[int, PairState]:
+    """Return the pairs of a guard, whose depth, forces and memory can be read outside it."""
+    found = {}
+    for k, pair in pairs.items():
+        limb = state.inputs.limb_of[state.scene.pairs[k].point.body]
+        with state.program.block("left", limb=limb, member=k):
+            found[k] = replace(
+                pair,
+                depth=guard.leave("depth", pair.depth),
+                normal=guard.leave("normal", pair.normal),
+                tangent=guard.leave("tangent", pair.tangent),
+                memory=guard.leave("memory", pair.memory),
+            )
+    return found
 
 
 def add_load(loads: Loads, body: int, new: tuple[Load, Load]) -> None:

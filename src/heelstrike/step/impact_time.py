@@ -15,7 +15,7 @@ from it again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import casadi as ca
@@ -23,7 +23,7 @@ import casadi as ca
 from heelstrike.dynamics.tree import supports
 from heelstrike.spatial.vector import SX
 from heelstrike.step.elastic import add_load, forces_on
-from heelstrike.step.state import IMPULSE_MEMORY, Loads, PairState, StepState
+from heelstrike.step.state import IMPULSE_MEMORY, Group, Loads, PairState, StepState
 
 
 def late_times(state: StepState, pairs: Sequence[PairState]) -> dict[int, SX]:
@@ -49,7 +49,9 @@ def _roots(state: StepState, pair: PairState) -> list[int]:
     return sorted({supports(state.robot, side.body)[0] for side in pair.sides})
 
 
-def add_lasting(state: StepState, pairs: Sequence[PairState], loads: Loads) -> list[PairState]:
+def add_lasting(
+    state: StepState, pairs: Sequence[PairState], loads: Mapping[Group, Loads]
+) -> list[PairState]:
     """Return the pairs, with forces that outlast the step before an impact added to the loads."""
     late, result, p = late_times(state, pairs), list(pairs), state.program
     if not late:
@@ -70,5 +72,6 @@ def add_lasting(state: StepState, pairs: Sequence[PairState], loads: Loads) -> l
                 pair, normal=p.let("normal", normal), tangent=p.let("tangent", tangent)
             )
             for side, load in zip(pair.sides, forces_on(pair, force[2], force[:2]), strict=True):
-                add_load(loads, side.body, (load[0].let(p), load[1].let(p)))
+                own = loads[state.scene.group_of(k)]
+                add_load(own, side.body, (load[0].let(p), load[1].let(p)))
     return result

@@ -7,6 +7,7 @@ accelerometer measures R^T (a - g) at its frame's origin, a gyro the angular vel
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
@@ -15,7 +16,9 @@ from heelstrike.dynamics.centroidal import centroidal, kinetic_energy, potential
 from heelstrike.robot.robot import Frame, Robot
 from heelstrike.spatial.vector import SX, add_cross, constant
 from heelstrike.step.contact_sums import contact_sums, observe
-from heelstrike.step.state import Evaluation
+from heelstrike.step.contact_velocity import contact_velocity
+from heelstrike.step.detect import detect
+from heelstrike.step.state import Contacts, Evaluation, PairState, StepState, pair_inputs
 
 SUMMED = {"slip", "force", "body_force", "body_moment", "cop", "zmp"}
 """Outputs for which pairs are observed in world axes."""
@@ -26,6 +29,8 @@ def add_outputs(found: Evaluation, names: Sequence[str]) -> None:
     state, pairs = found.state, found.contacts.pairs
     p, kin = state.program, state.kinematics
     values = {"q": state.q, "v": state.v, "work": state.inputs.work, "torque": found.torque}
+    if {"position", "depth", "depth_rate", *SUMMED} & set(names):
+        pairs = [_observed(state, found.contacts, k) for k in range(len(pairs))]
     if pairs:
         values |= {
             "position": ca.horzcat(*(pair.position for pair in pairs)).T,
@@ -55,6 +60,31 @@ def add_outputs(found: Evaluation, names: Sequence[str]) -> None:
         for name in names:
             if name in values:
                 p.output(name, values[name])
+
+
+def _observed(state: StepState, contacts: Contacts, k: int) -> PairState:
+    """Return a pair as it can be read outside guards.
+
+    Where it is under a guard, which leaves its forces alone, its geometry and velocity are
+    computed once more.
+    """
+    p, pair = state.program, contacts.pairs[k]
+    if contacts.guards[state.scene.group_of(k)] is None:
+        return pair
+    with p.block("observed", member=k):
+        inputs = pair_inputs(state, k)
+        found = detect(p, inputs)
+        velocity = contact_velocity(p, inputs, found)
+        return replace(
+            pair,
+            position=p.let("position", found.position),
+            depth=found.depth,
+            depth_rate=velocity.depth_rate,
+            slip=velocity.slip,
+            axes=p.let("axes", found.axes),
+            sides=found.sides,
+            flow=p.let("flow", velocity.flow),
+        )
 
 
 def _sensors(found: Evaluation) -> dict[str, SX]:

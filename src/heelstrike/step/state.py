@@ -17,6 +17,7 @@ from heelstrike.dynamics.bodies import varied_inertias
 from heelstrike.dynamics.kinematics import Kinematics
 from heelstrike.dynamics.tree import limbs, parts
 from heelstrike.ir.arguments import LABEL
+from heelstrike.ir.guard import OpenGuard
 from heelstrike.ir.program import Program
 from heelstrike.parameters import with_values
 from heelstrike.robot.robot import WORLD, Robot
@@ -301,6 +302,8 @@ class Load:
 
 Loads = dict[int, tuple[Load, Load]]
 """Loads by body: of the normal forces and of friction."""
+Group = tuple[int, ...]
+"""Moving bodies that a pair joins, see Scene.groups."""
 
 
 @dataclass(frozen=True)
@@ -308,14 +311,14 @@ class Contacts:
     """All pairs of an evaluation, and their forces on the bodies."""
 
     pairs: list[PairState]
+    """In the order of the scene. Of pairs under a guard, depth, forces and memory can be read
+    outside it; they are 0 where it is skipped."""
     forces: dict[int, ForceVector]
     """Forces on each body that takes part, in its frame."""
-    loads: Loads
-
-    def total(self, body: int) -> SX:
-        """Return the contact force on a body in world axes [N]."""
-        normal, tangent = self.loads[body]
-        return normal.force.linear + tangent.force.linear
+    loads: dict[Group, Loads]
+    """Loads by group; to be read inside its guard."""
+    guards: dict[Group, OpenGuard | None]
+    """Guards of the groups (near.py); None: always evaluated."""
 
 
 @dataclass(frozen=True)
@@ -359,3 +362,5 @@ class Evaluation:
     coupled: CoupledSolution | None
     power: SX
     """Powers in the order of WORKS [W]."""
+    pushed: dict[int, SX]
+    """Contact force on each body that takes part, in world axes [N]."""

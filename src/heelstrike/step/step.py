@@ -14,22 +14,33 @@ from collections.abc import Sequence
 from functools import partial
 
 from heelstrike.ir.collector import collector_paused
+from heelstrike.ir.guard import OpenGuard
 from heelstrike.ir.program import Program
 from heelstrike.ir.routine import call
+from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.acceleration import accelerate
 from heelstrike.step.account import account, powers
 from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import detect
-from heelstrike.step.elastic import add_load, elastic_force, loads_of, total_forces
+from heelstrike.step.elastic import (
+    add_load,
+    elastic_force,
+    left_pairs,
+    loads_of,
+    sum_forces,
+    total_forces,
+)
 from heelstrike.step.impact_time import add_lasting
 from heelstrike.step.integrate import integrate
 from heelstrike.step.kinematics import kinematics
+from heelstrike.step.near import near
 from heelstrike.step.outputs import add_outputs
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.state import (
     Contacts,
     Evaluation,
+    Group,
     Load,
     Loads,
     PairInputs,
@@ -60,7 +71,7 @@ def evaluate(inputs: StepInputs, q: SX, v: SX, stage: float) -> Evaluation:
     state = kinematics(inputs, q, v, stage)  # 1
     contacts = explicit_contacts(state)  # 2 to 4
     found = accelerate(state, contacts)  # 5 to 8
-    power, (control, _, friction, *_) = powers(state, found)  # 10
+    power, pushed, (control, _, friction, *_) = powers(state, found)  # 10
     return Evaluation(
         state,
         found.contacts,
@@ -72,21 +83,41 @@ def evaluate(inputs: StepInputs, q: SX, v: SX, stage: float) -> Evaluation:
         pushes=found.pushes,
         coupled=found.coupled,
         power=power,
+        pushed=pushed,
     )
 
 
 def explicit_contacts(state: StepState) -> Contacts:
     """Return all pairs of point and surface with their explicit forces: boxes 2 to 4."""
-    p, limb_of = state.program, state.inputs.limb_of
-    pairs: list[PairState] = []
+    pairs: dict[int, PairState] = {}
+    loads: dict[Group, Loads] = {}
+    guards: dict[Group, OpenGuard | None] = {}
+    forces: dict[Group, dict[int, ForceVector]] = {}
+    for group, numbers in state.scene.groups.items():
+        with near(state, group, numbers) as guard:
+            found, loads[group] = explicit_pairs(state, numbers)
+            if guard is not None:
+                loads[group], forces[group] = total_forces(state, guard, loads[group])
+                found = left_pairs(state, guard, found)
+        guards[group] = guard
+        pairs |= found
+    ordered = add_lasting(state, [pairs[k] for k in range(len(pairs))], loads)
+    for group, guard in guards.items():
+        if guard is None:
+            loads[group], forces[group] = total_forces(state, None, loads[group])
+    return Contacts(ordered, sum_forces(state, forces), loads, guards)
+
+
+def explicit_pairs(state: StepState, numbers: Sequence[int]) -> tuple[dict[int, PairState], Loads]:
+    """Return some pairs, and their loads on bodies."""
+    p, pairs = state.program, {}
     loads: Loads = {}
-    for k, pair in enumerate(state.scene.pairs):
-        inputs, limb = pair_inputs(state, k), limb_of[pair.point.body]
-        found, own = call(p, "contact", contact, p, inputs, limb=limb, member=k)
-        pairs.append(found)
-        for side, load in zip(found.sides, own, strict=True):
+    for k in numbers:
+        inputs, limb = pair_inputs(state, k), state.inputs.limb_of[state.scene.pairs[k].point.body]
+        pairs[k], own = call(p, "contact", contact, p, inputs, limb=limb, member=k)
+        for side, load in zip(pairs[k].sides, own, strict=True):
             add_load(loads, side.body, load)
-    return total_forces(state, add_lasting(state, pairs, loads), loads)
+    return pairs, loads
 
 
 def contact(p: Program, pair: PairInputs) -> tuple[PairState, list[tuple[Load, Load]]]:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heelstrike.runtime.cache import cached_kernel
-from heelstrike.scene.surfaces import HeightField
-from heelstrike.step.surfaces import heights_name
+from heelstrike.step.surfaces import tables
 
 if TYPE_CHECKING:
     from heelstrike.ir.program import Program
@@ -31,10 +30,9 @@ def start_depths(plan: StepPlan, values: Mapping[str, np.ndarray]) -> np.ndarray
 
     `values` are rows, one per world, or vectors that all worlds share.
     """
-    tables = {heights_name(s): s.table for s in plan.scene.surfaces if isinstance(s, HeightField)}
     kernel = cached_kernel(("starts", plan.key()), lambda: _program(plan))
     inputs = {name: values[name] for name in placement_inputs(plan)}
-    return kernel(1, **inputs, **tables)["depth"]
+    return kernel(1, **inputs, **tables(plan.scene.surfaces))["depth"]
 
 
 def _program(plan: StepPlan) -> Program:

@@ -53,6 +53,10 @@ class CustomCoupled(SurfaceLaw):
         """Return a copy with some values replaced, by numbers or by symbols."""
         return replace(self, **values)  # type: ignore[type-var]
 
+    @property
+    def acts_apart(self) -> bool:
+        return "active" in self.traced.outputs
+
     def force(self, state: PointState) -> ContactForce:
         memory = ca.if_else(state.depth > 0, self._outputs(state)["memory"], 0)
         return replace(ContactForce.none(state), memory=memory if self.memory_size else SX(0, 1))

@@ -107,6 +107,10 @@ class Elastic(SurfaceLaw):
     def coupling(self) -> CouplingRule | None:
         return CouplingRule() if self.implicit else None
 
+    @property
+    def acts_apart(self) -> bool:
+        return False
+
     def target(self, state: PointState) -> ContactTarget:
         dt, w = state.dt, state.depth_rate
         enters = w > 0

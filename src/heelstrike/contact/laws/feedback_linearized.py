@@ -74,6 +74,10 @@ class FeedbackLinearized(SurfaceLaw):
     def accelerates(self) -> bool:
         return self.form == "acceleration"
 
+    @property
+    def acts_apart(self) -> bool:
+        return False
+
     def target(self, state: PointState) -> ContactTarget:
         c = Imposed(self.kp, self.kv, self.epsilon, state.dt)
         rate, share = self._after(c, state)

@@ -71,6 +71,10 @@ class MicroMacro(SurfaceLaw):
         """The rule of the rigid floor."""
         return self.rigid.coupling
 
+    @property
+    def acts_apart(self) -> bool:
+        return False
+
     def force(self, state: PointState) -> ContactForce:
         found = self.membrane.force(state)
         carried = self._floor(state).touching

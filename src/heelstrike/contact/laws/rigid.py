@@ -111,6 +111,10 @@ class Rigid(SurfaceLaw):
     def timed(self) -> bool:
         return self.time_of_impact
 
+    @property
+    def acts_apart(self) -> bool:
+        return False
+
     def target(self, state: PointState) -> ContactTarget:
         return self._literal(state) if self.rule == "paper" else self._consistent(state)
 

@@ -71,6 +71,10 @@ class Signorini(SurfaceLaw):
     def timed(self) -> bool:
         return self.time_of_impact
 
+    @property
+    def acts_apart(self) -> bool:
+        return False
+
     def target(self, state: PointState) -> ContactTarget:
         return ContactTarget(
             velocity=state.rebound(self.restitution, self.time_of_impact),

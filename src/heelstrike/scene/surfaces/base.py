@@ -87,6 +87,15 @@ class Surface(ABC):
             The depth, positive inside, and two tangents and the outward normal as rows, (3, 3).
         """
 
+    def gap(self, place: SX, radius: float = 0.0) -> SX | None:
+        """Return a lower bound of the distance of a place outside from the surface [m].
+
+        No point nearer to the place has a depth above 0, nor any sphere of at most this radius all
+        of whose points are nearer. It is cheap, and need not be the distance itself; None: there
+        is no bound.
+        """
+        return None
+
     @property
     def parts(self) -> tuple[str, ...]:
         """Names of the parts that a point may touch at the same time, each by its own contact."""

@@ -78,6 +78,9 @@ class Box(Surface):
             depth, axes = _rounded([(f, behind[f]) for f in self.faces], depth, axes)
         return ends_at(depth + radius, [behind[f] for f in FACES if f not in self.faces]), axes
 
+    def gap(self, place: SX, radius: float = 0.0) -> SX:
+        return ca.mmax(ca.fabs(place - SX(self.point)) - SX(self.size) / 2)
+
 
 def _rounded(behind: Sequence[tuple[str, SX]], depth: SX, axes: SX) -> tuple[SX, SX]:
     """Return depth and axes with the distance to edges and corners where the place is outside.

@@ -55,8 +55,15 @@ class Capsule(Surface):
         return True
 
     def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+        distance, axes = radial_axes(self._from_segment(place))
+        return self.radius + radius - distance, axes
+
+    def gap(self, place: SX, radius: float = 0.0) -> SX:
+        offset = self._from_segment(place)
+        return ca.sqrt(ca.dot(offset, offset)) - self.radius
+
+    def _from_segment(self, place: SX) -> SX:
+        """Return the vector from the nearest point of the segment to a place [m]."""
         axis, offset = constant(self._unit("axis", 3)), place - SX(self.point)
         half = SX(self.length) / 2
-        along = ca.fmin(ca.fmax(ca.dot(axis, offset), -half), half)
-        distance, axes = radial_axes(offset - along * axis)
-        return self.radius + radius - distance, axes
+        return offset - ca.fmin(ca.fmax(ca.dot(axis, offset), -half), half) * axis

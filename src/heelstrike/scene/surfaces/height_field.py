@@ -32,6 +32,16 @@ from heelstrike.parameters import (
 from heelstrike.scene.surfaces.base import Surface, ends_at
 from heelstrike.spatial.vector import SX, cross
 
+
+@dataclass(frozen=True)
+class HeightTable:
+    """Heights in a compiled step."""
+
+    table: Table
+    bounds: SX
+    """`HeightField.bounds`."""
+
+
 Heights = Sequence[Sequence[float]] | np.ndarray | str | os.PathLike[str]
 
 
@@ -60,7 +70,7 @@ class HeightField(Surface):
         >>> ground = hs.HeightField(hs.Rigid(), name="ground", heights=bumps, size=(2.0, 2.0))
     """
 
-    heights: Heights | Table = ((0.0, 0.0), (0.0, 0.0))
+    heights: Heights | HeightTable = ((0.0, 0.0), (0.0, 0.0))
     size: Sequence[float] = (1.0, 1.0)
     scale: float = 1.0
     outside: str = static("hold")
@@ -68,7 +78,7 @@ class HeightField(Surface):
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size", "scale")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.heights, Table):
+        if not isinstance(self.heights, HeightTable):
             grid = self.table  # raises for anything but a grid
             if not isinstance(self.heights, str | os.PathLike):
                 object.__setattr__(self, "heights", grid)
@@ -80,13 +90,13 @@ class HeightField(Surface):
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of heights along x and along y."""
-        if isinstance(self.heights, Table):
-            return self.heights.port.shape  # type: ignore[return-value]
+        if isinstance(self.heights, HeightTable):
+            return self.heights.table.port.shape  # type: ignore[return-value]
         return self.table.shape  # type: ignore[return-value]
 
-    def from_table(self, table: Table) -> Self:
+    def from_table(self, heights: HeightTable) -> Self:
         """Return a copy whose heights are a table of the compiled step."""
-        return replace(self, heights=table)
+        return replace(self, heights=heights)
 
     def structure(self) -> object:
         """Return what decides the compiled code: the size of the grid, not its heights."""
@@ -111,10 +121,28 @@ class HeightField(Surface):
         first = nu_z * ca.vertcat(flat, -by_x * by_y / flat, by_x / flat)  # x less its normal part
         return depth, ca.horzcat(first, cross(nu, first), nu).T
 
+    def gap(self, place: SX, radius: float = 0.0) -> SX:
+        offset, size = place - SX(self.point), SX(self.size)
+        known = self.heights.bounds if isinstance(self.heights, HeightTable) else SX(self.bounds)
+        above = offset[2] - ca.mmax(self.scale * known[:2])
+        if radius:  # which is within d of tangent planes, not of the ground itself
+            rise = self.scale * known[2:] * (SX(self.shape) - 1) / size
+            above = above / ca.sqrt(1 + ca.dot(rise, rise))
+        if self.outside == "hold":
+            return above
+        return ca.mmax(ca.vertcat(above, ca.fabs(offset[:2]) - size / 2))
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """The highest and the lowest height, and the largest steps along x and y, (4,)."""
+        grid = self.table
+        steps = [np.abs(np.diff(grid, axis=axis)).max() for axis in (0, 1)]
+        return np.array([grid.max(), grid.min(), *steps])
+
     def _at(self, u: SX, v: SX) -> tuple[SX, SX]:
         """Return the height and its slopes at a row and a column, both fractional."""
-        if isinstance(self.heights, Table):
-            return self.heights.at2(u, v)
+        if isinstance(self.heights, HeightTable):
+            return self.heights.table.at2(u, v)
         grid = self.table
         cells, parts, inside = [], [], []
         for x, count in zip((float(u), float(v)), grid.shape, strict=True):

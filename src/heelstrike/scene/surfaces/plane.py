@@ -51,3 +51,6 @@ class Plane(Surface):
     def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         axes = constant(self.axes)
         return ca.dot(axes[2, :].T, SX(self.point) - place) + radius, axes
+
+    def gap(self, place: SX, radius: float = 0.0) -> SX:
+        return ca.dot(constant(self.axes[2]), place - SX(self.point))

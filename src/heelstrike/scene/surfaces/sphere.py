@@ -57,6 +57,10 @@ class Sphere(Surface):
         distance, axes = radial_axes(place - SX(self.point))
         return self.radius + radius - distance, axes
 
+    def gap(self, place: SX, radius: float = 0.0) -> SX:
+        offset = place - SX(self.point)
+        return ca.sqrt(ca.dot(offset, offset)) - self.radius
+
 
 def radial_axes(offset: SX) -> tuple[SX, SX]:
     """Return the length of an offset from a centre, and the axes whose normal is along it."""

@@ -90,15 +90,11 @@ class Stairs(Surface):
         return part == RISERS and radius > 0
 
     def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
-        x, y = self._unit("direction", 2)
-        ahead, left = constant(np.array([x, y, 0])), constant(np.array([-y, x, 0]))
-        offset = place - SX(self.point)
-        s, aside, z = ca.dot(ahead, offset), ca.dot(left, offset), offset[2]
+        s, aside, z = self._along(place)
         k = ca.fmin(ca.fmax(ca.floor(s / self.run), -1), self.count - 1)
         before = ca.logic_and(k >= 0, s - k * self.run < (k + 1) * self.rise - z)
         k = ca.if_else(before, k - 1, k)
-        length = self.count * self.run + self.landing
-        insides = [self.width / 2 - ca.fabs(aside), length - s, self.rise + z]
+        insides = self._insides(s, aside, z)
         if part == RISERS:
             depth, axes = self._riser(s - (k + 1) * self.run, z - (k + 2) * self.rise, radius)
             depth = ca.if_else(k + 1 < self.count, depth, -self.run)
@@ -106,6 +102,25 @@ class Stairs(Surface):
             depth, axes = (k + 1) * self.rise - z + radius, constant(axes_of(np.eye(3)[2]))
             depth = ca.if_else(k < 0, -ca.fabs(s), depth)
         return ends_at(depth, insides), axes
+
+    def gap(self, place: SX, radius: float = 0.0) -> SX:
+        s, aside, z = self._along(place)
+        over = (z - self.rise) * self.run - s * self.rise  # above the line of the noses
+        noses = over / ca.sqrt(SX(self.rise) ** 2 + SX(self.run) ** 2)
+        past = [-inside for inside in self._insides(s, aside, z)]
+        return ca.mmax(ca.vertcat(noses, z - self.count * self.rise, -s, *past))
+
+    def _along(self, place: SX) -> tuple[SX, SX, SX]:
+        """Return a place ahead of, to the left of and above the foot of the stairs [m]."""
+        x, y = self._unit("direction", 2)
+        offset = place - SX(self.point)
+        ahead, left = constant(np.array([x, y, 0])), constant(np.array([-y, x, 0]))
+        return ca.dot(ahead, offset), ca.dot(left, offset), offset[2]
+
+    def _insides(self, s: SX, aside: SX, z: SX) -> list[SX]:
+        """Return the distances from the open ends, positive inside [m]."""
+        length = self.count * self.run + self.landing
+        return [self.width / 2 - ca.fabs(aside), length - s, self.rise + z]
 
     def _riser(self, behind: SX, above: SX, radius: float) -> tuple[SX, SX]:
         """Return depth and axes of a place `behind` a riser's plane and `above` its nose [m]."""

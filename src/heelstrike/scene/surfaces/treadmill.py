@@ -70,7 +70,15 @@ class Treadmill(Surface):
         return SX(self.velocity) + self.speed * constant(self._frame[0])
 
     def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
+        up, insides = self._place(place)
+        return ends_at(radius - up, insides), constant(axes_of(self._frame[2]))
+
+    def gap(self, place: SX, radius: float = 0.0) -> SX:
+        up, insides = self._place(place)
+        return ca.mmax(ca.vertcat(up, *(-inside for inside in insides)))
+
+    def _place(self, place: SX) -> tuple[SX, list[SX]]:
+        """Return the height of a place above the belt, and its distances from the ends [m]."""
         along, across, up = ca.vertsplit(constant(self._frame) @ (place - SX(self.point)))
         length, width, thick = ca.vertsplit(SX(self.size))
-        insides = [length / 2 - ca.fabs(along), width / 2 - ca.fabs(across), thick + up]
-        return ends_at(radius - up, insides), constant(axes_of(self._frame[2]))
+        return up, [length / 2 - ca.fabs(along), width / 2 - ca.fabs(across), thick + up]
