@@ -30,8 +30,8 @@ KNEE_AND_ANKLE = {
     "hrp2": ("LLEG2", "LLEG3", "LLEG5"),
     "biped14": ("l_hip_pitch", "l_knee", "l_ankle_yaw"),
 }
-ALL_POINTS = {"hoap1": 17 * 8 + 1, "hrp2": 15 * 8 + 3 * 6, "biped14": 7 * 8}
-"""Corners of boxes; a ball for a head; ends of the axes of ellipsoids."""
+ALL_POINTS = {"hoap1": 17 * 8 + 1, "hrp2": 15 * 8 + 3, "biped14": 7 * 8}
+"""Corners of boxes; a ball for a head; one point for each ellipsoid."""
 
 
 def compiled(name, bare):

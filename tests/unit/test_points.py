@@ -16,8 +16,9 @@ from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.robot import Point, Shape, load
 from heelstrike.robot.collision_hull import MAX_CORNERS
 from heelstrike.robot.feet import LEVEL_TOLERANCE
-from heelstrike.robot.outline import outline, point_radius
-from heelstrike.robot.placement import placements
+from heelstrike.robot.load import reload
+from heelstrike.robot.outline import outline
+from heelstrike.robot.placement import lowest_place, placements
 from heelstrike.robot.urdf_shapes import find_mesh
 from tests.models import example_file
 
@@ -30,6 +31,10 @@ def shape(kind, size) -> Shape:
     return Shape("s", 0, kind, QUARTER_TURN, offset, np.array(size, dtype=float))
 
 
+def places(of: Shape, edge_points: int = 0) -> np.ndarray:
+    return np.array([point.position for point in outline(of, edge_points)])
+
+
 @pytest.mark.parametrize(
     ("kind", "size", "expected", "size_of_points"),
     [
@@ -37,29 +42,28 @@ def shape(kind, size) -> Shape:
                             for x in (-4, 4) for y in (-2, 2) for z in (-1, 1)], 0.0),
         ("sphere", [0.5], [[1, 2, 3]], 0.5),
         ("capsule", [0.1, 2], [[-1, 2, 3], [3, 2, 3]], 0.1),
-        ("ellipsoid", [1, 2, 4], [[5, 2, 3], [-3, 2, 3], [1, 4, 3], [1, 0, 3], [1, 2, 2],
-                                  [1, 2, 4]], 0.0),
+        ("ellipsoid", [1, 2, 4], [[1, 2, 3]], 0.0),
     ],
 )  # fmt: skip
 def test_outline_of_a_turned_shape(kind, size, expected, size_of_points):
     """The shape has its z axis along x and its centre at (1, 2, 3)."""
     turned = shape(kind, size)
-    ours = sorted(outline(turned).round(12).tolist())
+    ours = sorted(places(turned).round(12).tolist())
     assert ours == sorted([float(x) for x in row] for row in expected)
-    assert point_radius(turned) == size_of_points
+    assert {point.radius for point in outline(turned)} == {size_of_points}
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_edges_of_a_box(count):
     """Corners first, then evenly spaced points on twelve edges: two coordinates at their ends."""
-    corners, points = outline(shape("box", [1, 2, 4])), outline(shape("box", [1, 2, 4]), count)
+    corners, points = places(shape("box", [1, 2, 4])), places(shape("box", [1, 2, 4]), count)
     assert len(points) == 8 + 12 * count
     assert np.array_equal(points[:8], corners)
     local = (points[8:] - [1, 2, 3]) @ QUARTER_TURN / [1, 2, 4]
     assert (np.isclose(np.abs(local), 1).sum(axis=1) == 2).all()
-    places = np.linspace(-1, 1, count + 2)[1:-1]
+    shares = np.linspace(-1, 1, count + 2)[1:-1]
     inner = local[~np.isclose(np.abs(local), 1)]
-    assert np.allclose(np.sort(inner), np.sort(np.tile(places, 12)))
+    assert np.allclose(np.sort(inner), np.sort(np.tile(shares, 12)))
 
 
 def test_edge_points_of_soles_and_free_bodies():
@@ -78,13 +82,38 @@ def test_edge_points_of_soles_and_free_bodies():
         load("cube", points=[("cube", (0, 0, 0))], edge_points=1)
 
 
-def test_rims_of_a_cylinder():
-    """Each end has eight points on a rim of the cylinder's radius."""
-    points = outline(shape("cylinder", [0.5, 2])) - [1, 2, 3]
-    assert len(points) == 16
-    np.testing.assert_allclose(np.abs(points[:, 0]), 2)
-    np.testing.assert_allclose(np.hypot(points[:, 1], points[:, 2]), 0.5)
-    assert len(np.unique(points.round(9), axis=0)) == 16
+def test_caps_and_rims_of_a_cylinder():
+    """Four points on each cap, inside the rim; the rim is a flat ellipsoid a little below the cap.
+
+    In any direction but along the axis, the lowest place of a rim is that of the circle to 1e-3 R.
+    """
+    R, half = 0.5, 2.0
+    points = outline(shape("cylinder", [R, half]))
+    caps = np.array([p.position for p in points if p.half_axes is None]) - [1, 2, 3]
+    assert len(points) == 10
+    np.testing.assert_allclose(np.abs(caps[:, 0]), half)
+    np.testing.assert_allclose(np.hypot(caps[:, 1], caps[:, 2]), 0.9 * R)
+    assert len(np.unique(caps.round(9), axis=0)) == 8
+    for down in np.random.default_rng(0).normal(size=(20, 3)):
+        down /= np.linalg.norm(down)
+        turn = np.linalg.svd(down[None])[2][[1, 2, 0]]  # its last row is along `down`
+        turn[2] = -down
+        low = min(lowest_place(p, (turn, np.zeros(3)))[2] for p in points)
+        true = -np.dot(down, [1, 2, 3]) - half * abs(down[0]) - R * np.hypot(*down[1:])
+        assert 0 <= low - true < 1.01e-3 * R
+
+
+def test_an_ellipsoid_is_one_point():
+    """Its lowest place is the support point, sum of h_i^2 n_i / |h n|."""
+    (point,) = outline(shape("ellipsoid", [1, 2, 4]))
+    tilt = pin.rpy.rpyToMatrix(0.3, -0.4, 0.5)
+    inner = (tilt @ QUARTER_TURN).T[:, 2]  # up, in the shape's axes
+    sizes = np.array([1.0, 2.0, 4.0])
+    expected = tilt @ [1, 2, 3] - tilt @ QUARTER_TURN @ (
+        sizes**2 * inner / np.linalg.norm(sizes * inner)
+    )
+    np.testing.assert_allclose(lowest_place(point, (tilt, np.zeros(3))), expected, atol=1e-13)
+    assert point.extent == pytest.approx(4.0)
 
 
 def robot_of(name):
@@ -204,10 +233,12 @@ def test_a_wheel_keeps_its_rims_and_a_post_the_lower_one(tmp_path):
         f'<body name="w" pos="0 0 -.5"><joint name="k" axis="0 1 0"/>{MASS}<geom type="cylinder" '
         'size=".1 .02" euler="1.5707963267948966 0 0"/></body>'
     )
-    assert len(load(written(tmp_path, wheel)).points) == 16
+    rims = load(written(tmp_path, wheel)).points
+    assert len(rims) == 2
+    assert all(p.half_axes is not None for p in rims)
     post = wheel.replace("1.5707963267948966 0 0", ".1 0 0")
     points = load(written(tmp_path, post)).points
-    assert len(points) == 8
+    assert len(points) == 5
     assert max(p.position[2] for p in points) < 0
 
 
@@ -264,6 +295,13 @@ def test_points_that_the_user_names(tmp_path):
     for size in ("big", "1", None, -1, np.inf, [1, 2]):
         with pytest.raises(HeelstrikeError, match=r"radius of a point on .* allowed: a number"):
             load(path, points=[("a", [0, 0, 0], size)])
+    for axes in ("abc", np.eye(2), np.diag([1, 1, 0]), np.diag([1, 1, np.inf])):
+        with pytest.raises(HeelstrikeError, match="half axes of a point on 'a' are"):
+            load(path, points=[("a", [0, 0, 0], 0, axes)])
+    disc = load(path, points=[("s", [1, 0, 0], 0.0, np.diag([0.1, 0.2, 0.01]).tolist())])
+    np.testing.assert_allclose(np.abs(disc.points[0].half_axes[0]), [0, 0.2, 0], atol=1e-12)
+    again = reload(disc.source).points[0]
+    np.testing.assert_array_equal(again.half_axes, disc.points[0].half_axes)
     for nothing in (None, 3):
         with pytest.raises(HeelstrikeError, match="allowed: 'feet', 'all' or a list"):
             load(path, points=nothing)
@@ -292,7 +330,7 @@ def test_meshes_of_a_urdf():
     meshes = [s for s in robot.shapes if s.kind == "mesh" and s.collides]
     assert len(meshes) > 20
     for one in meshes:
-        points = outline(one)
+        points = places(one)
         assert 4 <= len(points) <= MAX_CORNERS
         vertices = np.vstack(theirs[one.body])
         for point in points:

@@ -1,4 +1,4 @@
-"""Whether a point is on a link: distances on paper from box, sphere, capsule, ellipsoid and mesh.
+"""Whether a point is on a link: distances on paper from each kind of shape.
 
 hrp2's hand is a box of 70 x 56 x 110 mm whose lower face has the frame r_hand; the others are made
 here.
@@ -28,6 +28,7 @@ def shape(kind, size, vertices=None):
         ("box", [0.1, 0.2, 0.3], None, [1.5, 2.5, 3.1], [1.1, 2.2, 3.1]),
         ("sphere", [0.2], None, [1.0, 2.6, 3.8], [1.0, 2.12, 3.16]),
         ("capsule", [0.1, 0.4], None, [1.3, 2.0, 3.2], [1.1, 2.0, 3.2]),
+        ("cylinder", [0.1, 0.4], None, [1.3, 2.4, 3.6], [1.06, 2.08, 3.4]),
         ("ellipsoid", [0.1, 0.2, 0.3], None, [1.0, 3.0, 3.0], [1.0, 2.2, 3.0]),
         ("mesh", [], OCTAHEDRON, [2.0, 3.0, 4.0], [4 / 3, 7 / 3, 10 / 3]),
         ("box", [0.1, 0.2, 0.3], None, [1.05, 2.1, 3.2], [1.05, 2.1, 3.2]),

@@ -84,17 +84,14 @@ def floats(robot: Robot) -> bool:
 
 def standing(robot: Robot) -> tuple[int, ...]:
     """Return the bodies whose contact points carry the robot in its first pose."""
-    from heelstrike.robot.placement import placements
+    from heelstrike.robot.placement import lowest_place, placements
 
     if not robot.points:
         raise HeelstrikeError(
             f"{robot.name} has no contact points to stand on; name the links: hs.VirtualBase([...])"
         )
     placed = placements(robot, next(iter(robot.poses.values()), robot.neutral))
-    heights = [
-        float((placed[p.body][0] @ p.position + placed[p.body][1])[2]) - p.radius
-        for p in robot.points
-    ]
+    heights = [float(lowest_place(p, placed[p.body])[2]) for p in robot.points]
     low = min(heights) + STANDING
     return tuple(sorted({p.body for p, z in zip(robot.points, heights, strict=True) if z <= low}))
 

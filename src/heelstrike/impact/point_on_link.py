@@ -13,7 +13,7 @@ from scipy.optimize import nnls
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.mesh import hull
-from heelstrike.robot.outline import outline, point_radius
+from heelstrike.robot.outline import outline
 from heelstrike.robot.robot import WORLD, Frame, Robot, Shape
 
 FAR = 2.0
@@ -64,6 +64,11 @@ def nearest(shape: Shape, place: np.ndarray) -> np.ndarray | None:
         local = (place - shape.translation) @ shape.rotation
         size = max(float(np.linalg.norm(local / shape.size)), 1.0)
         return shape.translation + shape.rotation @ (local / size)
+    if shape.kind == "cylinder":
+        local, (radius, half) = (place - shape.translation) @ shape.rotation, shape.size
+        aside = local[:2] * min(1.0, radius / max(float(np.hypot(*local[:2])), 1e-12))
+        inside = np.array([*aside, np.clip(local[2], -half, half)])
+        return shape.translation + shape.rotation @ inside
     corners = _corners(shape)
     if corners is None:
         return None
@@ -71,13 +76,14 @@ def nearest(shape: Shape, place: np.ndarray) -> np.ndarray | None:
     weights, _ = nnls(sides, np.array([0.0, 0.0, 0.0, STIFF]))
     core = weights @ corners / weights.sum()
     away = float(np.linalg.norm(place - core))
-    return core + (place - core) * min(1.0, point_radius(shape) / max(away, 1e-12))
+    radius = shape.size[0] if shape.kind in ("sphere", "capsule") else 0.0
+    return core + (place - core) * min(1.0, radius / max(away, 1e-12))
 
 
 def _corners(shape: Shape) -> np.ndarray | None:
-    """Return the corners whose inflated hull is the shape, in the body's frame."""
+    """Return the corners whose inflated hull is the shape, in the body's frame; no round shapes."""
     if shape.kind != "mesh":
-        return outline(shape)
+        return np.array([point.position for point in outline(shape)])
     vertices = shape.vertices
     if vertices is None and shape.file is not None:
         with suppress(OSError, ValueError, RuntimeError):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from heelstrike.impact.hit import Hit
-from heelstrike.robot.placement import placements
+from heelstrike.robot.placement import lowest_place, placements
 
 
 def support(
@@ -22,9 +22,8 @@ def support(
     own = [point for point in hit.robot.points if point.body in chosen]
     if len(own) < 3:
         return np.zeros((0, 2)), 0.0
-    places = np.array([placed[p.body][0] @ p.position + placed[p.body][1] for p in own])
-    lowest = min(float(x[2]) - p.radius for x, p in zip(places, own, strict=True))
-    return hull(places[:, :2]), lowest
+    places = np.array([lowest_place(p, placed[p.body]) for p in own])
+    return hull(places[:, :2]), float(places[:, 2].min())
 
 
 def hull(points: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import pinocchio as pin
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.convert import to_pinocchio
+from heelstrike.robot.placement import lowest_place
 from heelstrike.robot.robot import Robot
 
 SIDES = ("left", "right")
@@ -103,7 +104,8 @@ def _feet(robot: Robot, data: pin.Data) -> tuple[int, int]:
     """Return the two bodies with the lowest contact points, left one first."""
     lowest: dict[int, float] = {}
     for point in robot.points:
-        height = data.oMi[point.body + 1].act(point.position)[2] - point.radius
+        place = data.oMi[point.body + 1]
+        height = lowest_place(point, (place.rotation, place.translation))[2]
         lowest[point.body] = min(height, lowest.get(point.body, np.inf))
     if len(lowest) < 2:
         raise HeelstrikeError(
@@ -120,7 +122,7 @@ def _sole(robot: Robot, data: pin.Data, foot: int) -> tuple[pin.SE3, np.ndarray]
     if not points:
         raise HeelstrikeError(f"foot '{robot.bodies[foot].name}' has no contact points")
     place = data.oMi[foot + 1]
-    corners = np.array([place.act(p.position) - [0, 0, p.radius] for p in points])
+    corners = np.array([lowest_place(p, (place.rotation, place.translation)) for p in points])
     low, high = corners.min(axis=0), corners.max(axis=0)
     centre = np.array([*(low + high)[:2] / 2, low[2]])
     return place.actInv(pin.SE3(np.eye(3), centre)), (high - low)[:2] / 2

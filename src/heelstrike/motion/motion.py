@@ -157,14 +157,16 @@ def ground(robot: Robot, q: np.ndarray) -> None:
     import pinocchio as pin
 
     from heelstrike.robot.convert import to_pinocchio
+    from heelstrike.robot.placement import lowest_place
 
     if robot.joints[0].kind != "free" or not robot.points:
         return
     model = to_pinocchio(robot)
     data = model.createData()
     pin.forwardKinematics(model, data, q[0])
-    places = [data.oMi[p.body + 1].act(p.position)[2] - p.radius for p in robot.points]
-    q[:, robot.joints[0].iq + 2] -= min(places)
+    placed = [(place.rotation, place.translation) for place in list(data.oMi)[1:]]
+    lowest = min(lowest_place(point, placed[point.body])[2] for point in robot.points)
+    q[:, robot.joints[0].iq + 2] -= lowest
 
 
 Table = tuple[np.ndarray, Sequence[str], np.ndarray | None]

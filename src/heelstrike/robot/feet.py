@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from heelstrike.robot.collision_hull import reduce_hull
-from heelstrike.robot.outline import outline, point_radius
-from heelstrike.robot.placement import Placement, heights, placements
-from heelstrike.robot.robot import WORLD, Robot, Shape
+from heelstrike.robot.outline import outline
+from heelstrike.robot.placement import Placement, heights, lowest_place, placements
+from heelstrike.robot.robot import WORLD, Point, Robot, Shape
 
 LEVEL_TOLERANCE = 3e-3
 """Height above the lowest point up to which a point counts as lowest [m]."""
@@ -19,12 +19,14 @@ BALANCE = 0.2
 stands on them, as a share of its height [-]."""
 
 
-def feet(robot: Robot, shapes: list[Shape], edge_points: int = 0) -> list[tuple[Shape, np.ndarray]]:
+def feet(
+    robot: Robot, shapes: list[Shape], edge_points: int = 0
+) -> list[tuple[Shape, list[Point]]]:
     """Return the shapes that the robot stands on, each with the points of its lowest face."""
     placed = placements(robot, next(iter(robot.poses.values()), robot.neutral))
     bottom: dict[int, float] = {}
     for shape in shapes:
-        height = _bottom(shape, outline(shape), placed[shape.body])
+        height = _bottom(outline(shape), placed[shape.body])
         bottom[shape.body] = min(height, bottom.get(shape.body, np.inf))
     alone: set[int] = set()
     standing: set[int] = set()
@@ -41,20 +43,20 @@ def feet(robot: Robot, shapes: list[Shape], edge_points: int = 0) -> list[tuple[
             chosen.append((shape, outline(shape, edge_points)))
         elif shape.body in standing:
             lowest = bottom[shape.body] + LEVEL_TOLERANCE
-            if _bottom(shape, outline(shape), placed[shape.body]) <= lowest:
-                chosen.append((shape, _sole(robot, shape, edge_points, placed[shape.body])))
+            if _bottom(outline(shape), placed[shape.body]) <= lowest:
+                chosen.append((shape, _sole(shape, edge_points, placed[shape.body])))
     return chosen
 
 
-def _sole(robot: Robot, shape: Shape, edge_points: int, placement: Placement) -> np.ndarray:
-    """Return the points of a shape's lowest face in its body's frame, (n, 3) [m]."""
+def _sole(shape: Shape, edge_points: int, placement: Placement) -> list[Point]:
+    """Return the points of a shape's lowest face."""
     if shape.kind == "mesh" and shape.vertices is not None:
         vertices = shape.vertices @ shape.rotation.T + shape.translation
         height = heights(vertices, placement)
         face = vertices[height <= height.min() + LEVEL_TOLERANCE]
-        return face[reduce_hull(face)[0]]
-    points = outline(shape, edge_points)
-    return points[_lowest_face(robot, shape, points, placement)]
+        corners = face[reduce_hull(face)[0]]
+        return [Point(f"{shape.name}.{k}", shape.body, x) for k, x in enumerate(corners)]
+    return _lowest_face(shape, outline(shape, edge_points), placement)
 
 
 def _trees(robot: Robot) -> list[list[int]]:
@@ -95,9 +97,8 @@ def _lowest_ends(
     feet = {body for body in ends if bottom[body] <= lowest + FOOT_HEIGHT * height}
     points = []
     for shape in (shape for shape in shapes if shape.body in feet):
-        R, p = placed[shape.body]
-        points.append((outline(shape) @ R.T + p)[:, :2])
-    stands = height > 0 and _distance(centre[:2], np.vstack(points)) <= BALANCE * height
+        points += [lowest_place(point, placed[shape.body])[:2] for point in outline(shape)]
+    stands = height > 0 and _distance(centre[:2], np.array(points)) <= BALANCE * height
     return feet if stands else ends
 
 
@@ -121,31 +122,23 @@ def _with_level_parents(robot: Robot, ends: set[int], bottom: dict[int, float]) 
     return standing
 
 
-def _bottom(shape: Shape, points: np.ndarray, placement: Placement) -> float:
+def _bottom(points: list[Point], placement: Placement) -> float:
     """Return the height of the lowest of a shape's points in the world [m]."""
-    return float(heights(points, placement).min()) - point_radius(shape)
+    return min(float(lowest_place(point, placement)[2]) for point in points)
 
 
-def _lowest_face(
-    robot: Robot, shape: Shape, points: np.ndarray, placement: Placement
-) -> np.ndarray:
-    """Return a mask (n,) of the points that belong to the face that looks down."""
+def _lowest_face(shape: Shape, points: list[Point], placement: Placement) -> list[Point]:
+    """Return the points that belong to the face that looks down."""
     down = -(placement[0] @ shape.rotation)[2]  # the world's down in the shape's axes
-    local = (points - shape.translation) @ shape.rotation
+    local = np.array([shape.rotation.T @ (point.position - shape.translation) for point in points])
     if shape.kind == "box":
         k = int(np.argmax(np.abs(down)))
-        return local[:, k] * np.sign(down[k]) > (1 - 1e-9) * shape.size[k]
-    if shape.kind == "cylinder" and abs(down[2]) > np.sqrt(0.5):
-        return local[:, 2] * down[2] > 0
-    if shape.kind == "cylinder" and _is_wheel(robot, shape):
-        return np.full(len(points), True)
-    height = heights(points, placement)
-    return height <= height.min() + LEVEL_TOLERANCE
-
-
-def _is_wheel(robot: Robot, shape: Shape) -> bool:
-    """Return whether a cylinder's joint turns about its axis, by more than half a turn."""
-    joint = robot.joints[shape.body]
-    span = robot.upper[joint.iq] - robot.lower[joint.iq]
-    turning = joint.kind == "continuous" or (joint.kind == "revolute" and span > np.pi)
-    return turning and bool(abs(joint.axis @ shape.rotation[:, 2]) > 0.99)
+        face = local[:, k] * np.sign(down[k]) > (1 - 1e-9) * shape.size[k]
+    elif shape.kind == "cylinder" and abs(down[2]) > np.sqrt(0.5):
+        face = local[:, 2] * down[2] > 0
+    elif shape.kind == "cylinder":
+        face = np.array([point.half_axes is not None for point in points])
+    else:
+        height = np.array([lowest_place(point, placement)[2] for point in points])
+        face = height <= height.min() + LEVEL_TOLERANCE
+    return [point for point, kept in zip(points, face, strict=True) if kept]

@@ -10,6 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from heelstrike.errors import HeelstrikeWarning, LoadError, nearest
 from heelstrike.robot.robot import Robot
 
@@ -35,8 +37,8 @@ def load(
         source: bundled name, or path of the file.
         base: "floating", "fixed", or "auto": an MJCF as it defines, a URDF floating unless its
             root link is called world.
-        points: contact points: "feet", "all", or a list of (link, position [m], radius [m]); see
-            docs/loading.md.
+        points: contact points: "feet", "all", or a list of (link, position [m], radius [m],
+            half axes [m]); see docs/loading.md.
         package_dirs: folders that are searched first for package:// of a URDF.
         edge_points: number of points added to each edge of a box, evenly between its corners.
         srdf: file with the pairs of a URDF's links that do not collide; none: a file of the URDF's
@@ -130,9 +132,13 @@ def reload(source: Mapping[str, Any]) -> Robot:
 
 def _listed(robot: Robot) -> list[list[Any]]:
     """Return the contact points as the argument `points` of `load` takes them."""
-    return [
-        [robot.bodies[p.body].name, list(map(float, p.position)), p.radius] for p in robot.points
-    ]
+    found = []
+    for point in robot.points:
+        entry = [robot.bodies[point.body].name, list(map(float, point.position)), point.radius]
+        found.append(
+            entry if point.half_axes is None else [*entry, np.asarray(point.half_axes).tolist()]
+        )
+    return found
 
 
 def _source(

@@ -1,4 +1,11 @@
-"""Points on the outline of a collision shape; docs/loading.md, "Contact points", lists them."""
+"""Contact points of a collision shape; docs/loading.md, "Contact points", lists them.
+
+A cylinder touches with its caps and with its rims. Fixed points on each cap hold it where it
+stands. Each rim is a flat ellipsoid, which touches where it is lowest: the cylinder tilts on it and
+rolls on it. The ellipsoid is a little below the cap, so that it is free while the cap lies flat,
+where a rim has no lowest point, and the fixed points are inside the rim, so that they are free when
+the cylinder rolls or tilts by more than INSET / (1 - CAP), 0.01 rad.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +14,42 @@ from itertools import combinations
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.robot.robot import Shape
+from heelstrike.robot.robot import Point, Shape
 
-RIM_POINTS = 8
-"""Number of points on a rim of a cylinder."""
+CAP_POINTS = 4
+"""Number of fixed points on a cap of a cylinder."""
+CAP = 0.9
+"""Distance of these points from the axis, relative to the cylinder's radius."""
+THICKNESS = 5e-4
+"""Half thickness of the ellipsoid of a rim, relative to its radius."""
+INSET = 1e-3
+"""Distance of its centre from the plane of the cap, relative to its radius."""
 
 
-def outline(shape: Shape, edge_points: int = 0) -> np.ndarray:
-    """Return points of a shape in its body's frame, (n, 3) [m].
+def outline(shape: Shape, edge_points: int = 0) -> list[Point]:
+    """Return the contact points of a shape, numbered after its name.
 
-    The `edge_points` points on each edge of a box come after its corners. `point_radius` is the
-    radius of each point.
+    The `edge_points` points on each edge of a box come after its corners.
     """
-    size = shape.size
+    size, radius = shape.size, 0.0
+    half_axes: dict[int, np.ndarray] = {}
     if shape.kind == "box":
         signs = np.array([[x, y, z] for z in (-1, 1) for x in (1, -1) for y in (1, -1)])
         local = np.vstack([signs, _between(signs, edge_points)]) * size
     elif shape.kind == "sphere":
-        local = np.zeros((1, 3))
+        local, radius = np.zeros((1, 3)), float(size[0])
     elif shape.kind == "capsule":
-        local = np.array([[0.0, 0.0, -size[1]], [0.0, 0.0, size[1]]])
+        local, radius = np.array([[0.0, 0.0, -size[1]], [0.0, 0.0, size[1]]]), float(size[0])
     elif shape.kind == "cylinder":
-        angle = 2 * np.pi * np.arange(RIM_POINTS) / RIM_POINTS
-        rim = np.column_stack([size[0] * np.cos(angle), size[0] * np.sin(angle), 0 * angle])
-        end = np.array([0.0, 0.0, size[1]])
-        local = np.vstack([rim - end, rim + end])
+        thickness = min(THICKNESS * size[0], size[1] * THICKNESS / INSET)
+        angle = 2 * np.pi * np.arange(CAP_POINTS) / CAP_POINTS
+        cap = CAP * size[0] * np.column_stack([np.cos(angle), np.sin(angle), 0 * angle])
+        end, inner = np.array([0.0, 0.0, size[1]]), [0.0, 0.0, thickness * INSET / THICKNESS]
+        local = np.vstack([cap - end, inner - end, cap + end, end - inner])
+        rims = (CAP_POINTS, 2 * CAP_POINTS + 1)
+        half_axes = dict.fromkeys(rims, np.diag([size[0], size[0], thickness]))
     elif shape.kind == "ellipsoid":
-        local = np.vstack([np.diag(size), -np.diag(size)])
+        local, half_axes = np.zeros((1, 3)), {0: np.diag(size)}
     elif shape.kind == "mesh" and shape.vertices is not None:
         local = shape.vertices[shape.corners]
     else:
@@ -42,7 +58,16 @@ def outline(shape: Shape, edge_points: int = 0) -> np.ndarray:
             path=shape.name,
             value=shape.kind,
         )
-    return local @ shape.rotation.T + shape.translation
+    return [
+        Point(
+            f"{shape.name}.{k}",
+            shape.body,
+            shape.rotation @ position + shape.translation,
+            radius,
+            shape.rotation @ half_axes[k] if k in half_axes else None,
+        )
+        for k, position in enumerate(local)
+    ]
 
 
 def _between(corners: np.ndarray, count: int) -> np.ndarray:
@@ -54,8 +79,3 @@ def _between(corners: np.ndarray, count: int) -> np.ndarray:
         if (corners[i] != corners[j]).sum() == 1
     ]
     return np.vstack(edges)
-
-
-def point_radius(shape: Shape) -> float:
-    """Return the radius of the sphere about each of a shape's points [m]."""
-    return float(shape.size[0]) if shape.kind in ("sphere", "capsule") else 0.0

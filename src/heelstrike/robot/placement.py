@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.robot.robot import Robot
+from heelstrike.robot.robot import Point, Robot
 
 Placement = tuple[np.ndarray, np.ndarray]
 """Rotation (3, 3) and translation (3,) [m] of a body's frame in the world."""
@@ -32,10 +32,17 @@ def heights(points: np.ndarray, placement: Placement) -> np.ndarray:
     return points @ R[2] + p[2]
 
 
+def lowest_place(point: Point, placement: Placement) -> np.ndarray:
+    """Return the lowest place of a contact point in the world, given its body's, (3,) [m]."""
+    R, p = placement
+    place = R @ np.asarray(point.position, dtype=float) + p - [0.0, 0.0, point.radius]
+    if point.half_axes is not None:
+        along = R[2] @ point.half_axes
+        place = place - R @ point.half_axes @ (along / np.linalg.norm(along))
+    return place
+
+
 def lowest_height(robot: Robot, q: np.ndarray) -> float:
     """Return the height of the lowest contact point at q [m]."""
     placed = placements(robot, q)
-    return min(
-        float(heights(np.asarray(point.position, dtype=float), placed[point.body])) - point.radius
-        for point in robot.points
-    )
+    return min(float(lowest_place(point, placed[point.body])[2]) for point in robot.points)

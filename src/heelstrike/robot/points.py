@@ -9,13 +9,21 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.robot.feet import feet
-from heelstrike.robot.outline import outline, point_radius
-from heelstrike.robot.robot import WORLD, Point, Robot, Shape, first_duplicate
+from heelstrike.robot.outline import outline
+from heelstrike.robot.robot import WORLD, Point, Robot, first_duplicate
 
-PointLike = Point | tuple[str, Sequence[float]] | tuple[str, Sequence[float], float]
-"""A user's point: a Point, or (link, position in the link's frame [m], radius [m])."""
+PointLike = (
+    Point
+    | tuple[str, Sequence[float]]
+    | tuple[str, Sequence[float], float]
+    | tuple[str, Sequence[float], float, Sequence[Sequence[float]]]
+)
+"""A user's point: a Point, or (link, position in the link's frame [m], radius [m], half axes as
+columns, (3, 3) [m]); radius and half axes may be left out."""
 SAME_PLACE = 1e-9
 """Distance below which two points are one [m]."""
+MIN_THICKNESS = 1e-6
+"""Smallest half axis of an ellipsoid, relative to its largest."""
 CHOICES = "'feet', 'all' or a list of (link, position)"
 
 
@@ -46,27 +54,26 @@ def with_contact_points(
     else:
         soles = {id(shape): points for shape, points in feet(robot, shapes, edge_points)}
         outlines = [(shape, outline(shape, edge_points)) for shape in shapes]
-        chosen = [(s, _union(points, soles.get(id(s)))) for s, points in outlines]
-    return replace(robot, points=_numbered(chosen))
+        chosen = [(s, _union(points, soles.get(id(s), []))) for s, points in outlines]
+    return replace(robot, points=_numbered(point for _, own in chosen for point in own))
 
 
-def _union(points: np.ndarray, more: np.ndarray | None) -> np.ndarray:
+def _union(points: list[Point], more: list[Point]) -> list[Point]:
     """Return points, and those of others that are not among them: corners of a mesh's sole."""
-    if more is None:
-        return points
-    distance = np.linalg.norm(more[:, None] - points, axis=2).min(axis=1)
-    return np.vstack([points, more[distance > SAME_PLACE]])
+    known = np.array([point.position for point in points])
+    away = [np.linalg.norm(known - point.position, axis=1).min() for point in more]
+    return [*points, *(point for point, d in zip(more, away, strict=True) if d > SAME_PLACE)]
 
 
-def _numbered(chosen: Iterable[tuple[Shape, np.ndarray]]) -> tuple[Point, ...]:
+def _numbered(chosen: Iterable[Point]) -> tuple[Point, ...]:
     """Return points named after their shape and counted: l_sole.0, l_sole.1, ..."""
     count: dict[str, int] = {}
     points = []
-    for shape, positions in chosen:
-        for position in positions:
-            k = count.get(shape.name, 0)
-            count[shape.name] = k + 1
-            points.append(Point(f"{shape.name}.{k}", shape.body, position, point_radius(shape)))
+    for point in chosen:
+        shape = point.name.rpartition(".")[0]
+        k = count.get(shape, 0)
+        count[shape] = k + 1
+        points.append(replace(point, name=f"{shape}.{k}"))
     return tuple(points)
 
 
@@ -80,23 +87,26 @@ def _listed(robot: Robot, points: Sequence[PointLike]) -> tuple[Point, ...]:
         if isinstance(entry, Point):
             result.append(_checked(robot, entry))
             continue
-        if not (isinstance(entry, Sequence) and 2 <= len(entry) <= 3 and isinstance(entry[0], str)):
+        if not (isinstance(entry, Sequence) and 2 <= len(entry) <= 4 and isinstance(entry[0], str)):
             raise HeelstrikeError(
                 f"{entry!r} is not a contact point",
                 path="points",
                 value=entry,
-                allowed="(link, position) or (link, position, radius)",
+                allowed="(link, position), (link, position, radius) or "
+                "(link, position, radius, half_axes)",
             )
         link, whose = entry[0], f"a point on '{entry[0]}'"
         position = _position(entry[1], whose)
+        radius = _radius(entry[2], whose) if len(entry) > 2 else 0.0
+        half_axes = _half_axes(entry[3], whose) if len(entry) > 3 else None
         body = robot.body(link)
         if link in robot.frames and robot.frames[link].body == body:
             frame = robot.frames[link]
             position = frame.translation + frame.rotation @ position
+            half_axes = None if half_axes is None else frame.rotation @ half_axes
         k = count.get(link, 0)
         count[link] = k + 1
-        radius = _radius(entry[2], whose) if len(entry) == 3 else 0.0
-        result.append(Point(f"{link}.{k}", body, position, radius))
+        result.append(Point(f"{link}.{k}", body, position, radius, half_axes))
     duplicate = first_duplicate(point.name for point in result)
     if duplicate is not None:
         raise HeelstrikeError(
@@ -118,7 +128,8 @@ def _checked(robot: Robot, point: Point) -> Point:
         )
     whose = f"point '{point.name}'"
     position, radius = _position(point.position, whose), _radius(point.radius, whose)
-    return replace(point, position=position, radius=radius)
+    half_axes = _half_axes(point.half_axes, whose)
+    return replace(point, position=position, radius=radius, half_axes=half_axes)
 
 
 def _position(value: object, whose: str) -> np.ndarray:
@@ -149,3 +160,23 @@ def _radius(value: object, whose: str) -> float:
             allowed="a number, 0 or more [m]",
         )
     return radius
+
+
+def _half_axes(value: object, whose: str) -> np.ndarray | None:
+    if value is None:
+        return None
+    try:
+        half_axes = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        half_axes = np.zeros(0)
+    if half_axes.shape == (3, 3) and np.isfinite(half_axes).all():
+        lengths = np.linalg.svd(half_axes, compute_uv=False)
+        if lengths[2] > MIN_THICKNESS * lengths[0]:
+            return half_axes
+    raise HeelstrikeError(
+        f"the half axes of {whose} are {value!r}",
+        path="points",
+        value=value,
+        allowed="three columns [m] that span a body, none thinner than "
+        f"{MIN_THICKNESS:g} of the longest",
+    )

@@ -94,7 +94,11 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A contact point of a body: a point, or a sphere about it."""
+    """A contact point of a body: a point, or a sphere or an ellipsoid about it.
+
+    A sphere or an ellipsoid touches where it is deepest, so that its contact moves over the body as
+    the body turns. With both a radius and half axes it is the ellipsoid, rounded by the radius.
+    """
 
     name: str
     body: int
@@ -102,6 +106,15 @@ class Point:
     """In the body's frame [m]."""
     radius: float = 0.0
     """[m]"""
+    half_axes: np.ndarray | None = None
+    """Half axes of the ellipsoid as columns, in the body's frame, (3, 3) [m]; None: it has none."""
+
+    @property
+    def extent(self) -> float:
+        """Largest distance of its surface from its position [m]; 0 for a mere point."""
+        if self.half_axes is None:
+            return self.radius
+        return self.radius + float(np.linalg.norm(self.half_axes, 2))
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,7 @@ from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.robot import WORLD
+from heelstrike.scene.deepest import deepest_in_pose
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import ServoPlan
 from heelstrike.step.plan import StepPlan
@@ -113,15 +114,15 @@ def contacts_at(scene: Scene, q: np.ndarray) -> tuple[np.ndarray, list[ActiveCon
     depths, contacts = [], []
     for pair in scene.pairs:
         holder = data.oMi[pair.point.body + 1]  # the first is the world
-        place = holder.act(np.asarray(pair.point.position, dtype=float))
         frame = pin.SE3.Identity() if pair.carrier is None else data.oMi[pair.carrier + 1]
-        surface, radius = scene.surfaces[pair.surface], pair.point.radius
-        depth, axes = surface.depth_and_axes(SX(frame.actInv(place)), radius, pair.part)
-        depths.append(float(ca.evalf(depth)))
+        poses = ((x.rotation, x.translation) for x in (holder, frame))
+        surface = scene.surfaces[pair.surface]
+        depth, normal, place = deepest_in_pose(surface, pair.part, pair.point, *poses)
+        depths.append(depth)
         places = [] if pair.point.body == WORLD else [(pair.point.body, holder.actInv(place))]
         if pair.carrier is not None:
             places.append((pair.carrier, frame.actInv(place)))
-        contacts.append(ActiveContact(frame.rotation @ np.array(ca.evalf(axes))[2], places))
+        contacts.append(ActiveContact(normal, places))
     return np.array(depths), contacts
 
 

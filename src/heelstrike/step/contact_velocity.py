@@ -3,6 +3,9 @@
     d' = -nu . v,   slip = v - nu (nu . v)       [Sugihara2006] (4)-(6)
 
 with v the point's velocity relative to the surface's material, and nu the normal (detect.py).
+
+A contact that moves over an ellipsoid has the velocity of the body's material where the contact was
+when the body had its velocity: in the middle of the last step (StepState.behind).
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from heelstrike.ir.program import Program
-from heelstrike.spatial.vector import SX
+from heelstrike.spatial.vector import SX, cross
 from heelstrike.step.detect import Detection
 from heelstrike.step.state import PairInputs
 
@@ -35,6 +38,8 @@ def contact_velocity(p: Program, pair: PairInputs, found: Detection) -> ContactV
     velocity = -flow
     for side, lever in zip(found.sides, found.levers, strict=True):
         own = side.motion.at(lever)
+        if side.share < 1:
+            own = own - pair.behind * cross(side.motion.angular, side.lever_rate)
         velocity = velocity + own if side.sign > 0 else velocity - own
     rate = p.let("rate", -ca.dot(found.axes[2, :].T, velocity))
     slip = p.let("slip", found.axes[:2, :] @ velocity)

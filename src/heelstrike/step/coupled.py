@@ -83,7 +83,7 @@ class Coupling:
         turning = zeros()
         for side in pair.sides if self.rule.bias == "keep" else ():
             spin = side.motion.angular
-            turning = turning + side.sign * cross(spin, cross(spin, side.turning_lever))
+            turning = turning + side.sign * side.share * cross(spin, side.lever_rate)
         wanted = pair.axes @ (pair.flow - dt * turning)
         slip = zeros(2) if goal.slip is None else goal.slip
         target = wanted + ca.vertcat(slip, goal.velocity)

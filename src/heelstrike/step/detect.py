@@ -1,7 +1,7 @@
 """Box 2 of [Sugihara2006], Fig. 4: detect contacts.
 
 Each point finds its depth in each surface that it may touch, and the surface's tangents and normal
-there. The depth of a sphere is that of its deepest point.
+there. The depth of a sphere or an ellipsoid is that of its deepest point (scene/deepest.py).
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heelstrike.ir.program import Program
+from heelstrike.scene.deepest import deepest, support_rate
 from heelstrike.spatial.transform import Transform
-from heelstrike.spatial.vector import SX, zeros
+from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.state import PairInputs, Side
 
 
@@ -31,7 +32,7 @@ class Detection:
     frame: Transform
     """Placement of the surface's frame in the world."""
     point: SX
-    """The point, of a sphere its centre, in the frame of the surface [m]."""
+    """The point, of a sphere or an ellipsoid its centre, in the frame of the surface [m]."""
     own_axes: SX
     """Tangents and normal as rows, in the frame of the surface, (3, 3)."""
 
@@ -41,20 +42,29 @@ def detect(p: Program, pair: PairInputs) -> Detection:
     radius, body, carrier = pair.radius, pair.body, pair.carrier
     poses = (None if each is None else each.pose for each in (body, carrier))
     pose, frame, centre, point = placed(pair.position, *poses)
-    depth, own_axes = pair.surface.surface.depth_and_axes(point, radius, pair.part)
+    half_axes = None if pair.half_axes is None else pose.rotate(pair.half_axes)
+    own = None if half_axes is None else frame.unrotate(half_axes)
+    depth, own_axes, reach = deepest(
+        pair.surface.surface, point, radius, own, pair.extent, pair.part
+    )
     axes = frame.rotate(own_axes.T).T
     lever = centre - radius * axes[2, :].T
+    if reach is not None:
+        lever = lever - frame.rotate(reach)
     position = pose.origin + lever
     sides, levers = [], []
     if body is not None:
-        kept = p.let("lever", lever)
-        turning = p.let("centre", centre) if radius else kept
-        sides.append(Side(body.number, kept, 1.0, turning, body.motion))
+        kept, spin, share = p.let("lever", lever), body.motion.angular, 1.0
+        rate = cross(spin, centre if radius else kept)
+        if half_axes is not None:
+            rate, share = cross(spin, centre) - support_rate(half_axes, axes[2, :].T, spin), 0.5
+        sides.append(Side(body.number, kept, 1.0, p.let("rate", rate), share, body.motion))
         levers.append(lever)
     if carrier is not None:
         arm = position - frame.origin
         kept = p.let("lever", arm)
-        sides.append(Side(carrier.number, kept, -1.0, kept, carrier.motion))
+        rate = p.let("rate", cross(carrier.motion.angular, kept))
+        sides.append(Side(carrier.number, kept, -1.0, rate, 1.0, carrier.motion))
         levers.append(arm)
     depth = p.let("depth", depth)
     return Detection(depth, position, axes, tuple(sides), tuple(levers), frame, point, own_axes)

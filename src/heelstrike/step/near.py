@@ -79,14 +79,14 @@ def _gap(state: StepState, pairs: Sequence[Pair]) -> SX:
     pose = None if first.point.body == WORLD else state.poses[first.point.body]
     frame = None if first.carrier is None else state.poses[first.carrier]
     *_, place = placed(constant(centre), pose, frame)
-    gap = surface.gap(place, max(point.radius for point in points))
+    gap = surface.gap(place, max(point.extent for point in points))
     assert gap is not None
     return gap - radius
 
 
 def bounding_sphere(points: Sequence[Point]) -> tuple[np.ndarray, float]:
-    """Return centre and radius of a sphere about points and their own spheres [m]."""
-    places, radii = np.array([x.position for x in points]), np.array([x.radius for x in points])
+    """Return centre and radius of a sphere about points and their shapes [m]."""
+    places, radii = np.array([x.position for x in points]), np.array([x.extent for x in points])
     lower, upper = (places - radii[:, None]).min(axis=0), (places + radii[:, None]).max(axis=0)
     centre = (lower + upper) / 2
     return centre, float((np.linalg.norm(places - centre, axis=1) + radii).max())

@@ -165,6 +165,12 @@ class StepState:
         return 0.0 if self.plan.integrator == "rk4" else 0.5 * self.dt
 
     @property
+    def behind(self) -> SX | float:
+        """Time by which velocities are behind coordinates: the symplectic step, which moves with
+        the new velocity, makes them those of the middle of the last step [s]."""
+        return 0.5 * self.dt if self.plan.implicit else 0.0
+
+    @property
     def since_memory(self) -> SX:
         """Time for which the present slip has lasted since the laws' memory was written [s]."""
         return self.dt if self.plan.implicit else self.stage * self.dt
@@ -186,9 +192,14 @@ class PairInputs:
     """All that a pair of point and surface reads: symbols, and choices that decide its code."""
 
     position: SX
-    """The point, of a sphere its centre, in the frame of its body [m]."""
+    """The point, of a sphere or an ellipsoid its centre, in the frame of its body [m]."""
     radius: float
     """Radius of a sphere; 0: a point [m]."""
+    half_axes: SX | None
+    """Half axes of an ellipsoid as columns, in the frame of its body, (3, 3) [m]; None: it is no
+    ellipsoid."""
+    extent: float
+    """Largest distance of the contact from the position [m]."""
     body: MovingBody | None
     """Body of the point; None: it is fixed."""
     carrier: MovingBody | None
@@ -207,6 +218,8 @@ class PairInputs:
     """Time step [s]."""
     since_memory: SX
     """Time for which the present slip has lasted since the memory was written [s]."""
+    behind: SX | float
+    """Time by which velocities are behind coordinates [s]."""
 
 
 def pair_inputs(state: StepState, k: int) -> PairInputs:
@@ -226,6 +239,8 @@ def pair_inputs(state: StepState, k: int) -> PairInputs:
     return PairInputs(
         position=constant(pair.point.position),
         radius=pair.point.radius,
+        half_axes=None if pair.point.half_axes is None else constant(pair.point.half_axes),
+        extent=pair.point.extent,
         body=moving(pair.point.body),
         carrier=moving(pair.carrier),
         surface=state.surfaces[pair.surface],
@@ -236,6 +251,7 @@ def pair_inputs(state: StepState, k: int) -> PairInputs:
         gravity=state.gravity,
         dt=state.dt,
         since_memory=state.since_memory,
+        behind=state.behind,
     )
 
 
@@ -248,8 +264,11 @@ class Side:
     """Vector from the body's origin to the contact, in world axes [m]."""
     sign: float
     """1 for the body of the point, -1 for the one that carries the surface."""
-    turning_lever: SX
-    """Part of the lever that turns with the body: of a sphere that to its centre [m]."""
+    lever_rate: SX
+    """Rate of the lever; of a sphere, that of its centre [m/s]."""
+    share: float
+    """Part of the step after which a coupled contact has the velocity of its target: 1, the end;
+    0.5, the middle, where the contact moves over an ellipsoid."""
     motion: MotionVector
     """Velocity of the body, in world axes."""
 

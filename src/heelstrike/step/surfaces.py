@@ -43,7 +43,7 @@ class Surfaces:
         placed = {
             pair.surface
             for pair in scene.pairs
-            if scene.laws[pair.law].memory_size and not pair.point.radius
+            if scene.laws[pair.law].memory_size and not pair.point.extent
         }
         self.travels = [
             p.memory(f"{surface.name}.travel", 3) if k in placed else None
@@ -100,11 +100,11 @@ def memory_size(scene: Scene, pair: Pair) -> int:
     """Return the number of values that a pair carries from step to step.
 
     These are the memory of its law and, where the law has one, what `tangent_position` needs: of a
-    sphere the position itself, (2,); of a point on tangents that change also the point on the
-    surface's material, (3,).
+    sphere or an ellipsoid the position itself, (2,); of a point on tangents that change also the
+    point on the surface's material, (3,).
     """
-    size, radius = scene.laws[pair.law].memory_size, pair.point.radius
+    size, extent = scene.laws[pair.law].memory_size, pair.point.extent
     if not size:
         return 0
-    vary = scene.surfaces[pair.surface].tangents_vary(radius, pair.part)
-    return size + (2 if radius else 5 if vary else 0)
+    vary = scene.surfaces[pair.surface].tangents_vary(extent, pair.part)
+    return size + (2 if extent else 5 if vary else 0)

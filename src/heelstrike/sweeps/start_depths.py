@@ -41,6 +41,7 @@ def _program(plan: StepPlan) -> Program:
     from heelstrike.dynamics.kinematics import kinematics, poses
     from heelstrike.ir.program import Program
     from heelstrike.robot.robot import WORLD
+    from heelstrike.scene.deepest import deepest
     from heelstrike.spatial.vector import SX, constant
     from heelstrike.step.detect import placed
     from heelstrike.step.surfaces import with_symbols
@@ -55,9 +56,14 @@ def _program(plan: StepPlan) -> Program:
         with p.block("depth", member=k):
             bodies = pair.point.body, pair.carrier
             where = (None if body in (None, WORLD) else at[body] for body in bodies)
-            inside = placed(constant(pair.point.position), *where)[-1]
-            depth, _ = surfaces[pair.surface].depth_and_axes(inside, pair.point.radius, pair.part)
-            found.append(p.let("depth", depth))
+            point = pair.point
+            pose, frame, _, inside = placed(constant(point.position), *where)
+            half_axes = None
+            if point.half_axes is not None:
+                half_axes = frame.unrotate(pose.rotate(constant(point.half_axes)))
+            surface = surfaces[pair.surface]
+            shape = point.radius, half_axes, point.extent
+            found.append(p.let("depth", deepest(surface, inside, *shape, pair.part)[0]))
     with p.block("depths"):
         p.output("depth", ca.vertcat(*found))
     return p

@@ -1,9 +1,9 @@
 """A scene handed over to MuJoCo: the same bodies, joints, contact points and friction.
 
-Contact points become spheres, of their own radius or of 10 nm; surfaces become geoms; the scene's
-pairs of both become MuJoCo's pairs, and nothing else touches. Each pair has the friction of its
-law, mu_k, in three dimensions. All else of MuJoCo's contact is at its defaults but the elliptic
-cone. `handed_over` checks masses, places and friction on the compiled model.
+Contact points become spheres, of their own radius or of 10 nm, or ellipsoids; surfaces become
+geoms; the scene's pairs of both become MuJoCo's pairs, and nothing else touches. Each pair has the
+friction of its law, mu_k, in three dimensions. All else of MuJoCo's contact is at its defaults but
+the elliptic cone. `handed_over` checks masses, places and friction on the compiled model.
 
 What MuJoCo has no likeness of is refused with a sentence: stairs, height fields and belts, points
 of the world, planar joints.
@@ -19,7 +19,7 @@ import pinocchio as pin
 from heelstrike.contact.choose import friction_of
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.convert import to_pinocchio
-from heelstrike.robot.robot import WORLD, Joint, Robot
+from heelstrike.robot.robot import WORLD, Joint, Point, Robot
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.surfaces import Box, Plane, Sphere, Surface
 
@@ -153,12 +153,26 @@ def _points(mj: Any, bodies: list[Any], scene: Scene) -> None:
     for point in {pair.point.name: pair.point for pair in scene.pairs}.values():
         bodies[point.body].add_geom(
             name=_point_name(point.name),
-            type=mj.mjtGeom.mjGEOM_SPHERE,
-            size=[max(point.radius, SMALLEST), 0, 0],
             pos=point.position,
             contype=0,
             conaffinity=0,
+            **_shape(mj, point),
         )
+
+
+def _shape(mj: Any, point: Point) -> dict[str, Any]:
+    """Return the geom of a contact point; half axes are those of a rotated ellipsoid."""
+    if point.half_axes is None:
+        size = [max(point.radius, SMALLEST), 0, 0]
+        return {"type": mj.mjtGeom.mjGEOM_SPHERE, "size": size}
+    if point.radius:
+        raise HeelstrikeError(
+            f"point '{point.name}' cannot be handed over to MuJoCo: it is a rounded ellipsoid"
+        )
+    turn, size, _ = np.linalg.svd(point.half_axes)
+    turned = pin.Quaternion(turn * np.array([1.0, 1.0, np.linalg.det(turn)]))
+    quat = [turned.w, turned.x, turned.y, turned.z]
+    return {"type": mj.mjtGeom.mjGEOM_ELLIPSOID, "size": size, "quat": quat}
 
 
 def _check(mj: Any, model: Any, scene: Scene, q: np.ndarray) -> None:

@@ -22,7 +22,7 @@ import heelstrike as hs
 from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass
 from heelstrike.papers.sugihara2006.closed_form import HEIGHT, C
 from heelstrike.papers.sugihara2006.slide import EQUATIONS, law, parameter
-from heelstrike.robot.placement import placements
+from heelstrike.robot.placement import lowest_place, placements
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -117,9 +117,7 @@ def poses(robot: hs.Robot, count: int) -> np.ndarray:
 def heights(robot: hs.Robot, q: np.ndarray) -> np.ndarray:
     """Return the depth of every contact point [m]."""
     place = placements(robot, q)
-    return np.array(
-        [place[p.body][0][2] @ p.position + place[p.body][1][2] - p.radius for p in robot.points]
-    )
+    return np.array([lowest_place(p, place[p.body])[2] for p in robot.points])
 
 
 def felt(sim: hs.Simulator) -> float:

@@ -10,8 +10,8 @@ import numpy as np
 import heelstrike as hs
 from heelstrike.papers.report import Result, near
 from heelstrike.papers.sugihara2006.closed_form import MASS
-from heelstrike.robot.outline import outline, point_radius
-from heelstrike.robot.placement import placements
+from heelstrike.robot.outline import outline
+from heelstrike.robot.placement import lowest_place, placements
 
 ARMS, LEGS, HEIGHT = 8, 12, 480.0
 """Joints, and [mm]."""
@@ -46,6 +46,7 @@ def tall(robot: hs.Robot) -> float:
     ends = []
     for shape in robot.shapes:
         R, p = place[shape.body]
-        heights = outline(shape) @ R[2] + p[2]
-        ends += [heights.min() - point_radius(shape), heights.max() + point_radius(shape)]
+        for point in outline(shape):
+            low, centre = lowest_place(point, (R, p))[2], (R @ point.position + p)[2]
+            ends += [low, 2 * centre - low]
     return float(np.ptp(ends))

@@ -29,7 +29,8 @@ class Part:
         name: prefix of its bodies and joints, "name/...", if the scene has several parts;
             empty: the model's name.
         base: "floating", "fixed", or "auto": as in the model.
-        points: contact points: "feet", "all", or a list of [link, [x, y, z], radius] [m].
+        points: contact points: "feet", "all", or a list of [link, [x, y, z], radius] [m], with
+            the half axes of an ellipsoid as a fourth entry.
         edge_points: additional contact points on each edge of a box, evenly between its
             corners.
         package_dirs: folders to search first for package:// of a URDF, relative to this file.
@@ -166,9 +167,9 @@ def _quaternion(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 
 def _check_point(point: Any) -> None:
-    """Raise ParameterError for what is neither (link, position) nor (link, position, radius)."""
-    if not isinstance(point, Sequence) or isinstance(point, str) or len(point) not in (2, 3):
-        raise ParameterError("points", point, "lists of [link, [x, y, z], radius]")
+    """Raise ParameterError for what is not (link, position), with or without radius, half axes."""
+    if not isinstance(point, Sequence) or isinstance(point, str) or not 2 <= len(point) <= 4:
+        raise ParameterError("points", point, "lists of [link, [x, y, z], radius, half_axes]")
 
 
 def _are_finite(values: Iterable[object]) -> bool:

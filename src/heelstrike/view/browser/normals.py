@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-import casadi as ca
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import WORLD, Point
+from heelstrike.scene.deepest import deepest_in_pose
 from heelstrike.scene.surfaces import SURFACES, Surface
-from heelstrike.spatial.vector import SX
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.render.surface_solids import SurfaceRecord, recorded_surfaces
 
@@ -46,12 +45,9 @@ class Normals:
             if contact is None:
                 continue
             point, surface, part = contact
-            R, p = _pose(poses, point.body)
             carrier = WORLD if surface.body is None else self._robot.body(surface.body)
-            R_s, p_s = _pose(poses, carrier)
-            place = R_s.T @ (R @ point.position + p - p_s)
-            _, axes = surface.depth_and_axes(SX(place), point.radius, part)
-            found[k] = R_s @ np.array(ca.DM(axes))[2]
+            both = _pose(poses, point.body), _pose(poses, carrier)
+            found[k] = deepest_in_pose(surface, part, point, *both)[1]
         return found
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.robot.placement import placements
+from heelstrike.robot.placement import lowest_place, placements
 from heelstrike.robot.robot import Robot
 from heelstrike.view import plot
 from heelstrike.view.render.camera import Camera, Viewpoint, fit_camera
@@ -92,7 +92,7 @@ def _pose_snapshot(robot: Robot, pose: str | Sequence[float] | np.ndarray) -> Sn
             f"{robot.name} has {robot.nq} coordinates, but the pose has {q.size}; pass as many"
         )
     places = placements(robot, q)
-    points = [places[p.body][0] @ p.position + places[p.body][1] for p in robot.points]
+    points = [lowest_place(p, places[p.body]) for p in robot.points]
     frame = Snapshot(0.0, q, np.array(points).reshape(-1, 3), np.zeros((len(points), 3)))
     return Snapshots(robot.name, robot, robot_solids(robot), [FLOOR], [frame])
 

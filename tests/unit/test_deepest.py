@@ -1,0 +1,116 @@
+"""Deepest points of ellipsoids in surfaces.
+
+Oracles: the plane's closed form; for balls the ball of equal size; for other surfaces the least
+distance between an ellipsoid and a convex body, found by projecting back and forth between them.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.optimize import minimize
+
+import heelstrike as hs
+from heelstrike.robot.robot import Point
+from heelstrike.scene.deepest import deepest_in_pose, support, support_rate
+from heelstrike.spatial.vector import SX
+
+WORLD_FRAME = np.eye(3), np.zeros(3)
+RNG = np.random.default_rng(3)
+
+
+def turned() -> np.ndarray:
+    return pin.Quaternion(RNG.normal(size=4)).normalized().toRotationMatrix()
+
+
+def touched(surface, sizes, pose, part=0):
+    point = Point("p", 0, np.zeros(3), 0.0, np.diag(sizes))
+    return deepest_in_pose(surface, part, point, pose, WORLD_FRAME)
+
+
+@pytest.mark.parametrize("sizes", [(0.1, 0.1, 5e-5), (0.1, 0.2, 0.05)])
+def test_on_a_plane_it_is_the_support_point(sizes):
+    """Depth h - n . c with h = |B^T n|; the place is on the ellipsoid, and no place is deeper."""
+    plane = hs.Plane(normal=(0.2, -0.3, 1.0), point=(0.1, 0.0, 0.2))
+    nu = plane.axes[2]
+    for _ in range(10):
+        R, p = turned(), RNG.normal(size=3)
+        depth, normal, place = touched(plane, sizes, (R, p))
+        half = R @ np.diag(sizes)
+        assert depth == pytest.approx(nu @ (plane.point - p) + np.linalg.norm(half.T @ nu))
+        np.testing.assert_allclose(normal, nu, atol=1e-15)
+        assert np.linalg.norm(np.linalg.solve(half, place - p)) == pytest.approx(1)
+        assert nu @ (plane.point - place) == pytest.approx(depth)
+
+
+SURFACES = {
+    "ball": hs.Sphere(point=(0, 0, 0), radius=0.3),
+    "small ball": hs.Sphere(point=(0, 0, 0), radius=0.05),
+    "rod": hs.Capsule(point=(0, 0, 0), radius=0.1, length=0.6, axis=(0, 1, 0)),
+    "box": hs.Box(point=(0, 0, -0.25), size=(0.5, 0.5, 0.5)),
+}
+
+
+def test_a_ball_of_half_axes_is_the_ball():
+    """On every surface, at once: the repetitions change nothing."""
+    for surface in SURFACES.values():
+        for _ in range(20):
+            place = RNG.normal(size=3) * 0.15 + [0, 0, 0.45]
+            ball = Point("b", 0, np.zeros(3), 0.12)
+            expected = deepest_in_pose(surface, 0, ball, (np.eye(3), place), WORLD_FRAME)
+            found = touched(surface, (0.12, 0.12, 0.12), (turned(), place))
+            for ours, theirs in zip(found, expected, strict=True):
+                np.testing.assert_allclose(ours, theirs, atol=1e-14)
+
+
+def gap(surface, half, centre):
+    """Return the least distance between an ellipsoid and the core of a surface, minimised."""
+
+    def distance(angles):
+        a, b = angles
+        way = np.array([np.sin(a) * np.cos(b), np.sin(a) * np.sin(b), np.cos(a)])
+        return -float(surface.depth_and_axes(SX(centre + half @ way))[0])
+
+    starts = [(a, b) for a in np.linspace(0.3, 2.8, 5) for b in np.linspace(0, 6, 6)]
+    starts = sorted(starts, key=distance)[:3]
+    return min(minimize(distance, s, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-13,
+                        "maxiter": 2000}).fun for s in starts)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["ball", "small ball", "rod"])
+@pytest.mark.parametrize(("sizes", "left"), [((0.12, 0.1, 0.08), 1e-6), ((0.1, 0.1, 0.02), 1e-3)])
+def test_depth_on_round_surfaces(name, sizes, left):
+    """The depth is stationary in the normal: what six repetitions leave of it is squared."""
+    surface = SURFACES[name]
+    for _ in range(5):
+        R = turned()
+        centre = RNG.normal(size=3) * 0.1 + [0, 0, 0.35]
+        depth = touched(surface, sizes, (R, centre))[0]
+        true = -gap(surface, R @ np.diag(sizes), centre)
+        assert abs(depth - true) < left, (depth, true)
+
+
+@pytest.mark.parametrize("name", ["ball", "small ball", "rod"])
+def test_a_wheel_in_its_plane_is_a_ball(name):
+    """A thin wheel that rolls over a stone touches as a ball of its radius does."""
+    surface = SURFACES[name]
+    upright = pin.rpy.rpyToMatrix(np.pi / 2, 0, 0) @ pin.rpy.rpyToMatrix(0, 0, 0.7)
+    for x in np.linspace(-0.3, 0.3, 7):
+        centre = np.array([x, 0.0, 0.3])
+        ball = Point("b", 0, np.zeros(3), 0.1)
+        expected = deepest_in_pose(surface, 0, ball, (np.eye(3), centre), WORLD_FRAME)
+        found = touched(surface, (0.1, 0.1, 5e-5), (upright, centre))
+        for ours, theirs in zip(found, expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+def test_rate_of_the_support_point():
+    """It is the finite difference of the support point of a turned ellipsoid."""
+    half, h = turned() @ np.diag([0.1, 0.2, 0.01]), 1e-6
+    nu, spin = np.array([0.6, 0, 0.8]), np.array([3.0, 1.0, -2.0])
+    ends = [support(SX(pin.exp3(s * h * spin) @ half), SX(nu)) for s in (1, -1)]
+    measured = np.array(ca.evalf(ends[0] - ends[1])).ravel() / (2 * h)
+    found = np.array(ca.evalf(support_rate(SX(half), SX(nu), SX(spin)))).ravel()
+    np.testing.assert_allclose(found, measured, atol=1e-8)
