@@ -163,8 +163,7 @@ def _points(mj: Any, bodies: list[Any], scene: Scene) -> None:
 def _shape(mj: Any, point: Point) -> dict[str, Any]:
     """Return the geom of a contact point; half axes are those of a rotated ellipsoid."""
     if point.half_axes is None:
-        size = [max(point.radius, SMALLEST), 0, 0]
-        return {"type": mj.mjtGeom.mjGEOM_SPHERE, "size": size}
+        return {"type": mj.mjtGeom.mjGEOM_SPHERE, "size": [max(point.radius, SMALLEST), 0, 0]}
     if point.radius:
         raise HeelstrikeError(
             f"point '{point.name}' cannot be handed over to MuJoCo: it is a rounded ellipsoid"
