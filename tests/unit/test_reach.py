@@ -19,7 +19,9 @@ OCTAHEDRON = np.vstack([np.eye(3), -np.eye(3)])
 
 def shape(kind, size, vertices=None):
     """Moved by (1, 2, 3), not turned."""
-    return Shape(kind, 0, kind, np.eye(3), np.array([1.0, 2.0, 3.0]), np.array(size), vertices)
+    return Shape(
+        kind, 0, kind, np.eye(3), np.array([1.0, 2.0, 3.0]), np.array(size), vertices=vertices
+    )
 
 
 @pytest.mark.parametrize(
