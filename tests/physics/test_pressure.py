@@ -140,6 +140,64 @@ def _skew(x):
     return np.array([[0, -x[2], x[1]], [x[2], 0, -x[0]], [-x[1], x[0], 0]])
 
 
+BASE = """<mujoco model="base"><worldbody>
+  <body name="base" pos="0 0 0.1"><freejoint/>
+    <inertial pos="0 0 0" mass="500" diaginertia="20 20 20"/>
+  </body></worldbody></mujoco>"""
+"""A box of 0.4 x 0.4 x 0.2 m."""
+
+
+def on_a_base(sole, law, folder, dt):
+    """Return a simulator of a sole on a heavy box that lies on the ground, and where both start."""
+    path = folder / "base.xml"
+    path.write_text(BASE)
+    corners = [("base", (x, y, -0.1), 0.0) for x in (-0.2, 0.2) for y in (-0.2, 0.2)]
+    both = hs.combine({"base": hs.load(path, points=corners), "sole": sole})
+    top = hs.Box(law, "top", body="base/base", size=(0.4, 0.4, 0.2), faces=("+z",))
+    ground = law if isinstance(law, hs.Signorini) else hs.Rigid()  # it mixes with no other law
+    sim = hs.Simulator(hs.Scene(both, hs.Plane(ground, "ground"), top), dt=dt)
+    thickness = getattr(law, "thickness", 0.0)
+    place = [0, 0, 0.1 - 1e-6, 0, 0, 0, 1, 0, 0, 0.2 + HEIGHT - thickness - 2e-6, 0, 0, 0, 1]
+    return sim, np.array(place)
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+@pytest.mark.parametrize("dt", [2e-3, 1e-3])
+def test_a_sole_that_spins_on_a_body_is_held_by_uniform_pressure(law, dt, robot_of, tmp_path):
+    """The torque of nine points on a heavy box is that of nine points on the ground."""
+    spin = 0.02
+    sim, q0 = on_a_base(robot_of(tuple(PLACES), spin), law, tmp_path, dt)
+    torque = MU * MASS * G * np.mean([np.hypot(x, y) for x, y in PLACES])
+    v0 = np.zeros(12)
+    v0[11] = 6.0
+    data = sim.run(0.02, q0=q0, v0=v0, record=("v", "normal_force"), progress=False).data
+    top = data.normal_force.surface.values == "top"
+    loads = data.normal_force.values[0, -1, top]
+    loads = loads[loads > 0]
+    assert len(loads) == 9
+    assert loads == pytest.approx(np.full(9, loads.mean()), rel=0.02)
+    w = data.v.values[0, :, 11]
+    middle = len(w) // 2
+    slowing = (w[middle] - w[-1]) / (dt * (len(w) - 1 - middle))
+    assert slowing * spin == pytest.approx(torque, rel=0.02)
+
+
+def test_pressure_on_a_body_does_not_depend_on_history(robot_of, tmp_path):
+    """A sole that was spun, tilted or pushed on a box carries its weight as one that was not."""
+    sim, q0 = on_a_base(robot_of(tuple(PLACES), 0.02), RIGID, tmp_path, 1e-3)
+    rng = np.random.default_rng(1)
+    v0 = np.zeros((8, 12))
+    v0[1:, 6:8], v0[1:, 11] = 0.2 * rng.normal(size=(7, 2)), 3 * rng.normal(size=7)
+    v0[4:, 9:11] = 0.3 * rng.normal(size=(4, 2))
+    start = {"worlds": 8, "q0": np.tile(q0, (8, 1)), "v0": v0}
+    data = sim.run(1.0, record=("v", "normal_force"), progress=False, **start).data
+    assert np.abs(data.v.values[:, -1]).max() < 1e-6
+    top = data.normal_force.surface.values == "top"
+    loads = data.normal_force.values[:, -1, top]
+    loads = loads[:, (loads > 0).any(axis=0)]
+    assert loads == pytest.approx(np.full((8, 9), MASS * G / 9), rel=0.02)
+
+
 def test_a_sliding_ring_converges_with_the_step(robot_of):
     """Sixteen points on a ring of 0.1 m, sliding at 1 m/s and spinning at 20 rad/s, until rest.
 

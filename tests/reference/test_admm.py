@@ -15,7 +15,7 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.contact.solver.criteria import EXACT, Accuracy
-from tests.unit.test_coupled import feet, solved, stacked
+from tests.unit.test_swept import feet, solved, stacked
 
 EXACTLY = 1e-8
 """Of the largest free velocity: what EXACT promises; 2e-9 was the worst of thousands."""

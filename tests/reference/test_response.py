@@ -19,8 +19,8 @@ from heelstrike.dynamics.kinematics import kinematics, poses
 from heelstrike.dynamics.response import (
     force_response,
     force_rows,
+    inverse_blocks,
     inverse_inertia,
-    inverse_inertia_root,
 )
 from heelstrike.ir.program import Program
 from heelstrike.robot.convert import from_pinocchio
@@ -30,6 +30,8 @@ from tests.models import data_file, random_states, random_tree
 WORLDS = 5
 TOLERANCE = 1e-10
 """Of the largest entry: cond(H) ~ 1e4 times the 1e-16 of a double, and sums of some dozen terms."""
+PAIR = np.random.default_rng(2).normal(size=(2, 6, 3))
+"""Three forces that act on two bodies together."""
 ROBOTS = ["hoap1", "hrp2", "foot", "box", "tree2", "tree3", "tree5", "tree8", "anymal_c", "g1"]
 
 
@@ -64,14 +66,18 @@ def response_program(robot, bodies):
     placed = poses(p, robot, kin)
     gravity = ca.SX([0, 0, -9.81])
     found = forward_dynamics(p, robot, kin, v, tau, gravity, ca.SX(robot.armature))
-    rows = [force_rows(p, robot, kin, found.joint_terms, b, placed[b]) for b in bodies]
-    inverse = inverse_inertia(p, robot, found.joint_terms, rows)
+    terms, unit = found.joint_terms, ca.SX(np.eye(6))
+    rows = [force_rows(p, robot, kin, terms, placed, {b: unit}) for b in bodies]
+    inverse = inverse_inertia(p, robot, terms, rows)
+    pair = {b: ca.SX(x) for b, x in zip(bodies, PAIR, strict=False)}
+    pulled = force_rows(p, robot, kin, terms, placed, pair)
+    blocks = inverse_blocks(p, robot, terms, [rows[0], pulled])
     forces = [w[6 * k : 6 * k + 6] for k in range(len(bodies))]
     more = force_response(p, robot, kin, found.joint_terms, rows, forces)
-    half = inverse_inertia_root(p, robot, found.joint_terms, rows)
     with p.block("out"):
         p.output("inverse", inverse)
-        p.output("half", half)
+        p.output("pair", blocks[1, 1])
+        p.output("beside", blocks[1, 0])
         p.output("a", more.a)
         moved = [more.bodies[b] for b in bodies]
         turned = [
@@ -107,8 +113,10 @@ def test_response(name):
         inverse = j @ columns
         assert near(out["inverse"][i], inverse)
         assert (out["inverse"][i] == out["inverse"][i].T).all()
-        half = out["half"][i].reshape(6 * len(bodies), -1)  # of one joint it is a vector
-        assert near(half @ half.T, inverse)
+        pair = np.vstack(PAIR[: len(bodies)])
+        pulled = np.pad(pair, ((0, 6 * len(bodies) - len(pair)), (0, 0)))
+        assert near(out["pair"][i], pulled.T @ inverse @ pulled)
+        assert near(out["beside"][i], pulled.T @ inverse[:, :6])
         assert near(out["a"][i], columns @ w[i])
         assert near(out["bodies"][i], inverse @ w[i])
 

@@ -13,6 +13,7 @@ import pytest
 import heelstrike as hs
 from heelstrike.ir.program import Program
 from heelstrike.step.step import step_program
+from tests import gripper
 from tests.flight import flight
 from tests.gpu_threads import LANES, same_bits
 
@@ -88,3 +89,20 @@ def test_rounds_of_contacts_and_joints(law):
     assert (rounds[0] != rounds[1]).any()
     assert (ours.output("normal") > 0).any()
     assert (ours.output("residual") >= 0).all()
+
+
+def test_rounds_of_bodies_that_touch_one_another():
+    """Fingers close on a cube in one world, and have left it in the other."""
+    sim = gripper.simulator(worlds=LANES, dtype="float32")
+    record = ["q", "normal", "rounds"]
+    batch = sim.compiled.batch(())
+    ports = (*batch.layout.inputs, *batch.layout.memory)
+    values = {port.name: batch.get(port.name) for port in ports}
+    values["q"] = np.array([gripper.start(), gripper.start(gap=0.02)])
+    values["v"] = 0.1 * np.random.default_rng(0).normal(size=values["v"].shape)
+    ours, _ = same_bits(step_program(sim.plan, record), record, 6, "float32", **values)
+    between = [pair.carrier is not None for pair in sim.scene.pairs]
+    touching = (ours.output("normal")[..., between] > 0).any(axis=(1, 2))
+    assert touching.tolist() == [True, False]
+    rounds = ours.output("rounds")
+    assert (rounds[0] != rounds[1]).any()

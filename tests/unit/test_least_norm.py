@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.contact.solver.least_norm import solve_least_norm
+from heelstrike.contact.solver.literal.least_norm import solve_least_norm
 from heelstrike.contact.solver.rows import Arm, Row
 from heelstrike.ir.program import Program
 from heelstrike.runtime.compiler import compile_program

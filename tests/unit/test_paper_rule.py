@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from heelstrike.contact.solver.paper_rule import solve_paper
+from heelstrike.contact.solver.literal.paper_rule import solve_paper
 from heelstrike.contact.solver.rows import Arm, Row
 from heelstrike.contact.surface_law import PaperTerms
 from heelstrike.ir.program import Program

@@ -20,6 +20,7 @@ from heelstrike.errors import ProgramError
 from heelstrike.ir.code import Code, flatten
 from heelstrike.robot import load
 from heelstrike.runtime.cuda.kernel import CudaKernel
+from tests import gripper
 from tests.flight import flight
 from tests.models import data_file
 from tests.unit.test_rollout import oscillator, points, roots, runaway
@@ -69,6 +70,20 @@ def test_a_block_finds_its_registers_and_shared_memory(name, law, dtype):
     """
     sim = hs.Simulator(hs.Scene(load(name), hs.Plane(law=law)), control=hs.Servo())
     check_resources(make_ptx(sim.program, [], dtype))
+
+
+def test_bodies_that_touch_one_another():
+    """A gripper and a cube: two fingers, the slide that carries them, and a free body."""
+    program = gripper.simulator(dtype="float32").program
+    ptx = make_ptx(program, [], "float32")
+    check_exact(ptx.text, "float32")
+    check_resources(ptx)
+    traced = program.trace([])
+    plan = schedule(traced)
+    assert plan is not None
+    assert [part.loop.name for part, _, _ in loops(plan.parts)] == ["swept"]
+    check_carried(plan)
+    check_order(traced.step, plan)
 
 
 @pytest.mark.nightly

@@ -8,7 +8,7 @@ H includes the armature and what a servo adds to the diagonal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,19 +70,19 @@ def struck_mass(
 def contact_compliances(
     robot: Robot,
     q: np.ndarray,
-    places: Mapping[int, Sequence[np.ndarray]],
+    places: Sequence[tuple[int, Sequence[np.ndarray]]],
     diagonal: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """Return the velocity per impulse at places of bodies, each by itself [1/kg].
 
-    There is a number for each body: the mean over its places and the axes.
+    There is a number for each body given with places: the mean over them and the axes.
     """
     model = to_pinocchio(robot)
     data = model.createData()
     pin.computeJointJacobians(model, data, q)
     inverse = np.linalg.inv(inertia_matrix(robot, q, diagonal))
     found = []
-    for body, positions in places.items():
+    for body, positions in places:
         jacobian = pin.getJointJacobian(model, data, body + 1, pin.LOCAL_WORLD_ALIGNED)
         jacobian = jacobian.reshape(6, robot.nv)  # of one joint it comes as a vector
         traces = []

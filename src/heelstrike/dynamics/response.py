@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
-import numpy as np
 
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.aba import JointTerms
@@ -45,70 +44,83 @@ def force_rows(
     robot: Robot,
     kin: Kinematics,
     joint_terms: Mapping[int, JointTerms],
-    body: int,
-    pose: Transform,
+    poses: Sequence[Transform],
+    forces: Mapping[int, SX],
 ) -> Rows:
-    """Return the rows u of unit forces and moments along the world's axes at a body's origin."""
+    """Return the rows u of forces and moments, (6, n), that act together on bodies.
+
+    They are given by body, at its origin in world axes.
+    """
     rows: Rows = {}
-    with p.block("force rows", limb=_limb(robot, body)):
-        eye, none = SX(ca.DM.eye(3)), SX(ca.DM.zeros(3, 3))
-        turned = pose.unrotate(eye)
-        force = ForceVector(ca.horzcat(turned, none), ca.horzcat(none, turned))
-        for i in reversed(supports(robot, body)):
-            joint, terms = robot.joints[i], joint_terms[i]
-            s_linear, s_angular = joints.subspace(joint)
-            u = s_linear.T @ force.linear + s_angular.T @ force.angular
-            rows[i] = p.let("u", ca.densify(u))
-            if joint.parent == WORLD:
-                break
-            weighted = terms.d.solve(u)
-            left = ForceVector(
-                force.linear - terms.u_linear @ weighted, force.angular - terms.u_angular @ weighted
-            )
-            force = kin.placements[i].force_columns_out(left)
+    acting: dict[int, ForceVector] = {}
+    path = {i for body in forces for i in supports(robot, body)}
+    for limb in reversed(limbs(robot)):
+        if not path & set(limb.joints):
+            continue
+        with p.block("force rows", limb=limb.name):
+            for i in sorted(path & set(limb.joints), reverse=True):
+                joint, terms = robot.joints[i], joint_terms[i]
+                force = acting.pop(i, None)
+                if i in forces:
+                    turned = (poses[i].unrotate(x) for x in ca.vertsplit(forces[i], 3))
+                    force = _sum(force, ForceVector(*turned))
+                assert force is not None
+                s_linear, s_angular = joints.subspace(joint)
+                u = s_linear.T @ force.linear + s_angular.T @ force.angular
+                rows[i] = p.let("u", ca.densify(u))
+                if joint.parent == WORLD:
+                    continue
+                weighted = terms.d.solve(u)
+                left = ForceVector(
+                    force.linear - terms.u_linear @ weighted,
+                    force.angular - terms.u_angular @ weighted,
+                )
+                out = kin.placements[i].force_columns_out(left)
+                if i == limb.joints[0]:
+                    out = ForceVector(p.let("passed", out.linear), p.let("passed", out.angular))
+                acting[joint.parent] = _sum(acting.get(joint.parent), out)
     return rows
+
+
+def _sum(one: ForceVector | None, other: ForceVector) -> ForceVector:
+    return other if one is None else one + other
+
+
+def inverse_blocks(
+    p: Program, robot: Robot, joint_terms: Mapping[int, JointTerms], rows: Sequence[Rows]
+) -> dict[tuple[int, int], SX]:
+    """Return the blocks of J H^-1 J^T, velocity per impulse, of rows that share a joint.
+
+    They are given by (row, column), row >= column.
+    """
+    weighted: list[Rows] = []
+    for own in rows:
+        with p.block("weighted rows", limb=_limb(robot, max(own))):
+            weighted.append({i: p.let("w", joint_terms[i].d.solve(u)) for i, u in own.items()})
+    blocks = {}
+    for a, left in enumerate(rows):
+        for b in range(a + 1):
+            shared = sorted(left.keys() & rows[b].keys())
+            if not shared:
+                continue
+            with p.block(f"inverse inertia {a} {b}"):
+                total = zeros(left[shared[0]].shape[1], rows[b][shared[0]].shape[1])
+                for i in shared:
+                    total = ca.mac(left[i].T, weighted[b][i], total)
+                let = p.let_symmetric if a == b else p.let
+                blocks[a, b] = let("inverse inertia", total)
+    return blocks
 
 
 def inverse_inertia(
     p: Program, robot: Robot, joint_terms: Mapping[int, JointTerms], rows: Sequence[Rows]
 ) -> SX:
     """Return Lambda^-1, (6 n, 6 n) for n bodies: velocity per impulse, in world axes."""
-    weighted: list[Rows] = []
-    for own in rows:
-        with p.block("weighted rows", limb=_limb(robot, max(own))):
-            weighted.append({i: p.let("w", joint_terms[i].d.solve(u)) for i, u in own.items()})
-    blocks: list[list[SX]] = [[SX()] * len(rows) for _ in rows]
-    for a, left in enumerate(rows):
-        for b in range(a, len(rows)):
-            with p.block(f"inverse inertia {a} {b}"):
-                total = SX(ca.DM.zeros(6, 6))
-                for i in sorted(left.keys() & rows[b].keys()):
-                    total = ca.mac(left[i].T, weighted[b][i], total)
-                if a == b:
-                    blocks[a][a] = p.let_symmetric("inverse inertia", total)
-                else:
-                    blocks[a][b] = p.let("inverse inertia", total)
-                    blocks[b][a] = blocks[a][b].T
-    return ca.vertcat(*(ca.horzcat(*row) for row in blocks))
-
-
-def inverse_inertia_root(
-    p: Program, robot: Robot, joint_terms: Mapping[int, JointTerms], rows: Sequence[Rows]
-) -> SX:
-    """Return Z with Z Z^T = Lambda^-1, one column per velocity of the supporting joints.
-
-    Where these joints are few it is more accurate than a square root of Lambda^-1.
-    """
-    supporting = sorted({i for own in rows for i in own})
-    ends = np.cumsum([0, *(robot.joints[i].nv for i in supporting)])
-    half = SX(6 * len(rows), int(ends[-1]))
-    for k, own in enumerate(rows):
-        with p.block("half rows", limb=_limb(robot, max(own))):
-            for i, start, end in zip(supporting, ends, ends[1:], strict=False):
-                if i in own:
-                    part = p.let("half", joint_terms[i].d.half_solve(own[i]))
-                    half[6 * k : 6 * k + 6, int(start) : int(end)] = part.T
-    return half
+    whole = zeros(6 * len(rows), 6 * len(rows))
+    for (a, b), block in inverse_blocks(p, robot, joint_terms, rows).items():
+        whole[6 * a : 6 * a + 6, 6 * b : 6 * b + 6] = block
+        whole[6 * b : 6 * b + 6, 6 * a : 6 * a + 6] = block.T
+    return whole
 
 
 def force_response(

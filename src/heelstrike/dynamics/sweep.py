@@ -12,7 +12,7 @@ ground cause no fill: every solve is O(n).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -20,6 +20,7 @@ import casadi as ca
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.aba import ForwardDynamics
 from heelstrike.dynamics.kinematics import Kinematics
+from heelstrike.dynamics.response import force_rows, inverse_blocks
 from heelstrike.dynamics.tree import Limb, limbs, supports
 from heelstrike.ir.guard import guarded
 from heelstrike.ir.program import Program
@@ -35,20 +36,24 @@ from heelstrike.spatial.vector import SX, mac, symmetric, zeros
 class BodyLoad:
     """Variables of a body that contacts act on, in its frame."""
 
-    inertia: Inertia
-    """K, the decrease of its contacts' impulse with its velocity, which joins its inertia."""
+    inertia: Inertia | None
+    """K, the decrease of its contacts' impulse with its velocity, which joins its inertia; None if
+    it touches moving bodies alone."""
     force: ForceVector
     """r [N, N m]."""
 
 
-def body_load(p: Program) -> BodyLoad:
+def body_load(p: Program, stiff: bool) -> BodyLoad:
     """Return a load of zero, as variables; inside a block."""
 
     def symmetric_block() -> SX:
         entries = p.variable("stiffness", zeros(6))
         return ca.densify(ca.triu2symm(SX(ca.Sparsity.upper(3), entries)))
 
-    inertia = Inertia(symmetric_block(), p.variable("stiffness", zeros(3, 3)), symmetric_block())
+    inertia = None
+    if stiff:
+        coupling = p.variable("stiffness", zeros(3, 3))
+        inertia = Inertia(symmetric_block(), coupling, symmetric_block())
     force = ForceVector(p.variable("force", zeros()), p.variable("force", zeros()))
     return BodyLoad(inertia, force)
 
@@ -66,6 +71,7 @@ def set_stiffness(p: Program, load: BodyLoad, pose: Transform, stiffness: SX) ->
         return pose.unrotate(pose.unrotate(x).T).T
 
     inertia = load.inertia
+    assert inertia is not None
     blocks = (inertia.linear, stiffness[:3, :3]), (inertia.angular, stiffness[3:, 3:])
     for block, new in blocks:
         p.assign(ca.triu(block).nz[:], ca.triu(symmetric(turned(new))).nz[:])
@@ -164,8 +170,8 @@ class Sweep:
             inertia = spatial_inertia(self.kin.bodies[i])
             if share is not None:
                 inertia = inertia.scaled(share)
-            if i in self.loads:
-                inertia = inertia + self.loads[i].inertia
+            if i in self.loads and (stiffness := self.loads[i].inertia) is not None:
+                inertia = inertia + stiffness
             for root in self._branches[i]:
                 if root not in of_limb:
                     own = first.passed[root]
@@ -179,10 +185,7 @@ class Sweep:
             d = factor(linear.T @ u_linear + angular.T @ u_angular + own)
             p.assign(terms.u_linear, u_linear)
             p.assign(terms.u_angular, u_angular)
-            for key, value in d.lower.items():
-                p.assign(terms.d.lower[key], value)
-            for old, new in zip(terms.d.inverse, d.inverse, strict=True):
-                p.assign(old, new)
+            terms.d.assign(p, d)
             if joint.parent == WORLD:
                 return
             weighted = d.solve(u_linear.T).T, d.solve(u_angular.T).T
@@ -193,6 +196,21 @@ class Sweep:
         p.assign(ca.triu(passed.linear).nz[:], ca.triu(outer.linear).nz[:])
         p.assign(passed.coupling, outer.coupling)
         p.assign(ca.triu(passed.angular).nz[:], ca.triu(outer.angular).nz[:])
+
+    def share(self, one: Iterable[int], other: Iterable[int]) -> bool:
+        """Return whether some of the bodies have supporting joints in common."""
+        reach = [{i for body in own for i in supports(self.robot, body)} for own in (one, other)]
+        return bool(reach[0] & reach[1])
+
+    def inverse(self, pulls: Sequence[Mapping[int, SX]]) -> dict[tuple[int, int], SX]:
+        """Return blocks of J (H + S + sum J^T K J)^-1 J^T between sets of forces.
+
+        A set has forces and moments (6, n) that act together, by body, in world axes; the blocks
+        are given by (row, column), row >= column, where sets share a joint.
+        """
+        p, robot, terms = self.p, self.robot, self.first.joint_terms
+        rows = [force_rows(p, robot, self.kin, terms, self.poses, own) for own in pulls]
+        return inverse_blocks(p, robot, terms, rows)
 
     def solve(self, rho: Mapping[int, SX]) -> tuple[SX, dict[int, SX]]:
         """Return da under the loads and torques `rho`, and how the loaded bodies move.

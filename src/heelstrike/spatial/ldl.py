@@ -11,6 +11,7 @@ from typing import cast
 
 import casadi as ca
 
+from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX
 
 
@@ -34,21 +35,19 @@ class LdlFactor:
                 rows[i] = rows[i] - self.lower[k, i] * rows[k]
         return cast(SX, ca.vertcat(*rows))
 
-    def half_solve(self, right: SX) -> SX:
-        """Return X = D^(-1/2) L^-1 right, for which X^T X = right^T A^-1 right."""
-        rows = list(ca.vertsplit(right))
-        for i in range(len(rows)):
-            for k in range(i):
-                rows[i] = rows[i] - self.lower[i, k] * rows[k]
-        halves = [row * ca.sqrt(d) for row, d in zip(rows, self.inverse, strict=True)]
-        return cast(SX, ca.vertcat(*halves))
-
     def renamed(self, rename: Callable[[SX], SX]) -> LdlFactor:
         """Return the factor with every entry passed through `rename`."""
         return LdlFactor(
             {key: rename(value) for key, value in self.lower.items()},
             tuple(rename(x) for x in self.inverse),
         )
+
+    def assign(self, p: Program, new: LdlFactor) -> None:
+        """Assign the entries of another factor to these, which are variables; inside a block."""
+        for key, value in new.lower.items():
+            p.assign(self.lower[key], value)
+        for old, value in zip(self.inverse, new.inverse, strict=True):
+            p.assign(old, value)
 
 
 def factor(matrix: SX) -> LdlFactor:

@@ -6,7 +6,9 @@
     3     contact_velocity.py   contact velocities, normals, slip
     4     elastic.py            explicit elastic forces
           impact_time.py            impacts at the instant at which points entered
-    5-7   coupled.py            coupled problem: rows of the contacts, and their forces
+    5-7   coupled.py            coupled problem: contacts as its rows, its impulses as forces
+          swept.py                  with torque limits and dry friction, by sweeps over the tree
+          literal.py                by the literal rule of a paper
     8     acceleration.py       acceleration, under the torques of
           torque.py                 torque limits, as an active set where nothing is swept
           control.py                servo, controller or user
@@ -16,9 +18,6 @@
     10    account.py            works, peaks, impulses, memory
           outputs.py                recorded quantities, sensors
           contact_sums.py           forces summed by body, CoP, ZMP
-
-swept.py solves the coupled problem together with torque limits and dry friction; operational.py
-where contacts join two moving bodies or a rule is literal.
 
 step.py connects the boxes; plan.py holds all that decides the compiled code; state.py the state
 that passes through the boxes; surfaces.py the surfaces of a scene in the program. Box 10 is ours.

@@ -15,7 +15,7 @@ from heelstrike.dynamics.aba import forward_dynamics
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.joints import damping_torque, friction_torque, stop_torque
-from heelstrike.step.operational import accelerate_operational
+from heelstrike.step.literal import accelerate_literal
 from heelstrike.step.push import add_pushes
 from heelstrike.step.state import Contacts, CoupledSolution, StepState
 from heelstrike.step.swept import accelerate_swept
@@ -58,7 +58,7 @@ def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
     if inputs.impulses is None:
         limited, specific = _accelerate(state, external, torques)
     else:
-        solve = accelerate_swept if state.plan.is_swept else accelerate_operational
+        solve = accelerate_swept if state.plan.is_swept else accelerate_literal
         limited, coupled = solve(state, contacts, external, torques, inputs.impulses)
         specific, contacts = coupled.specific, coupled.contacts
     sliding = limited.states[2] if limited.states else SX(0, 1)

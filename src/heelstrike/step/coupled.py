@@ -1,8 +1,8 @@
 """Boxes 5 to 7 of [Sugihara2006], Fig. 4: the coupled problem, forces that depend on one another.
 
 The targets of the coupled pairs become rows of the problem, and its impulses become forces of the
-pairs and the memory of the next step. swept.py solves it, operational.py where contacts join two
-moving bodies or a rule is literal.
+pairs and the memory of the next step. swept.py solves it, literal.py where a paper's rule is taken
+literally.
 
 The velocity of a point after the step includes the turning of its lever, dt w x (w x r), of a
 sphere that to its centre: the term that [Sugihara2006] (19) drops.
@@ -63,7 +63,8 @@ class Coupling:
         row, terms = call(p, "row", self._row, pair, law, own, offset, limb=limb, member=n)
         if terms is not None:
             self.paper_terms.append(terms)
-        arms = (Arm(self.bodies.index(x.body), x.lever, x.sign) for x in pair.sides)
+        sides = sorted(pair.sides, key=lambda side: side.body)
+        arms = (Arm(self.bodies.index(x.body), x.lever, x.sign) for x in sides)
         return replace(row, arms=tuple(arms))
 
     def _row(

@@ -14,7 +14,7 @@ from heelstrike.dynamics.tree import is_overdetermined
 from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import parameters, structure
 from heelstrike.robot.fingerprint import fingerprint
-from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.robot.robot import Robot
 from heelstrike.scene.scene import Scene, bodies_in
 from heelstrike.scene.stops import StopsPlan
 from heelstrike.step.control import Control, control_key, parameter_prefix
@@ -75,12 +75,16 @@ class StepPlan:
 
     @property
     def is_swept(self) -> bool:
-        """True if the swept problem serves the coupled contacts: each moves one body."""
+        """True if the swept problem serves the coupled contacts: their rule is not literal."""
         rule = coupling_rule(self.scene)
-        if rule is None or rule.rule not in ("consistent", "exact"):
-            return False
+        return rule is not None and rule.rule in ("consistent", "exact")
+
+    @property
+    def coupled_groups(self) -> list[tuple[int, ...]]:
+        """Bodies that touch the ground, one each, then pairs that touch one another."""
         pairs = [self.scene.pairs[k] for k in self.coupled_pairs]
-        return all(pair.carrier is None or pair.point.body == WORLD for pair in pairs)
+        groups = {tuple(bodies_in([pair])) for pair in pairs}
+        return sorted(groups, key=lambda bodies: (len(bodies), bodies))
 
     @property
     def shares_loads(self) -> bool:
@@ -90,14 +94,17 @@ class StepPlan:
 
     @cached_property
     def compliances(self) -> np.ndarray:
-        """Velocity per impulse of contacts of each coupled body, each by itself [1/kg]."""
+        """Velocity per impulse of contacts of each coupled group, each by itself [1/kg].
+
+        There is a number for each body of each group, of a surface's body at its origin.
+        """
         pairs = [self.scene.pairs[k] for k in self.coupled_pairs]
-        places: dict[int, list[np.ndarray]] = {body: [] for body in self.coupled_bodies}
-        for pair in pairs:
-            if pair.point.body in places:
-                places[pair.point.body].append(pair.point.position)
-            if pair.carrier is not None:
-                places[pair.carrier].append(np.zeros(3))
+        places = []
+        for group in self.coupled_groups:
+            own = [pair for pair in pairs if tuple(bodies_in([pair])) == group]
+            for body in group:
+                at = [x.point.position if x.point.body == body else np.zeros(3) for x in own]
+                places.append((body, at))
         return contact_compliances(self.robot, self.pose, places, self.servo_inertia)
 
     def masses(self) -> dict[str, np.ndarray]:

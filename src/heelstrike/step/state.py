@@ -97,9 +97,9 @@ class StepInputs:
         coupled = len(plan.coupled_pairs)
         self.impulses = p.memory("impulse memory", IMPULSE_MEMORY * coupled) if coupled else None
         """Memory of the coupled pairs, see IMPULSE_MEMORY; None if there are none."""
-        bodies = len(plan.coupled_bodies) if plan.is_swept else 0
+        bodies = sum(len(group) == 1 for group in plan.coupled_groups) if plan.is_swept else 0
         self.fields = p.memory(FIELD_MEMORY, 6 * bodies) if bodies else SX(0, 1)
-        """Memory of the coupled bodies' anchors."""
+        """Memory of the anchors of bodies that may touch the ground."""
         self.unshared = p.memory(UNSHARED_MEMORY, 1) if bodies and plan.shares_loads else None
         """Memory of UNSHARED_MEMORY; None where the motion decides how bodies share loads."""
         self.tolerance = values.get("solver.tolerance", SX(0))

@@ -12,9 +12,11 @@ import casadi as ca
 
 from heelstrike.contact.law import where
 from heelstrike.contact.solver.criteria import EXACT, USUAL
-from heelstrike.contact.solver.rows import Clamp, joint_row
-from heelstrike.contact.solver.state import Body
-from heelstrike.contact.solver.swept import SweptProblem, full
+from heelstrike.contact.solver.links import Link, added, any_of
+from heelstrike.contact.solver.rows import Clamp, Row, joint_row
+from heelstrike.contact.solver.start import Motion, Start
+from heelstrike.contact.solver.state import Body, full
+from heelstrike.contact.solver.swept import SweptProblem
 from heelstrike.dynamics.aba import forward_dynamics
 from heelstrike.dynamics.kinematics import accelerations
 from heelstrike.dynamics.sweep import BodyLoad, Sweep, body_load, set_force, set_stiffness
@@ -49,20 +51,22 @@ def accelerate_swept(
     problem = SweptProblem(p, state.dt, inputs.tolerance, *options)
     loads = _add_bodies(state, coupling, problem, external)
     tau, diagonal = _add_joints(state, problem, torques)
-    added: dict[int, Inertia] = {body: load.inertia for body, load in loads.items()}
+    inertias: dict[int, Inertia] = {
+        body: load.inertia for body, load in loads.items() if load.inertia is not None
+    }
     first = forward_dynamics(
-        p, robot, state.kinematics, state.v, tau, state.gravity, diagonal, external, added
+        p, robot, state.kinematics, state.v, tau, state.gravity, diagonal, external, inertias
     )
     tree = Sweep(p, robot, state.kinematics, state.poses, first, loads, list(problem.joints))
     moved = {}
-    for body in problem.bodies:
-        with p.block("first", limb=body.limb, member=body.number):
-            pose, own = state.poses[body.number], first.bodies[body.number]
+    for number in loads:
+        with p.block("first", limb=inputs.limb_of[number], member=number):
+            pose, own = state.poses[number], first.bodies[number]
             turned = ca.vertcat(pose.rotate(own.linear), pose.rotate(own.angular))
-            moved[body.number] = p.let("moved", turned)
+            moved[number] = p.let("moved", turned)
     solved = problem.solve(tree, inputs.limbs, first.a, moved, diagonal)
     a, specific = tree.end(solved.a)
-    _remember_fields(state, problem.bodies, solved.fields)
+    _remember_fields(state, problem.grounded, solved.fields)
     if solved.unshared is not None:
         with p.block("unshared"):
             p.update(UNSHARED_MEMORY, solved.unshared)
@@ -80,19 +84,68 @@ def _add_bodies(
     external: list[ForceVector | None],
 ) -> dict[int, BodyLoad]:
     """Add the contacting bodies with their rows; add their guessed forces to the external ones."""
-    loads = {}
     for n, k in enumerate(coupling.pairs):
         limb = state.inputs.limb_of[coupling.moving_body(k)]
         coupling.rows.append(coupling.row(n, limb))
     coasts = _coasts(state, coupling)
-    for n, number in enumerate(coupling.bodies):
-        rows = {j: row for j, row in enumerate(coupling.rows) if row.arms[0].body == n}
-        own = state.inputs.compliances[n]
-        limb, motion = state.inputs.limb_of[number], state.motions[number]
-        y = _in_world(state, number, state.inputs.fields[6 * n : 6 * n + 6])
-        body = problem.add_body(number, limb, rows, own, coasts[number], motion.column, y)
-        loads[number] = _loaded(state, body, external)
-    return loads
+    groups: dict[tuple[int, ...], dict[int, Row]] = {}
+    for j, row in enumerate(coupling.rows):
+        bodies = tuple(sorted(coupling.bodies[arm.body] for arm in row.arms))
+        groups.setdefault(bodies, {})[j] = row
+    start, first = Start(state.program, state.inputs.tolerance), 0
+    for n, bodies in enumerate(state.plan.coupled_groups):
+        own = state.inputs.compliances[first : first + len(bodies)]
+        first += len(bodies)
+        if len(bodies) == 1:
+            body = _body(state, start, n, bodies[0], groups[bodies], own, coasts)
+        else:
+            body = _linked(state, start, n, bodies, groups[bodies], own, coasts)
+        problem.add_body(body)
+    return _loads(state, problem, external)
+
+
+def _body(
+    state: StepState,
+    start: Start,
+    n: int,
+    body: int,
+    rows: dict[int, Row],
+    own: SX,
+    coasts: dict[int, SX],
+) -> Body:
+    """Return the n-th body, which may touch the ground."""
+    y = _in_world(state, body, state.inputs.fields[6 * n : 6 * n + 6])
+    motion = Motion(coasts[body], state.motions[body].column)
+    return start.body(body, state.inputs.limb_of[body], rows, own, motion, y)
+
+
+def _linked(
+    state: StepState,
+    start: Start,
+    n: int,
+    bodies: tuple[int, ...],
+    rows: dict[int, Row],
+    own: SX,
+    coasts: dict[int, SX],
+) -> Body:
+    """Return two bodies that may touch one another; `own` has the compliance of each.
+
+    That of both together is the sum, which falls as masses grow.
+    """
+    p, robot, limb = state.program, state.robot, state.inputs.limb_of[bodies[0]]
+    first, second = bodies
+    number = len(robot.joints) + n
+    link = _link(state, first, second, [row.arms[0].lever for row in rows.values()])
+    varied = {robot.body(name) for name in state.plan.varied}
+    with p.block("compliance", limb=limb, member=number):
+        whole = SX(0)
+        for part, body in zip(ca.vertsplit(own), bodies, strict=True):
+            grown = robot.bodies[body].mass / state.inputs.inertias[body].mass
+            whole = whole + (part * grown if body in varied else part)
+        whole = p.let("compliance", whole)
+    now = {body: state.motions[body].column for body in bodies}
+    motion = Motion(link.relative(coasts), link.relative(now))
+    return start.body(number, limb, rows, whole, motion, link=link)
 
 
 def _in_world(state: StepState, body: int, field: SX) -> SX:
@@ -111,19 +164,48 @@ def _remember_fields(state: StepState, bodies: Sequence[Body], fields: SX) -> No
             p.update_part(FIELD_MEMORY, 6 * n, kept)
 
 
-def _loaded(state: StepState, body: Body, external: list[ForceVector | None]) -> BodyLoad:
-    """Return the load of a body, set to its guess, whose force joins the external one."""
-    p, number, pose = state.program, body.number, state.poses[body.number]
-    with p.block("load", limb=body.limb, member=number):
-        load = body_load(p)
-    with guarded(p, "load", body.active), p.block("load guess", limb=body.limb, member=number):
-        set_force(p, load, pose, body.wrench / state.dt)
-        set_stiffness(p, load, pose, full(body.stiffness))
-    old = external[number]
-    with p.block("external", limb=body.limb, member=number):
-        force = load.force if old is None else load.force + old
-        external[number] = ForceVector(p.let("push", force.linear), p.let("push", force.angular))
-    return load
+def _link(state: StepState, first: int, second: int, levers: Sequence[SX]) -> Link:
+    """Return the link between two bodies; levers are from the first one's origin to contacts."""
+    p, poses = state.program, state.poses
+    with p.block("offset", limb=state.inputs.limb_of[first]):
+        offset = p.let("offset", poses[first].origin - poses[second].origin)
+    return Link(first, second, offset, levers[0] if len(levers) == 1 else None)
+
+
+def _loads(
+    state: StepState, problem: SweptProblem, external: list[ForceVector | None]
+) -> dict[int, BodyLoad]:
+    """Return the loads of bodies, set to their guesses, whose forces join the external ones."""
+    p, limb_of, dt = state.program, state.inputs.limb_of, state.dt
+    grounded = {body.number: body for body in problem.bodies if body.link is None}
+    linked = [(body, body.link) for body in problem.bodies if body.link is not None]
+    numbers = {*grounded, *(n for _, link in linked for n in (link.first, link.second))}
+    loads = {}
+    for number in sorted(numbers):
+        with p.block("load", limb=limb_of[number], member=number):
+            loads[number] = body_load(p, number in grounded)
+    for number, body in grounded.items():
+        pose, load = state.poses[number], loads[number]
+        with guarded(p, "load", body.active), p.block("guess", limb=body.limb, member=number):
+            set_force(p, load, pose, body.wrench / dt)
+            set_stiffness(p, load, pose, full(body.stiffness))
+    if linked:
+        wrenches = [body.wrench for body, _ in linked]
+        ground = {number: body.wrench for number, body in grounded.items()}
+        pulls = added([link for _, link in linked], wrenches, ground)
+        with p.block("links touch"):
+            touching = p.let("touching", any_of(body.active for body, _ in linked))
+        with guarded(p, "links", touching):
+            for number, force in pulls.items():
+                with p.block("pull of links", limb=limb_of[number], member=number):
+                    set_force(p, loads[number], state.poses[number], force / dt)
+    for number, load in loads.items():
+        old = external[number]
+        with p.block("external", limb=limb_of[number], member=number):
+            force = load.force if old is None else load.force + old
+            linear, angular = p.let("push", force.linear), p.let("push", force.angular)
+            external[number] = ForceVector(linear, angular)
+    return loads
 
 
 def _coasts(state: StepState, coupling: Coupling) -> dict[int, SX]:

@@ -7,10 +7,10 @@ form="discrete" takes the velocity after the step from the equation itself (impo
 any kp, kv, dt. form="acceleration" is the paper's; it needs kv dt < 1, and rk4 accepts it.
 
 rule="consistent" departs from the paper: forces that push and lie in their cones are sought
-together (contact/solver/swept.py). rule="paper" is literal (contact/solver/least_norm.py), except
-for (20), which as printed reverses friction in two quadrants. epsilon is a depth: the paper prints
-a height, +1e-6 m, above ground, where there is no force; here that is -1e-6, and +1e-6 is what the
-text means by it.
+together (contact/solver/swept.py). rule="paper" is literal (contact/solver/literal/least_norm.py),
+except for (20), which as printed reverses friction in two quadrants. epsilon is a depth: the paper
+prints a height, +1e-6 m, above ground, where there is no force; here that is -1e-6, and +1e-6 is
+what the text means by it.
 """
 
 from __future__ import annotations

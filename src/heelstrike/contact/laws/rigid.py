@@ -8,10 +8,10 @@ unique those of least sum of squares are taken, where the paper weighs impulses 
 sticking impulses are sought inside the cones, where the paper cuts them off afterwards. So nothing
 sinks, and no point slips while the body could stand.
 
-rule="paper" is literal (contact/solver/paper_rule.py): sets S and K by |v| against epsilon, (29) in
-both directions, the QP (33) with lam, (35), (36). Signs are ours (f_n > 0 repels), S and K are
-distinguished by the whole speed, and b of (1) stands where (21) prints b-hat, gravity alone, unless
-forces="b-hat". The bias is dropped, as in (19), unless bias="keep".
+rule="paper" is literal (contact/solver/literal/paper_rule.py): sets S and K by |v| against epsilon,
+(29) in both directions, the QP (33) with lam, (35), (36). Signs are ours (f_n > 0 repels), S and K
+are distinguished by the whole speed, and b of (1) stands where (21) prints b-hat, gravity alone,
+unless forces="b-hat". The bias is dropped, as in (19), unless bias="keep".
 """
 
 from __future__ import annotations

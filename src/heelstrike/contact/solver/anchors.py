@@ -9,6 +9,11 @@ so anchors are kept to a_j = G_j y. At the end of a pass y follows the multiplie
 the loaded points by least squares; points that carry nothing only keep it in bounds. The result
 depends neither on where y started nor on the step. A point that slides keeps its own tangential
 anchor, f_t.
+
+Between two moving bodies, corners of each may touch faces of the other, and no relative motion of
+rigid bodies has all of their targets: a field that follows them swings from pass to pass. There
+anchors start the step at the field that is nearest to the last step's impulses, and follow the
+impulse of each point from then on. At rest and in steady motion that is the same least sum.
 """
 
 from __future__ import annotations
@@ -132,7 +137,7 @@ def weights_of(row: Row, held: SX, pressed: SX, weak: SX) -> SX:
 
 @dataclass(frozen=True)
 class Fit:
-    """Normal equations of the change of y of a body, as variables."""
+    """Normal equations of y of a link, or of the change of y of a body, as variables."""
 
     matrix: SX
     """Upper triangle as a column (21)."""
@@ -153,13 +158,23 @@ class Fit:
         across, weights = where(pressed, 1, weak), weights_of(point.row, held, pressed, weak)
         back = ca.fmax(-furthest - point.anchor.a[2], 0)
         pull = ca.vertcat(where(held, wanted[:2], 0), across * where(pressed, wanted[2], back))
+        self._add(p, g, weights, where(point.row.active, pull, 0))
+
+    def add_last(self, p: Program, row: Row, single: SX) -> None:
+        """Add the impulse that a contact had in the last step; inside a block."""
+        weak, loaded = where(single, WEAK_SINGLE, WEAK), row.past[2] > 0
+        held = ca.logic_and(loaded, ca.logic_not(row.slid))
+        weights = weights_of(row, held, loaded, weak)
+        self._add(p, row.map, weights, weights * row.past)
+
+    def _add(self, p: Program, g: SX, weights: SX, pull: SX) -> None:
         own = ca.triu(ca.densify(g.T @ ca.diag(weights) @ g)).nz[:]
         changed = [k for k in range(own.numel()) if not own[k].is_zero()]
         p.assign(self.matrix[changed], self.matrix[changed] + own[changed])
-        p.assign(self.right, self.right + g.T @ where(point.row.active, pull, 0))
+        p.assign(self.right, self.right + g.T @ pull)
 
     def solved(self, single: SX) -> SX:
-        """Return the change of y."""
+        """Return y, or its change."""
         damping = where(single, DAMPING_SINGLE, DAMPING)
         matrix = SX(ca.Sparsity.upper(6), self.matrix)
         diagonal = ca.diag(damping * ca.diag(matrix) + 1e-30)

@@ -1,8 +1,11 @@
-"""Criteria that end the passes of the coupled problem (passes.py, operational/passes.py)."""
+"""Criteria that end the passes of the coupled problem (passes.py)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+SINGLE = 1e-7
+"""Tolerance above which numbers are float32."""
 
 
 @dataclass(frozen=True)
@@ -10,7 +13,7 @@ class Accuracy:
     """Limits; velocities are shares of the largest free velocity."""
 
     rounds: int = 500
-    """Evaluations, over all passes; at the limit the last accepted impulses are taken."""
+    """Evaluations, over all passes; at the limit the impulses of the last pass are taken."""
     sticks: float = 1e-5
     """Slip left to a sticking point above which it slides."""
     settled: float = 7e-7
@@ -27,9 +30,10 @@ class Accuracy:
     """Passes that change impulses by no more than they find (passes.py)."""
     judged: int = 20
     """Passes after which a slip counts even if impulses still change."""
-    long: int = 30
-    """Passes after which each has half the compliance of the one before,"""
-    firmest: float = 1e-2
+    long: int = 20
+    """Passes after which each anchor follows the impulse of its point, and after which a pass
+    between moving bodies that hardly helps halves compliances,"""
+    firmest: float = 1e-3
     """down to this share of the first."""
     held: float = 3e-6
     """Speed [rad/s, m/s] that dry friction may leave a joint in a pass,"""

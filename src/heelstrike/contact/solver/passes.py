@@ -7,6 +7,10 @@ is Coulomb's law, slip is never reversed, and nothing hops.
 
 A point slides if it slipped at the start of the step, or if the passes leave it a slip.
 
+A heavy body that stands on a light one loads the contacts below by its own mass, and a pass with a
+compliance for the light one hardly slows it. So where bodies touch one another, passes that do not
+get on halve all compliances.
+
 Friction may shift the load that bounds it: bounds then crawl or swing from pass to pass. They are
 given w times their change d, with w by Aitken's process for vectors (Irons and Tuck, Int. J. Num.
 Meth. Eng. 1, 1969),
@@ -54,6 +58,8 @@ class Scales:
     """Slip of a point that sticks [m/s]."""
     later: SX
     """Times both, after a few passes."""
+    firmest: SX
+    """Share of their first compliance that contacts keep at least."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +108,13 @@ def together(columns: Sequence[SX]) -> SX:
 class Passes:
     """Passes of a loop; the numbers that all contacts share are variables."""
 
-    def __init__(self, p: Program, scales: Scales, accuracy: Accuracy, thorough: bool) -> None:
-        """`thorough` is for derivatives: those of friction settle pass by pass."""
+    def __init__(
+        self, p: Program, scales: Scales, accuracy: Accuracy, thorough: bool, linked: bool
+    ) -> None:
+        """`thorough` is for derivatives: those of friction settle pass by pass.
+
+        Where moving bodies are `linked`, compliances fall in slow passes.
+        """
         self.p, self.scales, self.accuracy, self.thorough = p, scales, accuracy, thorough
         with p.block("passes"):
             self.count = p.variable("passes", SX(0))
@@ -114,6 +125,10 @@ class Passes:
             """Limit of w, after the first passes."""
             self.turned = p.variable("turned", SX(0))
             """1 once changes have turned back."""
+            self.had_news = p.variable("had news", SX(0))
+            """1 where the last pass let points slide: their anchors are those of sticking yet."""
+            self.firm = p.variable("firm", SX(1)) if linked else SX(1)
+            """Share of their first compliance that contacts have."""
 
     def measured(self, point: PassedPoint, own: SX) -> SX:
         """Return the column of `Measured` of a contact; `own` is its own compliance [1/kg]."""
@@ -131,7 +146,9 @@ class Passes:
         grown = ca.fabs(bound - anchor.bound) - self.accuracy.rubbing * bound
         pressed = ca.fmax(pressed, point.approach)
         moved = ca.fmax(where(point.loaded, rho * turned, 0), pressed)
+        outside = ca.sqrt(ca.dot(point.f[:2], point.f[:2])) - (1 + self.accuracy.rubbing) * bound
         moved = ca.fmax(moved, where(point.at_bound, own * grown, 0))
+        moved = ca.fmax(moved, where(anchor.slides, own * outside, 0))
         sticks = ca.logic_and(point.loaded, anchor.slides == 0)
         slip = ca.sqrt(ca.dot(point.left[:2], point.left[:2]))
         held = where(point.at_bound, moved, pressed)
@@ -164,13 +181,22 @@ class Passes:
             settled = p.let("settled", ca.logic_or(whole.moved < little, only_creeps))
             self.judged = p.let("judged", ca.logic_or(settled, self.count >= accuracy.judged))
             self.news = p.let("news", ca.logic_and(self.judged, whole.slipping > self.slip))
-            done = ca.logic_and(settled, ca.logic_not(ca.logic_or(self.news, waits)))
+            waits = ca.logic_or(waits, ca.logic_or(self.news, self.had_news))
+            done = ca.logic_and(settled, ca.logic_not(waits))
             if self.thorough:
                 enough = self.count >= accuracy.thorough
                 done = ca.logic_and(done, ca.logic_or(enough, ca.logic_not(slides)))
             over = p.let("over", ca.logic_and(ends, done))
         self.reach = self._go_on(ends, whole)
+        self.own_anchors = self.count >= accuracy.long
         with p.block("pass"):
+            if not self.firm.is_constant():
+                new = ca.logic_or(self.news, self.had_news)
+                slow = ca.logic_and(whole.moved > SLOW * self.moved, ca.logic_not(new))
+                slow = ca.logic_and(slow, self.count >= accuracy.long)
+                firmer = ca.fmax(0.5 * self.firm, self.scales.firmest)
+                p.assign(self.firm, where(ca.logic_and(ends, slow), firmer, self.firm))
+            p.assign(self.had_news, where(ends, self.news, self.had_news))
             p.assign(self.count, self.count + ends)
             p.assign(self.moved, where(ends, whole.moved, self.moved))
         return over

@@ -30,6 +30,10 @@ class Arm:
     sign: float = 1.0
     """-1 for the body that carries the surface."""
 
+    def map(self, axes: SX) -> SX:
+        """Return G, from the twist of the body in world axes to the contact's velocity, (3, 6)."""
+        return self.sign * ca.densify(ca.horzcat(axes, -axes @ skew(self.lever)))
+
 
 @dataclass(frozen=True)
 class Row:
@@ -66,9 +70,11 @@ class Row:
 
     @property
     def map(self) -> SX:
-        """G, from the twist of its one body in world axes to its velocity in its axes, (3, 6)."""
-        (arm,) = self.arms
-        return arm.sign * ca.densify(ca.horzcat(self.axes, -self.axes @ skew(arm.lever)))
+        """G, from the twist of its first body in world axes to its velocity in its axes, (3, 6).
+
+        The velocity is that if the second body, if any, stands still.
+        """
+        return self.arms[0].map(self.axes)
 
     def response(self, a: SX, slides: SX, bound: SX, rho: SX, left: SX) -> tuple[SX, SX]:
         """Return the impulse at a velocity `left` over the target, and its slope -df/du, (3, 3).

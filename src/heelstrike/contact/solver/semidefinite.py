@@ -1,4 +1,4 @@
-"""Factors of small matrices that may lack rank, for the literal rules.
+"""Factors of small matrices that may lack rank.
 
 A triangular factor has a zero column where nothing is left of its diagonal; solving with it leaves
 that unknown zero.
@@ -13,6 +13,28 @@ from heelstrike.spatial.vector import zeros
 
 DUST = 1e-60
 """Square of the length of a row that counts as zero."""
+
+
+def root_of(matrix: SX, least: SX | float = 1e-13) -> SX:
+    """Return L with L L^T = a symmetric positive semidefinite matrix.
+
+    A column is zero where less than a share `least` is left of its diagonal.
+    """
+    n = matrix.shape[0]
+    root = SX(n, n)
+    for j in range(n):
+        left = matrix[j, j]
+        for k in range(j):
+            left = left - root[j, k] * root[j, k]
+        there = left > least * matrix[j, j]
+        inverse = where(there, 1 / ca.sqrt(ca.fmax(left, 1e-30)), 0)
+        root[j, j] = left * inverse
+        for i in range(j + 1, n):
+            entry = matrix[i, j]
+            for k in range(j):
+                entry = entry - root[i, k] * root[j, k]
+            root[i, j] = entry * inverse
+    return root
 
 
 def solve_lower(root: SX, b: SX) -> SX:

@@ -32,11 +32,18 @@ SHARE, SHARE_SINGLE = 1e-9, 1e-5
 
 
 def share_out(
-    p: Program, tree: Tree, bodies: Sequence[Body], unshared: SX, diagonal: SX, single: SX
+    p: Program,
+    tree: Tree,
+    bodies: Sequence[Body],
+    joined: Sequence[int],
+    unshared: SX,
+    diagonal: SX,
+    single: SX,
 ) -> SX:
     """Assign fields that are twists of one motion; return whether that is still to be done.
 
-    `unshared` is what the last step returned.
+    `joined` are the bodies of links, whose forces count for nothing here; `unshared` is what the
+    last step returned.
     """
     with p.block("news"):
         changes = [ca.mmax(ca.fabs(body.y - body.y0)) for body in bodies]
@@ -47,6 +54,9 @@ def share_out(
         least = reduce(ca.fmin, (body.points[0].own for body in bodies))
         share = p.let("share", where(single, SHARE_SINGLE, SHARE) * least)
     with guarded(p, "shares", rests):
+        for number in joined:
+            with p.block("no weights", member=number):
+                tree.set_force(number, zeros(6))
         for body in bodies:
             with guarded(p, "weights", body.active):
                 limb, number = body.limb, body.number

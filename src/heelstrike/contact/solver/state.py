@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import casadi as ca
+
 from heelstrike.contact.law import SX
 from heelstrike.contact.solver.anchors import Anchor, PassedPoint
+from heelstrike.contact.solver.links import Link, LinkTree
 from heelstrike.contact.solver.rows import Row
 from heelstrike.ir.arguments import LABEL
 
@@ -15,7 +18,7 @@ Limbs = Sequence[tuple[str, Sequence[int]]]
 """Names of limbs, and the velocity indices of each."""
 
 
-class Tree(Protocol):
+class Tree(LinkTree, Protocol):
     """The robot's tree: dynamics/sweep.py."""
 
     @property
@@ -46,7 +49,7 @@ class Point:
     """Of its row."""
     row: Row
     rho: SX
-    """Compliance of a pass [1/kg]."""
+    """Compliance of the first pass [1/kg]."""
     own: SX
     """Velocity per impulse of contacts of its body by themselves [1/kg]."""
     anchor: Anchor
@@ -64,18 +67,25 @@ class Point:
         """G, (3, 6)."""
         return self.row.map
 
-    def passed(self, twist: SX) -> PassedPoint:
-        """Return the contact at the end of a pass that leaves its body a twist."""
+    def passed(self, twist: SX, firm: SX) -> PassedPoint:
+        """Return the contact at the end of a pass that leaves its body a twist.
+
+        `firm` is the share of its compliance that it has in the pass.
+        """
         g = self.map
         left = g @ twist - self.row.target
-        return PassedPoint(self.row, g, self.rho, self.anchor, self.trial, left)
+        return PassedPoint(self.row, g, self.rho * firm, self.anchor, self.trial, left)
 
 
 @dataclass(frozen=True)
 class Body:
-    """A body that may touch, with the variables of its iteration, in world axes."""
+    """A body that may touch the ground, with the variables of its iteration, in world axes.
+
+    Or two that may touch one another, with what holds for their relative twist (links.py).
+    """
 
     number: int = field(metadata=LABEL)
+    """Of the body; of a link another number than any body has."""
     limb: str = field(metadata=LABEL)
     points: list[Point]
     active: SX
@@ -97,7 +107,7 @@ class Body:
     scales: SX
     """Largest speed of its contacts, largest impulse that is rounding, and whether one moves."""
     y: SX
-    """Field of the anchors (6), see anchors.py."""
+    """Field of the anchors (6), see anchors.py; of a link, of the first ones."""
     dy: SX
     """Change that the end of a pass wants of it."""
     trial_twist: SX
@@ -109,6 +119,9 @@ class Body:
     """At the end of a pass, `Measured` as a column."""
     changed: SX
     """1 where K has changed in this round."""
+    link: Link | None = None
+    taken: SX | None = None
+    """Of a link, l of its direction (6): K dV as it acted on the bodies."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +139,7 @@ class Solved:
     residual: SX
     """Velocity by which the worst contact misses its law (residual.py) [m/s]."""
     fields: SX
-    """y of each body, (6,)."""
+    """y of each body that may touch the ground, (6,)."""
     unshared: SX | None
     """1 where loads are yet to be shared out (sharing.py)."""
 
@@ -157,3 +170,13 @@ class Judged:
     """1 where dry friction of a joint has not settled."""
     slides: SX
     """1 where a contact slides."""
+
+
+def upper(matrix: SX) -> SX:
+    """Return the upper triangle of a symmetric (6, 6) matrix as a column."""
+    return ca.vertcat(*(matrix[r, c] for c in range(6) for r in range(c + 1)))
+
+
+def full(column: SX) -> SX:
+    """Return the symmetric matrix of an upper triangle."""
+    return ca.densify(ca.triu2symm(SX(ca.Sparsity.upper(6), ca.densify(column))))

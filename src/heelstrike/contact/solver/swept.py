@@ -19,27 +19,39 @@ ends says at once where the next one starts: where nothing but anchors changed, 
 without a factor. Bodies that touch nothing in any lane, and limbs whose stiffness is as it was, are
 skipped by guards.
 
-At the limit of rounds the best impulses so far are taken: the last three rounds go back to them and
-find the motion that they cause, so that momentum balances there too.
+At the limit of rounds the impulses of the last pass that ended are taken, since those of a pass
+that has not may be far off. The last three rounds go back to the best velocity so far and find the
+motion that these impulses cause, so that momentum balances there too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import reduce
 
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
-from heelstrike.contact.solver.anchors import Fit, first_anchor, new_fit
-from heelstrike.contact.solver.criteria import Accuracy
+from heelstrike.contact.solver.anchors import Fit, new_fit
+from heelstrike.contact.solver.criteria import SINGLE, Accuracy
 from heelstrike.contact.solver.line import LINE, fits, narrowed, new_line
+from heelstrike.contact.solver.links import Elimination, added, any_of
 from heelstrike.contact.solver.passes import Measured, Passes, Scales, together
 from heelstrike.contact.solver.residual import worst_missed
-from heelstrike.contact.solver.rows import JointRow, Row
+from heelstrike.contact.solver.rows import JointRow
 from heelstrike.contact.solver.sharing import share_out
-from heelstrike.contact.solver.state import Body, Judged, Limbs, Point, Solved, Tree, TriedJoint
+from heelstrike.contact.solver.state import (
+    Body,
+    Judged,
+    Limbs,
+    Point,
+    Solved,
+    Tree,
+    TriedJoint,
+    full,
+    upper,
+)
 from heelstrike.contact.solver.sums import fewer, total
 from heelstrike.ir.guard import guarded
 from heelstrike.ir.loop import repeated
@@ -47,19 +59,11 @@ from heelstrike.ir.program import Program
 from heelstrike.ir.routine import call
 from heelstrike.spatial.vector import zeros
 
-EPSILON = 8 * 2.2e-16
-"""Rounding of a velocity in float64, relative; over the compliance of a pass it is an impulse that
-Newton's method may leave."""
-SINGLE = 1e-7
-"""Tolerance above which numbers are float32. Then:"""
-BLUR = 10.0
-"""rounding of velocities, over the compliance of a pass, is more than Newton's method may leave of
-impulses, which is this often the tolerance of impulses that would make such velocities;"""
-SOFT = 1e-2
-"""and compliances of passes are not below this share of the contact's own."""
 FIT = 1e-5
 """Velocity left at the end of a pass, over that which ends the passes, from which on anchors are
 fitted: what is left to a step jolts the next one."""
+FIRMEST_SINGLE = 0.25
+"""Share of their first compliance that contacts keep in float32."""
 ROUNDING = 4.0
 """Rounding of a torque, in tolerances."""
 LEAST_IMPULSE, LEAST_TORQUE = 1e-12, 1.0
@@ -92,108 +96,9 @@ class SweptProblem:
         self.joints: dict[int, tuple[str, JointRow]] = {}
         """Limb and row by velocity index."""
 
-    def add_body(
-        self,
-        number: int,
-        limb: str,
-        rows: Mapping[int, Row],
-        own: SX,
-        coast: SX,
-        now: SX,
-        y: SX,
-    ) -> Body:
-        """Add a body with its rows, by number; its wrench and stiffness are first guesses.
-
-        `coast` is its twist after the step if no force acts on it, `now` that at the start. Points
-        that were loaded are guessed to stick, those that slid to slide on in their direction. `y`
-        is that of the last step.
-        """
-        p, points = self.p, []
-        with p.block("touches", limb=limb, member=number):
-            active = p.let("active", ca.mmax(ca.vertcat(*(row.active for row in rows.values()))))
-            coast = p.let("coast", coast)
-            sizes = {"twist": 6, "direction": 6, "wrench": 6, "lack": 6, "stiffness": 21}
-            sizes |= {"dy": 6, "trial_twist": 6, "trial_wrench": 6, "trial_lack": 6, "changed": 1}
-            sizes |= {"scales": 3, "facts": 3, "measured": len(fields(Measured))}
-            places = {name: p.variable(name, zeros(size)) for name, size in sizes.items()}
-            y0 = p.let("y", where(active, y, 0))
-            places["y"] = p.variable("y", y0)
-        for j, row in rows.items():
-            found = call(p, "anchor", self._point, row, own, places["y"], limb=limb, member=j)
-            points.append(replace(found, number=j))
-        body = Body(number, limb, points, active, coast, y0, **places)
-        with guarded(p, "guess", active):
-            guesses = [
-                call(p, "guess", self._guess, point, coast, now, limb=limb, member=point.number)
-                for point in points
-            ]
-            sums = fewer(p, [guess[:2] for guess in guesses], limb, number)
-            scales = [guess[2] for guess in guesses]
-            arguments = sums, scales, body.wrench, body.stiffness, body.scales
-            call(p, "guessed", self._sum_guesses, *arguments, limb=limb, member=number)
+    def add_body(self, body: Body) -> None:
+        """Add a body, or a link (start.py)."""
         self.bodies.append(body)
-        return body
-
-    def _point(self, row: Row, own: SX, y: SX) -> Point:
-        """Return a contact, numbered 0, with its variables; inside a block."""
-        p, share, a = self.p, row.smoothing, row.past
-        share = ca.fmax(share, where(self.single, SOFT, 0))
-        if row.compliance is None:
-            field = row.map @ y
-            a = ca.vertcat(where(row.slid, row.past[:2], field[:2]), field[2])
-        return Point(
-            number=0,
-            row=row,
-            rho=p.let("rho", share * own),
-            own=own,
-            anchor=first_anchor(p, row, a),
-            f=p.variable("f", row.past),
-            trial=p.variable("trial", zeros()),
-            slipping=p.variable("slipping", SX(0)),
-            next_slides=p.variable("next slides", SX(0)),
-        )
-
-    def _guess(self, point: Point, coast: SX, now: SX) -> tuple[SX, SX, SX]:
-        """Return the wrench that a contact is guessed to have at `coast`, stiffness and scales.
-
-        What its anchor makes of it is what the first pass is measured by; inside a block.
-        """
-        row, g = point.row, point.map
-        slip = (g @ now)[:2] - row.target[:2]
-        at = ca.vertcat(where(row.slid, slip, 0), 0)
-        anchor = point.anchor
-        f, w = row.response(anchor.a, anchor.slides, anchor.bound, point.rho, at)
-        if row.compliance is None:
-            loaded = ca.logic_or(f[2] > 0, row.fresh)
-            f, w = where(loaded, f, 0), where(loaded, w, 0)
-        p = self.p
-        p.assign(anchor.f, f)
-        wrench = g.T @ (f - w @ ((g @ coast - row.target) - at))
-        stiffness = p.let("stiffness", upper(g.T @ w @ g))
-        return p.let("wrench", wrench), stiffness, p.let("scales", self._scales(point, coast))
-
-    def _sum_guesses(
-        self,
-        found: Sequence[tuple[SX, ...]],
-        sizes: Sequence[SX],
-        wrench: SX,
-        stiffness: SX,
-        scales: SX,
-    ) -> None:
-        """Assign the sums over a body's contacts; inside a block."""
-        wrenches, stiffnesses = zip(*found, strict=True)
-        self.p.assign(wrench, total(wrenches))
-        self.p.assign(stiffness, total(stiffnesses))
-        self.p.assign(scales, reduce(ca.fmax, sizes))
-
-    def _scales(self, point: Point, coast: SX) -> SX:
-        row = point.row
-        free = point.map @ coast
-        speed = ca.fmax(ca.mmax(ca.fabs(free)), ca.mmax(ca.fabs(row.target)))
-        size = ca.mmax(ca.fabs(point.map) @ ca.fabs(coast))  # before terms cancel, as in rolling
-        rounding = EPSILON * size / (point.rho * self.tolerance)
-        noise = where(self.single, BLUR * size / point.own, rounding)
-        return where(row.active, ca.vertcat(speed, noise, SX(row.moves)), 0)
 
     def add_joint(self, i: int, limb: str, row: JointRow) -> None:
         """Add a row at a velocity index."""
@@ -207,15 +112,22 @@ class SweptProblem:
         """Return the impulses and accelerations.
 
         `first` are the joint accelerations of the first sweep, `moved` the accelerations of the
-        bodies in world axes, by number. `diagonal` is that of H; entries of joints with rows are
-        variables.
+        loaded bodies in world axes, by number. `diagonal` is that of H; entries of joints with rows
+        are variables.
         """
         p = self.p
+        self.linked = [(body, body.link) for body in self.bodies if body.link is not None]
+        self.grounded = [body for body in self.bodies if body.link is None]
+        if self.linked:
+            links = [link for _, link in self.linked]
+            self.elimination = Elimination(p, tree, links, self.tolerance)
+            with p.block("links"):
+                self.touching = p.let("touching", any_of(body.active for body, _ in self.linked))
         self.tree, self.diagonal = tree, diagonal
         self.limbs = [(name, [i for i in own if i in tree.velocities]) for name, own in limbs]
         self._begin(first, moved)
         scales, self.noise = self._overall_scales()
-        self.passes = passes = Passes(p, scales, self.accuracy, self.thorough)
+        self.passes = passes = Passes(p, scales, self.accuracy, self.thorough, bool(self.linked))
         limit = self.accuracy.rounds
         with repeated(p, "swept", limit=limit) as loop:
             assert loop.rounds is not None
@@ -233,6 +145,7 @@ class SweptProblem:
                 measured = Measured.of_column(p.let("measured", column))
             over = passes.judge(judged.ends, measured, judged.waits, judged.slides)
             with p.block("goes on"):
+                over = p.let("over", ca.logic_and(over, ca.logic_not(self.closing)))
                 goes = ca.logic_and(judged.accepted, ca.logic_not(ca.logic_or(over, self.last)))
                 goes = p.let("goes", goes)
                 loop.until(over)
@@ -254,7 +167,9 @@ class SweptProblem:
                 loop.next(line, where(back, 0, again))
         if self.unshared is not None and not self.thorough:
             past = self.unshared
-            self.unshared = share_out(p, tree, self.bodies, past, diagonal, self.single)
+            joined = sorted({n for _, link in self.linked for n in (link.first, link.second)})
+            bodies = self.grounded, joined
+            self.unshared = share_out(p, tree, *bodies, past, diagonal, self.single)
         return self._solved(loop.rounds, loop.rounds >= limit)
 
     def _swept(self) -> list[tuple[str, int]]:
@@ -279,7 +194,7 @@ class SweptProblem:
                 guarded(p, "begin", body.active),
                 p.block("begin", limb=body.limb, member=body.number),
             ):
-                change = dt * moved[body.number]
+                change = dt * _of_body(body, moved)
                 p.assign(body.twist, body.coast + change)
                 p.assign(body.wrench, body.wrench - full(body.stiffness) @ change)
 
@@ -295,7 +210,8 @@ class SweptProblem:
             settled = ca.fmax(accuracy.settled, 10 * tolerance) * scale
             sticks = ca.fmax(accuracy.sticks, 100 * tolerance) * scale
             own = [p.let("scale", SX(x)) for x in (settled, sticks, later)]
-            return Scales(*own), p.let("noise", noise)
+            firmest = where(self.single, FIRMEST_SINGLE, accuracy.firmest)
+            return Scales(own[0], own[1], own[2], firmest), p.let("noise", noise)
 
     def _try_body(self, body: Body) -> None:
         """Evaluate the contacts of a body at the trial."""
@@ -322,8 +238,10 @@ class SweptProblem:
         """Assign the impulse of a contact at the trial, and return its wrench; inside a block."""
         p, row, anchor = self.p, point.row, point.anchor
         left = point.map @ trial - row.target
-        f, _ = row.response(anchor.a, anchor.slides, anchor.bound, point.rho, left)
-        f = p.let("f", where(self.last, point.f, f))
+        rho = point.rho * self.passes.firm
+        f, _ = row.response(anchor.a, anchor.slides, anchor.bound, rho, left)
+        passed = ca.logic_and(self.closing, self.passes.count > 0)
+        f = p.let("f", where(self.last, point.f, where(passed, anchor.f, f)))
         p.assign(point.trial, f)
         return p.let("wrench", point.map.T @ f)
 
@@ -331,7 +249,8 @@ class SweptProblem:
         """Assign what a body lacks at the trial; inside a block."""
         p = self.p
         wrench = p.let("wrench", total(wrenches))
-        straight = self.step * (full(body.stiffness) @ body.direction)
+        straight = full(body.stiffness) @ body.direction if body.taken is None else body.taken
+        straight = self.step * straight
         lack = (1 - self.step) * body.lack + (straight + (wrench - body.wrench))
         lack = p.let("lack", lack)
         sizes = ca.mmax(ca.fabs(lack)), ca.mmax(ca.fabs(wrench))
@@ -352,7 +271,7 @@ class SweptProblem:
             arguments = found, body.measured, body.dy
             unfit = call(p, "measured", self._measure_body, *arguments, limb=limb, member=n)
             rigid = [point for point in body.points if point.row.compliance is None]
-            if rigid:
+            if rigid and body.link is None:
                 with guarded(p, "fit", unfit):
                     self._fit(body, rigid)
 
@@ -361,7 +280,7 @@ class SweptProblem:
 
         A contact with a compliance of its own misses nothing.
         """
-        p, end = self.p, point.passed(twist)
+        p, end = self.p, point.passed(twist, self.passes.firm)
         measured = p.let("measured", self.passes.measured(end, point.own))
         p.assign(point.next_slides, end.slides)
         p.assign(point.slipping, Measured.of_column(measured).slipping)
@@ -386,7 +305,7 @@ class SweptProblem:
         call(p, "fitted", self._solve_fit, fit, body.dy, limb=limb, member=n)
 
     def _fit_point(self, fit: Fit, point: Point, twist: SX) -> None:
-        fit.add(self.p, point.passed(twist), self.single)
+        fit.add(self.p, point.passed(twist, self.passes.firm), self.single)
 
     def _solve_fit(self, fit: Fit, dy: SX) -> None:
         self.p.assign(dy, fit.solved(self.single))
@@ -425,7 +344,7 @@ class SweptProblem:
             sizes = reduce(ca.fmax, (x[:2] for x in bodies), zeros(2))
             slope = p.let("slope", total([joints[2], *(x[2] for x in bodies)]))
             least = LEAST_IMPULSE + (dt * LEAST_TORQUE if self.joints else 0)
-            large = sizes[1] + self.noise + least
+            large = sizes[1] + self.noise / self.passes.firm + least
             small = ca.fmax(sizes[0], joints[0]) <= self.tolerance * large
             if self.stepped is not None:
                 small = ca.logic_and(small, self.stepped)
@@ -482,7 +401,7 @@ class SweptProblem:
                 p.assign(body.y, body.y + where(ends, body.dy, 0))
             with guarded(p, "stiffness", goes):
                 for point in body.points:
-                    arguments = point, ends, body.y
+                    arguments = point, ends, None if body.link else body.y
                     call(p, "anchor", self._next_anchor, *arguments, limb=limb, member=point.number)
                 found = [
                     call(
@@ -506,53 +425,97 @@ class SweptProblem:
                     p.assign(body.wrench, wrench)
                     p.assign(body.lack, lack)
                     p.assign(body.stiffness, stiffness)
-                    self.tree.set_force(n, lack / self.dt)
-                with (
-                    guarded(p, "stiffer", body.changed),
-                    p.block("stiffer", limb=limb, member=n),
-                ):
-                    self.tree.set_stiffness(n, full(body.stiffness))
+                    if body.link is None:
+                        self.tree.set_force(n, lack / self.dt)
+                if body.link is None:
+                    with (
+                        guarded(p, "stiffer", body.changed),
+                        p.block("stiffer", limb=limb, member=n),
+                    ):
+                        self.tree.set_stiffness(n, full(body.stiffness))
 
     def _accept(self, f: SX, trial: SX) -> None:
         """Assign the impulse at the trial; inside a block."""
         self.p.assign(f, trial)
 
-    def _next_anchor(self, point: Point, ends: SX, y: SX) -> None:
-        """Assign the anchor of the next pass; inside a block."""
+    def _next_anchor(self, point: Point, ends: SX, y: SX | None) -> None:
+        """Assign the anchor of the next pass, of a link that of its impulse; inside a block."""
         end = ends, point.trial, point.slipping, point.next_slides
-        self.passes.set_anchor(point.anchor, point.row, *end, point.map @ y)
+        field = point.trial
+        if y is not None:
+            field = where(self.passes.own_anchors, field, point.map @ y)
+        self.passes.set_anchor(point.anchor, point.row, *end, field)
 
     def _stiffness(self, point: Point, twist: SX) -> tuple[SX, SX]:
         """Return wrench and stiffness of a contact at its next anchor; inside a block."""
         p, row, anchor, g = self.p, point.row, point.anchor, point.map
         left = g @ twist - row.target
-        f, w = row.response(anchor.a, anchor.slides, anchor.bound, point.rho, left)
+        rho = point.rho * self.passes.firm
+        f, w = row.response(anchor.a, anchor.slides, anchor.bound, rho, left)
+        f = where(self.closing, point.f, f)  # that of the last pass, which acts as it is
         own = where(self.closing, 0, upper(g.T @ w @ g))
         return p.let("wrench", g.T @ f), p.let("stiffness", own)
 
     def _direct(self, changed: Mapping[int, SX]) -> None:
         """Assign Newton's direction, and the slope at its start."""
         p, dt = self.p, self.dt
-        stiffer = {body.number: body.changed for body in self.bodies}
+        stiffer = {body.number: body.changed for body in self.grounded}
         self.tree.factor(stiffer, changed, self.diagonal)
-        da, moved = self.tree.solve({i: row.rho for i, (_, row) in self.joints.items()})
+        if self.linked:
+            with guarded(p, "pulls of links", self.touching):
+                self._pull([body.lack for body, _ in self.linked])
+        self._take_direction()
+        if self.linked:
+            with guarded(p, "links", self.touching):
+                self._eliminate_links([*stiffer.values(), *changed.values()])
+                self._take_direction()
         slopes = []
         for body in self.bodies:
-            with p.block("turned", limb=body.limb, member=body.number):
-                direction = dt * moved[body.number]
-                slope = -ca.dot(direction, body.lack)
+            with p.block("slope", limb=body.limb, member=body.number):
+                slope = -ca.dot(body.direction, body.lack)
                 slopes.append(p.let("slope", where(body.active, slope, 0)))
-                p.assign(body.direction, direction)
         for limb, indices in self.limbs:
-            for i in indices:
-                with p.block("joint direction", limb=limb, member=i):
-                    p.assign(self.da[i], da[i])
-            own = [da[i] * self.joints[i][1].rho for i in indices if i in self.joints]
+            own = [self.da[i] * self.joints[i][1].rho for i in indices if i in self.joints]
             if own:
                 with p.block("joint slope", limb=limb):
                     slopes.append(p.let("slope", -dt * dt * total(own)))
         with p.block("start"):
             p.assign(self.start, total(slopes))
+
+    def _take_direction(self) -> None:
+        """Assign the direction that the present loads cause, without the stiffness of links."""
+        p = self.p
+        da, moved = self.tree.solve({i: row.rho for i, (_, row) in self.joints.items()})
+        for body in self.bodies:
+            with p.block("turned", limb=body.limb, member=body.number):
+                p.assign(body.direction, self.dt * _of_body(body, moved))
+        for limb, i in self._swept():
+            with p.block("joint direction", limb=limb, member=i):
+                p.assign(self.da[i], da[i])
+
+    def _eliminate_links(self, changes: list[SX]) -> None:
+        """Take off the bodies what the stiffness of links does."""
+        p = self.p
+        with p.block("links changed"):
+            changed = p.let("changed", any_of([*changes, *(x.changed for x, _ in self.linked)]))
+        self.elimination.factor(changed, [full(body.stiffness) for body, _ in self.linked])
+        with p.block("links taken"):
+            taken = self.elimination.taken([body.direction for body, _ in self.linked])
+            left = []
+            for (body, _), own in zip(self.linked, taken, strict=True):
+                assert body.taken is not None
+                own = p.let("taken", own)
+                p.assign(body.taken, own)
+                left.append(p.let("left", body.lack - own))
+        self._pull(left)
+
+    def _pull(self, wrenches: Sequence[SX]) -> None:
+        """Set the forces of bodies that links act on: those of the ground, and the links'."""
+        ground = {body.number: body.lack for body in self.grounded}
+        links = [link for _, link in self.linked]
+        for number, force in added(links, wrenches, ground).items():
+            with self.p.block("pull of links", member=number):
+                self.tree.set_force(number, force / self.dt)
 
     def _solved(self, rounds: SX, unfinished: SX) -> Solved:
         points = sorted(
@@ -570,9 +533,14 @@ class SweptProblem:
         if points:
             own = [point.own for point, _ in points]
             residual = worst_missed(self.p, rows, own, left, impulses, slides)
-        fields = ca.vertcat(*(where(body.active, body.y, 0) for body in self.bodies))
+        fields = ca.vertcat(*(where(body.active, body.y, 0) for body in self.grounded))
         ended = rounds, unfinished, residual
         return Solved(impulses, slides, self.a, *ended, fields, self.unshared)
+
+
+def _of_body(body: Body, moved: Mapping[int, SX]) -> SX:
+    """Return the motion of a body, or of a link, of those of all loaded bodies."""
+    return moved[body.number] if body.link is None else body.link.relative(moved)
 
 
 def _joined(columns: Sequence[SX], largest: int) -> SX:
@@ -580,13 +548,3 @@ def _joined(columns: Sequence[SX], largest: int) -> SX:
     return ca.vertcat(
         reduce(ca.fmax, (x[:largest] for x in columns)), total([x[largest:] for x in columns])
     )
-
-
-def upper(matrix: SX) -> SX:
-    """Return the upper triangle of a symmetric (6, 6) matrix as a column."""
-    return ca.vertcat(*(matrix[r, c] for c in range(6) for r in range(c + 1)))
-
-
-def full(column: SX) -> SX:
-    """Return the symmetric matrix of an upper triangle."""
-    return ca.densify(ca.triu2symm(SX(ca.Sparsity.upper(6), ca.densify(column))))

@@ -24,12 +24,16 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
-from heelstrike.contact.solver.operational.coordinates import map_of
-from heelstrike.contact.solver.operational.coupled import Solution
-from heelstrike.contact.solver.operational.newton import root_of
+from heelstrike.contact.solver.literal.solution import Solution, maps_of
 from heelstrike.contact.solver.residual import worst_missed
 from heelstrike.contact.solver.rows import Row
-from heelstrike.contact.solver.semidefinite import next_row, solve_lower, solve_upper, triangular
+from heelstrike.contact.solver.semidefinite import (
+    next_row,
+    root_of,
+    solve_lower,
+    solve_upper,
+    triangular,
+)
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import zeros
 
@@ -44,7 +48,7 @@ def solve_least_norm(
 ) -> Solution:
     """Solve for the impulses of all rows; `inverse` is Lambda^-1, `free` are the free twists."""
     size = free.numel()
-    maps = [map_of(row, size) for row in rows]
+    maps = maps_of(rows, size)
     with p.block("rank", limb="least norm"):
         least = p.let("least", ca.sqrt(tolerance))
         root = p.let("root", root_of(inverse, tolerance))

@@ -1,12 +1,12 @@
-"""Boxes 5 to 7 of [Sugihara2006], Fig. 4: contacts of two moving bodies, and literal rules.
+"""Boxes 5 to 7 of [Sugihara2006], Fig. 4: the coupled problem by the literal rule of a paper.
 
-The acceleration is first found with the impulses of the last step. The coupled problem then yields
+The acceleration is first found with the impulses of the last step. The rule then yields
 the impulses of this step, and the robot's response to the difference is added:
 
     V_free = V + dt (acceleration of the bodies) - Lambda^-1 w_last
     a      = a_last + H^-1 J^T (w - w_last) / dt
 
-contact/solver/ solves the problem: operational/ by Newton's method, paper_rule.py eq. (33).
+contact/solver/literal/ holds the rules.
 
 Whether a joint reaches its torque limit, or dry friction holds it, is decided by the result
 (torque.py): with a foot on the ground a joint moves the inertia of the whole robot.
@@ -19,10 +19,8 @@ from dataclasses import replace
 
 import casadi as ca
 
-from heelstrike.contact.solver.criteria import EXACT, USUAL
-from heelstrike.contact.solver.least_norm import solve_least_norm
-from heelstrike.contact.solver.operational.coupled import solve
-from heelstrike.contact.solver.paper_rule import solve_paper
+from heelstrike.contact.solver.literal.least_norm import solve_least_norm
+from heelstrike.contact.solver.literal.paper_rule import solve_paper
 from heelstrike.dynamics.aba import ForwardDynamics, forward_dynamics
 from heelstrike.dynamics.coriolis import coriolis_accelerations
 from heelstrike.dynamics.kinematics import accelerations
@@ -30,7 +28,6 @@ from heelstrike.dynamics.response import (
     force_response,
     force_rows,
     inverse_inertia,
-    inverse_inertia_root,
 )
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX, cross, zeros
@@ -39,7 +36,7 @@ from heelstrike.step.state import Contacts, CoupledSolution, StepState
 from heelstrike.step.torque import LimitedSolution, Torque, solve_within_limits
 
 
-def accelerate_operational(
+def accelerate_literal(
     state: StepState,
     contacts: Contacts,
     external: list[ForceVector | None],
@@ -47,7 +44,7 @@ def accelerate_operational(
     memory: SX,
 ) -> tuple[LimitedSolution, CoupledSolution]:
     """Return the accelerations, and the solution of the coupled problem."""
-    coupling = OperationalCoupling(state, contacts, memory)
+    coupling = LiteralCoupling(state, contacts, memory)
     coupling.add_last_forces(external)
     p, robot, solutions = state.program, state.robot, []
 
@@ -64,7 +61,7 @@ def accelerate_operational(
     return limited, replace(solutions[0], rounds=rounds, unfinished=ca.fmin(unfinished, 1))
 
 
-class OperationalCoupling(Coupling):
+class LiteralCoupling(Coupling):
     """The coupled pairs of an evaluation, in the twists of their bodies."""
 
     def add_last_forces(self, external: list[ForceVector | None]) -> None:
@@ -104,7 +101,10 @@ class OperationalCoupling(Coupling):
         state = self.state
         p, robot, kin, v = state.program, state.robot, state.kinematics, state.v
         poses, gravity, dt = state.poses, state.gravity, state.dt
-        reach = [force_rows(p, robot, kin, found.joint_terms, b, poses[b]) for b in self.bodies]
+        unit = SX(ca.DM.eye(6))
+        reach = [
+            force_rows(p, robot, kin, found.joint_terms, poses, {b: unit}) for b in self.bodies
+        ]
         inverse = inverse_inertia(p, robot, found.joint_terms, reach)
         biases = (
             accelerations(p, robot, kin, v, None, base=-gravity)
@@ -130,12 +130,8 @@ class OperationalCoupling(Coupling):
         problem = inverse, free, state.inputs.tolerance, state.inputs.thorough
         if self.rule.rule == "sugihara2006":
             solution = solve_paper(p, self.rows, self.paper_terms, *problem)
-        elif self.rule.rule == "rengifo2009":
-            solution = solve_least_norm(p, self.rows, *problem)
         else:
-            half = inverse_inertia_root(p, robot, found.joint_terms, reach)
-            accuracy = EXACT if self.rule.exact else USUAL
-            solution = solve(p, self.rows, *problem, accuracy, half)
+            solution = solve_least_norm(p, self.rows, *problem)
         with p.block("coupled change"):
             change = p.let("change", solution.wrenches / dt - self.last)
         forces = [change[6 * n : 6 * n + 6] for n in range(len(self.bodies))]

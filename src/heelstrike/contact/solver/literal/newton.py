@@ -1,4 +1,4 @@
-"""Newton's method for contact, inside a loop of a compiled program.
+"""Newton's method for the literal rule of [Sugihara2006], inside a loop of a compiled program.
 
 Unknowns x, 6 a contacting body. Each round evaluates the gradient x - L^T w(x) at a trial, and
 either accepts it, with Newton's direction for the next, or looks nearer along the line. The matrix
@@ -87,25 +87,3 @@ class Search:
                 done = ca.logic_and(accepted, ca.logic_not(ends))
                 loop.next(self.stepped, where(ends, 0, ca.logic_or(self.stepped, done)))
         return Judged(accepted, ends)
-
-
-def root_of(matrix: SX, least: SX | float = 1e-13) -> SX:
-    """Return L with L L^T = a symmetric positive semidefinite matrix.
-
-    A column is zero where less than a share `least` is left of its diagonal.
-    """
-    n = matrix.shape[0]
-    root = SX(n, n)
-    for j in range(n):
-        left = matrix[j, j]
-        for k in range(j):
-            left = left - root[j, k] * root[j, k]
-        there = left > least * matrix[j, j]
-        inverse = where(there, 1 / ca.sqrt(ca.fmax(left, 1e-30)), 0)
-        root[j, j] = left * inverse
-        for i in range(j + 1, n):
-            entry = matrix[i, j]
-            for k in range(j):
-                entry = entry - root[i, k] * root[j, k]
-            root[i, j] = entry * inverse
-    return root

@@ -11,11 +11,10 @@ at the V with
 
     V = M C^T f - Lambda^-1 R^T v,    M = Lambda^-1 R^T R Lambda^-1
 
-which is operational/coupled.py's problem with M in place of Lambda^-1: no matrix of the size of the
-points appears here either. With M = T T^T and Lambda^-1 R^T v = T k, V = T s and
-s + k - T^T C^T f = 0: s is small where lam is, and is sought itself, so that its digits are not
-lost in k. T comes from Lambda^-1 and the root of R^T R without a square of Lambda^-1, which float64
-could not hold.
+which newton.py solves: no matrix of the size of the points appears here either. With M = T T^T and
+Lambda^-1 R^T v = T k, V = T s and s + k - T^T C^T f = 0: s is small where lam is, and is sought
+itself, so that its digits are not lost in k. T comes from Lambda^-1 and the root of R^T R without a
+square of Lambda^-1, which float64 could not hold.
 
 lam has a unit, 1/kg^2: the paper's values hold for its robot.
 """
@@ -27,12 +26,11 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
-from heelstrike.contact.solver.operational.coordinates import map_of
-from heelstrike.contact.solver.operational.coupled import Solution
-from heelstrike.contact.solver.operational.newton import Search, root_of
+from heelstrike.contact.solver.literal.newton import Search
+from heelstrike.contact.solver.literal.solution import Solution, maps_of
 from heelstrike.contact.solver.residual import worst_missed
 from heelstrike.contact.solver.rows import Row
-from heelstrike.contact.solver.semidefinite import solve_lower, triangular
+from heelstrike.contact.solver.semidefinite import root_of, solve_lower, triangular
 from heelstrike.contact.surface_law import PaperTerms
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
@@ -55,7 +53,7 @@ def solve_paper(
 ) -> Solution:
     """Solve for the impulses of all rows; `inverse` is Lambda^-1, `free` are the free twists."""
     size = free.numel()
-    maps = [map_of(row, size) for row in rows]
+    maps = maps_of(rows, size)
     columns = [_columns(*parts) for parts in zip(rows, literals, maps, strict=True)]
     root, known = _root_and_known(p, rows, literals, maps, inverse, free)
     with repeated(p, "paper", limit=ROUNDS) as loop:

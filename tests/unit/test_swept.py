@@ -1,4 +1,4 @@
-"""The coupled problem on random numbers: its solutions obey Signorini's and Coulomb's laws.
+"""The swept problem on random numbers: its solutions obey Signorini's and Coulomb's laws.
 
 Oracles: the conditions themselves, point by point; scipy's nnls where there is no friction; for one
 point the roots of its own equation in the direction of slip.
@@ -17,52 +17,134 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, nnls
 
+import heelstrike as hs
 from heelstrike.contact.solver.criteria import USUAL, Accuracy
-from heelstrike.contact.solver.operational.coupled import solve
+from heelstrike.contact.solver.links import Link, added
 from heelstrike.contact.solver.rows import Arm, Row
+from heelstrike.contact.solver.semidefinite import root_of
+from heelstrike.contact.solver.start import Motion, Start
+from heelstrike.contact.solver.state import full
+from heelstrike.contact.solver.swept import SweptProblem
 from heelstrike.ir.program import Program
 from heelstrike.runtime.compiler import compile_program
+from heelstrike.spatial.ldl import factor
 
 RUBBING, SETTLED, STICKS, TURNING = USUAL.rubbing, USUAL.settled, USUAL.sticks, USUAL.turning
-SINGLE = ("active", "slid", "mu_s", "mu_k", "smoothing")
+SINGLE = ("active", "slid", "fresh", "mu_s", "mu_k", "smoothing")
 INPUTS = {"target": 3, "past": 3, "levers": 3, "axes": 9} | dict.fromkeys(SINGLE, 1)
 """Inputs of the problem: numbers per point."""
 SCALARS = ("rounds", "unfinished", "residual")
+SMOOTHING = hs.Rigid().smoothing
+"""The default, 1e-3. SETTLED limits what a pass changes, not what is left to be changed: softer
+passes change less at a time and end further from the solution. At 1e-2 the median error of
+test_without_friction_it_is_a_quadratic_program is 7.2e-7 for 16 points, just above SETTLED."""
 MANY = Accuracy(rounds=1000)
 """Enough rounds for all passes to converge; another test counts how many they need."""
+
+
+class Bodies:
+    """Bodies with any inverse inertia in place of a robot's tree; Lambda^-1 = L L^T."""
+
+    velocities = frozenset()
+
+    def __init__(self, p, inverse):
+        self.p, size = p, inverse.shape[0]
+        with p.block("bodies"):
+            self.root = p.let("root", root_of(inverse))
+            self.force = p.variable("force", ca.SX(size, 1))
+            self.stiffness = [p.variable("stiffness", ca.SX(6, 6)) for _ in range(size // 6)]
+
+    def set_force(self, body, force):
+        self.p.assign(self.force[6 * body : 6 * body + 6], force)
+
+    def set_stiffness(self, body, stiffness):
+        self.p.assign(self.stiffness[body], stiffness)
+
+    def factor(self, bodies, joint, diagonal):
+        """Do nothing: `_moved` factors."""
+
+    def solve(self, rho):
+        with self.p.block("solve"):
+            x = self.p.let("moved", self._moved(self.force))
+        return ca.SX(0, 1), {n: x[6 * n : 6 * n + 6] for n in range(x.numel() // 6)}
+
+    def share(self, one, other):
+        return True
+
+    def inverse(self, pulls):
+        with self.p.block("inverse"):
+            (own,) = pulls
+            columns = ca.SX(self.force.numel(), next(iter(own.values())).shape[1])
+            for body, wrenches in own.items():
+                columns[6 * body : 6 * body + 6, :] = wrenches
+            return {(0, 0): self.p.let("inverse", columns.T @ self._moved(columns))}
+
+    def _moved(self, forces):
+        """Return L (1 + L^T K L)^-1 L^T f."""
+        root = self.root
+        matrix = root.T @ ca.diagcat(*self.stiffness) @ root + ca.DM.eye(root.shape[1])
+        return root @ factor(ca.densify(matrix)).solve(root.T @ forces)
 
 
 @cache
 def kernel(bodies, points, accuracy=MANY, tolerance=1e-9, soft=False, pair=False):
     """Compile the problem; points belong to bodies in turn, of a pair all to the first two."""
-    p, n, size = Program("coupled"), points, 6 * bodies
+    p, n, size = Program("swept"), points, 6 * bodies
     inverse, free = p.input("inverse", size**2), p.input("free", size)
     x = {name: p.input(name, k * n) for name, k in INPUTS.items()}
+    groups = 1 if pair else bodies
+    y, own = p.input("y", 6 * groups), p.input("own", groups)
+    offset = p.input("offset", 3)
     compliance = p.input("compliance", 1) if soft else None
     rows = []
     for j in range(n):
-        own = {name: x[name][k * j : k * (j + 1)] for name, k in INPUTS.items()}
-        lever = own.pop("levers")
-        arms = (Arm(0, lever), Arm(1, lever, -1.0)) if pair else (Arm(j % bodies, lever),)
-        axes = ca.reshape(own.pop("axes"), 3, 3).T
-        rows.append(Row(arms=arms, axes=axes, compliance=compliance, **own))
-    problem = ca.reshape(inverse, size, size), free, ca.SX(tolerance)
-    s = solve(p, rows, *problem, accuracy=accuracy)
+        point = {name: x[name][k * j : k * (j + 1)] for name, k in INPUTS.items()}
+        lever = point.pop("levers")
+        arms = (Arm(j % bodies, lever),)
+        if pair:
+            with p.block("lever", member=j):
+                arms = Arm(0, lever), Arm(1, p.let("lever", lever + offset), -1.0)
+        axes = ca.reshape(point.pop("axes"), 3, 3).T
+        rows.append(Row(arms=arms, axes=axes, compliance=compliance, **point))
+    problem = SweptProblem(p, ca.SX(1), ca.SX(tolerance), accuracy)
+    start = Start(p, ca.SX(tolerance))
+    tree = Bodies(p, ca.reshape(inverse, size, size))
+    twists = {b: free[6 * b : 6 * b + 6] for b in range(bodies)}
+    for b in range(groups):
+        mapped = {j: row for j, row in enumerate(rows) if row.arms[0].body == b}
+        link = Link(0, 1, offset, rows[0].arms[0].lever if n == 1 else None) if pair else None
+        coast = link.relative(twists) if link else twists[b]
+        known = None if link else y[6 * b : 6 * b + 6]
+        body = start.body(b, "limb", mapped, own[b], Motion(coast, coast), known, link)
+        problem.add_body(body)
+        with p.block("guess"):
+            if link:
+                for number, force in added([link], [body.wrench], {}).items():
+                    tree.set_force(number, force)
+            else:
+                tree.set_force(b, body.wrench)
+                tree.set_stiffness(b, full(body.stiffness))
+    nothing = ca.SX(0, 1)
+    s = problem.solve(tree, [], nothing, tree.solve({})[1], nothing)
     with p.block("out"):
         p.output("f", ca.horzcat(*s.impulses).T)
         p.output("slides", ca.vertcat(*s.slides))
-        for name in ("twists", "wrenches", *SCALARS):
+        p.output("groups", ca.vertcat(*(body.twist for body in problem.bodies)))
+        for name in SCALARS:
             p.output(name, getattr(s, name))
     return compile_program(p)
 
 
 def solved(problem, **options):
-    """Solve all problems; return impulses and the other results."""
+    """Solve all problems; return impulses, the twists that they cause, and the other results."""
     worlds, points = problem["active"].shape
     bodies = problem["free"].shape[1] // 6
-    inputs = {k: v.reshape(worlds, -1) for k, v in problem.items() if k not in ("maps", "own")}
+    inputs = {k: v.reshape(worlds, -1) for k, v in problem.items() if k not in ("maps", "shares")}
     out = kernel(bodies, points, **options)(**inputs)
-    return out | {name: out[name].reshape(worlds) for name in SCALARS}
+    wrenches = np.einsum("ijab,ija->ib", problem["maps"], out["f"])
+    twists = problem["free"] + np.einsum("iab,ib->ia", problem["inverse"], wrenches)
+    scalars = {name: out[name].reshape(worlds) for name in SCALARS}
+    return out | scalars | {"twists": twists, "wrenches": wrenches}
 
 
 def skew(x):
@@ -94,23 +176,54 @@ def feet(rng, bodies, points, mu_s, mu_k, fresh=True, flat=True, rank=None):
     active = rng.random(points) < 0.85
     targets = np.zeros((points, 3))
     targets[:, 2] = rng.choice([0, 1]) * rng.uniform(0, 0.5, points) * approach
-    own = np.einsum("jab,bc,jac->j", maps, inverse, maps) / 3
+    own = mean_compliances(maps, inverse, bodies)
+    shares = own[np.arange(points) % bodies]
     past, slid = np.zeros((points, 3)), np.zeros(points)
     if not fresh:
-        normal = rng.uniform(0, 1 / points, points) * approach / (own + 1e-12) * active
+        normal = rng.uniform(0, 1 / points, points) * approach / (shares + 1e-12) * active
         angle, share = rng.uniform(0, 2 * np.pi, points), rng.uniform(0, mu_s, points)
         past = np.array([share * np.cos(angle), share * np.sin(angle), np.ones(points)]).T
         past, slid = past * normal[:, None], (rng.random(points) < 0.3) * active
     same = np.ones(points)
+    y = np.concatenate(
+        [field(maps[b::bodies, :, 6 * b :][..., :6], past[b::bodies]) for b in range(bodies)]
+    )
     return {
         **{"inverse": inverse, "free": free, "levers": levers, "axes": np.array(turns)},
         **{"target": targets, "past": past, "active": active, "slid": slid, "own": own},
-        **{"mu_s": mu_s * same, "mu_k": mu_k * same, "smoothing": 1e-2 * same, "maps": maps},
+        **{"y": y, "fresh": fresh * same, "offset": np.zeros(3), "shares": shares},
+        **{"mu_s": mu_s * same, "mu_k": mu_k * same, "smoothing": SMOOTHING * same, "maps": maps},
     }
+
+
+def mean_compliances(maps, inverse, bodies):
+    """Return the velocity per impulse of contacts of each body, each by itself."""
+    own = np.einsum("jab,bc,jac->j", maps, inverse, maps) / 3
+    return np.array([own[b::bodies].sum() / max(1, own[b::bodies].size) for b in range(bodies)])
+
+
+def field(maps, past):
+    """Return y for which G y comes nearest to past impulses."""
+    return np.linalg.lstsq(maps.reshape(-1, 6), past.ravel(), rcond=None)[0]
 
 
 def stacked(problems):
     return {k: np.array([x[k] for x in problems], float) for k in problems[0]}
+
+
+def relative(p, twists):
+    """Return the twists of bodies that touch the ground, or of the first beside the second."""
+    if p["own"].shape[1] == twists.shape[1] // 6:
+        return twists
+    a, b = twists[:, :6], twists[:, 6:]
+    return a - b - np.pad(np.cross(b[:, 3:], p["offset"]), ((0, 0), (0, 3)))
+
+
+def touching(p):
+    """Return 1 for the entries of twists of bodies that touch: others stay at zero."""
+    groups = p["own"].shape[1]
+    any_of = [p["active"][:, b::groups].any(axis=1) for b in range(groups)]
+    return np.repeat(np.array(any_of).T, 6, axis=1)
 
 
 def judged(p, out):
@@ -122,17 +235,16 @@ def judged(p, out):
     scale = np.maximum(speeds.max(1), 1e-9)[:, None]
     normal, tangent = f[..., 2], np.linalg.norm(f[..., :2], axis=-1)
     slip = np.linalg.norm(left[..., :2], axis=-1)
-    pressed, rho = active & (normal > 0), p["smoothing"] * p["own"]
+    pressed, rho = active & (normal > 0), p["smoothing"] * p["shares"]
     mu = np.where(slides, p["mu_k"], np.maximum(p["mu_s"], p["mu_k"]))
     edge = mu * normal
     sliding, sticks = pressed & slides & (tangent > 0), pressed & ~slides
     against = left[..., :2] + slip[..., None] * f[..., :2] / np.maximum(tangent, 1e-300)[..., None]
     ends = SETTLED * scale  # velocity
-    loose = RUBBING * edge + ends / p["own"]  # impulse
+    loose = RUBBING * edge + ends / p["shares"]  # impulse
     turning = 2 * (ends + rho * (TURNING * edge + loose))
     deepest = ends + sticks * mu * STICKS * scale
-    wrenches = np.einsum("ijab,ija->ib", p["maps"], f)
-    met = out["twists"] - p["free"] - np.einsum("iab,ib->ia", p["inverse"], wrenches)
+    met = (out["groups"] - relative(p, out["twists"])) * touching(p)
     shares = {
         "no force where it does not touch": np.abs(f).max(-1) / 1e-300 * ~active,
         "no pull": -normal / 1e-300,
@@ -254,28 +366,39 @@ def test_one_point(mu_s, mu_k):
             kinds.append("slides")
             roots = sliding_roots(a, left, mu_k)
             errors = [np.abs(a @ (out["f"][i, 0] - f)).max() for f in roots]
-            # the smoothing of 1e-2 times what may still turn, 1e-3, of a velocity of this size
-            assert min(errors) < 1e-4 * np.abs(left).max()
+            # SMOOTHING times what may still turn, 1e-3, of a velocity of this size
+            assert min(errors) < 1e-5 * np.abs(left).max()
     assert {"sticks", "slides"} <= set(kinds)
 
 
-def test_between_two_bodies():
-    """Impulses are equal and opposite: momentum and angular momentum are conserved."""
+@pytest.mark.parametrize("points", [1, 4])
+def test_between_two_bodies(points):
+    """Impulses between moving bodies obey the same conditions; masses differ up to a millionfold.
+
+    That they are equal and opposite is how they enter: the twists follow from them.
+    """
     rng = np.random.default_rng(9)
-    p = stacked([feet(rng, 2, 4, 0.8, 0.5) for _ in range(50)])
-    maps = np.zeros_like(p["maps"])
-    for i, j in np.ndindex(50, 4):
-        axes = p["axes"][i, j]
-        own = np.hstack([axes, -axes @ skew(p["levers"][i, j])])
-        maps[i, j] = np.hstack([own, -own])
-    p["maps"], p["own"] = maps, np.einsum("ijab,ibc,ijac->ij", maps, p["inverse"], maps) / 3
+    problems = [feet(rng, 2, points, 0.8, 0.5) for _ in range(50)]
+    for x in problems:
+        x["offset"] = rng.normal(size=3)
+        heavy = np.repeat([1, 10 ** rng.uniform(-3, 0)], 6)
+        x["inverse"] = x["inverse"] * np.outer(heavy, heavy)
+        for j in range(points):
+            levers = x["levers"][j], x["levers"][j] + x["offset"]
+            axes = x["axes"][j]
+            own = [np.hstack([axes, -axes @ skew(lever)]) for lever in levers]
+            x["maps"][j] = np.hstack([own[0], -own[1]])
+        x["own"] = mean_compliances(x["maps"], x["inverse"], 1)
+        x["shares"], x["y"] = np.repeat(x["own"], points), np.zeros(6)
+        if (x["maps"] @ x["free"])[:, 2].mean() > 0:
+            x["free"] = -x["free"]
+    p = stacked(problems)
     out = solved(p, pair=True)
     ended = out["unfinished"] == 0
     assert ended.mean() > 0.9
     for name, share in judged(p, out).items():
         assert share[ended].max() <= 1, name
-    assert out["f"].any()
-    assert np.abs(out["wrenches"][:, :6] + out["wrenches"][:, 6:]).max() < 1e-12
+    assert (out["f"] != 0).any(axis=(1, 2)).mean() > 0.5
 
 
 def test_soft_normal():

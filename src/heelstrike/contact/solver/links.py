@@ -1,0 +1,145 @@
+"""Links of the swept problem (swept.py): two moving bodies that touch one another.
+
+The twist of a link is that of its first body beside its second, at the first one's origin,
+
+    V = V_a - X V_b             X shifts a twist from the origin of b to that of a
+
+and its contacts have a wrench w, a stiffness K and a lack r in V as those of a body with the ground
+have. w acts on a, -X^T w on b. K joins two bodies, so that no inertia of the tree can hold it. With
+T the tree with everything else, J the Jacobians of the links' twists and y what acts,
+
+    (T + J^T K J) x = y        K = N R R^T N^T
+    x = T^-1 (y - J^T l)       l = N R (1 + R^T N^T J T^-1 J^T N R)^-1 R^T N^T J T^-1 y
+
+(Woodbury's formula). N is 1, or three columns where one contact is all that a link has. The same
+r - l acts on both bodies, so that momentum is conserved to rounding. Rounding of x lets l and K V
+differ where K is large beside the inertia; r goes on from l, which acted, and later rounds mend it.
+Links of bodies that share no joint, as those of free bodies, are eliminated along the graph of
+contacts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import combinations
+from typing import Protocol
+
+import casadi as ca
+
+from heelstrike.contact.law import SX, where
+from heelstrike.contact.solver.criteria import SINGLE
+from heelstrike.contact.solver.semidefinite import root_of
+from heelstrike.ir.arguments import LABEL
+from heelstrike.ir.guard import guarded
+from heelstrike.ir.program import Program
+from heelstrike.spatial.block_ldl import BlockFactor
+from heelstrike.spatial.vector import cross, skew, zeros
+
+ROUNDED, ROUNDED_SINGLE = 1e-13, 1e-6
+"""Share of a diagonal of K that is no more than rounding, in float64 and in float32."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """Two moving bodies that may touch one another."""
+
+    first: int = field(metadata=LABEL)
+    second: int = field(metadata=LABEL)
+    offset: SX
+    """From the second one's origin to the first one's, in world axes [m]."""
+    lever: SX | None = None
+    """From the first one's origin to its contact, if it has one only [m]."""
+
+    @property
+    def basis(self) -> SX:
+        """N, (6, 6) or (6, 3)."""
+        if self.lever is None:
+            return SX(ca.DM.eye(6))
+        return ca.vertcat(SX(ca.DM.eye(3)), skew(self.lever))
+
+    def relative(self, twists: Mapping[int, SX]) -> SX:
+        """Return V_a - X V_b of the twists of bodies, or of their accelerations."""
+        a, b = twists[self.first], twists[self.second]
+        carried = b[:3] + cross(b[3:], self.offset)
+        return ca.vertcat(a[:3] - carried, a[3:] - b[3:])
+
+    def pulls(self, wrenches: SX) -> dict[int, SX]:
+        """Return how wrenches of the link, one per column, act on its bodies: w and -X^T w."""
+        shifted = wrenches[3:, :] + skew(self.offset) @ wrenches[:3, :]
+        return {self.first: wrenches, self.second: -ca.vertcat(wrenches[:3, :], shifted)}
+
+
+def added(links: Iterable[Link], wrenches: Iterable[SX], others: Mapping[int, SX]) -> dict[int, SX]:
+    """Return what acts on each body of links: their wrenches, and `others` by body."""
+    result: dict[int, SX] = {}
+    for link, wrench in zip(links, wrenches, strict=True):
+        for body, own in link.pulls(wrench).items():
+            result[body] = result.get(body, others.get(body, zeros(6))) + own
+    return result
+
+
+class LinkTree(Protocol):
+    """What links need of the robot's tree: dynamics/sweep.py."""
+
+    def share(self, one: Iterable[int], other: Iterable[int]) -> bool:
+        """Return whether some of the bodies have supporting joints in common."""
+
+    def inverse(self, pulls: Sequence[Mapping[int, SX]]) -> dict[tuple[int, int], SX]:
+        """Return blocks of J T^-1 J^T between sets of forces, by (row, column)."""
+
+
+class Elimination:
+    """Links' part of the solution, with its factor as variables."""
+
+    def __init__(self, p: Program, tree: LinkTree, links: Sequence[Link], tolerance: SX) -> None:
+        self.p, self.tree, self.links, self.tolerance = p, tree, links, tolerance
+        sizes = [link.basis.shape[1] for link in links]
+        joined = [
+            (n, m)
+            for m, n in combinations(range(len(links)), 2)
+            if tree.share(_bodies(links[n]), _bodies(links[m]))
+        ]
+        with p.block("link roots"):
+            self.roots = [p.variable("root", zeros(size, size)) for size in sizes]
+        self.matrix = BlockFactor(p, sizes, joined)
+
+    def factor(self, changed: SX, stiffnesses: Sequence[SX]) -> None:
+        """Factor 1 + R^T N^T J T^-1 J^T N R where T or a K, (6, 6), has changed."""
+        p, least = self.p, where(self.tolerance > SINGLE, ROUNDED_SINGLE, ROUNDED)
+        with guarded(p, "link factor", changed):
+            inverse = self.tree.inverse([link.pulls(link.basis) for link in self.links])
+            roots = []
+            for n, (old, stiffness) in enumerate(zip(self.roots, stiffnesses, strict=True)):
+                with p.block("link root", member=n):
+                    size = old.shape[0]  # of one contact, K at the contact is its first block
+                    roots.append(p.let("root", root_of(stiffness[:size, :size], least)))
+                    p.assign(old, roots[n])
+            matrix = {}
+            for (n, m), block in inverse.items():
+                with p.block(f"link matrix {n} {m}"):
+                    own = roots[n].T @ block @ roots[m]
+                    matrix[n, m] = p.let("matrix", own + SX(ca.DM.eye(own.shape[0])) * (n == m))
+            self.matrix.factor(matrix)
+
+    def taken(self, twists: Sequence[SX]) -> list[SX]:
+        """Return l of the links, (6,) each, for their twists J T^-1 y; inside a block."""
+        along = [
+            root.T @ link.basis.T @ v
+            for root, link, v in zip(self.roots, self.links, twists, strict=True)
+        ]
+        found = self.matrix.solve(along)
+        return [
+            link.basis @ (root @ x)
+            for root, link, x in zip(self.roots, self.links, found, strict=True)
+        ]
+
+
+def _bodies(link: Link) -> tuple[int, int]:
+    return link.first, link.second
+
+
+def any_of(flags: Iterable[SX]) -> SX:
+    """Return 1 where one of the flags is."""
+    return reduce(ca.fmax, flags)

@@ -1,0 +1,1 @@
+"""Literal rules of the papers, solved in the twists of the contacting bodies."""

@@ -1,1 +1,0 @@
-"""Operational-space solver: contacts between moving bodies."""
