@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from heelstrike.scene.surfaces import Box as Box
     from heelstrike.scene.surfaces import Capsule as Capsule
     from heelstrike.scene.surfaces import HeightField as HeightField
+    from heelstrike.scene.surfaces import Mesh as Mesh
     from heelstrike.scene.surfaces import Plane as Plane
     from heelstrike.scene.surfaces import Sphere as Sphere
     from heelstrike.scene.surfaces import Stairs as Stairs
@@ -98,6 +99,7 @@ HOMES = {
     "Kinetic": "heelstrike.contact.laws.kinetic",
     "LinearSpring": "heelstrike.contact.laws.linear_spring",
     "LoadError": "heelstrike.errors",
+    "Mesh": "heelstrike.scene.surfaces",
     "MicroMacro": "heelstrike.contact.laws.micro_macro",
     "NormalLaw": "heelstrike.contact.law",
     "ParameterError": "heelstrike.errors",

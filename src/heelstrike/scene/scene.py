@@ -100,6 +100,8 @@ class Scene:
                 value=twice,
                 remedy="pass a different name= to each",
             )
+        radius = max((point.extent for point in robot.points), default=0.0)
+        surfaces = tuple(surface.fitted(radius) for surface in surfaces)
         self.robot = robot
         self.surfaces = surfaces
         self.gravity = _gravity(robot, gravity)

@@ -27,7 +27,7 @@ from heelstrike.step.control import REFERENCE
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import push_path
 from heelstrike.step.step import step_program
-from heelstrike.step.surfaces import tables
+from heelstrike.step.surfaces import surface_tables
 
 
 class CompiledScene:
@@ -105,9 +105,8 @@ class CompiledScene:
         return self._kernels[wanted]
 
     def tables(self) -> dict[str, np.ndarray]:
-        """Return what all worlds share: heights of the ground, the motion that a servo follows."""
-        control = self.plan.control
-        found = tables(self.plan.scene.surfaces)
+        """Return what all worlds share: tables of surfaces, the motion that a servo follows."""
+        found, control = surface_tables(self.plan.scene), self.plan.control
         if isinstance(control, ServoPlan) and control.table is not None:
             found[REFERENCE] = control.table
         return found

@@ -6,7 +6,7 @@ there. The depth of a sphere or an ellipsoid is that of its deepest point (scene
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heelstrike.ir.program import Program
 from heelstrike.scene.deepest import deepest, support_rate
@@ -68,6 +68,17 @@ def detect(p: Program, pair: PairInputs) -> Detection:
         levers.append(arm)
     depth = p.let("depth", depth)
     return Detection(depth, position, axes, tuple(sides), tuple(levers), frame, point, own_axes)
+
+
+def searched(p: Program, pair: PairInputs) -> PairInputs:
+    """Return a pair with the part of its surface that its point is near; outside blocks."""
+    surface = pair.surface.surface
+    if not surface.searches:
+        return pair
+    with p.block("place"):
+        poses = (None if each is None else each.pose for each in (pair.body, pair.carrier))
+        place = p.let("place", placed(pair.position, *poses)[-1])
+    return replace(pair, surface=replace(pair.surface, surface=surface.search(p, place)))
 
 
 def placed(

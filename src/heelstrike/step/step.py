@@ -22,7 +22,7 @@ from heelstrike.spatial.vector import SX
 from heelstrike.step.acceleration import accelerate
 from heelstrike.step.account import account, powers
 from heelstrike.step.contact_velocity import contact_velocity
-from heelstrike.step.detect import detect
+from heelstrike.step.detect import detect, searched
 from heelstrike.step.elastic import (
     add_load,
     elastic_force,
@@ -113,7 +113,8 @@ def explicit_pairs(state: StepState, numbers: Sequence[int]) -> tuple[dict[int, 
     p, pairs = state.program, {}
     loads: Loads = {}
     for k in numbers:
-        inputs, limb = pair_inputs(state, k), state.inputs.limb_of[state.scene.pairs[k].point.body]
+        limb = state.inputs.limb_of[state.scene.pairs[k].point.body]
+        inputs = searched(p, pair_inputs(state, k))
         pairs[k], own = call(p, "contact", contact, p, inputs, limb=limb, member=k)
         for side, load in zip(pairs[k].sides, own, strict=True):
             add_load(loads, side.body, load)

@@ -6,7 +6,7 @@ memory where a law remembers places on it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,7 @@ from heelstrike.ir.program import Program
 from heelstrike.ir.table import table
 from heelstrike.parameters import with_values
 from heelstrike.scene.scene import Pair, Scene
-from heelstrike.scene.surfaces import HeightField, Surface
-from heelstrike.scene.surfaces.height_field import HeightTable
+from heelstrike.scene.surfaces import Surface
 from heelstrike.spatial.vector import SX, zeros
 
 
@@ -66,34 +65,22 @@ class Surfaces:
                 self.p.update(f"{state.surface.name}.travel", state.travel)
 
 
-def tables(surfaces: Sequence[Surface]) -> dict[str, np.ndarray]:
-    """Return the tables of height fields by name: heights, and their bounds in equal rows."""
-    found = {}
-    for surface in surfaces:
-        if isinstance(surface, HeightField):
-            found[heights_name(surface)] = surface.table
-            found[bounds_name(surface)] = np.array([surface.bounds, surface.bounds])
-    return found
-
-
-def heights_name(surface: Surface) -> str:
-    """Return the name of a height field's table."""
-    return f"{surface.name}.heights"
-
-
-def bounds_name(surface: Surface) -> str:
-    """Return the name of the table of a height field's bounds."""
-    return f"{surface.name}.bounds"
+def surface_tables(scene: Scene) -> dict[str, np.ndarray]:
+    """Return the arrays that the step looks up, by the names of its tables."""
+    return {
+        f"{surface.name}.{name}": array
+        for surface in scene.surfaces
+        for name, array in surface.tables().items()
+    }
 
 
 def with_symbols(p: Program, surface: Surface, values: Mapping[str, SX]) -> Surface:
-    """Return a surface with parameters as symbols, and heights as a table of the program."""
+    """Return a surface with parameters as symbols, and its arrays as tables of the program."""
     found = with_values(surface, values, f"{surface.name}.")
-    if isinstance(surface, HeightField) and isinstance(found, HeightField):
-        heights = table(p, heights_name(surface), *found.shape)
-        bounds = table(p, bounds_name(surface), 2, surface.bounds.size).at(SX(0))[0]
-        found = found.from_table(HeightTable(heights, bounds))
-    return found
+    arrays = surface.tables()
+    return found.from_tables(
+        {name: table(p, f"{surface.name}.{name}", *x.shape) for name, x in arrays.items()}
+    )
 
 
 def memory_size(scene: Scene, pair: Pair) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heelstrike.runtime.cache import cached_kernel
-from heelstrike.step.surfaces import tables
+from heelstrike.step.surfaces import surface_tables
 
 if TYPE_CHECKING:
     from heelstrike.ir.program import Program
@@ -32,7 +32,7 @@ def start_depths(plan: StepPlan, values: Mapping[str, np.ndarray]) -> np.ndarray
     """
     kernel = cached_kernel(("starts", plan.key()), lambda: _program(plan))
     inputs = {name: values[name] for name in placement_inputs(plan)}
-    return kernel(1, **inputs, **tables(plan.scene.surfaces))["depth"]
+    return kernel(1, **inputs, **surface_tables(plan.scene))["depth"]
 
 
 def _program(plan: StepPlan) -> Program:
@@ -53,15 +53,16 @@ def _program(plan: StepPlan) -> Program:
     at = poses(p, robot, kinematics(p, robot, q, SX.zeros(robot.nv)))
     found = []
     for k, pair in enumerate(plan.scene.pairs):
-        with p.block("depth", member=k):
+        with p.block("place", member=k):
             bodies = pair.point.body, pair.carrier
             where = (None if body in (None, WORLD) else at[body] for body in bodies)
             point = pair.point
             pose, frame, _, inside = placed(constant(point.position), *where)
-            half_axes = None
+            inside, half_axes = p.let("place", inside), None
             if point.half_axes is not None:
-                half_axes = frame.unrotate(pose.rotate(constant(point.half_axes)))
-            surface = surfaces[pair.surface]
+                half_axes = p.let("half", frame.unrotate(pose.rotate(constant(point.half_axes))))
+        surface = surfaces[pair.surface].search(p, inside)
+        with p.block("depth", member=k):
             shape = point.radius, half_axes, point.extent
             found.append(p.let("depth", deepest(surface, inside, *shape, pair.part)[0]))
     with p.block("depths"):

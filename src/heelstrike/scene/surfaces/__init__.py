@@ -4,6 +4,7 @@ from heelstrike.scene.surfaces.base import Surface
 from heelstrike.scene.surfaces.box import FACES, Box
 from heelstrike.scene.surfaces.capsule import Capsule
 from heelstrike.scene.surfaces.height_field import HeightField
+from heelstrike.scene.surfaces.mesh import Mesh
 from heelstrike.scene.surfaces.plane import Plane
 from heelstrike.scene.surfaces.sphere import Sphere
 from heelstrike.scene.surfaces.stairs import Stairs
@@ -13,6 +14,7 @@ SURFACES: tuple[type[Surface], ...] = (
     Box,
     Capsule,
     HeightField,
+    Mesh,
     Plane,
     Sphere,
     Stairs,
@@ -26,6 +28,7 @@ __all__ = [
     "Box",
     "Capsule",
     "HeightField",
+    "Mesh",
     "Plane",
     "Sphere",
     "Stairs",

@@ -17,6 +17,8 @@ import numpy as np
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import ParameterError
+from heelstrike.ir.program import Program
+from heelstrike.ir.table import Table
 from heelstrike.parameters import check_numbers, is_number, static
 from heelstrike.spatial.vector import SX
 
@@ -47,6 +49,8 @@ class Surface(ABC):
     """Fields that are run-time parameters of the surface, besides those of its law."""
     velocity_names: ClassVar[tuple[str, ...]] = ("velocity",)
     """Parameters that set the velocity of the material."""
+    searches: ClassVar[bool] = False
+    """True if `search` must find the part of the surface that a point is near."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, SurfaceLaw):
@@ -104,6 +108,25 @@ class Surface(ABC):
     def tangents_vary(self, radius: float, part: int = 0) -> bool:
         """Return whether the tangents of a contact may change as the point moves."""
         return False
+
+    def fitted(self, radius: float) -> Self:
+        """Return the surface for contact points of at most this radius [m]."""
+        return self
+
+    def tables(self) -> dict[str, np.ndarray]:
+        """Return arrays that the compiled step looks up, by name."""
+        return {}
+
+    def from_tables(self, tables: Mapping[str, Table]) -> Self:
+        """Return a copy that looks up tables of a program in place of its arrays."""
+        return self
+
+    def search(self, p: Program, place: SX) -> Self:
+        """Return the surface near a place (3), a symbol in its frame; outside blocks.
+
+        For surfaces with `searches`, of whose many parts a contact point meets one.
+        """
+        return self
 
     @property
     def material_velocity(self) -> SX:

@@ -12,7 +12,7 @@ from a table that the compiled step reads at run time; its code depends on the g
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -94,9 +94,12 @@ class HeightField(Surface):
             return self.heights.table.port.shape  # type: ignore[return-value]
         return self.table.shape  # type: ignore[return-value]
 
-    def from_table(self, heights: HeightTable) -> Self:
-        """Return a copy whose heights are a table of the compiled step."""
-        return replace(self, heights=heights)
+    def tables(self) -> dict[str, np.ndarray]:
+        return {"heights": self.table, "bounds": np.array([self.bounds, self.bounds])}
+
+    def from_tables(self, tables: Mapping[str, Table]) -> Self:
+        bounds, _ = tables["bounds"].at(SX(0))
+        return replace(self, heights=HeightTable(tables["heights"], bounds))
 
     def structure(self) -> object:
         """Return what decides the compiled code: the size of the grid, not its heights."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from heelstrike.robot.mesh import read_mesh
 from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.rotations import turn_z_to
@@ -129,6 +131,8 @@ def surface_meshes(surface: SurfaceRecord) -> list[Mesh]:
         return _stairs(surface)
     if kind == "HeightField" and not isinstance(surface["heights"], str):
         return [_height_field(surface)]
+    if kind == "Mesh":
+        return _mesh(surface)
     return []
 
 
@@ -150,6 +154,16 @@ def _stairs(surface: SurfaceRecord) -> list[Mesh]:
         middle = np.array([(k * run + end) / 2, 0, (k + 0.5) * rise])
         steps.append(((vertices + middle) @ axes, triangles))
     return steps
+
+
+def _mesh(surface: SurfaceRecord) -> list[Mesh]:
+    """Return the triangles of a mesh; empty if its file is no longer there."""
+    source = surface["mesh"]
+    try:
+        vertices, triangles = read_mesh(Path(source)) if isinstance(source, str) else source
+    except (OSError, ValueError, RuntimeError):
+        return []
+    return [(float(surface["scale"]) * np.asarray(vertices, dtype=float), np.asarray(triangles))]
 
 
 def _height_field(surface: SurfaceRecord) -> Mesh:
