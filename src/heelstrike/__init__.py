@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from heelstrike.contact.laws.kinetic import Kinetic as Kinetic
     from heelstrike.contact.laws.linear_spring import LinearSpring as LinearSpring
     from heelstrike.contact.laws.micro_macro import MicroMacro as MicroMacro
+    from heelstrike.contact.laws.patch import Patch as Patch
     from heelstrike.contact.laws.poisson_spring import PoissonSpring as PoissonSpring
     from heelstrike.contact.laws.rigid import Rigid as Rigid
     from heelstrike.contact.laws.signorini import Signorini as Signorini
@@ -103,6 +104,7 @@ HOMES = {
     "MicroMacro": "heelstrike.contact.laws.micro_macro",
     "NormalLaw": "heelstrike.contact.law",
     "ParameterError": "heelstrike.errors",
+    "Patch": "heelstrike.contact.laws.patch",
     "Plane": "heelstrike.scene.surfaces",
     "Point": "heelstrike.robot",
     "PointState": "heelstrike.contact.surface_law",

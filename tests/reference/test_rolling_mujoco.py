@@ -50,3 +50,19 @@ def test_depths_are_those_of_mujoco(tmp_path, kind):
             assert -found == pytest.approx(depths[k], abs=2e-8)
         # the rim is 1e-3 of the radius below the cap, the cap's points within a tenth of the rim
         assert -1e-12 < -deepest(whole, at) - depths.max() < 1.01e-3 * SIZES[kind][0]
+
+
+def test_radii_of_rolling_and_spinning_are_handed_over():
+    """They have MuJoCo's unit: moment over normal force [m]; a ball stops as far as in MuJoCo."""
+    law = hs.Elastic(friction=hs.Bristle(), patch=hs.Patch(rolling=5e-3, spinning=1e-3))
+    scene = hs.Scene(hs.load("ball"), hs.Plane(law))
+    q0, v0 = [0, 0, 0.0498, 0, 0, 0, 1], [0.5, 0, 0, 0, 10, 0]
+    model = handed_over(scene, 1e-3, np.array(q0, dtype=float))
+    np.testing.assert_array_equal(model.pair_friction[0][2:], [1e-3, 5e-3, 5e-3])
+    data = mujoco.MjData(model)
+    data.qpos[:3], data.qvel[:] = q0[:3], v0
+    for _ in range(1500):
+        mujoco.mj_step(model, data)
+    run = hs.Simulator(scene, dt=1e-3).run(1.5, q0=q0, v0=v0, progress=False)
+    # MuJoCo's friction is soft: it creeps where ours rests
+    assert run.data.q.values[0, -1, 0] == pytest.approx(data.qpos[0], rel=0.05)

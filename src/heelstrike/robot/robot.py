@@ -116,6 +116,13 @@ class Point:
             return self.radius
         return self.radius + float(np.linalg.norm(self.half_axes, 2))
 
+    @property
+    def lever(self) -> float:
+        """Radius at which it rolls: of an ellipsoid its middle half axis, about the longest [m]."""
+        if self.half_axes is None:
+            return self.radius
+        return self.radius + float(np.linalg.svd(self.half_axes, compute_uv=False)[1])
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:

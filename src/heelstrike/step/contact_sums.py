@@ -30,7 +30,7 @@ class PointObservation:
     force: SX
     """Force on the point [N]."""
     moment: SX
-    """Moment of the force about the world's origin [N m]."""
+    """Moment about the world's origin: of the force, and against rolling and spinning [N m]."""
     load: SX
     """Normal force, never negative [N]."""
     weighted: SX
@@ -43,12 +43,15 @@ def observe(p: Program, pairs: Sequence[PairState]) -> list[PointObservation]:
     for k, pair in enumerate(pairs):
         with p.block("point", member=k):
             force = pair.axes.T @ ca.vertcat(pair.tangent, pair.normal)
+            moment = cross(pair.position, force)
+            if pair.moment is not None:
+                moment = moment + pair.axes.T @ pair.moment
             load = ca.fmax(pair.normal, 0)
             found.append(
                 PointObservation(
                     slip=p.let("slip", pair.axes[:2, :].T @ pair.slip),
                     force=p.let("force", force),
-                    moment=p.let("moment", cross(pair.position, force)),
+                    moment=p.let("moment", moment),
                     load=p.let("load", load),
                     weighted=p.let("weighted", load * pair.position),
                 )

@@ -14,14 +14,16 @@ from dataclasses import replace
 
 import casadi as ca
 
-from heelstrike.contact.surface_law import PointState
+from heelstrike.contact.laws.patch import MEMORY, Patch
+from heelstrike.contact.surface_law import ContactForce, PointState
 from heelstrike.ir.guard import OpenGuard, left
 from heelstrike.ir.program import Program
 from heelstrike.spatial.motion import ForceVector
-from heelstrike.spatial.vector import SX, cross
+from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.contact_velocity import ContactVelocity, tangent_position
 from heelstrike.step.detect import Detection
 from heelstrike.step.state import Group, Load, Loads, PairInputs, PairState, StepState
+from heelstrike.step.surfaces import patch_of
 
 
 def elastic_force(
@@ -29,7 +31,9 @@ def elastic_force(
 ) -> PairState:
     """Return the pair with the force of its law; to be called inside a block."""
     law, memory, gravity, slip = pair.law, pair.memory, pair.gravity, velocity.slip
-    own, kept = memory[: law.memory_size, :], memory[law.memory_size :, :]
+    patch = patch_of(law, pair.extent)
+    held = memory.numel() - (0 if patch is None else MEMORY)
+    own, kept, angle = ca.vertsplit(memory, [0, law.memory_size, held, memory.numel()])
     slid, slides = pair.since_memory * slip, pair.dt * slip
     along, kept = tangent_position(
         found.point - pair.surface.travel,
@@ -46,6 +50,7 @@ def elastic_force(
         found.depth, velocity.depth_rate, slip, along, pair.dt, pull, own, loaded, fall
     )
     force = law.force(point)
+    moment, angle = _turning(pair, found, patch, angle, force)
     return PairState(
         position=p.let("position", found.position),
         depth=found.depth,
@@ -53,17 +58,37 @@ def elastic_force(
         slip=slip,
         normal=p.let("normal", force.normal),
         tangent=p.let("tangent", force.tangent),
-        memory=p.let("memory", ca.vertcat(force.memory, kept)),
+        memory=p.let("memory", ca.vertcat(force.memory, kept, angle)),
         axes=p.let("axes", found.axes),
         sides=found.sides,
         flow=p.let("flow", velocity.flow),
+        moment=None if moment is None else p.let("moment", moment),
         point=point.let(p) if law.couples else None,
     )
+
+
+def _turning(
+    pair: PairInputs, found: Detection, patch: Patch | None, angle: SX, force: ContactForce
+) -> tuple[SX | None, SX]:
+    """Return the moment of a law against rolling and spinning [N m], and its next memory."""
+    if patch is None:
+        return None, angle
+    spin = found.axes @ sum((side.sign * side.motion.angular for side in found.sides), zeros())
+    since, rest = pair.since_memory, pair.dt - pair.since_memory
+    moment, angle = patch.moment(angle + since * spin, spin, force.normal, pair.rolling_lever)
+    touching = force.touching
+    return ca.if_else(touching, moment, 0), ca.if_else(touching, angle + rest * spin, 0)
 
 
 def loads_of(p: Program, pair: PairState) -> list[tuple[Load, Load]]:
     """Return the loads of a pair on its bodies, as symbols; to be called inside a block."""
     loads = forces_on(pair, pair.normal, pair.tangent)
+    if pair.moment is not None:
+        about = pair.axes.T @ pair.moment
+        for k, side in enumerate(pair.sides):
+            moment = side.sign * about
+            turned = Load(ForceVector(zeros(), moment), ca.dot(moment, side.motion.angular))
+            loads[k] = loads[k][0], loads[k][1] + turned
     return [(normal.let(p), tangent.let(p)) for normal, tangent in loads]
 
 
@@ -133,6 +158,7 @@ def left_pairs(
                 normal=guard.leave("normal", pair.normal),
                 tangent=guard.leave("tangent", pair.tangent),
                 memory=guard.leave("memory", pair.memory),
+                moment=None if pair.moment is None else guard.leave("moment", pair.moment),
             )
     return found
 

@@ -200,6 +200,8 @@ class PairInputs:
     ellipsoid."""
     extent: float
     """Largest distance of the contact from the position [m]."""
+    rolling_lever: float
+    """Radius at which a sphere or an ellipsoid rolls [m]."""
     body: MovingBody | None
     """Body of the point; None: it is fixed."""
     carrier: MovingBody | None
@@ -241,6 +243,7 @@ def pair_inputs(state: StepState, k: int) -> PairInputs:
         radius=pair.point.radius,
         half_axes=None if pair.point.half_axes is None else constant(pair.point.half_axes),
         extent=pair.point.extent,
+        rolling_lever=pair.point.lever,
         body=moving(pair.point.body),
         carrier=moving(pair.carrier),
         surface=state.surfaces[pair.surface],
@@ -297,6 +300,8 @@ class PairState:
     """Moving bodies of the pair."""
     flow: SX
     """Velocity of the surface's material, beyond that of its body, in the world [m/s]."""
+    moment: SX | None
+    """Friction against rolling, about the two tangents, and spinning, (3,) [N m]; None: none."""
     point: PointState | None = None
     """State from which a law that couples sets its target."""
 

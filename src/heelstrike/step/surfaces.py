@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.patch import MEMORY, Patch
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.ir.program import Program
 from heelstrike.ir.table import table
@@ -88,10 +90,16 @@ def memory_size(scene: Scene, pair: Pair) -> int:
 
     These are the memory of its law and, where the law has one, what `tangent_position` needs: of a
     sphere or an ellipsoid the position itself, (2,); of a point on tangents that change also the
-    point on the surface's material, (3,).
+    point on the surface's material, (3,). Then the angle of rolling and spinning friction, (3,).
     """
-    size, extent = scene.laws[pair.law].memory_size, pair.point.extent
-    if not size:
-        return 0
+    law, extent = scene.laws[pair.law], pair.point.extent
+    turning = MEMORY if patch_of(law, extent) is not None else 0
+    if not law.memory_size:
+        return turning
     vary = scene.surfaces[pair.surface].tangents_vary(extent, pair.part)
-    return size + (2 if extent else 5 if vary else 0)
+    return law.memory_size + (2 if extent else 5 if vary else 0) + turning
+
+
+def patch_of(law: SurfaceLaw, extent: float) -> Patch | None:
+    """Return the friction of a law against rolling and spinning of a point of some extent [m]."""
+    return law.patch if isinstance(law, Elastic) and extent else None

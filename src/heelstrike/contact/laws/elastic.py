@@ -30,6 +30,7 @@ from heelstrike.contact.law import SX, Contact, FrictionLaw, NormalLaw, force_an
 from heelstrike.contact.laws.bristle import Bristle
 from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.contact.laws.hunt_crossley import HuntCrossley
+from heelstrike.contact.laws.patch import Patch
 from heelstrike.contact.surface_law import (
     ContactForce,
     ContactTarget,
@@ -59,6 +60,8 @@ class Elastic(SurfaceLaw):
         friction: friction law, such as hs.Bristle(...), or hs.Coulomb(...) if implicit; None: no
             friction.
         implicit: take the force at the end of the step, so that any stiffness is stable.
+        patch: friction of round points against rolling and spinning, hs.Patch(...); None: they
+            roll and spin freely. Not with implicit.
 
     Examples:
         >>> mat = hs.Elastic(hs.HuntCrossley(k=5e4, alpha=0.4), hs.Bristle(mu_s=0.8, mu_k=0.6))
@@ -71,6 +74,10 @@ class Elastic(SurfaceLaw):
     )
 
     implicit: bool = static(False, meaning="True: force at the end of the step; with hs.Coulomb")
+    patch: Patch | None = field(
+        default=None,
+        metadata={MEANING: "hs.Patch(...): friction against rolling and spinning; None: no such"},
+    )
 
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006", "Marhefka1996")
 
@@ -89,6 +96,15 @@ class Elastic(SurfaceLaw):
                 path="implicit" if self.implicit else "friction",
                 value=self.friction,
                 allowed=f"{names}, or None",
+            )
+        if not (self.patch is None or isinstance(self.patch, Patch)):
+            raise ParameterError("patch", self.patch, "hs.Patch(...), or None", owner="Elastic")
+        if self.implicit and self.patch is not None:
+            raise HeelstrikeError(
+                "Elastic: friction against rolling and spinning cannot be implicit",
+                path="patch",
+                value=self.patch,
+                remedy="use patch=None, or implicit=False with hs.Bristle()",
             )
         if self.implicit and self.normal.memory_size:
             raise HeelstrikeError(

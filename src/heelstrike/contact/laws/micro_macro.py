@@ -57,6 +57,14 @@ class MicroMacro(SurfaceLaw):
     def __post_init__(self) -> None:
         if not isinstance(self.membrane, Elastic):
             raise ParameterError("membrane", self.membrane, "hs.Elastic(...)", owner="MicroMacro")
+        if self.membrane.patch is not None:
+            raise ParameterError(
+                "membrane.patch",
+                self.membrane.patch,
+                "None",
+                "friction against rolling and spinning belongs to hs.Elastic alone",
+                owner="MicroMacro",
+            )
         if not isinstance(self.rigid, Rigid):
             raise ParameterError("rigid", self.rigid, "hs.Rigid(...)", owner="MicroMacro")
         check_numbers(self, thickness=(0, 1))

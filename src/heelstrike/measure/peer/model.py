@@ -2,8 +2,9 @@
 
 Contact points become spheres, of their own radius or of 10 nm, or ellipsoids; surfaces become
 geoms; the scene's pairs of both become MuJoCo's pairs, and nothing else touches. Each pair has the
-friction of its law, mu_k, in three dimensions. All else of MuJoCo's contact is at its defaults but
-the elliptic cone. `handed_over` checks masses, places and friction on the compiled model.
+friction of its law: mu_k in three dimensions, and the radii of hs.Patch. All else of MuJoCo's
+contact is at its defaults but the elliptic cone. `handed_over` checks masses, places and friction
+on the compiled model.
 
 What MuJoCo has no likeness of is refused with a sentence: stairs, height fields and belts, points
 of the world, planar joints.
@@ -22,6 +23,7 @@ from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.robot import WORLD, Joint, Point, Robot
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.surfaces import Box, Plane, Sphere, Surface
+from heelstrike.step.surfaces import patch_of
 
 if TYPE_CHECKING:
     import mujoco
@@ -52,13 +54,15 @@ def handed_over(scene: Scene, dt: float, q: np.ndarray) -> mujoco.MjModel:
         _surface(mj, spec, bodies, surface, scene.robot)
     _points(mj, bodies, scene)
     for k, pair in enumerate(scene.pairs):
-        mu = friction_of(scene.laws[pair.law]).mu_k
+        law = scene.laws[pair.law]
+        mu, patch = friction_of(law).mu_k, patch_of(law, pair.point.extent)
+        radii = (0, 0) if patch is None else (patch.spinning, patch.rolling)
         spec.add_pair(
             name=f"pair{k}",
             geomname1=_surface_name(scene, pair.surface),
             geomname2=_point_name(pair.point.name),
-            condim=3,
-            friction=[mu, mu, 0, 0, 0],
+            condim=3 if patch is None else 6,
+            friction=[mu, mu, radii[0], radii[1], radii[1]],
         )
     try:
         model = spec.compile()
