@@ -78,7 +78,7 @@ def test_a_world_that_fails_stays_as_it_was():
 )
 def test_rounds_of_contacts_and_joints(law):
     """One world makes fewer rounds than the other; values that only the record needs are kept."""
-    record = ["q", "normal", "rounds", "unfinished", "residual"]
+    record = ["q", "normal", "rounds", "ended", "residual"]
     program, outputs, values = moving(rough("hoap1"), record, law)
     values["v"] *= [[0.01], [0.3]]
     ours, _ = same_bits(program, outputs, 6, "float32", **values)

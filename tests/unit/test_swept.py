@@ -18,7 +18,7 @@ import pytest
 from scipy.optimize import brentq, nnls
 
 import heelstrike as hs
-from heelstrike.contact.solver.criteria import USUAL, Accuracy
+from heelstrike.contact.solver.criteria import USUAL, Accuracy, Ended
 from heelstrike.contact.solver.links import Link, added
 from heelstrike.contact.solver.rows import Arm, Row
 from heelstrike.contact.solver.semidefinite import root_of
@@ -33,7 +33,7 @@ RUBBING, SETTLED, STICKS, TURNING = USUAL.rubbing, USUAL.settled, USUAL.sticks, 
 SINGLE = ("active", "slid", "fresh", "mu_s", "mu_k", "smoothing")
 INPUTS = {"target": 3, "past": 3, "levers": 3, "axes": 9} | dict.fromkeys(SINGLE, 1)
 """Inputs of the problem: numbers per point."""
-SCALARS = ("rounds", "unfinished", "residual")
+SCALARS = ("rounds", "ended", "residual")
 SMOOTHING = hs.Rigid().smoothing
 """The default, 1e-3. SETTLED limits what a pass changes, not what is left to be changed: softer
 passes change less at a time and end further from the solution. At 1e-2 the median error of
@@ -144,6 +144,7 @@ def solved(problem, **options):
     wrenches = np.einsum("ijab,ija->ib", problem["maps"], out["f"])
     twists = problem["free"] + np.einsum("iab,ib->ia", problem["inverse"], wrenches)
     scalars = {name: out[name].reshape(worlds) for name in SCALARS}
+    scalars["unfinished"] = scalars["ended"] == Ended.LIMIT
     return out | scalars | {"twists": twists, "wrenches": wrenches}
 
 

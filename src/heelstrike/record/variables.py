@@ -14,6 +14,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.scene.scene import Scene
+from heelstrike.step.outputs import ENDED, LIMIT
 from heelstrike.step.state import WORKS
 
 AXES = ("x", "y", "z")
@@ -149,8 +150,17 @@ VARIABLES: dict[str, Variable] = {
         (),
         "1",
         "whether they reached their limit",
-        Source(("unfinished",), lambda outputs: outputs["unfinished"][..., 0] > 0.5),
+        Source(("ended",), lambda outputs: outputs["ended"][..., 0] == LIMIT),
         kind="b",
+        needs="coupled law",
+    ),
+    "solver_ended": Variable(
+        (),
+        "1",
+        "criterion that ended the solve: "
+        + ", ".join(f"{number} {name}" for number, name in ENDED.items()),
+        entry("ended"),
+        kind="i",
         needs="coupled law",
     ),
     "solver_residual": Variable(

@@ -16,9 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 import casadi as ca
 
+from heelstrike.contact.law import where
+from heelstrike.contact.solver.criteria import Ended
 from heelstrike.contact.solver.literal.least_norm import solve_least_norm
 from heelstrike.contact.solver.literal.paper_rule import solve_paper
 from heelstrike.dynamics.aba import ForwardDynamics, forward_dynamics
@@ -54,11 +57,13 @@ def accelerate_literal(
             p, robot, state.kinematics, state.v, tau, state.gravity, diagonal, external
         )
         solutions.append(coupling.solve(found, diagonal))
-        return solutions[0].a, ca.vertcat(solutions[0].rounds, solutions[0].unfinished)
+        limit = solutions[0].ended == Ended.LIMIT
+        return solutions[0].a, ca.vertcat(solutions[0].rounds, limit)
 
     limited = solve_within_limits(p, state.inputs.limbs, torques, solve_with, 2)
     rounds, unfinished = ca.vertsplit(limited.counted)
-    return limited, replace(solutions[0], rounds=rounds, unfinished=ca.fmin(unfinished, 1))
+    ended = where(unfinished, Ended.LIMIT, solutions[0].ended)
+    return limited, replace(solutions[0], rounds=rounds, ended=ended)
 
 
 class LiteralCoupling(Coupling):
@@ -141,8 +146,11 @@ class LiteralCoupling(Coupling):
             for body, moved in zip(found.bodies, more.bodies, strict=True)
         ]
         merged, memory = self.merged(solution.impulses, solution.slides)
-        ended = solution.rounds, solution.unfinished, solution.residual
-        return CoupledSolution(found.a + more.a, specific_after, merged, memory, *ended)
+        touches = reduce(ca.fmax, (row.active for row in self.rows))
+        done = where(touches, Ended.SETTLED, Ended.NO_CONTACT)
+        ended = where(solution.unfinished, Ended.LIMIT, done)
+        told = solution.rounds, ended, solution.residual
+        return CoupledSolution(found.a + more.a, specific_after, merged, memory, *told)
 
     def _with_bias(self, body: int, specific: MotionVector) -> SX:
         """Return a body's twist after the step in world axes, under the last step's forces."""

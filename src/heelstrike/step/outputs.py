@@ -12,6 +12,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
+from heelstrike.contact.solver.criteria import Ended
 from heelstrike.dynamics.centroidal import centroidal, kinetic_energy, potential_energy
 from heelstrike.robot.robot import Frame, Robot
 from heelstrike.spatial.vector import SX, add_cross, constant
@@ -22,6 +23,11 @@ from heelstrike.step.state import Contacts, Evaluation, PairState, StepState, pa
 
 SUMMED = {"slip", "force", "body_force", "body_moment", "cop", "zmp"}
 """Outputs for which pairs are observed in world axes."""
+
+ENDED = {code.value: code.name.lower().replace("_", " ") for code in Ended}
+"""Criteria that end a solve of the coupled problem, by the number that is an output."""
+LIMIT = int(Ended.LIMIT)
+"""Number of the limit of rounds."""
 
 
 def add_outputs(found: Evaluation, names: Sequence[str]) -> None:
@@ -46,7 +52,7 @@ def add_outputs(found: Evaluation, names: Sequence[str]) -> None:
             **contact_sums(state.scene, observed),
         }
     if found.coupled is not None:
-        values |= {"rounds": found.coupled.rounds, "unfinished": found.coupled.unfinished}
+        values |= {"rounds": found.coupled.rounds, "ended": found.coupled.ended}
         values["residual"] = found.coupled.residual
     if {"com", "com_velocity", "potential"} & set(names):
         whole = centroidal(p, state.robot, kin)

@@ -359,8 +359,8 @@ class CoupledSolution:
     """Memory of the coupled pairs for the next step, see IMPULSE_MEMORY."""
     rounds: SX
     """Evaluations of the problem."""
-    unfinished: SX
-    """Whether they reached their limit."""
+    ended: SX
+    """Criterion that ended it (contact/solver/criteria.Ended)."""
     residual: SX
     """Velocity by which contacts miss their law [m/s]."""
 

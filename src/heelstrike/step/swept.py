@@ -71,7 +71,7 @@ def accelerate_swept(
         with p.block("unshared"):
             p.update(UNSHARED_MEMORY, solved.unshared)
     merged, kept = coupling.merged(solved.impulses, solved.slides)
-    ended = solved.rounds, solved.unfinished, solved.residual
+    ended = solved.rounds, solved.ended, solved.residual
     coupled = CoupledSolution(a, specific, merged, kept, *ended)
     applied, states = zip(*(_applied(t, problem, state, a) for t in torques), strict=True)
     return LimitedSolution(a, list(applied), list(states), SX(0, 1)), coupled

@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 SINGLE = 1e-7
 """Tolerance above which numbers are float32."""
+
+
+class Ended(IntEnum):
+    """Criterion that ended a solve; where several did, the last of them in this order."""
+
+    NO_CONTACT = 0
+    """Nothing touches."""
+    SETTLED = 1
+    """A pass changed velocities by less than the limit."""
+    RESTS = 2
+    """After a few passes, contacts that all rest changed by less than `resting` limits."""
+    CREEPS = 3
+    """Slips that are left, within their limit, are no longer reduced by passes."""
+    ROUNDING = 4
+    """Newton's method ended the last pass at the rounding of velocities, not at the tolerance."""
+    JOINTS = 5
+    """Dry friction still left a joint some speed and was no longer waited for."""
+    LIMIT = 6
+    """The limit of rounds."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ import casadi as ca
 
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.anchors import MISFIT, Anchor, PassedPoint
-from heelstrike.contact.solver.criteria import Accuracy
+from heelstrike.contact.solver.criteria import Accuracy, Ended
 from heelstrike.contact.solver.rows import Row
 from heelstrike.ir.program import Program
 
@@ -123,6 +123,8 @@ class Passes:
             """w."""
             self.most = p.variable("most", SX(MOST))
             """Limit of w, after the first passes."""
+            self.ended = p.variable("ended", SX(int(Ended.LIMIT)))
+            """Criterion that ended the passes."""
             self.turned = p.variable("turned", SX(0))
             """1 once changes have turned back."""
             self.had_news = p.variable("had news", SX(0))
@@ -166,10 +168,11 @@ class Passes:
         )
         return found.column
 
-    def judge(self, ends: SX, whole: Measured, waits: SX, slides: SX) -> SX:
+    def judge(self, ends: SX, whole: Measured, waits: SX, slides: SX, criterion: SX) -> SX:
         """Return whether the passes are over.
 
-        `waits` is 1 where something else must settle, `slides` where a contact slides.
+        `waits` is 1 where something else must settle, `slides` where a contact slides. `criterion`
+        is the `Ended` that the last round alone would have, or 0.
         """
         p, accuracy = self.p, self.accuracy
         with p.block("settled"):
@@ -187,6 +190,9 @@ class Passes:
                 enough = self.count >= accuracy.thorough
                 done = ca.logic_and(done, ca.logic_or(enough, ca.logic_not(slides)))
             over = p.let("over", ca.logic_and(ends, done))
+            rests = where(whole.moved < little, Ended.RESTS, Ended.CREEPS)
+            ended = where(whole.moved < self.scales.settled, Ended.SETTLED, rests)
+            p.assign(self.ended, where(over, ca.fmax(ended, criterion), self.ended))
         self.reach = self._go_on(ends, whole)
         self.own_anchors = self.count >= accuracy.long
         with p.block("pass"):

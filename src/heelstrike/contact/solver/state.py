@@ -134,8 +134,8 @@ class Solved:
     a: SX
     """Accelerations of the joints that are swept; of others as they were."""
     rounds: SX
-    unfinished: SX
-    """1 where the limit of rounds was reached."""
+    ended: SX
+    """Criterion that ended it (criteria.Ended)."""
     residual: SX
     """Velocity by which the worst contact misses its law (residual.py) [m/s]."""
     fields: SX
@@ -170,6 +170,8 @@ class Judged:
     """1 where dry friction of a joint has not settled."""
     slides: SX
     """1 where a contact slides."""
+    criterion: SX
+    """Ended.ROUNDING or Ended.JOINTS where these would end the solve, else 0."""
 
 
 def upper(matrix: SX) -> SX:

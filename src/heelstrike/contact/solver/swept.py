@@ -34,7 +34,7 @@ import casadi as ca
 
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.anchors import Fit, new_fit
-from heelstrike.contact.solver.criteria import SINGLE, Accuracy
+from heelstrike.contact.solver.criteria import SINGLE, Accuracy, Ended
 from heelstrike.contact.solver.line import LINE, fits, narrowed, new_line
 from heelstrike.contact.solver.links import Elimination, added, any_of
 from heelstrike.contact.solver.passes import Measured, Passes, Scales, together
@@ -143,7 +143,8 @@ class SweptProblem:
             with p.block("measured"):
                 column = together([body.measured for body in self.bodies])
                 measured = Measured.of_column(p.let("measured", column))
-            over = passes.judge(judged.ends, measured, judged.waits, judged.slides)
+            flags = judged.waits, judged.slides, judged.criterion
+            over = passes.judge(judged.ends, measured, *flags)
             with p.block("goes on"):
                 over = p.let("over", ca.logic_and(over, ca.logic_not(self.closing)))
                 goes = ca.logic_and(judged.accepted, ca.logic_not(ca.logic_or(over, self.last)))
@@ -344,8 +345,9 @@ class SweptProblem:
             sizes = reduce(ca.fmax, (x[:2] for x in bodies), zeros(2))
             slope = p.let("slope", total([joints[2], *(x[2] for x in bodies)]))
             least = LEAST_IMPULSE + (dt * LEAST_TORQUE if self.joints else 0)
-            large = sizes[1] + self.noise / self.passes.firm + least
-            small = ca.fmax(sizes[0], joints[0]) <= self.tolerance * large
+            left, large = ca.fmax(sizes[0], joints[0]), sizes[1] + least
+            small = left <= self.tolerance * (large + self.noise / self.passes.firm)
+            rounding = left > self.tolerance * large
             if self.stepped is not None:
                 small = ca.logic_and(small, self.stepped)
             ends = p.let("ends", small)
@@ -356,7 +358,8 @@ class SweptProblem:
             waits = p.let("waits", ca.logic_and(creeps, self.passes.count < accuracy.waits))
             flags = [point.anchor.slides for body in self.bodies for point in body.points]
             slides = reduce(ca.fmax, flags, SX(0)) if self.thorough else SX(0)
-            return Judged(ends, accepted, slope, waits, slides)
+            criterion = where(creeps, Ended.JOINTS, where(rounding, Ended.ROUNDING, 0))
+            return Judged(ends, accepted, slope, waits, slides, p.let("criterion", criterion))
 
     def _accept_joints(self, tried: Mapping[int, TriedJoint], judged: Judged) -> None:
         p = self.p
@@ -534,8 +537,10 @@ class SweptProblem:
             own = [point.own for point, _ in points]
             residual = worst_missed(self.p, rows, own, left, impulses, slides)
         fields = ca.vertcat(*(where(body.active, body.y, 0) for body in self.grounded))
-        ended = rounds, unfinished, residual
-        return Solved(impulses, slides, self.a, *ended, fields, self.unshared)
+        touches = reduce(ca.fmax, (body.active for body in self.bodies), SX(0))
+        ended = where(touches, self.passes.ended, Ended.NO_CONTACT)
+        ended = where(unfinished, Ended.LIMIT, ended)
+        return Solved(impulses, slides, self.a, rounds, ended, residual, fields, self.unshared)
 
 
 def _of_body(body: Body, moved: Mapping[int, SX]) -> SX:
