@@ -225,6 +225,45 @@ def test_a_wheel_is_driven(tmp_path, law, torque):
         assert v[2] * R > 1.2 * v[0]
 
 
+WHEELS = "".join(
+    f'<body name="w{x}{y}" pos="{0.3 * x} {0.2 * y} -.1"><joint name="a{x}{y}" axis="0 1 0"/><geom '
+    f'name="w{x}{y}" type="cylinder" size="{R} .03" euler="90 0 0" mass="1"/></body>'
+    for x in (-1, 1)
+    for y in (-1, 1)
+)
+ROVER = f"""<mujoco><worldbody><body name="base" pos="0 0 .2"><freejoint/><geom type="box" mass="10"
+  size=".35 .15 .05"/>{WHEELS}</body></worldbody></mujoco>"""
+
+
+@EVERY
+def test_a_rover_drives(tmp_path, law):
+    """Four driven wheels, two rims each: straight ahead, at 4 T / R / (m + 4 I / R^2)."""
+    path = tmp_path / "rover.xml"
+    path.write_text(ROVER)
+    robot = hs.load(path)
+    assert len(robot.points) == 8
+    sim = hs.Simulator(hs.Scene(robot, hs.Plane(LAWS[law])), dt=1e-3)
+    sim.reset(q0=[0, 0, 0.2 - 14 * sunk(law, 8), 0, 0, 0, 1, 0, 0, 0, 0])
+    sim.torque = [0] * 6 + [1.0] * 4
+    state = sim.step(500)
+    speed = 0.5 * 4 / R / (14 + 2)
+    assert state["v"][0] == pytest.approx(speed, rel=1e-3)
+    np.testing.assert_allclose(state["v"][6:] * R, speed, rtol=2e-3)
+    assert np.abs(state["q"][[1, 3, 4, 5]]).max() < 1e-3
+    assert abs(state["q"][2] - 0.2) < 1e-3
+
+
+@pytest.mark.parametrize("law", ["rigid", "exact"])
+def test_works_of_a_rolling_ball_balance(law):
+    """It skids, then rolls: friction takes what is lost, the normal force nothing."""
+    start = {"q0": [0, 0, 0.05 - 1e-6, 0, 0, 0, 1], "v0": [1, 0.3, 0, 3, -10, 4]}
+    data = simulator(hs.load("ball"), law, 1e-3).run(1.0, **start, progress=False).data
+    lost = energy(data)[-1] - energy(data)[0]
+    assert lost < -0.3
+    assert data.work_friction.values[0, -1] == pytest.approx(lost, rel=1e-6)
+    assert abs(data.work_contact.values[0, -1]) < 1e-6
+
+
 @EVERY
 def test_float32(body, law):
     """A coin rolls 1 m and an upright one stands, to the accuracy of the numbers."""

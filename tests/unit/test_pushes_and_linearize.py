@@ -120,3 +120,14 @@ def test_linearize_against_differences_of_steps():
         scale = np.abs(expected[name]).max()
         assert scale > 0
         assert np.abs(slopes - expected[name]).max() < 1e-9 * max(scale, 1.0), name
+
+
+@pytest.mark.parametrize("name", ["ball", "brick"])
+def test_work_on_a_spinning_body_is_its_energy(name):
+    """A push in flight: its work is the kinetic energy, to rounding, though the axes turn."""
+    sim = hs.Simulator(hs.Scene(hs.load(name), gravity=0.0), dt=1e-3)
+    sim.push(name, force=[0, 3.0, 1.0], duration=0.5, at=0.0)
+    data = sim.run(0.5, q0=[0, 0, 1, 0, 0, 0, 1], v0=[1, 0, 0, 0, 0, 20.0], progress=False).data
+    gained = float(data.kinetic.values[0, -1] - data.kinetic.values[0, 0])
+    assert gained == pytest.approx(1.25, rel=1e-9)  # (F t)^2 / (2 m), m = 1 kg
+    assert float(data.work_push.values[0, -1]) == pytest.approx(gained, rel=1e-9)

@@ -3,7 +3,8 @@
     work += dt P,   P = f . (v + ahead a)
 
 where `ahead` is half a step, in whose middle the force of a step acts while the velocity changes;
-under rk4 it is 0, and the powers of the four evaluations are weighted as the method does.
+under rk4 it is 0, and the powers of the four evaluations are weighted as the method does. a is
+that of world axes: the components of a twist turn with the body, which adds w x v.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import casadi as ca
 from heelstrike.ir.guard import left, reopened
 from heelstrike.scene.scene import bodies_in
 from heelstrike.spatial.motion import MotionVector
-from heelstrike.spatial.vector import SX, zeros
+from heelstrike.spatial.vector import SX, add_cross, zeros
 from heelstrike.step.acceleration import Acceleration
 from heelstrike.step.joints import expected_friction
 from heelstrike.step.push import push_power
@@ -63,7 +64,9 @@ def _contact_power(
     for group, own in contacts.loads.items():
         for body, loads in own.items():
             with reopened(p, contacts.guards[group]) as guard, p.block("contact power"):
-                linear = state.poses[body].rotate(specific[body].linear) + state.gravity
+                moving = state.motions[body]
+                turned = add_cross(state.gravity, moving.angular, moving.linear)
+                linear = state.poses[body].rotate(specific[body].linear) + turned
                 angular = state.poses[body].rotate(specific[body].angular)
                 powers = [_power(load, linear, angular, ahead) for load in loads]
                 normal = normal + left(p, guard, "power", powers[0])

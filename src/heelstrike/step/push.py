@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 from heelstrike.spatial.motion import ForceVector, MotionVector, force_at
-from heelstrike.spatial.vector import SX
+from heelstrike.spatial.vector import SX, add_cross
 
 if TYPE_CHECKING:
     from heelstrike.step.state import StepState
@@ -62,7 +62,8 @@ def push_power(
     power = SX(0)
     for (body, push), force in zip(state.inputs.pushes, forces, strict=True):
         point = SX(push.point)
-        rise = specific[body].at(point) + state.poses[body].unrotate(state.gravity)
-        velocity = state.kinematics.velocities[body].at(point)
-        power = power + ca.dot(force, velocity + ahead * rise)
+        moving = state.kinematics.velocities[body]
+        turned = add_cross(state.poses[body].unrotate(state.gravity), moving.angular, moving.linear)
+        rise = specific[body].at(point) + turned
+        power = power + ca.dot(force, moving.at(point) + ahead * rise)
     return power
