@@ -55,10 +55,13 @@ def main() -> None:
 
 def robots(quick: bool) -> dict[str, hs.Robot]:
     """Return the robots by name; G1 only where HEELSTRIKE_DATA is."""
-    found = {"hoap1": hs.load("hoap1"), "hoap1, all points": hs.load("hoap1", points="all")}
+    found = {
+        "hoap1": hs.load("hoap1", collide="feet"),
+        "hoap1, all points": hs.load("hoap1", collide="all"),
+    }
     data = os.environ.get("HEELSTRIKE_DATA")
     if data and not quick:
-        found["g1"] = hs.load(f"{data}/robots/g1.xml")
+        found["g1"] = hs.load(f"{data}/robots/g1.xml", collide="feet")
         found["g1, 20 bodies"] = faller("g1").robot
     return found
 

@@ -56,7 +56,7 @@ def main() -> None:
 
 def times(name: str, source: str, turns: int) -> dict[str, Any]:
     """MuJoCo, one world with and without its default recording, and batches on one thread."""
-    robot = hs.load(source)
+    robot = hs.load(source, collide="feet")
     peer = Peer(source, robot)
     contenders = {"MuJoCo": Contender(partial(peer.step, CALL), CALL)}
     sims = []
@@ -83,7 +83,7 @@ def _recorded(sim: hs.Simulator) -> object:
 
 def rounds(source: str, law: Any) -> dict[str, float]:
     """Evaluations in a step of a robot that stands, over a second of 64 worlds."""
-    robot, dt = hs.load(source), case(source).dt
+    robot, dt = hs.load(source, collide="feet"), case(source).dt
     sim = simulator(robot, dt, law, worlds=64)
     data = sim.run(1.0, record=("solver_rounds", "solver_unfinished")).data
     made = data["solver_rounds"].values
@@ -99,7 +99,7 @@ def precision(source: str, law: Any) -> dict[str, float]:
     """Largest error of a point's force in float32 from the state of 256 float64 worlds that stand,
     over the weight.
     """
-    robot, dt = hs.load(source), case(source).dt
+    robot, dt = hs.load(source, collide="feet"), case(source).dt
     exact, single = (
         simulator(robot, dt, law, worlds=WORLDS, dtype=dtype) for dtype in ("float64", "float32")
     )
@@ -116,7 +116,7 @@ def precision(source: str, law: Any) -> dict[str, float]:
 
 def grown(source: str, count: int, turns: int) -> dict[str, float]:
     """Operations, seconds to compile and us a step with so many points on the soles."""
-    robot, dt = with_points(hs.load(source), count), case(source).dt
+    robot, dt = with_points(hs.load(source, collide="feet"), count), case(source).dt
     floor = hs.Plane(law=hs.Rigid())
     sim = hs.Simulator(hs.Scene(robot, floor), dt=dt, control=hs.Servo(), worlds=WORLDS)
     counts = sim.program.counts()

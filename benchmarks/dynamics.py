@@ -114,7 +114,7 @@ def robots(folder: Path, quick: bool) -> Iterator[tuple[str, str, str]]:
 
 
 def measure(name: str, source: str, base: str) -> Row:
-    robot = load(source, base=base)
+    robot = load(source, base=base, collide="feet")
     joints = sum(joint.kind != "free" for joint in robot.joints)
     row = Row(name, joints, robot.nv)
     row.trace_s = seconds_of(lambda: step_in_air(robot))

@@ -70,7 +70,7 @@ def robots(quick: bool) -> list[str]:
 
 
 def made(source: str, worlds: int, device: str, threads: int = 1, **more: Any) -> hs.Environments:
-    scene = hs.Scene(hs.load(source), FLOOR)
+    scene = hs.Scene(hs.load(source, collide="feet"), FLOOR)
     usual = {"hold": HOLD, "pushes": PUSHES, "episode": 1e4, "device": device, "threads": threads}
     return hs.Environments(scene, worlds, **(usual | more))
 

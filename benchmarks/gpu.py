@@ -54,7 +54,7 @@ def prepare(folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     data = os.environ.get("HEELSTRIKE_DATA")
-    robot = load(f"{data}/robots/g1.xml" if data else "hoap1")
+    robot = load(f"{data}/robots/g1.xml" if data else "hoap1", collide="feet")
     rng = np.random.default_rng(0)
     stiffness = {"k": rng.uniform(1, 100, (CHECKED, 1)), "dt": np.array([0.01])}
     looked_up = {

@@ -43,7 +43,7 @@ def main() -> None:
     ours = [f"{data}/robots/{name}.xml" for name in ("g1", "anymal_c")] if data else []
     rows: dict[str, Any] = {}
     for source in options.robots or ["hoap1", *ours]:
-        robot = hs.load(source)
+        robot = hs.load(source, collide="feet")
         for law in options.laws.split(","):
             for dtype, math in VARIANTS:
                 name = f"{robot.name}, {law}, {dtype}, {math}"

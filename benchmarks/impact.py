@@ -45,7 +45,7 @@ def main() -> None:
     command.add_argument("--only", choices=("speed", "accuracy"), help="half of it")
     options = command.parse_args()
     warnings.simplefilter("ignore")
-    robot, console = hs.load("hrp2"), Console()
+    robot, console = hs.load("hrp2", collide="feet"), Console()
     result: dict[str, Any] = {}
     if options.only != "accuracy":
         result["speed"] = speed(robot, 2 if options.quick else 7)
@@ -171,7 +171,7 @@ def mujoco_step() -> Callable[[], object]:
     mujoco.mj_forward(model, data)
     place = data.site("r_hand").xpos + np.array([0.1, 0, 0])
     model, data = mujoco_model("hrp2", floor, block)
-    stance = np.array(hs.load("hrp2").pose("stance"))
+    stance = np.array(hs.load("hrp2", collide="feet").pose("stance"))
     data.qpos[: len(stance)] = stance[[0, 1, 2, 6, 3, 4, 5, *range(7, len(stance))]]
     data.ctrl[:] = stance[7:]
     data.qvel[-1] = -0.5

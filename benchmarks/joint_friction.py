@@ -47,7 +47,7 @@ def main() -> None:
     for name in ROBOTS:
         for law in LAWS:
             with console.status(f"{name}, {law}"):
-                row = settled(hs.load(Path(data) / f"robots/{name}.xml"), law)
+                row = settled(hs.load(Path(data) / f"robots/{name}.xml", collide="feet"), law)
             result["rows"][f"{name}, {law}"] = row
             count = "" if row["evaluations"] is None else f"{row['evaluations']:.1f}"
             cells = (f"{row['beyond']:.3f}", f"{row['worst']:.3f}", f"{row['driven']:.2f}", count)

@@ -114,7 +114,7 @@ def hoap1(*names: str) -> Case:
     """Standing up, eight steps, a jump and a punch, or those that are named, with the model's own
     gains.
     """
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     builders: dict[str, Callable[[], Motion]] = {
         "stand up": partial(stand_up, robot),
         "walk": partial(walk, robot, steps=STEPS),
@@ -131,7 +131,7 @@ def sr1() -> Case | None:
     if not folder:
         return None
     file = Path(folder) / "sr1_walk.npz"
-    robot = hs.load(str(Path(folder) / "robots" / "sr1.xml"))
+    robot = hs.load(str(Path(folder) / "robots" / "sr1.xml"), collide="feet")
     with np.load(file) as table:
         names = [str(name) for name in table["names"]]
         kp = dict(zip(names, table["pgain"], strict=True))

@@ -65,7 +65,7 @@ def sources(quick: bool) -> dict[str, str]:
 
 def stands(name: str, source: str, turns: int) -> dict[str, Any]:
     """Times of one robot."""
-    robot = hs.load(source)
+    robot = hs.load(source, collide="feet")
     peer = Peer(source, robot)
     one, step, batch, single = (
         simulator(robot, peer.dt, dtype=dtype, worlds=worlds)
@@ -108,7 +108,7 @@ def compiled(sim: hs.Simulator) -> Callable[[int], object]:
 
 def joints(source: str, turns: int) -> Times:
     """A batch with and without what acts at the joints beside the servo."""
-    robot = hs.load(source)
+    robot = hs.load(source, collide="feet")
     plain, dt = unlimited(robot), case(source).dt
     limited = replace(plain, torque_limit=robot.torque_limit)
     rubbing = replace(plain, friction=robot.friction)

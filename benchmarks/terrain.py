@@ -57,7 +57,9 @@ def main() -> None:
     result: dict[str, Any] = {}
     for name, source in sources(options.quick).items():
         with console.status(f"measuring {name}"):
-            result[name] = measured(hs.load(source), turns, 1 if options.quick else COMPILED)
+            result[name] = measured(
+                hs.load(source, collide="feet"), turns, 1 if options.quick else COMPILED
+            )
         console.print(_shown(name, result[name]))
     keep(result, options.json)
 

@@ -1,6 +1,6 @@
 """Robots that can fall: contact points on the whole body, and the states that falls start from.
 
-hoap1 has the outline of all its shapes (`points="all"`). The files of G1 and ANYmal C have few
+hoap1 has the outline of all its shapes (`collide="all"`). The files of G1 and ANYmal C have few
 shapes, or meshes: their feet are kept, limbs carry two spheres between a joint and the next one,
 trunks a few spheres of their own.
 """
@@ -79,7 +79,7 @@ def faller(name: str, few: bool = False) -> Faller:
     """Return hoap1, g1 or anymal_c with points on its whole body; if few, on feet and trunk."""
     found = case(name)
     if name == "hoap1":
-        robot = hs.load(name, points="all")
+        robot = hs.load(name, collide="all")
         if few:
             trunk = [point for point in robot.points if point.body == robot.body(HOAP1_TRUNK)]
             robot = hs.load(name, points=[*found.robot.points, *trunk[::EVERY]])

@@ -31,7 +31,7 @@ def main() -> None:
         shots += [(robot, mid_step(robot, length), 35), (robot, "crouch", 215)]
         labels = ["front", "side", "stance", "walking", "crouch, from behind"]
         print(f"wrote {portrait(shots, f'{name}.png', labels)}")
-    touching = hs.load("hoap1", points="all")
+    touching = hs.load("hoap1", collide="all")
     sides = [(touching, "stance", azimuth) for azimuth in (0, 90, 35)]
     print(f"wrote {portrait(sides, 'hoap1-points.png', points=True, width=6)}")
     objects = [(hs.load(name), "stance", 35) for name in OBJECTS]

@@ -21,7 +21,7 @@ def gantry(tmp_path, damping=0.0, friction=0.0):
           </body></body></body></worldbody></mujoco>"""
     path = tmp_path / "gantry.xml"
     path.write_text(text)
-    return hs.load(path)
+    return hs.load(path, collide="feet")
 
 
 def arm(tmp_path):
@@ -36,4 +36,4 @@ def arm(tmp_path):
           </body></body></body></worldbody></mujoco>"""
     path = tmp_path / "arm.xml"
     path.write_text(text)
-    return hs.load(path)
+    return hs.load(path, collide="feet")

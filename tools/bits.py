@@ -68,7 +68,7 @@ def digest(*arrays: object) -> str:
 
 
 def simulator(robot: str, law: str, **options: object) -> hs.Simulator:
-    made = hs.load(robots()[robot])
+    made = hs.load(robots()[robot], collide="feet")
     servo = hs.Servo() if made.kp.any() else None
     floor = hs.Plane(LAWS[law](), name="ground")
     return hs.Simulator(hs.Scene(made, floor), control=servo, **options)
@@ -113,12 +113,12 @@ def surfaces(name: str) -> str:
         "stairs": lambda: hs.Stairs(law),
         "treadmill": lambda: hs.Treadmill(law, speed=0.5),
     }[name]()
-    return ran(hs.Simulator(hs.Scene(hs.load("hoap1"), made), control=hs.Servo()))
+    return ran(hs.Simulator(hs.Scene(hs.load("hoap1", collide="feet"), made), control=hs.Servo()))
 
 
 def options(name: str) -> str:
     if name in ("euler", "rk4"):
-        robot = hs.load("biped14")
+        robot = hs.load("biped14", collide="feet")
         floor = hs.Plane(LAWS["linear-bristle"](), name="ground")
         return ran(hs.Simulator(hs.Scene(robot, floor), dt=1e-4, integrator=name))
     if name == "rk4-feedback":
@@ -131,7 +131,7 @@ def options(name: str) -> str:
             return -kp * s.q - 0.1 * s.v
 
         floor = hs.Plane(LAWS["hunt-kinetic"](), name="ground")
-        return ran(hs.Simulator(hs.Scene(hs.load("hoap1"), floor), control=hold))
+        return ran(hs.Simulator(hs.Scene(hs.load("hoap1", collide="feet"), floor), control=hold))
     sim = simulator("hoap1", "rigid" if name == "linearize-rigid" else "linear-bristle")
     if name == "push":
         sim.push(sim.robot.bodies[0].name, [30, 0, 0], 0.02)

@@ -145,7 +145,7 @@ def test_any_kp_kv_and_step():
 @cache
 def humanoid():
     """hoap1, limp, without what acts at its joints, for Pinocchio to follow."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     none = np.zeros(robot.nv)
     robot = replace(robot, damping=none, friction=none)
     law = hs.FeedbackLinearized(
@@ -275,7 +275,7 @@ def test_one_foot_on_rubber_steel_membrane_and_this():
 @pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.nightly)])
 def test_humanoid_stands_without_false_impacts(dtype):
     """At epsilon, on all eight vertices, by the weight."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     scene = hs.Scene(robot, hs.Plane(law=hs.FeedbackLinearized()))
     sim = hs.Simulator(scene, control=hs.Servo(), dtype=dtype)
     data = sim.run(1.0, q0=robot.pose("stance"), progress=False).data

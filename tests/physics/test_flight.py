@@ -71,7 +71,7 @@ def drifts(robot, integrator, dts, duration, spin=2.0, sway=1.0, control=None):
 )
 @pytest.mark.parametrize("name", ["hoap1", "biped14"])
 def test_drift_falls_with_the_order_of_the_integrator(name, integrator, order, dts):
-    rows = drifts(load(name), integrator, dts, 0.2)
+    rows = drifts(load(name, collide="feet"), integrator, dts, 0.2)
     slopes = np.log2(rows[:-1] / rows[1:])
     # halving dt twice: the slope itself converges; 0.35 covers its own first-order error
     assert np.abs(slopes[-1] - order).max() < 0.35, slopes
@@ -81,7 +81,7 @@ def test_drift_falls_with_the_order_of_the_integrator(name, integrator, order, d
 @pytest.mark.parametrize("name", ["hoap1", "biped14"])
 def test_robot_keeps_its_momentum_to_rounding(name, driven):
     """Limp, or with a servo that brings swinging joints back to a pose."""
-    robot = load(name)
+    robot = load(name, collide="feet")
     control = hs.Servo(kp=100.0, kd=2.0, reference=robot.pose("crouch")) if driven else None
     rows = drifts(robot, "symplectic", [1e-3], 1.0, spin=6.0, control=control)
     # 1000 steps of rounding; a step of order 1 leaves 1e-3
@@ -151,7 +151,7 @@ def test_a_body_on_a_spherical_joint_keeps_momentum_and_energy(tmp_path):
 
 def test_energy_of_a_limp_robot_hardly_drifts():
     """biped14 tumbles at 7 rad/s, limbs swinging, without gravity."""
-    robot = load("biped14")
+    robot = load("biped14", collide="feet")
     sim = in_flight(robot)
     sim.parameters["gravity"] = np.zeros(3)
     rng = np.random.default_rng(3)
@@ -164,7 +164,7 @@ def test_energy_of_a_limp_robot_hardly_drifts():
 
 def test_a_push_in_flight_changes_momentum_by_its_impulse():
     """20 N for 0.1 s at a hand of hoap1, whose legs swing."""
-    robot = load("hoap1")
+    robot = load("hoap1", collide="feet")
     sim = in_flight(robot)
     sim.parameters["gravity"] = np.zeros(3)
     v = np.r_[np.zeros(3), 1.0, 2.0, 3.0, np.random.default_rng(0).normal(size=robot.nv - 6)]
@@ -242,7 +242,11 @@ def test_implicit_servo_holds_a_pose_in_free_fall(name, dt):
     hrp2's legs (1.9 kg m^2 about the hip), which decays as exp(-kd t / 2 I): 12 % are left after
     1 s, and 20 % are allowed.
     """
-    robot = load(example_file(name)) if name.endswith(".urdf") else load(name)
+    robot = (
+        load(example_file(name), collide="feet")
+        if name.endswith(".urdf")
+        else load(name, collide="feet")
+    )
     pose = robot.pose("stance") if "stance" in robot.poses else robot.neutral
     sim = in_flight(robot, control=hs.Servo(kp=1000.0, kd=8.0, reference=pose))
     q = pose.copy()
@@ -256,7 +260,7 @@ def test_implicit_servo_holds_a_pose_in_free_fall(name, dt):
 @pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
 def test_explicit_servo_would_explode():
     """The reason for the implicit servo: the same gains, explicit, on hoap1 without armature."""
-    robot = load("hoap1")
+    robot = load("hoap1", collide="feet")
     robot = dataclasses.replace(robot, armature=np.zeros(robot.nv))
     pose = robot.pose("stance")
     q = pose.copy()
@@ -274,7 +278,7 @@ def test_explicit_servo_would_explode():
 
 def test_a_mass_that_varies_at_run_time():
     """One program with many masses: each world moves as a robot of that mass."""
-    robot = load("hoap1")
+    robot = load("hoap1", collide="feet")
     body = robot.bodies[robot.body("CHEST")]
     sim = in_flight(robot, worlds=4)
     sim.free_masses(body.name)

@@ -27,7 +27,7 @@ FRICTIONS = {
 @cache
 def simulator(friction, body="brick", low=False):
     """A body on the ground; `low` puts its points at the height of its centre of mass."""
-    robot = hs.load(body)
+    robot = hs.load(body, collide="feet")
     if low:
         corners = [replace(p, position=p.position * [1, 1, 0]) for p in robot.points[:4]]
         robot = replace(robot, points=tuple(corners))

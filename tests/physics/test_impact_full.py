@@ -22,7 +22,7 @@ DT = 1e-4
 
 @cache
 def robot():
-    return hs.load("hoap1")
+    return hs.load("hoap1", collide="feet")
 
 
 @cache

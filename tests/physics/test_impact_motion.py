@@ -21,7 +21,7 @@ LAW = hs.LinearSpring(k=1e3, c=C)
 
 @cache
 def robot():
-    return hs.load("hoap1")
+    return hs.load("hoap1", collide="feet")
 
 
 @cache
@@ -91,4 +91,4 @@ def test_what_cannot_be_is_a_sentence():
     with pytest.raises(hs.HeelstrikeError, match="it has no state at 99 s"):
         state(robot(), motion(), 99.0)
     with pytest.raises(hs.HeelstrikeError, match="the motion is of hoap1, not of hrp2"):
-        state(hs.load("hrp2"), motion(), 0.0)
+        state(hs.load("hrp2", collide="feet"), motion(), 0.0)

@@ -210,7 +210,7 @@ def hoap1(name):
     if name != "implicit":
         normal = hs.TimestepDamper(BOTH) if name == "(14)" else BOTH
         law = hs.Elastic(normal, hs.Kinetic(mu=0.6))
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     return hs.Simulator(hs.Scene(robot, hs.Plane(law=law)), control=hs.Servo())
 
 

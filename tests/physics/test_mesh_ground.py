@@ -110,7 +110,7 @@ def test_ball_rolls_over_a_flat_mesh_as_over_a_plane(law):
 
 
 def test_robot_stands_on_two_triangles_as_on_a_plane():
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     square = np.array([[-3.0, -3, 0], [3, -3, 0], [3, 3, 0], [-3, 3, 0]])
     ends = []
     for ground in (
@@ -156,7 +156,7 @@ def test_cube_slides_down_a_mesh_as_down_a_slope():
 
 
 def test_bits_do_not_depend_on_lanes_and_a_gpu_has_a_kernel():
-    robot, law = hs.load("hoap1"), LAWS["elastic"]
+    robot, law = hs.load("hoap1", collide="feet"), LAWS["elastic"]
     scene = hs.Scene(robot, hs.Mesh(law, mesh=sheet(np.zeros((5, 5)), 2.0)))
     starts = np.tile(robot.pose("stance"), (9, 1))
     starts[:, 2] += np.linspace(-1e-3, 1e-3, 9)

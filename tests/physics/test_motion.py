@@ -19,7 +19,7 @@ RIGID = hs.Rigid(friction=hs.Coulomb(mu_s=0.8, mu_k=0.6))
 
 @pytest.fixture(scope="module")
 def hoap1():
-    return hs.load("hoap1")
+    return hs.load("hoap1", collide="feet")
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_at_rest_the_zmp_is_below_the_centre_of_mass_and_the_ground_bears_the_we
 
 @pytest.mark.parametrize("name", ["hoap1", "hrp2", "biped14"])
 def test_soles_and_centre_of_mass_of_a_stance_are_where_they_are_wanted(name):
-    robot = hs.load(name)
+    robot = hs.load(name, collide="feet")
     human = Humanoid.of(robot)
     q = stance(robot, lower=0.02, share=0.7)
     before, after = human.placed(human.pose), human.placed(q)
@@ -123,7 +123,7 @@ def test_a_jump_has_no_angular_momentum_in_flight(hoap1):
     "name", ["hoap1", *(pytest.param(n, marks=pytest.mark.nightly) for n in ("hrp2", "biped14"))]
 )
 def test_a_jump_flies_and_lands_standing(name):
-    robot = hs.load(name)
+    robot = hs.load(name, collide="feet")
     motion = jump(robot)
     run = followed(robot, motion, RIGID)
     air = ~run.data["touching"].values[0].any(axis=1)
@@ -170,7 +170,7 @@ WALKERS = {
 @pytest.mark.parametrize("walker", WALKERS)
 def test_eight_steps(walker):
     name, law = WALKERS[walker]
-    robot = hs.load(name)
+    robot = hs.load(name, collide="feet")
     motion = walk(robot, steps=8)
     com = followed(robot, motion, law).data["com"].values[0]
     wanted = Humanoid.of(robot).com(np.asarray(motion.q)[-1])
@@ -179,7 +179,7 @@ def test_eight_steps(walker):
 
 
 def test_a_punch_has_its_speed_along_its_line():
-    robot = hs.load("hrp2")
+    robot = hs.load("hrp2", collide="feet")
     human = Humanoid.of(robot)
     motion = punch(robot, "r_hand", speed=0.7, direction=(1, 0, 0.2), reach=0.12)
     body, place = human.frame("r_hand")

@@ -245,7 +245,7 @@ def test_forces_of_a_sliding_body_are_continuous_in_its_tilt(name):
 
     Dust in the rows of the factors must not be taken for directions.
     """
-    body = hs.load(name)
+    body = hs.load(name, collide="feet")
     height = -min(x.position[2] for x in body.points)
     about = np.array([(1, 0, 0), (0.955, 0.296, 0), (0.540, 0.841, 0)])
     half = np.repeat(TILTS, len(about))[:, None] / 2 * np.tile(about, (len(TILTS), 1))

@@ -47,7 +47,7 @@ def foot(tmp_path_factory):
     """Heel and toe, joined by a hinge."""
     path = tmp_path_factory.mktemp("foot") / "foot.xml"
     path.write_text(FOOT)
-    return hs.load(path, points="all")
+    return hs.load(path, collide="all")
 
 
 def start(law, depth):

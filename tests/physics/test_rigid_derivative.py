@@ -19,7 +19,7 @@ STEP = 1e-7
 
 @pytest.fixture(scope="module")
 def standing():
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     sim = hs.Simulator(hs.Scene(robot, hs.Plane(law=hs.Rigid())), control=hs.Servo())
     sim.run(1.0, q0=robot.pose("stance"), record="final")
     return sim, sim.state.copy(), sim.linearize("servo.q_ref")
@@ -105,7 +105,7 @@ def test_joints_that_slide():
     """Dry friction of most joints is at its limit while a biped settles. Differences are those of
     Signorini, as above.
     """
-    robot = hs.load("biped14")
+    robot = hs.load("biped14", collide="feet")
     robot = replace(robot, friction=np.where(np.arange(robot.nv) < 6, 0.0, 0.3))
     pose = robot.pose("stance")
     exact, sim = (

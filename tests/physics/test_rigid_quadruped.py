@@ -59,7 +59,7 @@ def quadruped(folder, foot, joints):
 def loaded(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hs.HeelstrikeWarning)  # meshes are not at hand
-        return hs.load(path)
+        return hs.load(path, collide="feet")
 
 
 def simulator(robot, law=LAW, **options):

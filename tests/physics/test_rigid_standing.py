@@ -39,7 +39,7 @@ def standing(robot, law, dtype="float64"):
 def loaded(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hs.HeelstrikeWarning)  # meshes are not at hand
-        return hs.load(data_file(f"robots/{name}.xml") if name == "g1" else name)
+        return hs.load(data_file(f"robots/{name}.xml") if name == "g1" else name, collide="feet")
 
 
 def slopes(degrees, azimuths):
@@ -179,7 +179,7 @@ def test_a_start_whose_passes_crawl_throws_nothing_up(dtype):
     """Joints a little off their pose. Found among 65,536 such starts: passes that were relaxed
     without looking whether they overshoot gave a joint 2,000 rad/s in step 23.
     """
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     pose = first_pose(robot)
     scene = hs.Scene(robot, hs.Plane(law=hs.Rigid(friction=hs.Coulomb(0.8, 0.6))))
     sim = hs.Simulator(scene, dt=1e-3, control=hs.Servo(reference=pose), dtype=dtype)

@@ -210,7 +210,7 @@ def test_a_wheel_is_driven(tmp_path, law, torque):
     """It rolls, a = T / R / (m + I / R^2), or slips where that needs more than mu N: a = mu g."""
     path = tmp_path / "cart.xml"
     path.write_text(CART)
-    robot = hs.load(path)
+    robot = hs.load(path, collide="feet")
     assert len(robot.points) == 2
     sim = hs.Simulator(hs.Scene(robot, hs.Plane(LAWS[law])), dt=1e-3)
     sim.reset(q0=[0, -4 * sunk(law, 2), 0])

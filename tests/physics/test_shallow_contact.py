@@ -22,7 +22,7 @@ LAWS = {
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("name", ["box", "brick"])
 def test_a_block_holds_at_any_small_depth(name, law):
-    body = hs.load(name)
+    body = hs.load(name, collide="feet")
     height = -min(x.position[2] for x in body.points)
     down = 9.81 * np.array([np.sin(SLOPE), 0, -np.cos(SLOPE)])
     scene = hs.Scene(body, hs.Plane(law=LAWS[law]), gravity=down)

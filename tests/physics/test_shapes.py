@@ -159,7 +159,7 @@ def test_a_point_in_an_inner_corner_is_held_by_tread_and_riser():
 
 @pytest.mark.parametrize("law", [pytest.param("rigid", marks=pytest.mark.nightly), "explicit"])
 def test_a_robot_stands_on_a_tread(law):
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     start = robot.pose("stance")
     start[2] += 0.15
     stairs = hs.Stairs(LAWS[law], "stairs", point=(-0.2, 0, 0), rise=0.15, run=0.4, risers=False)

@@ -74,7 +74,7 @@ def check(data, robot, names, sinks, unaccounted):
 
 
 def test_hoap1_drops_and_stands():
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     normal = laws(k=2e4, c=200, alpha=2, k_sphere=5e5)
     friction = hs.Bristle(mu_s=0.8, mu_k=0.6, k_t=2e4, c_t=60)
     data = standing(robot, "stance", 0.05, normal, friction)
@@ -88,7 +88,7 @@ def test_hoap1_drops_and_stands():
 def g1():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hs.HeelstrikeWarning)  # meshes are not at hand
-        return hs.load(data_file("robots/g1.xml"))
+        return hs.load(data_file("robots/g1.xml"), collide="feet")
 
 
 CHOSEN = ("compression", "hunt-crossley", "timestep compression")

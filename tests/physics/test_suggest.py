@@ -36,7 +36,7 @@ def stands(robot: hs.Robot, law: object, dt: float, seconds: float = 1.5) -> hs.
 
 
 def test_hoap1_stands_at_the_depth_that_was_wanted():
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     found = hs.suggest(robot, "hunt-crossley", dt=1e-3, depth=5e-4)
     measured = hs.yardsticks(stands(robot, found.law, 1e-3), settle=1.0)
     # the servo sways for a while: 0.4 % measured
@@ -48,7 +48,7 @@ def test_hoap1_stands_at_the_depth_that_was_wanted():
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("model", ["hoap1", "hrp2", "g1", "ball"])
 def test_every_robot_stands_on_every_suggestion(model, name):
-    robot = hs.load(data_file("robots/g1.xml") if model == "g1" else model)
+    robot = hs.load(data_file("robots/g1.xml") if model == "g1" else model, collide="feet")
     found = hs.suggest(robot, name, dt=1e-3)
     run = stands(robot, found.law, 1e-3)
     measured = hs.yardsticks(run, settle=1.0)
@@ -65,7 +65,7 @@ def test_every_robot_stands_on_every_suggestion(model, name):
 @pytest.mark.parametrize("model", ["hoap1", "hrp2", "ball"])
 def test_what_is_suggested_is_stable_at_rest_by_the_closed_form(model, name, dt):
     """Whatever was wished for, here a floor that is hard and dead."""
-    found = hs.suggest(hs.load(model), name, dt=dt, depth=1e-5, restitution=0.01)
+    found = hs.suggest(hs.load(model, collide="feet"), name, dt=dt, depth=1e-5, restitution=0.01)
     k, c, mass = found.k, found.c, found.support.normal_mass
     extra = k * dt if name == "timestep-damper" else 0.0
     assert step_radius(k, c + extra, mass, dt, "symplectic") < 1
@@ -98,7 +98,7 @@ def test_stiffness_gives_way_to_the_step_and_says_by_how_much():
 
 
 def test_damping_gives_way_to_the_step_and_says_what_is_left():
-    found = hs.suggest(hs.load("hoap1"), "linear-spring", dt=4e-3, restitution=0.05)
+    found = hs.suggest(hs.load("hoap1", collide="feet"), "linear-spring", dt=4e-3, restitution=0.05)
     assert any(reason.startswith("c is reduced to") for reason in found.reasons)
     k, c, support = found.k, found.c, found.support
     assert c == pytest.approx(support.normal_mass / 4e-3 - k * 4e-3)
@@ -117,9 +117,11 @@ def test_a_dead_floor_still_settles():
 
 
 def test_loads_are_the_weight_over_the_points_that_touch():
-    support = hs.suggest(hs.load("hoap1")).support
+    support = hs.suggest(hs.load("hoap1", collide="feet")).support
     assert support.points == 8
-    assert support.points * support.load == pytest.approx(hs.load("hoap1").mass * 9.81)
+    assert support.points * support.load == pytest.approx(
+        hs.load("hoap1", collide="feet").mass * 9.81
+    )
     ramp = hs.load_scene("brick-on-a-ramp")
     slope = hs.suggest(ramp.scene, q=ramp.start[0]).support
     assert slope.points * slope.load == pytest.approx(
@@ -144,7 +146,11 @@ def test_alpha_and_restitution_are_inverse():
 
 
 def test_it_prints_its_reasons_in_80_columns():
-    text = str(hs.suggest(hs.load("hoap1"), hs.LinearSpring(), friction=hs.Coulomb(0.4, 0.3)))
+    text = str(
+        hs.suggest(
+            hs.load("hoap1", collide="feet"), hs.LinearSpring(), friction=hs.Coulomb(0.4, 0.3)
+        )
+    )
     assert max(map(len, text.splitlines())) <= 80
     for part in ("8 points carry 49.05 N", "required 1 mm", "mu_s=0.4", "N s/m", "reasons"):
         assert part in text
@@ -162,4 +168,4 @@ def test_it_prints_its_reasons_in_80_columns():
 )
 def test_mistakes_are_sentences(options, said):
     with pytest.raises(hs.HeelstrikeError, match=said):
-        hs.suggest(hs.load("hoap1"), **options)
+        hs.suggest(hs.load("hoap1", collide="feet"), **options)

@@ -112,7 +112,7 @@ def test_a_step_on_a_field_has_exact_derivatives():
 
 
 def program(surface):
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     return hs.Simulator(hs.Scene(robot, surface), control=hs.Servo()).program
 
 

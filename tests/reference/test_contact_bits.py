@@ -96,7 +96,7 @@ def test_a_file_without_a_floor_leaves_it_to_the_scene(tmp_path):
     """Every geom that has a contact bit touches the ground then, as in cassie's own scene."""
     robot = quiet(written(tmp_path, ""))
     assert {s.name for s in robot.shapes if not s.meets_floor} == {"plain"}
-    assert len({p.body for p in quiet(data_file("robots/cassie.xml"), points="all").points}) == 9
+    assert len({p.body for p in quiet(data_file("robots/cassie.xml"), collide="all").points}) == 9
 
 
 def test_pairs_between_bodies_are_named_in_one_warning(tmp_path):

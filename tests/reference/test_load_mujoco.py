@@ -330,7 +330,7 @@ def test_mass_of_a_mesh(rule, inertial, tmp_path):
     d = mujoco.MjData(m)
     mujoco.mj_forward(m, d)
     corners = d.geom_xpos[0] + m.mesh_vert @ d.geom_xmat[0].reshape(3, 3).T
-    ours = np.array([p.position for p in load(path, points="all").points])
+    ours = np.array([p.position for p in load(path, collide="all").points])
     assert len(ours) == 10  # the hull lacks the inner corner of the L
     for corner in ours:  # MuJoCo keeps vertices in single precision: 1e-7 each
         assert np.linalg.norm(corners - corner, axis=1).min() < 1e-6
@@ -427,10 +427,10 @@ def test_a_ball_with_free_armature_flies_straight(tmp_path):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_links_and_points_are_where_mujoco_has_them(path):
-    """Every link at a random state, and the corners, centres and ends of points="all"."""
+    """Every link at a random state, and the corners, centres and ends of collide="all"."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeelstrikeWarning)
-        robot = load(path, points="all")
+        robot = load(path, collide="all")
     m = mujoco.MjModel.from_xml_path(str(path))
     d = mujoco.MjData(m)
     mujoco.mj_integratePos(m, d.qpos, np.random.default_rng(5).uniform(-1, 1, m.nv), 1.0)

@@ -93,7 +93,7 @@ def test_soles_and_lengths(name):
     for k, edges in enumerate((along, across)):
         np.testing.assert_allclose(np.unique(corners[:, k].round(9)), edges, atol=1e-9)
     assert len(robot.points) == 8
-    assert len(hs.load(name, points="all").points) == ALL_POINTS[name]
+    assert len(hs.load(name, collide="all").points) == ALL_POINTS[name]
 
 
 def described(robot):

@@ -63,7 +63,7 @@ def test_joints_start_in_their_ranges():
     """Go2's knees cannot be at zero: they start at the nearest end, not against a stop."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hs.HeelstrikeWarning)
-        robot = hs.load(example("go2.urdf"))
+        robot = hs.load(example("go2.urdf"), collide="feet")
     moved = joints_into_range(robot, robot.pose("zero"))
     assert set(moved) == {f"{leg}_calf_joint" for leg in ("FL", "FR", "RL", "RR")}
     assert all(-0.9 < angle < -0.8 for angle in moved.values())
@@ -71,7 +71,7 @@ def test_joints_start_in_their_ranges():
 
 def test_gains_hold_an_inverted_pendulum():
     """5 m g h, h the height of the centre of mass above the soles, by the simulator."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     q = robot.pose("stance")
     kp, kd = standing_gains(robot, q)
     com = hs.Simulator(hs.Scene(robot)).run(steps=1, q0=q).data["com"].values[0, 0, 2]
@@ -83,7 +83,7 @@ def test_gains_hold_an_inverted_pendulum():
 @pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
 def test_a_moment_that_rounding_made_negative_is_no_obstacle():
     """iCub's hip has moments of -5e-20 kg m^2: its model is built, mass for mass."""
-    robot = hs.load(example("icub_reduced.urdf"))
+    robot = hs.load(example("icub_reduced.urdf"), collide="feet")
     assert min(np.linalg.eigvalsh(body.inertia).min() for body in robot.bodies) < 0
     masses = [inertia.mass for inertia in to_pinocchio(robot).inertias][1:]
     assert masses == [body.mass for body in robot.bodies]

@@ -35,7 +35,11 @@ TOLERANCE = {"rtol": 1e-10, "atol": 1e-9}
 
 @pytest.fixture(scope="module", params=["hoap1", "tree"])
 def robot(request):
-    return load("hoap1") if request.param == "hoap1" else from_pinocchio(random_tree(4))
+    return (
+        load("hoap1", collide="feet")
+        if request.param == "hoap1"
+        else from_pinocchio(random_tree(4))
+    )
 
 
 def test_points(robot):

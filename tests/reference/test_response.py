@@ -40,7 +40,9 @@ def robot_of(name):
         return from_pinocchio(random_tree(int(name[4:])))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hs.HeelstrikeWarning)  # meshes are not at hand
-        return hs.load(data_file(f"robots/{name}.xml") if name in ("anymal_c", "g1") else name)
+        return hs.load(
+            data_file(f"robots/{name}.xml") if name in ("anymal_c", "g1") else name, collide="feet"
+        )
 
 
 def whole_joints(robot):

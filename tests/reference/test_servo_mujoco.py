@@ -62,7 +62,7 @@ def ours(sim: hs.Simulator, pose: np.ndarray, target: np.ndarray) -> tuple[np.nd
 @pytest.mark.parametrize("name", ["hoap1", "g1"])
 def test_joints_move_as_in_mujoco(name):
     path = find_file(name) if name == "hoap1" else data_file("robots/g1.xml")
-    robot = hs.load(path)
+    robot = hs.load(path, collide="feet")
     start = next(iter(robot.poses.values()))
     sim = hs.Simulator(hs.Scene(robot), control=hs.Servo(reference=start))
     # where dry friction holds a joint its place is known to F / kp; MuJoCo's friction creeps

@@ -23,7 +23,7 @@ FEET = ("l_sole_center", "r_sole_center")
 
 @cache
 def robot():
-    return hs.load("hoap1")
+    return hs.load("hoap1", collide="feet")
 
 
 def posture(seed=0):

@@ -291,7 +291,7 @@ def test_a_robot_on_a_fixed_base_is_not_measured(tmp_path):
     """It has points and an actuator, and stands nowhere."""
     path = tmp_path / "arm.xml"
     path.write_text(ARM)
-    robot = load(path)
+    robot = load(path, collide="feet")
     assert robot.points
     assert robot.kp.any()
     with pytest.raises(standing.HeelstrikeError, match="an MJCF with a free base, feet and"):

@@ -38,7 +38,7 @@ def row(inputs, i):
 
 @pytest.fixture(scope="module")
 def robot():
-    return load("hoap1")
+    return load("hoap1", collide="feet")
 
 
 @pytest.fixture(scope="module")

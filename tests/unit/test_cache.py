@@ -127,7 +127,7 @@ def test_a_hit_imports_no_casadi(folder):
 
 
 def test_a_changed_parameter_compiles_nothing(folder, monkeypatch):
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     start = time.perf_counter()
     sim = in_flight(robot, control=hs.Servo(), worlds=4)
     sim.step()
@@ -150,7 +150,7 @@ def test_a_changed_parameter_compiles_nothing(folder, monkeypatch):
 
 def test_another_robot_is_not_taken_for_this_one(monkeypatch):
     """Each of these robots differs in one number, or one word, deep inside."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     body, joint = robot.bodies[3], robot.joints[3]
     heavier = replace(body, mass=body.mass * (1 + 1e-15))
     others = [
@@ -163,11 +163,11 @@ def test_another_robot_is_not_taken_for_this_one(monkeypatch):
         replace(robot, damping=robot.damping + 1e-9),
         replace(robot, points=robot.points[:-1]),
         replace(robot, gravity=1.62),
-        hs.load("hrp2"),
+        hs.load("hrp2", collide="feet"),
     ]
     keys = [digest(fingerprint(r)) for r in (robot, *others)]
     assert len(set(keys)) == len(keys)
-    assert digest(fingerprint(hs.load("hoap1"))) == keys[0]
+    assert digest(fingerprint(hs.load("hoap1", collide="feet"))) == keys[0]
     in_flight(robot).step()
     monkeypatch.setattr(Program, "trace", lambda *_: never())
     in_flight(robot).step()
@@ -183,7 +183,7 @@ def _changed(items: tuple, i: int, item: object) -> tuple:
 
 
 def test_g1_from_cache_to_running():
-    robot = hs.load(data_file("robots/g1.xml"))
+    robot = hs.load(data_file("robots/g1.xml"), collide="feet")
     key = ("flight", fingerprint(robot))
     start = time.process_time()
     live = cached_kernel(key, lambda: flight(robot))

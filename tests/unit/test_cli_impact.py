@@ -21,7 +21,7 @@ def test_json_and_picture(tmp_path):
     done = CliRunner().invoke(app, ["hoap1", *options.split(), "--out", str(picture)])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     made = compare(
         robot, robot.pose("stance"), "r_hand", speed=0.2, target=Target(mass=0.5),
         law=hs.LinearSpring(k=1000.0, c=30.0),

@@ -14,7 +14,7 @@ from tests.robot_files import LINK_MASS, joint, urdf
 
 def test_combine_carries_everything():
     """A robot and two cubes: dynamics of each part alone, names, poses, points and gains."""
-    hoap, cube = load("hoap1"), load("cube")
+    hoap, cube = load("hoap1", collide="feet"), load("cube")
     both = combine({"hoap": hoap, "one": cube, "two": cube}, name="scene")
     assert both.name == "scene"
     assert both.nv == hoap.nv + 12
@@ -93,7 +93,7 @@ def test_combine_keeps_every_kind_of_joint(tmp_path):
              + joint("k", "b", "c", "planar", "<axis xyz='0 0 1'/>")
              + joint("l", "c", "d", "continuous", "<axis xyz='0 1 0'/>"), links)
     )  # fmt: skip
-    arm = load(path, base="fixed")
+    arm = load(path, base="fixed", collide="feet")
     both = combine([arm, arm])
     assert [j.kind for j in both.joints] == 2 * ["continuous", "planar", "continuous"]
     assert both.frames["r2/a"].body == -1

@@ -11,7 +11,7 @@ import pytest
 import heelstrike as hs
 
 FOOT = hs.load("foot")
-HOAP = hs.load("hoap1")
+HOAP = hs.load("hoap1", collide="feet")
 MASS = 25.0
 """Of the foot, which slides up and down [kg]."""
 DT = 1e-3
@@ -126,7 +126,7 @@ def spinner(tmp_path):
         '<joint name="turn" type="continuous"><parent link="base"/><child link="link"/>'
         '<axis xyz="0 0 1"/></joint></robot>'
     )
-    return hs.load(path, base="fixed")
+    return hs.load(path, base="fixed", collide="feet")
 
 
 def angle(q: np.ndarray) -> np.ndarray:

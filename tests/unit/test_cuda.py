@@ -72,7 +72,7 @@ def test_a_run_has_the_bits_of_the_cpu(law):
 
 @pytest.mark.usefixtures("driver")
 def test_a_humanoid_under_its_servo():
-    robot = hs.load("biped14")
+    robot = hs.load("biped14", collide="feet")
     runs = []
     for device in ("cpu", "cuda"):
         scene = hs.Scene(robot, hs.Plane(law=LAWS["elastic"]))

@@ -90,7 +90,7 @@ def test_the_chosen_outputs_are_exported(tmp_path):
 
 def test_a_robot_flies_in_a_process_without_casadi_and_pinocchio(tmp_path):
     """The loader's imports are checked in a process that has imported nothing else."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     path = export(flight(robot), tmp_path / "flight.hs")
     script = (
         "import sys\n"
@@ -296,7 +296,7 @@ def test_names_that_c_would_confuse_get_numbers():
 
 
 def test_a_casadi_function_agrees_with_the_kernel():
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     names = ["forward_dynamics", "mass_matrix", "com", f"jacobian:{robot.bodies[-1].name}"]
     program = quantities(robot, names)
     function = export_casadi(program, names)

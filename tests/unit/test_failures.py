@@ -20,7 +20,7 @@ from heelstrike.runtime import cache
 from heelstrike.simulate import compiled_scene as machine
 
 BALL = hs.load("ball")
-HOAP = hs.load("hoap1")
+HOAP = hs.load("hoap1", collide="feet")
 FALLING = [0, 0, 0.06, 0, 0, 0, 1]
 """1 cm above the ground."""
 

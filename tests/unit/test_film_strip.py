@@ -140,7 +140,7 @@ def test_a_fixed_base_is_drawn_and_nothing_touches_it(ending, tmp_path):
     """Where it stands, by itself and as a part; the points are those of the ball."""
     path = tmp_path / f"stand.{ending}"
     path.write_text(STAND[ending])
-    robot = hs.load(path, base="fixed", points="all")
+    robot = hs.load(path, base="fixed", collide="all")
     assert {point.body for point in robot.points} == {0}
     for whole in (robot, hs.combine({"ball": hs.load("ball"), "stand": robot})):
         post = [s for body, s in robot_solids(whole) if body == WORLD]
@@ -228,7 +228,7 @@ def test_a_shadow_falls_on_the_floor():
 
 def test_bodies_without_anything_to_see_are_rods():
     """hoap1 without its shapes: rods to all joints that are off their parent's, ankles to neck."""
-    robot = replace(hs.load("hoap1"), shapes=())
+    robot = replace(hs.load("hoap1", collide="feet"), shapes=())
     solids = robot_solids(robot)
     reaching = {j.parent for j in robot.joints if j.parent >= 0 and j.translation.any()}
     assert reaching <= {body for body, _ in solids}
@@ -275,7 +275,12 @@ def test_mistakes_are_sentences(ball, tmp_path, monkeypatch):
     refused("2 labels for 1 recordings", ball, path, labels=["a", "b"])
     refused("unknown picture format 'jpgg'", ball, tmp_path / "x.jpgg")
     refused("world is 4; allowed: 0 to 0", ball, path, world=4)
-    refused("27 coordinates, but the recording has 7", ball, path, robot=hs.load("hoap1"))
+    refused(
+        "27 coordinates, but the recording has 7",
+        ball,
+        path,
+        robot=hs.load("hoap1", collide="feet"),
+    )
     final = hs.Simulator(hs.Scene(hs.load("ball"))).run(0.01, record="final")
     refused("holds no q over time, .* run with record='standard'", final, path)
     lost = hs.Recording(ball.data.copy())
@@ -296,7 +301,7 @@ def test_mistakes_are_sentences(ball, tmp_path, monkeypatch):
 def test_drawing_packages_are_imported_where_they_are_used():
     code = """
 import sys, heelstrike as hs
-hs.load("hoap1")
+hs.load("hoap1", collide="feet")
 sys.exit(bool({"embreex", "matplotlib"} & set(sys.modules)))
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -22,7 +22,7 @@ LAW = hs.Elastic(hs.LinearSpring(), hs.Bristle())
 
 def rough(name: str) -> hs.Robot:
     """Return a robot with dry friction and with torque limits that are reached."""
-    robot = hs.load(name)
+    robot = hs.load(name, collide="feet")
     friction = np.where(np.arange(robot.nv) < 6, 0.0, 0.05)
     return replace(robot, friction=friction, torque_limit=np.minimum(robot.torque_limit, 2.0))
 
@@ -42,7 +42,7 @@ def moving(
 
 
 def test_limbs_and_root_block_of_a_flight():
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     v = np.random.default_rng(1).normal(size=(LANES, robot.nv))
     given = {"dt": [1e-3], "gravity": [0.0, 0.0, -9.81], "servo.kp": np.full(robot.nv, 50.0)}
     ours, _ = same_bits(flight(robot), [], 3, v=v, **given)

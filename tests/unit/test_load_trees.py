@@ -146,7 +146,7 @@ def test_names_of_bodies(tmp_path):
 
 def test_slices_cover_q_and_v():
     """One joint after another."""
-    robot = load("hoap1")
+    robot = load("hoap1", collide="feet")
     assert [k for j in robot.joints for k in range(robot.nq)[j.q_slice]] == list(range(robot.nq))
     assert [k for j in robot.joints for k in range(robot.nv)[j.v_slice]] == list(range(robot.nv))
 

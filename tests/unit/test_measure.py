@@ -355,7 +355,7 @@ def test_hoap1_stands():
         "rigid": hs.Rigid(friction=hs.Coulomb(mu_s=0.8, mu_k=0.6)),
         "elastic": hs.Elastic(hs.HuntCrossley(k=2e4, alpha=0.4), hs.Bristle()),
     }
-    runs, robot = {}, hs.load("hoap1")
+    runs, robot = {}, hs.load("hoap1", collide="feet")
     for name, law in laws.items():
         sim = hs.Simulator(hs.Scene(robot, hs.Plane(law=law)), dt=DT, control=hs.Servo())
         runs[name] = sim.run(2.0, q0=robot.pose("stance"), progress=False)

@@ -35,7 +35,7 @@ def quadruped(folder):
     trunk = f'<body name="trunk"><freejoint/>{mass}{legs}</body>'
     path = folder / "quadruped.xml"
     path.write_text(f"<mujoco><worldbody>{trunk}</worldbody></mujoco>")
-    return hs.load(path)
+    return hs.load(path, collide="feet")
 
 
 def leg(name, x, y):
@@ -160,7 +160,7 @@ def standing(robot):
 
 def test_ranges_that_end_at_zero_on_one_side():
     """hoap1's arms open to -90 degrees on the right, to 90 degrees on the left."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     ends = {tuple(np.isin([robot.lower[k], robot.upper[k]], 0.0)) for k in range(7, robot.nq)}
     assert {(True, False), (False, True)} <= ends
     assert warp_groups(standing(robot)) == [2, 2]
@@ -175,4 +175,6 @@ def test_warp_groups_of_robots(name, expected):
     """The last has legs that read the trunk's values past the waist, and entries of 1e-22 in the
     inertia of one arm.
     """
-    assert warp_groups(standing(hs.load(data_file(f"robots/{name}.xml")))) == expected
+    assert (
+        warp_groups(standing(hs.load(data_file(f"robots/{name}.xml"), collide="feet"))) == expected
+    )

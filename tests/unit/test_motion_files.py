@@ -17,7 +17,7 @@ DATA = os.environ.get("HEELSTRIKE_DATA")
 
 @pytest.fixture(scope="module")
 def foot():
-    return hs.load("hoap1")
+    return hs.load("hoap1", collide="feet")
 
 
 def test_a_motion_is_read_as_it_was_written(tmp_path, foot):
@@ -91,7 +91,7 @@ def test_a_file_that_is_no_motion_is_a_sentence(tmp_path, foot):
 @pytest.mark.skipif(DATA is None, reason="HEELSTRIKE_DATA is not set")
 @pytest.mark.parametrize(("array", "way"), [("q1", 0.45), ("q3", 0.90)])
 def test_sr1_walks_its_public_patterns(array, way):
-    robot = hs.load(f"{DATA}/robots/sr1.xml")
+    robot = hs.load(f"{DATA}/robots/sr1.xml", collide="feet")
     table = np.load(f"{DATA}/sr1_walk.npz")
     names = [str(name) for name in table["names"]]
     motion = play(robot, f"{DATA}/sr1_walk.npz", array=array)

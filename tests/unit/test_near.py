@@ -50,7 +50,7 @@ GROUNDS = {
 @pytest.fixture(scope="module")
 def robot():
     """hoap1 with two points or spheres on each of its bodies."""
-    found = hs.load("hoap1", points="all")
+    found = hs.load("hoap1", collide="all")
     bodies: dict[int, list] = {}
     for point in found.points:
         bodies.setdefault(point.body, []).append(point)
@@ -109,7 +109,7 @@ def test_what_is_skipped(robot):
     sim = hs.Simulator(scene, dt=1e-3, control=hs.Servo())
     names = [x.name for x in sim.program.trace().step if isinstance(x, Guard)]
     assert names.count("contacts") >= len(scene.groups)
-    feet = hs.Scene(hs.load("hoap1"), hs.Plane(hs.Elastic()))
+    feet = hs.Scene(hs.load("hoap1", collide="feet"), hs.Plane(hs.Elastic()))
     assert not any(may_skip(feet, numbers) for numbers in feet.groups.values())
     always = hs.Scene(robot, hs.Plane(EverywhereElastic()))
     assert not any(may_skip(always, numbers) for numbers in always.groups.values())

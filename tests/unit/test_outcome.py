@@ -16,7 +16,7 @@ DT, STEPS = 1e-3, 200
 
 @pytest.fixture(scope="module")
 def human():
-    return Humanoid.of(hs.load("hoap1"))
+    return Humanoid.of(hs.load("hoap1", collide="feet"))
 
 
 @pytest.fixture(scope="module")

@@ -234,7 +234,7 @@ def test_a_loop_with_packed_blocks_and_memory_behind_it():
 
 def test_a_robot_alone_and_beside_others():
     """hoap1 dropped on a floor: every recorded bit of a world alone is that of two worlds'."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     floor = hs.Plane(law=hs.Elastic(hs.LinearSpring(), hs.Bristle()))
     q0 = np.array(robot.pose("stance"))
     q0[2] += 0.002

@@ -28,7 +28,7 @@ BALL = Target(mass=0.5)
 
 @cache
 def robot():
-    return hs.load("hoap1")
+    return hs.load("hoap1", collide="feet")
 
 
 @cache

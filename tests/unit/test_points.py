@@ -19,6 +19,7 @@ from heelstrike.robot.feet import LEVEL_TOLERANCE
 from heelstrike.robot.load import reload
 from heelstrike.robot.outline import outline
 from heelstrike.robot.placement import lowest_place, placements
+from heelstrike.robot.points import on_feet
 from heelstrike.robot.urdf_shapes import find_mesh
 from tests.models import example_file
 
@@ -68,12 +69,12 @@ def test_edges_of_a_box(count):
 
 def test_edge_points_of_soles_and_free_bodies():
     """Four edges of each sole, twelve of a cube; no other shape changes."""
-    plain, more = load("hoap1"), load("hoap1", edge_points=2)
+    plain, more = (load("hoap1", collide="feet", edge_points=n) for n in (0, 2))
     assert len(more.points) == len(plain.points) + 2 * 4 * 2
     lowest = {point.position[2].round(9) for point in plain.points}
     assert {point.position[2].round(9) for point in more.points} == lowest
     assert len(load("cube", edge_points=1).points) == 20
-    assert len(load("cube", points="all", edge_points=3).points) == 8 + 36
+    assert len(load("cube", collide="all", edge_points=3).points) == 8 + 36
     assert len(load("ball", edge_points=3).points) == 1
     for wrong in (-1, 1.5, True):
         with pytest.raises(HeelstrikeError, match=r"edge_points is .* whole number, 0 or more"):
@@ -121,7 +122,7 @@ def robot_of(name):
         pytest.skip("HEELSTRIKE_DATA is not set: no third-party models")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeelstrikeWarning)
-        return load(Path(DATA, "robots", name))
+        return load(Path(DATA, "robots", name), collide="feet")
 
 
 @pytest.mark.parametrize(
@@ -162,14 +163,14 @@ def test_bundled_robots():
     for name, count in {
         "hoap1": 8, "hrp2": 8, "biped14": 8, "box": 8, "cube": 8, "ball": 1, "foot": 1,
     }.items():  # fmt: skip
-        assert len(load(name).points) == count, name
+        assert len(load(name, collide="feet").points) == count, name
 
 
 def test_shells_touch_only_where_all_are_asked_for():
     """hoap1: 17 boxes (five of the trunk; two an arm, a hand, two a leg, a sole) and the head."""
-    robot = load("hoap1", points="all")
+    robot = load("hoap1", collide="all")
     assert len(robot.points) == 17 * 8 + 1
-    assert {p.name for p in load("hoap1").points} < {p.name for p in robot.points}
+    assert {p.name for p in load("hoap1", collide="feet").points} < {p.name for p in robot.points}
     named = {p.name.partition(".")[0] for p in robot.points}
     assert {"head", "backpack", "l_hand", "r_hand", "l_shin", "r_sole"} < named
     place = placements(robot, robot.pose("stance"))
@@ -187,7 +188,9 @@ HANDS = (
 
 def test_hands_are_feet_only_if_the_robot_does_not_stand(tmp_path):
     """Under the trunk the lower box is a foot; far beside it, the robot would fall over."""
-    standing, falling = (load(written(tmp_path, HANDS.format(mass=MASS, x=x))) for x in (0, -2))
+    standing, falling = (
+        load(written(tmp_path, HANDS.format(mass=MASS, x=x)), collide="feet") for x in (0, -2)
+    )
     assert {p.name.split(".")[0] for p in standing.points} == {"foot"}
     assert {p.name.split(".")[0] for p in falling.points} == {"foot", "hand"}
 
@@ -221,11 +224,11 @@ TOE = (
 
 def test_a_foot_behind_its_toe_counts(tmp_path):
     """The toe is the end body; the heel reaches as low and stands too; the trunk does not."""
-    robot = load(written(tmp_path, TOE))
+    robot = load(written(tmp_path, TOE), collide="feet")
     assert {p.name.split(".")[0] for p in robot.points} == {"heel", "toe"}
     assert len(robot.points) == 8
     assert all(p.position[2] == pytest.approx(-0.12) for p in robot.points)
-    assert len(load(written(tmp_path, TOE), points="all").points) == 24
+    assert len(load(written(tmp_path, TOE), collide="all").points) == 24
 
 
 def test_a_wheel_keeps_its_rims_and_a_post_the_lower_one(tmp_path):
@@ -233,11 +236,11 @@ def test_a_wheel_keeps_its_rims_and_a_post_the_lower_one(tmp_path):
         f'<body name="w" pos="0 0 -.5"><joint name="k" axis="0 1 0"/>{MASS}<geom type="cylinder" '
         'size=".1 .02" euler="1.5707963267948966 0 0"/></body>'
     )
-    rims = load(written(tmp_path, wheel)).points
+    rims = load(written(tmp_path, wheel), collide="feet").points
     assert len(rims) == 2
     assert all(p.half_axes is not None for p in rims)
     post = wheel.replace("1.5707963267948966 0 0", ".1 0 0")
-    points = load(written(tmp_path, post)).points
+    points = load(written(tmp_path, post), collide="feet").points
     assert len(points) == 5
     assert max(p.position[2] for p in points) < 0
 
@@ -249,16 +252,16 @@ def test_only_a_free_body_is_alone(tmp_path):
         "<mujoco><worldbody><body>{}<geom type='box' size='.1 .1 .1'/></body></worldbody></mujoco>"
     )
     path.write_text(text.format("<freejoint/>"))
-    assert len(load(path).points) == 8
+    assert len(load(path, collide="feet").points) == 8
     path.write_text(text.format("<joint axis='0 1 0'/>"))
-    robot = load(path)
+    robot = load(path, collide="feet")
     assert [point.position[2] for point in robot.points] == [-0.1] * 4
 
 
 def test_visual_geoms_and_the_world_give_no_points(tmp_path):
     """Geoms without contact bits are only drawn; the floor is not part of the robot."""
     visual = '<geom name="v" size=".1" contype="0" conaffinity="0"/><geom name="c" size=".2"/>'
-    robot = load(written(tmp_path, visual), points="all")
+    robot = load(written(tmp_path, visual), collide="all")
     assert [p.name for p in robot.points] == ["c.0"]
     assert [(s.name, s.collides) for s in robot.shapes] == [("v", False), ("c", True)]
 
@@ -270,10 +273,10 @@ def test_feet_are_found_in_the_first_keyframe(tmp_path):
         '<geom name="f" type="box" size=".02 .05 .1"/></body>'
     )
     path = written(tmp_path, foot)
-    assert {p.position[2] for p in load(path).points} == {-0.1}
+    assert {p.position[2] for p in load(path, collide="feet").points} == {-0.1}
     key = '<keyframe><key name="stand" qpos="0 0 1 1 0 0 0 1.5"/></keyframe></mujoco>'
     path.write_text(path.read_text().replace("</mujoco>", key))
-    assert {p.position[0] for p in load(path).points} == {0.02}
+    assert {p.position[0] for p in load(path, collide="feet").points} == {0.02}
 
 
 def test_points_that_the_user_names(tmp_path):
@@ -302,20 +305,83 @@ def test_points_that_the_user_names(tmp_path):
     np.testing.assert_allclose(np.abs(disc.points[0].half_axes[0]), [0, 0.2, 0], atol=1e-12)
     again = reload(disc.source).points[0]
     np.testing.assert_array_equal(again.half_axes, disc.points[0].half_axes)
-    for nothing in (None, 3):
-        with pytest.raises(HeelstrikeError, match="allowed: 'feet', 'all' or a list"):
-            load(path, points=nothing)
+    with pytest.raises(HeelstrikeError, match="allowed: 'feet', 'all' or a list"):
+        load(path, points=3)
     with pytest.raises(HeelstrikeError, match="two contact points are called 'mine'"):
         load(path, points=[own, own])
     with pytest.raises(HeelstrikeError, match="is not a contact point"):
         load(path, points=["a"])
 
 
+def shapes_of(robot) -> set[str]:
+    return {point.name.rpartition(".")[0] for point in robot.points}
+
+
+def test_everything_collides_by_default():
+    """collide="all" is the default, points="all" and "feet" mean the same as collide."""
+    names = [p.name for p in load("hoap1").points]
+    assert len(names) == 137
+    assert names == [p.name for p in load("hoap1", collide="all").points]
+    assert names == [p.name for p in load("hoap1", points="all").points]
+    assert shapes_of(load("hoap1", points="feet")) == {"l_sole", "r_sole"}
+
+
+def test_shapes_by_name(tmp_path):
+    """Bodies with what is fixed to them, links, and shapes; named shapes need no contact bits."""
+    plain = 'contype="0" conaffinity="0"'
+    path = written(
+        tmp_path,
+        f'<geom name="t" size=".1"/><geom name="v" size=".1" {plain}/><body name="b"><geom '
+        f'name="s" size=".1"/></body><body name="c" pos="0 0 -.3"><joint/>{MASS}<geom name="d" '
+        f'size=".1"/><geom name="e" size=".1" {plain}/></body>',
+    )
+    for names, expected in (
+        (["a"], {"t", "s"}), (["b"], {"s"}), (["t", "c"], {"t", "d"}), (["v"], {"v"}), ([], set())
+    ):  # fmt: skip
+        robot = load(path, collide=names)
+        assert shapes_of(robot) == expected
+        assert shapes_of(reload(robot.source)) == expected
+    with pytest.raises(HeelstrikeError, match="robot has no shape 'tt'; did you mean 't'"):
+        load(path, collide=["tt"])
+    for wrong in ("t", [3], 3):
+        with pytest.raises(HeelstrikeError, match="allowed: 'all', 'feet' or a list of names"):
+            load(path, collide=wrong)
+    with pytest.raises(HeelstrikeError, match="both points and collide are given; pass collide to"):
+        load(path, collide="feet", points=[("a", (0, 0, 0))])
+
+
+def test_a_mesh_that_is_only_drawn_collides_if_named():
+    """solo's drawn base, named as a shape, is read and gives corners of its hull."""
+    path = example_file("talos_data/robots/talos_reduced.urdf")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HeelstrikeWarning)
+        robot = load(path, collide=["imu_link", "base_link"])
+    drawn = [s for s in robot.shapes if s.link == "imu_link"]
+    assert all(not s.collides for s in drawn)
+    assert 4 <= len(robot.points) <= (len(drawn) + 1) * MAX_CORNERS
+
+
+def test_points_of_feet_are_known_among_all():
+    """hoap1: the eight lower corners; solo's soles keep their corners beside the reduced hull."""
+    soles = on_feet(load("hoap1")).points
+    expected = load("hoap1", collide="feet").points
+    assert sorted(p.name for p in soles) == sorted(p.name for p in expected)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HeelstrikeWarning)
+        path = example_file("solo_description/robots/solo.urdf")
+        feet, everything = load(path, collide="feet"), load(path)
+    ours = np.array([p.position for p in on_feet(everything).points])
+    for point in feet.points:
+        assert np.linalg.norm(ours - point.position, axis=1).min() < 1e-9
+    listed = load("hoap1", points=[("CHEST", (0, 0, 0))])
+    assert on_feet(listed).points == listed.points
+
+
 def test_meshes_of_a_urdf():
     """talos: the points of every mesh, mirrored ones too, are vertices of Pinocchio's geometry."""
     path = example_file("talos_data/robots/talos_reduced.urdf")
     with pytest.warns(HeelstrikeWarning) as caught:
-        robot = load(path)
+        robot = load(path, collide="feet")
     assert not any("left out" in str(w.message) for w in caught)  # package:// was found
     theirs: dict[int, list[np.ndarray]] = {}
     collision = pin.GeometryType.COLLISION

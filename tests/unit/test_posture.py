@@ -24,7 +24,7 @@ HAND = "r_hand"
 
 @cache
 def human():
-    return Humanoid.of(hs.load("hoap1"))
+    return Humanoid.of(hs.load("hoap1", collide="feet"))
 
 
 @cache

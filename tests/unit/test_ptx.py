@@ -40,7 +40,7 @@ def test_exact_ptx_rounds_every_operation(make, dtype):
 @pytest.mark.parametrize(("mapping", "registers"), [("world", 128), ("part", 255)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_exact_ptx_of_a_robot(dtype, mapping, registers):
-    ptx = make_ptx(flight(load("hoap1")), dtype=dtype, mapping=mapping)
+    ptx = make_ptx(flight(load("hoap1", collide="feet")), dtype=dtype, mapping=mapping)
     check_exact(ptx.text, dtype)
     limited = mapping == "part" or dtype == "float32"
     assert (f".maxnreg {registers}" in ptx.text) == limited
@@ -54,7 +54,7 @@ def test_every_limb_gets_a_warp(name, warps):
     """Two legs, two arms, a head; those that do the same form a warp group. The root block is
     hosted.
     """
-    program = flight(load(name)).trace()
+    program = flight(load(name, collide="feet")).trace()
     plan = schedule(program)
     assert plan is not None
     assert plan.sizes == warps
@@ -68,7 +68,7 @@ def test_a_block_finds_its_registers_and_shared_memory(name, law, dtype):
     """A multiprocessor of Hopper: 65,536 registers, 16,384 a quarter, and 227 kB of shared memory.
     hrp2 has five warps, which do not go over four quarters alike.
     """
-    sim = hs.Simulator(hs.Scene(load(name), hs.Plane(law=law)), control=hs.Servo())
+    sim = hs.Simulator(hs.Scene(load(name, collide="feet"), hs.Plane(law=law)), control=hs.Servo())
     check_resources(make_ptx(sim.program, [], dtype))
 
 
@@ -88,7 +88,7 @@ def test_bodies_that_touch_one_another():
 
 @pytest.mark.nightly
 def test_a_slice_that_takes_most_of_the_shared_memory_is_alone():
-    scene = hs.Scene(load(data_file("robots/op3.xml")), hs.Plane(law=hs.Rigid()))
+    scene = hs.Scene(load(data_file("robots/op3.xml"), collide="feet"), hs.Plane(law=hs.Rigid()))
     program = hs.Simulator(scene, control=hs.Servo()).program
     ptx = make_ptx(program, [])
     assert ptx.shared > SHARED
@@ -108,7 +108,7 @@ def test_the_rounds_of_a_servo_go_over_warps():
     """A loop in the middle that repeats the work before it; carried values stay where they are
     computed. Joints are a strided group, whose servo is computed once before the rounds.
     """
-    scene = hs.Scene(load("hoap1"), hs.Plane())
+    scene = hs.Scene(load("hoap1", collide="feet"), hs.Plane())
     traced = hs.Simulator(scene, control=hs.Servo()).program.trace([])
     plan = schedule(traced)
     assert plan is not None
@@ -136,7 +136,7 @@ def test_the_rounds_of_a_servo_go_over_warps():
 @pytest.mark.parametrize("law", [hs.Rigid(), hs.MicroMacro()])
 def test_coupled_laws_go_over_warps(law):
     """One loop of Newton's rounds for contacts and joints; joints are strided groups."""
-    scene = hs.Scene(load("hoap1"), hs.Plane(law=law))
+    scene = hs.Scene(load("hoap1", collide="feet"), hs.Plane(law=law))
     traced = hs.Simulator(scene, control=hs.Servo()).program.trace([])
     plan = schedule(traced)
     assert plan is not None
@@ -218,7 +218,7 @@ def walk(plan, parts, held):
 def test_programs_without_limbs_take_a_thread_per_world():
     assert make_ptx(flight(load("cube"))).tiles == 2
     assert make_ptx(points()).tiles == 2
-    assert make_ptx(flight(load("hoap1"))).tiles == 1
+    assert make_ptx(flight(load("hoap1", collide="feet"))).tiles == 1
     with pytest.raises(ProgramError, match="use mapping='world'"):
         make_ptx(points(), mapping="part")
     with pytest.raises(ProgramError, match="mapping is 'block'; allowed"):
@@ -240,7 +240,7 @@ def check_exact(text, dtype):
 @pytest.mark.parametrize("math", ["exact", "fast"])
 def test_every_next_value_is_looked_at_for_nan(math, mapping):
     """0 x is 0, or NaN: once for each value of the memory, once for those of packed blocks."""
-    program = flight(load("biped14"))
+    program = flight(load("biped14", collide="feet"))
     ptx = make_ptx(program, math=math, mapping=mapping)
     own = [port for port in ptx.layout.memory if port.name not in ("clock", "failed")]
     values = sum(port.size for port in own)
@@ -249,7 +249,7 @@ def test_every_next_value_is_looked_at_for_nan(math, mapping):
 
 
 def test_fast_ptx_is_another_thing():
-    text = make_ptx(flight(load("hoap1")), math="fast").text
+    text = make_ptx(flight(load("hoap1", collide="feet")), math="fast").text
     assert ".ftz." in text
     assert "approx" in text
 

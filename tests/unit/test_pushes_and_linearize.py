@@ -97,7 +97,7 @@ def differences(sim: hs.Simulator, h: float, **inputs: int) -> dict[str, np.ndar
 
 def test_linearize_against_differences_of_steps():
     """hoap1 that sinks and slides: away from the kinks at d' = 0, at rest and at the limits."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     law = hs.Elastic(hs.LinearSpring(), hs.Kinetic())
     sim = hs.Simulator(
         hs.Scene(robot, hs.Plane(law=law)), control=hs.Servo(reference=robot.pose("stance"))

@@ -42,7 +42,7 @@ def test_nearest_points(kind, size, vertices, place, expected):
 
 
 def test_points_off_the_hand_are_told_with_the_nearest_one():
-    robot = hs.load("hrp2")
+    robot = hs.load("hrp2", collide="feet")
     q = robot.pose("stance")
     assert virtual_mass(robot, q, "r_hand", point=(0.05, 0.0, 0.0)) > 0  # 16 mm outside
     told = r"0\.266 m from it, nearest to \(0\.034, 0, 0\.001\)"

@@ -53,7 +53,7 @@ def test_one_unit_for_all_joints_is_the_units_of_the_variable():
 
 @pytest.mark.parametrize("name", ["ball", "foot", "hoap1"])
 def test_labels_of_a_robot_fit_its_coordinates(name):
-    robot = hs.load(name)
+    robot = hs.load(name, collide="feet")
     found = joint_labels(robot)
     assert len(found["coordinate"]) == len(found["coordinate_unit"]) == robot.nq
     assert len(found["joint"]) == len(found["joint_unit"]) == robot.nv

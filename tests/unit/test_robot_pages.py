@@ -52,8 +52,9 @@ def test_table_of_joints(name):
     assert table in page, f"put this into {name}.md:\n{table}"
     assert f"**{robot.mass:.4g} kg**" in page
     assert f"**{len(robot.joints) - 1} joints**" in page
-    count = len(hs.load(name, points="all").points)
-    assert f'`points="all"` gives {count} points' in page
+    assert f"By default {name} has {len(robot.points)} contact points" in page
+    count = len(hs.load(name, collide="feet").points)
+    assert f'`collide="feet"` keeps {count}' in page
 
 
 @pytest.mark.parametrize("name", HUMANOIDS)

@@ -36,7 +36,7 @@ def wheel(tmp_path):
             f'<inertial pos="0 0 0" mass="1" diaginertia="{INERTIA} {INERTIA} {INERTIA}"/></body>'
             f"</worldbody><actuator>{motor}</actuator></mujoco>"
         )
-        return hs.load(path)
+        return hs.load(path, collide="feet")
 
     return made
 
@@ -147,7 +147,7 @@ def test_limits_of_several_joints_together(implicit):
     """hoap1 in the air, far from its reference: what is applied is what moves it, and each torque
     is the servo's law, or exactly the limit where the law asks for more.
     """
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     model = to_pinocchio(robot)
     model.armature = robot.armature
     rng = np.random.default_rng(5)

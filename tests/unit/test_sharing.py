@@ -214,7 +214,7 @@ def test_blocks_between_look_ups(eager):
 )
 def test_a_robot_has_the_same_bits(law, width, dtype, eager):
     """A whole step, in which nearly every block of hoap1 is shared with another."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     sim = hs.Simulator(hs.Scene(robot, hs.Plane(law, name="ground")), control=hs.Servo())
     program = step_program(sim.compiled.plan, ("q", "force", "torque"))
     inputs = dict(sim.parameters.items()) | {"q": robot.pose("stance")}

@@ -17,7 +17,7 @@ from heelstrike.simulate import rollout
 from heelstrike.simulate.target import CompileTarget
 
 BALL = hs.load("ball")
-HOAP = hs.load("hoap1")
+HOAP = hs.load("hoap1", collide="feet")
 RUBBER = hs.Elastic(hs.HuntCrossley(k=2e4, alpha=0.3), hs.Bristle())
 THROWN = {"q0": [0, 0, 0.06, 0, 0, 0, 1], "v0": [0.5, 0.1, 0, 0, 3.0, 1.0]}
 """A ball 1 cm above the ground that flies sideways and spins."""
@@ -267,7 +267,7 @@ def test_examples_of_docstrings_run(documented, tmp_path, monkeypatch):
 
 
 def test_robot_scene_and_simulator_show_themselves_in_a_line():
-    sim = hs.Simulator(hs.Scene(hs.load("hoap1"), hs.Plane(name="ground")), dt=1e-3)
+    sim = hs.Simulator(hs.Scene(hs.load("hoap1", collide="feet"), hs.Plane(name="ground")), dt=1e-3)
     assert repr(sim.robot) == "<Robot hoap1: 20 joints, free base, 5 kg, 8 points>"
     assert repr(sim.scene) == "<Scene of hoap1 on ground: 8 contact pairs>"
     assert repr(sim) == "<Simulator of hoap1: 1 world(s), dt 0.001 s, symplectic, float64 on cpu>"

@@ -93,7 +93,7 @@ def test_points_on_the_whole_of_hoap1(few):
 
 
 def test_starts_are_above_the_ground_and_repeat():
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     q0, v0 = tumbling(robot, 5)
     assert all(0.0199 < lowest_height(robot, q) < 0.5 for q in q0)
     assert np.allclose(np.linalg.norm(q0[:, 3:7], axis=1), 1)

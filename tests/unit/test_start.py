@@ -51,7 +51,7 @@ def test_laws_that_are_solved_for_bear_any_step(law):
 
 def test_an_implicit_servo_makes_a_sole_heavy():
     """Free joints let a corner of a sole move like 0.03 kg; held ones do not."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     scene = hs.Scene(robot, hs.Plane(hs.Elastic(hs.LinearSpring(k=2e5, c=0.0))))
     held = hs.Simulator(scene, dt=2e-3, control=hs.Servo())
     held.check_start(robot.pose("stance"))

@@ -331,7 +331,7 @@ def touching(scene):
 
 def test_a_surface_on_a_body_leaves_out_its_neighbours():
     """hoap1's foot, its shin above it, and the other foot."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     ends = [robot.bodies[b].name for b in sorted({point.body for point in robot.points})]
     one = robot.body(ends[0])
     above = robot.bodies[robot.joints[one].parent].name

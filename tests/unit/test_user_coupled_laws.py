@@ -59,7 +59,9 @@ class Ice(hs.SurfaceLaw):
 
 
 def simulator(robot, law):
-    return hs.Simulator(hs.Scene(hs.load(robot), hs.Plane(law, name="ground")), dt=DT)
+    return hs.Simulator(
+        hs.Scene(hs.load(robot, collide="feet"), hs.Plane(law, name="ground")), dt=DT
+    )
 
 
 def tumbled(law):

@@ -430,7 +430,7 @@ def test_a_robot_that_is_gone_is_told(capsys, tmp_path, monkeypatch):
         '<mujoco model="mine"><worldbody><body name="b"><freejoint/><geom type="sphere" '
         'size="0.1" mass="1"/></body></worldbody></mujoco>'
     )
-    scene = hs.Scene(hs.load(model), hs.Plane())
+    scene = hs.Scene(hs.load(model, collide="feet"), hs.Plane())
     hs.Simulator(scene).run(0.01, q0=[0, 0, 0.5, 0, 0, 0, 1]).save("mine.nc")
     model.unlink()
     code, _, err = call(capsys, "view", "mine.nc", "--no-open")

@@ -64,7 +64,7 @@ def _with_joints(count: int, turns: int) -> dict[str, float]:
     with TemporaryDirectory() as folder:
         path = Path(folder, f"chain{count}.xml")
         path.write_text(chain(count))
-        robot = load(path)
+        robot = load(path, collide="feet")
     sim = Simulator(Scene(robot), control=Servo(), worlds=WORLDS)
     cold = _compiled(sim)
     return {"count": count, "us": _stepped(sim, turns), "cold_s": cold}

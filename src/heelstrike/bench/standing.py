@@ -56,7 +56,7 @@ def case(name: str) -> Case:
     data = os.environ.get("HEELSTRIKE_DATA")
     own = Path(data, "robots", f"{name}.xml") if data else None
     source = own if own and name not in bundled() and own.exists() else find_file(name)
-    robot = load(name if name in bundled() else source)
+    robot = load(name if name in bundled() else source, collide="feet")
     root = ElementTree.parse(source).getroot()
     free = [joint.kind for joint in robot.joints[:1]] == ["free"]
     if root.tag != "mujoco" or not free or not robot.points or not np.any(robot.kp):

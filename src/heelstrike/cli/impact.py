@@ -56,7 +56,7 @@ def impact(
     from heelstrike.impact.target import Target
     from heelstrike.robot import load
 
-    chosen = load(robot)
+    chosen = load(robot, collide="feet")
     q = _posture(chosen, pose)
     common: dict[str, Any] = {
         "direction": direction,

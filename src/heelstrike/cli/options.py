@@ -17,6 +17,13 @@ LawName = Annotated[str | None, typer.Option(help="Contact law of every surface,
 Drop = Annotated[
     float | None, typer.Option(help="Height of the lowest contact point at the start [m].")
 ]
+Collide = Annotated[
+    str | None,
+    typer.Option(
+        help="Shapes of robots that collide: all, feet, or names of bodies, links and shapes, "
+        "separated by commas."
+    ),
+]
 Duration = Annotated[float | None, typer.Option(help="Simulated time [s].")]
 Step = Annotated[float | None, typer.Option(help="Time step [s].")]
 Settings = Annotated[

@@ -12,6 +12,7 @@ import typer
 
 from heelstrike.cli.console import PICTURES, errors, output, print_json, say, will_write
 from heelstrike.cli.options import (
+    Collide,
     Drop,
     Duration,
     Json,
@@ -41,6 +42,7 @@ def run(
     robot: RobotName = None,
     law: LawName = None,
     drop: Drop = None,
+    collide: Collide = None,
     duration: Duration = None,
     dt: Step = None,
     settings: Settings = None,
@@ -56,7 +58,9 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Simulate a scene; write a recording and a picture."""
-    options = {"--law": law, "--drop": drop, "--duration": duration, "--dt": dt}
+    options = {
+        "--law": law, "--drop": drop, "--collide": collide, "--duration": duration, "--dt": dt
+    }  # fmt: skip
     made = chosen_scene(scene, robot, options, settings or [])
     if show:
         print(made.text(), end="")
@@ -98,11 +102,17 @@ def chosen_scene(
     Args:
         scene: bundled name or path of a scene.
         robot: bundled name or path of a robot, in place of a scene.
-        options: values of --law, --drop, --duration and --dt; None where not passed.
+        options: values of --law, --drop, --collide, --duration and --dt; None where not passed.
         settings: values of --set.
     """
     from heelstrike.scene.files.document import read_scene
-    from heelstrike.scene.files.overrides import with_drop, with_law, with_settings, with_values
+    from heelstrike.scene.files.overrides import (
+        with_collide,
+        with_drop,
+        with_law,
+        with_settings,
+        with_values,
+    )
     from heelstrike.scene.files.robot_on_plane import robot_on_plane
     from heelstrike.simulate.scene_file import SceneFile
 
@@ -111,14 +121,28 @@ def chosen_scene(
             "pass either a scene or --robot",
             remedy="`heelstrike list scenes` prints the bundled scenes; a .toml file is one, too",
         )
-    document: Document = robot_on_plane(robot) if robot is not None else read_scene(str(scene))
     passed = {option: value for option, value in options.items() if value is not None}
+    collide = _shapes(passed.get("--collide"))
+    document: Document
+    if robot is not None:
+        document = robot_on_plane(robot, collide)
+    else:
+        document = read_scene(str(scene))
+        if collide is not None:
+            document = with_collide(document, collide)
     if "--law" in passed:
         document = with_law(document, passed["--law"])
     if "--drop" in passed:
         document = with_drop(document, passed["--drop"])
     times = {option: value for option, value in passed.items() if option in ("--duration", "--dt")}
     return SceneFile(with_settings(with_values(document, times), settings))
+
+
+def _shapes(text: str | None) -> str | list[str] | None:
+    """Return the value of --collide: "all", "feet" or a list of names."""
+    if text is None or text in ("all", "feet"):
+        return text
+    return [name.strip() for name in text.split(",")]
 
 
 def _simulate(made: SceneFile) -> tuple[Recording, bool]:

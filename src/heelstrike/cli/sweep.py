@@ -10,6 +10,7 @@ import typer
 
 from heelstrike.cli.console import output, print_json, say
 from heelstrike.cli.options import (
+    Collide,
     Drop,
     Duration,
     Json,
@@ -50,6 +51,7 @@ def sweep(
     ] = False,
     law: LawName = None,
     drop: Drop = None,
+    collide: Collide = None,
     duration: Duration = None,
     dt: Step = None,
     settings: Settings = None,
@@ -69,7 +71,9 @@ def sweep(
     """Simulate many worlds over parameters; --resume continues."""
     from heelstrike.sweeps.sweep import sweep as run
 
-    options = {"--law": law, "--drop": drop, "--duration": duration, "--dt": dt}
+    options = {
+        "--law": law, "--drop": drop, "--collide": collide, "--duration": duration, "--dt": dt
+    }  # fmt: skip
     made = chosen_scene(scene, robot, options, settings or [])
     folder = out or FOLDER / f"{made.name}-sweep"
     try:

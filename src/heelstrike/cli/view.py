@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heelstrike.cli.console import PAGES, output, print_json, will_write
-from heelstrike.cli.options import Json
+from heelstrike.cli.options import Collide, Json
 from heelstrike.cli.run import chosen_scene, compiling
 from heelstrike.errors import HeelstrikeError
 
@@ -40,6 +40,7 @@ def view(
     law: Annotated[
         str | None, typer.Option(help="Contact law of every surface of a scene.")
     ] = None,
+    collide: Collide = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -97,14 +98,15 @@ def view(
         raise HeelstrikeError("--contact needs --export", remedy="pass --export FILE.html, too")
     announce = _announcer(no_open, as_json)
     if recordings:
-        if law is not None or settings:
+        if law is not None or settings or collide is not None:
             raise HeelstrikeError(
-                "--law and --set change a scene, not a recording", remedy="pass a scene"
+                "--law, --collide and --set change a scene, not a recording", remedy="pass a scene"
             )
         runs = _recordings(recordings, world, robot)
         _page(runs, export, contact, as_json) if export else _watch(runs, announce, host, port)
         return
-    scene = chosen_scene(names[0] if names else None, robot, {"--law": law}, settings or [])
+    options = {"--law": law, "--collide": collide}
+    scene = chosen_scene(names[0] if names else None, robot, options, settings or [])
     if export:
         _page([_simulated(scene)], export, contact, as_json)
     else:

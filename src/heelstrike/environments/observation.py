@@ -20,13 +20,14 @@ import numpy as np
 
 from heelstrike.environments.arrays import Array, Arrays, columns
 from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.points import on_feet
 from heelstrike.scene.scene import bodies_in
 from heelstrike.scene.servo import positions
 from heelstrike.simulate.target import check_choice
 
 OF_BASE = ("height", "gravity", "twist")
 """Quantities of a floating base."""
-QUANTITIES = (*OF_BASE, "joints", "joint_velocities", "load")
+QUANTITIES = (*OF_BASE, "joints", "joint_velocities", "load", "foot_load")
 """Quantities that `Observation.joined` takes, besides the states of the simulator."""
 
 
@@ -54,7 +55,12 @@ class StateLayout:
         self.names = tuple(joint.name for joint in (*single, *continuous))
         self.pose = arrays.per_lane(positions(robot, q0)[order])
         self.height = float(q0[2]) if self.floating else 0.0
-        self.bodies = tuple(robot.bodies[b].name for b in bodies_in(sim.scene.pairs))
+        touching = bodies_in(sim.scene.pairs)
+        self.bodies = tuple(robot.bodies[b].name for b in touching)
+        standing = {point.body for point in on_feet(robot).points}
+        feet = [3 * i + k for i, body in enumerate(touching) if body in standing for k in range(3)]
+        self.feet = columns(arrays, feet)
+        """Columns of impulses of the feet."""
         self.weight = robot.mass * float(np.linalg.norm(sim.scene.gravity)) or 1.0
 
 
@@ -157,7 +163,7 @@ class Observation:
         """Return several quantities side by side, (worlds, n): the fastest way to an observation.
 
         Names are any state of the simulator, or height, gravity, twist, joints, joint_velocities
-        and load (the contact forces divided by the weight).
+        load (the contact forces divided by the weight) and foot_load (those of the feet).
         """
         return self._layout.arrays.rows(*map(self._tiles, names))
 
@@ -169,7 +175,7 @@ class Observation:
         check_choice("quantity", name, [*QUANTITIES, *layout.tiles], "quantities")
         if name in OF_BASE and not layout.floating:
             raise HeelstrikeError(f"{layout.robot.name} has no free base, so it has no '{name}'")
-        if name == "load" and not layout.bodies:
+        if name in ("load", "foot_load") and not layout.bodies:
             raise HeelstrikeError("this scene has no contacts, so it has no contact forces")
         return self._quantity(name)
 
@@ -188,7 +194,8 @@ class Observation:
             case "joint_velocities":
                 return v[:, layout.velocities]
         impulse = layout.impulse - self._impulse_before
-        return impulse / (layout.period * layout.weight)
+        own = impulse[:, layout.feet] if name == "foot_load" else impulse
+        return own / (layout.period * layout.weight)
 
     @cached_property
     def _gravity(self) -> Array:

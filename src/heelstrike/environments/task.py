@@ -18,9 +18,9 @@ MIN_UPRIGHT = 0.5
 
 
 def observation(s: Observation) -> Array:
-    """Return height, gravity's direction, velocities, joint positions and scaled forces."""
+    """Return height, gravity's direction, velocities, joint positions and scaled foot forces."""
     parts = ["height", "gravity"] if s.floating else []
-    return s.joined(*parts, "v", "joints", *(["load"] if s.bodies else []))
+    return s.joined(*parts, "v", "joints", *(["foot_load"] if s.bodies else []))
 
 
 def reward(s: Observation) -> Array:

@@ -24,6 +24,7 @@ from heelstrike.impact.reduced_inertia import grounded, reduced
 from heelstrike.impact.symmetric import packed
 from heelstrike.ir.program import Program
 from heelstrike.robot.fingerprint import fingerprint
+from heelstrike.robot.points import on_feet
 from heelstrike.robot.robot import Robot
 from heelstrike.runtime.cache import cached_kernel
 from heelstrike.runtime.kernel import Kernel
@@ -146,6 +147,7 @@ def hit(
     """
     if not isinstance(robot, Robot):
         raise HeelstrikeError(f"a hit needs a robot, hs.load(...), not {robot!r:.60}")
+    robot = on_feet(robot)
     body = robot.body(link)
     given = np.asarray(point, dtype=float)
     if given.shape != (3,) or not np.isfinite(given).all():

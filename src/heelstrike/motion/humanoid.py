@@ -14,6 +14,7 @@ import pinocchio as pin
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.placement import lowest_place
+from heelstrike.robot.points import on_feet
 from heelstrike.robot.robot import Robot
 
 SIDES = ("left", "right")
@@ -103,7 +104,7 @@ def _pose(robot: Robot, pose: str | np.ndarray | None) -> np.ndarray:
 def _feet(robot: Robot, data: pin.Data) -> tuple[int, int]:
     """Return the two bodies with the lowest contact points, left one first."""
     lowest: dict[int, float] = {}
-    for point in robot.points:
+    for point in on_feet(robot).points:
         place = data.oMi[point.body + 1]
         height = lowest_place(point, (place.rotation, place.translation))[2]
         lowest[point.body] = min(height, lowest.get(point.body, np.inf))
@@ -118,7 +119,7 @@ def _feet(robot: Robot, data: pin.Data) -> tuple[int, int]:
 
 
 def _sole(robot: Robot, data: pin.Data, foot: int) -> tuple[pin.SE3, np.ndarray]:
-    points = [p for p in robot.points if p.body == foot]
+    points = [p for p in on_feet(robot).points if p.body == foot]
     if not points:
         raise HeelstrikeError(f"foot '{robot.bodies[foot].name}' has no contact points")
     place = data.oMi[foot + 1]

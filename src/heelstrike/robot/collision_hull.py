@@ -6,22 +6,27 @@ Every corner is a contact point, so the hull is reduced to few corners. With the
 
 of the whole hull, corners are chosen one after another, each the one that reaches h(d) - tolerance
 in the most directions d that none reached before (the greedy cover of a set), until none is left.
-If this takes more than MAX_CORNERS, the tolerance grows until it does not. The reduced hull lies
-inside the whole one.
+If this takes more corners than allowed, the tolerance grows until it does not. The reduced hull
+lies inside the whole one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.mesh import hull
+from heelstrike.robot.robot import Shape
 from heelstrike.robot.xml import RobotFile
 
-MAX_CORNERS = 24
-"""Largest number of corners of a reduced hull."""
+MAX_CORNERS, MIN_CORNERS = 24, 12
+"""Largest number of corners of a reduced hull, and the same for robots of many meshes."""
+CORNERS_OF_ROBOT = 480
+"""Number of corners of all hulls of a robot from which each gets fewer: compiling takes about 30 ms
+a point."""
 TOLERANCE = 1e-3
 """Distance of the reduced hull from the whole one that is allowed [m]."""
 RELATIVE_TOLERANCE = 0.01
@@ -66,15 +71,37 @@ class CollisionHull:
     """Volume of the whole hull over that of the mesh, less 1; 0 if the mesh is not closed."""
 
 
-def collision_hull(vertices: np.ndarray, triangles: np.ndarray) -> CollisionHull:
-    """Return the reduced hull of a mesh's vertices (n, 3) [m] and triangles (m, 3)."""
+def corners_each(meshes: int) -> int:
+    """Return the largest number of corners of each hull of a robot with so many meshes."""
+    return int(np.clip(CORNERS_OF_ROBOT // max(meshes, 1), MIN_CORNERS, MAX_CORNERS))
+
+
+def collision_hull(
+    vertices: np.ndarray, triangles: np.ndarray, most: int = MAX_CORNERS
+) -> CollisionHull:
+    """Return the hull of a mesh's vertices (n, 3) [m] and triangles (m, 3), reduced to `most`."""
     whole, faces = hull(vertices)
-    corners, error = reduce_hull(whole)
+    corners, error = reduce_hull(whole, most)
     growth = _growth(vertices, triangles, _volume(whole, faces))
     return CollisionHull(whole, corners, error, growth)
 
 
-def reduce_hull(vertices: np.ndarray) -> tuple[np.ndarray, float]:
+def with_hull(shape: Shape) -> Shape:
+    """Return a mesh that was only drawn with its hull; other shapes as they are."""
+    if shape.file is None or shape.vertices is not None:
+        return shape
+    try:
+        convex = collision_hull(*shape.file.read())
+    except (ValueError, RuntimeError, OSError):
+        raise HeelstrikeError(
+            f"shape '{shape.name}' cannot collide: {shape.file.path} cannot be read as a mesh",
+            path="collide",
+            value=shape.name,
+        ) from None
+    return replace(shape, vertices=convex.vertices, corners=convex.corners, hull_error=convex.error)
+
+
+def reduce_hull(vertices: np.ndarray, most: int = MAX_CORNERS) -> tuple[np.ndarray, float]:
     """Return indices of few vertices, and by how much the hull of all exceeds theirs [m]."""
     centred = vertices - vertices.mean(axis=0)
     reach = DIRECTIONS @ centred.T  # of each corner in each direction [m]
@@ -83,7 +110,7 @@ def reduce_hull(vertices: np.ndarray) -> tuple[np.ndarray, float]:
     gap = support[:, None] - reach[:, candidates]
     tolerance = max(TOLERANCE, RELATIVE_TOLERANCE * float(np.ptp(vertices, axis=0).max()))
     chosen = _cover(gap <= tolerance)
-    while len(chosen) > MAX_CORNERS:
+    while len(chosen) > most:
         tolerance *= GROWTH_OF_TOLERANCE
         chosen = _cover(gap <= tolerance)
     corners = np.sort(candidates[chosen])

@@ -26,10 +26,11 @@ BASES = ("auto", "floating", "fixed")
 def load(
     source: str | os.PathLike[str],
     base: str = "auto",
-    points: str | Sequence[PointLike] = "feet",
+    points: str | Sequence[PointLike] | None = None,
     package_dirs: Sequence[str | os.PathLike[str]] = (),
     edge_points: int = 0,
     srdf: str | os.PathLike[str] | None = None,
+    collide: str | Sequence[str] | None = None,
 ) -> Robot:
     """Load a robot from a bundled name (see `bundled`), or from a URDF or MJCF file.
 
@@ -37,12 +38,14 @@ def load(
         source: bundled name, or path of the file.
         base: "floating", "fixed", or "auto": an MJCF as it defines, a URDF floating unless its
             root link is called world.
-        points: contact points: "feet", "all", or a list of (link, position [m], radius [m],
-            half axes [m]); see docs/loading.md.
+        points: your own contact points in place of shapes, a list of (link, position [m],
+            radius [m], half axes [m]); "feet" and "all" mean collide="feet" and "all".
         package_dirs: folders that are searched first for package:// of a URDF.
         edge_points: number of points added to each edge of a box, evenly between its corners.
         srdf: file with the pairs of a URDF's links that do not collide; none: a file of the URDF's
             name beside it or in ../srdf, if there is one.
+        collide: shapes that collide: "all" (the default), "feet", or a list of names of bodies,
+            links and shapes; see docs/loading.md.
 
     Raises LoadError if the file cannot be used, and warns (HeelstrikeWarning) about everything that
     is not simulated.
@@ -76,9 +79,13 @@ def load(
         )
     robot = replace(robot, name=robot.name or path.stem)
     _check(file, robot)
-    robot = with_contact_points(robot, points, edge_points)
-    named = points if isinstance(points, str) else _listed(robot)
-    origin = _source(source, base, package_dirs) | {"points": named, "edge_points": edge_points}
+    robot = with_contact_points(robot, points, edge_points, collide)
+    origin = _source(source, base, package_dirs) | {"edge_points": edge_points}
+    if points is None or isinstance(points, str):
+        chosen = points or ("all" if collide is None else collide)
+        origin["collide"] = chosen if isinstance(chosen, str) else list(chosen)
+    else:
+        origin["points"] = _listed(robot)
     if srdf is not None:
         origin["srdf"] = str(Path(srdf).expanduser().absolute())
     robot = replace(robot, source=origin)
@@ -123,10 +130,11 @@ def reload(source: Mapping[str, Any]) -> Robot:
         return load(
             source["file"],
             base=source["base"],
-            points=source.get("points", "feet"),
+            points=source.get("points"),
             package_dirs=source["package_dirs"],
             edge_points=source.get("edge_points", 0),
             srdf=source.get("srdf"),
+            collide=source.get("collide"),
         )
 
 

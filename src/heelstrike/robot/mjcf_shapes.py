@@ -6,7 +6,12 @@ import numpy as np
 import pinocchio as pin
 from mujoco import mjtGeom
 
-from heelstrike.robot.collision_hull import CollisionHull, collision_hull, warn_concave
+from heelstrike.robot.collision_hull import (
+    CollisionHull,
+    collision_hull,
+    corners_each,
+    warn_concave,
+)
 from heelstrike.robot.mesh import MeshFile
 from heelstrike.robot.mjcf_compile import Compiled
 from heelstrike.robot.mjcf_contacts import meets_ground, paired_geoms, touching_geoms
@@ -41,21 +46,23 @@ def read_shapes(
     shapes: list[Shape] = []
     missing, growths, index = [], [], {}
     ground = meets_ground(compiled)
-    paired = {geom for pair in paired_geoms(model) for geom in pair}
+    collides = (model.geom_contype | model.geom_conaffinity) != 0
+    collides[[geom for pair in paired_geoms(model) for geom in pair]] = True
+    is_mesh = [compiled.geoms[i].kind == mjtGeom.mjGEOM_MESH for i in range(model.ngeom)]
+    most = corners_each(int((collides & is_mesh).sum()))
     for i in range(model.ngeom):
         body = int(model.geom_bodyid[i])
         if body == 0:
             continue
         name = model.geom(i).name or name_of(model, body)
-        collides = bool(model.geom_contype[i] | model.geom_conaffinity[i]) or i in paired
-        shape = _shape(compiled, i, collides)
+        shape = _shape(compiled, i, bool(collides[i]), most)
         carrier, place = carriers[body]
         if isinstance(shape, str):
-            if collides and carrier:
+            if collides[i] and carrier:
                 missing.append(f"{name} ({shape})")
             continue
         kind, size, convex, mesh_file, inner = shape
-        if convex is not None and collides:
+        if convex is not None and collides[i]:
             growths.append((name, convex.growth))
         index[i] = len(shapes)
         here = place * inner
@@ -73,7 +80,7 @@ def read_shapes(
                 vertices=None if convex is None else convex.vertices,
                 corners=None if convex is None else convex.corners,
                 hull_error=0.0 if convex is None else convex.error,
-                collides=collides,
+                collides=bool(collides[i]),
                 meets_floor=bool(ground[i]),
                 visible=not hidden,
                 colour=colour,
@@ -110,8 +117,8 @@ Placed = tuple[str, np.ndarray, CollisionHull | None, MeshFile | None, pin.SE3]
 """(kind, size, hull of a mesh, mesh file, placement on the body)."""
 
 
-def _shape(compiled: Compiled, i: int, collides: bool) -> Placed | str:
-    """Return a geom's shape, or the reason why it has none."""
+def _shape(compiled: Compiled, i: int, collides: bool, most: int) -> Placed | str:
+    """Return a geom's shape, its hull reduced to `most` corners, or why it has none."""
     model, geom = compiled.model, compiled.geoms[i]
     kind = mjtGeom(model.geom_type[i]) if geom.compiled else mjtGeom(geom.kind)
     mesh_file = compiled.meshes.get(geom.mesh)
@@ -133,11 +140,11 @@ def _shape(compiled: Compiled, i: int, collides: bool) -> Placed | str:
         moved = placement(model.mesh_quat[at], model.mesh_pos[at])
         vertices = model.mesh_vert[rows] @ moved.rotation.T + moved.translation
         faces = slice(model.mesh_faceadr[at], model.mesh_faceadr[at] + model.mesh_facenum[at])
-        return name, size, collision_hull(vertices, model.mesh_face[faces]), None, inner
+        return name, size, collision_hull(vertices, model.mesh_face[faces], most), None, inner
     if not collides:
         return name, size, None, mesh_file, inner
     try:
-        return name, size, collision_hull(*mesh_file.read()), mesh_file, inner
+        return name, size, collision_hull(*mesh_file.read(), most), mesh_file, inner
     except (ValueError, RuntimeError, OSError):
         return f"{mesh_file.path} cannot be read as a mesh"
 

@@ -1,4 +1,4 @@
-"""Contact points of a robot: those of its feet, of all its shapes, or a list of the user's."""
+"""Contact points of a robot: those of all its shapes, of some of them, or a list of the user's."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError, ParameterError
+from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
+from heelstrike.robot.collision_hull import with_hull
 from heelstrike.robot.feet import feet
 from heelstrike.robot.outline import outline
-from heelstrike.robot.robot import WORLD, Point, Robot, first_duplicate
+from heelstrike.robot.robot import WORLD, Point, Robot, Shape, first_duplicate
 
 PointLike = (
     Point
@@ -25,44 +26,102 @@ SAME_PLACE = 1e-9
 MIN_THICKNESS = 1e-6
 """Smallest half axis of an ellipsoid, relative to its largest."""
 CHOICES = "'feet', 'all' or a list of (link, position)"
+COLLIDE_CHOICES = "'all', 'feet' or a list of names of bodies, links and shapes"
 
 
 def with_contact_points(
-    robot: Robot, points: str | Sequence[PointLike], edge_points: int = 0
+    robot: Robot,
+    points: str | Sequence[PointLike] | None = None,
+    edge_points: int = 0,
+    collide: str | Sequence[str] | None = None,
 ) -> Robot:
-    """Return the robot with contact points: "feet", "all", or the points of a list.
+    """Return the robot with contact points: a list of points, or those of the shapes that collide.
 
     `edge_points` is the number of points added to each edge of the boxes that give points.
     """
+    if points is not None and collide is not None:
+        raise HeelstrikeError(
+            "both points and collide are given",
+            path="points",
+            value=points,
+            remedy="pass collide to choose shapes, or points to list your own contact points",
+        )
     whole = isinstance(edge_points, int | np.integer) and not isinstance(edge_points, bool)
     if not whole or edge_points < 0:
         raise ParameterError("edge_points", edge_points, "a whole number, 0 or more")
-    if not isinstance(points, str):
+    if points is not None and not isinstance(points, str):
         if edge_points:
             raise HeelstrikeError(
-                "edge_points applies to points='feet' or 'all', not to a list",
+                "edge_points applies to points of shapes, not to a list",
                 path="edge_points",
                 value=edge_points,
                 remedy="add the points of the edges to the list",
             )
         return replace(robot, points=_listed(robot, points))
-    if points not in ("feet", "all"):
+    if points not in (None, "feet", "all"):
         raise ParameterError("points", points, CHOICES)
+    chosen = points or ("all" if collide is None else collide)
+    return replace(robot, points=_numbered(_chosen(robot, chosen, edge_points)))
+
+
+def on_feet(robot: Robot) -> Robot:
+    """Return the robot with the points of its feet only; with all where none is known as such."""
+    own = tuple(point for point in robot.points if point.foot)
+    return replace(robot, points=own or robot.points)
+
+
+def _chosen(robot: Robot, collide: str | Sequence[str], edge_points: int) -> list[Point]:
+    """Return the points of the shapes that collide."""
     shapes = [shape for shape in robot.shapes if shape.meets_floor and shape.body != WORLD]
-    if points == "feet":
-        chosen = feet(robot, shapes, edge_points)
-    else:
-        soles = {id(shape): points for shape, points in feet(robot, shapes, edge_points)}
-        outlines = [(shape, outline(shape, edge_points)) for shape in shapes]
-        chosen = [(s, _union(points, soles.get(id(s), []))) for s, points in outlines]
-    return replace(robot, points=_numbered(point for _, own in chosen for point in own))
+    soles = feet(robot, shapes, edge_points)
+    if collide == "feet":
+        return [replace(point, foot=True) for _, sole in soles for point in sole]
+    if collide != "all":
+        shapes = shapes_named(robot, collide)
+    found = {id(shape): sole for shape, sole in soles}
+    return [
+        point
+        for shape in shapes
+        for point in _with_sole(outline(shape, edge_points), found.get(id(shape), []))
+    ]
 
 
-def _union(points: list[Point], more: list[Point]) -> list[Point]:
-    """Return points, and those of others that are not among them: corners of a mesh's sole."""
-    known = np.array([point.position for point in points])
-    away = [np.linalg.norm(known - point.position, axis=1).min() for point in more]
-    return [*points, *(point for point, d in zip(more, away, strict=True) if d > SAME_PLACE)]
+def shapes_named(robot: Robot, names: str | Sequence[str]) -> list[Shape]:
+    """Return the shapes of named bodies and links, and named shapes, in the robot's order.
+
+    Of a body or link, and of shapes that share a name, those that touch the ground count; if there
+    are none, those that touch other shapes; if there are none either, those that are only drawn.
+    """
+    listed = isinstance(names, Iterable) and not isinstance(names, str)
+    if not listed or not all(isinstance(name, str) for name in names):
+        raise ParameterError("collide", names, COLLIDE_CHOICES)
+    moving = [i for i, shape in enumerate(robot.shapes) if shape.body != WORLD]
+    chosen: set[int] = set()
+    for name in names:
+        own = [i for i in moving if name in _names(robot, robot.shapes[i])]
+        if not own:
+            known = dict.fromkeys(n for i in moving for n in _names(robot, robot.shapes[i]))
+            raise UnknownNameError(
+                "shape", name, known, "bodies, links and shapes", path="collide", owner=robot.name
+            )
+        touching = [i for i in own if robot.shapes[i].meets_floor]
+        chosen |= set(touching or [i for i in own if robot.shapes[i].collides] or own)
+    return [with_hull(robot.shapes[i]) for i in sorted(chosen)]
+
+
+def _names(robot: Robot, shape: Shape) -> tuple[str, str, str]:
+    return robot.bodies[shape.body].name, shape.link, shape.name
+
+
+def _with_sole(points: list[Point], sole: list[Point]) -> list[Point]:
+    """Return points, those of the sole marked, and the corners of a mesh's sole that they lack."""
+    if not sole:
+        return points
+    away = np.array([[np.linalg.norm(p.position - s.position) for s in sole] for p in points])
+    same = away < SAME_PLACE
+    marked = [replace(p, foot=bool(row.any())) for p, row in zip(points, same, strict=True)]
+    missing = [s for s, column in zip(sole, same.T, strict=True) if not column.any()]
+    return marked + [replace(point, foot=True) for point in missing]
 
 
 def _numbered(chosen: Iterable[Point]) -> tuple[Point, ...]:

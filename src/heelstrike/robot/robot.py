@@ -108,6 +108,8 @@ class Point:
     """[m]"""
     half_axes: np.ndarray | None = None
     """Half axes of the ellipsoid as columns, in the body's frame, (3, 3) [m]; None: it has none."""
+    foot: bool = False
+    """Whether it belongs to the lowest face of a foot (feet.py)."""
 
     @property
     def extent(self) -> float:

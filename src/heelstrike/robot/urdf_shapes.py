@@ -9,7 +9,12 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from heelstrike.robot.collision_hull import CollisionHull, collision_hull, warn_concave
+from heelstrike.robot.collision_hull import (
+    CollisionHull,
+    collision_hull,
+    corners_each,
+    warn_concave,
+)
 from heelstrike.robot.mesh import MeshFile
 from heelstrike.robot.robot import WORLD, Robot, Shape
 from heelstrike.robot.rotations import euler
@@ -30,13 +35,14 @@ def shapes_of(
     """Return the shapes of all links; warn about collision shapes that are missing."""
     shapes, missing, growths = [], [], []
     links = {link.get("name", ""): link for link in root.findall("link")}
+    meshes = sum(e.find("geometry/mesh") is not None for e in root.iter("collision"))
     painted = [e for e in root.iter("material") if e.find("color") is not None]
     colours = {e.get("name", ""): _colour(file, e) for e in painted}
     for name, link in links.items():
         frame = robot.frames[name]
         for element in (e for e in link if e.tag in ("collision", "visual")):
             collides = element.tag == "collision"
-            geometry = _geometry(file, element, name, package_dirs)
+            geometry = _geometry(file, element, name, package_dirs, corners_each(meshes))
             if isinstance(geometry, str):
                 if collides and frame.body != WORLD:
                     missing.append(f"{name} ({geometry})")
@@ -90,9 +96,12 @@ Geometry = tuple[str, np.ndarray, CollisionHull | None, MeshFile | None]
 
 
 def _geometry(
-    file: RobotFile, element: Element, link: str, package_dirs: Sequence[Path]
+    file: RobotFile, element: Element, link: str, package_dirs: Sequence[Path], most: int
 ) -> Geometry | str:
-    """Return the geometry of a <visual> or <collision>, or the reason why it has none."""
+    """Return the geometry of a <visual> or <collision>, or the reason why it has none.
+
+    `most` is the largest number of corners of a hull.
+    """
     geometry = element.find("geometry")
     shape = None if geometry is None else next(iter(geometry), None)
     if shape is None:
@@ -111,7 +120,7 @@ def _geometry(
     if element.tag == "visual":
         return "mesh", np.zeros(0), None, mesh_file
     try:
-        return "mesh", np.zeros(0), collision_hull(*mesh_file.read()), mesh_file
+        return "mesh", np.zeros(0), collision_hull(*mesh_file.read(), most), mesh_file
     except (ValueError, RuntimeError, OSError):
         return f"{path} cannot be read as a mesh"
 

@@ -217,7 +217,7 @@ def _lifts(run: Walked) -> list[float]:
 
 
 def _weight() -> float:
-    robot = hs.load("biped14")
+    robot = hs.load("biped14", collide="feet")
     return float(robot.mass * robot.gravity)
 
 

@@ -36,7 +36,7 @@ TOUCH = 1e-9
 @cache
 def touchdown(name: str, masses: tuple[float, ...], rule: str = "consistent") -> Floats:
     """Depth of every vertex over the impact speed [s], (mass, time, vertex)."""
-    robot = hs.load(name)
+    robot = hs.load(name, collide="feet")
     law = hs.FeedbackLinearized(KP, KV, epsilon=0.0, rule=rule)
     sim = hs.Simulator(hs.Scene(robot, hs.Plane(law=law)), dt=DT, control=hs.Servo())
     q0, v0 = robot.pose("stance"), np.zeros(robot.nv)

@@ -52,7 +52,7 @@ def box(rule: str, form: str, integrator: str, dt: float) -> xr.Dataset:
 @cache
 def crouch() -> xr.Dataset:
     """hoap1 down and up, one world an epsilon."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     stance, low = robot.pose("stance"), robot.pose("crouch")
     t = np.linspace(0, 1, 1001)
     share = 0.5 * (1 - np.cos(2 * np.pi * t))[:, None]

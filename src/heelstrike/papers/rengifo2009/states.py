@@ -29,7 +29,7 @@ OTHER = 10
 @cache
 def thrown() -> xr.Dataset:
     """One world a throw."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     scene = hs.Scene(robot, hs.Plane(law=hs.FeedbackLinearized()))
     sim = hs.Simulator(scene, dt=DT, control=hs.Servo())
     random = np.random.default_rng(2009)
@@ -50,7 +50,7 @@ def names() -> dict[frozenset[int], int]:
     """Return the ten states of a foot, by its touching vertices; edges join vertices that share x
     or y.
     """
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     body = robot.points[0].body
     corners = np.array([point.position[:2] for point in robot.points if point.body == body])
     sets = [frozenset(), *(frozenset({i}) for i in range(4))]

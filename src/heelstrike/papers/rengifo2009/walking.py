@@ -97,7 +97,7 @@ class Walked:
 @cache
 def motion() -> Motion:
     """Five steps."""
-    return walk(hs.load("biped14"), steps=STEPS).finer(RATE)
+    return walk(hs.load("biped14", collide="feet"), steps=STEPS).finer(RATE)
 
 
 def walk_span() -> tuple[float, float]:
@@ -115,7 +115,7 @@ def walked(way: Way) -> tuple[Walked, ...]:
     gait, epsilons = motion(), way.epsilons
     law = hs.FeedbackLinearized(KP, KV, rule=way.rule, form=way.form)
     sim = hs.Simulator(
-        hs.Scene(hs.load("biped14"), hs.Plane(law)),
+        hs.Scene(hs.load("biped14", collide="feet"), hs.Plane(law)),
         dt=way.dt,
         integrator=way.integrator,
         control=hs.Servo(reference=gait),

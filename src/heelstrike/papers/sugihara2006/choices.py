@@ -45,7 +45,7 @@ class Soles:
 @cache
 def soles(bias: str, forces: str, moves: bool) -> Soles:
     """hoap1 standing or crouching, a world for each step."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     times = np.linspace(0, 2 * HALF, 401)
     way = moves * 0.5 * (1 - np.cos(np.pi * times / HALF))[:, None]
     poses = (1 - way) * robot.pose("stance") + way * robot.pose("crouch")

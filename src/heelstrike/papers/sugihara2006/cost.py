@@ -57,7 +57,7 @@ def cost() -> Result:
 def ours(worlds: int) -> float:
     """Time of a step and world [s]."""
     motion, steps = gait(), round(SECONDS / DT)
-    scene = hs.Scene(hs.load("hoap1"), floor("paper", "both"))
+    scene = hs.Scene(hs.load("hoap1", collide="feet"), floor("paper", "both"))
     sim = hs.Simulator(scene, dt=DT, control=hs.Servo(reference=motion), worlds=worlds)
     sim.parameters[parameter("both", "lam")] = LAMBDA
 
@@ -77,7 +77,7 @@ def mujoco() -> float:
     spec.worldbody.add_geom(type=mj.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05])
     model = spec.compile()
     data = mj.MjData(model)
-    joints = hs.load("hoap1").joints[1:]
+    joints = hs.load("hoap1", collide="feet").joints[1:]
     place = {joint.name: joint.iq for joint in joints}
     poses = np.array(gait().q)[: round(SECONDS / HOLD)]
     asked = poses[:, [place[model.actuator(i).name] for i in range(model.nu)]]

@@ -88,7 +88,7 @@ class Drops:
 @cache
 def simulator(variant: Variant) -> hs.Simulator:
     """hoap1 above two floors, floor 13 and floor 14."""
-    robot = hs.load("hoap1", points="all")
+    robot = hs.load("hoap1", collide="all")
     robot = replace(robot, armature=variant.rotors * robot.armature)
     floors = [
         hs.Plane(name=f"floor {e}", law=hs.Elastic(law(e), hs.Kinetic(mu=MU))) for e in EQUATIONS
@@ -123,7 +123,9 @@ def heights(robot: hs.Robot, q: np.ndarray) -> np.ndarray:
 def felt(sim: hs.Simulator) -> float:
     """1 / lambda_max of the soles' corners with free joints [kg]."""
     robot = sim.robot
-    corners = [ActiveContact(UP, [(p.body, p.position)]) for p in hs.load("hoap1").points]
+    corners = [
+        ActiveContact(UP, [(p.body, p.position)]) for p in hs.load("hoap1", collide="feet").points
+    ]
     return float(contact_mass(robot, robot.pose("stance"), corners))
 
 

@@ -21,7 +21,7 @@ PARTS = {"arms": ("_SFE", "_SAA", "_SHR", "_EB"), "legs": ("_LR", "_LAA", "_LFE"
 
 def fig5() -> Result:
     """Reproduce fig 5 for the bundled hoap1."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     names = [joint.name for joint in robot.joints]
     count = {
         part: sum(any(end in name for end in ends) for name in names)

@@ -43,7 +43,7 @@ STEP = 0.05
 def film(motion: Motion, soft: bool = False) -> hs.Recording:
     """hoap1 following a motion on the floor of IV-C, every 10 ms."""
     reference = hs.Trajectory(motion.times, motion.q) if soft else motion
-    scene = hs.Scene(hs.load("hoap1"), floor("paper", "both"))
+    scene = hs.Scene(hs.load("hoap1", collide="feet"), floor("paper", "both"))
     sim = hs.Simulator(scene, dt=DT, control=hs.Servo(reference=reference))
     sim.parameters[parameter("both", "lam")] = LAMBDA
     if soft:
@@ -112,7 +112,7 @@ def fig11() -> Result:
 
 def _why(run: hs.Recording, motion: Motion, falls: float) -> list[Row]:
     """Return the reason of the fall: one ankle is softer than the pendulum above it."""
-    robot, height = hs.load("hoap1"), float(run.data["com"].values[0, 0, 2])
+    robot, height = hs.load("hoap1", collide="feet"), float(run.data["com"].values[0, 0, 2])
     ankles = [joint.iv for joint in robot.joints if joint.name.endswith(("_AFE", "_AAA"))]
     weight = MASS * G * height
     assert motion.feet is not None
@@ -139,7 +139,7 @@ def _deepest(run: hs.Recording) -> Row:
 
 def fig12() -> Result:
     """Return the jump."""
-    motion = jump(hs.load("hoap1"))
+    motion = jump(hs.load("hoap1", collide="feet"))
     run = film(motion)
     com, time = run.data["com"].values[0], run.data["time"].values
     air = ~run.data["touching"].values[0].any(axis=1)

@@ -99,7 +99,7 @@ def mass_map(name: str) -> Map:
 def robot_map(name: str) -> Map:
     """Return where hoap1 does not stand, (dt, k)."""
     k, dt = (x.ravel() for x in grid(ROBOT_GRID))
-    scene = hs.Scene(hs.load("hoap1"), floor(name, robot=True))
+    scene = hs.Scene(hs.load("hoap1", collide="feet"), floor(name, robot=True))
     sim = hs.Simulator(scene, control=hs.Servo())
     q0 = np.tile(sim.robot.pose("stance"), (len(k), 1))
     q0[:, 2] -= MASS * G / (POINTS * k)
@@ -135,7 +135,7 @@ def maps() -> Result:
 @cache
 def corners() -> float:
     """Return the effective mass at the corners of hoap1's soles [kg]."""
-    return felt(hs.Simulator(hs.Scene(hs.load("hoap1"), floor("(13)", robot=True))))
+    return felt(hs.Simulator(hs.Scene(hs.load("hoap1", collide="feet"), floor("(13)", robot=True))))
 
 
 def _mass_rows(mass: dict[str, Map]) -> list[Row]:

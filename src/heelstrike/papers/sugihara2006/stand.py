@@ -145,7 +145,7 @@ def floor(rule: str, reading: str) -> hs.Plane:
 @cache
 def simulator(rule: str, reading: str) -> hs.Simulator:
     """hoap1 on that floor; its servo holds the stance."""
-    scene = hs.Scene(hs.load("hoap1"), floor(rule, reading))
+    scene = hs.Scene(hs.load("hoap1", collide="feet"), floor(rule, reading))
     return hs.Simulator(scene, dt=DT, control=hs.Servo())
 
 
@@ -153,7 +153,7 @@ def simulator(rule: str, reading: str) -> hs.Simulator:
 def motion() -> hs.Trajectory:
     """Return the motion from a crouch to the stance, with a pose per step."""
     (_, rest), (_, up), _ = PARTS.values()
-    made = stand_up(hs.load("hoap1"), seconds=up - rest, rest=rest)
+    made = stand_up(hs.load("hoap1", collide="feet"), seconds=up - rest, rest=rest)
     times = DT * np.arange(round(DURATION / DT) + 1)
     q, torque = (CubicSpline(made.times, table)(times) for table in (made.q, made.torque))
     return hs.Trajectory(times, q, torque)
@@ -168,7 +168,7 @@ def parameter(reading: str, name: str) -> str:
 def stances(rule: str, reading: str, epsilon: float = EPSILON) -> tuple[Stance, ...]:
     """Return the robot standing up, for every lambda and EXCESS, or for every smoothing."""
     values = (*LAMBDAS, EXCESS) if rule == "paper" else SMOOTHINGS
-    return stood_up(hs.load("hoap1"), rule, reading, values, epsilon)
+    return stood_up(hs.load("hoap1", collide="feet"), rule, reading, values, epsilon)
 
 
 def stood_up(

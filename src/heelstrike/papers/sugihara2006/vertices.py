@@ -49,7 +49,7 @@ LEANS = "Standing at 4 the robot leans, as its soles turn on."
 
 def outline(along: int, across: int) -> list[tuple[str, tuple[float, float, float], float]]:
     """Return vertices on the rectangle of each sole: (body, place [m], radius)."""
-    robot = hs.load("hoap1")
+    robot = hs.load("hoap1", collide="feet")
     found = []
     for foot in dict.fromkeys(point.body for point in robot.points):
         corners = np.array([point.position for point in robot.points if point.body == foot])

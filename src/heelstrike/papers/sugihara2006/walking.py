@@ -46,14 +46,14 @@ class Walked:
 @cache
 def gait() -> Motion:
     """Eight steps."""
-    return walk(hs.load("hoap1"))
+    return walk(hs.load("hoap1", collide="feet"))
 
 
 @cache
 def walks(rule: str, reading: str) -> tuple[Walked, ...]:
     """Reproduce the walk with and without static friction."""
     motion = gait()
-    scene = hs.Scene(hs.load("hoap1"), floor(rule, reading))
+    scene = hs.Scene(hs.load("hoap1", collide="feet"), floor(rule, reading))
     sim = hs.Simulator(scene, dt=DT, control=hs.Servo(reference=motion))
     run = sim.run(
         motion.duration,

@@ -31,7 +31,7 @@ def punch_posture(robot: Robot) -> np.ndarray:
 
 def punches(torque: str) -> Estimate:
     """Three speeds in that posture."""
-    robot = load("hrp2")
+    robot = load("hrp2", collide="feet")
     return estimate(robot, punch_posture(robot), "r_hand", speed=SPEEDS, law=law(), torque=torque)
 
 

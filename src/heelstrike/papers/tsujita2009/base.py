@@ -14,7 +14,7 @@ LINKS = {"both soles": ("LLEG5", "RLEG5"), "left sole": ("LLEG5",), "left hand":
 
 def base() -> Result:
     """Error of m_a by the mass of the base, hrp2 in stance, right hand."""
-    robot = load("hrp2")
+    robot = load("hrp2", collide="feet")
     q = robot.pose("stance")
     rows: list[Row] = []
     for words, links in LINKS.items():

@@ -21,7 +21,7 @@ INFINITE = 1e12
 
 def bounds() -> Result:
     """Peak and impulse of hrp2's hand, and table II, between their bounds."""
-    robot = load("hrp2")
+    robot = load("hrp2", collide="feet")
     q = punch_posture(robot)
     rows: list[Row] = []
     for torque in ("damping", "full"):

@@ -18,7 +18,7 @@ MODES = 10
 
 def faster() -> Result:
     """Error and operations of ten vectors."""
-    robot = load("hrp2")
+    robot = load("hrp2", collide="feet")
     q = punch_posture(robot)
     rows: list[Row] = []
     for torque, limit in (("damping", 1e-4), ("full", 2e-3)):

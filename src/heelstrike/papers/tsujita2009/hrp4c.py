@@ -47,7 +47,7 @@ REST = (500.0, 15.0)
 
 def ready(path: Path) -> Robot:
     """Return the robot with gains and a stance."""
-    robot = load(path)
+    robot = load(path, collide="feet")
     kp, kd, q = robot.kp.copy(), robot.kd.copy(), robot.neutral.copy()
     for joint in robot.joints[1:]:
         own = (gains for words, gains in GAINS.items() if any(w in joint.name for w in words))

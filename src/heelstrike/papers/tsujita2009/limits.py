@@ -25,7 +25,7 @@ CLEAR = 0.4
 
 def limits() -> Result:
     """Errors of the impulse by how hard the limits bite."""
-    robot = load("hrp2")
+    robot = load("hrp2", collide="feet")
     rows: list[Row] = []
     for share in SHARES:
         made, blind = limited(robot, share, HITS)

@@ -49,7 +49,7 @@ SOUGHT = "Set-up: posture and motion are sought for the value that the paper pri
 @cache
 def robot() -> Robot:
     """Return the stand-in for HRP-2."""
-    return load("hrp2")
+    return load("hrp2", collide="feet")
 
 
 @cache

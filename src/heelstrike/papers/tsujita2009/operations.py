@@ -36,7 +36,7 @@ def hrp2_cost(steps: int) -> Cost:
 
 def fig3() -> Result:
     """Ratios over the sampling time."""
-    ours = traced(load("hrp2"), "r_hand")
+    ours = traced(load("hrp2", collide="feet"), "r_hand")
     theirs_1 = {1e-3: ".016", 1e-5: "almost constant below"}
     theirs_3 = {1e-4: "about 1/4"}
     forms_1 = (0.01562, 0.006628, 0.005729, 0.005639)

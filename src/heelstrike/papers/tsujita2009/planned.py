@@ -24,7 +24,7 @@ BLOWS = {"punch": "x", "nailing": "-z"}
 
 def planned() -> Result:
     """Impulse of the plan over the start's, and the ZMP in the full simulation."""
-    robot = load("hrp2")
+    robot = load("hrp2", collide="feet")
     q = punch_posture(robot)
     rows: list[Row] = []
     for name, direction in BLOWS.items():

@@ -28,7 +28,7 @@ FLOORS = {"rigid": "", "elastic": "Soles that sink into the floor rock a little 
 
 def zmp() -> Result:
     """hrp2's punch at 0.7 m/s on both floors."""
-    robot = load("hrp2")
+    robot = load("hrp2", collide="feet")
     q = punch_posture(robot)
     made = estimate(robot, q, "r_hand", speed=SPEED, law=law())
     assert made.history is not None

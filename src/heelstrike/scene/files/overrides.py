@@ -64,6 +64,19 @@ def with_drop(document: Document, height: float) -> Document:
     return replace(document, data=data, overrides=overrides)
 
 
+def with_collide(document: Document, collide: str | Sequence[str]) -> Document:
+    """Return a copy whose robots, or else objects, collide by these shapes, as in `load`."""
+    data, overrides = copy.deepcopy(document.data), dict(document.overrides)
+    kind = "robot" if "robot" in data else "object"
+    chosen = collide if isinstance(collide, str) else list(collide)
+    for i, part in enumerate(_tables(data, kind)):
+        part.pop("points", None)
+        part["collide"] = chosen
+        shown = chosen if isinstance(chosen, str) else ",".join(chosen)
+        overrides[(kind, i, "collide")] = f"--collide {shown}"
+    return replace(document, data=data, overrides=overrides)
+
+
 def with_values(document: Document, options: Mapping[str, float]) -> Document:
     """Return a copy with other values of [simulation], by the names of their options."""
     data, overrides = copy.deepcopy(document.data), dict(document.overrides)

@@ -29,7 +29,9 @@ class Part:
         name: prefix of its bodies and joints, "name/...", if the scene has several parts;
             empty: the model's name.
         base: "floating", "fixed", or "auto": as in the model.
-        points: contact points: "feet", "all", or a list of [link, [x, y, z], radius] [m], with
+        collide: shapes that collide: "all", "feet", or a list of names of bodies, links and
+            shapes; none: "all", unless points are listed.
+        points: contact points in place of shapes, a list of [link, [x, y, z], radius] [m], with
             the half axes of an ellipsoid as a fourth entry.
         edge_points: additional contact points on each edge of a box, evenly between its
             corners.
@@ -47,7 +49,8 @@ class Part:
     model: str
     name: str = ""
     base: str = "auto"
-    points: str | Sequence[Sequence[Any]] = "feet"
+    collide: str | Sequence[str] | None = None
+    points: str | Sequence[Sequence[Any]] | None = None
     edge_points: int = 0
     package_dirs: Sequence[Path] = ()
     pose: str | None = None
@@ -73,17 +76,19 @@ class Part:
             raise ParameterError("base", self.base, " or ".join(map(repr, BASES)))
         if "/" in self.name or "." in self.name:
             raise ParameterError("name", self.name, "a name without dots and slashes")
-        if not isinstance(self.points, str):
+        if self.points is not None and not isinstance(self.points, str):
             for point in self.points:
                 _check_point(point)
 
     def robot(self) -> Robot:
         """Load the model."""
         points: Any = self.points
+        plain = points is None or isinstance(points, str)
         return load(
             self.model,
             base=self.base,
-            points=points if isinstance(points, str) else [tuple(point) for point in points],
+            points=points if plain else [tuple(point) for point in points],
+            collide=self.collide,
             package_dirs=self.package_dirs,
             edge_points=self.edge_points,
         )

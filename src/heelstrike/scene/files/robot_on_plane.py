@@ -11,6 +11,7 @@ stiffness below m g h; five times that holds it, sagging legs included. These va
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +29,22 @@ DAMPING_TIME = 0.05
 """Damping of a joint over its stiffness [s]."""
 
 
-def robot_on_plane(robot: str) -> Document:
+def robot_on_plane(robot: str, collide: str | Sequence[str] | None = None) -> Document:
     """Return the document of a scene in which a robot stands on a plane.
 
     The robot stands on its lowest contact points, under its own servo or under one that holds it.
 
     Args:
         robot: a bundled name, or a path to .urdf or .xml.
+        collide: shapes that collide, as `load` takes them.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeelstrikeWarning)  # raised when the scene loads it
-        loaded = load(robot)
+        loaded = load(robot, collide=collide)
     start = next(iter(loaded.poses.values()), loaded.neutral)
     part: dict[str, Any] = {"model": robot}
+    if collide is not None:
+        part["collide"] = collide if isinstance(collide, str) else list(collide)
     if not loaded.points:
         warnings.warn(
             f"{loaded.name} has no collision shapes and cannot touch the ground; define contact "
