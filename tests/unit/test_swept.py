@@ -25,6 +25,7 @@ from heelstrike.contact.solver.semidefinite import root_of
 from heelstrike.contact.solver.start import Motion, Start
 from heelstrike.contact.solver.state import full
 from heelstrike.contact.solver.swept import SweptProblem
+from heelstrike.ir.guard import reopened
 from heelstrike.ir.program import Program
 from heelstrike.runtime.compiler import compile_program
 from heelstrike.spatial.ldl import factor
@@ -117,7 +118,7 @@ def kernel(bodies, points, accuracy=MANY, tolerance=1e-9, soft=False, pair=False
         known = None if link else y[6 * b : 6 * b + 6]
         body = start.body(b, "limb", mapped, own[b], Motion(coast, coast), known, link)
         problem.add_body(body)
-        with p.block("guess"):
+        with reopened(p, body.touch), p.block("guess"):
             if link:
                 for number, force in added([link], [body.wrench], {}).items():
                     tree.set_force(number, force)
@@ -126,10 +127,17 @@ def kernel(bodies, points, accuracy=MANY, tolerance=1e-9, soft=False, pair=False
                 tree.set_stiffness(b, full(body.stiffness))
     nothing = ca.SX(0, 1)
     s = problem.solve(tree, [], nothing, tree.solve({})[1], nothing)
+    impulses, slides, twists = [ca.SX(0)] * n, [ca.SX(0)] * n, []
+    for body in problem.bodies:
+        with reopened(p, body.touch) as touch, p.block("left"):
+            twists.append(touch.leave("twist", body.twist))
+            for point in body.points:
+                impulses[point.number] = touch.leave("f", s.impulses[point.number])
+                slides[point.number] = touch.leave("slides", s.slides[point.number])
     with p.block("out"):
-        p.output("f", ca.horzcat(*s.impulses).T)
-        p.output("slides", ca.vertcat(*s.slides))
-        p.output("groups", ca.vertcat(*(body.twist for body in problem.bodies)))
+        p.output("f", ca.horzcat(*impulses).T)
+        p.output("slides", ca.vertcat(*slides))
+        p.output("groups", ca.vertcat(*twists))
         for name in SCALARS:
             p.output(name, getattr(s, name))
     return compile_program(p)

@@ -61,9 +61,9 @@ def _contact_power(
     """Return the power of the normal forces and of friction [W], and the force on each body."""
     p, normal, tangent = state.program, SX(0), SX(0)
     pushed: dict[int, SX] = {}
-    for group, own in contacts.loads.items():
+    for within, own in contacts.loads:
         for body, loads in own.items():
-            with reopened(p, contacts.guards[group]) as guard, p.block("contact power"):
+            with reopened(p, within) as guard, p.block("contact power"):
                 moving = state.motions[body]
                 turned = add_cross(state.gravity, moving.angular, moving.linear)
                 linear = state.poses[body].rotate(specific[body].linear) + turned

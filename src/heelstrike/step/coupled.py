@@ -10,7 +10,7 @@ sphere that to its centre: the term that [Sugihara2006] (19) drops.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import casadi as ca
@@ -18,6 +18,7 @@ import numpy as np
 
 from heelstrike.contact.solver.rows import Arm, Row
 from heelstrike.contact.surface_law import CouplingRule, PaperTerms, SurfaceLaw
+from heelstrike.ir.guard import OpenGuard, left, reopened
 from heelstrike.ir.routine import call
 from heelstrike.robot.robot import WORLD
 from heelstrike.scene.scene import bodies_in
@@ -25,7 +26,7 @@ from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant, cross, zeros
 from heelstrike.step.elastic import add_load, forces_on
 from heelstrike.step.plan import coupling_rule
-from heelstrike.step.state import IMPULSE_MEMORY, Contacts, PairState, StepState
+from heelstrike.step.state import IMPULSE_MEMORY, Contacts, Group, Loads, PairState, StepState
 
 SLIDING = 1 - 1e-3
 """Fraction of mu_k f_n that friction must reach for a point to count as sliding in the next step.
@@ -137,40 +138,67 @@ class Coupling:
         turning = cross(spin, cross(spin, lever))
         return self.state.dt * ca.sqrt(ca.dot(turning, turning))
 
-    def _force(self, pair: PairState, row: Row, impulse: SX, slides: SX) -> tuple[SX, SX, SX, SX]:
-        """Return the coupled force of a pair, its whole normal and tangential force, and its
-        memory; inside a block.
-        """
+    def _force(self, row: Row, impulse: SX, slides: SX) -> tuple[SX, SX]:
+        """Return the coupled force of a pair, and its memory; inside a block."""
         p = self.state.program
         force = p.let("force", impulse / self.state.dt)
-        normal = p.let("normal", pair.normal + force[2])
-        tangent = p.let("tangent", pair.tangent + force[:2])
         limit = SLIDING * row.mu_k * force[2]
         sliding = ca.logic_and(slides, ca.dot(force[:2], force[:2]) >= limit**2)
         state = ca.if_else(row.active, ca.if_else(sliding, 2, 1), 0)
         kept = ca.vertcat(ca.if_else(row.active, force, 0), state)
-        return force, normal, tangent, p.let("memory", kept)
+        return force, p.let("memory", kept)
 
-    def merged(self, impulses: Sequence[SX], slides: Sequence[SX]) -> tuple[Contacts, SX]:
-        """Return the contacts with the coupled forces added, and the memory of the pairs."""
-        p, contacts = self.state.program, self.contacts
-        pairs = list(contacts.pairs)
-        remembered, forces = [], {}
-        for n, (row, k) in enumerate(zip(self.rows, self.pairs, strict=True)):
-            arguments = pairs[k], row, impulses[n], slides[n]
-            found = call(p, "force", self._force, *arguments, limb="coupled", member=n)
-            forces[k], normal, tangent, kept = found
-            pairs[k] = replace(pairs[k], normal=normal, tangent=tangent)
-            remembered.append(kept)
-        loads = {group: dict(own) for group, own in contacts.loads.items()}
+    def merged(
+        self,
+        impulses: Sequence[SX],
+        slides: Sequence[SX],
+        guards: Mapping[Group, OpenGuard] | None = None,
+    ) -> tuple[Contacts, SX]:
+        """Return the contacts with the coupled forces added, and the memory of the pairs.
+
+        `guards` are those of groups that touch, in which impulses exist.
+        """
+        p, contacts, number = self.state.program, self.contacts, dict(enumerate(self.pairs))
+        pairs, loads = list(contacts.pairs), list(contacts.loads)
+        remembered: dict[int, SX] = {}
         for group, numbers in self.state.scene.groups.items():
-            for n, body in enumerate(group if forces.keys() & numbers else ()):
-                with p.block("coupled loads", member=n):
-                    for k in (k for k in numbers if k in forces):
-                        own = tuple(side for side in pairs[k].sides if side.body == body)
-                        pair, force = replace(pairs[k], sides=own), forces[k]
-                        for load in forces_on(pair, force[2], force[:2]):
-                            add_load(loads[group], body, load)
-                    normal, tangent = loads[group][body]
-                    loads[group][body] = normal.let(p), tangent.let(p)
-        return replace(contacts, pairs=pairs, loads=loads), ca.vertcat(*remembered)
+            own = [n for n, k in number.items() if k in numbers]
+            if not own:
+                continue
+            forces = {}
+            with reopened(p, None if guards is None else guards[group]) as guard:
+                for n in own:
+                    arguments = self.rows[n], impulses[n], slides[n]
+                    found = call(p, "force", self._force, *arguments, limb="coupled", member=n)
+                    with p.block("left", limb="coupled", member=n):
+                        forces[n] = found[0], left(p, guard, "force", found[0])
+                        remembered[n] = left(p, guard, "memory", found[1])
+                inside = {number[n]: force for n, (force, _) in forces.items()}
+                loads.append((guard, self._coupled_loads(group, inside)))
+            for n, (_, force) in forces.items():
+                pairs[number[n]] = self._with_force(n, force)
+        kept = ca.vertcat(*(remembered[n] for n in number))
+        return replace(contacts, pairs=pairs, loads=loads), kept
+
+    def _coupled_loads(self, group: Group, forces: Mapping[int, SX]) -> Loads:
+        """Return the loads of coupled forces, by number of the pair, on the bodies of a group."""
+        p, pairs = self.state.program, self.contacts.pairs
+        loads: Loads = {}
+        for body in group:
+            with p.block("coupled loads", member=body):
+                for k, force in forces.items():
+                    own = tuple(side for side in pairs[k].sides if side.body == body)
+                    for load in forces_on(replace(pairs[k], sides=own), force[2], force[:2]):
+                        add_load(loads, body, load)
+                normal, tangent = loads[body]
+                loads[body] = normal.let(p), tangent.let(p)
+        return loads
+
+    def _with_force(self, n: int, force: SX) -> PairState:
+        """Return the n-th coupled pair with its coupled force added."""
+        p, pair = self.state.program, self.contacts.pairs[self.pairs[n]]
+        if pair.normal.is_zero() and pair.tangent.is_zero():
+            return replace(pair, normal=force[2], tangent=force[:2])
+        with p.block("whole force", limb="coupled", member=n):
+            normal = p.let("normal", pair.normal + force[2])
+            return replace(pair, normal=normal, tangent=p.let("tangent", pair.tangent + force[:2]))

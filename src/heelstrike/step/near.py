@@ -19,9 +19,10 @@ import numpy as np
 
 from heelstrike.ir.guard import OpenGuard, guarded
 from heelstrike.robot.robot import WORLD, Point
-from heelstrike.scene.scene import Pair, Scene
+from heelstrike.scene.scene import Pair
 from heelstrike.spatial.vector import SX, constant
 from heelstrike.step.detect import placed
+from heelstrike.step.plan import StepPlan
 from heelstrike.step.state import IMPULSE_MEMORY, Group, StepState
 
 MARGIN = 1e-3
@@ -34,7 +35,7 @@ guards cost a few per cent of a step."""
 @contextmanager
 def near(state: StepState, bodies: Group, pairs: Sequence[int]) -> Iterator[OpenGuard | None]:
     """Guard work on the pairs of some bodies, if it may be skipped."""
-    if not may_skip(state.scene, pairs):
+    if not may_skip(state.plan, pairs):
         yield None
         return
     p, limb = state.program, state.inputs.limb_of[bodies[0]]
@@ -44,15 +45,17 @@ def near(state: StepState, bodies: Group, pairs: Sequence[int]) -> Iterator[Open
         yield guard
 
 
-def may_skip(scene: Scene, numbers: Sequence[int]) -> bool:
+def may_skip(plan: StepPlan, numbers: Sequence[int]) -> bool:
     """Return whether pairs can do without their laws where they are apart."""
+    scene = plan.scene
     if len(scene.groups) <= FEW_GROUPS:
         return False
     pairs = [scene.pairs[k] for k in numbers]
     laws = [scene.laws[pair.law] for pair in pairs]
     place = SX.sym("place", 3)
     bounded = all(scene.surfaces[k].gap(place) is not None for k in {x.surface for x in pairs})
-    return bounded and not any(law.acts_apart or law.timed or law.couples for law in laws)
+    literal = any(law.couples for law in laws) and not plan.is_swept
+    return bounded and not literal and not any(law.acts_apart or law.timed for law in laws)
 
 
 def _need(state: StepState, numbers: Sequence[int]) -> SX:

@@ -339,8 +339,8 @@ class Contacts:
     outside it; they are 0 where it is skipped."""
     forces: dict[int, ForceVector]
     """Forces on each body that takes part, in its frame."""
-    loads: dict[Group, Loads]
-    """Loads by group; to be read inside its guard."""
+    loads: list[tuple[OpenGuard | None, Loads]]
+    """Guards, and loads that exist inside them."""
     guards: dict[Group, OpenGuard | None]
     """Guards of the groups (near.py); None: always evaluated."""
 

@@ -105,7 +105,8 @@ def explicit_contacts(state: StepState) -> Contacts:
     for group, guard in guards.items():
         if guard is None:
             loads[group], forces[group] = total_forces(state, None, loads[group])
-    return Contacts(ordered, sum_forces(state, forces), loads, guards)
+    inside = [(guards[group], own) for group, own in loads.items()]
+    return Contacts(ordered, sum_forces(state, forces), inside, guards)
 
 
 def explicit_pairs(state: StepState, numbers: Sequence[int]) -> tuple[dict[int, PairState], Loads]:

@@ -6,7 +6,7 @@ last step left it. contact/solver/swept.py then goes on until all of them hold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import casadi as ca
 
@@ -20,7 +20,7 @@ from heelstrike.contact.solver.swept import SweptProblem
 from heelstrike.dynamics.aba import forward_dynamics
 from heelstrike.dynamics.kinematics import accelerations
 from heelstrike.dynamics.sweep import BodyLoad, Sweep, body_load, set_force, set_stiffness
-from heelstrike.ir.guard import guarded
+from heelstrike.ir.guard import OpenGuard, guarded, left, reopened
 from heelstrike.spatial.inertia import Inertia
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX, cross, zeros
@@ -58,19 +58,18 @@ def accelerate_swept(
         p, robot, state.kinematics, state.v, tau, state.gravity, diagonal, external, inertias
     )
     tree = Sweep(p, robot, state.kinematics, state.poses, first, loads, list(problem.joints))
-    moved = {}
-    for number in loads:
-        with p.block("first", limb=inputs.limb_of[number], member=number):
-            pose, own = state.poses[number], first.bodies[number]
-            turned = ca.vertcat(pose.rotate(own.linear), pose.rotate(own.angular))
-            moved[number] = p.let("moved", turned)
+    moved = _moved(state, problem, first.bodies, loads)
     solved = problem.solve(tree, inputs.limbs, first.a, moved, diagonal)
     a, specific = tree.end(solved.a)
-    _remember_fields(state, problem.grounded, solved.fields)
+    _remember_fields(state, problem.grounded)
     if solved.unshared is not None:
         with p.block("unshared"):
             p.update(UNSHARED_MEMORY, solved.unshared)
-    merged, kept = coupling.merged(solved.impulses, solved.slides)
+    guards = {
+        group: body.touch
+        for group, body in zip(state.plan.coupled_groups, problem.bodies, strict=True)
+    }
+    merged, kept = coupling.merged(solved.impulses, solved.slides, guards)
     ended = solved.rounds, solved.ended, solved.residual
     coupled = CoupledSolution(a, specific, merged, kept, *ended)
     applied, states = zip(*(_applied(t, problem, state, a) for t in torques), strict=True)
@@ -84,23 +83,21 @@ def _add_bodies(
     external: list[ForceVector | None],
 ) -> dict[int, BodyLoad]:
     """Add the contacting bodies with their rows; add their guessed forces to the external ones."""
-    for n, k in enumerate(coupling.pairs):
-        limb = state.inputs.limb_of[coupling.moving_body(k)]
-        coupling.rows.append(coupling.row(n, limb))
+    p, scene, guards = state.program, state.scene, coupling.contacts.guards
     coasts = _coasts(state, coupling)
-    groups: dict[tuple[int, ...], dict[int, Row]] = {}
-    for j, row in enumerate(coupling.rows):
-        bodies = tuple(sorted(coupling.bodies[arm.body] for arm in row.arms))
-        groups.setdefault(bodies, {})[j] = row
-    start, first = Start(state.program, state.inputs.tolerance), 0
+    start, first = Start(p, state.inputs.tolerance), 0
+    rows: dict[int, Row] = {}
     for n, bodies in enumerate(state.plan.coupled_groups):
         own = state.inputs.compliances[first : first + len(bodies)]
         first += len(bodies)
-        if len(bodies) == 1:
-            body = _body(state, start, n, bodies[0], groups[bodies], own, coasts)
-        else:
-            body = _linked(state, start, n, bodies, groups[bodies], own, coasts)
-        problem.add_body(body)
+        with reopened(p, guards[bodies]):
+            numbers = [j for j, k in enumerate(coupling.pairs) if scene.group_of(k) == bodies]
+            limbs = [state.inputs.limb_of[coupling.moving_body(coupling.pairs[j])] for j in numbers]
+            found = {j: coupling.row(j, limb) for j, limb in zip(numbers, limbs, strict=True)}
+        rows |= found
+        make = _body if len(bodies) == 1 else _linked
+        problem.add_body(make(state, start, n, bodies, found, own, coasts, guards[bodies]))
+    coupling.rows = [rows[j] for j in range(len(rows))]
     return _loads(state, problem, external)
 
 
@@ -108,15 +105,17 @@ def _body(
     state: StepState,
     start: Start,
     n: int,
-    body: int,
+    bodies: tuple[int, ...],
     rows: dict[int, Row],
     own: SX,
     coasts: dict[int, SX],
+    near: OpenGuard | None,
 ) -> Body:
     """Return the n-th body, which may touch the ground."""
+    (body,) = bodies
     y = _in_world(state, body, state.inputs.fields[6 * n : 6 * n + 6])
     motion = Motion(coasts[body], state.motions[body].column)
-    return start.body(body, state.inputs.limb_of[body], rows, own, motion, y)
+    return start.body(body, state.inputs.limb_of[body], rows, own, motion, y, near=near)
 
 
 def _linked(
@@ -127,6 +126,7 @@ def _linked(
     rows: dict[int, Row],
     own: SX,
     coasts: dict[int, SX],
+    near: OpenGuard | None,
 ) -> Body:
     """Return two bodies that may touch one another; `own` has the compliance of each.
 
@@ -135,7 +135,11 @@ def _linked(
     p, robot, limb = state.program, state.robot, state.inputs.limb_of[bodies[0]]
     first, second = bodies
     number = len(robot.joints) + n
-    link = _link(state, first, second, [row.arms[0].lever for row in rows.values()])
+    levers = [row.arms[0].lever for row in rows.values()]
+    if len(levers) == 1:
+        with reopened(p, near) as guard, p.block("lever", limb=limb, member=number):
+            levers = [left(p, guard, "lever", levers[0])]
+    link = _link(state, first, second, levers)
     varied = {robot.body(name) for name in state.plan.varied}
     with p.block("compliance", limb=limb, member=number):
         whole = SX(0)
@@ -145,7 +149,24 @@ def _linked(
         whole = p.let("compliance", whole)
     now = {body: state.motions[body].column for body in bodies}
     motion = Motion(link.relative(coasts), link.relative(now))
-    return start.body(number, limb, rows, whole, motion, link=link)
+    return start.body(number, limb, rows, whole, motion, link=link, near=near)
+
+
+def _moved(
+    state: StepState, problem: SweptProblem, bodies: Sequence[MotionVector], loaded: Iterable[int]
+) -> dict[int, SX]:
+    """Return accelerations of loaded bodies in world axes; outside links where bodies touch."""
+    p, found = state.program, {}
+    ground = {body.number: body.touch for body in problem.bodies if body.link is None}
+    links = [body.link for body in problem.bodies if body.link is not None]
+    linked = {number for link in links for number in (link.first, link.second)}
+    for number in loaded:
+        guard = None if number in linked else ground[number]
+        limb, pose, own = state.inputs.limb_of[number], state.poses[number], bodies[number]
+        with reopened(p, guard), p.block("first", limb=limb, member=number):
+            turned = ca.vertcat(pose.rotate(own.linear), pose.rotate(own.angular))
+            found[number] = p.let("moved", turned)
+    return found
 
 
 def _in_world(state: StepState, body: int, field: SX) -> SX:
@@ -154,13 +175,16 @@ def _in_world(state: StepState, body: int, field: SX) -> SX:
     return state.dt * ca.vertcat(pose.rotate(field[:3]), pose.rotate(field[3:]))
 
 
-def _remember_fields(state: StepState, bodies: Sequence[Body], fields: SX) -> None:
-    """Update the memory of y."""
+def _remember_fields(state: StepState, bodies: Sequence[Body]) -> None:
+    """Update the memory of y, which is 0 where a body touches nothing."""
     p = state.program
     for n, body in enumerate(bodies):
-        pose, own = state.poses[body.number], fields[6 * n : 6 * n + 6] / state.dt
-        with p.block("field", limb=body.limb, member=body.number):
-            kept = ca.vertcat(pose.unrotate(own[:3]), pose.unrotate(own[3:]))
+        limb, number, pose = body.limb, body.number, state.poses[body.number]
+        with reopened(p, body.touch) as touch, p.block("field", limb=limb, member=number):
+            own = body.y / state.dt
+            turned = ca.vertcat(pose.unrotate(own[:3]), pose.unrotate(own[3:]))
+            kept = left(p, touch, "field", turned)
+        with p.block("kept field", limb=limb, member=number):
             p.update_part(FIELD_MEMORY, 6 * n, kept)
 
 
@@ -186,7 +210,7 @@ def _loads(
             loads[number] = body_load(p, number in grounded)
     for number, body in grounded.items():
         pose, load = state.poses[number], loads[number]
-        with guarded(p, "load", body.active), p.block("guess", limb=body.limb, member=number):
+        with reopened(p, body.touch), p.block("load guess", limb=body.limb, member=number):
             set_force(p, load, pose, body.wrench / dt)
             set_stiffness(p, load, pose, full(body.stiffness))
     if linked:

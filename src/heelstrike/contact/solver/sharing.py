@@ -22,7 +22,7 @@ from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.anchors import WEAK, WEAK_SINGLE, weights_of
 from heelstrike.contact.solver.state import Body, Point, Tree
 from heelstrike.contact.solver.sums import fewer, total
-from heelstrike.ir.guard import guarded
+from heelstrike.ir.guard import guarded, left, reopened
 from heelstrike.ir.program import Program
 from heelstrike.ir.routine import call
 from heelstrike.spatial.vector import zeros
@@ -45,8 +45,11 @@ def share_out(
     `joined` are the bodies of links, whose forces count for nothing here; `unshared` is what the
     last step returned.
     """
+    changes = []
+    for body in bodies:
+        with reopened(p, body.touch) as touch, p.block("news", limb=body.limb, member=body.number):
+            changes.append(left(p, touch, "change", ca.mmax(ca.fabs(body.y - body.y0))))
     with p.block("news"):
-        changes = [ca.mmax(ca.fabs(body.y - body.y0)) for body in bodies]
         news = p.let("news", ca.logic_or(unshared, reduce(ca.fmax, changes) > 0))
         moves = reduce(ca.fmax, (body.scales[2] for body in bodies))
         rests = p.let("rests", ca.logic_and(news, moves < 2))
@@ -58,7 +61,7 @@ def share_out(
             with p.block("no weights", member=number):
                 tree.set_force(number, zeros(6))
         for body in bodies:
-            with guarded(p, "weights", body.active):
+            with reopened(p, body.touch):
                 limb, number = body.limb, body.number
                 weights = [
                     call(p, "weights", _weights, p, x, weak, limb=limb, member=x.number)
@@ -73,8 +76,11 @@ def share_out(
         tree.factor_stiffness(diagonal, share)
         _, moved = tree.solve({})
         for body in bodies:
-            with p.block("shared", limb=body.limb, member=body.number):
-                p.assign(body.y, where(body.active, moved[body.number], zeros(6)))
+            with (
+                reopened(p, body.touch),
+                p.block("shared", limb=body.limb, member=body.number),
+            ):
+                p.assign(body.y, moved[body.number])
     return where(rests, 0, news)
 
 

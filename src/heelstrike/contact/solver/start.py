@@ -21,7 +21,7 @@ from heelstrike.contact.solver.passes import Measured
 from heelstrike.contact.solver.rows import Row
 from heelstrike.contact.solver.state import Body, Point, upper
 from heelstrike.contact.solver.sums import fewer, total
-from heelstrike.ir.guard import guarded
+from heelstrike.ir.guard import OpenGuard, guarded, left, reopened
 from heelstrike.ir.program import Program
 from heelstrike.ir.routine import call
 from heelstrike.spatial.vector import zeros
@@ -62,33 +62,40 @@ class Start:
         motion: Motion,
         y: SX | None = None,
         link: Link | None = None,
+        near: OpenGuard | None = None,
     ) -> Body:
         """Return a body, or a link, whose wrench and stiffness are first guesses.
 
         `rows` has its rows by number; `own` is the velocity per impulse of each by itself. `y` is
-        that of the last step, of a link None.
+        that of the last step, of a link None. `near` is the guard in which the rows exist, if any.
         """
         p, points = self.p, []
-        with p.block("touches", limb=limb, member=number):
-            active = p.let("active", ca.mmax(ca.vertcat(*(row.active for row in rows.values()))))
-            coast = p.let("coast", motion.coast)
-            sizes = {"twist": 6, "direction": 6, "wrench": 6, "lack": 6, "stiffness": 21}
-            sizes |= {"dy": 6, "trial_twist": 6, "trial_wrench": 6, "trial_lack": 6, "changed": 1}
-            sizes |= {"scales": 3, "facts": 3, "measured": len(fields(Measured))}
-            places = {name: p.variable(name, zeros(size)) for name, size in sizes.items()}
+        with reopened(p, near) as guard, p.block("touches", limb=limb, member=number):
+            active = ca.mmax(ca.vertcat(*(row.active for row in rows.values())))
+            active = left(p, guard, "active", active)
+        inside = {"twist": 6, "direction": 6, "stiffness": 21, "dy": 6}
+        inside |= {"trial_twist": 6, "trial_wrench": 6, "trial_lack": 6}
+        outside = {"wrench": 6, "lack": 6, "changed": 1}
+        outside |= {"scales": 3, "facts": 3, "measured": len(fields(Measured))}
+        if link is not None:  # which are eliminated together
+            outside |= {name: inside.pop(name) for name in ("direction", "stiffness")}
+            outside["taken"] = 6
+        with p.block("outside", limb=limb, member=number):
+            places = {name: p.variable(name, zeros(size)) for name, size in outside.items()}
+        with guarded(p, "touch", active, within=near) as touch:
+            with p.block("inside", limb=limb, member=number):
+                coast = p.let("coast", motion.coast)
+                places |= {name: p.variable(name, zeros(size)) for name, size in inside.items()}
+                y0 = zeros(6) if y is None else p.let("y", y)
+                places["y"] = p.variable("y", y0)
             if link is not None:
-                places["taken"] = p.variable("taken", zeros(6))
-            y0 = zeros(6) if y is None else p.let("y", where(active, y, 0))
-            places["y"] = p.variable("y", y0)
-        if link is not None:
-            self._find_last_field(number, limb, rows, active, places["y"])
-        point_of = self._point if link is None else self._linked_point
-        for j, row in rows.items():
-            found = call(p, "anchor", point_of, row, own, places["y"], limb=limb, member=j)
-            points.append(replace(found, number=j))
-        body = Body(number, limb, points, active, coast, y0, **places, link=link)
-        guess = self._guess if link is None else self._linked_guess
-        with guarded(p, "guess", active):
+                self._find_last_field(number, limb, rows, places["y"])
+            point_of = self._point if link is None else self._linked_point
+            for j, row in rows.items():
+                found = call(p, "anchor", point_of, row, own, places["y"], limb=limb, member=j)
+                points.append(replace(found, number=j))
+            body = Body(number, limb, points, touch, active, coast, y0, **places, link=link)
+            guess = self._guess if link is None else self._linked_guess
             guesses = [
                 call(p, "guess", guess, point, coast, motion.now, limb=limb, member=point.number)
                 for point in points
@@ -99,17 +106,14 @@ class Start:
             call(p, "guessed", self._sum_guesses, *arguments, limb=limb, member=number)
         return body
 
-    def _find_last_field(
-        self, number: int, limb: str, rows: Mapping[int, Row], active: SX, y: SX
-    ) -> None:
+    def _find_last_field(self, number: int, limb: str, rows: Mapping[int, Row], y: SX) -> None:
         """Assign y of a link, which comes nearest to the last step's impulses."""
         p = self.p
-        with guarded(p, "last field", active):
-            pasts = [row.past for row in rows.values()]
-            fit = call(p, "new fit", new_fit, p, pasts, limb=limb, member=number)
-            for j, row in rows.items():
-                call(p, "fit", self._fit_row, fit, row, limb=limb, member=j)
-            call(p, "fitted", self._solve_fit, fit, y, limb=limb, member=number)
+        pasts = [row.past for row in rows.values()]
+        fit = call(p, "new fit", new_fit, p, pasts, limb=limb, member=number)
+        for j, row in rows.items():
+            call(p, "fit", self._fit_row, fit, row, limb=limb, member=j)
+        call(p, "fitted", self._solve_fit, fit, y, limb=limb, member=number)
 
     def _fit_row(self, fit: Fit, row: Row) -> None:
         fit.add_last(self.p, row, self.single)

@@ -13,6 +13,7 @@ from heelstrike.contact.solver.anchors import Anchor, PassedPoint
 from heelstrike.contact.solver.links import Link, LinkTree
 from heelstrike.contact.solver.rows import Row
 from heelstrike.ir.arguments import LABEL
+from heelstrike.ir.guard import OpenGuard
 
 Limbs = Sequence[tuple[str, Sequence[int]]]
 """Names of limbs, and the velocity indices of each."""
@@ -88,8 +89,11 @@ class Body:
     """Of the body; of a link another number than any body has."""
     limb: str = field(metadata=LABEL)
     points: list[Point]
+    touch: OpenGuard = field(metadata=LABEL)
+    """Guard of what is done for lanes in which it touches; what is not said to be outside exists
+    there alone."""
     active: SX
-    """1 where one of its points touches."""
+    """1 where one of its points touches; outside."""
     coast: SX
     """Its twist after the step if no force acted on it (6) [m/s, rad/s]."""
     y0: SX
@@ -99,13 +103,14 @@ class Body:
     direction: SX
     """Newton's direction of it."""
     wrench: SX
-    """Impulse of its contacts (6) [N s, N m s]."""
+    """Impulse of its contacts (6) [N s, N m s]; outside."""
     lack: SX
-    """r (6)."""
+    """r (6); outside."""
     stiffness: SX
     """K, the upper triangle as a column (21)."""
     scales: SX
-    """Largest speed of its contacts, largest impulse that is rounding, and whether one moves."""
+    """Largest speed of its contacts, largest impulse that is rounding, and whether one moves;
+    outside."""
     y: SX
     """Field of the anchors (6), see anchors.py; of a link, of the first ones."""
     dy: SX
@@ -114,11 +119,12 @@ class Body:
     trial_wrench: SX
     trial_lack: SX
     facts: SX
-    """At the trial: largest entry of r, largest entry of the wrench, slope along the line."""
+    """At the trial: largest entry of r, largest entry of the wrench, slope along the line; outside.
+    """
     measured: SX
-    """At the end of a pass, `Measured` as a column."""
+    """At the end of a pass, `Measured` as a column; outside."""
     changed: SX
-    """1 where K has changed in this round."""
+    """1 where K has changed in this round; outside."""
     link: Link | None = None
     taken: SX | None = None
     """Of a link, l of its direction (6): K dV as it acted on the bodies."""
@@ -129,7 +135,7 @@ class Solved:
     """How the iteration ended."""
 
     impulses: list[SX]
-    """Of each row, in its axes [N s]."""
+    """Of each row, in its axes [N s]; inside the guard `touch` of its body."""
     slides: list[SX]
     a: SX
     """Accelerations of the joints that are swept; of others as they were."""
@@ -138,8 +144,6 @@ class Solved:
     """Criterion that ended it (criteria.Ended)."""
     residual: SX
     """Velocity by which the worst contact misses its law (residual.py) [m/s]."""
-    fields: SX
-    """y of each body that may touch the ground, (6,)."""
     unshared: SX | None
     """1 where loads are yet to be shared out (sharing.py)."""
 

@@ -53,7 +53,7 @@ from heelstrike.contact.solver.state import (
     upper,
 )
 from heelstrike.contact.solver.sums import fewer, total
-from heelstrike.ir.guard import guarded
+from heelstrike.ir.guard import guarded, left, reopened
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
 from heelstrike.ir.routine import call
@@ -192,7 +192,7 @@ class SweptProblem:
             self.stepped = p.variable("stepped", SX(0)) if self.thorough else None
         for body in self.bodies:
             with (
-                guarded(p, "begin", body.active),
+                reopened(p, body.touch),
                 p.block("begin", limb=body.limb, member=body.number),
             ):
                 change = dt * _of_body(body, moved)
@@ -217,7 +217,7 @@ class SweptProblem:
     def _try_body(self, body: Body) -> None:
         """Evaluate the contacts of a body at the trial."""
         p = self.p
-        with guarded(p, "trial", body.active):
+        with reopened(p, body.touch):
             with p.block("trial", limb=body.limb, member=body.number):
                 trial = p.let("twist", body.twist + self.step * body.direction)
             wrenches = [
@@ -264,7 +264,7 @@ class SweptProblem:
     def _end_pass(self, body: Body, ends: SX) -> None:
         """Find the change of the anchors where the pass ends, and measure what it changed."""
         p, limb, n, twist = self.p, body.limb, body.number, body.trial_twist
-        with guarded(p, "pass", ca.logic_and(ends, body.active)):
+        with guarded(p, "pass", ends, within=body.touch):
             found = [
                 call(p, "pass", self._measure, point, twist, limb=limb, member=point.number)
                 for point in body.points
@@ -339,6 +339,7 @@ class SweptProblem:
             if own:
                 with p.block("joint facts", limb=limb):
                     of_limbs.append(p.let("facts", _joined(own, 2)))
+        flags = [self._any_slides(body) for body in self.bodies] if self.thorough else []
         with p.block("judged"):
             joints = _joined(of_limbs, 2) if of_limbs else zeros(3)
             bodies = [body.facts for body in self.bodies]
@@ -356,10 +357,18 @@ class SweptProblem:
             few = self.passes.count < accuracy.patient
             creeps = joints[1] > where(few, accuracy.held, accuracy.creeps)
             waits = p.let("waits", ca.logic_and(creeps, self.passes.count < accuracy.waits))
-            flags = [point.anchor.slides for body in self.bodies for point in body.points]
-            slides = reduce(ca.fmax, flags, SX(0)) if self.thorough else SX(0)
+            slides = reduce(ca.fmax, flags, SX(0))
             criterion = where(creeps, Ended.JOINTS, where(rounding, Ended.ROUNDING, 0))
             return Judged(ends, accepted, slope, waits, slides, p.let("criterion", criterion))
+
+    def _any_slides(self, body: Body) -> SX:
+        """Return whether a contact of a body slides."""
+        p = self.p
+        with (
+            reopened(p, body.touch) as touch,
+            p.block("slides", limb=body.limb, member=body.number),
+        ):
+            return left(p, touch, "slides", reduce(ca.fmax, (x.anchor.slides for x in body.points)))
 
     def _accept_joints(self, tried: Mapping[int, TriedJoint], judged: Judged) -> None:
         p = self.p
@@ -388,7 +397,7 @@ class SweptProblem:
         p, limb, n, ends = self.p, body.limb, body.number, judged.ends
         with p.block("unchanged", limb=limb, member=n):
             p.assign(body.changed, SX(0))
-        with guarded(p, "accepted", ca.logic_and(judged.accepted, body.active)):
+        with guarded(p, "accepted", judged.accepted, within=body.touch):
             for point in body.points:
                 call(
                     p,
@@ -474,9 +483,12 @@ class SweptProblem:
                 self._take_direction()
         slopes = []
         for body in self.bodies:
-            with p.block("slope", limb=body.limb, member=body.number):
+            with (
+                reopened(p, body.touch) as touch,
+                p.block("slope", limb=body.limb, member=body.number),
+            ):
                 slope = -ca.dot(body.direction, body.lack)
-                slopes.append(p.let("slope", where(body.active, slope, 0)))
+                slopes.append(left(p, touch, "slope", slope))
         for limb, indices in self.limbs:
             own = [self.da[i] * self.joints[i][1].rho for i in indices if i in self.joints]
             if own:
@@ -490,7 +502,10 @@ class SweptProblem:
         p = self.p
         da, moved = self.tree.solve({i: row.rho for i, (_, row) in self.joints.items()})
         for body in self.bodies:
-            with p.block("turned", limb=body.limb, member=body.number):
+            with (
+                reopened(p, body.touch),
+                p.block("turned", limb=body.limb, member=body.number),
+            ):
                 p.assign(body.direction, self.dt * _of_body(body, moved))
         for limb, i in self._swept():
             with p.block("joint direction", limb=limb, member=i):
@@ -521,26 +536,27 @@ class SweptProblem:
                 self.tree.set_force(number, force / self.dt)
 
     def _solved(self, rounds: SX, unfinished: SX) -> Solved:
-        points = sorted(
-            ((point, body) for body in self.bodies for point in body.points),
-            key=lambda x: x[0].number,
-        )
-        impulses = [point.f for point, _ in points]
-        slides = [point.anchor.slides for point, _ in points]
-        left = [
-            where(body.active, point.map @ body.twist - point.row.target, 0)
-            for point, body in points
-        ]
-        rows = [point.row for point, _ in points]
-        residual = SX(0)
-        if points:
-            own = [point.own for point, _ in points]
-            residual = worst_missed(self.p, rows, own, left, impulses, slides)
-        fields = ca.vertcat(*(where(body.active, body.y, 0) for body in self.grounded))
+        points = sorted((x for body in self.bodies for x in body.points), key=lambda x: x.number)
+        impulses = [point.f for point in points]
+        slides = [point.anchor.slides for point in points]
+        misses = [self._worst_missed(body) for body in self.bodies]
+        with self.p.block("worst"):
+            residual = self.p.let("missed", reduce(ca.fmax, misses, SX(0)))
         touches = reduce(ca.fmax, (body.active for body in self.bodies), SX(0))
         ended = where(touches, self.passes.ended, Ended.NO_CONTACT)
         ended = where(unfinished, Ended.LIMIT, ended)
-        return Solved(impulses, slides, self.a, rounds, ended, residual, fields, self.unshared)
+        return Solved(impulses, slides, self.a, rounds, ended, residual, self.unshared)
+
+    def _worst_missed(self, body: Body) -> SX:
+        """Return the largest residual of a body's contacts [m/s]."""
+        p, points = self.p, body.points
+        with reopened(p, body.touch) as touch:
+            after = [x.map @ body.twist - x.row.target for x in points]
+            rows, own = [x.row for x in points], [x.own for x in points]
+            ends = [x.f for x in points], [x.anchor.slides for x in points]
+            worst = worst_missed(p, rows, own, after, *ends)
+            with p.block("worst", limb=body.limb, member=body.number):
+                return left(p, touch, "missed", worst)
 
 
 def _of_body(body: Body, moved: Mapping[int, SX]) -> SX:
