@@ -158,9 +158,14 @@ class Start:
         return p.let("wrench", wrench), stiffness, p.let("scales", self._scales(point, coast))
 
     def _linked_guess(self, point: Point, coast: SX, now: SX) -> tuple[SX, SX, SX]:
-        """Return the same of a contact of a link, without stiffness."""
+        """Return the same of a contact of a link, without stiffness.
+
+        An impulse that falls with the velocity is guessed to be that of the last step.
+        """
         p = self.p
         f, _, _ = self._anchor_impulse(point, now)
+        if point.row.compliance is not None:
+            f = where(point.row.active, point.row.past, 0)
         scales = p.let("scales", self._scales(point, coast))
         return p.let("wrench", point.map.T @ f), zeros(21), scales
 
