@@ -48,7 +48,8 @@ def read_shapes(
     ground = meets_ground(compiled)
     collides = (model.geom_contype | model.geom_conaffinity) != 0
     collides[[geom for pair in paired_geoms(model) for geom in pair]] = True
-    is_mesh = [compiled.geoms[i].kind == mjtGeom.mjGEOM_MESH for i in range(model.ngeom)]
+    kinds = (compiled.geoms[i].kind for i in range(model.ngeom))
+    is_mesh = np.array([kind == mjtGeom.mjGEOM_MESH for kind in kinds], dtype=bool)
     most = corners_each(int((collides & is_mesh).sum()))
     for i in range(model.ngeom):
         body = int(model.geom_bodyid[i])
