@@ -30,7 +30,7 @@ def dropped(robot, law, dtype="float64", duration=0.3):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_robot_that_lands(dtype):
     """Nothing touches in flight; rounding ends solves in float32 alone."""
-    data = dropped(hs.load("hoap1"), hs.Rigid(), dtype)
+    data = dropped(hs.load("hoap1", collide="feet"), hs.Rigid(), dtype)
     ended = data.solver_ended.values
     assert ((ended == Ended.NO_CONTACT) == ~data.touching.values.any(axis=-1)).all()
     assert ((ended == Ended.LIMIT) == data.solver_unfinished.values).all()
@@ -39,7 +39,7 @@ def test_a_robot_that_lands(dtype):
 
 
 def test_literal_rules_settle_or_reach_their_limit():
-    data = dropped(hs.load("hoap1"), hs.Rigid(rule="paper"), duration=0.1)
+    data = dropped(hs.load("hoap1", collide="feet"), hs.Rigid(rule="paper"), duration=0.1)
     assert set(data.solver_ended.values.ravel()) == {Ended.NO_CONTACT, Ended.SETTLED}
 
 

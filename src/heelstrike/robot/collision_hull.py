@@ -25,8 +25,8 @@ from heelstrike.robot.xml import RobotFile
 MAX_CORNERS, MIN_CORNERS = 24, 12
 """Largest number of corners of a reduced hull, and the same for robots of many meshes."""
 CORNERS_OF_ROBOT = 480
-"""Number of corners of all hulls of a robot from which each gets fewer: compiling takes about 30 ms
-a point."""
+"""Number of corners of all hulls of a robot from which each gets fewer: each point takes
+10 to 30 ms to compile."""
 TOLERANCE = 1e-3
 """Distance of the reduced hull from the whole one that is allowed [m]."""
 RELATIVE_TOLERANCE = 0.01

@@ -1,0 +1,65 @@
+"""Robots that fall lie on the floor.
+
+Oracles: the ground, below which no shape may come to rest, and the weight, which the ground carries
+when the robot lies still.
+"""
+
+import numpy as np
+import pytest
+
+import heelstrike as hs
+from benchmarks.falls import DEEP, fallen, lowest_shape
+from heelstrike.scene.files.part import Part
+from tests.models import data_file, example_file
+
+MASS = '<inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/>'
+
+
+def test_a_pushed_robot_lies_on_the_floor():
+    """hoap1 stands, is pushed by 30 N and falls; most of its weight is then on its trunk."""
+    scene = hs.load_scene("stand")
+    sim = scene.simulator()
+    q, v = scene.start
+    sim.reset(q0=q, v0=v)
+    sim.push("WAIST", (30, 0, 0), duration=0.3, at=0.3)
+    run = sim.run(2.5, record=("q", "v", "com", "normal_force"), every=50)
+    end = run.data["q"].values[0, -1]
+    assert run.data["com"].values[0, 0, 2] > 0.2
+    assert 0.03 < run.data["com"].values[0, -1, 2] < 0.1
+    assert np.abs(run.data["v"].values[0, -1]).max() < 1e-3
+    # springs of 2e4 N/m under 49 N on a few corners
+    assert -2e-3 < lowest_shape(sim.robot, end) < 0
+    force = run.data["normal_force"].isel(world=0, time=-1)
+    assert float(force.sum()) == pytest.approx(sim.robot.mass * 9.81, rel=1e-3)
+    feet = {point.name for point in hs.load("hoap1", collide="feet").points}
+    carried = sum(float(force.sel(point=p)) for p in force.point.values if p not in feet)
+    assert carried > 0.5 * sim.robot.mass * 9.81
+
+
+def test_heights_at_the_start_count_all_shapes(tmp_path):
+    """A tail below the foot: `drop` places the tail, or with feet alone the foot."""
+    path = tmp_path / "robot.xml"
+    path.write_text(
+        f'<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint/>{MASS}<geom type="box" '
+        'size=".2 .2 .1"/><geom name="tail" type="capsule" fromto="0 0 0 0 0 -.6" size=".02"/>'
+        f'<body name="f" pos="0 0 -.3"><joint/>{MASS}<geom name="foot" type="box" '
+        'size=".2 .2 .1"/></body></body></worldbody></mujoco>'
+    )
+    for collide, height in ((None, 0.63), ("feet", 0.41)):
+        part = Part(str(path), collide=collide, drop=0.01)
+        q = part.coordinates(part.robot())
+        assert q[2] == pytest.approx(height, abs=1e-12)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["hoap1", "hrp2", "anymal_c", "talos", "a1", "solo12", "go2"])
+def test_limp_robots_do_not_pass_through_the_floor(name):
+    """Dropped without motors; a reduced hull lets its mesh sink by the hull's error."""
+    if name in ("anymal_c", "talos"):
+        source = str(data_file(f"robots/{name}.xml"))
+    else:
+        source = name if name in hs.bundled() else str(example_file(f"{name}.urdf"))
+    row = fallen(source)
+    assert not row["diverged"]
+    assert row["lowest at the end [m]"] > -0.01 - row["hull error"]
+    assert row["lowest [m]"] > -DEEP
