@@ -51,7 +51,7 @@ IMPULSE_MEMORY = 4
 FIELD_MEMORY = "contact field"
 """Name of the memory of the coupled bodies' anchors: y of contact/solver/anchors.py, over dt."""
 UNSHARED_MEMORY = "contact field, unshared"
-"""Name of the memory that is 1 where loads are yet to be shared out (contact/solver/sharing.py)."""
+"""Name of the memory of how far fields moved since loads were shared (solver/sharing.py)."""
 
 
 class StepInputs:

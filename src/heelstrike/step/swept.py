@@ -155,17 +155,16 @@ def _linked(
 def _moved(
     state: StepState, problem: SweptProblem, bodies: Sequence[MotionVector], loaded: Iterable[int]
 ) -> dict[int, SX]:
-    """Return accelerations of loaded bodies in world axes; outside links where bodies touch."""
+    """Return accelerations of loaded bodies in world axes; of those in links as symbols."""
     p, found = state.program, {}
-    ground = {body.number: body.touch for body in problem.bodies if body.link is None}
     links = [body.link for body in problem.bodies if body.link is not None]
     linked = {number for link in links for number in (link.first, link.second)}
     for number in loaded:
-        guard = None if number in linked else ground[number]
-        limb, pose, own = state.inputs.limb_of[number], state.poses[number], bodies[number]
-        with reopened(p, guard), p.block("first", limb=limb, member=number):
-            turned = ca.vertcat(pose.rotate(own.linear), pose.rotate(own.angular))
-            found[number] = p.let("moved", turned)
+        pose, own = state.poses[number], bodies[number]
+        found[number] = ca.vertcat(pose.rotate(own.linear), pose.rotate(own.angular))
+        if number in linked:
+            with p.block("first", limb=state.inputs.limb_of[number], member=number):
+                found[number] = p.let("moved", found[number])
     return found
 
 

@@ -7,8 +7,8 @@ twists of one motion z of the joints,
     y = J z        with z of least squares, over the loaded points, of G y - G J z
 
 This leaves the effect of the anchors on the joints as it is. It takes one sweep, after the first
-step without a new contact, an impact or a slip since passes changed a field: while contacts come
-and go, fields that are turned over in every step cost many rounds.
+step without a new contact, an impact or a slip since passes changed a field by more than rounding:
+while contacts come and go, fields that are turned over in every step cost many rounds.
 """
 
 from __future__ import annotations
@@ -29,6 +29,11 @@ from heelstrike.spatial.vector import zeros
 
 SHARE, SHARE_SINGLE = 1e-9, 1e-5
 """Share of the robot's inertia beside the weights of its points, in float64 and in float32."""
+DRIFT, DRIFT_SINGLE = 1e-6, 1e-4
+"""Sum of changes of the fields, relative to the largest of them, from which on loads are shared out
+anew, in float64 and in float32: a sweep is as exact as that."""
+LEAST = 1e-30
+"""Size of a field that counts as none [N s]."""
 
 
 def share_out(
@@ -40,7 +45,7 @@ def share_out(
     diagonal: SX,
     single: SX,
 ) -> SX:
-    """Assign fields that are twists of one motion; return whether that is still to be done.
+    """Assign fields that are twists of one motion; return how far they moved since that was done.
 
     `joined` are the bodies of links, whose forces count for nothing here; `unshared` is what the
     last step returned.
@@ -48,10 +53,13 @@ def share_out(
     changes = []
     for body in bodies:
         with reopened(p, body.touch) as touch, p.block("news", limb=body.limb, member=body.number):
-            changes.append(left(p, touch, "change", ca.mmax(ca.fabs(body.y - body.y0))))
+            change, size = ca.mmax(ca.fabs(body.y - body.y0)), ca.mmax(ca.fabs(body.y))
+            changes.append(left(p, touch, "change", ca.vertcat(change, size)))
     with p.block("news"):
-        news = p.let("news", ca.logic_or(unshared, reduce(ca.fmax, changes) > 0))
+        change, size = ca.vertsplit(reduce(ca.fmax, changes))
+        drift = p.let("drift", unshared + change / ca.fmax(size, LEAST))
         moves = reduce(ca.fmax, (body.scales[2] for body in bodies))
+        news = drift > where(single, DRIFT_SINGLE, DRIFT)
         rests = p.let("rests", ca.logic_and(news, moves < 2))
         weak = p.let("weak", where(single, WEAK_SINGLE, WEAK))
         least = reduce(ca.fmin, (body.points[0].own for body in bodies))
@@ -81,7 +89,7 @@ def share_out(
                 p.block("shared", limb=body.limb, member=body.number),
             ):
                 p.assign(body.y, moved[body.number])
-    return where(rests, 0, news)
+    return where(rests, 0, drift)
 
 
 def _weights(p: Program, point: Point, weak: SX) -> tuple[SX]:

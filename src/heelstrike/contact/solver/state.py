@@ -145,7 +145,7 @@ class Solved:
     residual: SX
     """Velocity by which the worst contact misses its law (residual.py) [m/s]."""
     unshared: SX | None
-    """1 where loads are yet to be shared out (sharing.py)."""
+    """How far fields moved since loads were shared out (sharing.py)."""
 
 
 @dataclass(frozen=True)
