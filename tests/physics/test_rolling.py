@@ -240,7 +240,7 @@ def test_a_rover_drives(tmp_path, law):
     """Four driven wheels, two rims each: straight ahead, at 4 T / R / (m + 4 I / R^2)."""
     path = tmp_path / "rover.xml"
     path.write_text(ROVER)
-    robot = hs.load(path)
+    robot = hs.load(path, collide="feet")
     assert len(robot.points) == 8
     sim = hs.Simulator(hs.Scene(robot, hs.Plane(LAWS[law])), dt=1e-3)
     sim.reset(q0=[0, 0, 0.2 - 14 * sunk(law, 8), 0, 0, 0, 1, 0, 0, 0, 0])

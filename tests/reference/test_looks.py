@@ -82,7 +82,7 @@ def test_shells_touch_a_floor_that_asks_for_them(name):
 @pytest.mark.parametrize("name", HUMANOIDS)
 def test_soles_and_lengths(name):
     """The eight contact points are the corners that the sources give; so are thigh and shin."""
-    robot = hs.load(name)
+    robot = hs.load(name, collide="feet")
     thigh, shin, ankle, along, across = LEGS[name]
     hip, knee, foot = (robot.body(body) for body in KNEE_AND_ANKLE[name])
     places = placements(robot, robot.neutral)
