@@ -294,11 +294,13 @@ def _turned(inertia: SX, spin: SX, inner: SX, start: SX | None, guess: SX, dt: S
     """
     root = factor(inertia)
     w = root.solve(spin) if start is None else start
-    mean = 0.5 * (w + guess)
+    mean, last = 0.5 * (w + guess), guess
     for _ in range(ROUNDS):
-        mean = 0.5 * (w + root.solve(_turned_back(dt * mean, spin) - inner))
+        last = root.solve(_turned_back(dt * mean, spin) - inner)
+        mean = 0.5 * (w + last)
     turn = quaternion_exp(dt * mean)
-    return turn, root.solve(from_quaternion(turn).undo(spin) - inner)
+    left = from_quaternion(turn).undo(spin) - inner - inertia @ last
+    return turn, last + root.solve(left)  # rounding of reciprocals acts on what is left alone
 
 
 def _turned_back(rotation: SX, x: SX) -> SX:
