@@ -147,8 +147,8 @@ def _short(told: Mapping[str, Paper]) -> str:
     return (
         f"Of {len(said)} printed numbers and statements of the four papers "
         f"{count[Status.reproduced]} are reproduced ({failures(said)} of them failures of a law "
-        f"that the paper reports). Of what the papers leave unsaid, {count[Status.agrees]} numbers "
-        f"agree with closed forms and {count[Status.meets]} meet criteria of ours "
+        f"that the paper reports). Beside them, {count[Status.agrees]} numbers agree with closed "
+        f"forms or with the set-up, and {count[Status.meets]} meet criteria of ours "
         "([report](docs/report.md))."
     )
 
