@@ -47,6 +47,15 @@ Solve = Callable[[SX, SX], tuple[SX, SX]]
 
 
 @dataclass(frozen=True)
+class Trial:
+    """A joint at a trial, as symbols."""
+
+    a: SX
+    lack: SX
+    """What its equation of motion lacks there."""
+
+
+@dataclass(frozen=True)
 class LimitedJoint:
     """A joint with rows: what it has beside them, and the state of the iteration as variables."""
 
@@ -77,9 +86,15 @@ class LimitedJoint:
             total = total + (row.at(a)[0] - row.on(state, a))
         return total
 
-    def lack_at(self, x: SX, d: SX, share: SX) -> SX:
-        """Return what the equation of motion lacks at a share of d, which ends at x."""
-        return (1 - share) * self.lack + self.gap(x - (1 - share) * d)
+    def tried(self, p: Program, x: SX, share: SX) -> tuple[Trial, SX]:
+        """Return the joint at a share of the way from the best a to x; inside a block.
+
+        And its part in the slope of the function along the way, at the start and at the trial.
+        """
+        d = x - self.best
+        a = x - (1 - share) * d
+        lack = (1 - share) * self.lack + self.gap(a)
+        return Trial(p.let("a", a), p.let("lack", lack)), -d * ca.vertcat(self.lack, lack)
 
 
 @dataclass(frozen=True)
@@ -179,21 +194,22 @@ def _search(
     rounds: SX,
 ) -> None:
     """Try a place between the best a and x; accept it with its pieces, or try another one next."""
-    d = zeros(x.numel())
-    for limb, i in _limited_by_joint(limbs, joints):
-        with p.block("direction", limb=limb, member=i):
-            d[i] = p.let("d", x[i] - joints[i].best)
-    start = _sums(p, limbs, joints, "start", lambda i, joint: -d[i] * joint.lack)
-    slope = _sums(p, limbs, joints, "slope", lambda i, y: -d[i] * y.lack_at(x[i], d[i], line.share))
+    trials: dict[int, Trial] = {}
+
+    def slopes(i: int, joint: LimitedJoint) -> SX:
+        trials[i], found = joint.tried(p, x[i], line.share)
+        return found
+
+    start, slope = ca.vertsplit(_sums(p, limbs, joints, "trial", slopes))
     with p.block("search"):
         slope, flat = p.let("slope", slope), FLAT * ca.fabs(start)
         short = ca.logic_and(slope < -flat, line.share < 1)
         fits = ca.logic_not(ca.logic_or(short, slope > flat))
         narrow = line.high - line.low < NARROW
         accepted = p.let("accepted", ca.logic_or(ca.logic_or(fits, narrow), rounds < FREE))
-    for limb, i in _limited_by_joint(limbs, joints):
+    for limb, i in ((limb, i) for limb, i in by_joint(limbs) if i in joints):
         with p.block("pieces", limb=limb, member=i):
-            _accept(p, joints[i], accepted, x[i], d[i], line.share, rounds < FREE - 1)
+            _accept(p, joints[i], trials[i], accepted, rounds < FREE - 1)
     with p.block("line"):
         low = where(slope < 0, line.share, line.low)
         high = where(slope < 0, line.high, line.share)
@@ -202,29 +218,21 @@ def _search(
         p.assign(line.share, where(accepted, 1, (low + high) / 2))
 
 
-def _accept(
-    p: Program, joint: LimitedJoint, accepted: SX, x: SX, d: SX, share: SX, free: SX
-) -> None:
-    """Assign the state of a joint at a share of d, which ends at x; inside a block.
+def _accept(p: Program, joint: LimitedJoint, trial: Trial, accepted: SX, free: SX) -> None:
+    """Assign the state of a joint at a trial that is accepted; inside a block.
 
     Where it is `free`, rows go to the next piece only.
     """
-    a = x - (1 - share) * d
     line, slope = joint.straight, joint.fixed
-    p.assign(joint.lack, where(accepted, joint.lack_at(x, d, share), joint.lack))
-    p.assign(joint.best, where(accepted, a, joint.best))
+    p.assign(joint.lack, where(accepted, trial.lack, joint.lack))
+    p.assign(joint.best, where(accepted, trial.a, joint.best))
     for row, old in zip(joint.rows, joint.states, strict=True):
-        new = where(free, row.next_state(old, a), row.state(a))
-        new = where(accepted, new, old)
+        new = where(accepted, row.next_state(old, trial.a, free), old)
         now, fall = row.line(new)
         line, slope = line + now, slope + fall
         p.assign(old, new)
     p.assign(joint.line, line)
     p.assign(joint.slope, slope)
-
-
-def _limited_by_joint(limbs: Limbs, joints: Mapping[int, LimitedJoint]) -> list[tuple[str, int]]:
-    return [(limb, i) for limb, i in by_joint(limbs) if i in joints]
 
 
 def _sums(
@@ -234,7 +242,7 @@ def _sums(
     name: str,
     each: Callable[[int, LimitedJoint], SX],
 ) -> SX:
-    """Return the sum of a number of each joint, limb by limb."""
+    """Return the sum of numbers of each joint, limb by limb."""
     sums = []
     for limb, indices in limbs:
         own = []

@@ -57,10 +57,10 @@ class Clamp:
         z = self.free(a)
         return where(z > self.limit, 1, where(z < -self.limit, -1, 0))
 
-    def next_state(self, state: SX, a: SX) -> SX:
-        """Return the state at an acceleration, or 0 where that is not the next one."""
+    def next_state(self, state: SX, a: SX, free: SX) -> SX:
+        """Return the state at an acceleration; where `free`, 0 if that is not the next one."""
         new = self.state(a)
-        return where(state * new < 0, 0, new)
+        return where(ca.logic_and(free, state * new < 0), 0, new)
 
     def line(self, state: SX) -> tuple[SX, SX]:
         """Return the torque at zero acceleration, and the slope, of a piece."""
@@ -119,7 +119,7 @@ class Stop:
         """Return the state at an acceleration."""
         return where(self.side * (self.now - self.slope * a) < 0, 1, -1)
 
-    def next_state(self, state: SX, a: SX) -> SX:
+    def next_state(self, state: SX, a: SX, free: SX) -> SX:
         """Return the state at an acceleration."""
         return self.state(a)
 
