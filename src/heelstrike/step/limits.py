@@ -31,10 +31,10 @@ from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.torque import Limbs, LimitedSolution, Torque, by_joint
 
-ROUNDS = 200
+ROUNDS = 100
 """Largest number of solves in a step. In the last one torques are on the pieces that it was made
 with, and may be beyond their limits."""
-FREE = 4
+FREE = 8
 """Number of solves from which on d is searched. Until then s is 1, and rows go to the next piece
 only: where few rows change, as they do from step to step, that is the shortest way."""
 FLAT = 0.25
