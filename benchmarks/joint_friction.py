@@ -4,7 +4,7 @@
 
 G1 and ANYmal C of HEELSTRIKE_DATA/robots start with their joints about 0.01 rad off their pose and
 settle on an elastic and on a rigid floor: 32 worlds, 1 s in steps of 1 ms. Of all steps: those with
-a joint that is held by more than its limit and a hundredth, and the worst; those with one that its
+a joint that is held by more than its limit and a millionth, and the worst; those with one that its
 friction drives, faster than it may move back; of the rigid floor, the mean of the evaluations of
 the contact problem in a step. Tolerances are those of step/joints.py.
 """
@@ -23,7 +23,8 @@ from rich.table import Table
 import heelstrike as hs
 from benchmarks.command import keep, parser
 from heelstrike.bench.standing import first_pose
-from heelstrike.step.joints import SLACK, STILL
+from heelstrike.contact.solver.joint_rows import SLACK
+from heelstrike.step.joints import STILL
 from heelstrike.step.plan import dry_joints
 from heelstrike.step.state import FRICTION_MEMORY
 

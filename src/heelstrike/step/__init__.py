@@ -7,10 +7,11 @@
     4     elastic.py            explicit elastic forces
           impact_time.py            impacts at the instant at which points entered
     5-7   coupled.py            coupled problem: contacts as its rows, its impulses as forces
-          swept.py                  with torque limits and dry friction, by sweeps over the tree
+          swept.py                  with the rows of joints, by sweeps over the tree
           literal.py                by the literal rule of a paper
     8     acceleration.py       acceleration, under the torques of
-          torque.py                 torque limits, as an active set where nothing is swept
+          torque.py                 torques that depend on the acceleration
+          limits.py                 torque limits, stops, dry friction where nothing is swept
           control.py                servo, controller or user
           joints.py                 damping, stops, dry friction
           push.py                   pushes

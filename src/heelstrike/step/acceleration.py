@@ -2,9 +2,9 @@
 
     (H + diag(slope)) a + b = tau + sum J^T f       [Sugihara2006] (1)
 
-with the torques of control, damping, dry friction and stops (torque.py), and the forces of contacts
-and pushes. Where contacts couple, boxes 5 to 7 (coupled.py) find it: whether a joint reaches its
-limit depends on the contact forces.
+with the torques of control, damping, dry friction and stops (torque.py, limits.py), and the forces
+of contacts and pushes. Where contacts couple, boxes 5 to 7 (coupled.py) find it: whether a joint
+reaches its limit depends on the contact forces.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from heelstrike.dynamics.aba import forward_dynamics
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.joints import damping_torque, friction_torque, stop_torque
+from heelstrike.step.limits import solve_limited
 from heelstrike.step.literal import accelerate_literal
 from heelstrike.step.push import add_pushes
 from heelstrike.step.state import Contacts, CoupledSolution, StepState
 from heelstrike.step.swept import accelerate_swept
-from heelstrike.step.torque import LimitedSolution, Torque, solve_within_limits
+from heelstrike.step.torque import LimitedSolution, Torque
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,9 @@ class Acceleration:
     """Contacts with all forces, coupled ones included."""
     coupled: CoupledSolution | None
     """Solution of the coupled problem, if any contact couples."""
-    torques: list[Torque]
-    """Applied torques: of the control, damping, dry friction and, where there are any, stops."""
+    torques: list[SX]
+    """Applied torques of the control, damping, dry friction and, where there are any, stops [N m or
+    N]."""
     friction_state: SX
     """State of joints with dry friction: -1 or 1 where one slides, else 0."""
     pushes: list[SX]
@@ -61,8 +63,8 @@ def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
         solve = accelerate_swept if state.plan.is_swept else accelerate_literal
         limited, coupled = solve(state, contacts, external, torques, inputs.impulses)
         specific, contacts = coupled.specific, coupled.contacts
-    sliding = limited.states[2] if limited.states else SX(0, 1)
-    return Acceleration(limited.a, specific, contacts, coupled, limited.applied, sliding, pushes)
+    joints = limited.a, specific, contacts, coupled, limited.applied, limited.sliding
+    return Acceleration(*joints, pushes)
 
 
 def _accelerate(
@@ -80,5 +82,5 @@ def _accelerate(
         )
         return solved[0].a, SX(0, 1)
 
-    limited = solve_within_limits(p, state.inputs.limbs, torques, solve)
+    limited = solve_limited(p, state.inputs.limbs, torques, solve)
     return limited, solved[0].bodies

@@ -35,7 +35,7 @@ def powers(state: StepState, found: Acceleration) -> tuple[SX, dict[int, SX], li
     p, limbs, ahead = state.program, state.inputs.limbs, state.middle
     (normal, tangent), pushed = _contact_power(state, found.contacts, found.specific, ahead)
     middle = state.v + ahead * found.a
-    applied = [torque.now - torque.slope * found.a for torque in found.torques]
+    applied = [SX(torque) for torque in found.torques]
     own = []
     for limb, i in by_joint(limbs):
         with p.block("work", limb=limb, member=i):
@@ -137,7 +137,7 @@ def _account_pairs(inputs: StepInputs, evaluations: Sequence[Evaluation]) -> Non
 
 def _remember_friction(inputs: StepInputs, found: Evaluation, k: int, i: int) -> None:
     """Update the memories of dry friction of joint i, the k-th that has it."""
-    share = found.friction_torque[i] / float(inputs.plan.robot.friction[i])
+    share = (1 / float(inputs.plan.robot.friction[i])) * found.friction_torque[i]
     _, before = inputs.friction
     motion = before[k], inputs.v[i], found.a[i], inputs.dt
     new = expected_friction(found.friction_state[k], share, *motion)

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import casadi as ca
 import numpy as np
 
+from heelstrike.contact.solver.joint_rows import Clamp
 from heelstrike.dynamics.position_error import has_scalar_position, position_error
 from heelstrike.errors import HeelstrikeError
 from heelstrike.ir.program import Program
@@ -25,7 +26,7 @@ from heelstrike.robot.robot import Robot
 from heelstrike.scene.controller import Controller, ControlState
 from heelstrike.scene.servo import NO_LIMIT, ServoPlan, driven
 from heelstrike.spatial.vector import SX, zeros
-from heelstrike.step.torque import Torque, clamped
+from heelstrike.step.torque import Rows, Torque, clamped
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,5 +170,7 @@ def servo_torque(
     now = stiff * (lag - ahead * v) + damping * (v_ref - v) + servo.torque * moves
     slope = ahead * (damping + ahead * stiff)
     if servo.implicit:
-        return Torque(now, slope, servo.limit, servo.limited, cheap=("slope",))
+        rows: Rows = {i: (Clamp(now[i], slope[i], servo.limit[i]),) for i in servo.limited}
+        others = SX(np.array([i not in rows for i in range(robot.nv)], dtype=float))
+        return Torque(now * others, slope * others, rows)
     return Torque(clamped(now, servo.limit, servo.limited), zeros(robot.nv))

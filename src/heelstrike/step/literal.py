@@ -9,7 +9,7 @@ the impulses of this step, and the robot's response to the difference is added:
 contact/solver/literal/ holds the rules.
 
 Whether a joint reaches its torque limit, or dry friction holds it, is decided by the result
-(torque.py): with a foot on the ground a joint moves the inertia of the whole robot.
+(limits.py): with a foot on the ground a joint moves the inertia of the whole robot.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ from heelstrike.dynamics.response import (
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.coupled import Coupling
+from heelstrike.step.limits import solve_limited
 from heelstrike.step.state import Contacts, CoupledSolution, StepState
-from heelstrike.step.torque import LimitedSolution, Torque, solve_within_limits
+from heelstrike.step.torque import LimitedSolution, Torque
 
 
 def accelerate_literal(
@@ -60,7 +61,7 @@ def accelerate_literal(
         limit = solutions[0].ended == Ended.LIMIT
         return solutions[0].a, ca.vertcat(solutions[0].rounds, limit)
 
-    limited = solve_within_limits(p, state.inputs.limbs, torques, solve_with, 2)
+    limited = solve_limited(p, state.inputs.limbs, torques, solve_with, 2)
     rounds, unfinished = ca.vertsplit(limited.counted)
     ended = where(unfinished, Ended.LIMIT, solutions[0].ended)
     return limited, replace(solutions[0], rounds=rounds, ended=ended)

@@ -1,4 +1,4 @@
-"""Boxes 5 to 7 of [Sugihara2006], Fig. 4: contacts, torque limits and dry friction in one problem.
+"""Boxes 5 to 7 of [Sugihara2006], Fig. 4: contacts and rows of joints in one problem.
 
 The first sweep is the step's own acceleration, with each contact and each limited torque as the
 last step left it. contact/solver/swept.py then goes on until all of them hold.
@@ -7,13 +7,15 @@ last step left it. contact/solver/swept.py then goes on until all of them hold.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import casadi as ca
 
 from heelstrike.contact.law import where
 from heelstrike.contact.solver.criteria import EXACT, USUAL
+from heelstrike.contact.solver.joint_rows import DryFriction, Piecewise, joint_row
 from heelstrike.contact.solver.links import Link, added, any_of
-from heelstrike.contact.solver.rows import Clamp, Row, joint_row
+from heelstrike.contact.solver.rows import Row
 from heelstrike.contact.solver.start import Motion, Start
 from heelstrike.contact.solver.state import Body, full
 from heelstrike.contact.solver.swept import SweptProblem
@@ -73,7 +75,8 @@ def accelerate_swept(
     ended = solved.rounds, solved.ended, solved.residual
     coupled = CoupledSolution(a, specific, merged, kept, *ended)
     applied, states = zip(*(_applied(t, problem, state, a) for t in torques), strict=True)
-    return LimitedSolution(a, list(applied), list(states), SX(0, 1)), coupled
+    sliding = ca.vertcat(SX(0, 1), *(x for own in states for x in own))
+    return LimitedSolution(a, list(applied), sliding, SX(0, 1)), coupled
 
 
 def _add_bodies(
@@ -258,66 +261,63 @@ def _coasts(state: StepState, coupling: Coupling) -> dict[int, SX]:
 def _add_joints(
     state: StepState, problem: SweptProblem, torques: Sequence[Torque]
 ) -> tuple[SX, SX]:
-    """Add the limited torques; return torque and diagonal of H for the first sweep."""
-    p, robot, inputs = state.program, state.robot, state.inputs
-    now, diagonal = zeros(robot.nv), zeros(robot.nv)
-    for limb, i in by_joint(inputs.limbs):
+    """Add the rows of joints; return torque and diagonal of H for the first sweep.
+
+    `torques` get their rows as symbols.
+    """
+    p, robot = state.program, state.robot
+    tau, diagonal = zeros(robot.nv), zeros(robot.nv)
+    for limb, i in by_joint(state.inputs.limbs):
         with p.block("torque", limb=limb, member=i):
             straight, fixed = SX(0), SX(float(robot.armature[i]))
             line, slope, anchor = SX(0), SX(0), SX(0)
-            clamps: list[Clamp] = []
-            friction: Clamp | None = None
+            rows: list[Piecewise] = []
+            friction: DryFriction | None = None
             for torque in torques:
-                if i not in torque.limited:
-                    straight, fixed = straight + torque.now[i], fixed + torque.slope[i]
-                    continue
-                assert torque.limit is not None
-                limit = torque.limit[i]
-                if torque.start is None:
-                    clamp = _clamp(state, torque.now[i], torque.slope[i], limit)
-                    clamps.append(clamp)
-                    line, slope = line + clamp.now, slope + clamp.slope
-                else:
-                    k = torque.limited.index(i)
-                    share = HOLD / (STUCK * state.dt)
-                    friction = _clamp(state, share * torque.now[i], share * torque.slope[i], limit)
-                    guess = p.let("guess", torque.start[k])
-                    sticks = guess == 0
-                    last = inputs.friction[1][k]
-                    anchor = p.let("anchor", where(sticks, last, guess) * limit)
-                    line = line + where(sticks, anchor + friction.now, anchor)
-                    slope = slope + where(sticks, friction.slope, 0)
+                straight, fixed = straight + torque.now[i], fixed + torque.slope[i]
+                for row in torque.rows.get(i, ()):
+                    if isinstance(row, DryFriction):
+                        friction = _softer(state, row)
+                        sticks = row.guess == 0
+                        anchor = p.let("anchor", where(sticks, row.anchor, row.guess * row.limit))
+                        line = line + where(sticks, anchor + friction.now, anchor)
+                        slope = slope + where(sticks, friction.slope, 0)
+                    else:
+                        torque.rows[i] = (row.kept(p),)
+                        rows += torque.rows[i]
+                        now, fall = rows[-1].line(SX(row.guess))
+                        line, slope = line + now, slope + fall
             line, fixed = p.let("line", line), p.let("fixed", fixed)
-            now[i] = p.let("now", straight + line)
+            tau[i] = p.let("now", straight + line)
             diagonal[i] = p.variable("diagonal", fixed + slope)
-            if clamps or friction:
-                row = joint_row(p, tuple(clamps), friction, fixed, anchor, slope, line)
-                problem.add_joint(i, limb, row)
-    return now, diagonal
+            if rows or friction:
+                parts = tuple(rows), friction
+                problem.add_joint(i, limb, joint_row(p, *parts, fixed, anchor, slope, line))
+    return tau, diagonal
 
 
-def _clamp(state: StepState, now: SX, slope: SX, limit: SX) -> Clamp:
-    p = state.program
-    return Clamp(p.let("now", now), p.let("slope", slope), -limit, limit)
+def _softer(state: StepState, row: DryFriction) -> DryFriction:
+    """Return dry friction as a pass has it; inside a block."""
+    p, share = state.program, HOLD / (STUCK * state.dt)
+    return replace(
+        row, now=p.let("now", share * row.now), slope=p.let("slope", share * row.slope), anchor=0.0
+    )
 
 
-def _applied(torque: Torque, problem: SweptProblem, state: StepState, a: SX) -> tuple[Torque, SX]:
-    """Return a torque as it acted, and which of its limited entries are at their limits.
+def _applied(torque: Torque, problem: SweptProblem, state: StepState, a: SX) -> tuple[SX, list[SX]]:
+    """Return a torque as it acted, and the states of its dry friction.
 
     Dry friction at its limit counts as sliding only where the joint moves.
     """
-    now, slope, states = SX(torque.now), SX(torque.slope), zeros(len(torque.limited))
-    for k, i in enumerate(torque.limited):
-        assert torque.limit is not None
-        limit = torque.limit[i]
-        high, low = SX(1), SX(1)
-        if torque.start is None:
-            free = torque.now[i] - torque.slope[i] * a[i]
-        else:
-            free = problem.joints[i][1].rubs
-            after = state.v[i] + state.dt * a[i]
-            high, low = after < -USUAL.creeps, after > USUAL.creeps
-        now[i], slope[i] = ca.fmax(-limit, ca.fmin(limit, free)), 0
-        high, low = ca.logic_and(free >= limit, high), ca.logic_and(free <= -limit, low)
-        states[k] = where(high, 1, where(low, -1, 0))
-    return Torque(now, slope), states
+    applied, states = torque.now - torque.slope * a, []
+    for i, rows in torque.rows.items():
+        for row in rows:
+            if not isinstance(row, DryFriction):
+                applied[i] += row.at(a[i])[0]
+                continue
+            rubs, after = problem.joints[i][1].rubs, state.v[i] + state.dt * a[i]
+            applied[i] += rubs
+            high = ca.logic_and(rubs >= row.limit, after < -USUAL.creeps)
+            low = ca.logic_and(rubs <= -row.limit, after > USUAL.creeps)
+            states.append(where(high, 1, where(low, -1, 0)))
+    return applied, states

@@ -2,9 +2,8 @@
 
 Work is done in phases with a barrier after each. In a phase a warp works on its limb, and on its
 share of the strided groups' members. All warps make the rounds of a loop together: each starts it
-by itself, and the group that computes a carried value's next value also carries it. The work before
-a loop that hardly ever makes a second round is repeated in each round: then nothing but the carried
-values is kept from round to round. Blocks under guards are spread like any others (units.py).
+by itself, and the group that computes a carried value's next value also carries it. Blocks under
+guards are spread like any others (units.py).
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from graphlib import CycleError
 from heelstrike.codegen.cuda.groups import Groups, strided_groups
 from heelstrike.codegen.cuda.limbs import ROOT, limbs, warp_groups
 from heelstrike.codegen.cuda.module import WARP
-from heelstrike.codegen.cuda.order import in_order
 from heelstrike.codegen.cuda.schedule import Part, Rounds, Schedule, Segment, assign_phases
 from heelstrike.codegen.cuda.shared_memory import (
     ALWAYS,
@@ -42,8 +40,6 @@ from heelstrike.ir.code import (
 )
 from heelstrike.ir.graph import Graph
 
-FEW_ROUNDS = 10
-"""Largest limit of a loop that hardly ever makes a second round."""
 MIN_GUARDED = 40
 """Operations under a guard, at least; fewer are done for every world, whether it needs them or not:
 a branch costs as much."""
@@ -230,7 +226,7 @@ class _Planner:
         self.unit_of = {
             id(code): unit for own in groups.units for unit in own for code in unit.codes
         }
-        self.parts = self._parts(level, [])
+        self.parts = self._parts(level)
         self.early = taken_early(groups, self.parts)
         changing = changing_values(groups, self.parts)
         self.needed = lifetimes(groups, self.parts, self.early, changing)
@@ -282,10 +278,10 @@ class _Planner:
             ports if max(map(len, self.cells)) > MANY_CELLS else 0,
         )
 
-    def _parts(self, level: _Level, first: list[Unit]) -> list[Part]:
-        """Return the parts of a level; `first` is done before all else."""
+    def _parts(self, level: _Level) -> list[Part]:
+        """Return the parts of a level."""
         parts: list[Part] = []
-        units = first
+        units: list[Unit] = []
         for part in level:
             if not isinstance(part, _Loop):
                 found = {id(unit): unit for code in part if (unit := self.unit_of[id(code)])}
@@ -295,11 +291,8 @@ class _Planner:
                 continue
             carried = self.groups.carried(part.end)
             starts = self._starts(part.end, carried, part.start)
-            units, again = self._before_loop(units, part, starts)
-            parts += [
-                self._segment(units),
-                Rounds(part.loop, carried, self._parts(part.level, again)),
-            ]
+            rounds = Rounds(part.loop, carried, self._parts(part.level))
+            parts += [self._segment([*units, *starts]), rounds]
             units = []
         return [*parts, self._segment(units)] if units else parts
 
@@ -339,34 +332,6 @@ class _Planner:
             found.append(unit)
             groups.add(unit, group, groups.position[id(start)])
         return found
-
-    def _before_loop(
-        self, units: list[Unit], loop: _Loop, starts: list[Unit]
-    ) -> tuple[list[Unit], list[Unit]]:
-        """Return the work before a loop, and the part of it that every round repeats.
-
-        If rounds are few, a round repeats all of it except the strided groups' work on values that
-        the last step left. The work that the loop's start needs is done before the loop, too. Where
-        rounds change variables, nothing can be repeated.
-        """
-        inside = {place for run in _runs(loop.level) for code in run for place in code.writes}
-        if loop.loop.limit > FEW_ROUNDS or not inside.isdisjoint(self.groups.variables):
-            return [*units, *starts], []
-        writer = {place: unit for unit in units for place in unit.writes}
-        wanted, needed = list(starts), set()
-        while wanted:
-            for place in wanted.pop().reads:
-                unit = writer.get(place)
-                if unit is not None and id(unit) not in needed:
-                    needed.add(id(unit))
-                    wanted.append(unit)
-        once: set[int] = set()
-        for unit in in_order(self.groups, units):
-            own = {id(writer[place]) for place in unit.reads if place in writer}
-            if self.groups.group[id(unit)] > self.groups.root and own <= once:
-                once.add(id(unit))
-        before = [unit for unit in units if id(unit) in needed | once]
-        return [*before, *starts], [unit for unit in units if id(unit) not in once]
 
 
 def _longest_lived(private: Private) -> Private:

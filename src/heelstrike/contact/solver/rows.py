@@ -1,9 +1,8 @@
-"""Rows of the swept problem: contacts, and torques with limits.
+"""Rows of the swept problem: contacts. Those of joints are in joint_rows.py.
 
 Each row has three functions of the trial: its value, its slope and, after a pass, its next anchor.
-A contact's value is an impulse (3,) that depends on its velocity after the step, a joint's a torque
-that depends on its acceleration. Slopes are positive semidefinite, so that every Newton matrix is
-positive definite.
+A contact's value is an impulse (3,) that depends on its velocity after the step. Slopes are
+positive semidefinite, so that every Newton matrix is positive definite.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import casadi as ca
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.cone import Nearest, in_cone, in_tube
 from heelstrike.ir.arguments import LABEL
-from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import skew
 
 
@@ -110,76 +108,3 @@ class Row:
         out = left > self.rest
         push = -self.rest / self.compliance - (left - self.rest) / self.leaving
         return where(out, push, -left / self.compliance), where(out, self.leaving, self.compliance)
-
-
-@dataclass(frozen=True)
-class Clamp:
-    """A torque clamp(now - slope a) of a joint, as symbols."""
-
-    now: SX
-    """Torque at zero acceleration [N m or N]."""
-    slope: SX
-    """Decrease with the acceleration, >= 0 [kg m^2 or kg]."""
-    low: SX
-    high: SX
-
-    def at(self, a: SX, anchor: SX | float = 0.0) -> tuple[SX, SX]:
-        """Return the torque at an acceleration and its slope; the anchor adds to `now`."""
-        z = anchor + (self.now - self.slope * a)
-        inside = ca.logic_and(z >= self.low, z <= self.high)
-        return ca.fmax(self.low, ca.fmin(self.high, z)), where(inside, self.slope, 0)
-
-
-@dataclass(frozen=True)
-class JointRow:
-    """Limited torques of one velocity index, and the state of their iteration, as variables."""
-
-    clamps: tuple[Clamp, ...]
-    """Torques of servos and stops."""
-    friction: Clamp | None
-    """Dry friction, which holds the joint at its anchor plus a steep slope."""
-    fixed: SX
-    """What else the diagonal of H has: armature and the slopes of torques without limits."""
-    anchor: SX
-    """Torque of dry friction that a pass starts from."""
-    slope: SX
-    torque: SX
-    """Torque of all of them at the best acceleration so far."""
-    rubs: SX
-    """Part of dry friction in it."""
-    rho: SX
-    """What the linearised torque misses of it."""
-
-    def at(self, a: SX, anchor: SX) -> tuple[SX, SX, SX]:
-        """Return torque and slope at an acceleration, and the part of dry friction."""
-        torque, slope, rubs = SX(0), SX(0), SX(0)
-        for clamp in self.clamps:
-            own, fall = clamp.at(a)
-            torque, slope = torque + own, slope + fall
-        if self.friction is not None:
-            rubs, fall = self.friction.at(a, anchor)
-            torque, slope = torque + rubs, slope + fall
-        return torque, slope, rubs
-
-
-def joint_row(
-    p: Program,
-    clamps: tuple[Clamp, ...],
-    friction: Clamp | None,
-    fixed: SX,
-    anchor: SX,
-    slope: SX,
-    torque: SX,
-) -> JointRow:
-    """Return a row with its variables; inside a block."""
-    none = SX(0)
-    return JointRow(
-        clamps,
-        friction,
-        fixed,
-        p.variable("anchor", anchor),
-        p.variable("slope", slope),
-        p.variable("torque", torque),
-        p.variable("rubs", anchor),
-        p.variable("rho", none),
-    )

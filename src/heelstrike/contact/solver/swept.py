@@ -35,11 +35,11 @@ import casadi as ca
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.anchors import Fit, new_fit
 from heelstrike.contact.solver.criteria import SINGLE, Accuracy, Ended
+from heelstrike.contact.solver.joint_rows import JointRow
 from heelstrike.contact.solver.line import LINE, fits, narrowed, new_line
 from heelstrike.contact.solver.links import Elimination, added, any_of
 from heelstrike.contact.solver.passes import Measured, Passes, Scales, together
 from heelstrike.contact.solver.residual import worst_missed
-from heelstrike.contact.solver.rows import JointRow
 from heelstrike.contact.solver.sharing import share_out
 from heelstrike.contact.solver.state import (
     Body,

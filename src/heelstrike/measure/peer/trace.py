@@ -11,10 +11,14 @@ import numpy as np
 from heelstrike.measure.peer.model import body_ids, handed_over, module, pair_geoms, positions_of
 from heelstrike.measure.peer.motion import CoordinateMap, Drive
 from heelstrike.step.account import MAX_SPEED
-from heelstrike.step.torque import ROUNDS, SETTLED
 
 if TYPE_CHECKING:
     from heelstrike.simulate.scene_file import SceneFile
+
+ROUNDS = 10
+"""Largest number of solves by which joints at their torque limits are found."""
+SETTLED = 5
+"""Number of solves after which a joint at its limit stays there, so that the rounds end."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ def _step(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Make one step; return the servo's torque, the pushes' force, and MuJoCo's time [s].
 
-    Joints at their torque limits are found in rounds, as in our own step.
+    Joints at their torque limits are found in rounds.
     """
     start = data.qpos.copy(), data.qvel.copy(), data.qacc_warmstart.copy(), data.time
     side, took = np.zeros(len(wanted)), 0.0

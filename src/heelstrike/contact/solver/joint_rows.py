@@ -1,0 +1,195 @@
+"""Rows at joints: torques that are straight lines in the acceleration, in pieces.
+
+    servo       clamp(now - slope a, -limit, limit)
+    friction    the same, steep enough to stop the joint
+    stop        now - slope a where that pushes the joint back into its range, else 0
+
+All fall as the acceleration grows, so that each is the gradient of a convex function. A state tells
+on which piece a row is: 0 on its slope, else the sign of the torque that does not change; a stop
+has 1 where it pushes, -1 where it does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import casadi as ca
+
+from heelstrike.contact.law import SX, where
+from heelstrike.ir.program import Program
+
+SLACK = 1e-6
+"""Share of its limit by which a torque may be beyond its piece."""
+BARELY = 1e-3
+"""Acceleration [rad/s^2, m/s^2] by which a joint may miss its stop, or be pulled by it."""
+
+
+@dataclass(frozen=True)
+class Clamp:
+    """A torque clamp(anchor + now - slope a, -limit, limit) of a joint, as symbols."""
+
+    now: SX
+    """Torque at zero acceleration [N m or N]."""
+    slope: SX
+    """Decrease with the acceleration, >= 0 [kg m^2 or kg]."""
+    limit: SX
+    guess: SX | float = 0.0
+    """State to begin with; a wrong one is undone."""
+    anchor: SX | float = 0.0
+    """Addition to `now`: of dry friction, the torque that holds the joint without moving it."""
+
+    def kept(self, p: Program) -> Clamp:
+        """Return the row with what is dear to compute as symbols; inside a block."""
+        return replace(self, now=p.let("now", self.now))
+
+    def free(self, a: SX) -> SX:
+        """Return the torque without its limit."""
+        return self.anchor + (self.now - self.slope * a)
+
+    def at(self, a: SX) -> tuple[SX, SX]:
+        """Return the torque at an acceleration, and its slope."""
+        z = self.free(a)
+        inside = ca.fabs(z) <= self.limit
+        return ca.fmax(-self.limit, ca.fmin(self.limit, z)), where(inside, self.slope, 0)
+
+    def state(self, a: SX) -> SX:
+        """Return the state at an acceleration."""
+        z = self.free(a)
+        return where(z > self.limit, 1, where(z < -self.limit, -1, 0))
+
+    def next_state(self, state: SX, a: SX, free: SX) -> SX:
+        """Return the state at an acceleration; where `free`, 0 if that is not the next one."""
+        new = self.state(a)
+        return where(ca.logic_and(free, state * new < 0), 0, new)
+
+    def line(self, state: SX) -> tuple[SX, SX]:
+        """Return the torque at zero acceleration, and the slope, of a piece."""
+        inside = state == 0
+        now = where(inside, self.anchor + self.now, state * self.limit)
+        return now, where(inside, self.slope, 0)
+
+    def on(self, state: SX, a: SX) -> SX:
+        """Return the torque of a piece at an acceleration."""
+        return where(state == 0, self.free(a), state * self.limit)
+
+    def misses(self, state: SX, a: SX) -> SX:
+        """Return whether the free torque is beyond its piece by more than its slack."""
+        inside, z = state == 0, self.free(a)
+        most = where(inside, 1 + SLACK, SLACK - 1) * self.limit
+        return where(inside, ca.fabs(z), -state * z) > most
+
+
+@dataclass(frozen=True)
+class DryFriction(Clamp):
+    """Dry friction of a joint: a clamp that is steep in its speed."""
+
+    still: float = 0.0
+    """Acceleration by which a joint that slides may move back [rad/s^2, m/s^2]."""
+
+    def kept(self, p: Program) -> DryFriction:
+        return replace(self, now=p.let("now", self.anchor + self.now), anchor=0.0)
+
+    def misses(self, state: SX, a: SX) -> SX:
+        inside, z = state == 0, self.free(a)
+        most = where(inside, (1 + SLACK) * self.limit, self.still * self.slope - self.limit)
+        return where(inside, ca.fabs(z), -state * z) > most
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A torque now - slope a of a stop where it pushes the joint back, else 0, as symbols."""
+
+    now: SX
+    slope: SX
+    side: SX | float
+    """1 for the upper end of the range, at which torques are negative, -1 for the lower."""
+    guess: SX
+
+    def kept(self, p: Program) -> Stop:
+        """Return the row as symbols; inside a block."""
+        kept = p.let("now", self.now), p.let("slope", self.slope), p.let("side", SX(self.side))
+        return Stop(*kept, self.guess)
+
+    def at(self, a: SX) -> tuple[SX, SX]:
+        """Return the torque at an acceleration, and its slope."""
+        z, pushes = self.now - self.slope * a, self.state(a) > 0
+        return where(pushes, z, 0), where(pushes, self.slope, 0)
+
+    def state(self, a: SX) -> SX:
+        """Return the state at an acceleration."""
+        return where(self.side * (self.now - self.slope * a) < 0, 1, -1)
+
+    def next_state(self, state: SX, a: SX, free: SX) -> SX:
+        """Return the state at an acceleration."""
+        return self.state(a)
+
+    def line(self, state: SX) -> tuple[SX, SX]:
+        """Return the torque at zero acceleration, and the slope, of a piece."""
+        return where(state > 0, self.now, 0), where(state > 0, self.slope, 0)
+
+    def on(self, state: SX, a: SX) -> SX:
+        """Return the torque of a piece at an acceleration."""
+        return where(state > 0, self.now - self.slope * a, 0)
+
+    def misses(self, state: SX, a: SX) -> SX:
+        """Return whether the torque pulls, or is missing, by more than its slack."""
+        pull = self.side * (self.now - self.slope * a)
+        return state * pull > BARELY * self.slope
+
+
+Piecewise = Clamp | Stop
+
+
+@dataclass(frozen=True)
+class JointRow:
+    """Rows of one velocity index, and the state of their iteration (swept.py), as variables."""
+
+    rows: tuple[Piecewise, ...]
+    """Of servos and stops."""
+    friction: Clamp | None
+    """Dry friction, which holds the joint at its anchor plus a steep slope."""
+    fixed: SX
+    """What else the diagonal of H has: armature and the slopes of straight torques."""
+    anchor: SX
+    """Torque of dry friction that a pass starts from."""
+    slope: SX
+    torque: SX
+    """Torque of all of them at the best acceleration so far."""
+    rubs: SX
+    """Part of dry friction in it."""
+    rho: SX
+    """What the linearised torque misses of it."""
+
+    def at(self, a: SX, anchor: SX) -> tuple[SX, SX, SX]:
+        """Return torque and slope at an acceleration, and the part of dry friction."""
+        torque, slope, rubs = SX(0), SX(0), SX(0)
+        for row in self.rows:
+            own, fall = row.at(a)
+            torque, slope = torque + own, slope + fall
+        if self.friction is not None:
+            rubs, fall = replace(self.friction, anchor=anchor).at(a)
+            torque, slope = torque + rubs, slope + fall
+        return torque, slope, rubs
+
+
+def joint_row(
+    p: Program,
+    rows: tuple[Piecewise, ...],
+    friction: Clamp | None,
+    fixed: SX,
+    anchor: SX,
+    slope: SX,
+    torque: SX,
+) -> JointRow:
+    """Return a row with its variables; inside a block."""
+    none = SX(0)
+    return JointRow(
+        rows,
+        friction,
+        fixed,
+        p.variable("anchor", anchor),
+        p.variable("slope", slope),
+        p.variable("torque", torque),
+        p.variable("rubs", anchor),
+        p.variable("rho", none),
+    )
