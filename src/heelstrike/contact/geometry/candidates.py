@@ -1,0 +1,83 @@
+"""Directions to start from where cores overlap.
+
+Two polytopes come apart soonest along the normal of a face of one of them, or across an edge of
+both. Where normals and edges are known and few, as for boxes, all are tried, and the best one is
+the answer. Else directions are spread over the sphere.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.contact.geometry.convex import TINY, Convex, extent
+from heelstrike.contact.law import where
+from heelstrike.ir.loop import counted
+from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
+from heelstrike.spatial.vector import SX, cross
+
+DIRECTIONS = 40
+"""Number of directions over the sphere."""
+PARALLEL = 1e-10
+"""Square of the sine of the angle below which edges count as parallel."""
+NEVER = 1e30
+"""Depth along a direction that is none [m]."""
+
+
+def over_the_sphere(count: int) -> np.ndarray:
+    """Return unit vectors spread evenly over the sphere along a spiral, (count, 3)."""
+    k = np.arange(count) + 0.5
+    z, turn = 1 - 2 * k / count, np.pi * (1 + 5**0.5) * k
+    r = np.sqrt(1 - z * z)
+    return np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1)
+
+
+def is_known(shape: Convex) -> bool:
+    """Return whether all faces and edges of a core are known."""
+    return not shape.round and (shape.count <= 2 or shape.box)
+
+
+def columns(matrix: SX | None) -> list[SX]:
+    """Return the columns of a matrix, none of None."""
+    return [] if matrix is None else ca.horzsplit(matrix)
+
+
+def best_direction(p: Program, first: Convex, second: Convex) -> SX:
+    """Return the direction (3) along which the cores come apart soonest, of those tried."""
+    with p.block("candidates"):
+        best = p.variable("best", ca.vertcat(0, 0, 1, NEVER))
+    for i, axis in enumerate([*columns(first.normals), *columns(second.normals)]):
+        call(p, "face", _try, p, first, second, axis, best, member=i)
+    for i, (a, b) in enumerate(product(columns(first.edges), columns(second.edges))):
+        call(p, "edges", _try_edges, p, first, second, a, b, best, member=i)
+    if not (is_known(first) and is_known(second)):
+        with counted(p, "directions", DIRECTIONS) as loop:
+            direction = loop.constants(over_the_sphere(DIRECTIONS))
+            with p.block("direction"):
+                _try(p, first, second, direction, best)
+    with p.block("candidates"):
+        return p.let("direction", best[:3])
+
+
+def _try(p: Program, first: Convex, second: Convex, axis: SX, best: SX) -> None:
+    """Take a direction, or its opposite, if it is better than the best so far; in a block."""
+    _take(p, first, second, axis, best, SX(1))
+
+
+def _try_edges(p: Program, first: Convex, second: Convex, a: SX, b: SX, best: SX) -> None:
+    """Try the direction across two edges, if they are not parallel; in a block."""
+    across = cross(a, b)
+    square = ca.dot(across, across)
+    axis = across / ca.sqrt(ca.fmax(square, TINY))
+    _take(p, first, second, axis, best, square > PARALLEL)
+
+
+def _take(p: Program, first: Convex, second: Convex, axis: SX, best: SX, valid: SX) -> None:
+    (a_low, a_high), (b_low, b_high) = extent(first, axis), extent(second, axis)
+    along, against = b_high - a_low, a_high - b_low
+    depth = ca.fmin(along, against)
+    found = ca.vertcat(where(along <= against, axis, -axis), depth)
+    p.assign(best, where(ca.logic_and(valid, depth < best[3]), found, best))
