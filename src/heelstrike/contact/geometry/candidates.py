@@ -17,10 +17,12 @@ from heelstrike.contact.law import where
 from heelstrike.ir.loop import counted
 from heelstrike.ir.program import Program
 from heelstrike.ir.routine import call
-from heelstrike.spatial.vector import SX, cross
+from heelstrike.spatial.vector import SX, cross, zeros
 
-DIRECTIONS = 40
-"""Number of directions over the sphere."""
+CELLS = 26
+"""Number of cells of the sphere."""
+CORNERS = 4
+"""Number of directions in each."""
 PARALLEL = 1e-10
 """Square of the sine of the angle below which edges count as parallel."""
 NEVER = 1e30
@@ -35,6 +37,20 @@ def over_the_sphere(count: int) -> np.ndarray:
     return np.stack([r * np.cos(turn), r * np.sin(turn), z], axis=1)
 
 
+def cells_of_the_sphere() -> np.ndarray:
+    """Return directions in a row for each cell of the sphere, (CELLS, 3 CORNERS)."""
+    centres = over_the_sphere(CELLS)
+    spread = over_the_sphere(CELLS * CORNERS)
+    cells: list[list[np.ndarray]] = [[] for _ in centres]
+    order = np.argsort(-(spread @ centres.T).max(axis=1))
+    for k in order[::-1]:  # the farthest from all centres choose first
+        for c in np.argsort(-(centres @ spread[k])):
+            if len(cells[c]) < CORNERS:
+                cells[c].append(spread[k])
+                break
+    return np.array(cells).reshape(CELLS, 3 * CORNERS)
+
+
 def is_known(shape: Convex) -> bool:
     """Return whether all faces and edges of a core are known."""
     return not shape.round and (shape.count <= 2 or shape.box)
@@ -45,21 +61,35 @@ def columns(matrix: SX | None) -> list[SX]:
     return [] if matrix is None else ca.horzsplit(matrix)
 
 
-def best_direction(p: Program, first: Convex, second: Convex) -> SX:
-    """Return the direction (3) along which the cores come apart soonest, of those tried."""
+def start_directions(p: Program, first: Convex, second: Convex) -> SX:
+    """Return directions (3) along which the cores come apart soon, and depths, (4, k).
+
+    The first is the best of those that normals and edges tell, the only one if they tell all;
+    others are the best of a part of the sphere each.
+    """
     with p.block("candidates"):
         best = p.variable("best", ca.vertcat(0, 0, 1, NEVER))
-    for i, axis in enumerate([*columns(first.normals), *columns(second.normals)]):
+    normals = [*columns(first.normals), *columns(second.normals)]
+    for i, axis in enumerate(normals):
         call(p, "face", _try, p, first, second, axis, best, member=i)
-    for i, (a, b) in enumerate(product(columns(first.edges), columns(second.edges))):
+    pairs = list(product(columns(first.edges), columns(second.edges)))
+    for i, (a, b) in enumerate(pairs):
         call(p, "edges", _try_edges, p, first, second, a, b, best, member=i)
-    if not (is_known(first) and is_known(second)):
-        with counted(p, "directions", DIRECTIONS) as loop:
-            direction = loop.constants(over_the_sphere(DIRECTIONS))
-            with p.block("direction"):
-                _try(p, first, second, direction, best)
-    with p.block("candidates"):
-        return p.let("direction", best[:3])
+    if is_known(first) and is_known(second):
+        return best
+    with counted(p, "cells", CELLS) as loop:
+        cell = ca.reshape(loop.constants(cells_of_the_sphere()), 3, CORNERS)
+        cells = loop.carry("cells", zeros(4, CELLS))
+        with p.block("cell"):
+            own = ca.vertcat(0, 0, 1, NEVER)
+            for direction in ca.horzsplit(cell):
+                low, high = extent(first, direction)[0], extent(second, direction)[1]
+                depth = p.let("depth", high - low)
+                own = where(depth < own[3], ca.vertcat(direction, depth), own)
+            loop.next(cells, ca.horzcat(cells[:, 1:], own))
+    with p.block("cells"):
+        parts = p.variable("cells", cells)
+    return ca.horzcat(best, parts) if normals or pairs else parts
 
 
 def _try(p: Program, first: Convex, second: Convex, axis: SX, best: SX) -> None:

@@ -18,10 +18,12 @@ is none. The first triangle lies far below, so that any ray crosses it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import casadi as ca
+import numpy as np
 
-from heelstrike.contact.geometry.candidates import best_direction
+from heelstrike.contact.geometry.candidates import NEVER, start_directions
 from heelstrike.contact.geometry.convex import (
     Convex,
     single_precision,
@@ -33,7 +35,7 @@ from heelstrike.contact.geometry.convex import (
 from heelstrike.contact.geometry.separation import Nearest
 from heelstrike.contact.law import where
 from heelstrike.ir.guard import guarded
-from heelstrike.ir.loop import repeated
+from heelstrike.ir.loop import counted, repeated
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX, cross
 
@@ -41,7 +43,13 @@ ROUNDS, ROUNDS_ROUND = 60, 120
 """Limits of rounds, for polytopes and where there is an ellipsoid."""
 FLAT, FLAT_SINGLE = 1e-14, 1e-6
 """Height of the farthest point over a portal, as a share of the size, that ends its rounds."""
-BELOW, ACROSS = 1e3, 3.0
+STARTS, RING = 5, 4
+"""Number of directions that rays start from, and of those about the best one found, after them."""
+ASIDE = 0.12
+"""Angle between the best direction and those about it [rad]."""
+SLACK = 0.2
+"""Excess of depth over the best, as a share of the size, beyond which a direction is left out."""
+BELOW, ACROSS = 10.0, 3.0
 """Depth and radius of the first portal, in sizes."""
 
 
@@ -102,21 +110,54 @@ def with_penetration(p: Program, first: Convex, second: Convex, apart: Nearest) 
     """Return the nearest points, or where cores overlap the deepest; outside blocks."""
     with p.block("nearest"):
         names = "normal", "distance", "first", "second"
-        normal, distance, at_first, at_second = (
-            p.variable(name, getattr(apart, name)) for name in names
-        )
+        variables = {name: p.variable(name, getattr(apart, name)) for name in names}
+        distance = variables["distance"]
     with guarded(p, "penetration", apart.overlap):
-        start = best_direction(p, first, second)
-        deep = descent(p, first, second, start)
+        starts = start_directions(p, first, second)
         with p.block("deepest"):
-            p.assign(normal, deep.normal)
-            p.assign(distance, deep.distance)
-            p.assign(at_first, deep.first)
-            p.assign(at_second, deep.second)
+            p.assign(distance, SX(-NEVER))
+        with counted(p, "starts", len(_plan(starts))) as loop:
+            turn = loop.constants(_plan(starts))
+            with p.block("start"):
+                direction, depth = _taken(p, starts)
+                about = _aside(variables["normal"], turn)
+                start = p.let("start", where(turn[2], about, direction))
+                near = depth <= SLACK * size_of(first, second) - distance
+                need = p.let("need", ca.logic_or(near, turn[2]))
+            with guarded(p, "start", need):
+                deep = descent(p, first, second, start)
+                with p.block("deepest"):
+                    better = p.let("better", deep.distance > distance)
+                    for name, variable in variables.items():
+                        p.assign(variable, where(better, getattr(deep, name), variable))
     with p.block("nearest"):
-        values = normal, distance, at_first, at_second
-        n, d, a, b = (p.let(name, value) for name, value in zip(names, values, strict=True))
+        n, d, a, b = (p.let(name, variable) for name, variable in variables.items())
     return Nearest(n, d, a, b, apart.overlap)
+
+
+def _plan(starts: SX) -> np.ndarray:
+    """Return rows (cosine, sine, 1) for directions about the best one, 0 for those given."""
+    if starts.shape[1] == 1:
+        return np.zeros((1, 3))
+    angles = 2 * np.pi * np.arange(RING) / RING
+    ring = np.stack([np.cos(angles), np.sin(angles), np.ones(RING)], axis=1)
+    return np.vstack([np.zeros((min(STARTS, starts.shape[1]), 3)), ring])
+
+
+def _aside(normal: SX, turn: SX) -> SX:
+    """Return a direction beside a normal (3)."""
+    s, t = tangents(normal)
+    return unit(normal + ASIDE * (turn[0] * s + turn[1] * t))
+
+
+def _taken(p: Program, starts: SX) -> tuple[SX, SX]:
+    """Return the best direction of those left and its depth, and take it away; in a block."""
+    columns = ca.horzsplit(starts)
+    best = reduce(lambda a, b: where(b[3] < a[3], b, a), columns)
+    best = p.let("best", best)
+    for column in columns:
+        p.assign(column[3], where(column[3] <= best[3], NEVER, column[3]))
+    return best[:3], best[3]
 
 
 def descent(p: Program, first: Convex, second: Convex, start: SX) -> Nearest:
