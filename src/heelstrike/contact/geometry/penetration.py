@@ -32,6 +32,7 @@ from heelstrike.contact.geometry.convex import (
     tangents,
     unit,
 )
+from heelstrike.contact.geometry.refinement import refine
 from heelstrike.contact.geometry.separation import Nearest
 from heelstrike.contact.law import where
 from heelstrike.ir.guard import guarded
@@ -39,10 +40,11 @@ from heelstrike.ir.loop import counted, repeated
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX, cross
 
-ROUNDS, ROUNDS_ROUND = 60, 120
-"""Limits of rounds, for polytopes and where there is an ellipsoid."""
-FLAT, FLAT_SINGLE = 1e-14, 1e-6
-"""Height of the farthest point over a portal, as a share of the size, that ends its rounds."""
+ROUNDS = 60
+"""Limit of rounds from a start."""
+FLAT, FLAT_SINGLE, FLAT_ROUND = 1e-14, 1e-6, 1e-3
+"""Height of the farthest point over a portal, as a share of the size, that ends its rounds; the
+last where there is an ellipsoid, since refinement.py follows."""
 STARTS, RING = 5, 4
 """Number of directions that rays start from, and of those about the best one found, after them."""
 ASIDE = 0.12
@@ -114,10 +116,12 @@ def with_penetration(p: Program, first: Convex, second: Convex, apart: Nearest) 
         distance = variables["distance"]
     with guarded(p, "penetration", apart.overlap):
         starts = start_directions(p, first, second)
+        known = starts.shape[1] == 1 or first.round or second.round
         with p.block("deepest"):
             p.assign(distance, SX(-NEVER))
-        with counted(p, "starts", len(_plan(starts))) as loop:
-            turn = loop.constants(_plan(starts))
+        plan = _plan(min(starts.shape[1], STARTS), 0 if known else RING)
+        with counted(p, "starts", len(plan)) as loop:
+            turn = loop.constants(plan)
             with p.block("start"):
                 direction, depth = _taken(p, starts)
                 about = _aside(variables["normal"], turn)
@@ -130,18 +134,18 @@ def with_penetration(p: Program, first: Convex, second: Convex, apart: Nearest) 
                     better = p.let("better", deep.distance > distance)
                     for name, variable in variables.items():
                         p.assign(variable, where(better, getattr(deep, name), variable))
+        if first.round or second.round:
+            refine(p, first, second, variables)
     with p.block("nearest"):
         n, d, a, b = (p.let(name, variable) for name, variable in variables.items())
     return Nearest(n, d, a, b, apart.overlap)
 
 
-def _plan(starts: SX) -> np.ndarray:
+def _plan(given: int, about: int) -> np.ndarray:
     """Return rows (cosine, sine, 1) for directions about the best one, 0 for those given."""
-    if starts.shape[1] == 1:
-        return np.zeros((1, 3))
-    angles = 2 * np.pi * np.arange(RING) / RING
-    ring = np.stack([np.cos(angles), np.sin(angles), np.ones(RING)], axis=1)
-    return np.vstack([np.zeros((min(STARTS, starts.shape[1]), 3)), ring])
+    angles = 2 * np.pi * np.arange(about) / max(about, 1)
+    ring = np.stack([np.cos(angles), np.sin(angles), np.ones(about)], axis=1)
+    return np.vstack([np.zeros((given, 3)), ring])
 
 
 def _aside(normal: SX, turn: SX) -> SX:
@@ -164,11 +168,12 @@ def descent(p: Program, first: Convex, second: Convex, start: SX) -> Nearest:
     """Return the local minimum of the depth that rays from a direction lead to; outside blocks."""
     with p.block("first portal"):
         size = p.let("size", size_of(first, second))
-        flat = p.let("flat", where(single_precision(first), FLAT_SINGLE, FLAT) * size)
+        flat = where(single_precision(first), FLAT_SINGLE, FLAT)
+        flat = p.let("flat", (FLAT_ROUND if first.round or second.round else flat) * size)
         b, a = support(second, start), support(first, -start)
         begin = p.let("portal", Portal.far_below(start, size).columns)
         first_answer = ca.vertcat(start, ca.dot(start, b - a), b)
-    with repeated(p, "portal", ROUNDS_ROUND if first.round or second.round else ROUNDS) as loop:
+    with repeated(p, "portal", ROUNDS) as loop:
         state, answer = loop.carry("portal", begin), loop.carry("answer", first_answer)
         portal = Portal.of(state)
         with p.block("support"):

@@ -1,0 +1,59 @@
+"""Depth of cores with ellipsoids, to rounding: distances of cores that are moved apart.
+
+The first core is moved along the direction n found so far, by the depth h(n) and a little more, m.
+The cores are then apart, and the direction n' of their distance v (separation.py) is better:
+
+    h(n') = (h(n) + m) n.n' - |v| <= h(n)         since |v| >= m
+
+It is the same where h has a local minimum. Errors of the direction shrink by (h + m) / (R + m) a
+round, where R > h is the radius of curvature of the set of differences there; those of the depth
+by the square.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi as ca
+
+from heelstrike.contact.geometry.convex import Convex, single_precision, size_of
+from heelstrike.contact.geometry.separation import separation
+from heelstrike.contact.law import where
+from heelstrike.ir.loop import repeated
+from heelstrike.ir.program import Program
+from heelstrike.spatial.vector import SX
+
+ROUNDS = 30
+"""Limit of rounds."""
+APART = 1e-2
+"""Distance m to which cores are moved apart, as a share of the size."""
+SETTLED, SETTLED_SINGLE = 1e-13, 1e-7
+"""Change of the depth, as a share of the size, that ends the rounds."""
+
+
+def refine(p: Program, first: Convex, second: Convex, deepest: dict[str, SX]) -> None:
+    """Improve the deepest points of two cores, which are variables; outside blocks.
+
+    Args:
+        p: the program.
+        first: the first shape.
+        second: the second shape.
+        deepest: variables of the `separation.Nearest` to improve, by name.
+    """
+    normal, distance = deepest["normal"], deepest["distance"]
+    with p.block("size"):
+        size = p.let("size", size_of(first, second))
+        change = p.let("change", where(single_precision(first), SETTLED_SINGLE, SETTLED) * size)
+    with repeated(p, "refine", ROUNDS) as loop:
+        with p.block("move"):
+            move = p.let("move", (APART * size - distance) * normal)
+            moved = p.let("moved", first.vertices + ca.repmat(move, 1, first.count))
+        near = separation(p, replace(first, vertices=moved), second)
+        with p.block("refine"):
+            own = p.let("distance", near.distance - ca.dot(move, near.normal))
+            better = p.let("better", ca.logic_and(own > distance, ca.logic_not(near.overlap)))
+            loop.until(ca.logic_or(own <= distance + change, near.overlap))
+            p.assign(distance, where(better, own, distance))
+            p.assign(normal, where(better, near.normal, normal))
+            p.assign(deepest["first"], where(better, near.first - move, deepest["first"]))
+            p.assign(deepest["second"], where(better, near.second, deepest["second"]))
