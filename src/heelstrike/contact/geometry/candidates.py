@@ -51,9 +51,14 @@ def cells_of_the_sphere() -> np.ndarray:
     return np.array(cells).reshape(CELLS, 3 * CORNERS)
 
 
-def is_known(shape: Convex) -> bool:
-    """Return whether all faces and edges of a core are known."""
-    return not shape.round and (shape.count <= 2 or shape.box)
+def all_known(first: Convex, second: Convex) -> bool:
+    """Return whether the known normals and edges are all that can part two cores soonest.
+
+    Edges of a point are none, so that of the other shape only faces count.
+    """
+    shapes = first, second
+    faces = all(not s.round and (s.count <= 2 or s.normals is not None) for s in shapes)
+    return faces and (any(s.count == 1 for s in shapes) or all(s.edges is not None for s in shapes))
 
 
 def columns(matrix: SX | None) -> list[SX]:
@@ -75,7 +80,7 @@ def start_directions(p: Program, first: Convex, second: Convex) -> SX:
     pairs = list(product(columns(first.edges), columns(second.edges)))
     for i, (a, b) in enumerate(pairs):
         call(p, "edges", _try_edges, p, first, second, a, b, best, member=i)
-    if is_known(first) and is_known(second):
+    if all_known(first, second):
         return best
     with counted(p, "cells", CELLS) as loop:
         cell = ca.reshape(loop.constants(cells_of_the_sphere()), 3, CORNERS)

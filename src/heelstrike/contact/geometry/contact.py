@@ -1,8 +1,9 @@
 """Points of contact of two convex shapes, chosen by what the shapes are made of.
 
-spheres and capsules       closed form, segments.py
-all others                 nearest points of the cores, separation.py; where these overlap,
-                           penetration.py; from one point to several, manifold.py
+    spheres and capsules       closed form, segments.py
+    a sphere and a box         closed form, ball_in_box.py
+    all others                 nearest points of the cores, separation.py; where these overlap,
+                               penetration.py; from one point to several, manifold.py
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import replace
 
 import casadi as ca
 
+from heelstrike.contact.geometry.ball_in_box import point_and_box
 from heelstrike.contact.geometry.convex import ContactPoint, Convex, with_known_axes
 from heelstrike.contact.geometry.manifold import manifold
 from heelstrike.contact.geometry.penetration import with_penetration
@@ -36,8 +38,12 @@ def contact_points(p: Program, first: Convex, second: Convex, count: int) -> lis
     first, second = _named(p, first), _named(p, second)
     if all(shape.count <= 2 and not shape.round for shape in (first, second)):
         return ball_contacts(p, first, second, count)
-    near = with_penetration(p, first, second, separation(p, first, second))
-    if count == 1 or any(shape.count == 1 and not shape.round for shape in (first, second)):
+    points = [shape.count == 1 and not shape.round for shape in (first, second)]
+    if any(points) and (first.box or second.box):
+        near = point_and_box(p, first, second)
+    else:
+        near = with_penetration(p, first, second, separation(p, first, second))
+    if count == 1 or any(points):
         return [_deepest(p, first, second, near)] * count
     return manifold(p, first, second, near, count)
 

@@ -7,7 +7,8 @@ The cores are then apart, and the direction n' of their distance v (separation.p
 
 It is the same where h has a local minimum. Errors of the direction shrink by (h + m) / (R + m) a
 round, where R > h is the radius of curvature of the set of differences there; those of the depth
-by the square.
+by the square. Since that is slow where the depth is close to R, a direction ahead is tried as well,
+where steps that shrink at the same rate would lead to (Aitken).
 """
 
 from __future__ import annotations
@@ -16,17 +17,26 @@ from dataclasses import replace
 
 import casadi as ca
 
-from heelstrike.contact.geometry.convex import Convex, single_precision, size_of
+from heelstrike.contact.geometry.convex import (
+    TINY,
+    Convex,
+    extent,
+    single_precision,
+    size_of,
+    unit,
+)
 from heelstrike.contact.geometry.separation import separation
 from heelstrike.contact.law import where
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
-from heelstrike.spatial.vector import SX
+from heelstrike.spatial.vector import SX, zeros
 
 ROUNDS = 30
 """Limit of rounds."""
 APART = 1e-2
 """Distance m to which cores are moved apart, as a share of the size."""
+FASTEST = 0.98
+"""Largest rate at which steps are taken to shrink."""
 SETTLED, SETTLED_SINGLE = 1e-13, 1e-7
 """Change of the depth, as a share of the size, that ends the rounds."""
 
@@ -44,6 +54,7 @@ def refine(p: Program, first: Convex, second: Convex, deepest: dict[str, SX]) ->
     with p.block("size"):
         size = p.let("size", size_of(first, second))
         change = p.let("change", where(single_precision(first), SETTLED_SINGLE, SETTLED) * size)
+        last = p.variable("last", zeros(3))
     with repeated(p, "refine", ROUNDS) as loop:
         with p.block("move"):
             move = p.let("move", (APART * size - distance) * normal)
@@ -51,9 +62,17 @@ def refine(p: Program, first: Convex, second: Convex, deepest: dict[str, SX]) ->
         near = separation(p, replace(first, vertices=moved), second)
         with p.block("refine"):
             own = p.let("distance", near.distance - ca.dot(move, near.normal))
-            better = p.let("better", ca.logic_and(own > distance, ca.logic_not(near.overlap)))
+            better = ca.logic_and(own >= distance - change, ca.logic_not(near.overlap))
+            better = p.let("better", better)
             loop.until(ca.logic_or(own <= distance + change, near.overlap))
-            p.assign(distance, where(better, own, distance))
-            p.assign(normal, where(better, near.normal, normal))
+            step = p.let("step", near.normal - normal)
+            rate = ca.dot(step, last) / ca.fmax(ca.dot(last, last), TINY)
+            rate = ca.fmin(ca.fmax(rate, 0), FASTEST)
+            ahead = p.let("ahead", unit(near.normal + rate / (1 - rate) * step))
+            low, high = extent(first, ahead)[0], extent(second, ahead)[1]
+            further = p.let("further", ca.logic_and(low - high > own, better))
+            p.assign(last, step)
+            p.assign(distance, where(further, low - high, where(better, own, distance)))
+            p.assign(normal, where(further, ahead, where(better, near.normal, normal)))
             p.assign(deepest["first"], where(better, near.first - move, deepest["first"]))
             p.assign(deepest["second"], where(better, near.second, deepest["second"]))

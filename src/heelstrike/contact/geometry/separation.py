@@ -38,6 +38,8 @@ NOISE, NOISE_SINGLE = 1e-14, 1e-6
 """Area and volume, in squares and cubes of the size, below which simplices count as degenerate."""
 SETTLED, SETTLED_SINGLE = 1e-15, 1e-7
 """Progress, as a share of the squared distance, below which a lane is done."""
+FINE, FINE_SINGLE = 1e-13, 1e-8
+"""Error of the distance, as a share of the size, that is left where there is an ellipsoid."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,11 @@ def separation(p: Program, first: Convex, second: Convex) -> Nearest:
             square, last = ca.dot(new.near, new.near), ca.dot(old.near, old.near)
             short = where(single, TOUCHING_SINGLE, TOUCHING) * size
             settled = where(single, SETTLED_SINGLE, SETTLED)
-            end = last - ca.dot(old.near, w) <= settled * last
+            progress = last - ca.dot(old.near, w)
+            end = progress <= settled * last
+            if first.round or second.round:
+                fine = where(single, FINE_SINGLE, FINE)
+                end = ca.logic_or(end, progress <= fine * size * ca.sqrt(last))
             for i in range(3):
                 end = ca.logic_or(end, ca.mmax(ca.fabs(old.points[:, i] - w)) <= 0)
             inside = ca.logic_and(inside, ca.dot(old.near, w) <= 0)  # else v separates them
