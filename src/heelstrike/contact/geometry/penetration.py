@@ -42,7 +42,7 @@ from heelstrike.spatial.vector import SX, cross
 
 ROUNDS = 60
 """Limit of rounds from a start."""
-FLAT, FLAT_SINGLE, FLAT_ROUND = 1e-14, 1e-6, 1e-3
+FLAT, FLAT_SINGLE, FLAT_ROUND = 1e-14, 1e-6, 1e-4
 """Height of the farthest point over a portal, as a share of the size, that ends its rounds; the
 last where there is an ellipsoid, since refinement.py follows."""
 STARTS, RING = 5, 4
@@ -116,7 +116,7 @@ def with_penetration(p: Program, first: Convex, second: Convex, apart: Nearest) 
         distance = variables["distance"]
     with guarded(p, "penetration", apart.overlap):
         starts = start_directions(p, first, second)
-        known = starts.shape[1] == 1 or first.round or second.round
+        known = starts.shape[1] == 1
         with p.block("deepest"):
             p.assign(distance, SX(-NEVER))
         plan = _plan(min(starts.shape[1], STARTS), 0 if known else RING)

@@ -37,7 +37,7 @@ APART = 1e-2
 """Distance m to which cores are moved apart, as a share of the size."""
 FASTEST = 0.98
 """Largest rate at which steps are taken to shrink."""
-SETTLED, SETTLED_SINGLE = 1e-13, 1e-7
+SETTLED, SETTLED_SINGLE = 1e-12, 1e-7
 """Change of the depth, as a share of the size, that ends the rounds."""
 
 
@@ -62,7 +62,7 @@ def refine(p: Program, first: Convex, second: Convex, deepest: dict[str, SX]) ->
         near = separation(p, replace(first, vertices=moved), second)
         with p.block("refine"):
             own = p.let("distance", near.distance - ca.dot(move, near.normal))
-            better = ca.logic_and(own >= distance - change, ca.logic_not(near.overlap))
+            better = ca.logic_and(own >= distance - 10 * change, ca.logic_not(near.overlap))
             better = p.let("better", better)
             loop.until(ca.logic_or(own <= distance + change, near.overlap))
             step = p.let("step", near.normal - normal)
