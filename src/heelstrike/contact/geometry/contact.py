@@ -1,9 +1,9 @@
 """Points of contact of two convex shapes, chosen by what the shapes are made of.
 
-    spheres and capsules       closed form, segments.py
-    a sphere and a box         closed form, ball_in_box.py
-    all others                 nearest points of the cores, separation.py; where these overlap,
-                               penetration.py; from one point to several, manifold.py
+spheres and capsules       closed form, segments.py
+a sphere and a box         closed form, ball_in_box.py
+all others                 nearest points of the cores, separation.py; where these overlap,
+                           penetration.py; from one point to several, manifold.py
 """
 
 from __future__ import annotations

@@ -134,8 +134,8 @@ def with_penetration(p: Program, first: Convex, second: Convex, apart: Nearest) 
                     better = p.let("better", deep.distance > distance)
                     for name, variable in variables.items():
                         p.assign(variable, where(better, getattr(deep, name), variable))
-        if first.round or second.round:
-            refine(p, first, second, variables)
+    if first.round or second.round:
+        refine(p, first, second, variables)
     with p.block("nearest"):
         n, d, a, b = (p.let(name, variable) for name, variable in variables.items())
     return Nearest(n, d, a, b, apart.overlap)

@@ -1,4 +1,4 @@
-"""Depth of cores with ellipsoids, to rounding: distances of cores that are moved apart.
+"""Depth of cores with ellipsoids that overlap or nearly touch, by distances of cores moved apart.
 
 The first core is moved along the direction n found so far, by the depth h(n) and a little more, m.
 The cores are then apart, and the direction n' of their distance v (separation.py) is better:
@@ -25,15 +25,16 @@ from heelstrike.contact.geometry.convex import (
     size_of,
     unit,
 )
-from heelstrike.contact.geometry.separation import separation
+from heelstrike.contact.geometry.separation import CLOSE, separation
 from heelstrike.contact.law import where
+from heelstrike.ir.guard import guarded
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX, zeros
 
 ROUNDS = 30
 """Limit of rounds."""
-APART = 1e-2
+APART = 0.02
 """Distance m to which cores are moved apart, as a share of the size."""
 FASTEST = 0.98
 """Largest rate at which steps are taken to shrink."""
@@ -42,7 +43,7 @@ SETTLED, SETTLED_SINGLE = 1e-12, 1e-7
 
 
 def refine(p: Program, first: Convex, second: Convex, deepest: dict[str, SX]) -> None:
-    """Improve the deepest points of two cores, which are variables; outside blocks.
+    """Improve the nearest or deepest points of two cores, which are variables; outside blocks.
 
     Args:
         p: the program.
@@ -54,25 +55,29 @@ def refine(p: Program, first: Convex, second: Convex, deepest: dict[str, SX]) ->
     with p.block("size"):
         size = p.let("size", size_of(first, second))
         change = p.let("change", where(single_precision(first), SETTLED_SINGLE, SETTLED) * size)
-        last = p.variable("last", zeros(3))
-    with repeated(p, "refine", ROUNDS) as loop:
-        with p.block("move"):
-            move = p.let("move", (APART * size - distance) * normal)
-            moved = p.let("moved", first.vertices + ca.repmat(move, 1, first.count))
-        near = separation(p, replace(first, vertices=moved), second)
-        with p.block("refine"):
-            own = p.let("distance", near.distance - ca.dot(move, near.normal))
-            better = ca.logic_and(own >= distance - 10 * change, ca.logic_not(near.overlap))
-            better = p.let("better", better)
-            loop.until(ca.logic_or(own <= distance + change, near.overlap))
-            step = p.let("step", near.normal - normal)
-            rate = ca.dot(step, last) / ca.fmax(ca.dot(last, last), TINY)
-            rate = ca.fmin(ca.fmax(rate, 0), FASTEST)
-            ahead = p.let("ahead", unit(near.normal + rate / (1 - rate) * step))
-            low, high = extent(first, ahead)[0], extent(second, ahead)[1]
-            further = p.let("further", ca.logic_and(low - high > own, better))
-            p.assign(last, step)
-            p.assign(distance, where(further, low - high, where(better, own, distance)))
-            p.assign(normal, where(further, ahead, where(better, near.normal, normal)))
-            p.assign(deepest["first"], where(better, near.first - move, deepest["first"]))
-            p.assign(deepest["second"], where(better, near.second, deepest["second"]))
+        need = p.let("need", distance < CLOSE * size)
+    with guarded(p, "refine", need):
+        with p.block("start"):
+            p.assign(distance, extent(first, normal)[0] - extent(second, normal)[1])
+            last = p.variable("last", zeros(3))
+        with repeated(p, "refine", ROUNDS) as loop:
+            with p.block("move"):
+                move = p.let("move", (APART * size - distance) * normal)
+                moved = p.let("moved", first.vertices + ca.repmat(move, 1, first.count))
+            near = separation(p, replace(first, vertices=moved), second)
+            with p.block("refine"):
+                own = p.let("distance", near.distance - ca.dot(move, near.normal))
+                better = ca.logic_and(own >= distance - 10 * change, ca.logic_not(near.overlap))
+                better = p.let("better", better)
+                loop.until(ca.logic_or(own <= distance + change, near.overlap))
+                step = p.let("step", near.normal - normal)
+                rate = ca.dot(step, last) / ca.fmax(ca.dot(last, last), TINY)
+                rate = ca.fmin(ca.fmax(rate, 0), FASTEST)
+                ahead = p.let("ahead", unit(near.normal + rate / (1 - rate) * step))
+                low, high = extent(first, ahead)[0], extent(second, ahead)[1]
+                further = p.let("further", ca.logic_and(low - high > own, better))
+                p.assign(last, step)
+                p.assign(distance, where(further, low - high, where(better, own, distance)))
+                p.assign(normal, where(further, ahead, where(better, near.normal, normal)))
+                p.assign(deepest["first"], where(better, near.first - move, deepest["first"]))
+                p.assign(deepest["second"], where(better, near.second, deepest["second"]))

@@ -40,6 +40,9 @@ SETTLED, SETTLED_SINGLE = 1e-15, 1e-7
 """Progress, as a share of the squared distance, below which a lane is done."""
 FINE, FINE_SINGLE = 1e-13, 1e-8
 """Error of the distance, as a share of the size, that is left where there is an ellipsoid."""
+CLOSE, COARSE = 0.01, 1e-3
+"""Distance, as a share of the size, below which cores with ellipsoids are refined (refinement.py),
+since rounds get many where they nearly touch; and the error that is left to that."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ def separation(p: Program, first: Convex, second: Convex) -> Nearest:
             progress = last - ca.dot(old.near, w)
             end = progress <= settled * last
             if first.round or second.round:
-                fine = where(single, FINE_SINGLE, FINE)
+                fine = where(last < (CLOSE * size) ** 2, COARSE, where(single, FINE_SINGLE, FINE))
                 end = ca.logic_or(end, progress <= fine * size * ca.sqrt(last))
             for i in range(3):
                 end = ca.logic_or(end, ca.mmax(ca.fabs(old.points[:, i] - w)) <= 0)
