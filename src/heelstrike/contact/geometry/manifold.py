@@ -7,6 +7,7 @@ corners of the second that are inside the first. Of these, up to four are taken:
     1  the farthest along a fixed direction     3  the farthest to the left of the line 1-2
     2  the farthest from 1                      4  the farthest to its right
 
+Three points are the farthest along three fixed directions.
 Each has the depth at its own place. The deepest points of the cores, which are exact, replace the
 nearest of them where they are deeper than all, and stand for corners that there are not.
 """
@@ -14,9 +15,10 @@ nearest of them where they are deeper than all, and stand for corners that there
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 
 import casadi as ca
+import numpy as np
 
 from heelstrike.contact.geometry.convex import (
     ContactPoint,
@@ -36,6 +38,8 @@ MARGIN = 1e-5
 """Distance, as a share of the size, by which outlines may miss one another."""
 DEEPER, DEEPER_SINGLE = 1e-10, 1e-6
 """Depth, as a share of the size, by which the deepest points must exceed the others'."""
+THIN = 1e-4
+"""Width of an overlap, as a share of its length, below which it has two points."""
 FIXED = 0.9211, 0.3894
 """Direction of the first point in the plane of contact, aligned with nothing."""
 
@@ -66,7 +70,8 @@ def manifold(
     with p.block("points"):
         tolerance = where(single_precision(first), DEEPER_SINGLE, DEEPER) * size
         chosen = _with_deepest(p, chosen, deepest, tolerance)
-        return [_point(p, first, second, axes, point) for point in chosen]
+        most = p.let("most", deepest[3] - deepest[2])
+        return [_point(p, first, second, axes, point, most) for point in chosen]
 
 
 def _is_segment(shape: Convex) -> bool:
@@ -121,21 +126,29 @@ def _best(p: Program, points: list[SX], score: Callable[[SX], SX]) -> SX:
     return p.let("chosen", chosen)
 
 
+def _along(side: tuple[float, float], point: SX) -> SX:
+    return side[0] * point[0] + side[1] * point[1]
+
+
 def _chosen(p: Program, points: list[SX], count: int) -> list[SX]:
     """Return up to four points that span the overlap; inside a block."""
-    first = _best(p, points, lambda q: FIXED[0] * q[0] + FIXED[1] * q[1])
+    if count == 3:
+        turns = np.arctan2(FIXED[1], FIXED[0]) + 2 * np.pi * np.arange(3) / 3
+        sides = [(float(np.cos(turn)), float(np.sin(turn))) for turn in turns]
+        return [_best(p, points, partial(_along, side)) for side in sides]
+    first = _best(p, points, partial(_along, FIXED))
     second = _best(p, points, lambda q: ca.sumsqr(q[:2] - first[:2]))
+    if count == 2:
+        return [first, second]
     along = second - first
 
     def left(q: SX) -> SX:
         return along[0] * (q[1] - first[1]) - along[1] * (q[0] - first[0])
 
-    if count == 2:
-        return [first, second]
-    if count == 3:
-        return [first, second, _best(p, points, lambda q: ca.fabs(left(q)))]
-    third = _best(p, points, left)
-    fourth = _best(p, points, lambda q: -left(q))
+    least = THIN * ca.sumsqr(along[:2])
+    third, fourth = _best(p, points, left), _best(p, points, lambda q: -left(q))
+    third = p.let("third", where(left(third) > least, third, first))
+    fourth = p.let("fourth", where(-left(fourth) > least, fourth, second))
     return [first, second, third, fourth]
 
 
@@ -153,9 +166,13 @@ def _with_deepest(p: Program, chosen: list[SX], deepest: SX, tolerance: SX) -> l
     return result
 
 
-def _point(p: Program, first: Convex, second: Convex, axes: SX, place: SX) -> ContactPoint:
+def _point(
+    p: Program, first: Convex, second: Convex, axes: SX, place: SX, most: SX
+) -> ContactPoint:
     """Return the point of contact of a place and the heights of both cores; inside a block."""
-    low, high = place[2] - first.radius, place[3] + second.radius
+    # planes of outlines are extended by the margin: no point is deeper than the deepest
+    excess = ca.fmax(place[3] - place[2] - most, 0) / 2
+    low, high = place[2] + excess - first.radius, place[3] - excess + second.radius
     position = axes.T @ ca.vertcat(place[:2], (low + high) / 2)
     depth = p.let("depth", high - low)
     return ContactPoint(depth, axes[2, :].T, p.let("position", position))
