@@ -66,6 +66,13 @@ def columns(matrix: SX | None) -> list[SX]:
     return [] if matrix is None else ca.horzsplit(matrix)
 
 
+def start_count(first: Convex, second: Convex) -> int:
+    """Return the number of columns of `start_directions`."""
+    told = first.normals is not None or second.normals is not None
+    told = told or (first.edges is not None and second.edges is not None)
+    return 1 if all_known(first, second) else CELLS + told
+
+
 def start_directions(p: Program, first: Convex, second: Convex) -> SX:
     """Return directions (3) along which the cores come apart soon, and depths, (4, k).
 

@@ -22,7 +22,9 @@ from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX
 
 
-def contact_points(p: Program, first: Convex, second: Convex, count: int) -> list[ContactPoint]:
+def contact_points(
+    p: Program, first: Convex, second: Convex, count: int, last_normal: SX | None = None
+) -> list[ContactPoint]:
     """Return `count` points of contact of two shapes, at most 4; outside blocks.
 
     One of them is the deepest, exactly. Where the shapes touch at fewer points than asked, points
@@ -34,6 +36,9 @@ def contact_points(p: Program, first: Convex, second: Convex, count: int) -> lis
         second: shape that normals point out of.
         count: number of points, part of the compiled code: 1 for a sphere and an ellipsoid, 2 for a
             capsule, 4 for faces and caps.
+        last_normal: normal of the pair in the last step (3), symbols; 0 where there is none. Shapes
+            whose cores overlap a little are then followed from there, which is faster and keeps the
+            normal from changing over to another side.
     """
     first, second = _named(p, first), _named(p, second)
     if all(shape.count <= 2 and not shape.round for shape in (first, second)):
@@ -42,7 +47,7 @@ def contact_points(p: Program, first: Convex, second: Convex, count: int) -> lis
     if any(points) and (first.box or second.box):
         near = point_and_box(p, first, second)
     else:
-        near = with_penetration(p, first, second, separation(p, first, second))
+        near = with_penetration(p, first, second, separation(p, first, second), last_normal)
     if count == 1 or any(points):
         return [_deepest(p, first, second, near)] * count
     return manifold(p, first, second, near, count)

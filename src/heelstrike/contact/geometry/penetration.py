@@ -23,9 +23,10 @@ from functools import reduce
 import casadi as ca
 import numpy as np
 
-from heelstrike.contact.geometry.candidates import NEVER, start_directions
+from heelstrike.contact.geometry.candidates import NEVER, start_count, start_directions
 from heelstrike.contact.geometry.convex import (
     Convex,
+    extent,
     single_precision,
     size_of,
     support,
@@ -49,8 +50,10 @@ STARTS, RING = 5, 4
 """Number of directions that rays start from, and of those about the best one found, after them."""
 ASIDE = 0.12
 """Angle between the best direction and those about it [rad]."""
-SLACK = 0.2
+SLACK = 0.1
 """Excess of depth over the best, as a share of the size, beyond which a direction is left out."""
+FOLLOWED = 0.1
+"""Depth along the last normal, as a share of the size, below which its minimum is followed."""
 BELOW, ACROSS = 10.0, 3.0
 """Depth and radius of the first portal, in sizes."""
 
@@ -108,26 +111,38 @@ class Portal:
         return Portal(self.ray, ca.horzcat(*points), ca.horzcat(*second))
 
 
-def with_penetration(p: Program, first: Convex, second: Convex, apart: Nearest) -> Nearest:
+def with_penetration(
+    p: Program, first: Convex, second: Convex, apart: Nearest, last_normal: SX | None
+) -> Nearest:
     """Return the nearest points, or where cores overlap the deepest; outside blocks."""
+    count = start_count(first, second)
+    plan = _plan(min(count, STARTS), 0 if count == 1 else RING)
     with p.block("nearest"):
         names = "normal", "distance", "first", "second"
         variables = {name: p.variable(name, getattr(apart, name)) for name in names}
         distance = variables["distance"]
+        size = p.let("size", size_of(first, second))
+        starts = p.variable("starts", ca.repmat(ca.vertcat(0, 0, 1, NEVER), 1, count))
+        known = _follows(p, first, second, last_normal, size)
     with guarded(p, "penetration", apart.overlap):
-        starts = start_directions(p, first, second)
-        known = starts.shape[1] == 1
+        with guarded(p, "search", ca.logic_not(known)):
+            found = start_directions(p, first, second)
+            with p.block("starts"):
+                p.assign(starts, found)
         with p.block("deepest"):
             p.assign(distance, SX(-NEVER))
-        plan = _plan(min(starts.shape[1], STARTS), 0 if known else RING)
+            rounds = p.variable("rounds", SX(0))
         with counted(p, "starts", len(plan)) as loop:
             turn = loop.constants(plan)
             with p.block("start"):
                 direction, depth = _taken(p, starts)
-                about = _aside(variables["normal"], turn)
-                start = p.let("start", where(turn[2], about, direction))
-                near = depth <= SLACK * size_of(first, second) - distance
-                need = p.let("need", ca.logic_or(near, turn[2]))
+                start = where(turn[2], _aside(variables["normal"], turn), direction)
+                near = ca.logic_or(depth <= SLACK * size - distance, turn[2])
+                if last_normal is not None:
+                    start = where(known, last_normal, start)
+                    near = ca.logic_and(near, ca.logic_or(rounds == 0, ca.logic_not(known)))
+                start, need = p.let("start", start), p.let("need", near)
+                p.assign(rounds, rounds + 1)
             with guarded(p, "start", need):
                 deep = descent(p, first, second, start)
                 with p.block("deepest"):
@@ -139,6 +154,15 @@ def with_penetration(p: Program, first: Convex, second: Convex, apart: Nearest) 
     with p.block("nearest"):
         n, d, a, b = (p.let(name, variable) for name, variable in variables.items())
     return Nearest(n, d, a, b, apart.overlap)
+
+
+def _follows(p: Program, first: Convex, second: Convex, last_normal: SX | None, size: SX) -> SX:
+    """Return 1 where the last normal is known and the overlap along it is small; in a block."""
+    if last_normal is None:
+        return SX(0)
+    depth = extent(second, last_normal)[1] - extent(first, last_normal)[0]
+    given = ca.dot(last_normal, last_normal) > 0.5
+    return p.let("follows", ca.logic_and(given, depth < FOLLOWED * size))
 
 
 def _plan(given: int, about: int) -> np.ndarray:
