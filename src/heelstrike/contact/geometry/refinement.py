@@ -40,6 +40,8 @@ FASTEST = 0.98
 """Largest rate at which steps are taken to shrink."""
 SETTLED, SETTLED_SINGLE = 1e-12, 1e-7
 """Change of the depth, as a share of the size, that ends the rounds."""
+NEARBY = 1e-6
+"""Excess of depth, as a share of the size, up to which points are taken from a distance."""
 
 
 def refine(p: Program, first: Convex, second: Convex, deepest: dict[str, SX]) -> None:
@@ -64,7 +66,8 @@ def refine(p: Program, first: Convex, second: Convex, deepest: dict[str, SX]) ->
             with p.block("move"):
                 move = p.let("move", (APART * size - distance) * normal)
                 moved = p.let("moved", first.vertices + ca.repmat(move, 1, first.count))
-            near = separation(p, replace(first, vertices=moved), second)
+                direction = p.let("direction", normal)
+            near = separation(p, replace(first, vertices=moved), second, direction)
             with p.block("refine"):
                 own = p.let("distance", near.distance - ca.dot(move, near.normal))
                 better = ca.logic_and(own >= distance - 10 * change, ca.logic_not(near.overlap))
@@ -79,5 +82,7 @@ def refine(p: Program, first: Convex, second: Convex, deepest: dict[str, SX]) ->
                 p.assign(last, step)
                 p.assign(distance, where(further, low - high, where(better, own, distance)))
                 p.assign(normal, where(further, ahead, where(better, near.normal, normal)))
-                p.assign(deepest["first"], where(better, near.first - move, deepest["first"]))
-                p.assign(deepest["second"], where(better, near.second, deepest["second"]))
+                close = ca.logic_and(own >= distance - NEARBY * size, ca.logic_not(near.overlap))
+                close = p.let("close", close)
+                p.assign(deepest["first"], where(close, near.first - move, deepest["first"]))
+                p.assign(deepest["second"], where(close, near.second, deepest["second"]))

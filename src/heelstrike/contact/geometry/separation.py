@@ -88,17 +88,17 @@ class Simplex:
         return self.first @ self.shares
 
 
-def separation(p: Program, first: Convex, second: Convex) -> Nearest:
-    """Return the nearest points of two cores; outside blocks."""
+def separation(p: Program, first: Convex, second: Convex, direction: SX | None = None) -> Nearest:
+    """Return the nearest points of two cores; outside blocks.
+
+    The search starts from a direction (3), if there is one.
+    """
     with p.block("size"):
         single = p.let("single", single_precision(first))
         size = p.let("size", size_of(first, second))
-        start = first.vertex(0) - second.vertex(0)
-        points = ca.horzcat(start, start, start)
-        corners = ca.horzcat(*3 * [first.vertex(0)])
-        begin = Simplex(start, points, corners, SX([1, 0, 0]))
-        if first.round or second.round:  # a vertex is not on the surface: no corner repeats it
-            begin = _begin(first, second, start)
+        if direction is None:
+            direction = first.vertex(0) - second.vertex(0)
+        begin = _begin(first, second, direction)
     with repeated(p, "nearest", ROUNDS_ROUND if first.round or second.round else ROUNDS) as loop:
         state, overlap = loop.carry("simplex", begin.columns), loop.carry("overlap", SX(0))
         old = Simplex.of(state)
