@@ -135,7 +135,8 @@ def kernel(a: str, b: str, count: int = 1, dtype: str = "float64"):
     return compile_program(pair_program(a, b, count), dtype=dtype)
 
 
-def pair_program(a: str, b: str, count: int) -> Program:
+def pair_program(a: str, b: str, count: int, follow: bool = False) -> Program:
+    """Return the program of a pair; `follow` gives it an input of the last normal."""
     p = Program("pair")
     shapes = []
     for side, name in (("a", a), ("b", b)):
@@ -145,7 +146,7 @@ def pair_program(a: str, b: str, count: int) -> Program:
         if own.half_axes is not None:
             axes = ca.reshape(p.input(f"{side} axes", 9), 3, 3)
         shapes.append(Convex(vertices, axes, own.radius, box=name == "box"))
-    points = contact_points(p, *shapes, count)
+    points = contact_points(p, *shapes, count, p.input("last", 3) if follow else None)
     with p.block("out"):
         p.output("depth", ca.vertcat(*(point.depth for point in points)))
         p.output("normal", ca.horzcat(*(point.normal for point in points)).T)

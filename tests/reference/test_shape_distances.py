@@ -86,9 +86,9 @@ def test_normals_and_positions_prove_the_distance(a, b):
     gap = np.abs(depth_along(a, b, where, normal[:, None])[:, 0] - depth)
     if not ROUND & {a, b}:
         assert gap.max() < 1e-12
-    # where parallel round shapes touch along a line, rounds end early: measured 0.5 %, 3e-7 m
-    assert (gap < EXACT).mean() > 0.99
-    assert gap.max() < 1e-6
+    # rounds end early in some poses of a cylinder and a hull that touch: measured 0.1 %, 8e-8 m
+    assert (gap < EXACT).mean() > 0.998
+    assert gap.max() < 2e-7
     half = depth[:, None] * normal / 2
     # errors of positions are about the root of those of depths where shapes are smooth
     bound = 1e-4 if ROUND & {a, b} else 1e-12

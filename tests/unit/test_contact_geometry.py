@@ -248,6 +248,28 @@ def test_the_deepest_point_is_among_them():
         assert np.abs(several.max(axis=1) - single[:, 0]).max() < 1e-9
 
 
+def test_the_last_normal_is_followed():
+    """Boxes one above the other, less than a tenth deep: the side of the last normal is kept.
+
+    Overlaps are 0.02 m along z and 0.01 m along x. Without a last normal, or with one along which
+    the overlap is deep, the least one is taken.
+    """
+    place = np.array([2 * BOX[0] - 0.01, 0.0, 2 * BOX[2] - 0.02])
+    pose = Poses(EYE[None], place[None], EYE[None], np.zeros((1, 3)))
+    kernel = compile_program(pair_program("box", "box", 1, follow=True))
+    for last, depth, axis in (
+        ([0, 0, 1], 0.02, 2),
+        ([1, 0, 0], 0.01, 0),
+        ([0, 0, 0], 0.01, 0),
+        ([0, 1, 0], 0.01, 0),
+        ([0.02, 0, 1], 0.02, 2),
+    ):
+        last = np.array(last, dtype=float) / max(np.linalg.norm(last), 1)
+        out = kernel(last=last, **inputs("box", "box", pose))
+        assert np.isclose(out["depth"].item(), depth, atol=1e-12), last
+        assert np.allclose(out["normal"].ravel(), EYE[axis]), last
+
+
 def test_no_nan_where_everything_coincides():
     """Shapes without size, at the same place."""
     p = Program("nothing")

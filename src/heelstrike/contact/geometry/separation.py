@@ -122,7 +122,10 @@ def separation(p: Program, first: Convex, second: Convex, direction: SX | None =
             touch = ca.logic_or(inside, square <= short * short)
             touch = ca.logic_and(touch, ca.logic_not(p.let("end", end)))
             touch = p.let("touch", ca.logic_or(touch, last <= short * short))
-            end = ca.logic_or(end, square >= last)
+            if first.round or second.round:  # a round may gain nothing and prepare the next
+                end = ca.logic_or(end, square > (1 + where(single, 1e-6, 1e-13)) * last)
+            else:
+                end = ca.logic_or(end, square >= last)
             loop.next(state, where(ca.logic_or(end, touch), old.columns, new.columns))
             loop.next(overlap, touch)
             loop.until(ca.logic_or(end, touch))
