@@ -25,6 +25,7 @@ COORDS = {
     "point_body": ["left_foot"] * 4 + ["right_foot"] * 4,
     "body": ["left_foot", "right_foot"],
     "sensor": ["torso"],
+    "slot": ["0", "1"],
 }
 
 
@@ -56,8 +57,8 @@ def hop(worlds: int, records: int) -> tuple[dict[str, np.ndarray], dict[str, np.
     t = np.linspace(0.0, 2.0, records)[None, :]
     harder = 1.0 + 0.1 * np.arange(worlds)[:, None]
     high = 0.05 * np.cos(2 * np.pi * t) * harder  # above the ground while positive
-    shape = {dim: len(COORDS[dim]) for dim in ("coordinate", "joint", "point", "body", "sensor")}
-    shape["axis"] = 3
+    dims = ("coordinate", "joint", "point", "body", "sensor", "slot")
+    shape = {dim: len(COORDS[dim]) for dim in dims} | {"axis": 3}
     series = {
         name: np.zeros((worlds, records, *(shape[dim] for dim in variable.dims)))
         for name, variable in VARIABLES.items()

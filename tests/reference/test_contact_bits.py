@@ -99,9 +99,14 @@ def test_a_file_without_a_floor_leaves_it_to_the_scene(tmp_path):
     assert len({p.body for p in quiet(data_file("robots/cassie.xml"), collide="all").points}) == 9
 
 
-def test_pairs_between_bodies_are_named_in_one_warning(tmp_path):
-    with pytest.warns(HeelstrikeWarning, match="self-contact is not simulated yet: 1 <pair>"):
-        load(written(tmp_path, PLANE.format(""), PAIRS))
+def test_shapes_that_overlap_do_not_touch(tmp_path):
+    """Of spheres of 0.2 m, those 0.15 m apart overlap by 0.05 m, and those 0.225 m apart do not."""
+    path = tmp_path / "r.urdf"
+    path.write_text(urdf(0.075))
+    with pytest.warns(HeelstrikeWarning, match=r"pose 'zero' .* a and d \(50 mm\)") as raised:
+        robot = load(path)
+    assert len(raised) == 1
+    assert {"".join(sorted(pair)) for pair in pairs_of(robot)} == {"ae"}
 
 
 def test_a_robot_that_touches_nothing_is_warned_of(tmp_path):
@@ -127,10 +132,10 @@ def test_pairs_of_known_robots(name):
 
 
 URDF = """<robot name="r">{links}
-<joint name="ab" type="continuous"><parent link="a"/><child link="b"/></joint>
+<joint name="ab" type="continuous"><parent link="a"/><child link="b"/>{offset}</joint>
 <joint name="bc" type="fixed"><parent link="b"/><child link="c"/></joint>
-<joint name="cd" type="continuous"><parent link="c"/><child link="d"/></joint>
-<joint name="de" type="continuous"><parent link="d"/><child link="e"/></joint></robot>"""
+<joint name="cd" type="continuous"><parent link="c"/><child link="d"/>{offset}</joint>
+<joint name="de" type="continuous"><parent link="d"/><child link="e"/>{offset}</joint></robot>"""
 LINK = (
     '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
     '<collision><geometry><sphere radius="0.1"/></geometry></collision></link>'
@@ -138,10 +143,16 @@ LINK = (
 SRDF = '<robot name="r"><disable_collisions link1="{}" link2="{}" reason="Never"/></robot>'
 
 
+def urdf(apart: float) -> str:
+    """Return a chain of spheres of radius 0.1 m about links that are so far apart [m]."""
+    links = "".join(LINK.format(name) for name in "abcde")
+    return URDF.format(links=links, offset=f'<origin xyz="{apart} 0 0"/>')
+
+
 def test_links_of_a_urdf(tmp_path):
     """All but neighbours: b and c are one body, beside a and d; an SRDF takes pairs away."""
     path = tmp_path / "r.urdf"
-    path.write_text(URDF.format(links="".join(LINK.format(name) for name in "abcde")))
+    path.write_text(urdf(0.3))
 
     def pairs() -> set[str]:
         return {"".join(sorted(pair)) for pair in pairs_of(load(path))}

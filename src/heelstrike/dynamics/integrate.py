@@ -43,8 +43,8 @@ Acceleration = Callable[[SX, SX], SX]
 """Function from (q, v) to joint accelerations."""
 
 
-def euler(p: Program, robot: Robot, q: SX, v: SX, a: SX, dt: SX, flight: Flight | None) -> None:
-    """Update the memories q and v by an Euler step dt [s], of order 1, limb by limb.
+def euler(p: Program, robot: Robot, q: SX, v: SX, a: SX, dt: SX, flight: Flight | None) -> SX:
+    """Update the memories q and v by an Euler step dt [s], of order 1, limb by limb; return new q.
 
     The symplectic step moves the position with the new velocity, as in [Sugihara2006], and free
     bases that nothing holds as flight.py does. Without `flight` the step is the explicit one, which
@@ -77,6 +77,7 @@ def euler(p: Program, robot: Robot, q: SX, v: SX, a: SX, dt: SX, flight: Flight 
             for joint in (robot.joints[i] for i in limb.joints):
                 p.update_part("q", joint.iq, next_q[joint.q_slice])
                 p.update_part("v", joint.iv, next_v[joint.v_slice])
+    return next_q
 
 
 def _unless_held(flight: Flight, i: int, held: tuple[SX, SX], free: tuple[SX, SX]) -> tuple[SX, SX]:

@@ -108,6 +108,11 @@ class Sweep:
             if parent != WORLD:
                 self._branches[parent].append(limb.joints[0])
 
+    @property
+    def loaded(self) -> Collection[int]:
+        """Bodies that may have an r."""
+        return self.loads.keys()
+
     def set_force(self, body: int, force: SX) -> None:
         """Assign r of a body, in world axes, (6,); inside a block."""
         set_force(self.p, self.loads[body], self.poses[body], force)

@@ -21,7 +21,6 @@ import numpy as np
 from heelstrike.environments.arrays import Array, Arrays, columns
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.points import on_feet
-from heelstrike.scene.scene import bodies_in
 from heelstrike.scene.servo import positions
 from heelstrike.simulate.target import check_choice
 
@@ -55,7 +54,7 @@ class StateLayout:
         self.names = tuple(joint.name for joint in (*single, *continuous))
         self.pose = arrays.per_lane(positions(robot, q0)[order])
         self.height = float(q0[2]) if self.floating else 0.0
-        touching = bodies_in(sim.scene.pairs)
+        touching = sim.scene.bodies
         self.bodies = tuple(robot.bodies[b].name for b in touching)
         standing = {point.body for point in on_feet(robot).points}
         feet = [3 * i + k for i, body in enumerate(touching) if body in standing for k in range(3)]

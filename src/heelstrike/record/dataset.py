@@ -46,6 +46,8 @@ COORDINATES: dict[str, Coordinate] = {
     "point": Coordinate(("point",), "contact point"),
     "body": Coordinate(("body",), "body that may touch"),
     "sensor": Coordinate(("sensor",), "body that carries a sensor"),
+    "slot": Coordinate(("slot",), "place of two shapes that touch"),
+    "shape_pair": Coordinate(("shape_pair",), "two shapes that may touch"),
     "axis": Coordinate(("axis",), "axis of the world or of a body"),
     "coordinate_unit": Coordinate(("coordinate",), "unit of an entry of q"),
     "joint_unit": Coordinate(("joint",), "unit of a joint's motion"),

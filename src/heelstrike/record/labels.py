@@ -8,7 +8,6 @@ twist.
 from __future__ import annotations
 
 from heelstrike.robot.robot import WORLD, Robot
-from heelstrike.scene.scene import bodies_in
 from heelstrike.step.plan import StepPlan
 
 COORDINATES = {  # kind: parts of q, their units
@@ -58,8 +57,13 @@ def dimension_labels(plan: StepPlan) -> dict[str, list[str]]:
                 "world" if pair.point.body == WORLD else robot.bodies[pair.point.body].name
                 for pair in pairs
             ],
-            "body": [robot.bodies[i].name for i in bodies_in(pairs)],
         }
+    if plan.scene.bodies:
+        found["body"] = [robot.bodies[i].name for i in plan.scene.bodies]
+    contact = plan.scene.self_contact
+    if contact is not None:
+        found["slot"] = [str(n) for n in range(contact.slots)]
+        found["shape_pair"] = [contact.pair_name(k) for k in range(len(contact.pairs))]
     if plan.sensors:
         found["sensor"] = list(plan.sensors)
     return found

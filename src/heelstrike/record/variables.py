@@ -70,7 +70,7 @@ class Variable:
     """Coordinate that holds the unit of each entry."""
     kind: Literal["f", "i", "b"] = "f"
     """NumPy's letter: f floating, i integer, b boolean."""
-    needs: Literal["contacts", "sensors", "coupled law"] | None = None
+    needs: Literal["contacts", "sensors", "coupled law", "self-contact"] | None = None
     """What a scene must have so that the variable has a meaning there."""
 
     @property
@@ -81,6 +81,10 @@ class Variable:
 
 def _contact(dims: tuple[str, ...], units: str, long_name: str, source: Source) -> Variable:
     return Variable(dims, units, long_name, source, needs="contacts")
+
+
+def _between_shapes(dims: tuple[str, ...], units: str, long_name: str, name: str) -> Variable:
+    return Variable(dims, units, long_name, output(name), needs="self-contact")
 
 
 def _energy(long_name: str, source: Source) -> Variable:
@@ -129,6 +133,21 @@ VARIABLES: dict[str, Variable] = {
     ),
     "cop": _contact(("body", "axis"), "m", "centre of pressure of a body", output("cop")),
     "zmp": _contact(("axis",), "m", "zero moment point", output("zmp")),
+    "self_pair": Variable(
+        ("slot",),
+        "1",
+        "pair of shapes that touch, an index of shape_pair; -1: none",
+        output("self_pair"),
+        kind="i",
+        needs="self-contact",
+    ),
+    "self_depth": _between_shapes(("slot",), "m", "penetration of two shapes", "self_depth"),
+    "self_force": _between_shapes(
+        ("slot", "axis"), "N", "contact force on the first shape, world axes", "self_force"
+    ),
+    "self_position": _between_shapes(
+        ("slot", "axis"), "m", "centre of pressure between two shapes", "self_position"
+    ),
     "com": Variable(("axis",), "m", "centre of mass", output("com")),
     "com_velocity": Variable(
         ("axis",), "m s-1", "velocity of the centre of mass", output("com_velocity")
@@ -187,6 +206,9 @@ VARIABLES: dict[str, Variable] = {
     "peak_force": Variable(("point",), "N", "largest normal contact force since the reset"),
     "peak_depth": Variable(("point",), "m", "largest penetration since the reset"),
     "impulse": Variable(("body", "axis"), "N s", "impulse of contact on a body since the reset"),
+    "lost_contacts": Variable(
+        (), "1", "contacts of shapes that found no slot, summed over the steps", kind="i"
+    ),
     "failed": Variable((), "1", "step at which a world failed, -1 if none", kind="i"),
     "steps": Variable((), "1", "steps that a world made", kind="i"),
     "q0": Variable(("coordinate",), "", "coordinates at the start", units_from="coordinate_unit"),
@@ -229,6 +251,13 @@ def check_variables(scene: Scene, names: Sequence[str], sensors: Sequence[str]) 
                 value=name,
                 remedy="name bodies that carry one: hs.Simulator(..., sensors=('torso',))",
             )
+        if needs == "self-contact" and scene.self_contact is None:
+            raise HeelstrikeError(
+                f"'{name}' is recorded between shapes of bodies, and none may touch",
+                path="record",
+                value=name,
+                remedy="load the robot with collide='all', and leave self_contact=True",
+            )
         if needs == "contacts" and not scene.pairs:
             raise HeelstrikeError(
                 f"'{name}' is recorded at contacts, and there are none",
@@ -243,6 +272,7 @@ def standard(scene: Scene, sensors: Sequence[str]) -> tuple[str, ...]:
     available = {
         "contacts": bool(scene.pairs),
         "sensors": bool(sensors),
+        "self-contact": scene.self_contact is not None,
         "coupled law": any(law.couples for law in scene.laws.values()),
     }
     needs = {name: VARIABLES[name].needs for name in SOURCES}

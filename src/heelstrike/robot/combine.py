@@ -23,8 +23,9 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
 
     The keys of a sequence are the robots' names, numbered where one occurs twice. A pose is kept if
     every part has it. The parts stand where their poses place them; a part with a fixed base stands
-    where its file places it. All values are those of the parts, including edits, and a new
-    Pinocchio model is built from them.
+    where its file places it. Collision shapes of different parts touch one another, unless a part
+    was loaded with other shapes than all. All values are those of the parts, including edits, and a
+    new Pinocchio model is built from them.
     """
     from heelstrike.robot.convert import to_pinocchio
 
@@ -43,6 +44,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
     points: list[Point] = []
     shapes: list[Shape] = []
     self_pairs: list[tuple[int, int]] = []
+    touching: list[int] = []  # shapes that touch those of other parts
     frames: dict[str, Frame] = {}
     iq = iv = 0
     for key, part in parts.items():
@@ -53,7 +55,10 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
             joints.append(replace(moved, name=f"{key}/{joint.name}"))
         bodies += [replace(b, name=f"{key}/{b.name}") for b in part.bodies]
         points += [replace(p, name=f"{key}/{p.name}", body=p.body + first) for p in part.points]
+        own = [i for i, shape in enumerate(part.shapes) if _touches(part, shape)]
         self_pairs += [(i + len(shapes), j + len(shapes)) for i, j in part.self_pairs]
+        self_pairs += [(i, j + len(shapes)) for i in touching for j in own]
+        touching += [i + len(shapes) for i in own]
         shapes += [
             replace(
                 s,
@@ -85,6 +90,15 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
 def _shifted(body: int, first: int) -> int:
     """Return the index of a part's body in the whole."""
     return body if body == WORLD else body + first
+
+
+def _touches(part: Robot, shape: Shape) -> bool:
+    """Return whether a shape of a part touches shapes of other parts.
+
+    These are the shapes of moving bodies that collide, if the part was loaded with all of them.
+    """
+    whole = part.source is None or part.source.get("collide") == "all"
+    return whole and shape.collides and shape.body != WORLD
 
 
 def _source(parts: Mapping[str, Robot]) -> dict[str, Any] | None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".urdf", ".xml", ".mjcf")
 BASES = ("auto", "floating", "fixed")
+MAX_NAMED = 3
+"""Pairs of shapes, at most, that a warning names."""
 
 
 def load(
@@ -80,6 +82,7 @@ def load(
     robot = replace(robot, name=robot.name or path.stem)
     _check(file, robot)
     robot = with_contact_points(robot, points, edge_points, collide)
+    robot = _without_overlaps(file, robot)
     origin = _source(source, base, package_dirs) | {"edge_points": edge_points}
     if points is None or isinstance(points, str):
         chosen = points or ("all" if collide is None else collide)
@@ -92,6 +95,28 @@ def load(
     for message in file.warnings:
         warnings.warn(f"{path.name}: {message}", HeelstrikeWarning, stacklevel=2)
     return robot
+
+
+def _without_overlaps(file: RobotFile, robot: Robot) -> Robot:
+    """Return the robot without contact of shapes that overlap in its first pose, with a warning."""
+    if not robot.self_pairs or not robot.poses:
+        return robot
+    from heelstrike.robot.overlaps import overlaps
+
+    pose, q = next(iter(robot.poses.items()))
+    found = overlaps(robot, q)
+    if not found:
+        return robot
+    worst = sorted(found, key=lambda pair: -found[pair])
+    named = [
+        f"{robot.shapes[i].name} and {robot.shapes[j].name} ({1e3 * found[i, j]:.2g} mm)"
+        for i, j in worst[:MAX_NAMED]
+    ]
+    more = f" and {len(worst) - MAX_NAMED} more pairs" if len(worst) > MAX_NAMED else ""
+    file.warn(
+        f"shapes that overlap in pose '{pose}' do not touch one another: {', '.join(named)}{more}"
+    )
+    return replace(robot, self_pairs=tuple(p for p in robot.self_pairs if p not in found))
 
 
 def _check(file: RobotFile, robot: Robot) -> None:

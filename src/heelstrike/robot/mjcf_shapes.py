@@ -94,24 +94,19 @@ def read_shapes(
             + ", ".join(missing)
         )
     warn_concave(file, growths)
-    _warn_contacts(file, compiled, shapes)
+    _warn_contacts(file, shapes)
     touching = [pair for pair in touching_geoms(model) if index.keys() >= set(pair)]
     return tuple(shapes), tuple((index[i], index[j]) for i, j in touching)
 
 
-def _warn_contacts(file: RobotFile, compiled: Compiled, shapes: list[Shape]) -> None:
-    """Warn if no geom touches the ground, and about <pair> elements that are not simulated."""
+def _warn_contacts(file: RobotFile, shapes: list[Shape]) -> None:
+    """Warn if no geom touches the ground."""
     moving = [shape for shape in shapes if shape.body != WORLD]
     if moving and not any(shape.meets_floor for shape in moving):
         file.warn(
             "no geom touches the ground: contype and conaffinity do not match it, and no <pair> "
             "names it; load the scene file that has the floor, or name shapes by collide=[...]"
         )
-    own = [
-        pair for pair in paired_geoms(compiled.model) if compiled.model.geom_bodyid[[*pair]].all()
-    ]
-    if own:
-        file.warn(f"self-contact is not simulated yet: {len(own)} <pair> elements are left out")
 
 
 Placed = tuple[str, np.ndarray, CollisionHull | None, MeshFile | None, pin.SE3]

@@ -57,17 +57,33 @@ def with_contact_points(
                 value=edge_points,
                 remedy="add the points of the edges to the list",
             )
-        return replace(robot, points=_listed(robot, points))
+        return replace(robot, points=_listed(robot, points), self_pairs=())
     if points not in (None, "feet", "all"):
         raise ParameterError("points", points, CHOICES)
     chosen = points or ("all" if collide is None else collide)
-    return replace(robot, points=_numbered(_chosen(robot, chosen, edge_points)))
+    own = _numbered(_chosen(robot, chosen, edge_points))
+    return replace(robot, points=own, self_pairs=_self_pairs(robot, chosen))
+
+
+def _self_pairs(robot: Robot, collide: str | Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of shapes that may touch one another, among those that collide."""
+    if isinstance(collide, str):
+        return robot.self_pairs if collide == "all" else ()
+    chosen = {*collide}
+    return tuple(
+        pair
+        for pair in robot.self_pairs
+        if all(chosen & {*_names(robot, robot.shapes[i])} for i in pair)
+    )
 
 
 def on_feet(robot: Robot) -> Robot:
-    """Return the robot with the points of its feet only; with all where none is known as such."""
+    """Return the robot with the points of its feet only; with all where none is known as such.
+
+    Its bodies do not touch one another.
+    """
     own = tuple(point for point in robot.points if point.foot)
-    return replace(robot, points=own or robot.points)
+    return replace(robot, points=own or robot.points, self_pairs=())
 
 
 def _chosen(robot: Robot, collide: str | Sequence[str], edge_points: int) -> list[Point]:

@@ -12,9 +12,12 @@ import numpy as np
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError, at_path
 from heelstrike.robot.robot import WORLD, Point, Robot, first_duplicate
+from heelstrike.scene.self_contact import SelfContact, self_contact_of
 from heelstrike.scene.surfaces import Surface
 
-RESERVED = re.compile(r"gravity|dt|servo|controller|stops|push\d*|solver|world")
+SELF = "self"
+"""First word of the paths of a law of self-contact."""
+RESERVED = re.compile(rf"gravity|dt|servo|controller|stops|push\d*|solver|world|{SELF}")
 """First words of parameter paths that no surface or material may have."""
 
 
@@ -51,6 +54,9 @@ class Scene:
         materials: laws of bodies, used in place of the surface's law. {"l_foot": law} applies to
             the points of that body on every surface; {"l_foot on ice": law} on that surface only,
             and takes precedence.
+        self_contact: whether bodies of the robot touch one another, where its file lets them: True,
+            by the law of the first surface; False; or a law, whose parameters are "self.normal.k"
+            and so on.
 
     Examples:
         >>> robot = hs.load("hoap1")
@@ -66,6 +72,7 @@ class Scene:
         gravity: float | Sequence[float] | None = None,
         points: Sequence[Sequence[float]] = (),
         materials: Mapping[str, SurfaceLaw] | None = None,
+        self_contact: bool | SurfaceLaw = True,
     ) -> None:
         if not isinstance(robot, Robot):
             raise HeelstrikeError(
@@ -113,6 +120,8 @@ class Scene:
         self._material_keys = _material_keys(robot, surfaces, self.materials)
         self._carriers = [None if s.body is None else robot.body(s.body) for s in surfaces]
         self._touched = [_touched(robot, surface) for surface in surfaces]
+        self.self_contact = self._with_self_contact(self_contact)
+        """Shapes of the robot that may touch one another; None: there are none."""
         if self.points and not any(surface.body for surface in surfaces):
             raise HeelstrikeError(
                 "points of the world touch only surfaces that ride on a body, and none does",
@@ -158,6 +167,29 @@ class Scene:
     def group_of(self, k: int) -> tuple[int, ...]:
         """Return the moving bodies that pair k joins."""
         return tuple(bodies_in([self.pairs[k]]))
+
+    @cached_property
+    def bodies(self) -> list[int]:
+        """Bodies that may touch something."""
+        own = () if self.self_contact is None else self.self_contact.bodies
+        return sorted({*bodies_in(self.pairs), *own})
+
+    def _with_self_contact(self, chosen: bool | SurfaceLaw) -> SelfContact | None:
+        """Return the shapes that may touch one another; a law of their own joins the materials.
+
+        Two bodies of which one carries a surface that the other touches are served by that.
+        """
+        served = {group for group in self.groups if len(group) == 2}
+        if isinstance(chosen, SurfaceLaw):
+            self.materials[SELF] = chosen
+            return self_contact_of(self.robot, SELF, served)
+        if not isinstance(chosen, bool):
+            raise ParameterError("self_contact", chosen, "True, False or a surface law")
+        if not chosen or not self.surfaces:
+            return None
+        law = self.surfaces[0].law
+        literal = law.coupling is not None and law.coupling.rule not in ("consistent", "exact")
+        return None if literal else self_contact_of(self.robot, self.surfaces[0].name, served)
 
     def _may_touch(self, surface: int, carrier: int, body: int) -> bool:
         if carrier == body:

@@ -14,8 +14,10 @@ from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.stability import step_radius
 from heelstrike.dynamics.effective_mass import joint_inertias, kinetic_energy
 from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.overlaps import overlaps
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.start import MIN_RATE, SAFE_SHARE, CompliantContact, contacts_at
+from heelstrike.step.state import LOST_CONTACTS
 
 if TYPE_CHECKING:
     from heelstrike.simulate.simulator import Simulator
@@ -63,8 +65,8 @@ def explain_gain(sim: Simulator, before: Mapping[str, np.ndarray], work: np.ndar
     """Return a warning if ground at rest did work on the robot, which passive ground cannot.
 
     Work below a tenth of the kinetic energy, or too small to lift the robot by 1 cm, is ignored: a
-    fixed step gains a little by chance. So is ground that was compressed at the start, since it may
-    release what it stored.
+    fixed step gains a little by chance. So are ground and bodies that were compressed at the start,
+    since they may release what they stored.
 
     Args:
         sim: the simulator after the run.
@@ -84,11 +86,31 @@ def explain_gain(sim: Simulator, before: Mapping[str, np.ndarray], work: np.ndar
     state = sim.state.copy()
     if work[world] < MIN_GAIN * kinetic_energy(sim.robot, state["q"][world], state["v"][world]):
         return None
+    if scene.self_contact is not None and overlaps(sim.robot, before["q"][world]):
+        return None
     where = f" in world {world}" if sim.worlds > 1 else ""
     dt = float(sim.dt[world])
     return (
         f"the ground did {work[world]:.3g} J of work on the robot{where}: contact is too stiff "
         f"for steps of {dt:g} s; {_cause(sim, world, dt)}"
+    )
+
+
+def explain_lost(sim: Simulator, before: Mapping[str, np.ndarray]) -> str | None:
+    """Return a warning if more shapes of bodies were near one another than there are slots for."""
+    contact = sim.scene.self_contact
+    if contact is None:
+        return None
+    lost = (sim.compiled.batch().get(LOST_CONTACTS) - before[LOST_CONTACTS])[:, 0]
+    if not lost.any():
+        return None
+    worlds = int(np.count_nonzero(lost))
+    where = f" in {worlds} of {sim.worlds} worlds" if sim.worlds > 1 else ""
+    return (
+        f"{int(lost.sum())} contacts between bodies of {sim.robot.name} were left out{where}: at "
+        f"most {contact.near} pairs of shapes may be near one another and {contact.slots} touch at "
+        "a time; name the shapes that matter, hs.load(..., collide=[...]), or pass "
+        "self_contact=False to hs.Scene"
     )
 
 

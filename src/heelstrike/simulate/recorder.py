@@ -12,9 +12,10 @@ from heelstrike.record.labels import dimension_labels
 from heelstrike.record.provenance import describe_plan, describe_run
 from heelstrike.record.recording import Recording
 from heelstrike.record.variables import derive
-from heelstrike.scene.scene import Scene, bodies_in
+from heelstrike.scene.scene import Scene
 from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.rollout import Rollout
+from heelstrike.step.state import LOST_CONTACTS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -63,7 +64,9 @@ def make_recording(
 
 def final_memory(scene: Scene, with_state: bool) -> list[str]:
     """Return the names of the memory that a recording keeps at the end."""
-    contacts = ["peak_force", "peak_depth", "impulse"] if scene.pairs else []
+    contacts = ["peak_force", "peak_depth"] if scene.pairs else []
+    contacts += ["impulse"] if scene.bodies else []
+    contacts += [LOST_CONTACTS] if scene.self_contact is not None else []
     return ["failed", "clock", *contacts, *(["q", "v"] if with_state else [])]
 
 
@@ -77,6 +80,8 @@ def final_values(
         "q0": before["q"],
         "v0": before["v"],
     } | {name: value for name, value in after.items() if name not in ("failed", "clock")}
+    if LOST_CONTACTS in found:
+        found[LOST_CONTACTS] = found[LOST_CONTACTS][:, 0]
     if "impulse" in found:
-        found["impulse"] = found["impulse"].reshape(-1, len(bodies_in(scene.pairs)), 3)
+        found["impulse"] = found["impulse"].reshape(-1, len(scene.bodies), 3)
     return found

@@ -90,6 +90,7 @@ class SceneFile:
                 gravity=content.gravity,
                 points=content.points,
                 materials=content.materials,
+                self_contact=content.self_contact,
             )
 
     @cached_property

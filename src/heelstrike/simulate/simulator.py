@@ -20,7 +20,7 @@ from heelstrike.scene.controller import Controller
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.stops import Stops
-from heelstrike.simulate.advice import explain_failure, explain_gain
+from heelstrike.simulate.advice import explain_failure, explain_gain, explain_lost
 from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.recorder import make_recording
@@ -37,6 +37,7 @@ from heelstrike.simulate.state import State
 from heelstrike.simulate.target import CompileTarget
 from heelstrike.step.control import torque_path
 from heelstrike.step.plan import StepPlan
+from heelstrike.step.state import LOST_CONTACTS
 from heelstrike.step.step import step_program
 
 if TYPE_CHECKING:
@@ -274,7 +275,8 @@ class Simulator:
         if (note := check_memory(2 * size)) is not None:  # outputs beside variables
             warnings.warn(note, HeelstrikeWarning, stacklevel=2)
         batch = compiled.batch(outputs)
-        before = batch.snapshot("clock", "work", "q", "v")
+        lost = () if self.scene.self_contact is None else (LOST_CONTACTS,)
+        before = batch.snapshot("clock", "work", "q", "v", *lost)
         threads = threads or (os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1)
         made = rollout(batch, count, every, list(outputs), threads, progress)
         self._report(before)
@@ -434,7 +436,7 @@ class Simulator:
             self.reset()
 
     def _report(self, before: Mapping[str, np.ndarray] | None = None) -> None:
-        """Warn once of worlds that diverged or gained energy from the ground, with a remedy."""
+        """Warn once of worlds that diverged, gained energy or lost contacts, with a remedy."""
         if self._reported:
             return
         failed, note = self.failed, None
@@ -442,7 +444,7 @@ class Simulator:
             note = explain_failure(self, failed)
         elif before is not None:
             work = self.compiled.batch().get("work")[:, 0] - before["work"][:, 0]
-            note = explain_gain(self, before, work)
+            note = explain_lost(self, before) or explain_gain(self, before, work)
         if note is not None:
             self._reported = True
             warnings.warn(note, HeelstrikeWarning, stacklevel=3)

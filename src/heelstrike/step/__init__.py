@@ -3,8 +3,12 @@
     1     kinematics.py         kinematics, inertia, bias
     2     near.py               detect contacts: which bodies may touch
           detect.py                 depth, normal and levers of each pair
+          clearance.py              bodies beside one another: whether shapes are compared
+          shapes_near.py            which of them may touch
+          slots.py                  contact points of those that touch
     3     contact_velocity.py   contact velocities, normals, slip
     4     elastic.py            explicit elastic forces
+          slot_contacts.py          boxes 3 and 4 of contacts between bodies
           impact_time.py            impacts at the instant at which points entered
     5-7   coupled.py            coupled problem: contacts as its rows, its impulses as forces
           swept.py                  with the rows of joints, by sweeps over the tree
@@ -19,7 +23,9 @@
     10    account.py            works, peaks, impulses, memory
           outputs.py                recorded quantities, sensors
           contact_sums.py           forces summed by body, CoP, ZMP
+          slot_outputs.py           contacts between bodies
 
 step.py connects the boxes; plan.py holds all that decides the compiled code; state.py the state
-that passes through the boxes; surfaces.py the surfaces of a scene in the program. Box 10 is ours.
+that passes through the boxes; surfaces.py and shape_tables.py surfaces and shapes of a scene in the
+program. Box 10 is ours.
 """

@@ -57,11 +57,12 @@ def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
     if inputs.stops is not None:
         torques.append(stop_torque(state))
     coupled: CoupledSolution | None = None
-    if inputs.impulses is None:
+    if not state.plan.couples:
         limited, specific = _accelerate(state, external, torques)
     else:
         solve = accelerate_swept if state.plan.is_swept else accelerate_literal
-        limited, coupled = solve(state, contacts, external, torques, inputs.impulses)
+        memory = SX(0, 1) if inputs.impulses is None else inputs.impulses
+        limited, coupled = solve(state, contacts, external, torques, memory)
         specific, contacts = coupled.specific, coupled.contacts
     joints = limited.a, specific, contacts, coupled, limited.applied, limited.sliding
     return Acceleration(*joints, pushes)

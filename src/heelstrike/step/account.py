@@ -14,13 +14,22 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.ir.guard import left, reopened
-from heelstrike.scene.scene import bodies_in
 from heelstrike.spatial.motion import MotionVector
 from heelstrike.spatial.vector import SX, add_cross, zeros
 from heelstrike.step.acceleration import Acceleration
+from heelstrike.step.clearance import remember_clearance
 from heelstrike.step.joints import expected_friction
 from heelstrike.step.push import push_power
-from heelstrike.step.state import FRICTION_MEMORY, Contacts, Evaluation, Load, StepInputs, StepState
+from heelstrike.step.state import (
+    FRICTION_MEMORY,
+    LOST_CONTACTS,
+    SLOT_MEMORY,
+    Contacts,
+    Evaluation,
+    Load,
+    StepInputs,
+    StepState,
+)
 from heelstrike.step.torque import by_joint
 
 MAX_SPEED = 1e4
@@ -84,11 +93,11 @@ def _power(load: Load, linear: SX, angular: SX, ahead: SX | float) -> SX:
 
 
 def account(
-    inputs: StepInputs, evaluations: Sequence[Evaluation], weights: Sequence[float]
+    inputs: StepInputs, evaluations: Sequence[Evaluation], weights: Sequence[float], next_q: SX
 ) -> None:
     """Update works, impulses, peaks and all memories but q and v; a world that diverges fails."""
     p, plan, dt = inputs.program, inputs.plan, inputs.dt
-    bodies, first = bodies_in(plan.scene.pairs), evaluations[0]
+    bodies, first = plan.scene.bodies, evaluations[0]
     weighted = list(zip(weights, evaluations, strict=True))
     speeds = []
     for limb, indices in inputs.limbs:
@@ -106,7 +115,7 @@ def account(
         p.update("work", inputs.work + dt * power)
         p.fail_when(ca.mmax(ca.vertcat(*speeds)) > MAX_SPEED)
         inputs.surfaces.advance(dt)
-        if not plan.scene.pairs:
+        if not bodies:
             return
         impulse = p.memory("impulse", 3 * len(bodies))
         totals = [
@@ -114,9 +123,11 @@ def account(
             for body in bodies
         ]
         p.update("impulse", impulse + dt * ca.vertcat(*totals))
-        if first.coupled is not None:
+        if first.coupled is not None and inputs.impulses is not None:
             p.update("impulse memory", first.coupled.memory)
-    _account_pairs(inputs, evaluations)
+    if plan.scene.pairs:
+        _account_pairs(inputs, evaluations)
+    _account_slots(inputs, evaluations, next_q)
 
 
 def _account_pairs(inputs: StepInputs, evaluations: Sequence[Evaluation]) -> None:
@@ -133,6 +144,19 @@ def _account_pairs(inputs: StepInputs, evaluations: Sequence[Evaluation]) -> Non
             if size := inputs.law_memories[k].numel():
                 p.update_part("contact memory", start, last.memory)
                 start += size
+
+
+def _account_slots(inputs: StepInputs, evaluations: Sequence[Evaluation], next_q: SX) -> None:
+    """Update the memory of contacts between shapes: under rk4 once, by its last evaluation."""
+    p, last = inputs.program, evaluations[-1].contacts.slots
+    if last is None:
+        return
+    for n, slot in enumerate(last.slots):
+        with p.block("slot memory", member=n):
+            p.update_part(SLOT_MEMORY, n * slot.memory.numel(), slot.memory)
+    with p.block("lost contacts"):
+        p.update_sum(LOST_CONTACTS, last.lost)
+        remember_clearance(inputs, last.clearance, last.gap, next_q)
 
 
 def _remember_friction(inputs: StepInputs, found: Evaluation, k: int, i: int) -> None:

@@ -8,7 +8,7 @@ Both are NaN without a normal force. A body that carries a surface receives the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -16,7 +16,8 @@ import numpy as np
 
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD
-from heelstrike.scene.scene import Pair, Scene, bodies_in
+from heelstrike.scene.scene import Pair, Scene
+from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.state import PairState
 
@@ -59,16 +60,20 @@ def observe(p: Program, pairs: Sequence[PairState]) -> list[PointObservation]:
     return found
 
 
-def contact_sums(scene: Scene, observed: Sequence[PointObservation]) -> dict[str, SX]:
-    """Return force, moment and CoP of each body, (bodies, 3), and the ZMP."""
-    pairs = scene.pairs
+def contact_sums(
+    scene: Scene, observed: Sequence[PointObservation], others: Mapping[int, ForceVector]
+) -> dict[str, SX]:
+    """Return force, moment and CoP of each body, (bodies, 3), and the ZMP.
+
+    `others` are forces and moments about the world's origin between shapes of bodies, by body.
+    """
+    pairs, none = scene.pairs, ForceVector(zeros(), zeros())
     rows: dict[str, list[SX]] = {"body_force": [], "body_moment": [], "cop": []}
-    for body in bodies_in(pairs):
+    for body in scene.bodies:
         signs = [float(x.point.body == body) - float(x.carrier == body) for x in pairs]
-        rows["body_force"].append(_sum([s * x.force for s, x in zip(signs, observed, strict=True)]))
-        rows["body_moment"].append(
-            _sum([s * x.moment for s, x in zip(signs, observed, strict=True)])
-        )
+        more, signed = others.get(body, none), list(zip(signs, observed, strict=True))
+        rows["body_force"].append(_sum([s * x.force for s, x in signed]) + more.linear)
+        rows["body_moment"].append(_sum([s * x.moment for s, x in signed]) + more.angular)
         own = [x for x, pair in zip(observed, pairs, strict=True) if body in _bodies(pair)]
         load = sum((x.load for x in own), SX(0))
         rows["cop"].append(_where_loaded(_sum([x.weighted for x in own]), load))

@@ -34,7 +34,7 @@ class ContactVelocity:
 
 def contact_velocity(p: Program, pair: PairInputs, found: Detection) -> ContactVelocity:
     """Return the velocity of a detected pair; to be called inside a block."""
-    flow = found.frame.rotate(pair.surface.surface.material_velocity)
+    flow = found.frame.rotate(pair.flow)
     velocity = -flow
     for side, lever in zip(found.sides, found.levers, strict=True):
         own = side.motion.at(lever)

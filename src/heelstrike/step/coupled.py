@@ -24,9 +24,17 @@ from heelstrike.robot.robot import WORLD
 from heelstrike.scene.scene import bodies_in
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant, cross, zeros
-from heelstrike.step.elastic import add_load, forces_on
+from heelstrike.step.elastic import add_load, forces_on, total_forces
 from heelstrike.step.plan import coupling_rule
-from heelstrike.step.state import IMPULSE_MEMORY, Contacts, Group, Loads, PairState, StepState
+from heelstrike.step.slot_contacts import (
+    SLOTS,
+    SlotState,
+    loads_by_body,
+    new_loads,
+    spread_loads,
+)
+from heelstrike.step.state import Contacts, Group, Loads, PairState, StepState
+from heelstrike.step.surfaces import IMPULSE_MEMORY
 
 SLIDING = 1 - 1e-3
 """Fraction of mu_k f_n that friction must reach for a point to count as sliding in the next step.
@@ -45,7 +53,13 @@ class Coupling:
     def __init__(self, state: StepState, contacts: Contacts, memory: SX) -> None:
         self.state, self.contacts, self.memory = state, contacts, memory
         self.pairs = state.plan.coupled_pairs
-        self.bodies = bodies_in([state.scene.pairs[k] for k in self.pairs])
+        self.slots: list[SlotState] = []
+        """Slots whose contacts couple."""
+        bodies = set(bodies_in([state.scene.pairs[k] for k in self.pairs]))
+        if state.plan.slots_couple and contacts.slots is not None:
+            self.slots = contacts.slots.slots
+            bodies |= contacts.slots.loads.keys()
+        self.bodies = sorted(bodies)
         self.rows: list[Row] = []
         self.paper_terms: list[PaperTerms] = []
         self.rule = coupling_rule(state.scene) or CouplingRule()
@@ -66,6 +80,23 @@ class Coupling:
             self.paper_terms.append(terms)
         sides = sorted(pair.sides, key=lambda side: side.body)
         arms = (Arm(self.bodies.index(x.body), x.lever, x.sign) for x in sides)
+        return replace(row, arms=tuple(arms))
+
+    def slot_number(self, slot: int, k: int) -> int:
+        """Return the number of the row of contact k of a slot."""
+        return len(self.pairs) + slot * len(self.slots[slot].pairs) + k
+
+    def slot_row(self, slot: SlotState, k: int) -> Row:
+        """Return the row of contact k of a slot; inside the slot's guard."""
+        state, pair, number = self.state, slot.pairs[k], slot.slot.number
+        own = slot.impulses[IMPULSE_MEMORY * k : IMPULSE_MEMORY * (k + 1)]
+        contact = state.scene.self_contact
+        assert contact is not None
+        law = state.inputs.surfaces.laws[contact.law]
+        arguments = pair, law, own, None
+        member = self.slot_number(number, k)
+        row, _ = call(state.program, "row", self._row, *arguments, limb=SLOTS, member=member)
+        arms = (Arm(n, side.lever, side.sign) for n, side in enumerate(pair.sides))
         return replace(row, arms=tuple(arms))
 
     def _row(
@@ -179,6 +210,44 @@ class Coupling:
                 pairs[number[n]] = self._with_force(n, force)
         kept = ca.vertcat(*(remembered[n] for n in number))
         return replace(contacts, pairs=pairs, loads=loads), kept
+
+    def with_slots(
+        self,
+        contacts: Contacts,
+        impulses: Sequence[SX],
+        slides: Sequence[SX],
+        guards: Sequence[OpenGuard],
+    ) -> Contacts:
+        """Return the contacts with the coupled forces of slots added; `guards` are theirs."""
+        found = contacts.slots
+        if found is None or not self.slots:
+            return contacts
+        p, state, slots = self.state.program, self.state, []
+        with reopened(p, found.guard), p.block("slot loads"):
+            spread = new_loads(p, found.loads)
+        for slot, within in zip(found.slots, guards, strict=True):
+            n = slot.slot.number
+            with reopened(p, within) as guard:
+                loads, kept, acting = [], [], []
+                for k, pair in enumerate(slot.pairs):
+                    j = self.slot_number(n, k)
+                    arguments = self.rows[j], impulses[j], slides[j]
+                    force, memory = call(p, "force", self._force, *arguments, limb=SLOTS, member=j)
+                    with p.block("slot force", limb=SLOTS, member=j):
+                        own = forces_on(pair, force[2], force[:2])
+                        loads.append([(one.let(p), other.let(p)) for one, other in own])
+                        acting.append(left(p, guard, "force", force))
+                    kept.append(memory)
+                spread_loads(p, slot.slot, loads, spread)
+                with p.block("slot memory", limb=SLOTS, member=n):
+                    memory = left(p, guard, "memory", ca.vertcat(*kept))
+            memory = ca.vertcat(slot.memory, memory)
+            slots.append(replace(slot, memory=memory, coupled=acting))
+        with reopened(p, found.guard) as guard:
+            whole_loads, forces = total_forces(state, guard, loads_by_body(spread))
+        whole = {body: force + forces[body] for body, force in found.forces.items()}
+        new = replace(found, slots=slots, forces=whole)
+        return replace(contacts, loads=[*contacts.loads, (found.guard, whole_loads)], slots=new)
 
     def _coupled_loads(self, group: Group, forces: Mapping[int, SX]) -> Loads:
         """Return the loads of coupled forces, by number of the pair, on the bodies of a group."""

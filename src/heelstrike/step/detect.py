@@ -44,6 +44,7 @@ def detect(p: Program, pair: PairInputs) -> Detection:
     pose, frame, centre, point = placed(pair.position, *poses)
     half_axes = None if pair.half_axes is None else pose.rotate(pair.half_axes)
     own = None if half_axes is None else frame.unrotate(half_axes)
+    assert pair.surface is not None
     depth, own_axes, reach = deepest(
         pair.surface.surface, point, radius, own, pair.extent, pair.part
     )
@@ -72,6 +73,7 @@ def detect(p: Program, pair: PairInputs) -> Detection:
 
 def searched(p: Program, pair: PairInputs) -> PairInputs:
     """Return a pair with the part of its surface that its point is near; outside blocks."""
+    assert pair.surface is not None
     surface = pair.surface.surface
     if not surface.searches:
         return pair

@@ -36,7 +36,7 @@ def elastic_force(
     own, kept, angle = ca.vertsplit(memory, [0, law.memory_size, held, memory.numel()])
     slid, slides = pair.since_memory * slip, pair.dt * slip
     along, kept = tangent_position(
-        found.point - pair.surface.travel,
+        found.point - pair.travel,
         found.own_axes[:2, :],
         kept,
         slid,

@@ -23,7 +23,8 @@ import casadi as ca
 from heelstrike.dynamics.tree import supports
 from heelstrike.spatial.vector import SX
 from heelstrike.step.elastic import add_load, forces_on
-from heelstrike.step.state import IMPULSE_MEMORY, Group, Loads, PairState, StepState
+from heelstrike.step.state import Group, Loads, PairState, StepState
+from heelstrike.step.surfaces import IMPULSE_MEMORY
 
 
 def late_times(state: StepState, pairs: Sequence[PairState]) -> dict[int, SX]:

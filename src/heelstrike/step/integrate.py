@@ -9,6 +9,7 @@ coupled contact pushes them, which sets their velocity after the step; robots un
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 import casadi as ca
 
@@ -17,7 +18,8 @@ from heelstrike.dynamics.integrate import euler, rk4
 from heelstrike.spatial.motion import ForceVector, force_at
 from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.impact_time import late_times
-from heelstrike.step.state import IMPULSE_MEMORY, Evaluation, PairState, StepInputs
+from heelstrike.step.state import Evaluation, PairState, StepInputs
+from heelstrike.step.surfaces import IMPULSE_MEMORY
 
 STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))
 """Stages of rk4: time since the start of the step, as a fraction of dt, and weight."""
@@ -26,14 +28,14 @@ Evaluate = Callable[[SX, SX, float], Evaluation]
 """(q, v, time since the start of the step as a fraction of dt) -> evaluation"""
 
 
-def integrate(inputs: StepInputs, evaluate: Evaluate) -> tuple[list[Evaluation], list[float]]:
-    """Update the memories q and v; return the evaluations of the step and their weights."""
+def integrate(inputs: StepInputs, evaluate: Evaluate) -> tuple[list[Evaluation], list[float], SX]:
+    """Update the memories q and v; return the step's evaluations, their weights and the new q."""
     p, robot = inputs.program, inputs.plan.robot
     if inputs.plan.integrator != "rk4":
         found = evaluate(inputs.q, inputs.v, 0.0)
         flight = _flight(found) if inputs.plan.integrator == "symplectic" else None
-        euler(p, robot, inputs.q, inputs.v, found.a, inputs.dt, flight)
-        return [found], [1.0]
+        q = euler(p, robot, inputs.q, inputs.v, found.a, inputs.dt, flight)
+        return [found], [1.0], q
     evaluations: list[Evaluation] = []
 
     def acceleration(q: SX, v: SX) -> SX:
@@ -44,7 +46,7 @@ def integrate(inputs: StepInputs, evaluate: Evaluate) -> tuple[list[Evaluation],
     with p.block("end"):
         p.update("q", q)
         p.update("v", v)
-    return evaluations, [weight for _, weight in STAGES]
+    return evaluations, [weight for _, weight in STAGES], q
 
 
 def _flight(found: Evaluation) -> Flight:
@@ -59,6 +61,7 @@ def _flight(found: Evaluation) -> Flight:
             loads = [impulses[k] for k in reaching if k in impulses]
         else:
             loads = [pairs[k].normal for k in reaching]
+        loads += _slot_loads(found, bodies)
         if loads:
             with p.block("held", limb=state.inputs.limb_of[root]):
                 held[root] = p.let("held", ca.mmax(ca.fabs(ca.vertcat(*loads))) > 0)
@@ -76,6 +79,27 @@ def _coupled_normals(found: Evaluation) -> dict[int, SX]:
         return {}
     memory, pairs = found.coupled.memory, found.state.plan.coupled_pairs
     return {k: memory[IMPULSE_MEMORY * n + 2] for n, k in enumerate(pairs)}
+
+
+def _slot_loads(found: Evaluation, bodies: set[int]) -> list[SX]:
+    """Return the loads of slots that join some of these bodies to others [N].
+
+    Those of a single body count where they are coupled.
+    """
+    slots, contact = found.contacts.slots, found.state.scene.self_contact
+    if slots is None or contact is None or bodies.issuperset(contact.bodies):
+        return []
+    inside = bodies.intersection(contact.bodies)
+    loads = []
+    for slot in slots.slots if inside else ():
+        joins = [
+            reduce(ca.logic_or, (end == body for body in sorted(inside)))
+            for end in (slot.slot.first, slot.slot.second)
+        ]
+        load = SX(0) if len(bodies) == 1 else slot.load
+        load = load + sum((force[2] for force in slot.coupled), SX(0))
+        loads.append(ca.if_else(joins[0] != joins[1], load, 0))
+    return loads
 
 
 def _reaches(pair: PairState, bodies: set[int]) -> bool:

@@ -7,7 +7,6 @@ articulated-body algorithm of box 8 (dynamics/aba.py) works on what is found her
 from __future__ import annotations
 
 from heelstrike.dynamics import kinematics as dynamics
-from heelstrike.scene.scene import bodies_in
 from heelstrike.spatial.motion import MotionVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.state import StepInputs, StepState
@@ -20,7 +19,7 @@ def kinematics(inputs: StepInputs, q: SX, v: SX, stage: float = 0.0) -> StepStat
     poses = dynamics.poses(p, plan.robot, found)
     surfaces = inputs.surfaces.after(stage * inputs.dt)
     motions: dict[int, MotionVector] = {}
-    for body in bodies_in(plan.scene.pairs):
+    for body in plan.scene.bodies:
         with p.block("motion", limb=inputs.limb_of[body]):
             pose, own = poses[body], found.velocities[body]
             motions[body] = MotionVector(

@@ -23,7 +23,8 @@ from heelstrike.scene.scene import Pair
 from heelstrike.spatial.vector import SX, constant
 from heelstrike.step.detect import placed
 from heelstrike.step.plan import StepPlan
-from heelstrike.step.state import IMPULSE_MEMORY, Group, StepState
+from heelstrike.step.state import Group, StepState
+from heelstrike.step.surfaces import IMPULSE_MEMORY
 
 MARGIN = 1e-3
 """Gap above which rounding cannot make a point touch [m]."""

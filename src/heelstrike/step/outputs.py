@@ -15,10 +15,12 @@ import numpy as np
 from heelstrike.contact.solver.criteria import Ended
 from heelstrike.dynamics.centroidal import centroidal, kinetic_energy, potential_energy
 from heelstrike.robot.robot import Frame, Robot
-from heelstrike.spatial.vector import SX, add_cross, constant
+from heelstrike.spatial.motion import ForceVector
+from heelstrike.spatial.vector import SX, add_cross, constant, cross
 from heelstrike.step.contact_sums import contact_sums, observe
 from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import detect
+from heelstrike.step.slot_outputs import slot_outputs
 from heelstrike.step.state import Contacts, Evaluation, PairState, StepState, pair_inputs
 
 SUMMED = {"slip", "force", "body_force", "body_moment", "cop", "zmp"}
@@ -44,13 +46,15 @@ def add_outputs(found: Evaluation, names: Sequence[str]) -> None:
             "depth_rate": ca.vertcat(*(pair.depth_rate for pair in pairs)),
             "normal": ca.vertcat(*(pair.normal for pair in pairs)),
         }
-    if pairs and SUMMED & set(names):
+    if state.scene.bodies and SUMMED & set(names):
         observed = observe(p, pairs)
         values |= {
             "slip": ca.horzcat(*(point.slip for point in observed)).T,
             "force": ca.horzcat(*(point.force for point in observed)).T,
-            **contact_sums(state.scene, observed),
+            **contact_sums(state.scene, observed, _between_bodies(state, found.contacts)),
         }
+    if found.contacts.slots is not None:
+        values |= slot_outputs(p, found.contacts.slots, names)
     if found.coupled is not None:
         values |= {"rounds": found.coupled.rounds, "ended": found.coupled.ended}
         values["residual"] = found.coupled.residual
@@ -91,6 +95,16 @@ def _observed(state: StepState, contacts: Contacts, k: int) -> PairState:
             sides=found.sides,
             flow=p.let("flow", velocity.flow),
         )
+
+
+def _between_bodies(state: StepState, contacts: Contacts) -> dict[int, ForceVector]:
+    """Return the forces between shapes of bodies, by body, about the world's origin."""
+    forces = {}
+    for body, own in ({} if contacts.slots is None else contacts.slots.forces).items():
+        pose = state.poses[body]
+        force = pose.rotate(own.linear)
+        forces[body] = ForceVector(force, pose.rotate(own.angular) + cross(pose.origin, force))
+    return forces
 
 
 def _sensors(found: Evaluation) -> dict[str, SX]:

@@ -69,6 +69,17 @@ class StepPlan:
         return [k for k, pair in enumerate(self.scene.pairs) if laws[pair.law].couples]
 
     @property
+    def couples(self) -> bool:
+        """True if forces of some contacts depend on one another."""
+        return bool(self.coupled_pairs) or self.slots_couple
+
+    @property
+    def slots_couple(self) -> bool:
+        """True if contacts between shapes of moving bodies couple."""
+        contact = self.scene.self_contact
+        return contact is not None and self.scene.laws[contact.law].couples
+
+    @property
     def coupled_bodies(self) -> list[int]:
         """Moving bodies of the coupled pairs."""
         return bodies_in([self.scene.pairs[k] for k in self.coupled_pairs])
@@ -96,7 +107,8 @@ class StepPlan:
     def compliances(self) -> np.ndarray:
         """Velocity per impulse of contacts of each coupled group, each by itself [1/kg].
 
-        There is a number for each body of each group, of a surface's body at its origin.
+        There is a number for each body of each group, of a surface's body at its origin, then one
+        for each body whose shapes may touch others, at its centre of mass.
         """
         pairs = [self.scene.pairs[k] for k in self.coupled_pairs]
         places = []
@@ -105,6 +117,9 @@ class StepPlan:
             for body in group:
                 at = [x.point.position if x.point.body == body else np.zeros(3) for x in own]
                 places.append((body, at))
+        if self.slots_couple and self.scene.self_contact is not None:
+            bodies = self.robot.bodies
+            places += [(body, [bodies[body].com]) for body in self.scene.self_contact.bodies]
         return contact_compliances(self.robot, self.pose, places, self.servo_inertia)
 
     def masses(self) -> dict[str, np.ndarray]:
@@ -127,7 +142,7 @@ class StepPlan:
             found |= parameters(surface, f"{surface.name}.")
         for name, law in self.scene.materials.items():
             found |= parameters(law, f"{name}.")
-        if self.coupled_pairs:
+        if self.couples:
             found["solver.tolerance"] = np.array([self.tolerance])
             found["solver.compliance"] = self.compliances
         for k, _ in enumerate(self.pushes):
@@ -144,7 +159,19 @@ class StepPlan:
         stops = None if self.stops is None else structure(self.stops)
         rest = (self.integrator, list(self.sensors), list(self.pushes), list(self.varied))
         pose = self.pose if dry_joints(self.robot) else None
-        return ("step", own, surfaces, bodies, fixed, stops, *rest, pose, fingerprint(self.robot))
+        shapes = scene.self_contact and scene.self_contact.structure()
+        return (
+            "step",
+            own,
+            surfaces,
+            bodies,
+            fixed,
+            stops,
+            *rest,
+            pose,
+            shapes,
+            fingerprint(self.robot),
+        )
 
 
 def mass_path(body: str) -> str:

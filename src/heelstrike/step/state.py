@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,12 +25,22 @@ from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.scene.scene import Scene
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.transform import Transform
-from heelstrike.spatial.vector import SX, constant
+from heelstrike.spatial.vector import SX, constant, zeros
 from heelstrike.step.control import JointControl
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import Push, push_path
-from heelstrike.step.surfaces import Surfaces, SurfaceState, memory_size
+from heelstrike.step.shape_tables import ShapeTables
+from heelstrike.step.surfaces import (
+    IMPULSE_MEMORY,
+    Surfaces,
+    SurfaceState,
+    memory_size,
+    slot_memory_size,
+)
 from heelstrike.step.torque import Limbs
+
+if TYPE_CHECKING:
+    from heelstrike.step.slot_contacts import SelfContacts
 
 WORKS = (
     "work_contact",
@@ -43,13 +54,14 @@ WORKS = (
 change of kinetic plus potential energy."""
 FRICTION_MEMORY = ("joint friction, expected", "joint friction, last")
 """Memories of joints with dry friction, see joints.expected_friction."""
-IMPULSE_MEMORY = 4
-"""Memory of a coupled point: the last force in the axes of its surface, (3,) [N], and 0 apart,
-1 stuck or 2 sliding."""
-
-
 FIELD_MEMORY = "contact field"
 """Name of the memory of the coupled bodies' anchors: y of contact/solver/anchors.py, over dt."""
+CLEARANCE_MEMORY = "clearance"
+"""Name of the memory of how far shapes of moving bodies are apart (clearance.py)."""
+LOST_CONTACTS = "lost_contacts"
+"""Name of the memory of how often a pair of shapes found no slot, summed over the steps."""
+SLOT_MEMORY = "slot memory"
+"""Name of the memory of contacts between shapes of moving bodies (slots.py)."""
 UNSHARED_MEMORY = "contact field, unshared"
 """Name of the memory of how far fields moved since loads were shared (solver/sharing.py)."""
 
@@ -94,6 +106,16 @@ class StepInputs:
         memory = p.memory("contact memory", sum(sizes)) if sum(sizes) else SX(0, 1)
         self.law_memories = [memory[a:b, :] for a, b in pairwise(np.cumsum([0, *sizes]))]
         """Memory of the law of each pair, a column."""
+        contact = scene.self_contact
+        self.shapes = None if contact is None else ShapeTables(p, contact)
+        """Shapes of moving bodies that may touch; None: there are none."""
+        slots = 0 if contact is None else contact.slots
+        size = slot_memory_size(scene)
+        kept = p.memory(SLOT_MEMORY, slots * size) if slots else SX(0, 1)
+        self.slot_memories = [kept[n * size : (n + 1) * size] for n in range(slots)]
+        """Memory of each slot, a column: its key, then what its contacts remember."""
+        self.clearance = SX(0, 1) if contact is None else p.memory(CLEARANCE_MEMORY, 2)
+        """Least distance of shapes that may touch [m], and a sum over q; see clearance.py."""
         coupled = len(plan.coupled_pairs)
         self.impulses = p.memory("impulse memory", IMPULSE_MEMORY * coupled) if coupled else None
         """Memory of the coupled pairs, see IMPULSE_MEMORY; None if there are none."""
@@ -206,7 +228,8 @@ class PairInputs:
     """Body of the point; None: it is fixed."""
     carrier: MovingBody | None
     """Body that the surface rides on; None: the world."""
-    surface: SurfaceState
+    surface: SurfaceState | None
+    """Surface that the point may touch; None for a contact of two shapes."""
     part: int
     """Index in the surface's parts."""
     law: SurfaceLaw
@@ -222,6 +245,16 @@ class PairInputs:
     """Time for which the present slip has lasted since the memory was written [s]."""
     behind: SX | float
     """Time by which velocities are behind coordinates [s]."""
+
+    @property
+    def flow(self) -> SX:
+        """Velocity of the surface's material beyond that of its body, in its frame [m/s]."""
+        return zeros() if self.surface is None else self.surface.surface.material_velocity
+
+    @property
+    def travel(self) -> SX:
+        """Distance that the surface's material has moved, in its frame [m]."""
+        return zeros() if self.surface is None else self.surface.travel
 
 
 def pair_inputs(state: StepState, k: int) -> PairInputs:
@@ -343,6 +376,8 @@ class Contacts:
     """Guards, and loads that exist inside them."""
     guards: dict[Group, OpenGuard | None]
     """Guards of the groups (near.py); None: always evaluated."""
+    slots: SelfContacts | None = None
+    """Contacts between shapes of moving bodies."""
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from heelstrike.step.kinematics import kinematics
 from heelstrike.step.near import near
 from heelstrike.step.outputs import add_outputs
 from heelstrike.step.plan import StepPlan
+from heelstrike.step.slot_contacts import self_contacts
 from heelstrike.step.state import (
     Contacts,
     Evaluation,
@@ -59,8 +60,8 @@ def step_program(plan: StepPlan, outputs: Sequence[str] = (), thorough: bool = F
     are solved in full however well they began.
     """
     inputs = StepInputs(plan, thorough)
-    evaluations, weights = integrate(inputs, partial(evaluate, inputs))  # 9, around 1 to 8
-    account(inputs, evaluations, weights)  # 10
+    evaluations, weights, q = integrate(inputs, partial(evaluate, inputs))  # 9, around 1 to 8
+    account(inputs, evaluations, weights, q)  # 10
     inputs.control.update_memory()
     add_outputs(evaluations[0], outputs)
     return inputs.program
@@ -106,7 +107,11 @@ def explicit_contacts(state: StepState) -> Contacts:
         if guard is None:
             loads[group], forces[group] = total_forces(state, None, loads[group])
     inside = [(guards[group], own) for group, own in loads.items()]
-    return Contacts(ordered, sum_forces(state, forces), inside, guards)
+    slots = self_contacts(state)
+    if slots is not None:
+        inside.append((slots.guard, slots.loads))
+        forces[()] = slots.forces
+    return Contacts(ordered, sum_forces(state, forces), inside, guards, slots)
 
 
 def explicit_pairs(state: StepState, numbers: Sequence[int]) -> tuple[dict[int, PairState], Loads]:

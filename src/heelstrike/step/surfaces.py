@@ -20,6 +20,14 @@ from heelstrike.parameters import with_values
 from heelstrike.scene.scene import Pair, Scene
 from heelstrike.scene.surfaces import Surface
 from heelstrike.spatial.vector import SX, zeros
+from heelstrike.step.shape_tables import shape_tables
+
+SLOT_HEAD = 4
+"""First part of the memory of a slot: its key, and the normal of its first contact in the frame of
+its second body, (3,)."""
+IMPULSE_MEMORY = 4
+"""Memory of a coupled point: the last force in the axes of its surface, (3,) [N], and 0 apart,
+1 stuck or 2 sliding."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,7 @@ class Surfaces:
 
 def surface_tables(scene: Scene) -> dict[str, np.ndarray]:
     """Return the arrays that the step looks up, by the names of its tables."""
-    return {
+    return shape_tables(scene.self_contact) | {
         f"{surface.name}.{name}": array
         for surface in scene.surfaces
         for name, array in surface.tables().items()
@@ -98,6 +106,24 @@ def memory_size(scene: Scene, pair: Pair) -> int:
         return turning
     vary = scene.surfaces[pair.surface].tangents_vary(extent, pair.part)
     return law.memory_size + (2 if extent else 5 if vary else 0) + turning
+
+
+def slot_memory_size(scene: Scene) -> int:
+    """Return the number of values that a slot of self-contact carries from step to step.
+
+    These are its key and normal (SLOT_HEAD), the memory of the law and how far each contact has
+    slipped, (2,), and what coupled contacts remember.
+    """
+    contact = scene.self_contact
+    if contact is None:
+        return 0
+    law = scene.laws[contact.law]
+    return SLOT_HEAD + contact.points * (tangent_memory_size(law) + IMPULSE_MEMORY * law.couples)
+
+
+def tangent_memory_size(law: SurfaceLaw) -> int:
+    """Return the number of values of a law, and of slip, that a contact of two shapes keeps."""
+    return law.memory_size + 2 if law.memory_size else 0
 
 
 def patch_of(law: SurfaceLaw, extent: float) -> Patch | None:

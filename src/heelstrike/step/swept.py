@@ -14,7 +14,7 @@ import casadi as ca
 from heelstrike.contact.law import where
 from heelstrike.contact.solver.criteria import EXACT, USUAL
 from heelstrike.contact.solver.joint_rows import DryFriction, Piecewise, joint_row
-from heelstrike.contact.solver.links import Link, added, any_of
+from heelstrike.contact.solver.links import Link, SlotLink, added, any_of, selected
 from heelstrike.contact.solver.rows import Row
 from heelstrike.contact.solver.start import Motion, Start
 from heelstrike.contact.solver.state import Body, full
@@ -28,6 +28,7 @@ from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.coupled import Coupling
 from heelstrike.step.joints import HOLD, STUCK
+from heelstrike.step.slot_contacts import SLOTS, SlotState
 from heelstrike.step.state import (
     FIELD_MEMORY,
     UNSHARED_MEMORY,
@@ -69,9 +70,11 @@ def accelerate_swept(
             p.update(UNSHARED_MEMORY, solved.unshared)
     guards = {
         group: body.touch
-        for group, body in zip(state.plan.coupled_groups, problem.bodies, strict=True)
+        for group, body in zip(state.plan.coupled_groups, problem.bodies, strict=False)
     }
     merged, kept = coupling.merged(solved.impulses, solved.slides, guards)
+    touches = [body.touch for body in problem.bodies[len(guards) :]]
+    merged = coupling.with_slots(merged, solved.impulses, solved.slides, touches)
     ended = solved.rounds, solved.ended, solved.residual
     coupled = CoupledSolution(a, specific, merged, kept, *ended)
     applied, states = zip(*(_applied(t, problem, state, a) for t in torques), strict=True)
@@ -100,8 +103,46 @@ def _add_bodies(
         rows |= found
         make = _body if len(bodies) == 1 else _linked
         problem.add_body(make(state, start, n, bodies, found, own, coasts, guards[bodies]))
+    for slot in coupling.slots:
+        rows |= _add_slot(state, coupling, problem, start, slot, coasts, first)
     coupling.rows = [rows[j] for j in range(len(rows))]
     return _loads(state, problem, external)
+
+
+def _add_slot(
+    state: StepState,
+    coupling: Coupling,
+    problem: SweptProblem,
+    start: Start,
+    slot: SlotState,
+    coasts: dict[int, SX],
+    first: int,
+) -> dict[int, Row]:
+    """Add a slot, whose bodies are known at run time; return its rows by number.
+
+    The compliances of bodies in slots begin at number `first`.
+    """
+    p, own, contact = state.program, slot.slot, state.scene.self_contact
+    assert contact is not None
+    number = len(state.robot.joints) + len(state.plan.coupled_groups) + own.number
+    numbers = [coupling.slot_number(own.number, k) for k in range(len(own.points))]
+    one, other = slot.bodies
+    with reopened(p, slot.touch) as touch:
+        rows = {j: coupling.slot_row(slot, k) for k, j in enumerate(numbers)}
+        with p.block("offset", limb=SLOTS, member=own.number):
+            offset = left(p, touch, "offset", one.pose.origin - other.pose.origin)
+        link = SlotLink(own.first, own.second, offset, contact.bodies)
+        with p.block("slot motion", limb=SLOTS, member=own.number):
+            parts = dict(
+                zip(contact.bodies, ca.vertsplit(state.inputs.compliances[first:]), strict=True)
+            )
+            whole = selected(own.first, parts) + selected(own.second, parts)
+            whole = p.let("compliance", whole)
+            now = Link(0, 1, offset).relative({0: one.motion.column, 1: other.motion.column})
+            coast = link.relative({body: coasts[body] for body in contact.bodies})
+            motion = Motion(p.let("coast", coast), p.let("now", now))
+    problem.add_body(start.body(number, SLOTS, rows, whole, motion, link=link, near=slot.touch))
+    return rows
 
 
 def _body(
@@ -161,7 +202,7 @@ def _moved(
     """Return accelerations of loaded bodies in world axes; of those in links as symbols."""
     p, found = state.program, {}
     links = [body.link for body in problem.bodies if body.link is not None]
-    linked = {number for link in links for number in (link.first, link.second)}
+    linked = {number for link in links for number in link.bodies}
     for number in loaded:
         pose, own = state.poses[number], bodies[number]
         found[number] = ca.vertcat(pose.rotate(own.linear), pose.rotate(own.angular))
@@ -205,7 +246,7 @@ def _loads(
     p, limb_of, dt = state.program, state.inputs.limb_of, state.dt
     grounded = {body.number: body for body in problem.bodies if body.link is None}
     linked = [(body, body.link) for body in problem.bodies if body.link is not None]
-    numbers = {*grounded, *(n for _, link in linked for n in (link.first, link.second))}
+    numbers = {*grounded, *(n for _, link in linked for n in link.bodies)}
     loads = {}
     for number in sorted(numbers):
         with p.block("load", limb=limb_of[number], member=number):

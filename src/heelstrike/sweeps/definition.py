@@ -18,7 +18,6 @@ from heelstrike.record.variables import AXES
 from heelstrike.runtime.cache import environment
 from heelstrike.runtime.cuda.kernel import CudaKernel
 from heelstrike.runtime.key import digest
-from heelstrike.scene.scene import bodies_in
 from heelstrike.simulate.recorder import final_memory, final_values
 from heelstrike.simulate.scene_file import SceneFile, load_scene
 from heelstrike.simulate.simulator import Simulator
@@ -92,7 +91,7 @@ class SweepDefinition:
         """Size of a world in a file [bytes]."""
         robot, pairs = self.sim.robot, self.sim.scene.pairs
         sizes = {"q": robot.nq, "v": robot.nv, "peak_force": len(pairs), "peak_depth": len(pairs)}
-        sizes["impulse"] = len(AXES) * len(bodies_in(pairs))
+        sizes["impulse"] = len(AXES) * len(self.sim.scene.bodies)
         whole = 4 + len(self.plan.paths)  # world, failed, steps, fell
         width = np.dtype(self.sim.dtype).itemsize
         return width * sum(sizes.get(name, 0) for name in self.keep) + 8 * whole

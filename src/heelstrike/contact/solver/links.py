@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import casadi as ca
 
@@ -53,6 +53,11 @@ class Link:
     """From the first one's origin to its contact, if it has one only [m]."""
 
     @property
+    def bodies(self) -> tuple[int, ...]:
+        """Bodies that it may act on."""
+        return self.first, self.second
+
+    @property
     def basis(self) -> SX:
         """N, (6, 6) or (6, 3)."""
         if self.lever is None:
@@ -71,13 +76,53 @@ class Link:
         return {self.first: wrenches, self.second: -ca.vertcat(wrenches[:3, :], shifted)}
 
 
-def added(links: Iterable[Link], wrenches: Iterable[SX], others: Mapping[int, SX]) -> dict[int, SX]:
+@dataclass(frozen=True)
+class SlotLink:
+    """Two moving bodies that are known at run time only, among some that may touch."""
+
+    first: SX
+    """Number of the first body."""
+    second: SX
+    offset: SX
+    """From the second one's origin to the first one's, in world axes [m]."""
+    bodies: tuple[int, ...]
+    """Bodies that it may act on."""
+
+    def relative(self, twists: Mapping[int, SX]) -> SX:
+        """Return V_a - X V_b of the twists of bodies, or of their accelerations."""
+        known = {body: twists[body] for body in self.bodies}
+        pair = {0: selected(self.first, known), 1: selected(self.second, known)}
+        return Link(0, 1, self.offset).relative(pair)
+
+    def pulls(self, wrenches: SX) -> dict[int, SX]:
+        """Return how wrenches of the link, one per column, act on all bodies."""
+        own = Link(0, 1, self.offset).pulls(wrenches)
+        return {
+            body: where(self.first == body, own[0], where(self.second == body, own[1], 0))
+            for body in self.bodies
+        }
+
+
+def selected(number: SX, values: Mapping[int, SX]) -> SX:
+    """Return the value whose key is a number that is known at run time."""
+    result, *others = values.values()
+    for key, value in zip(list(values)[1:], others, strict=True):
+        result = where(number == key, value, result)
+    return result
+
+
+def added(
+    links: Iterable[AnyLink], wrenches: Iterable[SX], others: Mapping[int, SX]
+) -> dict[int, SX]:
     """Return what acts on each body of links: their wrenches, and `others` by body."""
     result: dict[int, SX] = {}
     for link, wrench in zip(links, wrenches, strict=True):
         for body, own in link.pulls(wrench).items():
             result[body] = result.get(body, others.get(body, zeros(6))) + own
     return result
+
+
+AnyLink: TypeAlias = Link | SlotLink
 
 
 class LinkTree(Protocol):
@@ -99,7 +144,7 @@ class Elimination:
         joined = [
             (n, m)
             for m, n in combinations(range(len(links)), 2)
-            if tree.share(_bodies(links[n]), _bodies(links[m]))
+            if tree.share(links[n].bodies, links[m].bodies)
         ]
         with p.block("link roots"):
             self.roots = [p.variable("root", zeros(size, size)) for size in sizes]
@@ -134,10 +179,6 @@ class Elimination:
             link.basis @ (root @ x)
             for root, link, x in zip(self.roots, self.links, found, strict=True)
         ]
-
-
-def _bodies(link: Link) -> tuple[int, int]:
-    return link.first, link.second
 
 
 def any_of(flags: Iterable[SX]) -> SX:

@@ -16,7 +16,7 @@ import casadi as ca
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.anchors import Fit, first_anchor, new_fit
 from heelstrike.contact.solver.criteria import SINGLE
-from heelstrike.contact.solver.links import Link
+from heelstrike.contact.solver.links import AnyLink
 from heelstrike.contact.solver.passes import Measured
 from heelstrike.contact.solver.rows import Row
 from heelstrike.contact.solver.state import Body, Point, upper
@@ -61,7 +61,7 @@ class Start:
         own: SX,
         motion: Motion,
         y: SX | None = None,
-        link: Link | None = None,
+        link: AnyLink | None = None,
         near: OpenGuard | None = None,
     ) -> Body:
         """Return a body, or a link, whose wrench and stiffness are first guesses.

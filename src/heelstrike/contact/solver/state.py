@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -10,7 +10,7 @@ import casadi as ca
 
 from heelstrike.contact.law import SX
 from heelstrike.contact.solver.anchors import Anchor, PassedPoint
-from heelstrike.contact.solver.links import Link, LinkTree
+from heelstrike.contact.solver.links import AnyLink, LinkTree
 from heelstrike.contact.solver.rows import Row
 from heelstrike.ir.arguments import LABEL
 from heelstrike.ir.guard import OpenGuard
@@ -25,6 +25,10 @@ class Tree(LinkTree, Protocol):
     @property
     def velocities(self) -> set[int]:
         """Velocity indices that are swept."""
+
+    @property
+    def loaded(self) -> Collection[int]:
+        """Bodies that may have an r."""
 
     def set_force(self, body: int, force: SX) -> None:
         """Assign r of a body, in world axes [N, N m]; inside a block."""
@@ -125,7 +129,7 @@ class Body:
     """At the end of a pass, `Measured` as a column; outside."""
     changed: SX
     """1 where K has changed in this round; outside."""
-    link: Link | None = None
+    link: AnyLink | None = None
     taken: SX | None = None
     """Of a link, l of its direction (6): K dV as it acted on the bodies."""
 

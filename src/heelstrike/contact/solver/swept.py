@@ -34,10 +34,11 @@ import casadi as ca
 
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.anchors import Fit, new_fit
+from heelstrike.contact.solver.conjugate import taken_by_links
 from heelstrike.contact.solver.criteria import SINGLE, Accuracy, Ended
 from heelstrike.contact.solver.joint_rows import JointRow
 from heelstrike.contact.solver.line import LINE, fits, narrowed, new_line
-from heelstrike.contact.solver.links import Elimination, added, any_of
+from heelstrike.contact.solver.links import Elimination, Link, added, any_of
 from heelstrike.contact.solver.passes import Measured, Passes, Scales, together
 from heelstrike.contact.solver.residual import worst_missed
 from heelstrike.contact.solver.sharing import share_out
@@ -93,6 +94,8 @@ class SweptProblem:
         self.single = tolerance > SINGLE
         self.accuracy, self.unshared, self.thorough = accuracy, unshared, thorough
         self.bodies: list[Body] = []
+        self.elimination: Elimination | None = None
+        """Elimination of links, where all of them are known before the step."""
         self.joints: dict[int, tuple[str, JointRow]] = {}
         """Limb and row by velocity index."""
 
@@ -120,7 +123,9 @@ class SweptProblem:
         self.grounded = [body for body in self.bodies if body.link is None]
         if self.linked:
             links = [link for _, link in self.linked]
-            self.elimination = Elimination(p, tree, links, self.tolerance)
+            fixed = [link for link in links if isinstance(link, Link)]
+            if len(fixed) == len(links):
+                self.elimination = Elimination(p, tree, fixed, self.tolerance)
             with p.block("links"):
                 self.touching = p.let("touching", any_of(body.active for body, _ in self.linked))
         self.tree, self.diagonal = tree, diagonal
@@ -168,7 +173,7 @@ class SweptProblem:
                 loop.next(line, where(back, 0, again))
         if self.unshared is not None and not self.thorough:
             past = self.unshared
-            joined = sorted({n for _, link in self.linked for n in (link.first, link.second)})
+            joined = sorted({n for _, link in self.linked for n in link.bodies})
             bodies = self.grounded, joined
             self.unshared = share_out(p, tree, *bodies, past, diagonal, self.single)
         return self._solved(loop.rounds, loop.rounds >= limit)
@@ -514,11 +519,17 @@ class SweptProblem:
     def _eliminate_links(self, changes: list[SX]) -> None:
         """Take off the bodies what the stiffness of links does."""
         p = self.p
-        with p.block("links changed"):
-            changed = p.let("changed", any_of([*changes, *(x.changed for x, _ in self.linked)]))
-        self.elimination.factor(changed, [full(body.stiffness) for body, _ in self.linked])
+        stiffnesses = [full(body.stiffness) for body, _ in self.linked]
+        twists = [body.direction for body, _ in self.linked]
+        if self.elimination is None:
+            taken = taken_by_links(p, stiffnesses, twists, self._respond, self.tolerance)
+        else:
+            with p.block("links changed"):
+                changed = p.let("changed", any_of([*changes, *(x.changed for x, _ in self.linked)]))
+            self.elimination.factor(changed, stiffnesses)
         with p.block("links taken"):
-            taken = self.elimination.taken([body.direction for body, _ in self.linked])
+            if self.elimination is not None:
+                taken = self.elimination.taken(twists)
             left = []
             for (body, _), own in zip(self.linked, taken, strict=True):
                 assert body.taken is not None
@@ -527,11 +538,28 @@ class SweptProblem:
                 left.append(p.let("left", body.lack - own))
         self._pull(left)
 
+    def _respond(self, wrenches: Sequence[SX]) -> list[SX]:
+        """Return the twists of links by wrenches of links alone."""
+        p, links = self.p, [link for _, link in self.linked]
+        pulls = added(links, wrenches, {})
+        for number in self.tree.loaded:
+            with p.block("pull of links", member=number):
+                self.tree.set_force(number, pulls.get(number, zeros(6)) / self.dt)
+        _, moved = self.tree.solve({})
+        found = []
+        for n, link in enumerate(links):
+            with p.block("moved link", member=n):
+                found.append(p.let("twist", self.dt * link.relative(moved)))
+        return found
+
     def _pull(self, wrenches: Sequence[SX]) -> None:
         """Set the forces of bodies that links act on: those of the ground, and the links'."""
         ground = {body.number: body.lack for body in self.grounded}
         links = [link for _, link in self.linked]
-        for number, force in added(links, wrenches, ground).items():
+        pulls = added(links, wrenches, ground)
+        if self.elimination is None:  # after `_respond`, which changes the forces of all bodies
+            pulls = ground | pulls
+        for number, force in pulls.items():
             with self.p.block("pull of links", member=number):
                 self.tree.set_force(number, force / self.dt)
 

@@ -16,7 +16,6 @@ from heelstrike.contact.choose import friction_of
 from heelstrike.measure.peer.trace import Trace, traced
 from heelstrike.record.provenance import decode_attributes, encode_attributes
 from heelstrike.record.recording import Recording
-from heelstrike.scene.scene import bodies_in
 from heelstrike.step.state import WORKS
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def _labelled(made: SceneFile, trace: Trace, like: xr.Dataset, dt: float) -> xr.
     }
     series |= _works(made, trace, series, dt)
     found = {name: like[name].copy(data=x[None]) for name, x in series.items() if name in like}
-    bodies = bodies_in(made.scene.pairs)
+    bodies = made.scene.bodies
     impulse = np.zeros((len(bodies), 3))
     for k, pair in enumerate(made.scene.pairs):
         if pair.point.body in bodies:

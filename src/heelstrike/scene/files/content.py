@@ -115,6 +115,7 @@ class SceneContent:
         surface: surfaces with their laws.
         materials: laws of bodies: [materials.BODY] holds for the points of a body, whatever
             they touch; [materials."BODY on SURFACE"] on that surface only.
+        self_contact: whether bodies touch one another, by the law of the first surface.
         servo: a table [servo]; none: the joints are free.
         stops: springs at the ends of the joints' ranges; none: joints turn past them.
         motion: a table [motion] with file = ..., which the servo follows.
@@ -130,6 +131,7 @@ class SceneContent:
     object: Sequence[Part] = ()
     surface: Sequence[Surface] = ()
     materials: Mapping[str, SurfaceLaw] = field(default_factory=dict)
+    self_contact: bool = True
     servo: Servo | None = None
     stops: Stops | None = field(default_factory=Stops)
     motion: MotionTable | None = None

@@ -1,0 +1,81 @@
+"""Pairs of collision shapes that overlap in a pose, by coal.
+
+Shapes of a model may overlap where its joints let them: neighbours of neighbours, covers. Contact
+would push them apart in the first step, so such pairs do not touch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heelstrike.robot.placement import Placement, placements
+from heelstrike.robot.robot import Robot, Shape
+
+if TYPE_CHECKING:
+    import coal
+
+MIN_OVERLAP = 1e-6
+"""Depth from which on two shapes overlap [m]."""
+
+
+def overlaps(robot: Robot, q: np.ndarray) -> dict[tuple[int, int], float]:
+    """Return the depth [m] of the pairs of shapes that may touch and overlap at q."""
+    import coal
+
+    placed, found = placements(robot, q), {}
+    solids = {i: _solid(robot.shapes[i]) for pair in robot.self_pairs for i in pair}
+    request = coal.DistanceRequest()
+    request.enable_signed_distance = True
+    for pair in robot.self_pairs:
+        ends = []
+        for i in pair:
+            ends += [solids[i], _place(robot.shapes[i], placed[robot.shapes[i].body])]
+        depth = -coal.distance(*ends, request, coal.DistanceResult())
+        if depth > MIN_OVERLAP:
+            found[pair] = depth
+    return found
+
+
+def _place(shape: Shape, placement: Placement) -> coal.Transform3s:
+    import coal
+
+    R, p = placement
+    return coal.Transform3s(R @ shape.rotation, R @ shape.translation + p)
+
+
+def _solid(shape: Shape) -> coal.CollisionGeometry:
+    import coal
+
+    size = [float(x) for x in shape.size]
+    match shape.kind:
+        case "sphere":
+            return coal.Sphere(size[0])
+        case "capsule":
+            return coal.Capsule(size[0], 2 * size[1])
+        case "cylinder":
+            return coal.Cylinder(size[0], 2 * size[1])
+        case "ellipsoid":
+            return coal.Ellipsoid(*size)
+        case "box":
+            return coal.Box(*(2 * x for x in size))
+    return _hull(shape)
+
+
+def _hull(shape: Shape) -> coal.Convex:
+    """Return the reduced hull of a mesh."""
+    import coal
+    from scipy.spatial import ConvexHull
+
+    assert shape.vertices is not None
+    corners = slice(None) if shape.corners is None else shape.corners
+    hull = ConvexHull(np.asarray(shape.vertices, dtype=float)[corners])
+    points, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    for vertex in hull.points:
+        points.append(vertex)
+    for simplex, equation in zip(hull.simplices, hull.equations, strict=True):
+        a, b, c = hull.points[simplex]
+        order = simplex if np.cross(b - a, c - a) @ equation[:3] > 0 else simplex[::-1]
+        faces.append(coal.Triangle(*(int(k) for k in order)))
+    return coal.Convex(points, faces)

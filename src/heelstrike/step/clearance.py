@@ -1,0 +1,74 @@
+"""Box 2 of [Sugihara2006], Fig. 4: for how long no shapes of moving bodies can touch one another.
+
+When shapes were last compared, the least distance of any two of them was c. In a step no point of a
+body moves further than dt (|v| + |w| r), so that nothing touches while
+
+    c - 2 SAFETY sum over steps of dt (max |v| + max |w| r) > MARGIN
+
+and shapes need not be compared: a robot that stands pays for its feet alone. Whether they are does
+not change what is found. Coordinates that were set from outside since the last step are recognised
+by a sum over all of them; shapes are compared then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.scene.self_contact import SelfContact
+from heelstrike.spatial.vector import SX
+from heelstrike.step.near import MARGIN
+from heelstrike.step.state import CLEARANCE_MEMORY, StepInputs, StepState
+
+SAFETY = 1.1
+"""Factor on the speed of bodies, whose paths within a step are curved."""
+LOOK_AHEAD = 0.05
+"""Distance beyond which that of two bodies is not measured [m]."""
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """Whether shapes are compared in this step, and the least distance otherwise, as symbols."""
+
+    need: SX
+    """1 where shapes are compared."""
+    left: SX
+    """Lower bound of the least distance [m]."""
+
+
+def clearance(state: StepState, contact: SelfContact) -> Clearance:
+    """Return whether shapes may have come near one another since they were last compared."""
+    p, inputs = state.program, state.inputs
+    timed = any(law.timed for law in state.scene.laws.values())
+    if not state.plan.implicit or timed:  # whose steps are not the present velocity times dt
+        return Clearance(SX(1), SX(0))
+    reaches = contact.reaches
+    with p.block("clearance"):
+        last, known = ca.vertsplit(inputs.clearance)
+        motions = {body: state.motions[body] for body in contact.bodies}
+        speeds = [ca.sumsqr(motion.linear) for motion in motions.values()]
+        spins = [reaches[b] ** 2 * ca.sumsqr(motion.angular) for b, motion in motions.items()]
+        speed = ca.sqrt(_largest(speeds)) + ca.sqrt(_largest(spins))
+        left = p.let("left", last - 2 * SAFETY * state.dt * speed)
+        apart = ca.logic_and(left > MARGIN, known == _sum_of(state.q))
+        return Clearance(p.let("need", ca.logic_not(apart)), left)
+
+
+def remember_clearance(inputs: StepInputs, found: Clearance, gap: SX, next_q: SX) -> None:
+    """Update the memory of the least distance; inside a block."""
+    least = ca.if_else(found.need, gap, found.left)
+    inputs.program.update(CLEARANCE_MEMORY, ca.vertcat(least, _sum_of(next_q)))
+
+
+def _sum_of(q: SX) -> SX:
+    """Return a sum over all coordinates, by which a change of any is recognised."""
+    total = SX(0)
+    for k, entry in enumerate(ca.vertsplit(q)):
+        total = total + float(2 + np.cos(k)) * entry
+    return total
+
+
+def _largest(entries: list[SX]) -> SX:
+    return ca.mmax(ca.vertcat(*entries))

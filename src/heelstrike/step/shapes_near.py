@@ -1,0 +1,150 @@
+"""Box 2 of [Sugihara2006], Fig. 4: which shapes of moving bodies may touch one another.
+
+Two bodies whose bounding spheres are far apart skip their shapes (a guard, ir/guard.py). Of the
+others, each pair of shapes compares the capsules around them,
+
+    |p - q| - r_p - r_q < MARGIN        p, q: nearest places of the capsules' segments
+
+and pairs that may touch are listed by number. A pair for which the list has no place is counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from heelstrike.ir.guard import guarded
+from heelstrike.ir.number import number
+from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
+from heelstrike.robot.convex import Capsule
+from heelstrike.scene.self_contact import SelfContact
+from heelstrike.spatial.vector import SX
+from heelstrike.step.clearance import LOOK_AHEAD
+from heelstrike.step.near import MARGIN
+from heelstrike.step.state import StepState
+
+
+@dataclass(frozen=True)
+class NearPairs:
+    """Pairs of shapes that may touch in this step, as variables."""
+
+    count: SX
+    """Number of pairs, those without a place included."""
+    pairs: SX
+    """Their numbers, a column; entries from `count` on mean nothing."""
+    gap: SX
+    """Least distance of the shapes that are not listed [m], at most LOOK_AHEAD."""
+
+
+def near_pairs(state: StepState, contact: SelfContact, need: SX) -> NearPairs:
+    """Return the pairs of shapes that may touch, none in lanes that do not need them."""
+    p = state.program
+    with p.block("near shapes"):
+        found = NearPairs(
+            p.variable("count", SX(0)),
+            p.variable("pairs", SX(ca.DM.zeros(contact.near))),
+            p.variable("gap", SX(LOOK_AHEAD)),
+        )
+    with guarded(p, "near shapes", need):
+        _list_near(state, contact, found)
+    return found
+
+
+def _list_near(state: StepState, contact: SelfContact, found: NearPairs) -> None:
+    """List the pairs of shapes that may touch."""
+    p = state.program
+    centres, radii = _body_spheres(state, contact)
+    for n, ((one, other), numbers) in enumerate(contact.meetings.items()):
+        limb = state.inputs.limb_of[one]
+        reach = number(radii[one] + radii[other] + LOOK_AHEAD)
+        arguments = centres[one], centres[other], reach
+        need = call(p, "near bodies", _are_near, p, *arguments, limb=limb, member=n)
+        with guarded(p, "near shapes", need):
+            _list_shapes(state, contact, numbers, found)
+
+
+def _body_spheres(state: StepState, contact: SelfContact) -> tuple[dict[int, SX], dict[int, float]]:
+    """Return the centre in the world, and the radius, of a sphere about the shapes of each body."""
+    p, centres, radii = state.program, {}, {}
+    for body in contact.bodies:
+        own = [
+            capsule
+            for shape, capsule in zip(contact.shapes, contact.capsules, strict=True)
+            if shape.body == body
+        ]
+        centre, radii[body] = _sphere(own)
+        with p.block("sphere", limb=state.inputs.limb_of[body], member=body):
+            centres[body] = p.let("centre", state.poses[body].point(SX(centre)))
+    return centres, radii
+
+
+def _sphere(capsules: list[Capsule]) -> tuple[np.ndarray, float]:
+    """Return centre and radius of a sphere about capsules [m]."""
+    ends = np.concatenate([capsule.ends for capsule in capsules])
+    radii = np.repeat([capsule.radius for capsule in capsules], 2)
+    lower, upper = (ends - radii[:, None]).min(axis=0), (ends + radii[:, None]).max(axis=0)
+    centre = (lower + upper) / 2
+    return centre, float((np.linalg.norm(ends - centre, axis=1) + radii).max())
+
+
+def _are_near(p: Program, one: SX, other: SX, reach: SX) -> SX:
+    """Return 1 where two centres are nearer than `reach` [m]; inside a block."""
+    offset = one - other
+    return p.let("near", ca.dot(offset, offset) < reach * reach)
+
+
+def _list_shapes(
+    state: StepState, contact: SelfContact, numbers: list[int], found: NearPairs
+) -> None:
+    """List those pairs of shapes of two bodies that may touch; inside their guard."""
+    p, ends = state.program, {}
+    for shape in sorted({i for k in numbers for i in contact.pairs[k]}):
+        body = contact.shapes[shape].body
+        with p.block("ends", limb=state.inputs.limb_of[body], member=shape):
+            places = SX(contact.capsules[shape].ends.T)
+            pose = state.poses[body]
+            columns = [pose.point(place) for place in ca.horzsplit(places)]
+            ends[shape] = p.let("ends", ca.horzcat(*columns))
+    for k in numbers:
+        one, other = contact.pairs[k]
+        reach = number(sum(contact.capsules[i].radius for i in (one, other)))
+        limb = state.inputs.limb_of[contact.shapes[one].body]
+        arguments = ends[one], ends[other], reach, number(k), found
+        call(p, "near pair", _list_pair, p, *arguments, limb=limb, member=k)
+
+
+def _list_pair(p: Program, one: SX, other: SX, reach: SX, k: SX, found: NearPairs) -> None:
+    """List pair k if its capsules, whose radii add up to `reach` [m], are near; inside a block."""
+    at, place = closest_on_segments(one, other)
+    offset = at - place
+    gap = ca.sqrt(ca.dot(offset, offset)) - reach
+    near = gap < MARGIN
+    for n, entry in enumerate(ca.vertsplit(found.pairs)):
+        here = ca.logic_and(near, found.count == n)
+        p.assign(entry, ca.if_else(here, k, entry))
+    p.assign(found.count, found.count + near)
+    p.assign(found.gap, ca.fmin(found.gap, ca.if_else(near, found.gap, gap)))
+
+
+TINY = 1e-30
+
+
+def closest_on_segments(one: SX, other: SX) -> tuple[SX, SX]:
+    """Return the nearest points of two segments, whose ends are columns, (3, 2) [m]."""
+    u, v = one[:, 1] - one[:, 0], other[:, 1] - other[:, 0]
+    w = one[:, 0] - other[:, 0]
+    a, b, c = ca.dot(u, u), ca.dot(u, v), ca.dot(v, v)
+    d, e = ca.dot(u, w), ca.dot(v, w)
+    det = a * c - b * b
+    s = ca.if_else(det > 1e-12 * a * c, (b * e - c * d) / ca.if_else(det > 0, det, 1), 0.5)
+    s = _unit(s)
+    t = _unit((b * s + e) / ca.fmax(c, TINY))
+    s = _unit((b * t - d) / ca.fmax(a, TINY))
+    return one[:, 0] + s * u, other[:, 0] + t * v
+
+
+def _unit(x: SX) -> SX:
+    return ca.fmin(ca.fmax(x, 0), 1)

@@ -1,0 +1,256 @@
+"""Boxes 3 and 4 of [Sugihara2006], Fig. 4, for contacts in slots (slots.py).
+
+The law of self-contact returns the force of each contact, as elsewhere (elastic.py). A law's memory
+follows its pair of shapes: where a pair takes another slot than in the last step, its memory is
+found by the number of the pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
+
+from heelstrike.contact.geometry import ContactPoint
+from heelstrike.contact.law import where
+from heelstrike.contact.solver.links import selected
+from heelstrike.contact.surface_law import SurfaceLaw
+from heelstrike.ir.arguments import LABEL
+from heelstrike.ir.guard import OpenGuard, guarded, reopened
+from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
+from heelstrike.scene.surfaces.sphere import radial_axes
+from heelstrike.spatial.motion import ForceVector, MotionVector
+from heelstrike.spatial.rotation import MatrixRotation
+from heelstrike.spatial.transform import Transform
+from heelstrike.spatial.vector import SX, cross, zeros
+from heelstrike.step.clearance import Clearance
+from heelstrike.step.contact_velocity import contact_velocity
+from heelstrike.step.detect import Detection
+from heelstrike.step.elastic import elastic_force, loads_of, total_forces
+from heelstrike.step.slots import FRAME, Slot, Slots, fill_slots
+from heelstrike.step.state import (
+    Load,
+    Loads,
+    MovingBody,
+    PairInputs,
+    PairState,
+    Side,
+    StepState,
+)
+from heelstrike.step.surfaces import IMPULSE_MEMORY, SLOT_HEAD, tangent_memory_size
+
+FIRST, SECOND = 0, 1
+"""Numbers of the two bodies of a slot among its own."""
+SLOTS = "slots"
+"""Name in place of a limb's of blocks of slots."""
+LOAD = 14
+"""Numbers of the loads of a body: of normal forces and of friction force, moment and power."""
+
+
+@dataclass(frozen=True)
+class SlotState:
+    """A slot in this step; all but its memory exists inside the guard `touch`."""
+
+    slot: Slot
+    touch: OpenGuard = field(metadata=LABEL)
+    pairs: list[PairState]
+    """Its contacts, with their explicit forces."""
+    bodies: list[MovingBody]
+    """Stand-ins of the two bodies that it joins."""
+    load: SX
+    """Sum of the explicit normal forces [N]; outside the guard."""
+    memory: SX
+    """Key and memory of its contacts for the next step; outside the guard."""
+    impulses: SX
+    """What its coupled contacts remember of the last step, IMPULSE_MEMORY each."""
+    coupled: list[SX] = field(default_factory=list)
+    """Coupled force of each contact in its axes [N]; outside the guard."""
+
+
+@dataclass(frozen=True)
+class SelfContacts:
+    """Contacts between shapes of moving bodies, and their explicit loads on the bodies."""
+
+    guard: OpenGuard
+    slots: list[SlotState]
+    loads: Loads
+    """By body; inside the guard."""
+    forces: dict[int, ForceVector]
+    """Sum of the loads on each body, in its frame; outside the guard."""
+    lost: SX
+    """Pairs that found no place."""
+    clearance: Clearance
+    gap: SX
+    """Least distance of shapes, where they were compared [m]."""
+
+
+def self_contacts(state: StepState) -> SelfContacts | None:
+    """Return the contacts between shapes of moving bodies; None if no shapes may touch."""
+    tables = state.inputs.shapes
+    if tables is None:
+        return None
+    p, filled = state.program, fill_slots(state, tables)
+    motions = {b: ca.vertcat(filled.frames[b], state.motions[b].column) for b in filled.frames}
+    with reopened(p, filled.guard), p.block("slot loads"):
+        spread = new_loads(p, motions)
+    found = [_slot_state(state, filled, slot, motions, spread) for slot in filled.slots]
+    with reopened(p, filled.guard) as guard:
+        loads, forces = total_forces(state, guard, loads_by_body(spread))
+    rest = filled.lost, filled.clearance, filled.gap
+    return SelfContacts(filled.guard, found, loads, forces, *rest)
+
+
+def _slot_state(
+    state: StepState,
+    filled: Slots,
+    slot: Slot,
+    motions: Mapping[int, SX],
+    spread: Mapping[int, SX],
+) -> SlotState:
+    """Return a slot with the explicit forces of its contacts, which it adds to the loads."""
+    p, n, contact = state.program, slot.number, state.scene.self_contact
+    assert contact is not None
+    law = state.inputs.surfaces.laws[contact.law]
+    with guarded(p, "slot", slot.key > 0, within=filled.guard) as touch:
+        arguments = slot.first, slot.second, list(motions), list(motions.values())
+        places = call(p, "slot bodies", _stand_ins, p, *arguments, limb=SLOTS, member=n)
+        bodies = [_moving(k, place) for k, place in enumerate(places)]
+        past = call(p, "past", _past, p, slot.key, state.inputs.slot_memories, limb=SLOTS)
+        size, pairs, loads = tangent_memory_size(law), [], []
+        impulses = past[size * len(slot.points) :]
+        for k, point in enumerate(slot.points):
+            own = past[k * size : (k + 1) * size]
+            last = impulses[IMPULSE_MEMORY * k + 2] if law.couples else None
+            inputs = _inputs(state, law, bodies, own, last)
+            pair, load = call(p, "slot contact", _contact, p, point, inputs, limb=SLOTS, member=n)
+            pairs.append(pair)
+            loads.append(load)
+        spread_loads(p, slot, loads, spread)
+        with p.block("slot memory", limb=SLOTS, member=n):
+            normal = bodies[SECOND].pose.unrotate(slot.points[0].normal)
+            new = ca.vertcat(slot.key, normal, *(pair.memory for pair in pairs))
+            memory = touch.leave("memory", new)
+            load = touch.leave("load", sum((pair.normal for pair in pairs), SX(0)))
+    return SlotState(slot, touch, pairs, bodies, load, memory, impulses)
+
+
+def _stand_ins(
+    p: Program, first: SX, second: SX, numbers: Sequence[int], motions: Sequence[SX]
+) -> list[SX]:
+    """Return frames and velocities of the two bodies of a slot; inside a block."""
+    known = dict(zip(numbers, motions, strict=True))
+    return [p.let("body", selected(body, known)) for body in (first, second)]
+
+
+def _moving(number: int, place: SX) -> MovingBody:
+    turn, origin = ca.reshape(place[:9], 3, 3), place[9:FRAME]
+    motion = MotionVector(place[FRAME : FRAME + 3], place[FRAME + 3 :])
+    return MovingBody(number, Transform((MatrixRotation(turn),), origin), motion)
+
+
+def _past(p: Program, key: SX, memories: Sequence[SX]) -> SX:
+    """Return the memory that a pair had in the last step, 0 if it is new; inside a block."""
+    past = zeros(memories[0].numel() - SLOT_HEAD)
+    for memory in memories:
+        past = where(memory[0] == key, memory[SLOT_HEAD:], past)
+    return p.let("past", past) if past.numel() else past
+
+
+def _inputs(
+    state: StepState,
+    law: SurfaceLaw,
+    bodies: Sequence[MovingBody],
+    memory: SX,
+    last: SX | None,
+) -> PairInputs:
+    """Return what a contact of a slot reads besides its place."""
+    return PairInputs(
+        position=zeros(),
+        radius=0.0,
+        half_axes=None,
+        extent=0.0,
+        rolling_lever=0.0,
+        body=bodies[FIRST],
+        carrier=bodies[SECOND],
+        surface=None,
+        part=0,
+        law=law,
+        memory=memory,
+        last=last,
+        gravity=state.gravity,
+        dt=state.dt,
+        since_memory=state.since_memory,
+        behind=state.behind,
+    )
+
+
+def _contact(
+    p: Program, point: ContactPoint, pair: PairInputs
+) -> tuple[PairState, list[tuple[Load, Load]]]:
+    """Return a contact with its explicit force and its loads; inside a block."""
+    found = _detected(p, point, pair)
+    velocity = contact_velocity(p, pair, found)
+    state = elastic_force(p, pair, found, velocity)
+    return state, loads_of(p, state)
+
+
+def _detected(p: Program, point: ContactPoint, pair: PairInputs) -> Detection:
+    """Return the geometry of a contact; inside a block."""
+    body, carrier = pair.body, pair.carrier
+    assert body is not None
+    assert carrier is not None
+    frame = carrier.pose
+    _, own_axes = radial_axes(frame.unrotate(point.normal))
+    axes = frame.rotate(own_axes.T).T
+    levers = point.position, point.position + (body.pose.origin - frame.origin)
+    sides = []
+    for each, lever, sign in zip((body, carrier), levers, (1.0, -1.0), strict=True):
+        kept = p.let("lever", lever)
+        rate = p.let("rate", cross(each.motion.angular, kept))
+        sides.append(Side(each.number, kept, sign, rate, 1.0, each.motion))
+    position, depth = body.pose.origin + point.position, p.let("depth", point.depth)
+    return Detection(depth, position, axes, tuple(sides), levers, frame, zeros(), own_axes)
+
+
+def spread_loads(
+    p: Program, slot: Slot, loads: Sequence[Sequence[tuple[Load, Load]]], spread: Mapping[int, SX]
+) -> None:
+    """Add the loads of a slot's contacts, on each side, to those of the bodies that it joins."""
+    arguments = slot.first, slot.second, loads, dict(spread)
+    call(p, "spread", _spread, p, *arguments, limb=SLOTS, member=slot.number)
+
+
+def new_loads(p: Program, bodies: Iterable[int]) -> dict[int, SX]:
+    """Return variables of the loads of bodies, 0 at first; inside a block."""
+    return {body: p.variable("load", zeros(LOAD)) for body in bodies}
+
+
+def _spread(
+    p: Program,
+    first: SX,
+    second: SX,
+    loads: Sequence[Sequence[tuple[Load, Load]]],
+    spread: Mapping[int, SX],
+) -> None:
+    """Add the loads of a slot to those of the bodies that it joins; inside a block."""
+    own = [sum((_column(load[side]) for load in loads), zeros(LOAD)) for side in (FIRST, SECOND)]
+    for body, total in spread.items():
+        more = where(first == body, own[FIRST], where(second == body, own[SECOND], 0))
+        p.assign(total, total + more)
+
+
+def _column(loads: tuple[Load, Load]) -> SX:
+    return ca.vertcat(*(ca.vertcat(load.force.column, load.power) for load in loads))
+
+
+def loads_by_body(spread: Mapping[int, SX]) -> Loads:
+    """Return loads of normal forces and of friction from their numbers."""
+    found, half = {}, LOAD // 2
+    for body, column in spread.items():
+        one, other = (
+            Load(ForceVector(x[:3], x[3:6]), x[6]) for x in (column[:half], column[half:])
+        )
+        found[body] = one, other
+    return found

@@ -1,0 +1,185 @@
+"""Box 2 of [Sugihara2006], Fig. 4: contacts between shapes of moving bodies, each pair in a slot.
+
+The pairs of shapes that may touch (shapes_near.py) are compared one after another by one code
+(contact/geometry/); shapes are read from tables. Those that touch take the next free slot. Which
+bodies a slot joins is known at run time only: what a slot reads of them is selected, and its loads
+are spread over all bodies by selection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+import casadi as ca
+
+from heelstrike.contact.geometry import ContactPoint, Convex, contact_points
+from heelstrike.contact.law import where
+from heelstrike.contact.solver.links import selected
+from heelstrike.ir.arguments import LABEL
+from heelstrike.ir.guard import OpenGuard, guarded
+from heelstrike.ir.loop import repeated
+from heelstrike.ir.program import Program
+from heelstrike.ir.table import Table
+from heelstrike.scene.self_contact import SelfContact
+from heelstrike.spatial.vector import SX, zeros
+from heelstrike.step.clearance import Clearance, clearance
+from heelstrike.step.near import MARGIN
+from heelstrike.step.shape_tables import ShapeTables
+from heelstrike.step.shapes_near import NearPairs, near_pairs
+from heelstrike.step.state import StepState
+from heelstrike.step.surfaces import SLOT_HEAD
+
+SAME = 1e-6
+"""Distance below which two contact points of a pair are one [m]."""
+APART = 1.0
+"""Distance of a contact point that does not count [m]."""
+FRAME = 12
+"""Numbers of a body's frame: its rotation matrix by columns, and its origin."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Place for two shapes that touch, as variables."""
+
+    number: int = field(metadata=LABEL)
+    key: SX
+    """Number of its pair, plus one; 0: it is free."""
+    first: SX
+    """Body of the first shape, by number."""
+    second: SX
+    points: list[ContactPoint]
+    """Contacts; positions are from the origin of the first body."""
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Slots of a step, and the guard in which they are filled."""
+
+    guard: OpenGuard
+    slots: list[Slot]
+    lost: SX
+    """Pairs that found no place; outside the guard."""
+    frames: dict[int, SX]
+    """Frames of the bodies that have shapes, by number, see FRAME."""
+    clearance: Clearance
+    gap: SX
+    """Least distance of shapes, where they were compared [m]."""
+
+
+def fill_slots(state: StepState, tables: ShapeTables) -> Slots:
+    """Return the slots with the shapes that touch in this step."""
+    p, contact = state.program, tables.contact
+    clear = clearance(state, contact)
+    near = near_pairs(state, contact, clear.need)
+    with p.block("slots"):
+        used = p.variable("used", SX(0))
+        slots = [_new_slot(p, n, contact.points) for n in range(contact.slots)]
+    with guarded(p, "shapes", near.count > 0) as guard:
+        frames = {}
+        for body in contact.bodies:
+            with p.block("frame", limb=state.inputs.limb_of[body], member=body):
+                pose = state.poses[body]
+                frames[body] = p.let("frame", ca.vertcat(ca.vec(pose.matrix), pose.origin))
+        _compare(state, tables, near, frames, used, slots)
+        with p.block("lost"):
+            left_out = ca.fmax(near.count - contact.near, 0) + ca.fmax(used - contact.slots, 0)
+            lost = guard.leave("lost", left_out)
+            p.assign(near.gap, where(left_out > 0, 0, near.gap))
+    return Slots(guard, slots, lost, frames, clear, near.gap)
+
+
+def _new_slot(p: Program, number: int, count: int) -> Slot:
+    """Return a free slot; inside a block."""
+    key, first, second = (p.variable(name, SX(0)) for name in ("key", "first", "second"))
+    points = [
+        ContactPoint(
+            depth=p.variable("depth", SX(0)),
+            normal=p.variable("normal", SX([0, 0, 1])),
+            position=p.variable("position", zeros()),
+        )
+        for _ in range(count)
+    ]
+    return Slot(number, key, first, second, points)
+
+
+def _compare(
+    state: StepState,
+    tables: ShapeTables,
+    near: NearPairs,
+    frames: Mapping[int, SX],
+    used: SX,
+    slots: Sequence[Slot],
+) -> None:
+    """Compare the pairs that may touch, and fill slots with those that do."""
+    p, contact = state.program, tables.contact
+    with repeated(p, "near pairs", limit=contact.near) as loop:
+        n = loop.carry("n", SX(0))
+        with p.block("pair"):
+            pair = p.let("pair", selected(n, dict(enumerate(ca.vertsplit(near.pairs)))))
+        numbers, _ = tables.pairs.at(pair)
+        rows = [_row(tables.shapes, numbers[k]) for k in range(2)]
+        with p.block("frames"):
+            bodies = p.let("bodies", ca.vertcat(rows[0][0], rows[1][0]))
+            own = [p.let("frame", selected(bodies[k], frames)) for k in range(2)]
+        with p.block("shapes"):
+            placed = [
+                _placed(p, contact, row, frame, own[0][9:])
+                for row, frame in zip(rows, own, strict=True)
+            ]
+        with p.block("last normal"):
+            turn = ca.reshape(own[1][:9], 3, 3)
+            last = p.let("last", turn @ _last_normal(state.inputs.slot_memories, pair + 1))
+        points = contact_points(p, placed[0], placed[1], contact.points, last)
+        with p.block("distinct"):
+            points = _distinct(p, points)
+        with p.block("fill"):
+            depth = ca.mmax(ca.vertcat(*(point.depth for point in points)))
+            touches = depth > -MARGIN
+            p.assign(near.gap, ca.fmin(near.gap, -depth))
+            for slot in slots:
+                here = ca.logic_and(touches, used == slot.number)
+                new = (pair + 1, bodies[0], bodies[1])
+                for old, value in zip((slot.key, slot.first, slot.second), new, strict=True):
+                    p.assign(old, where(here, value, old))
+                for old, point in zip(slot.points, points, strict=True):
+                    p.assign(old.depth, where(here, point.depth, old.depth))
+                    p.assign(old.normal, where(here, point.normal, old.normal))
+                    p.assign(old.position, where(here, point.position, old.position))
+            p.assign(used, used + touches)
+            loop.next(n, n + 1)
+            loop.until(n + 1 >= ca.fmin(near.count, contact.near))
+
+
+def _last_normal(memories: Sequence[SX], key: SX) -> SX:
+    """Return the normal of a pair in the last step, in the frame of its second body; 0: none."""
+    normal = zeros()
+    for memory in memories:
+        normal = where(memory[0] == key, memory[1:SLOT_HEAD], normal)
+    return normal
+
+
+def _distinct(p: Program, points: Sequence[ContactPoint]) -> list[ContactPoint]:
+    """Return contact points; those that repeat another one do not touch; inside a block."""
+    found: list[ContactPoint] = []
+    for point in points:
+        away = [ca.sumsqr(point.position - other.position) for other in found]
+        again = reduce(ca.logic_or, (x < SAME**2 for x in away), SX(0))
+        found.append(replace(point, depth=p.let("depth", where(again, -APART, point.depth))))
+    return found
+
+
+def _row(shapes: Table, number: SX) -> SX:
+    return shapes.at(number)[0]
+
+
+def _placed(p: Program, contact: SelfContact, row: SX, frame: SX, origin: SX) -> Convex:
+    """Return a shape in world axes, from an origin; inside a block."""
+    turn, offset = ca.reshape(frame[:9], 3, 3), frame[9:] - origin
+    columns = ca.reshape(row[11:], 3, contact.vertices)
+    vertices = p.let("vertices", turn @ columns + ca.repmat(offset, 1, contact.vertices))
+    half_axes = None
+    if contact.is_curved:
+        half_axes = p.let("half axes", turn @ ca.reshape(row[2:11], 3, 3))
+    return Convex(vertices, half_axes, row[1])
