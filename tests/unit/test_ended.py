@@ -64,14 +64,14 @@ PASSES = 4
 
 
 @cache
-def judging():
+def judging(accuracy=USUAL):
     """Compile passes that change velocities by given speeds, of which the last one ends."""
     p = Program("passes")
     moved, held = p.input("moved", PASSES), p.input("held", PASSES)
     later, criterion = p.input("later", 1), p.input("criterion", 1)
     with p.block("scales"):
-        scales = Scales(*(p.let("scale", ca.SX(x)) for x in (1e-6, 1e-4, later, 1e-3)))
-    passes = Passes(p, scales, USUAL, thorough=False, linked=False)
+        scales = Scales(*(p.let("scale", ca.SX(x)) for x in (1e-6, 1e-4, later, 1e-3, 1e-3)))
+    passes = Passes(p, scales, accuracy, thorough=False, firms=False)
     none = ca.SX(0)
     for k in range(PASSES):
         found = Measured(moved[k], held[k], none, none, none, none, none, none)
@@ -96,4 +96,18 @@ def judging():
 def test_each_criterion_has_its_number(moved, held, later, criterion, expected):
     """Limits of 1e-6 m/s, 1e-4 m/s for slips, and `later` times both after three passes."""
     out = judging()(moved=moved, held=PASSES * [held], later=later, criterion=criterion)
+    assert out["ended"] == expected
+
+
+@pytest.mark.parametrize(
+    ("moved", "expected"),
+    [
+        ([1e-4, 1e-4, 1.0005e-4, 1e-4], Ended.CREEPS),
+        ([1e-4, 1e-4, 1.002e-4, 1e-4], Ended.LIMIT),  # one of the last two changed it
+        ([2e-3, 2e-3, 2e-3, 2e-3], Ended.LIMIT),  # too large
+    ],
+)
+def test_passes_that_change_nothing_end(moved, expected):
+    """What is left stays the same within 1e-3, twice, and is below 1e-3 m/s; not slips alone."""
+    out = judging(Accuracy(judged=1, lasts=2))(moved=moved, held=moved, later=1, criterion=0)
     assert out["ended"] == expected

@@ -213,6 +213,11 @@ class CouplingRule:
         """True if the problem is solved to the accuracy of the numbers."""
         return self.rule == "exact"
 
+    @property
+    def literal(self) -> bool:
+        """True if the method of a paper is taken literally."""
+        return self.rule in ("sugihara2006", "rengifo2009")
+
 
 @dataclass(frozen=True, eq=False)
 class SurfaceLaw:

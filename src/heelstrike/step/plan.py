@@ -88,7 +88,7 @@ class StepPlan:
     def is_swept(self) -> bool:
         """True if the swept problem serves the coupled contacts: their rule is not literal."""
         rule = coupling_rule(self.scene)
-        return rule is not None and rule.rule in ("consistent", "exact")
+        return rule is not None and not rule.literal
 
     @property
     def coupled_groups(self) -> list[tuple[int, ...]]:

@@ -122,11 +122,16 @@ class PassedPoint:
         return where(self.loaded, ca.fmax(along, sizes[2]), self.approach)
 
     @property
+    def bounded(self) -> SX:
+        """1 where friction has the bound of the pass before: in a tube, not a cone."""
+        return self.anchor.slides if self.row.compliance is None else SX(1)
+
+    @property
     def at_bound(self) -> SX:
-        """1 where it slides and its friction is at its bound."""
+        """1 where friction is at such a bound."""
         z = self.z
         beyond = ca.dot(z[:2], z[:2]) > self.anchor.bound * self.anchor.bound
-        return ca.logic_and(self.anchor.slides, beyond)
+        return ca.logic_and(self.bounded, beyond)
 
 
 def weights_of(row: Row, held: SX, pressed: SX, weak: SX) -> SX:

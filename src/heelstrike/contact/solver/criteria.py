@@ -38,6 +38,10 @@ class Accuracy:
     """Slip left to a sticking point above which it slides."""
     settled: float = 7e-7
     """Change of velocity from pass to pass below which the passes end."""
+    stalls: float = 1e-4
+    """Velocity left that ends the passes where they no longer change it,"""
+    lasts: int = 10
+    """in so many of them, made after it was judged what slides."""
     patient: int = 3
     """Passes after which contacts that all rest need not settle so far:"""
     resting: float = 100.0
@@ -54,7 +58,9 @@ class Accuracy:
     """Passes after which each anchor follows the impulse of its point, and after which a pass
     between moving bodies that hardly helps halves compliances,"""
     firmest: float = 1e-3
-    """down to this share of the first."""
+    """down to this share of the first;"""
+    firms: bool = False
+    """between a body and the ground too."""
     held: float = 3e-6
     """Speed [rad/s, m/s] that dry friction may leave a joint in a pass,"""
     creeps: float = 3e-5
@@ -66,5 +72,15 @@ class Accuracy:
 
 
 USUAL = Accuracy()
-EXACT = Accuracy(3000, 1e-9, settled=1e-10, resting=1.0, turning=1e-9, rubbing=1e-11)
+EXACT = Accuracy(
+    rounds=3000,
+    sticks=1e-9,
+    settled=1e-10,
+    stalls=1e-6,
+    lasts=100,
+    resting=1.0,
+    turning=1e-9,
+    rubbing=1e-11,
+    firms=True,
+)
 """Signorini's condition and Coulomb's law to 1e-8."""

@@ -15,8 +15,9 @@ from heelstrike.contact.law import SX, where
 LINE = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0]
 """State of a search: where to look, then the near end with its slope and the far end with its
 slope, and the slope at the start."""
-NARROW = 1e-3
-"""A stretch of the line that is not divided further."""
+NARROW = 1e-5
+"""A stretch of the line that is not divided further. Friction turns over within a thousandth of a
+direction and less; from a place beside such a bend the next direction leads back across it."""
 
 
 def new_line(start: SX) -> SX:

@@ -9,7 +9,8 @@ A point slides if it slipped at the start of the step, or if the passes leave it
 
 A heavy body that stands on a light one loads the contacts below by its own mass, and a pass with a
 compliance for the light one hardly slows it. So where bodies touch one another, passes that do not
-get on halve all compliances.
+get on halve all compliances. Signorini does so everywhere: where targets of sticking points have no
+motion in common, each pass adds the same impulses, u / rho, until friction reaches its bound.
 
 Friction may shift the load that bounds it: bounds then crawl or swing from pass to pass. They are
 given w times their change d, with w by Aitken's process for vectors (Irons and Tuck, Int. J. Num.
@@ -46,6 +47,8 @@ QUICK = 0.1
 """Square of what is left of changes where plain passes do well: w is not below 1 there."""
 SLOW = 0.8
 """What is left from pass to pass where they no longer help."""
+STILL = 1e-3
+"""Relative change of what is left by which a pass did nothing about it."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class Scales:
     """Slip of a point that sticks [m/s]."""
     later: SX
     """Times both, after a few passes."""
+    stalls: SX
+    """Velocity that may be left where passes do not change it [m/s]."""
     firmest: SX
     """Share of their first compliance that contacts keep at least."""
 
@@ -109,11 +114,11 @@ class Passes:
     """Passes of a loop; the numbers that all contacts share are variables."""
 
     def __init__(
-        self, p: Program, scales: Scales, accuracy: Accuracy, thorough: bool, linked: bool
+        self, p: Program, scales: Scales, accuracy: Accuracy, thorough: bool, firms: bool
     ) -> None:
         """`thorough` is for derivatives: those of friction settle pass by pass.
 
-        Where moving bodies are `linked`, compliances fall in slow passes.
+        Where the problem `firms`, compliances fall in slow passes.
         """
         self.p, self.scales, self.accuracy, self.thorough = p, scales, accuracy, thorough
         with p.block("passes"):
@@ -125,11 +130,13 @@ class Passes:
             """Limit of w, after the first passes."""
             self.ended = p.variable("ended", SX(int(Ended.LIMIT)))
             """Criterion that ended the passes."""
+            self.still = p.variable("still", SX(0))
+            """Number of passes that left what the one before had left."""
             self.turned = p.variable("turned", SX(0))
             """1 once changes have turned back."""
             self.had_news = p.variable("had news", SX(0))
             """1 where the last pass let points slide: their anchors are those of sticking yet."""
-            self.firm = p.variable("firm", SX(1)) if linked else SX(1)
+            self.firm = p.variable("firm", SX(1)) if firms else SX(1)
             """Share of their first compliance that contacts have."""
 
     def measured(self, point: PassedPoint, own: SX) -> SX:
@@ -150,7 +157,7 @@ class Passes:
         moved = ca.fmax(where(point.loaded, rho * turned, 0), pressed)
         outside = ca.sqrt(ca.dot(point.f[:2], point.f[:2])) - (1 + self.accuracy.rubbing) * bound
         moved = ca.fmax(moved, where(point.at_bound, own * grown, 0))
-        moved = ca.fmax(moved, where(anchor.slides, own * outside, 0))
+        moved = ca.fmax(moved, where(point.bounded, own * outside, 0))
         sticks = ca.logic_and(point.loaded, anchor.slides == 0)
         slip = ca.sqrt(ca.dot(point.left[:2], point.left[:2]))
         held = where(point.at_bound, moved, pressed)
@@ -181,7 +188,9 @@ class Passes:
             self.slip = p.let("slip", patience * self.scales.sticks)
             stuck = ca.logic_and(whole.moved < self.slip, whole.moved > SLOW * self.moved)
             only_creeps = ca.logic_and(whole.held < little, stuck)
-            settled = p.let("settled", ca.logic_or(whole.moved < little, only_creeps))
+            stalled = self._stalled(ends, whole.moved)
+            settled = ca.logic_or(whole.moved < little, ca.logic_or(only_creeps, stalled))
+            settled = p.let("settled", settled)
             self.judged = p.let("judged", ca.logic_or(settled, self.count >= accuracy.judged))
             self.news = p.let("news", ca.logic_and(self.judged, whole.slipping > self.slip))
             waits = ca.logic_or(waits, ca.logic_or(self.news, self.had_news))
@@ -206,6 +215,19 @@ class Passes:
             p.assign(self.count, self.count + ends)
             p.assign(self.moved, where(ends, whole.moved, self.moved))
         return over
+
+    def _stalled(self, ends: SX, moved: SX) -> SX:
+        """Return whether passes leave what they left before; inside a block.
+
+        Targets of points that stick need not have a motion in common. Each pass then adds the same
+        impulses, which squeeze bodies between their points.
+        """
+        same = ca.fabs(moved - self.moved) <= STILL * self.moved
+        still = self.p.let("still", where(same, self.still + 1, 0))
+        self.p.assign(self.still, where(ends, still, self.still))
+        decided = self.count >= self.accuracy.judged + self.accuracy.lasts
+        lasts = ca.logic_and(decided, still >= self.accuracy.lasts)
+        return ca.logic_and(lasts, moved < self.scales.stalls)
 
     def set_anchor(
         self, anchor: Anchor, row: Row, ends: SX, f: SX, slipping: SX, slides: SX, field: SX

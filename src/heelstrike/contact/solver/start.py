@@ -29,7 +29,7 @@ from heelstrike.spatial.vector import zeros
 EPSILON = 8 * 2.2e-16
 """Rounding of a velocity in float64, relative; over the compliance of a pass it is an impulse that
 Newton's method may leave."""
-BLUR = 10.0
+BLUR = 20.0
 """In float32 rounding of velocities, over the compliance of a pass, is more than Newton's method
 may leave of impulses, which is this often the tolerance of impulses that would make such
 velocities;"""

@@ -132,7 +132,8 @@ class SweptProblem:
         self.limbs = [(name, [i for i in own if i in tree.velocities]) for name, own in limbs]
         self._begin(first, moved)
         scales, self.noise = self._overall_scales()
-        self.passes = passes = Passes(p, scales, self.accuracy, self.thorough, bool(self.linked))
+        firms = bool(self.linked) or self.accuracy.firms
+        self.passes = passes = Passes(p, scales, self.accuracy, self.thorough, firms)
         limit = self.accuracy.rounds
         with repeated(p, "swept", limit=limit) as loop:
             assert loop.rounds is not None
@@ -215,9 +216,10 @@ class SweptProblem:
             # what the numbers can resolve: in float32 less
             settled = ca.fmax(accuracy.settled, 10 * tolerance) * scale
             sticks = ca.fmax(accuracy.sticks, 100 * tolerance) * scale
-            own = [p.let("scale", SX(x)) for x in (settled, sticks, later)]
+            stalls = ca.fmax(accuracy.stalls, 100 * tolerance) * scale
+            own = [p.let("scale", SX(x)) for x in (settled, sticks, later, stalls)]
             firmest = where(self.single, FIRMEST_SINGLE, accuracy.firmest)
-            return Scales(own[0], own[1], own[2], firmest), p.let("noise", noise)
+            return Scales(own[0], own[1], own[2], own[3], firmest), p.let("noise", noise)
 
     def _try_body(self, body: Body) -> None:
         """Evaluate the contacts of a body at the trial."""
