@@ -32,14 +32,20 @@ WORLDS = 11
 def eager(monkeypatch):
     """Share all blocks that have a counterpart, however small."""
     monkeypatch.setattr(sharing, "MIN_SIZE", 1)
-    monkeypatch.setattr(sharing, "MIN_SAVED", 1)
+    share_from(monkeypatch, 1)
+
+
+def share_from(patch, least):
+    """Share blocks that shorten the code by so many operations, for any number of lanes."""
+    patch.setattr(sharing, "MIN_SAVED", least)
+    patch.setattr(sharing, "MIN_SAVED_ALONE", least)
 
 
 def groups(program):
     """Return the number of blocks of each shared function."""
     traced = program.trace()
     arrays = {array.name for array in traced.arrays}
-    items = [x for part in share([traced.step, traced.record], arrays) for x in part]
+    items = [x for part in share([traced.step, traced.record], arrays, 8) for x in part]
     codes = [x for item in items for x in flatten(item) if isinstance(x, SharedCode)]
     return sorted(len(code.template.blocks) for code in codes if code.row == 0)
 
@@ -59,7 +65,7 @@ def assert_same_bits(program, inputs, steps=1, widths=(1, 4, 8), dtypes=("float6
         for width in widths:
             found = results(program, width, dtype, inputs, steps)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(sharing, "MIN_SAVED", np.inf)
+                share_from(patch, np.inf)
                 alone = results(program, width, dtype, inputs, steps)
             for name, value in alone.items():
                 assert np.all(np.isfinite(value)), name
@@ -223,7 +229,7 @@ def test_a_robot_has_the_same_bits(law, width, dtype, eager):
 
 def test_code_grows_by_tables_alone(monkeypatch):
     """Points add rows to the tables, and to the functions only the sum's and the commit's lines."""
-    monkeypatch.setattr(sharing, "MIN_SAVED", 100)
+    share_from(monkeypatch, 100)
 
     def instructions(count, width):
         text = emit(points(count).trace(["sum"]), width, FLOAT64).text
@@ -237,6 +243,6 @@ def test_code_grows_by_tables_alone(monkeypatch):
         assert abs(own - (second - first) / (counts[1] - counts[0])) < 0.5  # barriers
         assert own < 27  # two sums, two checks, two selects, and their loads and stores
     with monkeypatch.context() as patch:
-        patch.setattr(sharing, "MIN_SAVED", np.inf)
+        share_from(patch, np.inf)
         alone = instructions(32, 8)[1] - instructions(8, 8)[1]
         assert alone > 24 * 60

@@ -85,7 +85,7 @@ def emit(
     if width == 1 and not gpu:
         items = [pack(join_guards(part)) for part in items]
     if not gpu:
-        items = share(items, {array.name for array in program.arrays})
+        items = share(items, {array.name for array in program.arrays}, width)
     phases = [_grouped(part) for part in items]
     phases.append([(program.commit,)] if program.commit else [])
     frame = scratch_frame(

@@ -21,19 +21,23 @@ from heelstrike.ir.operations import CONST
 
 MIN_SIZE = 30
 """Operations of a shared block, at least: a call costs as much as a few operations."""
-MIN_SAVED = 1500
-"""Operations by which sharing a block must shorten the code, at least."""
+MIN_SAVED, MIN_SAVED_ALONE = 300, 1500
+"""Operations by which sharing a block must shorten the code, at least, for several lanes and for
+one: a single world waits for the memory through which shared blocks exchange their values."""
 
 Block = Code | PackedCode
 Signature = tuple[object, ...]
 """All that blocks must have in common to share a function."""
 
 
-def share(phases: Sequence[Sequence[Item]], arrays: Collection[str]) -> list[tuple[Item, ...]]:
+def share(
+    phases: Sequence[Sequence[Item]], arrays: Collection[str], width: int
+) -> list[tuple[Item, ...]]:
     """Return the items of each phase, with shared blocks in place of those that are worth it.
 
-    `arrays` are the names of the arrays of the frame.
+    `arrays` are the names of the arrays of the frame, `width` is the number of lanes.
     """
+    least = MIN_SAVED if width > 1 else MIN_SAVED_ALONE
     blocks = [
         item
         for phase in phases
@@ -43,15 +47,14 @@ def share(phases: Sequence[Sequence[Item]], arrays: Collection[str]) -> list[tup
     ]
     shared: dict[int, SharedCode] = {}
     ordered = _Ordered()
-    for similar in _worthwhile(blocks, _outline):
+    for similar in _worthwhile(blocks, _outline, least):
         own = {id(ordered.block(block)): block for block in similar}
-        for same in _worthwhile(
-            map(ordered.block, similar), lambda block: _signature(block, arrays)
-        ):
+        found = map(ordered.block, similar)
+        for same in _worthwhile(found, lambda block: _signature(block, arrays), least):
             template = Template(tuple(same))
             for row, block in enumerate(same):
-                found = SharedCode(template, row, tuple(_ports(block, arrays)))
-                shared[id(own[id(block)])] = found
+                ports = tuple(_ports(block, arrays))
+                shared[id(own[id(block)])] = SharedCode(template, row, ports)
     return [_replaced(phase, shared) for phase in phases]
 
 
@@ -67,14 +70,14 @@ def _replaced(items: Iterable[Item], shared: Mapping[int, SharedCode]) -> tuple[
 
 
 def _worthwhile(
-    blocks: Iterable[Block], key: Callable[[Block], Signature]
+    blocks: Iterable[Block], key: Callable[[Block], Signature], least: int
 ) -> Iterator[list[Block]]:
-    """Return the groups of blocks with equal keys that are large enough to be shared."""
+    """Return the groups of blocks with equal keys that shorten the code by `least` operations."""
     groups: dict[Signature, list[Block]] = {}
     for block in blocks:
         groups.setdefault(key(block), []).append(block)
     for group in groups.values():
-        if (len(group) - 1) * group[0].size >= MIN_SAVED:
+        if (len(group) - 1) * group[0].size >= least:
             yield group
 
 

@@ -29,9 +29,9 @@ from heelstrike.spatial.vector import zeros
 
 SHARE, SHARE_SINGLE = 1e-9, 1e-5
 """Share of the robot's inertia beside the weights of its points, in float64 and in float32."""
-DRIFT, DRIFT_SINGLE = 1e-6, 1e-4
+DRIFT, DRIFT_SINGLE = 1e-6, 3e-3
 """Sum of changes of the fields, relative to the largest of them, from which on loads are shared out
-anew, in float64 and in float32: a sweep is as exact as that."""
+anew, in float64 and in float32: more than a sweep changes by its rounding alone."""
 LEAST = 1e-30
 """Size of a field that counts as none [N s]."""
 
