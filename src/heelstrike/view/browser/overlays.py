@@ -62,7 +62,8 @@ class Overlays:
         colours = COLOURS if ghost is None else dict.fromkeys(COLOURS, ghost)
         contacts = max(len(run.points), 1)
         bodies = max(run.arrays["cop"].shape[1] if self.has("cop") else 0, 1)
-        self.forces = Arrows(scene, f"{name}/forces", contacts, colours["forces"])
+        slots = run.arrays["self_pair"].shape[1] if "self_pair" in run.arrays else 0
+        self.forces = Arrows(scene, f"{name}/forces", contacts + slots, colours["forces"])
         self.cones = Instances(scene, f"{name}/cones", cone(), contacts, colours["cones"], 0.2)
         self.cop = Instances(scene, f"{name}/cop", pin(), bodies, colours["cop"])
         self.zmp = Instances(scene, f"{name}/zmp", pin(), 1, colours["zmp"])
@@ -109,7 +110,11 @@ class Overlays:
 
     def _show_forces(self, now: Sample, scale: float) -> None:
         vectors = np.where(now["touching"][:, None], now["force"], 0.0) / scale
-        self.forces.show(now["contact_position"], vectors, 0.02 * self.size)
+        places = now["contact_position"]
+        if "self_pair" in now:  # which are 0 where a slot is free
+            vectors = np.vstack([vectors, now["self_force"] / scale])
+            places = np.vstack([places, now["self_position"]])
+        self.forces.show(places, vectors, 0.02 * self.size)
 
     def _show_cones(self, now: Sample, scale: float) -> None:
         loaded = now["touching"] & (now["normal_force"] > MIN_FORCE)

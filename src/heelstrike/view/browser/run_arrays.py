@@ -11,7 +11,7 @@ import numpy as np
 
 from heelstrike.robot.robot import Robot
 from heelstrike.view.render.robot_solids import BodySolids, place_solids, robot_solids
-from heelstrike.view.render.snapshots import recorded_robot, world_over_time
+from heelstrike.view.render.snapshots import SELF_FORCES, recorded_robot, world_over_time
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,6 +29,7 @@ NAMES = (
     "cop",
     "zmp",
     "com",
+    *SELF_FORCES,
 )
 """Variables of a recording that the viewer shows, if they were recorded."""
 

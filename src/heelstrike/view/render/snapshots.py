@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FORCES = ("contact_position", "force", "touching")
 """Variables from which force arrows are drawn, if they were recorded."""
+SELF_FORCES = ("self_position", "self_force", "self_pair")
+"""The same of contacts between bodies; the force on the first of the two is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +107,10 @@ def _frame(now: xr.Dataset) -> Snapshot:
     if set(FORCES) <= set(now):
         on = now["touching"].values
         points, forces = now["contact_position"].values[on], now["force"].values[on]
+    if set(SELF_FORCES) <= set(now):
+        on = now["self_pair"].values >= 0
+        points = np.vstack([points, now["self_position"].values[on]])
+        forces = np.vstack([forces, now["self_force"].values[on]])
     return Snapshot(float(now["time"]), now["q"].values, points, forces)
 
 
