@@ -169,3 +169,14 @@ def test_bits_do_not_depend_on_neighbours(tmp_path, law):
         alone = sim.run(0.6, worlds=1, q0=q0, v0=v0[world], record=("q", "v")).data
         for name in ("q", "v"):
             assert np.array_equal(alone[name].values[0], both[name].values[world])
+
+
+def test_bodies_inside_one_another_are_no_start(tmp_path):
+    """`check_start` names two balls that overlap by 0.15 m."""
+    robot = folding.balls(tmp_path, "0 0 0", "3 0 0")
+    sim = hs.Simulator(hs.Scene(robot, FAR, gravity=0), dt=1e-4)
+    q0 = robot.pose("zero")
+    sim.check_start(q0)
+    q0[7] = 0.05
+    with pytest.raises(hs.HeelstrikeError, match="'ball0' and 'ball1' start 150 mm inside"):
+        sim.check_start(q0)

@@ -366,7 +366,7 @@ class Simulator:
     # preparing
 
     def check_start(self, q0: ArrayLike | None = None) -> None:
-        """Raise if the robot starts inside a surface, or if dt is too large to rest on one.
+        """Raise if the robot starts inside a surface or itself, or if dt is too large to rest.
 
         Nothing is compiled.
 

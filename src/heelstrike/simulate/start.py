@@ -27,6 +27,7 @@ from heelstrike.contact.stability import largest_step, slopes, step_radius
 from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.convert import to_pinocchio
+from heelstrike.robot.overlaps import overlaps
 from heelstrike.robot.robot import WORLD
 from heelstrike.scene.deepest import deepest_in_pose
 from heelstrike.scene.scene import Scene
@@ -138,8 +139,25 @@ def touching_groups(scene: Scene, depths: np.ndarray) -> dict[tuple[int, str], l
 
 
 def check_outside(scene: Scene, q: np.ndarray) -> None:
-    """Raise StartError if a point is deep inside a surface in a pose."""
+    """Raise StartError if a point is deep inside a surface in a pose, or a body in another one."""
     check_depths(scene, contacts_at(scene, q)[0])
+    if scene.self_contact is None:
+        return
+    shapes = scene.robot.shapes
+    found = {
+        pair: depth
+        for pair, depth in overlaps(scene.robot, q).items()
+        if tuple(sorted(shapes[i].body for i in pair)) not in scene.groups
+    }
+    pair = max(found, key=lambda own: found[own], default=None)
+    if pair is not None and found[pair] > MAX_START_DEPTH:
+        one, other = (shapes[i].name for i in pair)
+        raise StartError(
+            f"shapes '{one}' and '{other}' start {1e3 * found[pair]:.3g} mm inside one another",
+            path="q0",
+            law=scene.self_contact.law,
+            remedy="move them apart, or pass self_contact=False to hs.Scene",
+        )
 
 
 def check_depths(scene: Scene, depths: np.ndarray) -> None:
