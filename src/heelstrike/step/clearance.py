@@ -3,7 +3,7 @@
 When shapes were last compared, the least distance of any two of them was c. In a step no point of a
 body moves further than dt (|v| + |w| r), so that nothing touches while
 
-    c - 2 SAFETY sum over steps of dt (max |v| + max |w| r) > MARGIN
+    c - 2 SAFETY sum over steps of dt (max |v| + max |w| r) > MIN_GAP
 
 and shapes need not be compared: a robot that stands pays for its feet alone. Whether they are does
 not change what is found. Coordinates that were set from outside since the last step are recognised
@@ -19,9 +19,10 @@ import numpy as np
 
 from heelstrike.scene.self_contact import SelfContact
 from heelstrike.spatial.vector import SX
-from heelstrike.step.near import MARGIN
 from heelstrike.step.state import CLEARANCE_MEMORY, StepInputs, StepState
 
+MIN_GAP = 1e-4
+"""Gap below which shapes are compared in every step [m]: far above rounding, also in float32."""
 SAFETY = 1.1
 """Factor on the speed of bodies, whose paths within a step are curved."""
 LOOK_AHEAD = 0.05
@@ -52,7 +53,7 @@ def clearance(state: StepState, contact: SelfContact) -> Clearance:
         spins = [reaches[b] ** 2 * ca.sumsqr(motion.angular) for b, motion in motions.items()]
         speed = ca.sqrt(_largest(speeds)) + ca.sqrt(_largest(spins))
         left = p.let("left", last - 2 * SAFETY * state.dt * speed)
-        apart = ca.logic_and(left > MARGIN, known == _sum_of(state.q))
+        apart = ca.logic_and(left > MIN_GAP, known == _sum_of(state.q))
         return Clearance(p.let("need", ca.logic_not(apart)), left)
 
 
