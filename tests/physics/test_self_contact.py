@@ -15,6 +15,8 @@ from tests import folding
 
 SPRING = hs.Elastic(hs.LinearSpring(k=2e4, c=0.0), hs.Bristle())
 IMPLICIT = hs.Elastic(hs.LinearSpring(k=2e4, c=50.0), hs.Coulomb(), implicit=True)
+FRICTIONLESS = hs.Elastic(hs.LinearSpring(k=2e4, c=0.0), hs.Kinetic(mu=0.0))
+"""A law without memory."""
 FAR = hs.Plane(SPRING, point=(0.0, 0.0, -100.0))
 """Ground that nothing reaches."""
 
@@ -30,7 +32,8 @@ def momentum(robot: hs.Robot, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("masses", [(1.0, 1.0), (1.0, 3.0)])
 @pytest.mark.parametrize(
-    ("law", "e"), [(SPRING, 1.0), (hs.Rigid(restitution=0.4), 0.4), (hs.Signorini(), 0.0)]
+    ("law", "e"),
+    [(SPRING, 1.0), (FRICTIONLESS, 1.0), (hs.Rigid(restitution=0.4), 0.4), (hs.Signorini(), 0.0)],
 )
 def test_central_impact(tmp_path, masses, law, e):
     """v1' = v (m1 - e m2) / (m1 + m2), v2' = v (1 + e) m1 / (m1 + m2)."""

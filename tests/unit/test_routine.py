@@ -170,6 +170,19 @@ def test_mappings_are_arguments():
     assert found["values"].ravel().tolist() == [65.0, 85.0, 161.0]
 
 
+def nothing(p: hs.Program, x: ca.SX) -> ca.SX:
+    p.let("twice", 2 * x)
+    return ca.SX(0, 1)
+
+
+def test_results_may_be_empty():
+    """A law without memory keeps none: the result is a column without entries."""
+    p = hs.Program("empty")
+    x = p.input("x", 2)
+    for k in range(2):
+        assert call(p, "none", nothing, p, x[k]).shape == (0, 1)
+
+
 def unlet(x: ca.SX) -> ca.SX:
     return x + 1
 

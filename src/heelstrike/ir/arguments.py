@@ -197,6 +197,6 @@ class Tree:
 
     def _matrices(self, entries: list[SX]) -> Iterator[SX]:
         ends = np.cumsum([0, *(x.nnz() for x in self.matrices)]).tolist()
-        columns = ca.vertsplit(ca.vertcat(*entries), ends) if entries else []
+        columns = ca.vertsplit(ca.vertcat(*entries), ends) if entries else self.matrices
         for old, new in zip(self.matrices, columns, strict=True):
             yield new if old.is_column() and old.is_dense() else SX(old.sparsity(), new)

@@ -1,0 +1,202 @@
+"""Robots pushed over eight ways onto rigid and onto elastic ground, with MuJoCo beside.
+
+    python -m benchmarks.pushed_over [--only REGEX] [--quick] [--json FILE]
+
+Models are hoap1, biped14, those of HEELSTRIKE_DATA that are named below, and humanoid.xml of the
+package gymnasium, with all collision shapes and the pairs of them that the file lets touch. Each
+stands in its first pose, held by its servo, or limp if its file has no servo, and turns as a whole
+about the ground below its centre of mass. It falls for 6 s. benchmarks/pushed_over.md explains the
+columns.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import warnings
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from rich.console import Console
+
+import heelstrike as hs
+from benchmarks.command import keep, parser
+from benchmarks.depths import Depths
+from heelstrike.bench.standing import first_pose
+from heelstrike.robot.placement import placements
+
+DT, SECONDS, SAMPLE = 1e-3, 6.0, 0.01
+"""Step of Rigid and of MuJoCo, duration of a fall, and time between measured depths [s]."""
+ELASTIC_STEPS = (1e-4, 2e-5)
+"""Steps on elastic ground, until one does not diverge [s]."""
+MU, PRESSED, FAST = 0.6, 2e-3, 0.9
+"""Friction; depth to which four points carry the weight [m]; speed of the centre of mass at the
+start, as a part of that at which it would lift off."""
+CORRECTIONS = (0.0, 10.0)
+"""Outward speeds per depth of Rigid [1/s]."""
+BUNDLED = ("hoap1", "biped14")
+FILES = ("g1", "anymal_c", "talos", "t1")
+RECORDED = ("q", "v", "com")
+
+
+def models() -> Iterator[tuple[str, str]]:
+    """Return the names and sources of the models at hand."""
+    yield from ((name, name) for name in BUNDLED)
+    if data := os.environ.get("HEELSTRIKE_DATA"):
+        yield from ((name, str(Path(data, "robots", f"{name}.xml"))) for name in FILES)
+    package = find_spec("gymnasium")
+    for folder in (package.submodule_search_locations if package else None) or []:
+        yield "humanoid", str(Path(folder, "envs", "mujoco", "assets", "humanoid.xml"))
+
+
+def starts(robot: hs.Robot, ways: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pose at the start, and the velocities of the pushes in as many directions."""
+    q = first_pose(robot)
+    com = pin.centerOfMass(robot.model, robot.model.createData(), q)
+    R, p = placements(robot, q)[0]
+    v = np.zeros((ways, robot.nv))
+    for k in range(ways):
+        angle = 2 * np.pi * k / ways
+        turn = FAST * np.sqrt(robot.gravity / com[2]) * np.array([-np.sin(angle), np.cos(angle), 0])
+        v[k, :3] = R.T @ np.cross(turn, p - [com[0], com[1], 0.0])
+        v[k, 3:6] = R.T @ turn
+    return q, v
+
+
+def on_rigid(robot: hs.Robot, depths: Depths, ways: int) -> dict[str, Any]:
+    """Return the figures of falls on rigid ground, by the row's name."""
+    law, (q, v) = hs.Rigid(friction=hs.Coulomb(MU, MU)), starts(robot, ways)
+    names, rows = (*RECORDED, "solver_unfinished"), {}
+    sim = _simulator(robot, law, q, ways, DT)
+    for correction in CORRECTIONS:
+        sim.parameters["ground.correction"] = correction
+        run, took = _run(sim, q, v, names, 1)
+        row = _figures_of_run(depths, run, round(SAMPLE / DT)) | {"dt [s]": DT}
+        row["us per step"] = 1e6 * took / (ways * SECONDS / DT)
+        row["unfinished steps"] = int(run["solver_unfinished"].sum())
+        rows["Rigid" if not correction else f"Rigid, correction {correction:g}/s"] = row
+    return rows
+
+
+def on_springs(robot: hs.Robot, depths: Depths, ways: int) -> dict[str, Any]:
+    """Return the figures of falls on elastic ground, in the first step that does not diverge."""
+    k = robot.mass * robot.gravity / (4 * PRESSED)
+    law, (q, v) = (
+        hs.Elastic(hs.HuntCrossley(k=k, alpha=1.0), hs.Kinetic(mu=MU)),
+        starts(robot, ways),
+    )
+    sim = _simulator(robot, law, q, ways, ELASTIC_STEPS[0])
+    for dt in ELASTIC_STEPS:
+        sim.parameters["dt"] = dt
+        run, took = _run(sim, q, v, RECORDED, round(SAMPLE / dt), round(SECONDS / dt))
+        row = _figures_of_run(depths, run, 1) | {"dt [s]": dt}
+        row["us per step"] = 1e6 * took / (ways * SECONDS / dt)
+        if not row["diverged"]:
+            break
+    return row
+
+
+def _simulator(robot: hs.Robot, law: Any, q: np.ndarray, ways: int, dt: float) -> hs.Simulator:
+    control = hs.Servo(reference=q) if np.any(robot.kp) else None
+    scene = hs.Scene(robot, hs.Plane(law, name="ground"))
+    return hs.Simulator(scene, dt=dt, control=control, worlds=ways)
+
+
+def _run(
+    sim: hs.Simulator,
+    q: np.ndarray,
+    v: np.ndarray,
+    names: tuple[str, ...],
+    every: int,
+    steps: int = round(SECONDS / DT),
+) -> tuple[Any, float]:
+    """Return the recorded data of a run and its CPU time, without that of compiling [s]."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hs.HeelstrikeWarning)  # losses and failures are counted
+        sim.run(steps=every, q0=q, v0=v, record=names, every=every, threads=1)
+        began = time.process_time()
+        run = sim.run(steps=steps, q0=q, v0=v, record=names, every=every, threads=1)
+    return run.data, time.process_time() - began
+
+
+def _figures_of_run(depths: Depths, run: Any, every: int) -> dict[str, Any]:
+    row = figures(depths, *(run[name].values[:, ::every] for name in RECORDED))
+    row["diverged"] = int((run["failed"] >= 0).sum())
+    if "lost_contacts" in run:
+        row["lost contacts"] = int(run["lost_contacts"].sum())
+    return row
+
+
+def figures(depths: Depths, q: np.ndarray, v: np.ndarray, com: np.ndarray) -> dict[str, Any]:
+    """Return what is measured of falls, by our own geometry and coal, from (worlds, times, n)."""
+    low, folded = (np.array([[f(x) for x in path] for path in q]) for f in depths.both)
+    return {
+        "com at the end [m]": com[:, -1, 2].tolist(),
+        "in the ground [m]": float(low.max()),
+        "in the ground at the end [m]": float(low[:, -1].max()),
+        "in one another [m]": float(folded.max()),
+        "in one another at the end [m]": float(folded[:, -1].max()),
+        "speed at the end": np.abs(v[:, -1]).max(axis=1).tolist(),
+    }
+
+
+def fallen(source: str, ways: int) -> dict[str, Any]:
+    """Return the figures of a model on each ground and in MuJoCo."""
+    from benchmarks.pushed_over_mujoco import fallen_in_mujoco
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hs.HeelstrikeWarning)
+        robot = hs.load(source)
+    depths = Depths(robot)
+    row: dict[str, Any] = {"pairs": len(robot.self_pairs), "servo": bool(np.any(robot.kp))}
+    row |= {"falls": on_rigid(robot, depths, ways)}
+    row["falls"]["Elastic"] = on_springs(robot, depths, ways)
+    q, v = starts(robot, ways)
+    paths = fallen_in_mujoco(source, robot, q, v)
+    row["falls"]["MuJoCo"] = figures(depths, *paths) | {"dt [s]": DT}
+    return row
+
+
+def table(rows: dict[str, Any]) -> str:
+    """Return the figures as a table in Markdown."""
+    head = ("model", "pairs", "", "com at the end [mm]", "in the ground [mm]", "at the end",
+            "in one another [mm]", "at the end", "speed at the end", "unfinished", "lost",
+            "us per step")  # fmt: skip
+    lines = [f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
+    for name, row in rows.items():
+        for kind, x in row["falls"].items():
+            com = [1e3 * z for z in x["com at the end [m]"]]
+            speed = x["speed at the end"]
+            cells = [f"{name}{'' if row['servo'] else ', limp'}", row["pairs"]]
+            cells += [f"{kind}, {1e3 * x['dt [s]']:g} ms", f"{min(com):.0f} to {max(com):.0f}"]
+            for key in ("in the ground", "in one another"):
+                cells += [f"{1e3 * x[f'{key}{when} [m]']:.2f}" for when in ("", " at the end")]
+            cells.append(f"{np.median(speed):.1g}, {max(speed):.1g}")
+            cells += [x.get("unfinished steps", ""), x.get("lost contacts", "")]
+            cells.append(f"{x['us per step']:.1f}" if "us per step" in x else "")
+            if x.get("diverged"):
+                cells[2] += f", {x['diverged']} diverged"
+            lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    made = parser(__doc__, quick="three pushes")
+    made.add_argument("--only", metavar="REGEX", default="", help="models whose name matches")
+    options = made.parse_args()
+    console, rows = Console(width=200), {}
+    for name, source in models():
+        if re.search(options.only, name):
+            rows[name] = fallen(source, 3 if options.quick else 8)
+            keep({"models": rows}, options.json)
+            console.print(table({name: rows[name]}), markup=False, highlight=False, soft_wrap=True)
+    console.print(table(rows), markup=False, highlight=False, soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()
