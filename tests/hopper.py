@@ -85,6 +85,7 @@ def hop(worlds: int, records: int) -> tuple[dict[str, np.ndarray], dict[str, np.
         "peak_force": series["normal_force"].max(1),
         "peak_depth": series["depth"].max(1),
         "impulse": np.trapezoid(series["body_force"], t[0], axis=1),
+        "lost_contacts": np.zeros(worlds),
         "failed": np.full(worlds, -1),
         "steps": np.full(worlds, 2000),
     }

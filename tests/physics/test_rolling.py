@@ -91,9 +91,12 @@ def test_a_coin_stands_at_rest(body, law):
 
 @EVERY
 def test_a_dropped_coin_comes_to_rest(body, law):
-    """Dropped on its edge, turning, it falls onto its cap and rests there."""
+    """Dropped on its edge, turning, it falls onto its cap and rests there.
+
+    How long it wobbles depends on the last bits: 1.6 to 3.7 s for tilts from 0.19 to 0.22 rad.
+    """
     turn = pin.AngleAxis(0.2, np.array([0.96, 0.28, 0])).toRotationMatrix()
-    data = run(body("cylinder", R, HALF), law, 3.0, (turn, HALF + 0.03), spin=(0, 0, 3))
+    data = run(body("cylinder", R, HALF), law, 6.0, (turn, HALF + 0.03), spin=(0, 0, 3))
     end = data.q.values[0, -1]
     assert np.abs(data.v.values[0, -1]).max() < 1e-6
     assert rotations(data)[-1, 2, 2] == pytest.approx(1, abs=1e-6)

@@ -26,6 +26,7 @@ from heelstrike.spatial.vector import SX
 from heelstrike.step.control import REFERENCE
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import push_path
+from heelstrike.step.shape_tables import shape_tables
 from heelstrike.step.step import step_program
 from heelstrike.step.surfaces import surface_tables
 
@@ -105,8 +106,9 @@ class CompiledScene:
         return self._kernels[wanted]
 
     def tables(self) -> dict[str, np.ndarray]:
-        """Return what all worlds share: tables of surfaces, the motion that a servo follows."""
-        found, control = surface_tables(self.plan.scene), self.plan.control
+        """Return what all worlds share: surfaces, shapes, the motion that a servo follows."""
+        scene, control = self.plan.scene, self.plan.control
+        found = surface_tables(scene) | shape_tables(scene.self_contact)
         if isinstance(control, ServoPlan) and control.table is not None:
             found[REFERENCE] = control.table
         return found

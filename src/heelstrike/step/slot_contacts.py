@@ -1,4 +1,4 @@
-"""Boxes 3 and 4 of [Sugihara2006], Fig. 4, for contacts in slots (slots.py).
+"""Box 4 of [Sugihara2006], Fig. 4: velocities and explicit forces of contacts between bodies.
 
 The law of self-contact returns the force of each contact, as elsewhere (elastic.py). A law's memory
 follows its pair of shapes: where a pair takes another slot than in the last step, its memory is

@@ -20,7 +20,6 @@ from heelstrike.parameters import with_values
 from heelstrike.scene.scene import Pair, Scene
 from heelstrike.scene.surfaces import Surface
 from heelstrike.spatial.vector import SX, zeros
-from heelstrike.step.shape_tables import shape_tables
 
 SLOT_HEAD = 4
 """First part of the memory of a slot: its key, and the normal of its first contact in the frame of
@@ -77,7 +76,7 @@ class Surfaces:
 
 def surface_tables(scene: Scene) -> dict[str, np.ndarray]:
     """Return the arrays that the step looks up, by the names of its tables."""
-    return shape_tables(scene.self_contact) | {
+    return {
         f"{surface.name}.{name}": array
         for surface in scene.surfaces
         for name, array in surface.tables().items()
