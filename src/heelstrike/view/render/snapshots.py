@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FORCES = ("contact_position", "force", "touching")
 """Variables from which force arrows are drawn, if they were recorded."""
+BETWEEN = ("self_position", "self_force", "self_pair")
+"""The same of contact between bodies; each has two arrows, one for each body."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +107,10 @@ def _frame(now: xr.Dataset) -> Snapshot:
     if set(FORCES) <= set(now):
         on = now["touching"].values
         points, forces = now["contact_position"].values[on], now["force"].values[on]
+    if set(BETWEEN) <= set(now):
+        on = now["self_pair"].values >= 0
+        places, given = now["self_position"].values[on], now["self_force"].values[on]
+        points, forces = np.vstack([points, places, places]), np.vstack([forces, given, -given])
     return Snapshot(float(now["time"]), now["q"].values, points, forces)
 
 
