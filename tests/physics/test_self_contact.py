@@ -141,17 +141,36 @@ def test_friction_holds_while_slots_change_hands(tmp_path):
     assert np.ptp(height[after]) < 0.2 * bounded
 
 
+def test_objects_have_slots_of_their_own():
+    """A lattice of 3 x 3 balls has 12 neighbours that touch, more than a robot has slots."""
+    places = [(i, j) for i in range(3) for j in range(3)]
+    ball = hs.load("ball")
+    sim = hs.Simulator(hs.Scene(hs.combine([ball] * 9), FAR, gravity=0), dt=1e-3)
+    q0 = [x for i, j in places for x in (0.0999 * i, 0.0999 * j, 0, 0, 0, 0, 1)]
+    run = sim.run(0.002, q0=q0)
+    assert not int(run.data["lost_contacts"][0])
+    assert int((run.data["self_pair"][0, 0] >= 0).sum()) == 12
+
+
 def test_contacts_without_a_slot_are_counted(tmp_path):
-    """A lattice of 3 x 3 balls has 12 neighbours that touch, more than there are slots."""
-    places = [f"{0.1999 * i} {0.1999 * j} 0" for i in range(3) for j in range(3)]
-    apart = [f"{0.21 * i} {0.21 * j} 0" for i in range(3) for j in range(3)]
-    robot = folding.balls(tmp_path, *apart)
+    """Two combs of 8 balls each touch at 8 places, of which a scene of two trees holds 6."""
+    teeth = "".join(
+        f'<geom name="{{name}}{k}" type="sphere" size="0.1" pos="0 {0.3 * k} 0" mass="1"/>'
+        for k in range(8)
+    )
+    combs = [
+        f'<body name="{name}" pos="{x} 0 0"><freejoint/>{teeth.format(name=name)}</body>'
+        for name, x in (("one", 0), ("other", 0.3))
+    ]
+    path = tmp_path / "combs.xml"
+    path.write_text(f"<mujoco><worldbody>{''.join(combs)}</worldbody></mujoco>")
+    robot = hs.load(path)
     sim = hs.Simulator(hs.Scene(robot, FAR, gravity=0), dt=1e-3)
     q0 = robot.pose("zero")
-    q0.reshape(9, 7)[:, :3] = [[float(x) for x in place.split()] for place in places]
+    q0[7] = 0.1999
     with pytest.warns(hs.HeelstrikeWarning, match=r"contacts between bodies .* were left out"):
         run = sim.run(0.002, q0=q0)
-    assert int(run.data["lost_contacts"][0]) == 2 * (12 - 6)
+    assert int(run.data["lost_contacts"][0]) == 2 * (8 - 6)
 
 
 def test_coordinates_that_are_set_from_outside_are_noticed(tmp_path):

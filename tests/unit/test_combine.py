@@ -109,3 +109,15 @@ def test_combined_once_more():
     cube = load("cube")
     nested = combine({"pile": combine([cube, cube]), "third": cube})
     assert [j.name for j in nested.joints] == ["pile/cube1/root", "pile/cube2/root", "third/root"]
+
+
+def test_shapes_of_parts_touch_if_they_were_loaded():
+    """All shapes touch those of other parts, combined parts' as well; of a list, those it names."""
+    cube, feet = load("cube"), load("cube", collide="feet")
+    two = combine({"a": cube, "b": cube})
+    assert combine({"two": two, "c": cube}).self_pairs == ((0, 1), (0, 2), (1, 2))
+    assert combine({"two": two, "c": feet}).self_pairs == ((0, 1),)
+    named = combine({"robot": load("hoap1", collide=["L_AAA", "r_sole"]), "cube": cube})
+    pairs = {tuple(named.shapes[i].name for i in pair) for pair in named.self_pairs}
+    soles = ("robot/r_sole", "robot/l_sole")
+    assert pairs == {soles, *((sole, "cube/cube") for sole in soles)}

@@ -35,7 +35,9 @@ PRINTED = {
 }
 SHORT = {"balance": ["10"]}
 """Arguments that make an example short."""
-LONG = {"drop", "portraits"}  # half a minute of pictures each
+STRIPS = ("drop", "dominoes", "kick", "roll", "grip")
+"""Examples that draw a film strip of their name, which the documentation shows."""
+LONG = {*STRIPS, "portraits"}  # half a minute each
 
 
 def run(name: str, folder: Path) -> str:
@@ -78,10 +80,11 @@ def test_notebook_runs(tmp_path):
 
 
 @pytest.mark.nightly
-def test_drop_of_the_readme_is_drawn(tmp_path):
-    """As the README shows it: as large, and not another picture."""
-    run("drop", tmp_path)
-    shown, made = (imread(folder / "drop.png") for folder in (DOCS / "images", tmp_path))
+@pytest.mark.parametrize("name", STRIPS)
+def test_strips_of_the_documentation_are_drawn(name, tmp_path):
+    """As it shows them: as large, and not another picture."""
+    run(name, tmp_path)
+    shown, made = (imread(folder / f"{name}.png") for folder in (DOCS / "images", tmp_path))
     assert shown.shape == made.shape
     assert abs(shown - made).mean() < 0.01  # fonts and last bits may differ
 

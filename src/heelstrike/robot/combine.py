@@ -23,9 +23,9 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
 
     The keys of a sequence are the robots' names, numbered where one occurs twice. A pose is kept if
     every part has it. The parts stand where their poses place them; a part with a fixed base stands
-    where its file places it. Collision shapes of different parts touch one another, unless a part
-    was loaded with other shapes than all. All values are those of the parts, including edits, and a
-    new Pinocchio model is built from them.
+    where its file places it. Collision shapes of different parts touch one another: of a part that
+    was loaded with a list of shapes those that are named, with feet or points none. All values are
+    those of the parts, including edits, and a new Pinocchio model is built from them.
     """
     from heelstrike.robot.convert import to_pinocchio
 
@@ -95,10 +95,22 @@ def _shifted(body: int, first: int) -> int:
 def _touches(part: Robot, shape: Shape) -> bool:
     """Return whether a shape of a part touches shapes of other parts.
 
-    These are the shapes of moving bodies that collide, if the part was loaded with all of them.
+    These are the shapes of moving bodies that collide, of those that the part was loaded with.
     """
-    whole = part.source is None or part.source.get("collide") == "all"
-    return whole and shape.collides and shape.body != WORLD
+    if shape.body == WORLD or not shape.collides:
+        return False
+    return _is_chosen(part.source, (part.bodies[shape.body].name, shape.link, shape.name))
+
+
+def _is_chosen(source: Mapping[str, Any] | None, names: Sequence[str]) -> bool:
+    """Return whether `collide` of a robot's source has one of the names of a shape."""
+    if source is None:
+        return True
+    for key, own in source.get("parts", {}).items():
+        if names[0].startswith(f"{key}/"):
+            return _is_chosen(own, [name.removeprefix(f"{key}/") for name in names])
+    collide = source.get("collide") or ()
+    return collide == "all" or (not isinstance(collide, str) and not {*names}.isdisjoint(collide))
 
 
 def _source(parts: Mapping[str, Robot]) -> dict[str, Any] | None:

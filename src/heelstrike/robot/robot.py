@@ -207,7 +207,7 @@ class Robot:
     shapes: tuple[Shape, ...] = ()
     """Shapes of the bodies, both those that collide and those that are only drawn."""
     self_pairs: tuple[tuple[int, int], ...] = ()
-    """Pairs of shapes, as indices of `shapes`, that the file lets touch; not simulated yet."""
+    """Pairs of shapes, as indices of `shapes`, that touch one another (docs/self-contact.md)."""
     gravity: float = 9.81
     """Along -z [m/s^2]."""
     model: pinocchio.Model | None = None

@@ -2,7 +2,7 @@
 
 Of the pairs of shapes that may touch only a few do at a time. Those that are near are listed in
 each step, and those that touch take a slot, so that cost follows what is near. The numbers of
-places in the list and of slots are fixed; what finds no place is counted.
+places in the list and of slots follow from the number of trees; what finds no place is counted.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from functools import cached_property
 import numpy as np
 
 from heelstrike.robot.convex import Capsule, ConvexShape, bounding_capsule, convex_shape
-from heelstrike.robot.robot import Robot
+from heelstrike.robot.robot import WORLD, Robot
 
-MAX_NEAR = 12
-"""Pairs of shapes, at most, that are compared closely in a step."""
-MAX_SLOTS = 6
-"""Pairs of shapes, at most, that touch in a step."""
+MIN_SLOTS = 6
+"""Slots of a robot with many pairs of shapes."""
+SLOTS_OF_TREE = 2
+"""Slots for each tree of bodies, such as an object; a row of dominoes that lean takes as many."""
+NEAR_OF_SLOT = 2
+"""Pairs of shapes for each slot, at most, that are compared closely in a step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +35,18 @@ class SelfContact:
     shapes: tuple[ConvexShape, ...]
     pairs: tuple[tuple[int, int], ...]
     """Shapes that may touch, as indices of `shapes`, ordered by their bodies."""
+    trees: int
+    """Trees of bodies in the world: robots and objects."""
 
     @property
     def near(self) -> int:
         """Pairs that may be near at a time."""
-        return min(MAX_NEAR, len(self.pairs))
+        return min(NEAR_OF_SLOT * self.slots, len(self.pairs))
 
     @property
     def slots(self) -> int:
         """Pairs that may touch at a time."""
-        return min(MAX_SLOTS, len(self.pairs))
+        return min(max(MIN_SLOTS, SLOTS_OF_TREE * self.trees), len(self.pairs))
 
     @property
     def points(self) -> int:
@@ -113,7 +117,8 @@ class SelfContact:
 
     def structure(self) -> object:
         """Return what decides the compiled code, as plain values."""
-        return [self.law, self.pair_table().tolist(), self.shape_table().tolist()]
+        room = [self.slots, self.near]
+        return [self.law, room, self.pair_table().tolist(), self.shape_table().tolist()]
 
 
 def self_contact_of(
@@ -134,7 +139,8 @@ def self_contact_of(
     number = {i: k for k, i in enumerate(used)}
     shapes = tuple(convex_shape(robot.shapes[i]) for i in used)
     pairs = _ordered([(number[i], number[j]) for i, j in chosen], shapes)
-    return SelfContact(law, tuple(robot.shapes[i].name for i in used), shapes, pairs)
+    trees = sum(joint.parent == WORLD for joint in robot.joints)
+    return SelfContact(law, tuple(robot.shapes[i].name for i in used), shapes, pairs, trees)
 
 
 def _ordered(

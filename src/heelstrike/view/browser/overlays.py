@@ -62,7 +62,7 @@ class Overlays:
         colours = COLOURS if ghost is None else dict.fromkeys(COLOURS, ghost)
         contacts = max(len(run.points), 1)
         bodies = max(run.arrays["cop"].shape[1] if self.has("cop") else 0, 1)
-        slots = run.arrays["self_pair"].shape[1] if "self_pair" in run.arrays else 0
+        slots = 2 * run.arrays["self_pair"].shape[1] if "self_pair" in run.arrays else 0
         self.forces = Arrows(scene, f"{name}/forces", contacts + slots, colours["forces"])
         self.cones = Instances(scene, f"{name}/cones", cone(), contacts, colours["cones"], 0.2)
         self.cop = Instances(scene, f"{name}/cop", pin(), bodies, colours["cop"])
@@ -111,9 +111,9 @@ class Overlays:
     def _show_forces(self, now: Sample, scale: float) -> None:
         vectors = np.where(now["touching"][:, None], now["force"], 0.0) / scale
         places = now["contact_position"]
-        if "self_pair" in now:  # which are 0 where a slot is free
-            vectors = np.vstack([vectors, now["self_force"] / scale])
-            places = np.vstack([places, now["self_position"]])
+        if "self_pair" in now:  # on both bodies; 0 where a slot is free
+            given, at = now["self_force"] / scale, now["self_position"]
+            vectors, places = np.vstack([vectors, given, -given]), np.vstack([places, at, at])
         self.forces.show(places, vectors, 0.02 * self.size)
 
     def _show_cones(self, now: Sample, scale: float) -> None:

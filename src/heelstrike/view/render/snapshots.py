@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FORCES = ("contact_position", "force", "touching")
 """Variables from which force arrows are drawn, if they were recorded."""
 SELF_FORCES = ("self_position", "self_force", "self_pair")
-"""The same of contacts between bodies; the force on the first of the two is drawn."""
+"""The same of contacts between bodies; each has two arrows, one for each body."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +109,8 @@ def _frame(now: xr.Dataset) -> Snapshot:
         points, forces = now["contact_position"].values[on], now["force"].values[on]
     if set(SELF_FORCES) <= set(now):
         on = now["self_pair"].values >= 0
-        points = np.vstack([points, now["self_position"].values[on]])
-        forces = np.vstack([forces, now["self_force"].values[on]])
+        places, given = now["self_position"].values[on], now["self_force"].values[on]
+        points, forces = np.vstack([points, places, places]), np.vstack([forces, given, -given])
     return Snapshot(float(now["time"]), now["q"].values, points, forces)
 
 
