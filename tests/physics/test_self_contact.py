@@ -162,12 +162,12 @@ def test_bits_do_not_depend_on_neighbours(tmp_path, law):
     robot = folding.chain(tmp_path, "box")
     scene = hs.Scene(robot, hs.Plane(law), gravity=9.81)
     sim = hs.Simulator(scene, dt=2e-4 if law is SPRING else 1e-3, control=None)
-    rng = np.random.default_rng(5)
     v0 = np.zeros((5, robot.nv))
-    v0[:, 6:] = rng.normal(size=(5, 4)) * 8
+    v0[:, 6:] = np.outer((1.0, 0.8, 1.3, 0.1, 1.1), (-6.0, -9.0, 6.0, 9.0))
     q0 = robot.pose("zero")
     both = sim.run(0.6, worlds=5, q0=q0, v0=v0, record=("q", "v", "self_pair")).data
-    assert (both["self_pair"] >= 0).any(("time", "slot")).sum() >= 2
+    touched = (both["self_pair"] >= 0).any(("time", "slot")).values
+    assert touched.tolist() == [True, True, True, False, True]
     for world in (0, 3):
         alone = sim.run(0.6, worlds=1, q0=q0, v0=v0[world], record=("q", "v")).data
         for name in ("q", "v"):
