@@ -1,8 +1,8 @@
 """The falls of benchmarks.pushed_over in MuJoCo.
 
-The file's own shapes and actuators, with its implicit integrator, the step, the friction and the
-elliptic cone of ours; springs of joints, tendons and equality constraints, which hs.load leaves
-out, are left out. All else is at MuJoCo's defaults.
+The file's own shapes and actuators, with the integrator implicitfast, Newton's solver, and the
+step, the friction and the elliptic cone of ours; springs of joints, tendons and equality
+constraints, which hs.load leaves out, are left out. All else is as the file has it.
 """
 
 from __future__ import annotations
