@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from heelstrike.contact.geometry.convex import capsule
+from heelstrike.contact.geometry.segments import nearest_points
 from heelstrike.ir.guard import guarded
 from heelstrike.ir.number import number
 from heelstrike.ir.program import Program
@@ -118,7 +120,8 @@ def _list_shapes(
 
 def _list_pair(p: Program, one: SX, other: SX, reach: SX, k: SX, found: NearPairs) -> None:
     """List pair k if its capsules, whose radii add up to `reach` [m], are near; inside a block."""
-    at, place = closest_on_segments(one, other)
+    ends = (capsule(x[:, 0], x[:, 1], 0.0) for x in (one, other))
+    at, place = nearest_points(*ends)
     offset = at - place
     gap = ca.sqrt(ca.dot(offset, offset)) - reach
     near = gap < MARGIN
@@ -127,24 +130,3 @@ def _list_pair(p: Program, one: SX, other: SX, reach: SX, k: SX, found: NearPair
         p.assign(entry, ca.if_else(here, k, entry))
     p.assign(found.count, found.count + near)
     p.assign(found.gap, ca.fmin(found.gap, ca.if_else(near, found.gap, gap)))
-
-
-TINY = 1e-30
-
-
-def closest_on_segments(one: SX, other: SX) -> tuple[SX, SX]:
-    """Return the nearest points of two segments, whose ends are columns, (3, 2) [m]."""
-    u, v = one[:, 1] - one[:, 0], other[:, 1] - other[:, 0]
-    w = one[:, 0] - other[:, 0]
-    a, b, c = ca.dot(u, u), ca.dot(u, v), ca.dot(v, v)
-    d, e = ca.dot(u, w), ca.dot(v, w)
-    det = a * c - b * b
-    s = ca.if_else(det > 1e-12 * a * c, (b * e - c * d) / ca.if_else(det > 0, det, 1), 0.5)
-    s = _unit(s)
-    t = _unit((b * s + e) / ca.fmax(c, TINY))
-    s = _unit((b * t - d) / ca.fmax(a, TINY))
-    return one[:, 0] + s * u, other[:, 0] + t * v
-
-
-def _unit(x: SX) -> SX:
-    return ca.fmin(ca.fmax(x, 0), 1)

@@ -57,19 +57,33 @@ def nearest_of_segment(segment: Convex, place: SX) -> SX:
     return start + clamp(share) * along
 
 
-def _two_segments(p: Program, first: Convex, second: Convex) -> list[tuple[SX, SX]]:
-    """Return the nearest points, and those at the other end of the overlap."""
-    u, v = first.vertex(1) - first.vertex(0), second.vertex(1) - second.vertex(0)
-    apart = first.vertex(0) - second.vertex(0)
-    uu, uv, vv = ca.dot(u, u), ca.dot(u, v), ca.dot(v, v)
-    c, f = ca.dot(u, apart), ca.dot(v, apart)
-    twist = cross(u, v)
-    sine = ca.dot(twist, twist)  # (u.u v.v - (u.v)^2) without its cancellation
+def nearest_points(first: Convex, second: Convex) -> tuple[SX, SX]:
+    """Return the nearest points of two segments, (3) each [m]."""
+    return _pair(first, second, _nearest_share(first, second))
+
+
+def _nearest_share(first: Convex, second: Convex) -> SX:
+    """Return s of the nearest points, 0 to 1."""
+    uu, uv, vv, c, f, sine = _products(first, second)
     skew = sine > PARALLEL * uu * vv
     free = clamp((uv * f - c * vv) / ca.fmax(sine, TINY))
     s = where(skew, free, 0)
     t = clamp((s * uv + f) / ca.fmax(vv, TINY))
-    s = p.let("share", clamp((t * uv - c) / ca.fmax(uu, TINY)))
+    return clamp((t * uv - c) / ca.fmax(uu, TINY))
+
+
+def _products(first: Convex, second: Convex) -> tuple[SX, ...]:
+    """Return u.u, u.v, v.v, u.(a_0 - b_0), v.(a_0 - b_0) and (u x v)^2 of two segments."""
+    u, v = first.vertex(1) - first.vertex(0), second.vertex(1) - second.vertex(0)
+    apart = first.vertex(0) - second.vertex(0)
+    twist = cross(u, v)  # its square is u.u v.v - (u.v)^2 without the cancellation
+    return tuple(ca.dot(*x) for x in ((u, u), (u, v), (v, v), (u, apart), (v, apart), (twist,) * 2))
+
+
+def _two_segments(p: Program, first: Convex, second: Convex) -> list[tuple[SX, SX]]:
+    """Return the nearest points, and those at the other end of the overlap."""
+    uu, uv, vv, c, _, sine = _products(first, second)
+    s = p.let("share", _nearest_share(first, second))
     pairs = [_pair(first, second, s)]
     # the overlap: ends of the second segment, seen from the first
     ends = [clamp((e * uv - c) / ca.fmax(uu, TINY)) for e in (0, 1)]
