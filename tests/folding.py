@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import coal
 import numpy as np
 
 import heelstrike as hs
-from heelstrike.robot.placement import placements
+from heelstrike.robot.overlaps import overlaps
 
 BALL = """<body name="{name}" pos="{place}"><freejoint/>
 <geom name="{name}" type="sphere" size="0.1" mass="{mass}"/></body>"""
@@ -52,31 +51,5 @@ def chain(folder: Path, kind: str = "capsule") -> hs.Robot:
 
 
 def overlap(robot: hs.Robot, q: np.ndarray) -> float:
-    """Return the largest depth of two shapes that may touch, by coal [m]."""
-    placed, deepest = placements(robot, q), -np.inf
-    request = coal.DistanceRequest()
-    request.enable_signed_distance = True
-    request.gjk_tolerance = request.epa_tolerance = 1e-9
-    for pair in robot.self_pairs:
-        ends = []
-        for shape in (robot.shapes[i] for i in pair):
-            R, p = placed[shape.body]
-            place = coal.Transform3s(R @ shape.rotation, R @ shape.translation + p)
-            ends += [solid(shape), place]
-        deepest = max(deepest, -coal.distance(*ends, request, coal.DistanceResult()))
-    return deepest
-
-
-def solid(shape: object) -> coal.CollisionGeometry:
-    """Return a shape of coal's."""
-    size = [float(x) for x in shape.size]
-    match shape.kind:
-        case "capsule":
-            return coal.Capsule(size[0], 2 * size[1])
-        case "cylinder":
-            return coal.Cylinder(size[0], 2 * size[1])
-        case "ellipsoid":
-            return coal.Ellipsoid(*size)
-        case "box":
-            return coal.Box(*(2 * x for x in size))
-    return coal.Sphere(size[0])
+    """Return the largest depth of two shapes that may touch, by coal, 0 if none overlap [m]."""
+    return max(overlaps(robot, q).values(), default=0.0)

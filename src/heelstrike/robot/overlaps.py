@@ -28,6 +28,7 @@ def overlaps(robot: Robot, q: np.ndarray) -> dict[tuple[int, int], float]:
     solids = {i: _solid(robot.shapes[i]) for pair in robot.self_pairs for i in pair}
     request = coal.DistanceRequest()
     request.enable_signed_distance = True
+    request.gjk_tolerance = request.epa_tolerance = 1e-9
     for pair in robot.self_pairs:
         ends = []
         for i in pair:
