@@ -94,7 +94,8 @@ def simulator(variant: Variant) -> hs.Simulator:
         hs.Plane(name=f"floor {e}", law=hs.Elastic(law(e), hs.Kinetic(mu=MU))) for e in EQUATIONS
     ]
     servo = hs.Servo(implicit=variant.implicit)
-    return hs.Simulator(hs.Scene(robot, *floors), control=servo)
+    # in some of the poses the feet overlap, and would push one another apart
+    return hs.Simulator(hs.Scene(robot, *floors, self_contact=False), control=servo)
 
 
 def poses(robot: hs.Robot, count: int) -> np.ndarray:
