@@ -126,7 +126,7 @@ AnyLink: TypeAlias = Link | SlotLink
 
 
 class LinkTree(Protocol):
-    """What links need of the robot's tree: dynamics/sweep.py."""
+    """Methods of the robot's tree that links call: dynamics/sweep.py."""
 
     def share(self, one: Iterable[int], other: Iterable[int]) -> bool:
         """Return whether some of the bodies have supporting joints in common."""
