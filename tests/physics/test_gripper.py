@@ -43,7 +43,7 @@ def test_friction_holds_the_cube_or_lets_it_slip(law, share):
     assert np.abs(cube + falls).max() < 1e-6 + 1e-6 * falls.max()
 
 
-@pytest.mark.parametrize("law", [hs.Rigid, hs.Signorini])
+@pytest.mark.parametrize("law", [hs.Rigid, pytest.param(hs.Signorini, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("mu", [0.8, 0.2], ids=["sticks", "slides"])
 def test_derivative(law, mu):
     """Differences are those of Signorini: Rigid ends its passes too soon for a small step."""

@@ -113,7 +113,7 @@ def same(a, b):
         ("elastic", "field"),
         ("elastic", "several"),
         ("rigid", "several"),
-        ("membrane", "plane"),
+        pytest.param("membrane", "plane", marks=pytest.mark.nightly),
     ],
 )
 def test_bits_do_not_depend_on_what_is_skipped(robot, law, ground):
