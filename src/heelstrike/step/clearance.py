@@ -6,8 +6,9 @@ body moves further than dt (|v| + |w| r), so that nothing touches while
     c - 2 SAFETY sum over steps of dt (max |v| + max |w| r) > MIN_GAP
 
 and shapes need not be compared. Skipping changes no force; a pair that is compared again after it
-was skipped has lost the normal from which its comparison starts (slots.py). Coordinates that were set from outside since the last step are recognised
-by a sum over all of them; shapes are compared then.
+was skipped has lost the normal from which its comparison starts (slots.py). Coordinates that were
+set from outside since the last step are recognised by a sum over all of them; shapes are compared
+then.
 """
 
 from __future__ import annotations
