@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.constraints import Constraint, moved
 from heelstrike.robot.mirror import with_mirrored
 from heelstrike.robot.robot import WORLD, Body, Frame, Joint, Point, Robot, Shape, first_duplicate
 
@@ -46,13 +47,14 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
     self_pairs: list[tuple[int, int]] = []
     touching: list[int] = []  # shapes that touch those of other parts
     frames: dict[str, Frame] = {}
+    constraints: list[Constraint] = []
     iq = iv = 0
     for key, part in parts.items():
         first = len(joints)
         for joint in part.joints:
             parent = _shifted(joint.parent, first)
-            moved = replace(joint, parent=parent, iq=joint.iq + iq, iv=joint.iv + iv)
-            joints.append(replace(moved, name=f"{key}/{joint.name}"))
+            own_joint = replace(joint, parent=parent, iq=joint.iq + iq, iv=joint.iv + iv)
+            joints.append(replace(own_joint, name=f"{key}/{joint.name}"))
         bodies += [replace(b, name=f"{key}/{b.name}") for b in part.bodies]
         points += [replace(p, name=f"{key}/{p.name}", body=p.body + first) for p in part.points]
         own = [i for i, shape in enumerate(part.shapes) if _touches(part, shape)]
@@ -70,6 +72,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         ]
         for link, frame in part.frames.items():
             frames[f"{key}/{link}"] = replace(frame, body=_shifted(frame.body, first))
+        constraints += [moved(constraint, f"{key}/", first) for constraint in part.constraints]
         iq, iv = iq + part.nq, iv + part.nv
     whole = Robot(
         name=name,
@@ -80,6 +83,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         frames=frames,
         shapes=tuple(shapes),
         self_pairs=tuple(self_pairs),
+        constraints=tuple(constraints),
         gravity=gravities.pop(),
         source=_source(parts),
         **{key: np.concatenate([getattr(p, key) for p in parts.values()]) for key in VECTORS},

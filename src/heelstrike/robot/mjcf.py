@@ -14,6 +14,7 @@ from heelstrike.robot.convert import from_pinocchio
 from heelstrike.robot.mjcf_actuators import add_actuator_inertia, read_actuators, with_actuators
 from heelstrike.robot.mjcf_checks import refuse_impossible, warn_unmodelled
 from heelstrike.robot.mjcf_compile import compile_mjcf
+from heelstrike.robot.mjcf_equality import read_equalities
 from heelstrike.robot.mjcf_model import ADDED, ModelJoint, build_model, joints_of, placement
 from heelstrike.robot.mjcf_shapes import read_shapes
 from heelstrike.robot.robot import Robot, first_duplicate
@@ -34,6 +35,7 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     robot = from_pinocchio(model)
     shapes, self_pairs = read_shapes(file, compiled, carriers)
     robot = replace(robot, shapes=shapes, self_pairs=self_pairs)
+    robot = replace(robot, constraints=read_equalities(file, mj, joints, carriers))
     q0 = _q_of(robot, mj, joints, mj.qpos0)
     robot = with_actuators(file, robot, mj, joints, actuators, q0)
     return replace(robot, poses=_poses(file, robot, mj, joints))

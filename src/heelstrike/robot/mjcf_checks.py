@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 from mujoco import mjtDisableBit, mjtJoint, mjtLimited
 
+from heelstrike.robot.mjcf_equality import active_equalities
 from heelstrike.robot.mjcf_model import joint_label, name_of
 from heelstrike.robot.xml import RobotFile
 
@@ -69,7 +70,7 @@ def _check_range(file: RobotFile, what: str, limits: np.ndarray, limited: int) -
 
 def warn_unmodelled(file: RobotFile, spec: mujoco.MjSpec, mj: mujoco.MjModel) -> None:
     """Warn about everything that acts on the motion in MuJoCo and is not simulated."""
-    constraints = [_constraint_name(e) for e in spec.equalities if e.active]
+    constraints = active_equalities(mj)
     tendons = [t.name or "unnamed" for t in spec.tendons]
     for word, names in (("equality constraint", constraints), ("tendon", tendons)):
         if names:
@@ -103,10 +104,3 @@ def _warn_joints(file: RobotFile, mj: mujoco.MjModel) -> None:
             file.warn(f"of the damping of {what} only the linear term is used")
         if mj.jnt_limited[i] and mj.jnt_type[i] == mjtJoint.mjJNT_BALL:
             file.warn(f"the range of {what} is left out: it is a ball joint")
-
-
-def _constraint_name(equality: mujoco.MjsEquality) -> str:
-    """Return a constraint's name, or its type and what it joins."""
-    kind = mujoco.mjtEq(equality.type).name.removeprefix("mjEQ_").lower()
-    ends = "-".join(end for end in (equality.name1, equality.name2) if end)
-    return equality.name or f"{kind} {ends}".strip()

@@ -8,7 +8,7 @@ twist linear then angular in the moving frame.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from heelstrike.errors import HeelstrikeError, UnknownNameError
 if TYPE_CHECKING:
     import pinocchio
 
+    from heelstrike.robot.constraints import Constraint
     from heelstrike.robot.mesh import MeshFile
 
 WORLD = -1
@@ -208,6 +209,8 @@ class Robot:
     """Shapes of the bodies, both those that collide and those that are only drawn."""
     self_pairs: tuple[tuple[int, int], ...] = ()
     """Pairs of shapes, as indices of `shapes`, that touch one another (docs/self-contact.md)."""
+    constraints: tuple[Constraint, ...] = ()
+    """What closes loops and couples joints (docs/closed-loops.md)."""
     gravity: float = 9.81
     """Along -z [m/s^2]."""
     model: pinocchio.Model | None = None
@@ -270,6 +273,23 @@ class Robot:
         carried = [frame for frame, own in self.frames.items() if own.body != WORLD]
         known = dict.fromkeys([*bodies, *carried, *(joint.name for joint in self.joints)])
         raise UnknownNameError("body", name, known, "bodies", path="body", owner=self.name)
+
+    def with_constraints(self, *constraints: Constraint) -> Robot:
+        """Return the robot with further equality constraints (constraints.py)."""
+        from heelstrike.robot.constraints import check_constraints
+
+        together = (*self.constraints, *constraints)
+        check_constraints(self, together)
+        return replace(self, constraints=together)
+
+    def close(self, q: np.ndarray, hold: tuple[str, ...] = ()) -> np.ndarray:
+        """Return a configuration near q in which the constraints hold.
+
+        Joints whose names are in `hold` stay as they are (closing.py).
+        """
+        from heelstrike.robot.closing import close
+
+        return close(self, q, hold)
 
     def children(self, body: int) -> list[int]:
         """Return the bodies whose joints are on a body."""
