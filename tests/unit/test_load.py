@@ -297,8 +297,14 @@ WARNED = {
         mjcf(HINGE, "<tendon><fixed name='cord'><joint joint='j' coef='1'/></fixed></tendon>"),
         "1 tendon left out, the joints move freely: cord",
     ),
-    "spring": (mjcf(f"<joint name='j' stiffness='3'/>{MASS}"), "the spring of joint 'j'"),
-    "gravity": (mjcf(HINGE, "<option gravity='1 0 -9'/>"), "not along z"),
+    "hardening spring": (
+        mjcf(f"<joint name='j' stiffness='3 1'/>{MASS}"),
+        "of the stiffness of joint 'j' only the linear term is used",
+    ),
+    "yielding spring": (
+        mjcf(f"<joint name='j' stiffness='3' springyield='.1'/>{MASS}"),
+        "the spring of joint 'j' does not yield",
+    ),
     "muscle": (mjcf(HINGE, "<actuator><muscle name='m' joint='j'/></actuator>"), "'m' is left out"),
     "one-sided": (
         mjcf(HINGE, "<actuator><motor joint='j' forcerange='-1 2'/></actuator>"),
@@ -372,6 +378,9 @@ def test_left_out_with_a_warning(name, tmp_path):
     assert len(caught) == 1
     assert expected in str(caught[0].message)
     assert caught[0].filename == __file__  # points at the caller
+    assert [str(difference) for difference in robot.fidelity] == [
+        str(caught[0].message).removeprefix("robot.xml: ")
+    ]
 
 
 def test_mujoco_leaves_no_log_and_keeps_the_users_handler(tmp_path, monkeypatch, capfd):

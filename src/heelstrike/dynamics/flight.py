@@ -77,12 +77,14 @@ def _is_ball(robot: Robot, i: int) -> bool:
 
 def floating_robots(robot: Robot) -> list[int]:
     """Return the free bases that carry other bodies, and that joint forces cannot reach."""
+    sprung = {spring.joint for spring in robot.springs}
     return [
         i
         for i, joint in enumerate(robot.joints)
         if joint.parent == WORLD
         and joint.kind == "free"
         and robot.children(i)
+        and i not in sprung
         and not any(
             np.any(x[joint.v_slice]) for x in (robot.armature, robot.damping, robot.friction)
         )

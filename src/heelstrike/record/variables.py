@@ -70,7 +70,7 @@ class Variable:
     """Coordinate that holds the unit of each entry."""
     kind: Literal["f", "i", "b"] = "f"
     """NumPy's letter: f floating, i integer, b boolean."""
-    needs: Literal["contacts", "sensors", "coupled law", "self-contact"] | None = None
+    needs: Literal["contacts", "sensors", "coupled law", "self-contact", "springs"] | None = None
     """What a scene must have so that the variable has a meaning there."""
 
     @property
@@ -96,6 +96,14 @@ VARIABLES: dict[str, Variable] = {
     "v": Variable(("joint",), "", "velocities of the joints", output("v"), "velocity_unit"),
     "torque": Variable(
         ("joint",), "", "torque or force applied by the control", output("torque"), "torque_unit"
+    ),
+    "passive_torque": Variable(
+        ("joint",),
+        "",
+        "torque or force of joint damping and springs",
+        output("passive_torque"),
+        "torque_unit",
+        needs="springs",
     ),
     "contact_position": _contact(
         ("point", "axis"), "m", "position of a contact point", output("position")
@@ -160,7 +168,10 @@ VARIABLES: dict[str, Variable] = {
     "work_friction": _energy("work done on the robot by friction", work("work_friction")),
     "work_control": _energy("work done on the robot by the control", work("work_control")),
     "work_stops": _energy("work done on the robot by joint stops", work("work_stops")),
-    "work_joints": _energy("work done by joint damping and dry friction", work("work_joints")),
+    "work_joints": _energy(
+        "work done by joint damping, springs, dry friction and gravity compensation",
+        work("work_joints"),
+    ),
     "work_push": _energy("work done on the robot by pushes", work("work_push")),
     "solver_rounds": Variable(
         (), "1", "evaluations of the coupled problem", entry("rounds"), needs="coupled law"
@@ -273,6 +284,7 @@ def standard(scene: Scene, sensors: Sequence[str]) -> tuple[str, ...]:
         "contacts": bool(scene.pairs),
         "sensors": bool(sensors),
         "self-contact": scene.self_contact is not None,
+        "springs": bool(scene.robot.springs),
         "coupled law": any(law.couples for law in scene.laws.values()),
     }
     needs = {name: VARIABLES[name].needs for name in SOURCES}

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.fidelity import Concern
 from heelstrike.robot.mesh import hull
 from heelstrike.robot.robot import Shape
 from heelstrike.robot.xml import RobotFile
@@ -159,7 +160,7 @@ def _growth(vertices: np.ndarray, triangles: np.ndarray, hull_volume: float) -> 
     return max(hull_volume / volume - 1, 0.0)
 
 
-def warn_concave(file: RobotFile, growths: Sequence[tuple[str, float]]) -> None:
+def warn_concave(file: RobotFile, growths: Sequence[tuple[str, float]], concerns: Concern) -> None:
     """Warn about the meshes (name, growth) that collide as hulls much larger than they are."""
     grown = sorted((g for g in growths if g[1] > MIN_GROWTH), key=lambda g: -g[1])
     if not grown:
@@ -169,4 +170,6 @@ def warn_concave(file: RobotFile, growths: Sequence[tuple[str, float]]) -> None:
     meshes = (
         "1 concave mesh collides" if len(grown) == 1 else f"{len(grown)} concave meshes collide"
     )
-    file.warn(f"{meshes} as the convex hull, whose volume is larger: {listed}{more}")
+    names = ", ".join(name for name, _ in grown)
+    what = f"{meshes} as the convex hull, whose volume is larger: {listed}{more}"
+    file.warn(what, names, concerns)

@@ -10,8 +10,10 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.constraints import Constraint, moved
+from heelstrike.robot.fidelity import Difference
 from heelstrike.robot.mirror import with_mirrored
 from heelstrike.robot.robot import WORLD, Body, Frame, Joint, Point, Robot, Shape, first_duplicate
+from heelstrike.robot.springs import Spring
 
 VECTORS = (
     "lower", "upper", "armature", "damping", "friction", "velocity_limit", "torque_limit",
@@ -32,7 +34,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
 
     parts = _parts(robots)
     gravities = {part.gravity for part in parts.values()}
-    if len(gravities) > 1:
+    if len({tuple(part.gravity_vector) for part in parts.values()}) > 1:
         listed = ", ".join(f"{gravity:g}" for gravity in sorted(gravities))
         raise HeelstrikeError(
             f"the parts differ in gravity ({listed} m/s^2)",
@@ -48,6 +50,8 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
     touching: list[int] = []  # shapes that touch those of other parts
     frames: dict[str, Frame] = {}
     constraints: list[Constraint] = []
+    springs: list[Spring] = []
+    fidelity: list[Difference] = []
     iq = iv = 0
     for key, part in parts.items():
         first = len(joints)
@@ -70,6 +74,8 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
             )
             for s in part.shapes
         ]
+        springs += [replace(s, joint=s.joint + first) for s in part.springs]
+        fidelity += [replace(d, what=f"{key}: {d.what}") for d in part.fidelity]
         for link, frame in part.frames.items():
             frames[f"{key}/{link}"] = replace(frame, body=_shifted(frame.body, first))
         constraints += [moved(constraint, f"{key}/", first) for constraint in part.constraints]
@@ -85,6 +91,9 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         self_pairs=tuple(self_pairs),
         constraints=tuple(constraints),
         gravity=gravities.pop(),
+        tilted_gravity=next(iter(parts.values())).tilted_gravity,
+        springs=tuple(springs),
+        fidelity=tuple(fidelity),
         source=_source(parts),
         **{key: np.concatenate([getattr(p, key) for p in parts.values()]) for key in VECTORS},
     )

@@ -97,6 +97,7 @@ def from_pinocchio(model: pin.Model) -> Robot:
         kd=np.zeros(model.nv),
         frames=_frames(model, carried),
         gravity=float(-model.gravity.linear[2]),
+        tilted_gravity=_tilted(model),
         model=model,
     )
     return with_mirrored(robot)
@@ -106,7 +107,7 @@ def to_pinocchio(robot: Robot) -> pin.Model:
     """Return the Pinocchio model of a robot's joints, bodies, frames and limits."""
     model = pin.Model()
     model.name = robot.name
-    model.gravity.linear = np.array([0.0, 0.0, -robot.gravity])
+    model.gravity.linear = robot.gravity_vector
     for joint, body in zip(robot.joints, robot.bodies, strict=True):
         placement = pin.SE3(joint.rotation, joint.translation)
         kind = joint_model(joint.kind, joint.axis)
@@ -202,6 +203,12 @@ def _position_limits(model: pin.Model, joints: list[Joint]) -> tuple[np.ndarray,
     lower[lower < -NO_LIMIT] = -np.inf
     upper[upper > NO_LIMIT] = np.inf
     return lower, upper
+
+
+def _tilted(model: pin.Model) -> tuple[float, float, float] | None:
+    """Return gravity if it is not along z, else None."""
+    x, y, z = (float(part) for part in model.gravity.linear)
+    return (x, y, z) if x or y else None
 
 
 def _limit(limit: np.ndarray) -> np.ndarray:

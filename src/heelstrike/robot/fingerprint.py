@@ -7,9 +7,9 @@ from dataclasses import fields, is_dataclass
 
 from heelstrike.robot.robot import Robot
 
-NOT_TRACED = {"model", "shapes", "self_pairs", "source"}
-"""Fields that no traced program reads: Pinocchio's model repeats the others, and shapes and
-their pairs serve contact points and pictures.
+NOT_TRACED = {"model", "shapes", "self_pairs", "fidelity", "source"}
+"""Fields that no traced program reads: Pinocchio's model repeats the others, shapes and their pairs
+serve contact points and pictures, and differences from the file are for the reader.
 """
 
 

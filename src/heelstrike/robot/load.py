@@ -50,7 +50,7 @@ def load(
             links and shapes; see docs/loading.md.
 
     Raises LoadError if the file cannot be used, and warns (HeelstrikeWarning) about everything that
-    is not simulated.
+    is simulated otherwise than the file says: `Robot.fidelity` has it as data.
     """
     if base not in BASES:
         raise LoadError(
@@ -91,9 +91,9 @@ def load(
         origin["points"] = _listed(robot)
     if srdf is not None:
         origin["srdf"] = str(Path(srdf).expanduser().absolute())
-    robot = replace(robot, source=origin)
-    for message in file.warnings:
-        warnings.warn(f"{path.name}: {message}", HeelstrikeWarning, stacklevel=2)
+    robot = replace(robot, source=origin, fidelity=tuple(file.differences))
+    for difference in robot.fidelity:
+        warnings.warn(f"{path.name}: {difference}", HeelstrikeWarning, stacklevel=2)
     return robot
 
 
@@ -114,7 +114,8 @@ def _without_overlaps(file: RobotFile, robot: Robot) -> Robot:
     ]
     more = f" and {len(worst) - MAX_NAMED} more pairs" if len(worst) > MAX_NAMED else ""
     file.warn(
-        f"shapes that overlap in pose '{pose}' do not touch one another: {', '.join(named)}{more}"
+        f"shapes that overlap in pose '{pose}' do not touch one another: {', '.join(named)}{more}",
+        concerns="contact",
     )
     return replace(robot, self_pairs=tuple(p for p in robot.self_pairs if p not in found))
 

@@ -17,6 +17,7 @@ from heelstrike.robot.mjcf_compile import compile_mjcf
 from heelstrike.robot.mjcf_equality import read_equalities
 from heelstrike.robot.mjcf_model import ADDED, ModelJoint, build_model, joints_of, placement
 from heelstrike.robot.mjcf_shapes import read_shapes
+from heelstrike.robot.mjcf_springs import read_springs, with_lift
 from heelstrike.robot.robot import Robot, first_duplicate
 from heelstrike.robot.xml import RobotFile
 
@@ -34,8 +35,10 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     add_actuator_inertia(model, joints, actuators)
     robot = from_pinocchio(model)
     shapes, self_pairs = read_shapes(file, compiled, carriers)
-    robot = replace(robot, shapes=shapes, self_pairs=self_pairs)
     robot = replace(robot, constraints=read_equalities(file, mj, joints, carriers))
+    robot = with_lift(replace(robot, shapes=shapes, self_pairs=self_pairs), mj, carriers)
+    rest = _q_of(robot, mj, joints, mj.qpos_spring)
+    robot = replace(robot, springs=read_springs(file, robot, mj, joints, rest))
     q0 = _q_of(robot, mj, joints, mj.qpos0)
     robot = with_actuators(file, robot, mj, joints, actuators, q0)
     return replace(robot, poses=_poses(file, robot, mj, joints))

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from mujoco import mjtDisableBit, mjtJoint, mjtLimited
+from mujoco import mjtJoint, mjtLimited
 
 from heelstrike.robot.mjcf_equality import active_equalities
 from heelstrike.robot.mjcf_model import joint_label, name_of
 from heelstrike.robot.xml import RobotFile
 
-FLAGS = {
-    "actuation": mjtDisableBit.mjDSBL_ACTUATION,
-    "damper": mjtDisableBit.mjDSBL_DAMPER,
-    "frictionloss": mjtDisableBit.mjDSBL_FRICTIONLOSS,
-    "limit": mjtDisableBit.mjDSBL_LIMIT,
-}
-"""Flags of <option> that switch off something that is simulated here."""
 FINITE = (
     "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia", "jnt_pos",
     "jnt_axis", "dof_armature", "dof_damping", "dof_frictionloss", "qpos0", "site_pos",
@@ -76,31 +69,23 @@ def warn_unmodelled(file: RobotFile, spec: mujoco.MjSpec, mj: mujoco.MjModel) ->
         if names:
             plural = word if len(names) == 1 else word + "s"
             listed = ", ".join(names)
-            file.warn(f"{len(names)} {plural} left out, the joints move freely: {listed}")
-    gravity = mj.opt.gravity
-    if gravity[0] or gravity[1]:
-        file.warn(f"gravity {gravity.tolist()} is not along z; only its z component is used")
+            what = f"{len(names)} {plural} left out, the joints move freely: {listed}"
+            file.warn(what, listed)
     for key in ("density", "viscosity", "wind"):
         if np.any(getattr(mj.opt, key)):
             value = " ".join(f"{x:g}" for x in np.atleast_1d(getattr(mj.opt, key)))
-            file.warn(f"the option {key}='{value}' is ignored")
-    for flag, bit in FLAGS.items():
-        if mj.opt.disableflags & bit:
-            file.warn(f"the option {flag}='disable' is ignored")
+            file.warn(f"the option {key}='{value}' is ignored", "option")
     for body in range(1, mj.nbody):
-        if mj.body_gravcomp[body]:
-            file.warn(f"gravity compensation of body '{name_of(mj, body)}' is left out")
         if mj.body_mocapid[body] >= 0:
-            file.warn(f"mocap body '{name_of(mj, body)}' is fixed to the world")
+            name = f"body '{name_of(mj, body)}'"
+            file.warn(f"mocap {name} is fixed to the world", name, "file")
     _warn_joints(file, mj)
 
 
 def _warn_joints(file: RobotFile, mj: mujoco.MjModel) -> None:
     for i in range(mj.njnt):
         what = joint_label(mj, i)
-        if mj.jnt_stiffness[i] or np.any(mj.jnt_stiffnesspoly[i]):
-            file.warn(f"the spring of {what} is left out")
         if np.any(mj.dof_dampingpoly[mj.jnt_dofadr[i]]):
-            file.warn(f"of the damping of {what} only the linear term is used")
+            file.warn(f"of the damping of {what} only the linear term is used", what)
         if mj.jnt_limited[i] and mj.jnt_type[i] == mjtJoint.mjJNT_BALL:
-            file.warn(f"the range of {what} is left out: it is a ball joint")
+            file.warn(f"the range of {what} is left out: it is a ball joint", what)

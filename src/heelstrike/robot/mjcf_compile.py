@@ -187,4 +187,4 @@ def _messages(file: RobotFile) -> Iterator[None]:
     finally:
         mujoco.set_mju_user_warning(previous)
     for message in dict.fromkeys(messages):
-        file.warn(f"MuJoCo warns: {message}")
+        file.warn(f"MuJoCo warns: {message}", concerns="file")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 import pinocchio as pin
-from mujoco import mjtJoint
+from mujoco import mjtDisableBit, mjtJoint
 from scipy.spatial.transform import Rotation
 
 from heelstrike.robot.convert import joint_model
@@ -104,7 +104,7 @@ def build_model(
     """Return the Pinocchio model with these joints, and what carries each body."""
     model = pin.Model()
     model.name = name
-    model.gravity.linear = np.array([0.0, 0.0, -gravity(mj)])
+    model.gravity.linear = gravity(mj)
     carriers: Carriers = [(0, pin.SE3.Identity())]
     for body in range(1, mj.nbody):
         carrier, place = carriers[mj.body_parentid[body]]
@@ -124,10 +124,19 @@ def build_model(
     return model, carriers
 
 
-def gravity(mj: mujoco.MjModel) -> float:
-    """Return gravity along -z [m/s^2]."""
-    disabled = mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
-    return 0.0 if disabled else float(-mj.opt.gravity[2])
+def is_off(mj: mujoco.MjModel, flag: mjtDisableBit) -> bool:
+    """Return whether a flag of <option> switches something off."""
+    return bool(mj.opt.disableflags & flag)
+
+
+def has_no(mj: mujoco.MjModel, constraint: mjtDisableBit) -> bool:
+    """Return whether a kind of constraints is off, by its own flag or with all constraints."""
+    return is_off(mj, constraint) or is_off(mj, mjtDisableBit.mjDSBL_CONSTRAINT)
+
+
+def gravity(mj: mujoco.MjModel) -> np.ndarray:
+    """Return gravity in world axes, (3,) [m/s^2]."""
+    return np.zeros(3) if is_off(mj, mjtDisableBit.mjDSBL_GRAVITY) else np.array(mj.opt.gravity)
 
 
 def _add_joint(
@@ -155,10 +164,13 @@ def _add_joint(
     ours = slice(model.idx_vs[new], model.idx_vs[new] + model.nvs[new])
     theirs = slice(mj.jnt_dofadr[i], mj.jnt_dofadr[i] + model.nvs[new])
     model.armature[ours] = mj.dof_armature[theirs]
-    model.damping[ours] = mj.dof_damping[theirs]
-    model.upperDryFrictionLimit[ours] = mj.dof_frictionloss[theirs]
-    model.lowerDryFrictionLimit[ours] = -mj.dof_frictionloss[theirs]
-    limited = mj.jnt_limited[i] and kind in ("revolute", "prismatic")
+    if not is_off(mj, mjtDisableBit.mjDSBL_DAMPER):
+        model.damping[ours] = mj.dof_damping[theirs]
+    if not has_no(mj, mjtDisableBit.mjDSBL_FRICTIONLOSS):
+        model.upperDryFrictionLimit[ours] = mj.dof_frictionloss[theirs]
+        model.lowerDryFrictionLimit[ours] = -mj.dof_frictionloss[theirs]
+    stops = not has_no(mj, mjtDisableBit.mjDSBL_LIMIT)
+    limited = stops and mj.jnt_limited[i] and kind in ("revolute", "prismatic")
     limits = mj.jnt_range[i] if limited else np.array([-np.inf, np.inf])
     q = slice(model.idx_qs[new], model.idx_qs[new] + model.nqs[new])
     model.lowerPositionLimit[q], model.upperPositionLimit[q] = limits

@@ -91,9 +91,10 @@ def read_shapes(
     if missing:
         file.warn(
             f"{len(missing)} collision shapes left out, they give no contact points: "
-            + ", ".join(missing)
+            + ", ".join(missing),
+            concerns="contact",
         )
-    warn_concave(file, growths)
+    warn_concave(file, growths, "file")  # MuJoCo takes the hull as well
     _warn_contacts(file, shapes)
     touching = [pair for pair in touching_geoms(model) if index.keys() >= set(pair)]
     return tuple(shapes), tuple((index[i], index[j]) for i, j in touching)
@@ -105,7 +106,8 @@ def _warn_contacts(file: RobotFile, shapes: list[Shape]) -> None:
     if moving and not any(shape.meets_floor for shape in moving):
         file.warn(
             "no geom touches the ground: contype and conaffinity do not match it, and no <pair> "
-            "names it; load the scene file that has the floor, or name shapes by collide=[...]"
+            "names it; load the scene file that has the floor, or name shapes by collide=[...]",
+            concerns="file",
         )
 
 

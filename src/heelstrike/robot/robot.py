@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError, UnknownNameError
+from heelstrike.robot.fidelity import Difference
+from heelstrike.robot.springs import Spring
 
 if TYPE_CHECKING:
     import pinocchio
@@ -91,6 +93,10 @@ class Body:
     """Centre of mass [m]."""
     inertia: np.ndarray
     """About the centre of mass, (3, 3) [kg m^2]."""
+    lifted: float = 0.0
+    """Mass whose weight is compensated [kg]."""
+    lifted_moment: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    """Its first moment: that mass times its place [kg m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +207,8 @@ class Robot:
     """Default servo stiffness [N m/rad or N/m]; 0 where there is no motor."""
     kd: np.ndarray
     """Default servo damping [N m s/rad or N s/m]."""
+    springs: tuple[Spring, ...] = ()
+    """Springs at joints."""
     points: tuple[Point, ...] = ()
     poses: Mapping[str, np.ndarray] = field(default_factory=dict)
     frames: Mapping[str, Frame] = field(default_factory=dict)
@@ -213,8 +221,12 @@ class Robot:
     """What closes loops and couples joints (docs/closed-loops.md)."""
     gravity: float = 9.81
     """Along -z [m/s^2]."""
+    tilted_gravity: tuple[float, float, float] | None = None
+    """Gravity in world axes, where it is not along -z [m/s^2]."""
     model: pinocchio.Model | None = None
     """Pinocchio's model of the same robot."""
+    fidelity: tuple[Difference, ...] = ()
+    """What is simulated otherwise than the file says, and remarks (fidelity.py)."""
     source: Mapping[str, Any] | None = None
     """What `reload` needs: file, base and package_dirs, or the parts that were combined."""
 
@@ -230,6 +242,11 @@ class Robot:
     def mass(self) -> float:
         """Total mass [kg]."""
         return float(sum(body.mass for body in self.bodies))
+
+    @property
+    def gravity_vector(self) -> np.ndarray:
+        """Gravity in world axes, (3,) [m/s^2]."""
+        return np.array(self.tilted_gravity or (0.0, 0.0, -self.gravity))
 
     @property
     def neutral(self) -> np.ndarray:

@@ -51,7 +51,8 @@ def read_urdf(
     root_link = _check_tree(file, root, links)
     mimics = [j.get("name", "") for j in root.findall("joint") if j.find("mimic") is not None]
     if mimics:
-        file.warn(f"mimic joints move freely: {', '.join(mimics)}")
+        names = ", ".join(mimics)
+        file.warn(f"mimic joints move freely: {names}", names)
     floating = base == "floating" or (base == "auto" and root_link != "world")
     text = tostring(_skeleton(file, root), encoding="unicode")
     try:
@@ -195,7 +196,7 @@ def _write_inertia(file: RobotFile, link: Element) -> None:
         file.inertia_faults.append(f"link '{name}' has {fault}")
     fault = fault or triangle_fault(inertia)
     if fault:
-        file.warn(f"link '{name}' has {fault}")
+        file.warn(f"link '{name}' has {fault}", f"link '{name}'", "file")
 
 
 def _write_axis(file: RobotFile, joint: Element) -> None:
@@ -238,9 +239,10 @@ def _write_limit(file: RobotFile, joint: Element) -> None:
         return
     missing = [key for key in ("effort", "velocity") if key not in limit.attrib]
     if missing:
-        file.warn(f"{label(joint)} has no {' and no '.join(missing)} limit")
+        file.warn(f"{label(joint)} has no {' and no '.join(missing)} limit", label(joint), "file")
     if ranged and not limit.attrib.keys() & {"lower", "upper"}:
-        file.warn(f"{label(joint)} has neither lower nor upper; both are 0, the default of URDF")
+        what = f"{label(joint)} has neither lower nor upper; both are 0, the default of URDF"
+        file.warn(what, label(joint), "file")
     ends = {}
     for key, default in LIMITS.items():
         text = limit.get(key, default).strip()

@@ -68,4 +68,4 @@ def warn_unknown(file: RobotFile, root: Element) -> None:
     look(root, f"<{root.tag}>")
     for message, owners in found.items():
         more = f" and {len(owners) - 1} more" if len(owners) > 1 else ""
-        file.warn(message.replace("{}", owners[0] + more))
+        file.warn(message.replace("{}", owners[0] + more), owners[0], "file")

@@ -76,9 +76,10 @@ def shapes_of(
     if missing:
         file.warn(
             f"{len(missing)} collision shapes left out, they give no contact points: "
-            + ", ".join(missing)
+            + ", ".join(missing),
+            concerns="contact",
         )
-    warn_concave(file, growths)
+    warn_concave(file, growths, "contact")
     return tuple(shapes)
 
 

@@ -15,6 +15,7 @@ from xml.parsers import expat
 import numpy as np
 
 from heelstrike.errors import LoadError
+from heelstrike.robot.fidelity import Concern, Difference
 
 MAX_DEPTH = 250
 """Largest depth of nested elements."""
@@ -24,10 +25,11 @@ NAMELESS = ("compiler", "option", "mujoco", "robot")
 
 @dataclass
 class RobotFile:
-    """A robot file that is being read: its path, and the warnings to raise about it."""
+    """A robot file that is being read: its path, and what is to be said about it."""
 
     path: Path
-    warnings: list[str] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    """What is simulated otherwise than the file says, and remarks."""
     inertia_faults: list[str] = field(default_factory=list)
     """Links whose inertia is impossible; part of the error if a whole body's is."""
 
@@ -50,9 +52,11 @@ class RobotFile:
             line=line,
         ) from None
 
-    def warn(self, message: str) -> None:
-        """Keep a warning; `load` raises all of them once the robot is complete."""
-        self.warnings.append(message)
+    def warn(
+        self, what: str, element: str = "", concerns: Concern = "motion", why: str = ""
+    ) -> None:
+        """Keep a difference; `load` warns of all of them once the robot is complete."""
+        self.differences.append(Difference(what, element, concerns, why))
 
     def parse(self, path: Path | None = None) -> Element:
         """Return the root element of this file, or of another one that it includes."""

@@ -270,7 +270,7 @@ def _world_points(points: Sequence[Sequence[float]]) -> tuple[Point, ...]:
 
 def _gravity(robot: Robot, gravity: float | Sequence[float] | None) -> np.ndarray:
     if gravity is None:
-        gravity = robot.gravity
+        return robot.gravity_vector
     pull = np.asarray(gravity, dtype=float)
     if pull.ndim == 0:
         pull = np.array([0.0, 0.0, -float(pull)])

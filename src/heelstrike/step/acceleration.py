@@ -2,9 +2,9 @@
 
     (H + diag(slope)) a + b = tau + sum J^T f       [Sugihara2006] (1)
 
-with the torques of control, damping, dry friction and stops (torque.py, limits.py), and the forces
-of contacts and pushes. Where contacts couple, boxes 5 to 7 (coupled.py) find it: whether a joint
-reaches its limit depends on the contact forces.
+with the torques of control, damping, springs, dry friction and stops (torque.py, limits.py), and
+the forces of contacts and on bodies (body_forces.py). Where contacts couple, boxes 5 to 7
+(coupled.py) find it: whether a joint reaches its limit depends on the contact forces.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from heelstrike.dynamics.aba import forward_dynamics
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX
-from heelstrike.step.joints import damping_torque, friction_torque, stop_torque
+from heelstrike.step.body_forces import BodyForce, add_body_forces
+from heelstrike.step.joints import friction_torque, passive_torque, stop_torque
 from heelstrike.step.limits import solve_limited
 from heelstrike.step.literal import accelerate_literal
-from heelstrike.step.push import add_pushes
 from heelstrike.step.state import Contacts, CoupledSolution, StepState
 from heelstrike.step.swept import accelerate_swept
 from heelstrike.step.torque import LimitedSolution, Torque
@@ -36,22 +36,22 @@ class Acceleration:
     coupled: CoupledSolution | None
     """Solution of the coupled problem, if any contact couples."""
     torques: list[SX]
-    """Applied torques of the control, damping, dry friction and, where there are any, stops [N m or
-    N]."""
+    """Applied torques of the control, damping with springs, dry friction and, where there are any,
+    stops [N m or N]."""
     friction_state: SX
     """State of joints with dry friction: -1 or 1 where one slides, else 0."""
-    pushes: list[SX]
-    """Force of each push in the frame of its body [N]."""
+    body_forces: list[BodyForce]
+    """Pushes and gravity compensation."""
 
 
 def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
     """Return the accelerations under elastic forces, pushes, torques and coupled contacts."""
     robot, inputs = state.robot, state.inputs
     external: list[ForceVector | None] = [contacts.forces.get(i) for i in range(len(robot.joints))]
-    pushes = add_pushes(state, external)
+    body_forces = add_body_forces(state, external)
     torques = [
         inputs.control.torque(state.q, state.v, state.stage),
-        damping_torque(state),
+        passive_torque(state),
         friction_torque(state),
     ]
     if inputs.stops is not None:
@@ -65,7 +65,7 @@ def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
         limited, coupled = solve(state, contacts, external, torques, memory)
         specific, contacts = coupled.specific, coupled.contacts
     joints = limited.a, specific, contacts, coupled, limited.applied, limited.sliding
-    return Acceleration(*joints, pushes)
+    return Acceleration(*joints, body_forces)
 
 
 def _accelerate(

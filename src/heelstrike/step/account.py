@@ -15,11 +15,11 @@ import casadi as ca
 
 from heelstrike.ir.guard import left, reopened
 from heelstrike.spatial.motion import MotionVector
-from heelstrike.spatial.vector import SX, add_cross, zeros
+from heelstrike.spatial.vector import SX, add_cross, cross, zeros
 from heelstrike.step.acceleration import Acceleration
+from heelstrike.step.body_forces import power_of
 from heelstrike.step.clearance import remember_clearance
 from heelstrike.step.joints import expected_friction
-from heelstrike.step.push import push_power
 from heelstrike.step.state import (
     FRICTION_MEMORY,
     LOST_CONTACTS,
@@ -39,11 +39,12 @@ MAX_SPEED = 1e4
 def powers(state: StepState, found: Acceleration) -> tuple[SX, dict[int, SX], list[SX]]:
     """Return the powers in the order of WORKS [W], forces of contacts on bodies, and the torques.
 
-    The torques are those of the control, damping, dry friction and, where there are any, stops.
+    The torques are those of the control, damping with springs, dry friction and, where there are
+    any, stops.
     """
     p, limbs, ahead = state.program, state.inputs.limbs, state.middle
     (normal, tangent), pushed = _contact_power(state, found.contacts, found.specific, ahead)
-    middle = state.v + ahead * found.a
+    middle = state.v + ahead * _rates(state, found.a)
     applied = [SX(torque) for torque in found.torques]
     own = []
     for limb, i in by_joint(limbs):
@@ -59,9 +60,24 @@ def powers(state: StepState, found: Acceleration) -> tuple[SX, dict[int, SX], li
             sums.append(p.let("work", sum((own[i] for i in indices), SX(0))))
     with p.block("power"):
         control, joints, *stops = ca.vertsplit(sum(sums, SX(0)))
-        pushes = push_power(state, found.pushes, found.specific, ahead)
+        pushes, lifts = (
+            power_of(state, found.body_forces, work, found.specific, ahead)
+            for work in ("work_push", "work_joints")
+        )
+        joints = joints + lifts
         power = ca.vertcat(normal, tangent, control, *(stops or [SX(0)]), joints, pushes)
         return p.let("power", power), pushed, applied
+
+
+def _rates(state: StepState, a: SX) -> SX:
+    """Return the accelerations, of free joints with springs in world axes."""
+    robot, v, rates = state.robot, state.v, SX(a)
+    for joint in (robot.joints[spring.joint] for spring in robot.springs):
+        if joint.kind == "free":
+            linear, angular = joint.v_slice.start, joint.v_slice.start + 3
+            turned = cross(v[angular : angular + 3], v[linear:angular])
+            rates[linear:angular] = a[linear:angular] + turned
+    return rates
 
 
 def _contact_power(

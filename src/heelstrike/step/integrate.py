@@ -15,8 +15,9 @@ import casadi as ca
 
 from heelstrike.dynamics.flight import Flight, bodies_of, floating_robots, lone_bodies
 from heelstrike.dynamics.integrate import euler, rk4
-from heelstrike.spatial.motion import ForceVector, force_at
-from heelstrike.spatial.vector import SX, zeros
+from heelstrike.spatial.motion import ForceVector
+from heelstrike.spatial.vector import SX
+from heelstrike.step.body_forces import about_base
 from heelstrike.step.impact_time import late_times
 from heelstrike.step.state import Evaluation, PairState, StepInputs
 from heelstrike.step.surfaces import IMPULSE_MEMORY
@@ -65,9 +66,9 @@ def _flight(found: Evaluation) -> Flight:
         if loads:
             with p.block("held", limb=state.inputs.limb_of[root]):
                 held[root] = p.let("held", ca.mmax(ca.fabs(ca.vertcat(*loads))) > 0)
-        if any(body in bodies for body, _ in state.inputs.pushes):
+        if own_forces := [own for own in found.body_forces if own.body in bodies]:
             with p.block("pushed", limb=state.inputs.limb_of[root]):
-                total = _pushed(found, root, bodies)
+                total = about_base(state, own_forces, root)
                 own = p.let("pushed", total.linear), p.let("pushed", total.angular)
                 pushes[root] = ForceVector(*own)
     return Flight(state.kinematics, state.gravity, held, pushes, late_times(state, pairs))
@@ -106,15 +107,3 @@ def _reaches(pair: PairState, bodies: set[int]) -> bool:
     """Return whether a contact joins some of these bodies to others or to the ground."""
     inside = [side.body in bodies for side in pair.sides]
     return any(inside) and not (all(inside) and len(inside) == 2)
-
-
-def _pushed(found: Evaluation, root: int, bodies: set[int]) -> ForceVector:
-    """Return the pushes on a robot, about the origin of its base and in its axes."""
-    state, total = found.state, ForceVector(zeros(), zeros())
-    base = state.poses[root]
-    for (body, push), force in zip(state.inputs.pushes, found.pushes, strict=True):
-        if body in bodies:
-            pose = state.poses[body]
-            lever = pose.point(SX(push.point)) - base.origin
-            total = total + force_at(base.unrotate(lever), base.unrotate(pose.rotate(force)))
-    return total

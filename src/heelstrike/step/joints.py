@@ -1,6 +1,6 @@
 """Box 8 of [Sugihara2006], Fig. 4: damping, stops and dry friction of the joints.
 
-    damping     tau = -d v
+    damping     tau = -d v, and springs (springs.py)
     stop        tau = -k (q - end) - c v     beyond an end of its range; c on the way in only
     friction    the torque that stops the joint in this step, clamped to its limit F
 
@@ -20,6 +20,7 @@ from heelstrike.ir.number import number
 from heelstrike.scene.servo import NO_LIMIT
 from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.plan import dry_joints
+from heelstrike.step.springs import spring_torque
 from heelstrike.step.state import StepState
 from heelstrike.step.torque import Rows, Torque
 
@@ -36,10 +37,16 @@ nor the errors of coupled contact forces cost another solve. With ten times this
 robot at rest stick and slide in turn."""
 
 
-def damping_torque(state: StepState) -> Torque:
-    """Return the torque of joint damping."""
+def passive_torque(state: StepState) -> Torque:
+    """Return the torque of joint damping and of springs."""
     d = SX(state.robot.damping)
-    return Torque(-d * state.v, state.ahead * d, cheap=True)
+    damping = Torque(-d * state.v, state.ahead * d, cheap=True)
+    if not state.robot.springs:
+        return damping
+    springs = spring_torque(state.robot, state.q, state.ahead)
+    now, slope = damping.now + springs.now, damping.slope + springs.slope
+    single = all(state.robot.joints[spring.joint].nv == 1 for spring in state.robot.springs)
+    return Torque(now, slope, cheap=single)
 
 
 def stop_torque(state: StepState) -> Torque:

@@ -37,6 +37,7 @@ def add_outputs(found: Evaluation, names: Sequence[str]) -> None:
     state, pairs = found.state, found.contacts.pairs
     p, kin = state.program, state.kinematics
     values = {"q": state.q, "v": state.v, "work": state.inputs.work, "torque": found.torque}
+    values["passive_torque"] = found.passive_torque
     if {"position", "depth", "depth_rate", *SUMMED} & set(names):
         pairs = [_observed(state, found.contacts, k) for k in range(len(pairs))]
     if pairs:

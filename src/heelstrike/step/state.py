@@ -40,6 +40,7 @@ from heelstrike.step.surfaces import (
 from heelstrike.step.torque import Limbs
 
 if TYPE_CHECKING:
+    from heelstrike.step.body_forces import BodyForce
     from heelstrike.step.slot_contacts import SelfContacts
 
 WORKS = (
@@ -416,8 +417,10 @@ class Evaluation:
     """State of joints with dry friction: -1 or 1 where one slides, else 0."""
     friction_torque: SX
     """Torque of dry friction, by velocity index [N m or N]."""
-    pushes: list[SX]
-    """Force of each push in the frame of its body [N]."""
+    passive_torque: SX
+    """Torque of damping and springs, by velocity index [N m or N]."""
+    body_forces: list[BodyForce]
+    """Pushes and gravity compensation."""
     coupled: CoupledSolution | None
     power: SX
     """Powers in the order of WORKS [W]."""

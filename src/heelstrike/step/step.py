@@ -72,7 +72,7 @@ def evaluate(inputs: StepInputs, q: SX, v: SX, stage: float) -> Evaluation:
     state = kinematics(inputs, q, v, stage)  # 1
     contacts = explicit_contacts(state)  # 2 to 4
     found = accelerate(state, contacts)  # 5 to 8
-    power, pushed, (control, _, friction, *_) = powers(state, found)  # 10
+    power, pushed, (control, passive, friction, *_) = powers(state, found)  # 10
     return Evaluation(
         state,
         found.contacts,
@@ -81,7 +81,8 @@ def evaluate(inputs: StepInputs, q: SX, v: SX, stage: float) -> Evaluation:
         torque=control,
         friction_state=found.friction_state,
         friction_torque=friction,
-        pushes=found.pushes,
+        passive_torque=passive,
+        body_forces=found.body_forces,
         coupled=found.coupled,
         power=power,
         pushed=pushed,
