@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+import heelstrike as hs
 from heelstrike.papers import paper
 from heelstrike.papers.rengifo2009 import closed_form
 from heelstrike.papers.rengifo2009.brick import BRICK
@@ -28,6 +29,7 @@ NOT_AS_STATED = {
     "section5": {
         f"box, paper, rk4, {PRINTED}",
         f"box, consistent, symplectic, {PRINTED}",
+        "hoap1 down and up, epsilon 0: contacts broken",
         f"hoap1 down and up, {PRINTED}",
         "box, paper, rk4: sinks under load by [um]",
         "box, consistent, symplectic: sinks under load by [um]",
@@ -66,10 +68,28 @@ def test_item(name):
 
 
 def test_false_impacts_of_a_walk():
-    """Figs 13 and 14 by the defaults: some with epsilon 0, none 1e-6 m deep, many 1e-6 m high."""
+    """Figs 13 and 14 by the defaults: none with epsilon 0 or 1e-6 m deep, many 1e-6 m high."""
     none, deep, high = (len(run.false_impacts()) for run in walked(DEFAULT))
-    assert deep == 0
-    assert 0 < none < high / 5  # 7 and 172; ORACLE.md has 11 and 22 for a ball at rest
+    assert none == deep == 0
+    assert high > 50  # 88; ORACLE.md has 22 for a ball at rest
+
+
+@pytest.mark.parametrize("world", [0, 1])
+def test_loads_of_a_walks_stance(world):
+    """Statics leaves one number open under four corners: that of equal compliance is a pressure
+    linear over the sole, in which opposite corners have the same sum. So it is on each foot alone,
+    and no load jumps.
+    """
+    run = walked(DEFAULT)[world]
+    weight = hs.load("biped14").mass * 9.81
+    for foot in (slice(0, 4), slice(4, 8)):
+        force, alone = run.force[:, foot], run.alone[:, foot].all(axis=1)
+        # a sole that has just come down settles for some steps, in which corners come and go
+        settled = np.convolve(alone, np.ones(41), "same") > 40
+        a, b, c, d = force[settled].T
+        assert np.abs((a + d) - (b + c)).max() < 1e-3 * weight
+        change = np.abs(np.diff(force, axis=0))[settled[1:] & settled[:-1]]
+        assert change.max() < 0.02 * weight
 
 
 @pytest.mark.parametrize(("kp", "kv"), [(500, 250), (1e4, 200), (1e4, 100), (1e4, 20)])

@@ -90,9 +90,24 @@ def test_no_kp_is_exponential():
 
 def test_a_slow_point_goes_to_epsilon():
     """Where gravity would bring it back within the step it does not leave."""
-    assert after(500, 250, 1e-6, 1e-3, 5e-6, -8e-3, slow=9.81e-3) == pytest.approx(-4e-3)
+    led = -np.sqrt(500) * 4e-6 / (1 + np.sqrt(500) * 1e-3)
+    for w in (-8e-3, 0, 8e-3):
+        found = after(500, 250, 1e-6, 1e-3, 5e-6, w, slow=9.81e-3)
+        assert found == pytest.approx(led, rel=1e-12)
+    stopped = after(500, 250, 1e-6, 1e-3, 5e-4, -8e-3, slow=1e-2)  # 11 mm/s would lead it out
+    assert stopped == pytest.approx(after(500, 250, 1e-6, 1e-3, 5e-4, -8e-3), rel=1e-12)
     assert after(500, 250, 1e-6, 1e-3, 5e-6, -8e-3) < -8e-3 + 1e-6
     assert after(500, 250, 1e-6, 1e-3, 5e-6, -0.1, slow=9.81e-3) == pytest.approx(-0.1, rel=1e-4)
+
+
+def test_corners_of_a_rolling_sole_have_a_rigid_motion():
+    """While it rolls across its corners at 0.1 mm/s, one goes in, one comes out, two stay where
+    they are. No plane has their velocities unless opposite corners have the same sum.
+    """
+    depths, rates = np.array([6e-6, 5e-6, 5e-6, 4e-6]), np.array([1e-4, 0, 0, -1e-4])
+    law = (500, 250, 1e-6, 1e-3)
+    a, b, c, d = (after(*law, *x, slow=9.81e-3) for x in zip(depths, rates, strict=True))
+    assert abs((a + d) - (b + c)) < 1e-12
 
 
 def test_at_once():

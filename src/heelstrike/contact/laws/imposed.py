@@ -17,6 +17,17 @@ The step moves a point by dt w, not along the path of the equation, so that its 
 to the path of one step. Where sqrt(kp) dt is not small that depth must not drive it out: no point
 gets faster than it was, or than takes it a share 1 / (1 + kp dt^2) of the way to epsilon. So no
 rebound exceeds 1, whatever kp, kv and dt.
+
+A point that is slow, and would come out slowly, is led to epsilon at the rate of the equation,
+sqrt(kp), by Euler's backward step:
+
+    w+ = -sqrt(kp) y / (1 + sqrt(kp) dt)        where |w| < g dt  and  |w+| < g dt
+
+Accelerations of 2 g at most do that, and rebounds faster than g dt are not touched by it. It is
+linear in depth, so that the corners of a flat sole get the velocities of a rigid motion, whose
+pressure is unique (docs/solver.md). The equation has one rate for points that go in and another for
+those that come out: no rigid motion has these velocities where a sole rolls across its corners.
+Three of four corners then carried it, by turns, with jumps of half of the weight.
 """
 
 from __future__ import annotations
@@ -73,14 +84,23 @@ def rate_by_acceleration(c: Imposed, d: SX, w: SX) -> SX:
 def rate_by_motion(c: Imposed, d: SX, w: SX, slow: SX | float = 0.0) -> SX:
     """Return the depth rate after the step, by the motion of the equation; d < 0 counts as 0 [m/s].
 
-    A point that leaves more slowly than `slow` [m/s] goes to epsilon and no further.
+    A point slower than `slow` [m/s], before and after the step, is led to epsilon; one that leaves
+    more slowly than that goes to epsilon and no further.
     """
     d = ca.fmax(d, 0)
     after, there = _followed(c, d, w), (c.epsilon - d) / c.dt
     drift = there / (1 + c.kp * c.dt * c.dt)
     bounded = ca.fmin(ca.fmax(after, ca.fmin(-ca.fabs(w), drift)), ca.fmax(w, drift))
     after = where(d < w * c.dt, after, bounded)
+    led = _led(c, d)
+    after = where(ca.fmax(ca.fabs(w), ca.fabs(led)) < slow, led, after)
     return where(after > -slow, ca.fmax(after, ca.fmin(there, 0)), after)
+
+
+def _led(c: Imposed, d: SX) -> SX:
+    """Return the velocity of a slow point after the step: linear in d [m/s]."""
+    rate = ca.sqrt(c.kp)
+    return rate * (c.epsilon - d) / (1 + rate * c.dt)
 
 
 def _followed(c: Imposed, d: SX, w: SX) -> SX:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 WAYS = (LITERAL, DEFAULT)
 BAND = 0.25
 """Height about the floor within which the vertices of fig 12 stay [mm]: "about 0.2", rounded."""
+CALM = 0.01
+"""Change of a vertex's force in a step without a discontinuity, over the weight."""
 FEW = 0.1
 """False impacts that are few, over those of the law as printed, or of epsilon 0."""
 RIGHT = slice(4, 8)
@@ -112,8 +114,9 @@ def fig13() -> Result:
         run = walked(way)[ZERO]
         stance = run.first_stance()
         force = run.force[stance, RIGHT]
-        alone = run.alone[stance, RIGHT].all(axis=1)
-        jump = float(np.abs(np.diff(force, axis=0)).max())
+        alone: np.ndarray = np.all(run.alone[stance, RIGHT], axis=1)
+        stays = alone[1:] & alone[:-1]
+        jump = float(np.abs(np.diff(force, axis=0))[stays].max())
         mean = float(force.sum(axis=1)[alone].mean())
         rows += [
             near(
@@ -123,14 +126,7 @@ def fig13() -> Result:
                 0.02,
                 remark="The centre of mass keeps its height, so statics says 1; the legs swing.",
             ),
-            shown(
-                f"{way.name}: largest change of a vertex's force in a step [N]",
-                jump,
-                jump > 0.1 * weight,
-                "discontinuities",
-                f"The weight is {weight:.0f} N.",
-                fault=True,
-            ),
+            _jumps(way, jump, weight),
         ]
     literal, ours = (len(walked(way)[ZERO].false_impacts()) for way in WAYS)
     name = f"{_name(LITERAL, ZERO)}: {COUNTED}"
@@ -146,6 +142,15 @@ def fig13() -> Result:
         tuple(rows),
         lambda: _draw_stance(ZERO),
     )
+
+
+def _jumps(way: Way, jump: float, weight: float) -> Row:
+    """Return the row of the largest change of a force on the foot that stands alone."""
+    name = f"{way.name}, on this foot alone: largest change of a vertex's force in a step [N]"
+    remark = f"The weight is {weight:.0f} N."
+    if way is DEFAULT:
+        return meets(name, jump, most=CALM * weight, remark=remark)
+    return shown(name, jump, jump > 0.1 * weight, "discontinuities", remark, fault=True)
 
 
 def fig14() -> Result:

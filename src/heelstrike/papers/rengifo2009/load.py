@@ -85,7 +85,8 @@ def section5() -> Result:
         name = f"box, {way[0]}, {way[2]}"
         rows += _counted(name, breaks(data))
         rows += _loaded(name, data)
-    rows += _counted("hoap1 down and up", breaks(crouch()))
+    led = "The default form leads slow points to epsilon, at any epsilon: nothing breaks here."
+    rows += _counted("hoap1 down and up", breaks(crouch()), led)
     return Result(
         "section5",
         "a foot loaded and unloaded",
@@ -96,13 +97,20 @@ def section5() -> Result:
     )
 
 
-def _counted(name: str, found: Floats) -> list[Row]:
+def _counted(name: str, found: Floats, none_broken: str = "") -> list[Row]:
     none, held, printed = found
     flipped = (
         "Does not hold as printed: p_z = +1e-6 m is above the ground, where there is no force."
     )
     return [
-        shown(f"{name}, epsilon 0: contacts broken", none, none > 0, "false impacts", fault=True),
+        shown(
+            f"{name}, epsilon 0: contacts broken",
+            none,
+            none > 0,
+            "false impacts",
+            none_broken if none == 0 else "",
+            fault=bool(none > 0),
+        ),
         shown(f"{name}, epsilon 1e-6 m deep: broken", held, held == 0, "none"),
         shown(f"{name}, 1e-6 m high, as printed: broken", printed, printed == 0, "none", flipped),
     ]
