@@ -20,6 +20,8 @@ from heelstrike.errors import ParameterError
 
 T = TypeVar("T")
 
+MAX_SHOWN = 3
+"""Largest number of values that an error shows; of more, the first that does not fit."""
 STATIC = "static"
 UNIT = "unit"
 MEANING = "meaning"
@@ -137,10 +139,13 @@ def check_numbers(node: object, **limits: tuple[float, float]) -> None:
         if not is_number(value):
             continue
         array = np.asarray(value, dtype=float)
-        if np.all(np.isfinite(array)) and np.all(array >= least) and np.all(array <= most):
+        fits = np.isfinite(array) & (array >= least) & (array <= most)
+        if np.all(fits):
             continue
         allowed = f"{least:g} to {most:g}" if f.name in limits else "finite numbers"
         shown = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+        if array.size > MAX_SHOWN:
+            shown = float(array[~fits].flat[0])
         raise ParameterError(f.name, shown, allowed, owner=type(node).__name__)
 
 

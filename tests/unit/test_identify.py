@@ -9,6 +9,7 @@ often an interval of 95 % holds the truth, are the oracles of errors and interva
 import mpmath
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import heelstrike as hs
 from heelstrike.errors import HeelstrikeError
@@ -175,6 +176,47 @@ def test_forces_of_an_elastic_law_and_of_a_linear_one():
     assert fit.model.normal.c == fit.values["normal.c"]
 
 
+def plate(force, mass, speed, rate=2000.0, touch=0.0103, end=0.06):
+    """Force over time of a mass that falls on a law, by SciPy's integrator (DOP853)."""
+    at = np.arange(0, end, 1 / rate)
+    flight = at < touch
+
+    def motion(t, state):
+        d, w = state
+        return [w, 9.81 - (force(d, w) if d > 0 else 0) / mass]
+
+    later = at[~flight]
+    found = solve_ivp(
+        motion, (touch, end), [0, speed], "DOP853", later, rtol=1e-10, atol=1e-12, max_step=1e-4
+    )
+    loads = [force(d, w) if d > 0 else 0.0 for d, w in found.y.T]
+    return {"time": at, "force": np.r_[np.zeros(flight.sum()), loads]}
+
+
+@pytest.mark.parametrize("known_speed", [True, False])
+def test_force_over_time(known_speed):
+    """A force plate under 2 kg that lands at 0.9 m/s and leaves: law and impact speed are found."""
+    table = plate(lambda d, w: max(0.0, 6e4 * d * (1 + 1.5 * 0.5 * w)), 2.0, 0.9, end=0.06)
+    random = np.random.default_rng(3)
+    table["force"] = table["force"] + 2.0 * random.normal(size=table["force"].size)  # of 360 N
+    if known_speed:
+        table["speed"] = 0.9
+    search = {"k": (6e3, 6e5), "alpha": (0.05, 5.0)}
+    fit = hs.identify(table, hs.HuntCrossley(), search, mass=2.0, sets=24)
+    true = {"k": 6e4, "alpha": 0.5} | ({} if known_speed else {"speed": 0.9})
+    for name, value in true.items():
+        assert fit.values[name] == pytest.approx(value, abs=4 * fit.errors[name])
+        assert fit.errors[name] < 0.02 * value
+    assert fit.residual == pytest.approx(2.0, rel=0.15)  # the noise
+    assert fit.model == hs.HuntCrossley(k=fit.values["k"], alpha=fit.values["alpha"])
+
+
+def test_force_over_time_of_rigid_ground():
+    table = plate(lambda d, w: 6e4 * d, 2.0, 0.9)
+    with pytest.raises(HeelstrikeError, match="explicit elastic law"):
+        hs.identify(table, hs.Rigid(), {"restitution": (0.1, 1)}, mass=2.0)
+
+
 def test_groups_of_a_covariance():
     """Standard errors of 10 along (1, 1, 0) / sqrt 2 and 0.01 across: x y is lost, x / y is not."""
     v = np.array([[1, 1, 0], [1, -1, 0], [0, 0, np.sqrt(2)]]) / np.sqrt(2)
@@ -234,10 +276,15 @@ TABLE = path(5e4, 0.4, 1.0)
         ({"speed": [1.0, 2.0], "e": [0.5, -0.1]}, "not < 0"),
         ({"speed": [1.0, 2.0], "e": [1.1, 1.0]}, "lose no energy"),
         ({"speed": [1.0, 2.0], "e": [0.0, 0.0]}, "no impact rebounds"),
-        ({"e": [0.5, 0.4]}, "give the column speed"),
+        ({"e": [0.5, 0.4]}, "restitution: speed, e"),
         ({"height": [0.5, 0.3]}, "at least three"),
         ({"height": [0.3, 0.4, 0.5]}, "do not fall"),
-        ({"weight": [1]}, "nothing that can be compared"),
+        ({"weight": [1]}, "no measurement has the columns weight"),
+        ({"speed": SPEEDS, "e": SPEEDS / 9, "load": SPEEDS}, "does not use the column load"),
+        ({"time": [0, 0.1, 0.2], "height": [3, 2, 1]}, "does not use the column"),
+        ({"time": SPEEDS, "force": -SPEEDS}, "f_n > 0 repels"),
+        ({"time": -SPEEDS, "force": SPEEDS}, "times of a force plate rise"),
+        ({"time": SPEEDS, "force": SPEEDS, "speed": -1.0}, "above 0 m/s"),
     ],
 )
 def test_unusable_tables_are_a_sentence(table, said):

@@ -248,7 +248,6 @@ LAYERS = hs.MicroMacro(
     ("law", "depth", "mu_s", "mu_k"),
     [
         (hs.Rigid(friction=COULOMB), 1e-3, 0.9, 0.3),
-        (hs.Rigid(friction=hs.Coulomb(mu_s=0.1, mu_k=0.4)), 1e-3, 0.4, 0.4),
         (LAYERS, 1e-3, 0.2, 0.2),
         (LAYERS, 3e-3, 0.9, 0.3),
         (hs.Elastic(hs.LinearSpring(), None), 1e-3, 0.0, 0.0),

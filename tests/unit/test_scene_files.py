@@ -247,7 +247,7 @@ points = [[0.0, 0.0, 0.5], [0.1, 0.0, 0.5, 0.01]]
 
 [[object]]
 model = "box"
-drop = 0.31
+drop = 0.0
 edge_points = 1
 
 [[surface]]

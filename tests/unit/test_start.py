@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
+from heelstrike.simulate.start import contacts_at
 
 AT = [0, 0, 0.06, 0, 0, 0, 1]
 
@@ -19,7 +20,7 @@ def ball_on(law, dt):
 
 @pytest.mark.parametrize("k", [1e3, 5e4, 1e6])
 def test_the_limit_is_that_of_a_spring(k):
-    law = hs.Elastic(hs.LinearSpring(k=k, c=0.0))
+    law = hs.Elastic(hs.LinearSpring(k=k, c=0.0), None)
     limit = 2 / np.sqrt(k)  # 1 kg
     ball_on(law, 0.99 * limit).check_start(AT)
     with pytest.raises(hs.HeelstrikeError, match="above the largest stable step of 'ground'"):
@@ -52,7 +53,7 @@ def test_laws_that_are_solved_for_bear_any_step(law):
 def test_an_implicit_servo_makes_a_sole_heavy():
     """Free joints let a corner of a sole move like 0.03 kg; held ones do not."""
     robot = hs.load("hoap1", collide="feet")
-    scene = hs.Scene(robot, hs.Plane(hs.Elastic(hs.LinearSpring(k=2e5, c=0.0))))
+    scene = hs.Scene(robot, hs.Plane(hs.Elastic(hs.LinearSpring(k=2e5, c=0.0), None)))
     held = hs.Simulator(scene, dt=2e-3, control=hs.Servo())
     held.check_start(robot.pose("stance"))
     with pytest.raises(hs.HeelstrikeError, match="effective mass"):
@@ -69,3 +70,62 @@ def test_a_start_inside(height, fine):
         return
     with pytest.raises(hs.HeelstrikeError, match=r"'ball.0' starts 11 mm inside 'ground'"):
         sim.check_start(at)
+
+
+SURFACES = {
+    "flat": hs.Plane(),
+    "slope": hs.Plane(slope=(0.2, -0.1)),
+    "ramp": hs.Plane(normal=(0.1, 0.0, 1.0), point=(0.0, 0.0, 0.3)),
+    "stairs": hs.Stairs(name="stairs"),
+}
+
+
+@pytest.mark.parametrize("surface", SURFACES.values(), ids=SURFACES)
+def test_on_ground(surface):
+    """The deepest point of the placed robot just touches, from above and from below."""
+    robot = hs.load("hoap1", collide="feet")
+    scene = hs.Scene(robot, surface)
+    for sunk in (0.0, 0.2):
+        q = robot.pose("stance")
+        q[2] -= sunk
+        q = robot.on_ground(q, surface)
+        assert contacts_at(scene, q)[0].max() == pytest.approx(0, abs=1e-8)
+    assert robot.on_ground("stance", surface, drop=0.1)[2] == pytest.approx(q[2] + 0.1, abs=1e-8)
+    sim = hs.Simulator(scene, control=hs.Servo())
+    assert sim.place(robot.pose("stance"), drop=0.1)[2] == pytest.approx(q[2] + 0.1)
+    assert np.allclose(sim.start["q"], sim.place(drop=0.1), rtol=0, atol=1e-8)
+
+
+def test_on_ground_without_a_base_or_a_surface():
+    with pytest.raises(hs.HeelstrikeError, match="no free base"):
+        hs.load("foot").on_ground()
+    ball = hs.load("ball")
+    aside = hs.Box(point=(5.0, 0.0, 0.0), size=(1.0, 1.0, 1.0))
+    with pytest.raises(hs.HeelstrikeError, match="touches no surface within"):
+        ball.on_ground(surface=aside)
+    with pytest.raises(hs.ParameterError, match="7 numbers"):
+        ball.on_ground([0.0, 1.0])
+
+
+def test_runs_do_not_start_inside():
+    """`run` checks all worlds, with the parameters that they have then, and the first start."""
+    inside, outside = [0, 0, 0.0, 0, 0, 0, 1], AT
+    sim = ball_on(hs.Elastic(hs.LinearSpring(k=1e3), None), 1e-3)
+    sim.begin_at(inside)
+    with pytest.raises(hs.HeelstrikeError, match="starts 50 mm inside 'ground'"):
+        sim.run(0.01)
+    with pytest.raises(hs.HeelstrikeError, match="starts 50 mm inside 'ground'"):
+        sim.run(0.01, q0=[outside, inside], worlds=2)
+    many = np.tile(outside, (100, 1)) + np.arange(100)[:, None] * [0.1, 0, 0, 0, 0, 0, 0]
+    many[70, 2] = 0.0
+    with pytest.raises(hs.HeelstrikeError, match="starts 50 mm inside 'ground'"):
+        sim.run(0.01, q0=many, worlds=100)
+    sim.run(0.01, q0=inside, worlds=1, vary={"ground.point": [0, 0, -0.06]})
+
+
+def test_bristles_of_light_robots():
+    """2 c_t dt / m = 4: the error of a tangential velocity is reversed in every step."""
+    law = hs.Elastic(hs.LinearSpring(k=1e3, c=10.0), hs.Bristle(k_t=1e-9, c_t=1.99e3))
+    ball_on(law, 0.25e-3).check_start(AT)
+    with pytest.raises(hs.HeelstrikeError, match="is not stable: c_t"):
+        ball_on(law, 1e-3).check_start(AT)

@@ -30,6 +30,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.runtime import compiler
 from heelstrike.runtime.compiler import compile_program
 from heelstrike.simulate.start import contacts_at
+from heelstrike.simulate.start_depths import start_depths
 from heelstrike.sweeps import job as jobs
 from heelstrike.sweeps import store
 from heelstrike.sweeps import sweep as sweeping
@@ -38,7 +39,6 @@ from heelstrike.sweeps.cluster import work
 from heelstrike.sweeps.definition import SweepDefinition, define_sweep
 from heelstrike.sweeps.fell import FallCriterion
 from heelstrike.sweeps.plan import SweepPlan
-from heelstrike.sweeps.start_depths import start_depths
 from heelstrike.sweeps.store import locked
 from tests import gpu, toppler
 from tests.cli import call

@@ -51,12 +51,13 @@ class Bounces:
             self.space, self.residuals = space, partial(self._restitution, *_restitution(table))
         elif "height" in table:
             height = _falling("height", table["height"])
-            self.space = _with_first(space, height[0])
+            self.space = space.with_range(FIRST, height[0] / NEAR, height[0] * NEAR)
             self.residuals = partial(self._heights, height)
         else:
             (time,) = columns(table, "time")
             _falling("time between impacts", np.diff(time))
-            self.space = _with_first(space, GRAVITY * (time[1] - time[0]) / 2)
+            first = GRAVITY * (time[1] - time[0]) / 2
+            self.space = space.with_range(FIRST, first / NEAR, first * NEAR)
             self.residuals = partial(self._times, time)
 
     def __call__(self, x: Floats) -> Floats:
@@ -121,19 +122,7 @@ class ImpactBatch:
         return np.asarray(e)
 
 
-def _with_first(space: Space, first: float) -> Space:
-    ends = np.log([first / NEAR, first * NEAR])
-    return Space(
-        (*space.names, FIRST),
-        (*space.paths, (FIRST,)),
-        np.append(space.low, ends[0]),
-        np.append(space.high, ends[1]),
-    )
-
-
 def _restitution(table: Mapping[str, Any]) -> tuple[Floats, Floats]:
-    if "speed" not in table:
-        raise HeelstrikeError("e was measured at some speed; give the column speed [m/s] too")
     speed, e = columns(table, "speed", "e")
     if np.any(speed <= 0):
         raise HeelstrikeError("impact speeds are above 0 m/s; leave the others out")

@@ -2,6 +2,7 @@
 
     hs.identify({"speed": v, "e": e}, hs.HuntCrossley())                      bounces.py
     hs.identify({"depth": d, "depth_rate": w, "force": f}, hs.HuntCrossley()) loops.py
+    hs.identify({"time": t, "force": f}, hs.HuntCrossley(), mass=2.0)         plate.py
     hs.identify(run, hs.Elastic(...), {"normal.k": (1e3, 1e5)})               motions.py
 
 What the table holds says what is compared. Where motions depend smoothly on parameters: least
@@ -31,9 +32,11 @@ from heelstrike.identification.motions import (
     motions,
     pose_errors,
 )
+from heelstrike.identification.plate import PlateForces
 from heelstrike.identification.search import search as search_sets
 from heelstrike.identification.slopes import least_squares
 from heelstrike.identification.space import Search, Space, around
+from heelstrike.identification.tables import FORCE_OVER_DEPTH, FORCE_OVER_TIME, MOTION, kind_of
 from heelstrike.parameters import parameters
 from heelstrike.record.recording import Recording
 from heelstrike.scene.scene import Scene
@@ -41,10 +44,6 @@ from heelstrike.scene.surfaces import Plane
 from heelstrike.simulate.simulator import Simulator
 
 GROUND = "ground."
-KINDS = (
-    "a table has depth, depth_rate and force; or speed and e; or height; or time, of bounces; or "
-    "time, q and v0, of a motion, as a recording has"
-)
 
 
 def identify(
@@ -66,8 +65,9 @@ def identify(
 
     `model` is a law, on flat ground under the recording's own robot, or a simulator. `search` gives
     ranges by path, (least, most); without it, a decade to each side of every number of the law.
-    `noise` of positions [m] and angles [rad]: their ratio weighs the two. `mass` and `dt` are of
-    bounces. `loss` makes it a search in `rounds` of `sets`, with a number for each motion.
+    `noise` of positions [m] and angles [rad]: their ratio weighs the two. `mass` [kg] and `dt` [s]
+    are of bounces and of forces over time. `loss` makes it a search in `rounds` of `sets`, with a
+    number for each motion.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeelstrikeWarning)  # of sets that diverge
@@ -89,20 +89,19 @@ def identify(
 
 
 def _is_motion(measured: Any) -> bool:
-    if isinstance(measured, Recording) or not hasattr(measured, "__contains__"):
+    if isinstance(measured, Recording | str):
         return isinstance(measured, Recording)
-    return isinstance(measured, Sequence) or "q" in measured
+    return isinstance(measured, Sequence) or kind_of(measured) == MOTION
 
 
-def _table(measured: Any, law: Any, space: Space, mass: float, dt: float) -> Loop | Bounces:
-    if not hasattr(measured, "__contains__") or isinstance(measured, str):
-        raise HeelstrikeError(f"measurements are a table or a recording; {KINDS}")
-    if all(name in measured for name in ("depth", "depth_rate", "force")):
+def _table(
+    measured: Any, law: Any, space: Space, mass: float, dt: float
+) -> Loop | PlateForces | Bounces:
+    kind = kind_of(measured)
+    if kind == FORCE_OVER_DEPTH:
         return Loop(measured, law, space, dt)
-    if any(name in measured for name in ("e", "height", "time")):
-        own = space.prefixed("normal.") if isinstance(law, NormalLaw) else space
-        return Bounces(measured, law, own, mass, dt)
-    raise HeelstrikeError(f"nothing that can be compared in this table; {KINDS}")
+    own = space.prefixed("normal.") if isinstance(law, NormalLaw) else space
+    return (PlateForces if kind == FORCE_OVER_TIME else Bounces)(measured, law, own, mass, dt)
 
 
 def _space(law: object, search: Search | None) -> Space:

@@ -70,6 +70,15 @@ class Space:
         """Draw sets uniformly in the logarithms, (sets, p)."""
         return random.uniform(self.low, self.high, (sets, len(self)))
 
+    def with_range(self, name: str, least: float, most: float) -> Space:
+        """Return the space with a further number, which is no parameter of the law."""
+        return Space(
+            (*self.names, name),
+            (*self.paths, (name,)),
+            np.append(self.low, np.log(least)),
+            np.append(self.high, np.log(most)),
+        )
+
     def prefixed(self, prefix: str) -> Space:
         """Return the space with a prefix before every path."""
         paths = tuple(tuple(prefix + path for path in one) for one in self.paths)

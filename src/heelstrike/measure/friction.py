@@ -35,7 +35,7 @@ def _pair(
     inside = f"{path}.friction" if "friction" in law else path
     one = _value(info, f"{inside}.mu", world)
     mu_s, mu_k = (_value(info, f"{inside}.{name}", world, one) for name in ("mu_s", "mu_k"))
-    return max(mu_s, mu_k), mu_k  # as hs.Coulomb has it: the larger one holds
+    return mu_s, mu_k
 
 
 def _value(info: Mapping[str, Any], path: str, world: int, default: float = np.nan) -> float:

@@ -42,6 +42,30 @@ def lowest_place(point: Point, placement: Placement) -> np.ndarray:
     return place
 
 
+def free_base(robot: Robot) -> int:
+    """Return the index in q of the free base's height; raise if the robot has no free base."""
+    if robot.joints[0].kind != "free":
+        raise HeelstrikeError(
+            f"{robot.name} has no free base that could be moved",
+            path="drop",
+            remedy='set its joints, or load it with base="floating"',
+        )
+    return robot.joints[0].iq + 2
+
+
+def on_flat_ground(robot: Robot, q: np.ndarray, drop: float) -> np.ndarray:
+    """Return q with the lowest contact point `drop` above z = 0 [m]."""
+    moved, height = np.array(q, dtype=float), free_base(robot)
+    if not robot.points:
+        raise HeelstrikeError(
+            f"drop is a height of contact points, and {robot.name} has none",
+            path="drop",
+            remedy="define them by points = [...]",
+        )
+    moved[height] += drop - lowest_height(robot, q)
+    return moved
+
+
 def lowest_height(robot: Robot, q: np.ndarray) -> float:
     """Return the height of the lowest contact point at q [m]."""
     placed = placements(robot, q)

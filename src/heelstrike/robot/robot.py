@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from heelstrike.errors import HeelstrikeError, UnknownNameError
+from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 from heelstrike.robot.fidelity import Difference
 from heelstrike.robot.springs import Spring
 
@@ -34,6 +35,14 @@ SIZES = {  # kind: (nq, nv)
     "planar": (4, 3),
     "free": (7, 6),
 }
+
+
+class Ground(Protocol):
+    """What a robot can be placed on: the surfaces of a scene."""
+
+    def place(self, robot: Robot, q: np.ndarray, drop: float = 0.0) -> np.ndarray:
+        """Return q with the free base moved to `drop` above the surface [m]."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,6 +278,32 @@ class Robot:
         if name not in self.poses:
             raise UnknownNameError("pose", name, self.poses, path="pose", owner=self.name)
         return np.array(self.poses[name])
+
+    def on_ground(
+        self, pose: str | ArrayLike | None = None, surface: Ground | None = None, drop: float = 0.0
+    ) -> np.ndarray:
+        """Return q of a pose whose lowest contact point touches the ground.
+
+        The free base is moved vertically; joints keep their positions.
+
+        Args:
+            pose: name of a pose, or q; None: the first pose.
+            surface: surface to stand on, such as a sloped `hs.Plane` or `hs.Stairs`; None: z = 0.
+            drop: height of fall until the first contact [m].
+
+        Examples:
+            >>> robot = hs.load("hoap1")
+            >>> q0 = robot.on_ground("stance", hs.Plane(normal=(0.1, 0.0, 1.0)), drop=0.05)
+        """
+        from heelstrike.robot.placement import on_flat_ground
+
+        if pose is None:
+            q = np.array(next(iter(self.poses.values()), self.neutral))
+        else:
+            q = self.pose(pose) if isinstance(pose, str) else np.array(pose, dtype=float)
+        if q.shape != (self.nq,):
+            raise ParameterError("pose", pose, f"{self.nq} numbers, or the name of a pose")
+        return on_flat_ground(self, q, drop) if surface is None else surface.place(self, q, drop)
 
     def body(self, name: str) -> int:
         """Return the index of the body with a name, with a link or site, or moved by a joint."""

@@ -14,21 +14,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeError, ParameterError, at_path
-from heelstrike.parameters import parameters, with_values
+from heelstrike.parameters import with_values
 from heelstrike.runtime.cuda.kernel import CudaKernel
 from heelstrike.runtime.kernel import Kernel
 from heelstrike.scene.servo import ServoPlan, positions
+from heelstrike.scene.surfaces import Surface
 from heelstrike.simulate.parameters import Parameters
-from heelstrike.simulate.run_options import MAX_STEP
+from heelstrike.simulate.start import check_depths, check_outside
+from heelstrike.simulate.start_depths import placement_inputs, start_depths
 from heelstrike.simulate.state import State
 from heelstrike.simulate.target import CompileTarget, Worlds
-from heelstrike.spatial.vector import SX
+from heelstrike.simulate.validation import check_relations, check_value
 from heelstrike.step.control import REFERENCE
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import push_path
 from heelstrike.step.shape_tables import shape_tables
 from heelstrike.step.step import step_program
 from heelstrike.step.surfaces import surface_tables
+
+MANY_STARTS = 64
+"""Number of different starts above which depths are found by a compiled program."""
 
 
 class CompiledScene:
@@ -42,7 +47,9 @@ class CompiledScene:
         self.target = target
         self.worlds = worlds
         values = {"dt": np.array([dt])} | plan.parameters()
-        self.parameters = Parameters(values, self._check, self._write)
+        self.parameters = Parameters(
+            values, self._check, self._write, lambda path: self.add_parameters([path])
+        )
         self.parameters.worlds = worlds
         self.start = {"q": plan.pose, "v": np.zeros(plan.robot.nv)}
         """State that a reset restores: (size,) each, or (worlds, size)."""
@@ -51,6 +58,8 @@ class CompiledScene:
         self.state: State
         self.failed: np.ndarray | None = None
         """View of the step at which a single world on a CPU failed, else None."""
+        self._outside: int | None = None
+        """Digest of the starts that were last found to be outside of all surfaces."""
         self._batch: Worlds | None = None
         self._kernels: dict[tuple[object, ...], Kernel | CudaKernel] = {}
 
@@ -207,6 +216,33 @@ class CompiledScene:
             found[name] = array
         return found
 
+    def surfaces(self, world: int) -> list[Surface]:
+        """Return the surfaces with the present parameters of a world."""
+        values = self.parameters.of_world(world)
+        return [with_values(s, values, f"{s.name}.") for s in self.plan.scene.surfaces]
+
+    def check_outside(self, q: np.ndarray) -> None:
+        """Raise StartError if a world would start deep inside a surface or with bodies in others.
+
+        Args:
+            q: coordinates at the start, (nq,) or (worlds, nq).
+        """
+        inputs = {path: self.parameters[path] for path in placement_inputs(self.plan)[1:]}
+        digest = hash((q.tobytes(), *(value.tobytes() for value in inputs.values())))
+        if digest == self._outside:
+            return
+        rows = np.concatenate(
+            [np.broadcast_to(x, (self.worlds, x.shape[-1])) for x in (q, *inputs.values())], axis=1
+        )
+        different = np.unique(rows, axis=0, return_index=True)[1]
+        scene = self.plan.scene
+        if len(different) > MANY_STARTS:
+            depths = start_depths(self.plan, {"q": q} | inputs)
+            check_depths(scene, depths[depths.max(axis=1).argmax()])
+        for world in different[:MANY_STARTS]:
+            check_outside(scene, rows[world, : q.shape[-1]], self.surfaces(int(world)))
+        self._outside = digest
+
     def reset(self, start: Mapping[str, np.ndarray], mask: np.ndarray) -> None:
         """Set the worlds of a mask to a state at time 0, with all other memory at its initial
         value.
@@ -270,25 +306,13 @@ class CompiledScene:
         self.failed = batch.view("failed")
 
     def _check(self, path: str, value: np.ndarray) -> None:
-        """Raise if the law, the surface or the step cannot take a value."""
-        if path == "dt" and not np.all((value > 0) & (value < MAX_STEP)):
-            worst = value.min() if value.min() <= 0 else value.max()
-            raise ParameterError(
-                "dt", float(worst), f"a time step above 0 and below {MAX_STEP:g} s"
-            )
-        scene = self.plan.scene
-        nodes: dict[str, object] = {**{s.name: s for s in scene.surfaces}, **scene.materials}
-        for name, node in nodes.items():
-            own = f"{name}."
-            if path.startswith(own) and value.shape[-1] == 1:
-                # the others as symbols: two that vary together may pass through odd pairs
-                others = {n: SX.sym("x", x.size) for n, x in parameters(node, own).items()}
-                for extreme in (value.min(), value.max()):
-                    try:
-                        with_values(node, others | {path: float(extreme)}, own)
-                    except ParameterError as error:  # which knows its field, not the whole path
-                        allowed, remedy = error.allowed or "", error.remedy or ""
-                        raise ParameterError(path, error.value, allowed, remedy) from error
+        check_value(self.plan, path, value)
+
+    def check_parameters(self) -> None:
+        """Raise if parameters assigned since the last call do not go with one another."""
+        if self.parameters.unchecked:
+            check_relations(self.plan, self.parameters, self.parameters.unchecked)
+            self.parameters.unchecked.clear()
 
     def _write(self, path: str) -> None:
         """Write a parameter into the batch, if there is one."""

@@ -21,17 +21,30 @@ class Parameters(MutableMapping[str, np.ndarray]):
         values: dict[str, np.ndarray],
         check: Callable[[str, np.ndarray], None],
         changed: Callable[[str], None],
+        extend: Callable[[str], None],
     ) -> None:
-        """Take initial values, a check of new values by path, and a callback for changes."""
+        """Take initial values, and callbacks.
+
+        Args:
+            values: initial values by path.
+            check: raises if a value of a path is out of its range.
+            changed: is called after the value of a path has changed.
+            extend: makes an unknown path a parameter, or raises.
+        """
         self._values = {path: np.array(value, dtype=float) for path, value in values.items()}
-        self._check, self._changed = check, changed
+        self._check, self._changed, self._extend = check, changed, extend
+        self.unchecked: set[str] = set()
+        """Paths that were assigned since their relations to others were last checked."""
         self.worlds = 1
 
     def __getitem__(self, path: str) -> np.ndarray:
         return self._values[self.known(path)].copy()
 
     def __setitem__(self, path: str, value: ArrayLike) -> None:
+        if path not in self._values:
+            self._extend(path)
         self._values[path] = self.checked(path, value, self.worlds)
+        self.unchecked.add(path)
         self._changed(path)
 
     def __delitem__(self, path: str) -> None:

@@ -27,8 +27,10 @@ from heelstrike.scene.files.build import build, fail_at_path
 from heelstrike.scene.files.content import SceneContent
 from heelstrike.scene.files.document import Document, Key, read_scene
 from heelstrike.scene.files.write import scene_text
+from heelstrike.scene.placing import placed
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
+from heelstrike.scene.surfaces import Plane
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.start import StartError
 
@@ -101,8 +103,22 @@ class SceneFile:
         for key, part, robot in parts:
             with self._locating_errors(key):
                 q.append(part.coordinates(robot))
+                if part.drop is not None and len(self._robots) == 1 and not self._is_flat:
+                    q[-1] = placed(self.scene, q[-1], part.drop)
                 v.append(part.velocities(robot, q[-1]))
         return np.concatenate(q), np.concatenate(v)
+
+    @property
+    def _is_flat(self) -> bool:
+        """Whether the only surface that is fixed in the world is the plane z = 0."""
+        fixed = [surface for surface in self.content.surface if surface.body is None]
+        return not fixed or (
+            len(fixed) == 1
+            and isinstance(fixed[0], Plane)
+            and fixed[0].slope is None
+            and tuple(fixed[0].normal) == (0, 0, 1)
+            and not fixed[0].point[2]
+        )
 
     @cached_property
     def control(self) -> Servo | None:

@@ -17,6 +17,7 @@ from heelstrike.record.memory import check_memory, estimate
 from heelstrike.record.recording import Recording
 from heelstrike.record.variables import check_variables, derive, needed_outputs
 from heelstrike.scene.controller import Controller
+from heelstrike.scene.placing import placed
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.stops import Stops
@@ -32,7 +33,7 @@ from heelstrike.simulate.run_options import (
     step_count,
     step_plan,
 )
-from heelstrike.simulate.start import check_outside, check_step
+from heelstrike.simulate.start import check_step
 from heelstrike.simulate.state import State
 from heelstrike.simulate.target import CompileTarget
 from heelstrike.step.control import torque_path
@@ -203,6 +204,7 @@ class Simulator:
             threads: threads that share the worlds, on a CPU.
         """
         compiled = self.compiled
+        compiled.check_parameters()
         batch = compiled.batch(())
         batch.run(steps, 1, threads)
         if compiled.failed is not None and compiled.failed[0] >= 0:
@@ -248,7 +250,8 @@ class Simulator:
             The recording: `run.data` is an `xarray.Dataset` with units and labels.
 
         Raises:
-            HeelstrikeError: an argument is out of range, or the recording exceeds the free memory.
+            HeelstrikeError: an argument is out of range, the recording exceeds the free memory, or
+                a point starts more than 10 mm inside a surface.
 
         Examples:
             >>> robot = hs.load("hoap1")
@@ -265,10 +268,14 @@ class Simulator:
         self._prepare(worlds, vary, outputs)
         for path, value in vary.items():
             self.parameters[path] = value
+        compiled.check_parameters()
         count = step_count(duration, steps, self.dt)
         if q0 is not None or v0 is not None:
+            compiled.check_outside(compiled.start_state(q0, v0)["q"])
             compiled.batch(outputs)  # so that the step is compiled once
             self.reset(q0=q0, v0=v0)
+        elif not compiled.clock.any():
+            compiled.check_outside(compiled.start["q"])
         size = estimate(
             kept, dimension_labels(self.plan), self.worlds, count // every + 1, self.dtype
         )
@@ -365,6 +372,28 @@ class Simulator:
 
     # preparing
 
+    def place(self, q0: ArrayLike | None = None, drop: float = 0.0) -> np.ndarray:
+        """Put the robot on the surfaces of the scene, or above them, and let worlds start there.
+
+        The free base is moved vertically until the first contact, on slopes and stairs too.
+        Nothing is compiled.
+
+        Args:
+            q0: coordinates, (nq,); None for the present start.
+            drop: height of fall until the first contact [m].
+
+        Returns:
+            The coordinates, (nq,).
+
+        Examples:
+            >>> sim = hs.Simulator(hs.Scene(hs.load("hoap1"), hs.Plane()), control=hs.Servo())
+            >>> run = sim.run(0.1, q0=sim.place(drop=0.02))
+        """
+        pose = np.atleast_2d(self.compiled.start_state(q0, None)["q"])[0]
+        found = placed(self.scene, pose, drop, self.compiled.surfaces(0))
+        self.begin_at(found)
+        return found
+
     def check_start(self, q0: ArrayLike | None = None) -> None:
         """Raise if the robot starts inside a surface or itself, or if dt is too large to rest.
 
@@ -373,8 +402,9 @@ class Simulator:
         Args:
             q0: coordinates, (nq,) or (worlds, nq); None for the present start.
         """
-        for pose in np.atleast_2d(self.compiled.start_state(q0, None)["q"]):
-            check_outside(self.scene, pose)
+        start = self.compiled.start_state(q0, None)["q"]
+        self.compiled.check_outside(start)
+        for pose in np.unique(np.atleast_2d(start), axis=0):
             check_step(self.plan, pose, float(self.dt.max()))
 
     def free_masses(self, *names: str) -> None:

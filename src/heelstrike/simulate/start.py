@@ -9,19 +9,21 @@ armature and implicit servo in H, and k = df/dd, c = df/dd' of the law (contact/
 
 At the start k and c are taken at the depth where the robot would rest: each of the points carries
 an equal share of the weight, but no more than the effective mass (a hand at a wall). What is stable
-at rest may still diverge in an impact; what is not stable never comes to rest.
+at rest may still diverge in an impact; what is not stable never comes to rest. Bristles have k_t
+and c_t, and the effective mass along the surface.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 
 from heelstrike.contact.law import SX, Contact, NormalLaw, force_and_memory
+from heelstrike.contact.laws.bristle import Bristle
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.stability import largest_step, slopes, step_radius
 from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass
@@ -32,6 +34,7 @@ from heelstrike.robot.robot import WORLD
 from heelstrike.scene.deepest import deepest_in_pose
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import ServoPlan
+from heelstrike.scene.surfaces import Surface
 from heelstrike.step.plan import StepPlan
 
 MAX_START_DEPTH = 0.01
@@ -42,6 +45,8 @@ MAX_REST_DEPTH = 0.1
 """Largest depth at which a law is evaluated [m]."""
 MIN_RATE = 1e-9
 """Smallest rate of penetration at which a law is evaluated [m/s]: dampers may act one way only."""
+MAX_SYMPLECTIC = 4.0
+"""Limit of k dt^2 / m + 2 c dt / m in symplectic steps [-]."""
 SAFE_SHARE = 0.5
 """Share of the largest stable step that is advised.
 
@@ -107,8 +112,13 @@ class CompliantContact:
         return largest_step(self.per_mass, 1.0, dt, self.plan.integrator)
 
 
-def contacts_at(scene: Scene, q: np.ndarray) -> tuple[np.ndarray, list[ActiveContact]]:
-    """Return the signed depths [m] of a scene's pairs in a pose, and their contacts."""
+def contacts_at(
+    scene: Scene, q: np.ndarray, surfaces: Sequence[Surface] | None = None
+) -> tuple[np.ndarray, list[ActiveContact]]:
+    """Return the signed depths [m] of a scene's pairs in a pose, and their contacts.
+
+    `surfaces` are those of the scene with other values of their parameters; None: as they are.
+    """
     model = to_pinocchio(scene.robot)
     data = model.createData()
     pin.forwardKinematics(model, data, q)
@@ -117,7 +127,7 @@ def contacts_at(scene: Scene, q: np.ndarray) -> tuple[np.ndarray, list[ActiveCon
         holder = data.oMi[pair.point.body + 1]  # the first is the world
         frame = pin.SE3.Identity() if pair.carrier is None else data.oMi[pair.carrier + 1]
         poses = ((x.rotation, x.translation) for x in (holder, frame))
-        surface = scene.surfaces[pair.surface]
+        surface = (surfaces or scene.surfaces)[pair.surface]
         depth, normal, place = deepest_in_pose(surface, pair.part, pair.point, *poses)
         depths.append(depth)
         places = [] if pair.point.body == WORLD else [(pair.point.body, holder.actInv(place))]
@@ -138,9 +148,12 @@ def touching_groups(scene: Scene, depths: np.ndarray) -> dict[tuple[int, str], l
     return found
 
 
-def check_outside(scene: Scene, q: np.ndarray) -> None:
-    """Raise StartError if a point is deep inside a surface in a pose, or a body in another one."""
-    check_depths(scene, contacts_at(scene, q)[0])
+def check_outside(scene: Scene, q: np.ndarray, surfaces: Sequence[Surface] | None = None) -> None:
+    """Raise StartError if a point is deep inside a surface in a pose, or a body in another one.
+
+    `surfaces` as in `contacts_at`.
+    """
+    check_depths(scene, contacts_at(scene, q, surfaces)[0])
     if scene.self_contact is None:
         return
     shapes = scene.robot.shapes
@@ -170,7 +183,8 @@ def check_depths(scene: Scene, depths: np.ndarray) -> None:
         f"point '{pair.point.name}' starts {1e3 * depths.max():.3g} mm inside '{surface.name}'",
         path="point",
         law=surface.name,
-        remedy="move the robot out of the surface, or move the surface's point",
+        remedy="move the robot out of the surface (q0=sim.place(), --drop 0), or move the "
+        "surface's point",
     )
 
 
@@ -186,6 +200,8 @@ def check_step(plan: StepPlan, q: np.ndarray, dt: float) -> None:
         law = plan.scene.laws[name]
         if isinstance(law, Elastic) and not law.couples:
             _check_law(plan, name, law.normal, q, [contacts[i] for i in near], dt)
+            if isinstance(law.friction, Bristle):
+                _check_bristle(plan, name, law.friction, q, [contacts[i] for i in near], dt)
 
 
 def _check_law(
@@ -214,6 +230,47 @@ def _check_law(
         law=name,
         remedy=f"choose dt <= {SAFE_SHARE * limit:.2g}, a softer law, or implicit = true",
     )
+
+
+def _check_bristle(
+    plan: StepPlan,
+    name: str,
+    law: Bristle,
+    q: np.ndarray,
+    contacts: list[ActiveContact],
+    dt: float,
+) -> None:
+    """Raise StartError if bristles in steps of dt push the points they hold further each time."""
+    with np.errstate(divide="ignore"):
+        diagonal = implicit_terms(plan, plan.parameters(), dt)
+        mass = contact_mass(plan.robot, q, tangents(contacts), diagonal)
+    if not (np.isfinite(mass) and mass > 0):
+        return
+    used = law.k_t * dt**2 / mass + 2 * law.c_t * dt / mass
+    if used < MAX_SYMPLECTIC:
+        return
+    half = mass / dt
+    raise StartError(
+        f"k_t dt^2 / m + 2 c_t dt / m of '{name}.friction' is {used:.3g}, at which it is not "
+        f"stable: c_t = {law.c_t:g} N s/m on an effective mass along the surface of m = "
+        f"{mass:.3g} kg",
+        path="dt",
+        law=name,
+        remedy=f"choose c_t <= {half:.2g} and k_t <= {half / dt:.2g} (hs.suggest does), or dt <= "
+        f"{dt * MAX_SYMPLECTIC * SAFE_SHARE / used:.2g}",
+    )
+
+
+def tangents(contacts: list[ActiveContact]) -> list[ActiveContact]:
+    """Return contacts with each of their two tangents in place of the normal."""
+    found = []
+    for contact in contacts:
+        across = np.eye(3)[int(np.abs(contact.normal).argmin())]
+        first = np.cross(contact.normal, across)
+        first /= np.linalg.norm(first)
+        second = np.cross(contact.normal, first)
+        found += [replace(contact, normal=first), replace(contact, normal=second)]
+    return found
 
 
 def rest_depth(law: NormalLaw, load: float, dt: float) -> float:

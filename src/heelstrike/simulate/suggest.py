@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ from heelstrike.contact.choose import ChosenLaw, Requirement, Support, choose, t
 from heelstrike.contact.law import NormalLaw
 from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass, struck_mass
+from heelstrike.dynamics.effective_mass import contact_mass, struck_mass
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.record.provenance import to_json
 from heelstrike.record.summary import describe
@@ -33,7 +33,7 @@ from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.surfaces import Plane
-from heelstrike.simulate.start import contacts_at, touching_groups
+from heelstrike.simulate.start import contacts_at, tangents, touching_groups
 
 WIDTH = 80
 MAX_GAP = 0.05
@@ -153,7 +153,7 @@ def support_of(
     contacts = [joined[i] for i in near]
     with np.errstate(divide="ignore"):
         mass = contact_mass(robot, at, contacts, diagonal)
-        along = contact_mass(robot, at, _along(contacts), diagonal)
+        along = contact_mass(robot, at, tangents(contacts), diagonal)
     pull = float(np.linalg.norm(scene.gravity))
     normal = np.mean([joined[i].normal for i in ground], axis=0)
     down = abs(float(normal @ scene.gravity)) / max(pull, 1e-12)
@@ -195,18 +195,6 @@ def _carried(scene: Scene, ground: list[int]) -> float:
     touched = any(joints[root(scene.pairs[i].point.body)].kind == "free" for i in ground)
     free = [b.mass for i, b in enumerate(scene.robot.bodies) if joints[root(i)].kind == "free"]
     return float(sum(free)) if touched else 0.0
-
-
-def _along(contacts: list[ActiveContact]) -> list[ActiveContact]:
-    """Return contacts with each of their two tangents in place of the normal."""
-    found = []
-    for contact in contacts:
-        across = np.eye(3)[int(np.abs(contact.normal).argmin())]
-        first = np.cross(contact.normal, across)
-        first /= np.linalg.norm(first)
-        second = np.cross(contact.normal, first)
-        found += [replace(contact, normal=first), replace(contact, normal=second)]
-    return found
 
 
 def _requirement(dt: float, depth: float, restitution: float, speed: float) -> Requirement:

@@ -4,7 +4,6 @@ axes.py             values on a grid, and random distributions
 plan.py             the values of each world
 parameter_paths.py  the meaning of a path: a parameter, an entry of one, a mass, the start
 definition.py       simulator, plan and kept variables, checked
-start_depths.py     how deep contact points start inside surfaces
 fell.py             the criterion of a fall
 job.py              the data of a worker, and its work on a chunk of worlds
 store.py            the folder: manifest, lock, chunks

@@ -22,6 +22,7 @@ from heelstrike.simulate.recorder import final_memory, final_values
 from heelstrike.simulate.scene_file import SceneFile, load_scene
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.start import check_depths
+from heelstrike.simulate.start_depths import placement_inputs, start_depths
 from heelstrike.simulate.target import check_choice
 from heelstrike.sweeps.fell import fall_criterion
 from heelstrike.sweeps.job import STATE, SweepJob, local_kernel, make_job
@@ -34,7 +35,6 @@ from heelstrike.sweeps.parameter_paths import (
     unit_of_path,
 )
 from heelstrike.sweeps.plan import MAX_WORLDS, SweepPlan
-from heelstrike.sweeps.start_depths import placement_inputs, start_depths
 from heelstrike.sweeps.store import FORMAT, VERSION
 
 if TYPE_CHECKING:

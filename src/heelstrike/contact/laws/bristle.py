@@ -22,11 +22,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import casadi as ca
-import numpy as np
 
 from heelstrike.contact.law import SX, Contact, FrictionLaw, where
-from heelstrike.errors import ParameterError
-from heelstrike.parameters import check_numbers, is_number, parameter
+from heelstrike.contact.laws.coulomb import check_sliding
+from heelstrike.parameters import check_numbers, parameter
 
 MIN_FORCE = 1e-15
 """Smallest trial force with a direction [N]; its square is representable in float32."""
@@ -65,15 +64,7 @@ class Bristle(FrictionLaw):
 
     def __post_init__(self) -> None:
         check_numbers(self, mu_s=(0, 1e3), mu_k=(0, 1e3), k_t=(1e-9, 1e12), c_t=(0, 1e12))
-        rest, sliding = self.mu_s, self.mu_k
-        if is_number(rest) and is_number(sliding) and np.any(np.greater(sliding, rest)):
-            raise ParameterError(
-                "mu_k",
-                sliding,
-                f"at most mu_s, which is {rest}",
-                "friction must not rise when sliding begins",
-                owner="Bristle",
-            )
+        check_sliding(self, self.mu_s, self.mu_k)
 
     def force(self, c: Contact) -> tuple[SX, SX]:
         state = c.memory[2]

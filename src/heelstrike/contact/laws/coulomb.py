@@ -1,16 +1,18 @@
 """Dry friction of coupled contacts.
 
 Whether a point sticks or slides is found with the impulses (contact/solver/passes.py); it slides
-only if no impulses inside all cones hold it. With mu_s < mu_k the larger coefficient holds it.
+only if no impulses inside all cones hold it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from heelstrike.errors import ParameterError
-from heelstrike.parameters import check_numbers, parameter
+from heelstrike.parameters import check_numbers, is_number, parameter
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,19 @@ class Coulomb:
 
     def __post_init__(self) -> None:
         check_numbers(self, mu_s=(0, 1e3), mu_k=(0, 1e3))
+        check_sliding(self, self.mu_s, self.mu_k)
+
+
+def check_sliding(owner: object, mu_s: Any, mu_k: Any) -> None:
+    """Raise ParameterError if friction would rise when sliding begins; symbols pass."""
+    if is_number(mu_s) and is_number(mu_k) and np.any(np.greater(mu_k, mu_s)):
+        raise ParameterError(
+            "mu_k",
+            mu_k,
+            f"at most mu_s, which is {mu_s}",
+            "friction must not rise when sliding begins",
+            owner=type(owner).__name__,
+        )
 
 
 def check_coulomb(owner: str, friction: object, allowed: str = "hs.Coulomb(mu_s, mu_k)") -> None:

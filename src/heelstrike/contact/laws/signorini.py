@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
+import numpy as np
+
 from heelstrike.contact.law import SX
 from heelstrike.contact.laws.coulomb import Coulomb, check_coulomb
 from heelstrike.contact.surface_law import ContactTarget, CouplingRule, PointState, SurfaceLaw
@@ -57,7 +59,7 @@ class Signorini(SurfaceLaw):
     def __post_init__(self) -> None:
         check_coulomb("Signorini", self.friction, "hs.Coulomb(mu, mu)")
         mu_s, mu_k = self.friction.mu_s, self.friction.mu_k
-        if is_number(mu_s) and is_number(mu_k) and mu_s != mu_k:
+        if is_number(mu_s) and is_number(mu_k) and np.any(np.not_equal(mu_s, mu_k)):
             raise ParameterError(
                 "friction",
                 self.friction,

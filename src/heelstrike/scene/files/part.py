@@ -12,7 +12,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 from heelstrike.robot import Robot, bundled, load
-from heelstrike.robot.placement import lowest_height
+from heelstrike.robot.placement import on_flat_ground
 from heelstrike.robot.robot import Joint
 
 BASES = ("auto", "floating", "fixed")
@@ -40,7 +40,8 @@ class Part:
         joints: positions of joints in place of the pose's [rad or m].
         position: position of the free base [m]; none: that of the pose.
         rotation: roll, pitch and yaw of the free base [rad]; none: those of the pose.
-        drop: height of the lowest contact point above z = 0 [m]; none: as the position has it.
+        drop: height of fall until the first contact [m], above z = 0 where a scene has several
+            parts; none: as the position has it.
         velocity: linear velocity of the free base in world axes [m/s].
         spin: angular velocity of the free base in world axes [rad/s].
         speeds: velocities of joints [rad/s or m/s].
@@ -119,14 +120,7 @@ class Part:
             at = _free(robot, "rotation").stop
             q[at : at + 4] = _quaternion(*self.rotation)
         if self.drop is not None:
-            place = _free(robot, "drop")
-            if not robot.points:
-                raise HeelstrikeError(
-                    f"drop is a height of contact points, and {robot.name} has none",
-                    path="drop",
-                    remedy="define them by points = [...]",
-                )
-            q[place.start + 2] += self.drop - lowest_height(robot, q)
+            q = on_flat_ground(robot, q, self.drop)
         return q
 
     def velocities(self, robot: Robot, q: np.ndarray) -> np.ndarray:

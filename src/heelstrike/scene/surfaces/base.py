@@ -20,6 +20,7 @@ from heelstrike.errors import ParameterError
 from heelstrike.ir.program import Program
 from heelstrike.ir.table import Table
 from heelstrike.parameters import check_numbers, is_number, static
+from heelstrike.robot.robot import Robot
 from heelstrike.spatial.vector import SX
 
 
@@ -128,6 +129,16 @@ class Surface(ABC):
         """
         return self
 
+    def place(self, robot: Robot, q: np.ndarray, drop: float = 0.0) -> np.ndarray:
+        """Return q of a robot with a free base, moved vertically to `drop` above this surface [m].
+
+        `Robot.on_ground` calls it.
+        """
+        from heelstrike.scene.placing import placed
+        from heelstrike.scene.scene import Scene
+
+        return placed(Scene(robot, self, self_contact=False), q, drop)
+
     @property
     def material_velocity(self) -> SX:
         """Velocity of the material in the surface's frame, (3,) [m/s]."""
@@ -151,10 +162,13 @@ class Surface(ABC):
         return ParameterError(name, getattr(self, name), allowed, remedy, owner)
 
     def _check_size(self, size: int, *names: str) -> None:
-        """Raise ParameterError for fields that are not vectors of `size` numbers."""
+        """Raise ParameterError for fields that are not vectors of `size` numbers, or rows of these.
+
+        Rows, one per world, occur where values of a running simulator are checked.
+        """
         for name in names:
             value = getattr(self, name)
-            if is_number(value) and np.shape(value) != (size,):
+            if is_number(value) and np.shape(value)[-1:] != (size,):
                 raise self._invalid(name, f"{NUMBERS[size]} numbers")
 
     def _unit(self, name: str, size: int) -> np.ndarray:
