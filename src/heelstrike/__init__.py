@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from heelstrike.contact.surface_law import SurfaceLaw as SurfaceLaw
     from heelstrike.environments import Environments as Environments
     from heelstrike.environments import Pushes as Pushes
+    from heelstrike.errors import FileError as FileError
     from heelstrike.errors import HeelstrikeError as HeelstrikeError
     from heelstrike.errors import HeelstrikeWarning as HeelstrikeWarning
     from heelstrike.errors import LoadError as LoadError
@@ -92,6 +93,7 @@ HOMES = {
     "Elastic": "heelstrike.contact.laws.elastic",
     "Environments": "heelstrike.environments",
     "FeedbackLinearized": "heelstrike.contact.laws.feedback_linearized",
+    "FileError": "heelstrike.errors",
     "FrictionLaw": "heelstrike.contact.law",
     "HeelstrikeError": "heelstrike.errors",
     "HeelstrikeWarning": "heelstrike.errors",

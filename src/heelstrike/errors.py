@@ -122,6 +122,10 @@ class SceneError(HeelstrikeError):
     """A scene file that cannot be used; `path` is the key, `line` its line."""
 
 
+class FileError(HeelstrikeError):
+    """A file that cannot be used: absent, unreadable, damaged or of another kind; `path` is it."""
+
+
 class TraceError(HeelstrikeError):
     """An expression that cannot become machine code."""
 

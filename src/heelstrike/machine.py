@@ -1,7 +1,8 @@
-"""Processor and package versions of this machine, and the memory that a process uses."""
+"""Processor, free memory and package versions of this machine; memory that a process uses."""
 
 from __future__ import annotations
 
+import os
 import platform
 import resource
 import sys
@@ -35,6 +36,17 @@ def peak_memory() -> int:
     except (OSError, KeyError):
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else 1024 * peak  # bytes on macOS, else kB
+
+
+def free_memory() -> int:
+    """Return the free memory [bytes], or all of the machine's if the system does not report it."""
+    try:
+        with open("/proc/meminfo") as file:  # includes caches that the system would free
+            found = dict(line.split(":", 1) for line in file)
+        return int(found["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        pages = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
+        return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _version(package: str) -> str:

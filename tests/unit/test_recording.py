@@ -17,9 +17,10 @@ import heelstrike as hs
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.laws.kinetic import Kinetic
 from heelstrike.errors import HeelstrikeError
+from heelstrike.machine import free_memory
 from heelstrike.record.dataset import COORDINATES, dataset
 from heelstrike.record.labels import joint_labels
-from heelstrike.record.memory import check_memory, estimate, free_memory
+from heelstrike.record.memory import check_memory, estimate
 from heelstrike.record.provenance import ATTRIBUTES
 from heelstrike.record.recording import Recording
 from heelstrike.record.variables import VARIABLES

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ import xarray as xr
 import heelstrike as hs
 from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
+from heelstrike.netcdf import GuardedFile
 from heelstrike.record.dataset import dataset
 from heelstrike.record.provenance import FORMAT
 from heelstrike.record.recording import Recording
@@ -64,7 +64,8 @@ def test_file_is_plain_netcdf(tmp_path):
     run = over_time()
     run.save(tmp_path / "run.nc")
     with xr.open_dataset(tmp_path / "run.nc", engine="h5netcdf") as data:
-        assert data.attrs[FORMAT] == 1
+        assert data.attrs[FORMAT] == 2
+        assert len(data.attrs["sha256"]) == 64
         assert json.loads(data.attrs["integrator"]) == "symplectic"
         assert data["touching"].dtype == bool
         assert data["force"].attrs["units"] == "N"
@@ -88,11 +89,11 @@ def test_failed_save_leaves_what_was_there(tmp_path, monkeypatch):
     place.write_text("precious")
     run = over_time()
 
-    def broken(self, path, **_):
-        Path(path).write_bytes(b"half a file")
-        raise OSError(28, "No space left on device")
+    def broken(self, data):
+        self.failure = OSError(28, "No space left on device")
+        return len(data)
 
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", broken)
+    monkeypatch.setattr(GuardedFile, "write", broken)
     with pytest.raises(HeelstrikeError, match=r"cannot write .*No space left on device"):
         run.save(place)
     assert place.read_text() == "precious"
@@ -100,11 +101,10 @@ def test_failed_save_leaves_what_was_there(tmp_path, monkeypatch):
 
 
 def test_interrupted_save_leaves_nothing(tmp_path, monkeypatch):
-    def interrupted(self, path, **_):
-        Path(path).write_bytes(b"half a file")
+    def interrupted(self, data):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", interrupted)
+    monkeypatch.setattr(xr.Dataset, "dump_to_store", interrupted)
     with pytest.raises(KeyboardInterrupt):
         over_time().save(tmp_path / "run.nc")
     assert list(tmp_path.iterdir()) == []
@@ -162,7 +162,7 @@ def test_recording_of_a_later_format_raises_an_error(tmp_path):
     run = over_time()
     run.data.attrs[FORMAT] = 99
     run.save(tmp_path / "run.nc")
-    with pytest.raises(HeelstrikeError, match=r"has format 99, .* up to 1"):
+    with pytest.raises(HeelstrikeError, match=r"has format 99, .* up to 2"):
         Recording.load(tmp_path / "run.nc")
 
 

@@ -318,7 +318,7 @@ def test_resumed_sweep_has_the_same_bytes(whole, monkeypatch):
     files[1].write_bytes(damaged)
     files[2].write_bytes(files[2].read_bytes()[:100])
     files[3].unlink()
-    Path("made/.sweep.0123456789ab.nc").write_bytes(b"half")
+    Path("made/.heelstrike-0123456789ab.nc").write_bytes(b"half")
     found = swept(resume=True)
     assert found.meter.made == (WORLDS - 3 * 5) * 100
     assert content() == whole
@@ -493,15 +493,17 @@ def test_a_folder_of_another_sweep_is_refused():
 
 def test_files_that_are_not_ours_stay():
     """Hidden ones with names like those of our own, beside a sweep and in a folder without one."""
-    names = [".sweep.mine", ".sweep.0123456789ab.txt", ".sweep.nc"]
+    names = [".sweep.mine", ".heelstrike-0123456789a.txt", ".heelstrike"]
     Path("other").mkdir()
     swept("made")
     mine = [Path(folder, name) for folder in ("other", "made") for name in names]
     for path in mine:
         path.write_text("mine")
-    half = Path("other/.sweep.0123456789ab.json")
+    half = Path("other/.heelstrike-0123456789ab.json")
     half.write_text("{")
-    with pytest.raises(HeelstrikeError, match=r"holds other files \(.sweep.0123456789ab.txt"):
+    with pytest.raises(
+        HeelstrikeError, match=r"holds other files \(.heelstrike, .heelstrike-0123456789a.txt"
+    ):
         swept("other")
     assert half.exists()  # a folder that is not known as ours
     swept(resume=True)
@@ -510,7 +512,7 @@ def test_files_that_are_not_ours_stay():
 
 def test_a_kill_before_the_manifest_leaves_a_folder_that_may_be_used(whole):
     Path("made").mkdir()
-    Path("made/.sweep.0123456789ab.json").write_text("{")
+    Path("made/.heelstrike-0123456789ab.json").write_text("{")
     swept()
     assert content() == whole
 

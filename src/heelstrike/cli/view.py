@@ -58,7 +58,7 @@ def view(
         str | None, typer.Option(help="With --export: contact to plot; default: the most loaded.")
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Address to serve on; 0.0.0.0: the whole network.")
+        str, typer.Option(help="Address to serve on; 0.0.0.0: the network, by a secret address.")
     ] = "127.0.0.1",
     port: Annotated[
         int | None, typer.Option(help="Port; default: 8080, or the next free one.")

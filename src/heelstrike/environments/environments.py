@@ -17,6 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike
 
+from heelstrike.checks import count
 from heelstrike.environments import settings, task
 from heelstrike.environments.actions import Actions
 from heelstrike.environments.arrays import Array
@@ -33,7 +34,7 @@ from heelstrike.environments.pushes import Pushes, PushSchedule, add_push_slot
 from heelstrike.environments.random_numbers import WorldRandom
 from heelstrike.environments.settings import Hook, Source
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate.run_options import MANY_WORLDS, positive_integer
+from heelstrike.simulate.run_options import MANY_WORLDS
 
 Step = tuple[Array, Array, Array, Array, dict[str, Any]]
 """Observation, reward, terminated, truncated and info."""
@@ -93,9 +94,9 @@ class Environments(VectorEnv[Array, Array, Array]):
         """
         self.sim, q0, v0 = settings.make_simulator(scene, worlds, dtype, device)
         sim = self.sim
-        self.hold, self.num_envs = positive_integer("hold", hold), sim.worlds
+        self.hold, self.num_envs = count("hold", hold), sim.worlds
         cores = os.cpu_count() or 1 if sim.worlds > MANY_WORLDS else 1
-        self.threads = cores if threads is None else positive_integer("threads", threads)
+        self.threads = cores if threads is None else count("threads", threads)
         self.metadata = {"autoreset_mode": settings.autoreset_mode(autoreset), "render_modes": []}
         path = add_push_slot(sim, pushes) if pushes is not None else ""
         prepare_varied(sim, vary or {})

@@ -12,17 +12,29 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
-from heelstrike.files import whole_file
+from heelstrike.errors import FileError, HeelstrikeError
+from heelstrike.files import PathLike, check_regular
+from heelstrike.netcdf import FileKind, read_dataset, write_dataset
+from heelstrike.npz import NUMBERS, TEXT, read_arrays
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.servo import Trajectory
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 FORMAT = "heelstrike_motion"
 """Attribute of a file that holds a motion; its value is the version."""
+KIND = FileKind(
+    FORMAT,
+    2,
+    "a Heelstrike motion",
+    "Motion.save",
+    "read a CSV or npz table with hs.motion.play(robot, path)",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +76,7 @@ class Motion(Trajectory):
         q = CubicSpline(times, np.asarray(self.q))(even)
         return replace(self, times=even, q=q, torque=torque, feet=feet)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
+    def save(self, path: PathLike) -> Path:
         """Write a NetCDF4 file, whole or not at all; return its path."""
         import xarray as xr
 
@@ -75,31 +87,20 @@ class Motion(Trajectory):
             values["feet"] = ("time", "foot"), self.feet, {"units": "1"}
         times = ("time", np.asarray(self.times), {"units": "s"})
         attributes = {
-            FORMAT: 1,
+            FORMAT: KIND.version,
             "robot": self.robot,
             "name": self.name,
             "settings": json.dumps(dict(self.settings)),
         }
         data = xr.Dataset(values, coords={"time": times}, attrs=attributes)
-        with whole_file(path) as part:
-            data.to_netcdf(part, engine="h5netcdf", format="NETCDF4")
+        write_dataset(path, data)
         return Path(path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Motion:
+    def load(cls, path: PathLike) -> Motion:
         """Return a motion that `save` wrote."""
-        import xarray as xr
-
-        _check_there(path)
-        try:
-            data = xr.load_dataset(path, engine="h5netcdf")
-        except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
-            raise HeelstrikeError(
-                f"'{path}' is no motion of Motion.save; a CSV or npz table is read by "
-                "hs.motion.play(robot, path)"
-            ) from error
-        if FORMAT not in data.attrs:
-            raise HeelstrikeError(f"'{path}' is a NetCDF file, but no motion of Motion.save")
+        data = read_dataset(path, KIND)
+        _check_motion(path, data)
         return cls(
             data["time"].values,
             data["q"].values,
@@ -111,9 +112,36 @@ class Motion(Trajectory):
         )
 
 
+def _check_motion(path: PathLike, data: xr.Dataset) -> None:
+    """Raise FileError if a file lacks what a motion has, or has it in another form."""
+    try:
+        settings = json.loads(data.attrs["settings"])
+        whole = isinstance(settings, dict) and {"time", "q"} <= set(data.variables)
+        whole = whole and all(isinstance(data.attrs[name], str) for name in ("robot", "name"))
+        for name, other in {
+            "time": None,
+            "q": "coordinate",
+            "torque": "joint",
+            "feet": "foot",
+        }.items():
+            if name in data.variables:
+                values = data[name]
+                dims = ("time",) if other is None else ("time", other)
+                whole = whole and values.dims == dims and values.dtype.kind in "fiu"
+                whole = whole and bool(np.isfinite(values.values).all()) and values.size > 0
+    except (KeyError, TypeError, ValueError, RecursionError):
+        whole = False
+    if not whole:
+        raise FileError(
+            f"'{path}' is damaged: a motion has finite times and coordinates, and names",
+            path=os.fspath(path),
+            allowed=f"a file that {KIND.writer} wrote",
+        )
+
+
 def play(
     robot: Robot,
-    path: str | os.PathLike[str],
+    path: PathLike,
     joints: Sequence[str] | None = None,
     rate: float | None = None,
     array: str = "q",
@@ -125,7 +153,7 @@ def play(
     "rate" if they are not given here. Joints that no column names stay as in the robot's first
     pose; a free base is put where its feet begin on z = 0.
     """
-    _check_there(path)
+    check_regular(path)
     if Path(path).suffix == ".npz":
         table, names, times = _from_npz(path, joints, array)
     else:
@@ -173,7 +201,7 @@ Table = tuple[np.ndarray, Sequence[str], np.ndarray | None]
 """Rows, joints, times if there are any."""
 
 
-def _from_csv(path: str | os.PathLike[str], joints: Sequence[str] | None) -> Table:
+def _from_csv(path: PathLike, joints: Sequence[str] | None) -> Table:
     with open(path, newline="", encoding="utf-8") as file:
         rows = [row for row in csv.reader(file) if row]
     if joints is None:
@@ -194,13 +222,9 @@ def _from_csv(path: str | os.PathLike[str], joints: Sequence[str] | None) -> Tab
     return table, names, None
 
 
-def _from_npz(path: str | os.PathLike[str], joints: Sequence[str] | None, array: str) -> Table:
-    try:
-        with np.load(path) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError) as error:
-        raise HeelstrikeError(f"'{path}' is no npz file of plain arrays: {error}") from error
-    if array not in arrays or arrays[array].ndim != 2:
+def _from_npz(path: PathLike, joints: Sequence[str] | None, array: str) -> Table:
+    arrays = read_arrays(path, NUMBERS + TEXT)
+    if array not in arrays or arrays[array].ndim != 2 or arrays[array].dtype.kind in TEXT:
         raise HeelstrikeError(
             f"'{path}' has no array '{array}' of (rows, joints); arrays: {', '.join(arrays)}"
         )
@@ -210,8 +234,3 @@ def _from_npz(path: str | os.PathLike[str], joints: Sequence[str] | None, array:
     if times is None and "rate" in arrays:
         times = np.arange(len(arrays[array])) / float(arrays["rate"])
     return arrays[array], joints, times
-
-
-def _check_there(path: str | os.PathLike[str]) -> None:
-    if not os.path.isfile(path):
-        raise HeelstrikeError(f"there is no file '{path}'")

@@ -5,13 +5,13 @@ bytes = worlds (records sum_series size + sum_finals size)
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from math import prod
 
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.machine import free_memory
 from heelstrike.record.dataset import Labels
 from heelstrike.record.variables import AXES, VARIABLES, known
 
@@ -60,17 +60,6 @@ def check_memory(needed: int, free: int | None = None) -> str | None:
     if needed > LARGE:
         return f"this recording takes {_gigabytes(needed)} of {_gigabytes(free)} of free memory"
     return None
-
-
-def free_memory() -> int:
-    """Return the free memory [bytes], or all of the machine's if the system does not report it."""
-    try:
-        with open("/proc/meminfo") as file:  # includes caches that the system would free
-            found = dict(line.split(":", 1) for line in file)
-        return int(found["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        pages = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
-        return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _gigabytes(size: int) -> str:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 FORMAT = "heelstrike_recording"
 """Attribute that marks a recording; its value is the version of the format."""
-VERSION = 1
+VERSION = 2
+"""1: without a checksum; 2: with one (heelstrike/netcdf.py)."""
 PACKAGES = ("casadi", "llvmlite", "numpy", "pin")
 """Packages whose versions decide over the numbers of a run."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.files import whole_file
+from heelstrike.files import PathLike
+from heelstrike.netcdf import read_dataset, write_dataset
 from heelstrike.record.dataset import with_file_names, with_paths
-from heelstrike.record.provenance import FORMAT, VERSION, decode_attributes
+from heelstrike.record.provenance import decode_attributes
+from heelstrike.record.schema import KIND, check_recording
 from heelstrike.record.summary import Summary
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from heelstrike.robot.robot import Robot
-
-PathLike = str | os.PathLike[str]
 
 
 class Recording:
@@ -86,40 +85,14 @@ class Recording:
         for variable in plain.variables.values():
             # NaN is stored as it is; encodings of an earlier file are dropped
             variable.encoding = {"_FillValue": None} if variable.dtype.kind == "f" else {}
-        with whole_file(path) as part:
-            try:
-                plain.to_netcdf(part, engine="h5netcdf", format="NETCDF4")
-            except (RuntimeError, TypeError, ValueError) as error:
-                raise HeelstrikeError(f"cannot write '{path}': {error}") from error
+        write_dataset(path, plain)
         return Path(path)
 
     @classmethod
     def load(cls, path: PathLike) -> Recording:
         """Read a recording that `save` wrote into memory."""
-        import xarray as xr
-
-        place = Path(path)
-        if os.path.isdir(place):
-            raise HeelstrikeError(
-                f"'{path}' is a folder", path=os.fspath(path), remedy="name a recording in it"
-            )
-        if not os.path.exists(place):
-            raise HeelstrikeError(
-                f"there is no file '{path}'", path=os.fspath(path), remedy=_others(place.parent)
-            )
-        try:
-            data = xr.load_dataset(place, engine="h5netcdf")
-        except PermissionError as error:
-            raise HeelstrikeError(
-                f"cannot read '{path}': permission denied", path=os.fspath(path)
-            ) from error
-        except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
-            raise HeelstrikeError(
-                f"'{path}' is not a NetCDF4 file, or is damaged",
-                path=os.fspath(path),
-                allowed="a file that Recording.save wrote",
-            ) from error
-        _check(path, data)
+        data = read_dataset(path, KIND, _others(Path(path).parent))
+        check_recording(path, data)
         return cls(with_paths(data))
 
     def summary(self) -> Summary:
@@ -159,26 +132,10 @@ class Recording:
         return f"<Recording of {info['robot']}: {worlds}, {info['duration']:g} s{records}>"
 
 
-def _check(path: PathLike, data: xr.Dataset) -> None:
-    """Raise if a file is no recording, or has a later format."""
-    version = data.attrs.get(FORMAT)
-    if version is None:
-        raise HeelstrikeError(
-            f"'{path}' is a NetCDF file but not a Heelstrike recording: it lacks the attribute "
-            f"'{FORMAT}' that Recording.save writes",
-            path=os.fspath(path),
-            remedy="read it with xarray.open_dataset",
-        )
-    if version > VERSION:
-        raise HeelstrikeError(
-            f"'{path}' has format {version}, but this version of Heelstrike reads formats up to "
-            f"{VERSION}",
-            path=os.fspath(path),
-            remedy="install a newer version",
-        )
-
-
 def _others(folder: Path) -> str:
     """Return the recordings that a folder holds, in words."""
-    names = sorted(path.name for path in folder.glob("*.nc"))[:8]
+    try:
+        names = sorted(path.name for path in folder.glob("*.nc"))[:8]
+    except (OSError, ValueError):
+        names = []
     return f"recordings in that folder: {', '.join(names)}" if names else ""

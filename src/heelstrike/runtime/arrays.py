@@ -17,6 +17,7 @@ from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.real import Real
 from heelstrike.errors import ProgramError
 from heelstrike.ir.code import Port, output_of
+from heelstrike.machine import free_memory
 
 ALIGNMENT = 64
 """Alignment of an array's first value [bytes]: a cache line, and a vector of AVX-512."""
@@ -183,6 +184,25 @@ class PortArrays:
                 allowed=f"{port.shape}",
             )
         self.arrays[port.name][...] = array
+
+
+def world_bytes(layout: Layout) -> int:
+    """Return the memory that a world takes [bytes]."""
+    ports = layout.inputs + layout.memory + layout.outputs
+    return sum(port.size for port in ports) * layout.real.bytes
+
+
+def check_memory(layout: Layout, worlds: int) -> None:
+    """Raise ProgramError for more worlds than fit, before anything is allocated."""
+    each, free = world_bytes(layout), free_memory()
+    if worlds * each > free:
+        raise ProgramError(
+            f"{worlds} worlds of {each / 1e3:.3g} kB each need {worlds * each / 1e9:.3g} GB of "
+            f"memory, and {free / 1e9:.3g} GB are free",
+            path="worlds",
+            value=worlds,
+            remedy=f"{free // each} worlds fit",
+        )
 
 
 def as_numbers(name: str, value: ArrayLike, real: Real) -> np.ndarray:

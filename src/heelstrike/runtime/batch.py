@@ -10,10 +10,13 @@ from threading import Lock
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heelstrike.checks import MAX_COUNT, count
 from heelstrike.codegen.layout import Layout
 from heelstrike.errors import ProgramError
 from heelstrike.runtime.arrays import PortArrays, aligned
 from heelstrike.runtime.threads import distribute
+
+MAX_THREADS = 1024
 
 
 class Batch(PortArrays):
@@ -160,11 +163,5 @@ class Batch(PortArrays):
 def check_counts(**counts: int) -> None:
     """Raise an error unless `steps` is at least 0, and every other count at least 1."""
     for name, value in counts.items():
-        least = 0 if name == "steps" else 1
-        if not isinstance(value, int | np.integer) or value < least:
-            raise ProgramError(
-                f"{name} is {value!r}",
-                path=name,
-                value=value,
-                allowed=f"whole numbers of at least {least}",
-            )
+        most = MAX_THREADS if name == "threads" else MAX_COUNT
+        count(name, value, least=0 if name == "steps" else 1, most=most)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from heelstrike.codegen.host import host, target_machine
 from heelstrike.codegen.layout import Layout
 from heelstrike.errors import ProgramError
-from heelstrike.runtime.arrays import as_numbers
+from heelstrike.runtime.arrays import as_numbers, check_memory
 from heelstrike.runtime.batch import Batch
 
 SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -64,4 +64,5 @@ class Kernel:
 
     def batch(self, worlds: int) -> Batch:
         """Return a batch of a number of worlds, to set, step and read any number of times."""
+        check_memory(self.layout, worlds)
         return Batch(self.layout, self.function, worlds)

@@ -13,12 +13,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.errors import HeelstrikeError, ParameterError, at_path
+from heelstrike.errors import HeelstrikeError, at_path
 from heelstrike.parameters import with_values
 from heelstrike.runtime.cuda.kernel import CudaKernel
 from heelstrike.runtime.kernel import Kernel
 from heelstrike.scene.servo import ServoPlan, positions
 from heelstrike.scene.surfaces import Surface
+from heelstrike.simulate.arguments import push_values, start_values
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.start import check_depths, check_outside
 from heelstrike.simulate.start_depths import placement_inputs, start_depths
@@ -200,20 +201,9 @@ class CompiledScene:
         robot, worlds, found = self.plan.robot, self.worlds, dict(self.start)
         if q0 is not None and v0 is None:
             found["v"] = np.zeros(robot.nv)
-        for name, value, size in (("q", q0, robot.nq), ("v", v0, robot.nv)):
-            if value is None:
-                continue
-            array = np.asarray(value, dtype=float)
-            shaped = array.shape in ((size,), (worlds, size))
-            if not (shaped and np.all(np.isfinite(array))):
-                fault = "values that are not finite" if shaped else f"shape {array.shape}"
-                raise HeelstrikeError(
-                    f"{name}0 of {robot.name} has {fault}",
-                    path=f"{name}0",
-                    value=value,
-                    allowed=f"{size} finite numbers, or ({worlds}, {size}) with one row per world",
-                )
-            found[name] = array
+        for name, value in (("q", q0), ("v", v0)):
+            if value is not None:
+                found[name] = start_values(robot, name, value, worlds)
         return found
 
     def surfaces(self, world: int) -> list[Surface]:
@@ -277,12 +267,8 @@ class CompiledScene:
         """Apply a force to a body in the worlds of a mask; see `Simulator.push`."""
         robot, dt, clock = self.plan.robot, self.dt, self.clock
         with at_path("body"):
-            pushed = robot.bodies[robot.body(body)]
-        forces = np.asarray(force, dtype=float)
-        if forces.shape not in ((3,), (self.worlds, 3)):
-            raise ParameterError("force", force, f"three numbers [N], or ({self.worlds}, 3)")
-        if not duration > 0:
-            raise ParameterError("duration", duration, "a time above 0 s")
+            pushed = robot.bodies[robot.body(str(body))]
+        forces, duration, at, point = push_values(force, duration, at, point, self.worlds)
         first = clock if at is None else np.round(at / dt)
         last = first + np.maximum(1, np.round(duration / dt))
         path = self._finished_push(pushed.name, clock) or self.add_push(pushed.name)

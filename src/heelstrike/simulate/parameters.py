@@ -74,7 +74,7 @@ class Parameters(MutableMapping[str, np.ndarray]):
 
     def known(self, path: str) -> str:
         """Return the path; raise UnknownNameError if no parameter has it."""
-        if path not in self._values:
+        if not isinstance(path, str) or path not in self._values:
             raise UnknownNameError("parameter", path, self._values, path=path)
         return path
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from heelstrike.checks import count, names, number
 from heelstrike.contact.surface_law import CouplingRule
 from heelstrike.dynamics.integrate import INTEGRATORS
 from heelstrike.errors import HeelstrikeError, ParameterError, at_path
@@ -37,10 +38,11 @@ def step_plan(
 ) -> StepPlan:
     """Return the plan of a simulator's step; the arguments are those of `Simulator`."""
     check_scene(scene, integrator)
-    if not (isinstance(dt, int | float) and 0 < dt < MAX_STEP):
-        raise ParameterError("dt", dt, "a time step above 0 s, such as 1e-3")
+    dt = number("dt", dt, "a time step above 0 s, such as 1e-3", above=0.0, below=MAX_STEP)
+    if stops is not None and not isinstance(stops, Stops):
+        raise ParameterError("stops", stops, "hs.Stops(...), or None")
     robot = scene.robot
-    sensors = (sensors,) if isinstance(sensors, str) else tuple(sensors)
+    sensors = names("sensors", sensors)
     with at_path("sensors"):
         for name in sensors:
             sensor_frame(robot, name)
@@ -118,13 +120,6 @@ def _control(scene: Scene, control: object, pose: np.ndarray, implicit: bool, dt
     )
 
 
-def positive_integer(name: str, value: int) -> int:
-    """Return the value of an option if it is an integer above 0; raise ParameterError if not."""
-    if not isinstance(value, int | np.integer) or value < 1:
-        raise ParameterError(name, value, "an integer above 0")
-    return int(value)
-
-
 def step_count(duration: float | None, steps: int | None, dt: np.ndarray) -> int:
     """Return the number of steps of a run.
 
@@ -141,7 +136,7 @@ def step_count(duration: float | None, steps: int | None, dt: np.ndarray) -> int
             remedy="pass duration or steps=" + ("" if steps is None else ", not both"),
         )
     if steps is not None:
-        return positive_integer("steps", steps)
+        return count("steps", steps)
     if np.ptp(dt) > 0:
         raise HeelstrikeError(
             "dt differs from world to world, so that a duration gives no number of steps",
@@ -149,9 +144,8 @@ def step_count(duration: float | None, steps: int | None, dt: np.ndarray) -> int
             value=duration,
             remedy="pass steps= in place of a duration",
         )
-    if not (isinstance(duration, int | float | np.number) and 0 < duration < np.inf):
-        raise ParameterError("duration", duration, "a finite time above 0 s")
-    return max(1, round(float(duration) / float(dt[0])))
+    time = number("duration", duration, "a finite time above 0 s", above=0.0)
+    return count("steps", max(1, round(time / float(dt[0]))))
 
 
 def recorded_variables(
@@ -164,6 +158,6 @@ def recorded_variables(
         return ()
     if record == "standard":
         return standard(plan.scene, plan.sensors)
-    names = (record,) if isinstance(record, str) else tuple(record)
-    check_variables(plan.scene, names, plan.sensors)
-    return names
+    chosen = names("record", record)
+    check_variables(plan.scene, chosen, plan.sensors)
+    return chosen

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heelstrike.checks import count, mapping
 from heelstrike.errors import HeelstrikeWarning
 from heelstrike.record.labels import dimension_labels
 from heelstrike.record.memory import check_memory, estimate
@@ -28,7 +29,6 @@ from heelstrike.simulate.recorder import make_recording
 from heelstrike.simulate.rollout import rollout
 from heelstrike.simulate.run_options import (
     MANY_WORLDS,
-    positive_integer,
     recorded_variables,
     step_count,
     step_plan,
@@ -101,7 +101,7 @@ class Simulator:
         plan = step_plan(scene, dt, control, integrator, target, stops, sensors)
         self.scene = scene
         self.robot = scene.robot
-        self.compiled = CompiledScene(plan, dt, positive_integer("worlds", worlds), target)
+        self.compiled = CompiledScene(plan, dt, count("worlds", worlds), target)
         """Compiled step and arrays of the worlds, for code that builds on a simulator."""
         self._linearizer: SceneLinearizer | None = None
         self._reported = False
@@ -261,15 +261,16 @@ class Simulator:
             >>> many.data["peak_force"].max("point").shape
             (100,)
         """
-        compiled, vary = self.compiled, vary or {}
-        every = positive_integer("every", every)
+        compiled = self.compiled
+        vary = mapping("vary", vary or {}, "values by path: {'ground.normal.k': [1e4, 2e4]}")
+        every, worlds = count("every", every), worlds and count("worlds", worlds)
         kept = recorded_variables(self.plan, record, worlds or self.worlds)
         outputs = tuple(needed_outputs(kept))
         self._prepare(worlds, vary, outputs)
         for path, value in vary.items():
             self.parameters[path] = value
         compiled.check_parameters()
-        count = step_count(duration, steps, self.dt)
+        total = step_count(duration, steps, self.dt)
         if q0 is not None or v0 is not None:
             compiled.check_outside(compiled.start_state(q0, v0)["q"])
             compiled.batch(outputs)  # so that the step is compiled once
@@ -277,7 +278,7 @@ class Simulator:
         elif not compiled.clock.any():
             compiled.check_outside(compiled.start["q"])
         size = estimate(
-            kept, dimension_labels(self.plan), self.worlds, count // every + 1, self.dtype
+            kept, dimension_labels(self.plan), self.worlds, total // every + 1, self.dtype
         )
         if (note := check_memory(2 * size)) is not None:  # outputs beside variables
             warnings.warn(note, HeelstrikeWarning, stacklevel=2)
@@ -285,7 +286,7 @@ class Simulator:
         lost = () if self.scene.self_contact is None else (LOST_CONTACTS,)
         before = batch.snapshot("clock", "work", "q", "v", *lost)
         threads = threads or (os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1)
-        made = rollout(batch, count, every, list(outputs), threads, progress)
+        made = rollout(batch, total, every, list(outputs), threads, progress)
         self._report(before)
         return make_recording(compiled, made, before, kept, every, vary)
 
@@ -455,13 +456,13 @@ class Simulator:
         self, worlds: int | None, vary: Mapping[str, ArrayLike], outputs: tuple[str, ...]
     ) -> None:
         """Resize and add varied masses; raise before anything changes if a value does not fit."""
-        count = self.worlds if worlds is None else positive_integer("worlds", worlds)
+        wanted = self.worlds if worlds is None else count("worlds", worlds)
         for path, value in vary.items():
             if path in self.parameters:
-                self.parameters.shaped(path, value, count)
+                self.parameters.shaped(path, value, wanted)
         self.compiled.add_parameters(vary)
-        if count != self.worlds:
-            self.compiled.resize(count)
+        if wanted != self.worlds:
+            self.compiled.resize(wanted)
             self.compiled.batch(outputs)  # so that the step is compiled once
             self.reset()
 

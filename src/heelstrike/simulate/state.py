@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.errors import HeelstrikeError, UnknownNameError
-from heelstrike.files import whole_file
+from heelstrike.checks import numbers
+from heelstrike.errors import FileError, HeelstrikeError, UnknownNameError
+from heelstrike.files import PathLike
+from heelstrike.npz import read_arrays, write_arrays
 
 if TYPE_CHECKING:
     from heelstrike.simulate.target import Worlds
@@ -38,15 +40,11 @@ class State(MutableMapping[str, np.ndarray]):
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
         self._check(name)
-        shape, size = np.shape(np.atleast_1d(value)), self._sizes[name]
-        if shape not in ((size,), (self._batch.worlds, size)):
-            raise HeelstrikeError(
-                f"state '{name}' has shape {shape}",
-                path=name,
-                value=value,
-                allowed=f"({size},) for all worlds alike, or ({self._batch.worlds}, {size})",
-            )
-        self._batch.set(**{name: value})
+        worlds, size = self._batch.worlds, self._sizes[name]
+        shapes = [(size,), (worlds, size), *([()] if size == 1 else [])]
+        allowed = f"finite numbers, ({size},) for all worlds alike, or ({worlds}, {size})"
+        array = numbers(name, value, shapes, allowed, finite=name in ("q", "v"))
+        self._batch.set(**{name: array})
 
     def __delitem__(self, name: str) -> None:
         raise HeelstrikeError(f"state '{name}' cannot be removed", path=name)
@@ -69,23 +67,16 @@ class State(MutableMapping[str, np.ndarray]):
         """Return a copy of all of it, (worlds, size) each, which `update` restores."""
         return self._batch.state()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: PathLike) -> None:
         """Write all of it to an .npz file, whole or not at all."""
-        with whole_file(path) as part, open(part, "wb") as file:
-            np.savez(file, **self.copy())  # type: ignore[arg-type]
+        write_arrays(path, self.copy())
 
-    def load(self, path: str | os.PathLike[str]) -> None:
+    def load(self, path: PathLike) -> None:
         """Restore what `save` wrote, for the same scene and number of worlds."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                found = dict(file)
-        except (OSError, ValueError, EOFError) as error:
-            raise HeelstrikeError(
-                f"cannot read the state in '{path}': {error}", path=os.fspath(path)
-            ) from error
+        found = read_arrays(path)
         shapes = {name: value.shape for name, value in self.copy().items()}
         if {name: value.shape for name, value in found.items()} != shapes:
-            raise HeelstrikeError(
+            raise FileError(
                 f"'{path}' holds the state of another scene or of another number of worlds",
                 path=os.fspath(path),
             )

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import FileError
 from heelstrike.machine import peak_memory
+from heelstrike.netcdf import opened
 from heelstrike.record.recording import Recording
+from heelstrike.record.schema import KIND, check_recording
 from heelstrike.record.summary import Shown
 from heelstrike.sweeps.progress import Meter, hours, with_prefix
 
@@ -100,15 +102,15 @@ class Columns(dict[str, np.ndarray]):
 
 def columns(source: Path | xr.Dataset) -> Columns:
     """Return the columns of a sweep's file, read a block at a time, or of its data."""
-    import xarray as xr
-
     if isinstance(source, Path):
         try:
-            with xr.open_dataset(source, engine="h5netcdf") as data:
+            with opened(source, KIND) as data:
+                check_recording(source, data)
                 return columns(data)
-        except (OSError, RuntimeError, ValueError, KeyError) as error:
-            raise HeelstrikeError(
-                f"'{source}' is damaged; remove it, and use --resume to compute it again"
+        except FileError as error:
+            raise FileError(
+                f"'{source}' is damaged; remove it, and use --resume to compute it again",
+                path=str(source),
             ) from error
     found = Columns()
     found.info = {

@@ -14,8 +14,6 @@ import fcntl
 import json
 import os
 import shutil
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
-from heelstrike.files import left_behind, whole_file
+from heelstrike.errors import FileError, HeelstrikeError
+from heelstrike.files import left_behind, remove_abandoned, whole_file
+from heelstrike.npz import read_arrays, write_arrays
 
 MANIFEST, CHUNKS, LOCK, RESULT, PICTURE = (
     "sweep.json",
@@ -33,7 +32,6 @@ MANIFEST, CHUNKS, LOCK, RESULT, PICTURE = (
     "sweep.nc",
     "sweep.png",
 )
-FILES = (MANIFEST, RESULT, PICTURE)
 FORMAT = "heelstrike_sweep"
 VERSION = 1
 FREE_KEYS = ("chunk", "scene")
@@ -84,18 +82,16 @@ class Store:
     def write(self, index: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Write a chunk, completely or not at all."""
         self._path(index).parent.mkdir(exist_ok=True)
-        with whole_file(self._path(index)) as part, open(part, "wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+        write_arrays(self._path(index), arrays)
 
     def read(self, index: int) -> dict[str, np.ndarray] | None:
         """Return the arrays of a chunk; None if it is absent or damaged."""
         first, last = self.span(index)
         try:
-            with np.load(self._path(index), allow_pickle=False) as file:
-                found = dict(file)
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error):
+            found = read_arrays(self._path(index))
+        except FileError:
             return None
-        whole = found and all(len(array) == last - first for array in found.values())
+        whole = found and all(x.ndim and len(x) == last - first for x in found.values())
         return found if whole else None
 
     def finish(self) -> None:
@@ -112,15 +108,13 @@ def open_store(folder: Path, manifest: Manifest, chunk: int | None, resume: bool
     `chunk` is the number of worlds per chunk; None if a resumed sweep may keep its own.
     """
     found = _read_manifest(folder)
-    unfinished = [part for name in FILES for part in left_behind(folder / name)]
     if found is None:
-        ours = {folder / LOCK, *unfinished}
+        ours = {folder / LOCK, *left_behind(folder)}
         if others := [path.name for path in folder.iterdir() if path not in ours]:
             raise HeelstrikeError(
                 f"'{folder}' holds other files ({', '.join(sorted(others)[:3])}); choose an empty "
                 "or a new folder"
             )
-        _remove(unfinished)
         with whole_file(folder / MANIFEST) as part:
             part.write_text(json.dumps(manifest, indent=1) + "\n")
         return Store(folder, manifest)
@@ -137,7 +131,7 @@ def open_store(folder: Path, manifest: Manifest, chunk: int | None, resume: bool
             f"the sweep in '{folder}' was started with chunks of {store.chunk} worlds; omit "
             "--chunk to continue it"
         )
-    _remove(unfinished)
+    remove_abandoned(folder)
     return store
 
 
@@ -183,11 +177,6 @@ def _try_lock(folder: Path) -> int | None:
     return None
 
 
-def _remove(unfinished: list[Path]) -> None:
-    for part in unfinished:
-        part.unlink(missing_ok=True)
-
-
 def _read_manifest(folder: Path) -> dict[str, Any] | None:
     path = folder / MANIFEST
     if not path.exists():
@@ -196,7 +185,7 @@ def _read_manifest(folder: Path) -> dict[str, Any] | None:
         found = json.loads(path.read_text())
         if int(found[FORMAT]) <= VERSION and int(found["chunk"]) > 0 and int(found["worlds"]) > 0:
             return dict(found)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         pass
     raise HeelstrikeError(
         f"'{path}' is not a manifest that this version can read; choose another folder"

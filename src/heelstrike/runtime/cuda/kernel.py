@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from heelstrike.codegen.cuda.module import Ptx
+from heelstrike.runtime.arrays import world_bytes
 from heelstrike.runtime.cuda import masked_write
 from heelstrike.runtime.cuda.batch import CudaBatch
 from heelstrike.runtime.cuda.driver import allow_shared, cuda_core, current_device, free_memory
@@ -38,9 +39,7 @@ class CudaKernel:
     @property
     def world_bytes(self) -> int:
         """Memory of the GPU per world [bytes]."""
-        layout = self.layout
-        ports = layout.inputs + layout.memory + layout.outputs
-        return sum(port.size for port in ports) * layout.real.bytes
+        return world_bytes(self.layout)
 
     @property
     def max_worlds(self) -> int:

@@ -11,13 +11,14 @@ feed-forward torque of a joint [N m or N]. An npz file holds each column as an a
 from __future__ import annotations
 
 import csv
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError, UnknownNameError
+from heelstrike.files import check_regular
+from heelstrike.npz import read_arrays
 from heelstrike.robot import Robot
 from heelstrike.scene.servo import Trajectory
 
@@ -62,6 +63,7 @@ class MotionTable:
 
 
 def _csv(path: Path) -> dict[str, np.ndarray]:
+    check_regular(path)
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file, skipinitialspace=True) if row]
@@ -88,11 +90,7 @@ def _csv(path: Path) -> dict[str, np.ndarray]:
 
 
 def _npz(path: Path) -> dict[str, np.ndarray]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            columns = {name: np.asarray(file[name], dtype=float) for name in file}
-    except (OSError, ValueError, TypeError, zipfile.BadZipFile) as error:
-        raise HeelstrikeError(f"{path}: not an .npz file of numbers ({error})") from None
+    columns = {name: np.asarray(x, dtype=float) for name, x in read_arrays(path).items()}
     shapes = {values.shape for values in columns.values()}
     if len(shapes) != 1 or len(shapes.pop()) != 1:
         raise HeelstrikeError(f"{path}: the columns of a motion must be arrays of equal length")

@@ -23,6 +23,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.ir.table import Table
+from heelstrike.npz import read_arrays
 from heelstrike.parameters import (
     check_choice,
     check_numbers,
@@ -189,7 +190,7 @@ def _read(path: Path, changed: int) -> np.ndarray:
         )
     try:
         if path.suffix.lower() == ".npy":
-            return np.asarray(np.load(path, allow_pickle=False), dtype=float)
+            return np.asarray(read_arrays(path)[""], dtype=float)
         if path.suffix.lower() == ".png":
             from matplotlib.image import imread
 

@@ -1,4 +1,8 @@
-"""The server of the viewer: by default reachable from this machine only, on a free port."""
+"""The server of the viewer: by default reachable from this machine only, on a free port.
+
+A server that listens beyond this machine has a random token in its address, which a client needs
+(guard.py).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,12 @@ import io
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from heelstrike.errors import HeelstrikeError, ParameterError
+from heelstrike.view.browser.guard import Guard, guarding
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -19,15 +26,20 @@ WIDTH = 320
 MAX_PORTS = 100
 """Number of ports from PORT on that are tried if no port is named."""
 
+_tokens: WeakKeyDictionary[ViserServer, str] = WeakKeyDictionary()
+"""Tokens in the addresses of servers; empty where none is needed."""
+
 
 @contextmanager
 def serving(host: str = HOST, port: int | None = None, label: str = "") -> Iterator[ViserServer]:
     """Run a server until the block ends; without a port, on the first free one from PORT on."""
     import viser
 
-    found = free_port(host, port)
-    with redirect_stdout(io.StringIO()):  # viser prints a banner
+    found, guard = free_port(host, port), Guard(host)
+    with redirect_stdout(io.StringIO()), guarding(guard):  # viser prints a banner
         server = viser.ViserServer(host, found, label=label, verbose=False)
+    guard.handles = partial(getattr, server.gui, "_gui_input_handle_from_uuid", {})
+    _tokens[server] = guard.token
     try:
         server.gui.configure_theme(
             show_share_button=False, show_logo=False, brand_color=(0, 114, 178)
@@ -41,11 +53,13 @@ def serving(host: str = HOST, port: int | None = None, label: str = "") -> Itera
 
 
 def address(server: ViserServer) -> str:
-    """Return the address of the page for a browser on this machine."""
+    """Return the address of the page for a browser on this machine, with the token if any."""
     host = server.get_host()
     if host in (HOST, "0.0.0.0", "::"):
         host = "localhost"
-    return f"http://{f'[{host}]' if ':' in host else host}:{server.get_port()}"
+    place = f"http://{f'[{host}]' if ':' in host else host}:{server.get_port()}"
+    token = _tokens.get(server, "")
+    return f"{place}/{token}/" if token else place
 
 
 def free_port(host: str, port: int | None) -> int:

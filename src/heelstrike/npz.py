@@ -1,0 +1,54 @@
+"""Files of NumPy, .npz and .npy: plain arrays with a checksum each, never pickled objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from heelstrike.errors import FileError
+from heelstrike.files import PathLike, check_regular, whole_file
+
+NUMBERS, TEXT = "fiub", "U"
+"""NumPy's letters of the kinds of arrays that files of ours may hold."""
+
+
+def write_arrays(path: PathLike, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays by name to an .npz file, whole or not at all."""
+    with whole_file(path) as part, open(part, "wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def read_arrays(path: PathLike, kinds: str = NUMBERS) -> dict[str, np.ndarray]:
+    """Return the arrays of an .npz file by name; a .npy file has one, named "".
+
+    Raises:
+        FileError: the file is absent or damaged (each array of an .npz file has a checksum), or
+            holds an array of other kinds, such as text or objects.
+    """
+    check_regular(path)
+    try:
+        found = np.load(path, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            arrays = {"": found}
+        else:
+            with found as file:
+                arrays = {name: file[name] for name in file.files}
+    except Exception as error:  # zip, zlib and NumPy each have their own
+        raise FileError(
+            f"'{path}' is not a file of plain arrays, or is damaged ({_short(error)})",
+            path=str(path),
+        ) from error
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
+            kind = getattr(array, "dtype", "bytes")
+            raise FileError(
+                f"'{path}': array '{name:.60}' is of type {kind}, not of numbers", path=str(path)
+            )
+    return arrays
+
+
+def _short(error: Exception) -> str:
+    """Return the first line of an error, or its kind."""
+    lines = str(error).splitlines()
+    return f"{lines[0]:.120}" if lines else type(error).__name__

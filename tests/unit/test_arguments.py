@@ -1,0 +1,102 @@
+"""Arguments of public calls against values that no run can serve: each is refused in a sentence.
+
+The oracle is the kind of error: a HeelstrikeError that names the argument, and a simulator that
+runs on as if nothing had been asked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import heelstrike as hs
+from heelstrike.errors import HeelstrikeError
+
+Q0 = [0, 0, 0.06, 0, 0, 0, 1.0]
+ODD = ["x", "", None, [], [[]], {}, 1j, float("nan"), float("inf"), -1, 0, 2**64, 1e300, object()]
+
+
+@pytest.fixture(scope="module")
+def sim():
+    return hs.Simulator(hs.Scene(hs.load("ball"), hs.Plane(name="ground")))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("duration", "x"),
+        ("duration", 1e300),
+        ("q0", "x"),
+        ("q0", [1j] * 7),
+        ("q0", [0.0] * 7),
+        ("q0", [np.nan] * 7),
+        ("v0", [[], []]),
+        ("every", 2**64),
+        ("every", 1.5),
+        ("steps", 2**64),
+        ("worlds", 10**9),
+        ("worlds", 10**30),
+        ("worlds", "x"),
+        ("vary", "x"),
+        ("vary", [1]),
+        ("vary", {3: 1}),
+        ("vary", {"gravity": [0, 0]}),
+        ("vary", {"ground.normal.k": 1j}),
+        ("vary", {"ground.normal.k": []}),
+        ("record", 3),
+        ("record", [3]),
+        ("threads", "x"),
+        ("threads", 2**70),
+    ],
+)
+def test_runs_refuse(sim, name, value):
+    options = {"q0": Q0, "duration": 0.002} | {name: value}
+    if name == "steps":
+        del options["duration"]
+    with pytest.raises(HeelstrikeError) as caught:
+        sim.run(**options)
+    assert len(str(caught.value)) < 600
+    assert sim.run(0.002, q0=Q0, worlds=1).data.sizes["time"] == 3
+
+
+def test_the_number_of_worlds_that_fit_is_named(sim):
+    with pytest.raises(HeelstrikeError, match=r"GB are free; \d+ worlds fit"):
+        sim.run(0.01, q0=Q0, worlds=10**10)
+    sim.run(0.002, q0=Q0, worlds=1)
+
+
+@pytest.mark.parametrize("value", ODD)
+@pytest.mark.parametrize("name", ["force", "duration", "at", "point", "worlds", "body"])
+def test_pushes_refuse(sim, name, value):
+    if (name, value) in [("at", 0), ("at", 2**64), ("at", 1e300), ("duration", 1e300)]:
+        pytest.skip("a time, if a late one")
+    if name in ("at", "point", "worlds") and value is None:
+        pytest.skip("None is a choice")
+    if name == "duration" and value == 2**64:
+        pytest.skip("a time, if a long one")
+    options = {"body": "ball", "force": [1.0, 0.0, 0.0], "duration": 0.1} | {name: value}
+    before = len(sim.plan.pushes)
+    with pytest.raises(HeelstrikeError):
+        sim.push(**options)
+    assert len(sim.plan.pushes) == before
+
+
+@pytest.mark.parametrize("value", ODD)
+@pytest.mark.parametrize(
+    "name", ["dt", "control", "worlds", "integrator", "dtype", "stops", "math"]
+)
+def test_simulators_refuse(sim, name, value):
+    if value is None and name in ("control", "dtype", "stops"):
+        pytest.skip("None is a choice")
+    if name == "worlds" and isinstance(value, int) and 0 < value < 2**53:
+        pytest.skip("a count")
+    with pytest.raises(HeelstrikeError):
+        hs.Simulator(sim.scene, **{name: value})
+
+
+@pytest.mark.parametrize("value", ["x", [np.nan] * 7, [], 1j, [[0.0]]])
+def test_states_refuse(sim, value):
+    before = np.array(sim.state["q"])
+    with pytest.raises(HeelstrikeError):
+        sim.state["q"] = value
+    assert np.array_equal(sim.state["q"], before)
