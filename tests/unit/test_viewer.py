@@ -26,7 +26,7 @@ from scipy.spatial.transform import Rotation
 import heelstrike as hs
 from heelstrike.errors import HeelstrikeError
 from heelstrike.simulate import target
-from heelstrike.view.browser import contact_curves, export_curves, server
+from heelstrike.view.browser import export_curves, quantities, sampling, server
 from heelstrike.view.browser.camera import first_viewpoint, hidden_share
 from heelstrike.view.browser.export import export
 from heelstrike.view.browser.instances import rod, rotations_from_z
@@ -36,6 +36,8 @@ from heelstrike.view.browser.normals import Normals
 from heelstrike.view.browser.overlays import KINDS
 from heelstrike.view.browser.player import Player
 from heelstrike.view.browser.run_arrays import run_arrays
+from heelstrike.view.browser.sampling import axis_bounds
+from heelstrike.view.browser.scene_view import SceneView
 from heelstrike.view.browser.server import free_port, serving
 from heelstrike.view.render.solid import box, solid, split_vertices
 from tests.cli import call
@@ -243,10 +245,79 @@ def test_a_thinned_curve_keeps_its_peaks():
     time = np.arange(10_000) * 1e-3
     value = np.sin(time)
     value[[123, 7777]] = 40.0, -50.0
-    short, thin = contact_curves.thinned(time, value)
-    assert len(short) <= contact_curves.MAX_SAMPLES
+    short, thin = sampling.thinned(time, value)
+    assert len(short) <= sampling.MAX_SAMPLES
     assert np.all(np.diff(short) > 0)
     assert (thin.max(), thin.min()) == (40.0, -50.0)
+
+
+@pytest.mark.parametrize("low", [0.0, 6.326, -6.326, 0.49, 1e4])
+@pytest.mark.parametrize("spread", [0.0, 1e-7, 1e-3, 0.3, 40.0])
+@pytest.mark.parametrize("from_zero", [True, False])
+def test_ends_of_an_axis_hold_the_values_and_differ(low, spread, from_zero):
+    """A curve that hardly moves does not fill the axis: its ends differ by the least span."""
+    values = low + spread * np.linspace(0.0, 1.0, 7)
+    a, b = axis_bounds([values], 0.1, from_zero)
+    rounding = 1e-9 * (b - a)
+    assert a <= values.min() + rounding
+    assert values.max() <= b + rounding
+    assert b - a >= max(0.1, 0.019 * abs(low))
+    assert b - a <= 3 * max(spread, 0.1, 0.02 * abs(low) + 0.02 * spread) or from_zero
+    assert (a <= 0 <= b) or not from_zero
+    # a tick at each third at least: distinct to three decimals, which is what uPlot prints
+    assert round(a, 3) != round(a + (b - a) / 4, 3)
+
+
+def test_curves_are_the_recorded_variables(standing):
+    """CoP: from body_force, body_moment of the recording, by statics; work: by the balance."""
+    run = run_arrays(standing)
+    assert quantities.topics(run) == list(quantities.TOPICS)
+    x, y = quantities.plots(run, quantities.BALANCE, "")
+    last = standing.data.isel(world=0, time=-1)
+    force = last["body_force"].values.sum(axis=0)
+    moment = last["body_moment"].values.sum(axis=0)
+    height = last["contact_position"].values[last["touching"].values][:, 2].mean()
+    # m = r x f about the world's origin; contacts differ in height by their depths, 0.3 mm
+    known = np.array([height * force[0] - moment[1], moment[0] + height * force[1]]) / force[2]
+    found = [plot.lines["CoP"](run)[-1] for plot in (x, y)]
+    np.testing.assert_allclose(found, known, atol=1e-4)
+    energies = quantities.plots(run, quantities.ENERGY, "")
+    kinetic, potential, works = (list(plot.lines.values()) for plot in energies)
+    total = kinetic[0](run) + potential[0](run)
+    done = sum(line(run) for line in works)
+    for name in ("work_stops", "work_joints"):
+        done = done + standing.data[name].values[0]
+    # works are trapezoids of a step of 1 ms: 1 % of the energy that the fall brings
+    np.testing.assert_allclose(total[-1] - total[0], done[-1], atol=0.01 * np.ptp(total))
+    name = quantities.choices(run, quantities.JOINT)[3]
+    angle, speed, _ = quantities.plots(run, quantities.JOINT, name)
+    q, v = (plot.lines[name](run) for plot in (angle, speed))
+    # symplectic: q+ = q + dt v+
+    np.testing.assert_allclose(np.diff(q), 1e-3 * v[1:], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", hs.scenes())
+def test_the_robot_is_in_view_from_outside(name):
+    """At the start, and after it moved; in a wide page and in a phone's."""
+    scene = hs.load_scene(name)
+    q0, v0 = scene.start
+    run = run_arrays(scene.simulator().run(0.5, q0=q0, v0=v0))
+    with serving(port=0) as opened:
+        view = SceneView(opened, [run], 1.0)
+        world = view.world_node
+        view.following = True
+        for k in (0, -1):
+            view.show([run.at(k)])
+            shift = np.asarray(world.node.position)
+            points = run.vertices(k) + shift
+            world.subject = lambda points=points, shift=shift: points - shift
+            for ratio in (0.6, 844 / 390):
+                eye = world._view(ratio)
+                x, y = eye.project(points).T
+                assert np.abs(x).max() < 1.0
+                assert np.abs(y).max() < ratio
+                triangles = world._triangles + shift
+                assert hidden_share(eye.position, points[::50], triangles, world._planes) < 0.6
 
 
 @pytest.mark.parametrize("name", hs.scenes())
@@ -472,7 +543,7 @@ def test_the_page_is_one_file(capsys, tmp_path, standing):
     assert again.stat().st_size > 5e5
     text = path.read_text()
     assert text.count("data:image/svg+xml;base64,") >= 4
-    assert f"Contact {contact_curves.most_loaded(run_arrays(standing))}" in text
+    assert f"Contact {quantities.most_loaded(run_arrays(standing))}" in text
     assert not re.search(r"""(src|href)=["']https?:""", text)
     code, _, err = call(capsys, "view", "stand", "--export", str(path), "--contact", "nose")
     assert code == 1
@@ -482,8 +553,9 @@ def test_the_page_is_one_file(capsys, tmp_path, standing):
 def test_curves_of_a_page_are_those_of_the_recording(standing):
     """The polyline of the SVG against the samples, by the axes that beside.py gives it."""
     run = run_arrays(standing)
-    contact = contact_curves.most_loaded(run)
-    figure = export_curves.curve_figure([run], contact, "depth [mm]")
+    contact = quantities.most_loaded(run)
+    shown = {plot.title: plot for plot in quantities.plots(run, quantities.CONTACT, contact)}
+    figure = export_curves.curve_figure([run], shown["depth [mm]"])
     (line,) = figure.axes[0].lines
     k = run.points.index(contact)
     known = np.interp(line.get_xdata(), run.time, 1e3 * run.arrays["depth"][:, k])

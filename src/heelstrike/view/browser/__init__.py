@@ -5,7 +5,8 @@ world_node.py       light, ground and fixed surfaces        camera.py   the firs
 robot_node.py       the nodes of a robot
 overlays.py         forces, cones, CoM, CoP, ZMP, support polygon; instances.py, normals.py
 scene_view.py       all runs at one time, and the panel of what is shown
-contact_curves.py   curves of a contact over time
+quantities.py       what can be plotted over time           sampling.py     samples, ends of axes
+curves.py           the panel of curves
 player.py           recordings: time slider, play and pause
 live_simulation.py  a scene that is simulated                live_panel.py   its controls
 server.py, show.py  the server, and opening the viewer

@@ -15,9 +15,9 @@ import numpy as np
 
 from heelstrike.errors import UnknownNameError
 from heelstrike.files import whole_file
-from heelstrike.view.browser.contact_curves import most_loaded, titles
 from heelstrike.view.browser.export_curves import add_curves_below
 from heelstrike.view.browser.overlays import KINDS
+from heelstrike.view.browser.quantities import CONTACT, most_loaded, plots
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.scene_view import SceneView
 from heelstrike.view.browser.server import serving
@@ -53,8 +53,9 @@ def export(
             if overlays is not None:
                 view.switch(kind, kind in overlays)
         text = _serialize(server, view)
-    if titles(runs[0]):
-        text = add_curves_below(text, runs, contact or most_loaded(runs[0]))
+    shown = contact or (most_loaded(runs[0]) if runs[0].points else "")
+    if plots(runs[0], CONTACT, shown):
+        text = add_curves_below(text, runs, shown)
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")
     return Path(path)

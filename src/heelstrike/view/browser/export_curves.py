@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from heelstrike.view import plot
-from heelstrike.view.browser.contact_curves import curve, titles
+from heelstrike.view.browser.curves import curves
+from heelstrike.view.browser.quantities import CONTACT, Plot, plots
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.scene_view import colour, rgb
 
@@ -53,7 +54,8 @@ setInterval(() => {
 
 def add_curves_below(player: str, runs: Sequence[RunArrays], contact: str) -> str:
     """Return a page with viser's page in a frame above curves of a contact."""
-    drawn = [_svg(curve_figure(runs, contact, title)) for title in titles(runs[0])]
+    shown = plots(runs[0], CONTACT, contact)
+    drawn = [_svg(curve_figure(runs, one)) for one in shown]
     time = runs[0].time
     at = {
         "offset": min(float(run.time[0]) for run in runs),
@@ -65,14 +67,14 @@ def add_curves_below(player: str, runs: Sequence[RunArrays], contact: str) -> st
     }
     low, high = 100 * (1 - AXES[1] - AXES[3]), 100 * AXES[1]
     edge = f"left: {100 * AXES[0]}%; top: {low:.1f}%; bottom: {high:.1f}%"
-    plots = "".join(f'<div class="plot">{one}<i style="{edge}"></i></div>' for one in drawn)
+    boxes = "".join(f'<div class="plot">{one}<i style="{edge}"></i></div>' for one in drawn)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{html.escape(runs[0].label or 'Heelstrike')}</title><style>{STYLE}</style></head>"
         f'<body><iframe title="player" srcdoc="{html.escape(player)}"></iframe>'
         f"<section>Contact {html.escape(contact)}{_names(runs)}"
-        f'<div class="plots">{plots}</div></section>'
+        f'<div class="plots">{boxes}</div></section>'
         f"<script>{SCRIPT % json.dumps(at)}</script></body></html>"
     )
 
@@ -87,12 +89,12 @@ def _names(runs: Sequence[RunArrays]) -> str:
     )
 
 
-def curve_figure(runs: Sequence[RunArrays], contact: str, title: str) -> Figure:
-    """Return one curve of a contact over time, of all runs."""
+def curve_figure(runs: Sequence[RunArrays], shown: Plot) -> Figure:
+    """Return a plot of one line over time, of all runs."""
     figure, (ax,) = plot.figure(size=SIZE)
     for k, run in enumerate(runs):
-        ax.plot(*curve(run, contact, title), color=colour(k), linewidth=1.0)
-    plot.label(ax, title, "time [s]", "")
+        ax.plot(*curves(run, shown), color=colour(k), linewidth=1.0)
+    plot.label(ax, shown.title, "time [s]", "")
     ax.set_xlim(runs[0].time[0], runs[0].time[-1])
     ax.set_position(AXES)
     return figure

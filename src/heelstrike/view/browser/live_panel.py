@@ -14,7 +14,7 @@ from heelstrike.parameters import parameters
 from heelstrike.scene.files.schema import field_notes
 from heelstrike.scene.scene import Scene
 from heelstrike.simulate.parameters import Parameters
-from heelstrike.view.browser.contact_curves import ContactCurves, add_curves
+from heelstrike.view.browser.curves import Curves, add_curves
 from heelstrike.view.browser.instances import Arrows
 from heelstrike.view.browser.live_simulation import LiveSimulation
 from heelstrike.view.browser.scene_view import SceneView, add_switches, colour
@@ -78,6 +78,9 @@ class LivePanel:
         self.server, self.live = server, live
         weight = live.scene.robot.mass * float(np.linalg.norm(live.scene.scene.gravity))
         self.scene_view = SceneView(server, [live.values], force=max(weight / 2, 1e-3))
+        self.scene_view.following = True
+        self.scene_view.world_node.subject = lambda: live.values.vertices(-1)
+        server.on_client_connect(self.scene_view.world_node.welcome)
         self.arrow = Arrows(server.scene, f"{WORLD}/push", 1, PUSH_COLOUR)
         self._count, self._weight = 0, weight
         self._add_panel()
@@ -101,7 +104,7 @@ class LivePanel:
         if self._count % STATUS_PERIOD == 0:
             self._show_status()
 
-    def _draw_curves(self, curves: ContactCurves) -> None:
+    def _draw_curves(self, curves: Curves) -> None:
         """Draw the curves if there is new data; all of it is past, so nothing is shaded."""
         if curves.runs[0] is not self.live.values:
             curves.runs = [self.live.values]
@@ -153,7 +156,7 @@ class LivePanel:
         self._add_law_sliders()
         self._add_push()
         add_switches(self.server, self.scene_view, self.live.request)
-        self.curves = add_curves(gui, [self.live.values], [colour(0)])
+        self.curves = add_curves(gui, [self.live.values], [colour(0)], self.live.request)
 
     def _add_law_sliders(self) -> None:
         gui = self.server.gui

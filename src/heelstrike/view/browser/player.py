@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from heelstrike.view.browser.contact_curves import add_curves
+from heelstrike.view.browser.curves import add_curves
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.scene_view import SceneView, add_switches, colour, legend, rgb
 
@@ -31,8 +31,10 @@ class Player:
         self.speed = 1.0
         force = max(run.typical_peak_force() for run in runs)
         self.scene_view = SceneView(server, runs, force)
+        self.scene_view.following = self.scene_view.world_node.leaves_picture
         self._add_panel()
         self.seek(self.begin)
+        server.on_client_connect(self.scene_view.world_node.welcome)
 
     def seek(self, moment: float) -> None:
         """Show a time [s]."""
@@ -88,7 +90,9 @@ class Player:
         if len(self.runs) > 1:
             self._add_run_switches()
         add_switches(self.server, self.scene_view, self._act)
-        self.curves = add_curves(gui, self.runs, [colour(k) for k in range(len(self.runs))])
+        self.curves = add_curves(
+            gui, self.runs, [colour(k) for k in range(len(self.runs))], self._act
+        )
 
     def _slider_moved(self, event: GuiEvent[GuiSliderHandle[float]]) -> None:
         if event.client is not None:  # else moved by the player itself
@@ -99,11 +103,7 @@ class Player:
         with gui.add_folder("Recordings"):
             for k, run in enumerate(self.runs):
                 box = gui.add_checkbox(run.label, True)
-                box.on_update(
-                    lambda event, k=k: self._act(
-                        lambda: self.scene_view.hide(k, not event.target.value)
-                    )
-                )
+                box.on_update(self._hiding(k))
             gui.add_html(legend({run.label: rgb(colour(k)) for k, run in enumerate(self.runs)}))
 
     def _hiding(self, k: int) -> Callable[[GuiEvent[GuiCheckboxHandle]], None]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NAMES = (
     "q",
+    "v",
+    "torque",
     "contact_position",
     "depth",
     "slip",
@@ -29,6 +31,12 @@ NAMES = (
     "cop",
     "zmp",
     "com",
+    "kinetic",
+    "potential",
+    "work_contact",
+    "work_friction",
+    "work_control",
+    "work_push",
     *SELF_FORCES,
 )
 """Variables of a recording that the viewer shows, if they were recorded."""

@@ -36,6 +36,7 @@ class SceneView:
         self.scale = plot.round_down(max(force, 1e-3) / (LONGEST_ARROW * size))
         """Force of an arrow of 1 m [N/m]."""
         self.following = False
+        """Whether the robot stays in the middle of the picture while it moves."""
         looks: list[Colour | None] = [None, *(rgb(colour(k)) for k in range(1, len(runs)))]
         self.robots, self.overlays = [], []
         for k, (run, ghost) in enumerate(zip(runs, looks, strict=True)):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heelstrike.view import plot
-from heelstrike.view.browser.camera import FIELD_OF_VIEW, first_viewpoint
+from heelstrike.view.browser.camera import FIELD_OF_VIEW, Planes, first_viewpoint
 from heelstrike.view.browser.instances import rotations_from_z
 from heelstrike.view.browser.robot_node import path_part
 from heelstrike.view.browser.run_arrays import RunArrays
+from heelstrike.view.render.camera import Viewpoint
 from heelstrike.view.render.solid import Rgb, solid, split_vertices
 from heelstrike.view.render.surface_solids import (
     COLOURS,
@@ -33,6 +35,8 @@ FRAMED_TIMES = 12
 """Number of times of a run that the first viewpoint shows."""
 FRAMED_DISTANCE = (1.5, 1.5)
 """Distance from its start up to which the robot is framed, in its own size or [m], the larger."""
+VERTICAL_PLAY = 0.6
+"""Share of half the picture's height in which a robot that is followed may rise and fall."""
 LAYOUT_TIME = 30.0
 """Time after opening during which a page that changes its size is framed again [s]."""
 GROUND_SIZE = 60.0
@@ -40,7 +44,10 @@ GROUND_SIZE = 60.0
 
 
 class WorldNode:
-    """The surroundings of a run, and the camera of each page."""
+    """The surroundings of a run, and the camera of each page.
+
+    `follow` moves the world under the camera, so that a user may turn the view meanwhile.
+    """
 
     def __init__(self, server: ViserServer, run: RunArrays) -> None:
         self._server = server
@@ -48,33 +55,40 @@ class WorldNode:
         points = run.vertices(0)
         self.size = float(max(np.ptp(points, axis=0).max(), 1e-3))
         """Largest extent of the robot in its first pose [m]."""
-        self.centre = points.mean(axis=0)
+        self.centre = run.arrays["com"][0] if "com" in run.arrays else points.mean(axis=0)
         shown = recorded_surfaces(run.info, run.world)
         self._add_lights()
         for k, surface in enumerate(shown):
             if surface.get("body") is None:
                 self._add_surface(surface, COLOURS[k % len(COLOURS)])
+        later = _later_points(run, points)
+        self.leaves_picture = any(box is None for box in later)
+        """Whether the run goes farther from its start than the first viewpoint shows."""
+        boxes = [box for box in later if box is not None]
         self._points = np.vstack(
-            [points, *_later_points(run, points), small_surface_points(shown, points)]
+            [points, _landing_points(run, points), *boxes, small_surface_points(shown, points)]
         )
-        self._triangles = _fixed_triangles(shown)
-        self._set_default_camera()
-        server.on_client_connect(self._frame_client)
-
-    def follow(self, point: np.ndarray | None) -> None:
-        """Shift the world so that a point stays above the robot's start; None undoes the shift."""
-        shift = np.zeros(3) if point is None else self.centre - point
-        self.node.position = (float(shift[0]), float(shift[1]), 0.0)
-
-    def _set_default_camera(self) -> None:
-        """Set the camera of pages that do not report their size."""
-        view = first_viewpoint(self._points, DEFAULT_RATIO, self._triangles)
-        camera = self._server.initial_camera
+        self._triangles, self._planes = _fixed_triangles(shown), _fixed_planes(shown)
+        self.subject: Callable[[], np.ndarray] | None = None
+        """Returns points of the robot at present, (n, 3) [m], which a new page shows, too."""
+        view = self._view(DEFAULT_RATIO)
+        self.reach = VERTICAL_PLAY * DEFAULT_RATIO * view.half_width
+        """Height by which a robot that is followed may rise or fall in the picture [m]."""
+        camera = server.initial_camera  # of pages that do not report their size
         camera.position, camera.look_at = tuple(view.position), tuple(view.centre)
         camera.fov, camera.near = FIELD_OF_VIEW, self.size / 100
 
-    def _frame_client(self, client: ClientHandle) -> None:
-        """Frame the run in a page that was just opened, until its panels are in place."""
+    def follow(self, point: np.ndarray | None) -> None:
+        """Shift the world so that a point stays above the robot's start; None undoes the shift.
+
+        Heights are followed only as far as the point would leave the picture.
+        """
+        shift = np.zeros(3) if point is None else self.centre - point
+        height = shift[2] - np.clip(shift[2], -self.reach, self.reach)
+        self.node.position = (float(shift[0]), float(shift[1]), float(height))
+
+    def welcome(self, client: ClientHandle) -> None:
+        """Frame the robot in a page that was just opened, until its panels are in place."""
         end, framed = time.monotonic() + LAYOUT_TIME, 0.0
 
         def frame(camera: CameraHandle) -> None:
@@ -82,14 +96,27 @@ class WorldNode:
             if camera.aspect == framed or time.monotonic() > end:
                 return
             framed = camera.aspect
-            ratio = float(np.clip(1 / framed, 0.3, 3.0))
-            view = first_viewpoint(self._points, ratio, self._triangles)
-            with client.atomic():
-                camera.position, camera.look_at = view.position, view.centre
-                camera.fov = FIELD_OF_VIEW
+            self.frame(client)
 
         frame(client.camera)
         client.camera.on_update(frame)
+
+    def frame(self, client: ClientHandle) -> None:
+        """Set the camera of a page so that it shows the robot."""
+        view = self._view(float(np.clip(1 / client.camera.aspect, 0.3, 3.0)))
+        with client.atomic():
+            client.camera.position, client.camera.look_at = view.position, view.centre
+            client.camera.fov = FIELD_OF_VIEW
+
+    def _view(self, ratio: float) -> Viewpoint:
+        """Return a viewpoint of the robot at its start and now, or only now if it went far."""
+        points, shift = self._points, np.asarray(self.node.position, dtype=float)
+        if self.subject is not None:
+            now = self.subject() + shift
+            near = np.linalg.norm(now.mean(axis=0) - self.centre) < _near(self.size)
+            points = np.vstack([points, now]) if near else now
+        planes = [(point + shift, normal) for point, normal in self._planes]
+        return first_viewpoint(points, ratio, self._triangles + shift, planes)
 
     def _add_lights(self) -> None:
         """Add a sun with shadows and a bright sky; an environment map would take long to load."""
@@ -140,14 +167,39 @@ def _fixed_triangles(shown: list[SurfaceRecord]) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _later_points(run: RunArrays, first: np.ndarray) -> list[np.ndarray]:
-    """Return corners of the robot's bounding box at later times, as far as it stays near."""
-    size, centre = np.ptp(first, axis=0).max(), first.mean(axis=0)
-    near = max(FRAMED_DISTANCE[0] * size, FRAMED_DISTANCE[1])
+def _fixed_planes(shown: list[SurfaceRecord]) -> Planes:
+    """Return a point and the unit normal of each plane that is fixed in the world."""
     found = []
+    for surface in shown:
+        if surface["kind"] == "Plane" and surface.get("body") is None:
+            normal = np.asarray(surface["normal"], dtype=float)
+            found.append((surface_origin(surface), normal / np.linalg.norm(normal)))
+    return found
+
+
+def _near(size: float) -> float:
+    """Return the distance up to which a robot of a size is framed together with its start [m]."""
+    return max(FRAMED_DISTANCE[0] * size, FRAMED_DISTANCE[1])
+
+
+def _landing_points(run: RunArrays, first: np.ndarray) -> np.ndarray:
+    """Return points of the surface below contacts at the start, as far as it is near [m]."""
+    if not {"depth", "contact_position"} <= set(run.arrays):
+        return np.zeros((0, 3))
+    depth, places = run.arrays["depth"][0], run.arrays["contact_position"][0]
+    below = np.isfinite(depth) & (np.abs(depth) < _near(float(np.ptp(first, axis=0).max())))
+    return places[below] + depth[below, None] * np.array([0.0, 0.0, 1.0])
+
+
+def _later_points(run: RunArrays, first: np.ndarray) -> list[np.ndarray | None]:
+    """Return corners of the robot's bounding box at later times; None where it is far."""
+    centre, near = first.mean(axis=0), _near(float(np.ptp(first, axis=0).max()))
+    found: list[np.ndarray | None] = []
     for k in np.linspace(0, len(run.time) - 1, FRAMED_TIMES).astype(int)[1:]:
         points = run.vertices(int(k))
-        if np.linalg.norm(points.mean(axis=0) - centre) < near:
-            ends = np.array([points.min(axis=0), points.max(axis=0)])
-            found.append(np.stack(np.meshgrid(*ends.T), axis=-1).reshape(-1, 3))
+        if np.linalg.norm(points.mean(axis=0) - centre) >= near:
+            found.append(None)
+            continue
+        ends = np.array([points.min(axis=0), points.max(axis=0)])
+        found.append(np.stack(np.meshgrid(*ends.T), axis=-1).reshape(-1, 3))
     return found
