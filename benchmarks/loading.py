@@ -4,7 +4,7 @@
 
 Files are the MJCFs of HEELSTRIKE_DATA and of the packages gymnasium, mujoco, dm_control,
 gymnasium_robotics and robosuite, the URDFs of HEELSTRIKE_DATA and of example-robot-data, and those
-of further folders. Inertia, bias and passive forces are compared with MuJoCo's (MJCF) or
+of further folders. Inertia, bias, passive forces and actuators are compared with MuJoCo's (MJCF) or
 Pinocchio's (URDF) at random states, to 1e-8. Files that the peer cannot read, and those without a
 moving joint, are no robots and do not count. benchmarks/loading.md explains the columns.
 """

@@ -17,9 +17,13 @@ from mujoco import mjtJoint
 
 from heelstrike.robot import Robot
 from heelstrike.robot.convert import to_pinocchio
+from heelstrike.robot.mjcf_actuators import actuator_name
 from heelstrike.robot.mjcf_model import rotation
+from heelstrike.step.actuators import activation_indices, actuator_torque, inputs_of, site_force
 from heelstrike.step.springs import spring_torque
+from heelstrike.step.tendons import tendon_torque
 
+QUANTITIES = ("inertia", "bias", "passive", "actuation")
 STATES = 3
 """Random states at which dynamics are compared."""
 Errors = dict[str, float]
@@ -32,25 +36,29 @@ def beside_mujoco(robot: Robot, path: Path) -> Errors:
     if m.nv != robot.nv:
         return {"coordinates": np.inf}
     d, model, rng = mujoco.MjData(m), to_pinocchio(robot), np.random.default_rng(3)
-    data, errors = model.createData(), dict.fromkeys(("inertia", "bias", "passive"), 0.0)
-    springs = _springs(robot)
+    data, errors = model.createData(), dict.fromkeys(QUANTITIES, 0.0)
+    forces = _forces(robot)
     for _ in range(STATES):
         d.qpos[:] = m.qpos0
         mujoco.mj_integratePos(m, d.qpos, rng.uniform(-1, 1, m.nv), 1.0)
         d.qvel[:] = rng.uniform(-1, 1, m.nv)
+        d.ctrl[:], d.act[:] = rng.uniform(-1, 1, m.nu), rng.uniform(-1, 1, m.na)
         mujoco.mj_fwdPosition(m, d)
         mujoco.mj_fwdVelocity(m, d)
+        mujoco.mj_fwdActuation(m, d)
         q, (T, drift) = _coordinates(m, d), _velocities(m, d)
         v = T @ d.qvel
         H, M = _symmetric(pin.crba(model, data, q)), np.zeros((m.nv, m.nv))
         mujoco.mj_fullM(m, d, M)
         bias = T.T @ pin.rnea(model, data, q, v, drift)
-        tau = -robot.damping * v + np.ravel(springs(q)) + _lift(robot, model, q)
-        passive = T.T @ tau
+        springs, driven, w = (np.ravel(x) for x in forces(q, v, *_inputs(robot, m, d)))
+        driven = driven + _sites(robot, model, q, v, w)
+        passive = T.T @ (-robot.damping * v + springs + _lift(robot, model, q))
         for name, ours, theirs in (
             ("inertia", T.T @ H @ T, M),
             ("bias", bias, d.qfrc_bias),
             ("passive", passive, d.qfrc_passive),
+            ("actuation", T.T @ driven, d.qfrc_actuator),
         ):
             errors[name] = max(errors[name], _relative(ours, theirs))
     return errors
@@ -105,10 +113,49 @@ def _velocities(m: mujoco.MjModel, d: mujoco.MjData) -> tuple[np.ndarray, np.nda
     return T, drift
 
 
-def _springs(robot: Robot) -> ca.Function:
-    """Return the torque of the springs as a function of q."""
-    q = ca.SX.sym("q", robot.nq)
-    return ca.Function("springs", [q], [spring_torque(robot, q, 0.0).now])
+def _forces(robot: Robot) -> ca.Function:
+    """Return springs with tendons, actuators of joints, and inputs of all, of (q, v, u, w, dt)."""
+    q, v = ca.SX.sym("q", robot.nq), ca.SX.sym("v", robot.nv)
+    u, w = ca.SX.sym("u", len(robot.actuators)), ca.SX.sym("w", len(activation_indices(robot)))
+    dt = ca.SX.sym("dt")
+    inputs, _ = inputs_of(robot, u, w, dt)
+    springs = spring_torque(robot, q, 0.0).now + tendon_torque(robot, q, v, 0.0, {}).now
+    driven = actuator_torque(robot, inputs, q, v, 0.0, {}).now
+    return ca.Function("forces", [q, v, u, w, dt], [springs, driven, ca.vertcat(*inputs)])
+
+
+def _numbers(robot: Robot, m: mujoco.MjModel) -> list[int]:
+    """Return MuJoCo's number of each actuator."""
+    ours, found = [actuator.name for actuator in robot.actuators], []
+    for i in range(len(m.actuator_trntype)):
+        if len(found) < len(ours) and ours[len(found)] == actuator_name(
+            m, i, set(ours[: len(found)])
+        ):
+            found.append(i)
+    return found
+
+
+def _inputs(
+    robot: Robot, m: mujoco.MjModel, d: mujoco.MjData
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return MuJoCo's controls and activations in our order, and the time step."""
+    numbers = _numbers(robot, m)
+    u = np.array([d.ctrl[m.actuator_ctrladr[i]] for i in numbers])
+    w = [d.act[m.actuator_actadr[numbers[k]]] for k in activation_indices(robot)]
+    return u, np.array(w), float(m.opt.timestep)
+
+
+def _sites(
+    robot: Robot, model: pin.Model, q: np.ndarray, v: np.ndarray, w: np.ndarray
+) -> np.ndarray:
+    """Return the torque of actuators of sites with inputs w."""
+    tau, data = np.zeros(robot.nv), model.createData()
+    for actuator, own in zip(robot.actuators, w, strict=True):
+        if actuator.wrench is not None:
+            J = pin.computeJointJacobian(model, data, q, actuator.wrench.body + 1)
+            arms = J.T @ np.concatenate([actuator.wrench.force, actuator.wrench.moment])
+            tau += arms * float(site_force(actuator, ca.DM(own), ca.DM(arms @ v)))
+    return tau
 
 
 def _lift(robot: Robot, model: pin.Model, q: np.ndarray) -> np.ndarray:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from heelstrike.robot import combine as combine
     from heelstrike.robot import load as load
     from heelstrike.runtime.compiler import compile_program as compile_program
+    from heelstrike.scene.actuators import Actuators as Actuators
     from heelstrike.scene.controller import controller as controller
     from heelstrike.scene.files import scenes as scenes
     from heelstrike.scene.scene import Scene as Scene
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 HOMES = {
+    "Actuators": "heelstrike.scene.actuators",
     "Box": "heelstrike.scene.surfaces",
     "Bristle": "heelstrike.contact.laws.bristle",
     "Capsule": "heelstrike.scene.surfaces",

@@ -293,9 +293,20 @@ WARNED = {
         mjcf(HINGE, "<equality><joint name='loop' joint1='j'/><weld body1='a'/></equality>"),
         "2 equality constraints left out, the joints move freely: loop, weld a",
     ),
-    "tendon": (
-        mjcf(HINGE, "<tendon><fixed name='cord'><joint joint='j' coef='1'/></fixed></tendon>"),
-        "1 tendon left out, the joints move freely: cord",
+    "limit of a tendon": (
+        mjcf(
+            HINGE,
+            "<tendon><fixed name='cord' range='-1 1'><joint joint='j' coef='1'/></fixed></tendon>",
+        ),
+        "left out of tendon 'cord': the limit",
+    ),
+    "spatial tendon": (
+        mjcf(
+            f"{HINGE}<site name='s' pos='1 0 0'/><site name='t'/>",
+            "<tendon><spatial name='cord' stiffness='3'><site site='s'/><site site='t'/></spatial>"
+            "</tendon>",
+        ),
+        "left out of the spatial tendon 'cord': the spring (only fixed tendons are simulated)",
     ),
     "hardening spring": (
         mjcf(f"<joint name='j' stiffness='3 1'/>{MASS}"),
@@ -305,6 +316,8 @@ WARNED = {
         mjcf(f"<joint name='j' stiffness='3' springyield='.1'/>{MASS}"),
         "the spring of joint 'j' does not yield",
     ),
+    "pid": (driven("pid", "kp='3'"), "actuator 'm' is left out: a pid actuator is not simulated"),
+    "delay": (driven("motor", "delay='.01' nsample='5'"), "the delay of actuator 'm' is left out"),
     "muscle": (mjcf(HINGE, "<actuator><muscle name='m' joint='j'/></actuator>"), "'m' is left out"),
     "one-sided": (
         mjcf(HINGE, "<actuator><motor joint='j' forcerange='-1 2'/></actuator>"),
@@ -317,15 +330,6 @@ WARNED = {
         ),
         "1 collision shapes left out, they give no contact points: sole",
     ),
-    "timeconst": (
-        driven("position", "timeconst='.1'"),
-        "the dynamics (filterexact) of actuator 'm' are left out",
-    ),
-    "dynamics": (
-        driven("general", "dyntype='filter'"),
-        "the dynamics (filter) of actuator 'm' are left out",
-    ),
-    "affine gain": (driven("general", "gaintype='affine'"), "actuator 'm' has an affine gain"),
     "air": (mjcf(HINGE, "<option density='1.2'/>"), "the option density='1.2' is ignored"),
     "wind": (mjcf(HINGE, "<option wind='1 0 0'/>"), "the option wind='1 0 0' is ignored"),
     "urdf: impossible inertia": (

@@ -21,6 +21,7 @@ import numpy as np
 
 import heelstrike
 from heelstrike.errors import HeelstrikeError
+from heelstrike.scene.actuators import ActuatorPlan
 from heelstrike.scene.controller import Controller
 from heelstrike.step.control import Direct
 from heelstrike.step.plan import StepPlan
@@ -178,6 +179,8 @@ def _describe_control(plan: StepPlan) -> dict[str, Any] | None:
     if isinstance(control, Controller):
         code = {"source": control.source} if control.source else {}
         return {"kind": "controller", "name": control.function.__name__, **held, **code}
+    if isinstance(control, ActuatorPlan):
+        return {"kind": "actuators"}
     late = {"late": control.delay_periods} if control.delay_periods else {}
     table = {} if control.table is None else {"reference": control.table}
     kind = "servo" if control.implicit else "explicit servo"

@@ -284,7 +284,7 @@ def standard(scene: Scene, sensors: Sequence[str]) -> tuple[str, ...]:
         "contacts": bool(scene.pairs),
         "sensors": bool(sensors),
         "self-contact": scene.self_contact is not None,
-        "springs": bool(scene.robot.springs),
+        "springs": bool(scene.robot.springs or scene.robot.tendons),
         "coupled law": any(law.couples for law in scene.laws.values()),
     }
     needs = {name: VARIABLES[name].needs for name in SOURCES}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.actuators import Actuator, Arms, Tendon
 from heelstrike.robot.constraints import Constraint, moved
 from heelstrike.robot.fidelity import Difference
 from heelstrike.robot.mirror import with_mirrored
@@ -51,6 +52,8 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
     frames: dict[str, Frame] = {}
     constraints: list[Constraint] = []
     springs: list[Spring] = []
+    tendons: list[Tendon] = []
+    actuators: list[Actuator] = []
     fidelity: list[Difference] = []
     iq = iv = 0
     for key, part in parts.items():
@@ -74,6 +77,10 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
             )
             for s in part.shapes
         ]
+        for tendon in part.tendons:
+            arms = _moved(tendon.arms, iv)
+            tendons.append(replace(tendon, name=f"{key}/{tendon.name}", arms=arms))
+        actuators += [_moved_actuator(a, key, first, iv) for a in part.actuators]
         springs += [replace(s, joint=s.joint + first) for s in part.springs]
         fidelity += [replace(d, what=f"{key}: {d.what}") for d in part.fidelity]
         for link, frame in part.frames.items():
@@ -93,6 +100,8 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         gravity=gravities.pop(),
         tilted_gravity=next(iter(parts.values())).tilted_gravity,
         springs=tuple(springs),
+        tendons=tuple(tendons),
+        actuators=tuple(actuators),
         fidelity=tuple(fidelity),
         source=_source(parts),
         **{key: np.concatenate([getattr(p, key) for p in parts.values()]) for key in VECTORS},
@@ -103,6 +112,19 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
 def _shifted(body: int, first: int) -> int:
     """Return the index of a part's body in the whole."""
     return body if body == WORLD else body + first
+
+
+def _moved(arms: Arms, iv: int) -> Arms:
+    """Return a part's moment arms by velocity index of the whole."""
+    return tuple((at + iv, arm) for at, arm in arms)
+
+
+def _moved_actuator(actuator: Actuator, key: str, first: int, iv: int) -> Actuator:
+    """Return a part's actuator in the whole."""
+    own = actuator.wrench
+    wrench = None if own is None else replace(own, body=own.body + first)
+    name = f"{key}/{actuator.name}"
+    return replace(actuator, name=name, arms=_moved(actuator.arms, iv), wrench=wrench)
 
 
 def _touches(part: Robot, shape: Shape) -> bool:

@@ -11,13 +11,15 @@ import pinocchio as pin
 from mujoco import mjtJoint
 
 from heelstrike.robot.convert import from_pinocchio
-from heelstrike.robot.mjcf_actuators import add_actuator_inertia, read_actuators, with_actuators
+from heelstrike.robot.mjcf_actuators import read_actuators, with_actuator_inertia
 from heelstrike.robot.mjcf_checks import refuse_impossible, warn_unmodelled
 from heelstrike.robot.mjcf_compile import compile_mjcf
 from heelstrike.robot.mjcf_equality import read_equalities
 from heelstrike.robot.mjcf_model import ADDED, ModelJoint, build_model, joints_of, placement
+from heelstrike.robot.mjcf_servo import with_servo
 from heelstrike.robot.mjcf_shapes import read_shapes
 from heelstrike.robot.mjcf_springs import read_springs, with_lift
+from heelstrike.robot.mjcf_tendons import read_tendons
 from heelstrike.robot.robot import Robot, first_duplicate
 from heelstrike.robot.xml import RobotFile
 
@@ -31,16 +33,19 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     _check_base(file, mj, base)
     joints = joints_of(mj, base)
     model, carriers = build_model(mj, joints, root.get("model", file.path.stem))
-    actuators = read_actuators(file, spec, mj)
-    add_actuator_inertia(model, joints, actuators)
-    robot = from_pinocchio(model)
+    robot = with_actuator_inertia(file, from_pinocchio(model), mj, joints)
     shapes, self_pairs = read_shapes(file, compiled, carriers)
     robot = replace(robot, constraints=read_equalities(file, mj, joints, carriers))
     robot = with_lift(replace(robot, shapes=shapes, self_pairs=self_pairs), mj, carriers)
     rest = _q_of(robot, mj, joints, mj.qpos_spring)
     robot = replace(robot, springs=read_springs(file, robot, mj, joints, rest))
     q0 = _q_of(robot, mj, joints, mj.qpos0)
-    robot = with_actuators(file, robot, mj, joints, actuators, q0)
+    robot = replace(
+        robot,
+        tendons=read_tendons(file, robot, mj, joints),
+        actuators=read_actuators(file, spec, mj, robot, joints, carriers, q0),
+    )
+    robot = with_servo(file, robot, mj, joints)
     return replace(robot, poses=_poses(file, robot, mj, joints))
 
 

@@ -1,207 +1,200 @@
-"""Gains and torque limits of an MJCF's actuators.
+"""Actuators of a compiled MJCF: of joints, of fixed tendons and of sites.
 
-An actuator applies gear (g u + b_0 + b_1 l + b_2 l_dot) with l = gear q, so at the joint
+MuJoCo resolves `dampratio` when it compiles the model,
 
-    kp = -gear^2 b_1        kd = -gear^2 b_2
-
-A <position> is g = kp, b = (0, -kp, -kv). MuJoCo resolves `dampratio` when it compiles the model,
-
-    kv = 2 dampratio sqrt(kp m),    m = 1 / (gear^2 (H^-1)_ii) at qpos0;
+    b_2 = -2 dampratio sqrt(kp m),    m = 1 / (gear^2 (H^-1)_ii) at qpos0;
 
 where base= adds or removes a free joint, this is repeated with the inertia that results. An
-actuator's own armature and damping act on the joint times gear^2.
+actuator's own armature and damping act on its joint times gear^2.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import mujoco
 import numpy as np
-import pinocchio as pin
-from mujoco import mjtBias, mjtDyn, mjtGain, mjtTrn
+from mujoco import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtTrn
 
+from heelstrike.robot.actuators import Actuator, Arms, BodyWrench, Range
 from heelstrike.robot.check import inertia_matrix
-from heelstrike.robot.mjcf_model import ADDED, ModelJoint, joint_label
+from heelstrike.robot.mjcf_model import Carriers, ModelJoint, is_off, joint_label, placement
+from heelstrike.robot.mjcf_tendons import scalar_joints, tendon_arms
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.xml import RobotFile
 
-TARGETS = {
-    mjtTrn.mjTRN_SLIDERCRANK: "a slider-crank",
-    mjtTrn.mjTRN_TENDON: "a tendon",
-    mjtTrn.mjTRN_SITE: "a site",
-    mjtTrn.mjTRN_BODY: "a body",
-    mjtTrn.mjTRN_SO3: "an orientation",
-}
-GAINS = (mjtGain.mjGAIN_FIXED, mjtGain.mjGAIN_AFFINE, mjtGain.mjGAIN_PID)
+GAINS = (mjtGain.mjGAIN_FIXED, mjtGain.mjGAIN_AFFINE)
 BIASES = (mjtBias.mjBIAS_NONE, mjtBias.mjBIAS_AFFINE)
-DYNAMICS = (
-    mjtDyn.mjDYN_NONE, mjtDyn.mjDYN_INTEGRATOR, mjtDyn.mjDYN_FILTER, mjtDyn.mjDYN_FILTEREXACT,
-    mjtDyn.mjDYN_PID,
-)  # fmt: skip
+DYNAMICS = {
+    mjtDyn.mjDYN_NONE: "none",
+    mjtDyn.mjDYN_INTEGRATOR: "integrator",
+    mjtDyn.mjDYN_FILTER: "filter",
+    mjtDyn.mjDYN_FILTEREXACT: "filterexact",
+}
+JOINTS = (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
+TARGETS = {
+    mjtTrn.mjTRN_SLIDERCRANK: "it drives a slider-crank",
+    mjtTrn.mjTRN_TENDON: "it drives a spatial tendon",
+    mjtTrn.mjTRN_SITE: "it drives a site relative to another",
+    mjtTrn.mjTRN_BODY: "it drives a body",
+    mjtTrn.mjTRN_SO3: "it drives an orientation",
+}
 
 
-@dataclass(frozen=True)
-class Actuator:
-    """An actuator of one joint, before its gear."""
-
-    joint: int
-    """MuJoCo's index of the joint."""
-    gear: float
-    gain: float
-    bias: np.ndarray | None
-    """(b_0, b_1, b_2); None for a motor, whose force is its control."""
-    force: np.ndarray | None
-    """Force range, or None."""
-    control: np.ndarray | None
-    """Control range, or None."""
-    armature: float
-    damping: float
-    dampratio: float
-    """Damping ratio of a <position> that has one, else 0 [-]."""
-
-    def gains(self, mobility: float | None) -> tuple[float, float]:
-        """Return (kp, kd) at the joint; `mobility` is (H^-1)_ii if the base was changed."""
-        if self.bias is None:
-            return 0.0, 0.0
-        b1, b2 = self.bias[1], self.bias[2]
-        if self.dampratio and mobility is not None:
-            b2 = -2 * self.dampratio * np.sqrt(self.gain / (self.gear**2 * mobility))
-        return float(-(self.gear**2) * b1), float(-(self.gear**2) * b2)
-
-    def torque_range(self) -> np.ndarray:
-        """Return the lowest and the highest torque at the joint [N m or N]."""
-        limits = np.array([-np.inf, np.inf])
-        if self.control is not None and self.bias is None:
-            limits = np.sort(self.gain * self.control)
-        if self.force is not None:
-            limits = np.array([max(limits[0], self.force[0]), min(limits[1], self.force[1])])
-        return np.sort(self.gear * limits)
-
-
-def read_actuators(file: RobotFile, spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[Actuator]:
-    """Return the actuators of joints; warn about all others, and about what is left out."""
-    actuators = []
+def read_actuators(
+    file: RobotFile,
+    spec: mujoco.MjSpec,
+    mj: mujoco.MjModel,
+    robot: Robot,
+    joints: list[ModelJoint],
+    carriers: Carriers,
+    q0: np.ndarray,
+) -> tuple[Actuator, ...]:
+    """Return the actuators that are simulated; warn about all others. q0 is at qpos0."""
+    if is_off(mj, mjtDisableBit.mjDSBL_ACTUATION):
+        return ()
+    changed = [joint.index for joint in joints] != list(range(mj.njnt))
+    mobility = _mobility(robot, q0) if changed else None
+    found: list[Actuator] = []
     for i in range(len(mj.actuator_trntype)):
-        target = mjtTrn(mj.actuator_trntype[i])
-        name = mj.actuator(i).name
-        what = f"actuator '{name}'" if name else f"actuator {i}"
-        if target not in (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT):
-            file.warn(f"{what} is left out: it drives {TARGETS.get(target, 'no joint')}")
-            continue
-        if not name:
-            what = f"the actuator of {joint_label(mj, int(mj.actuator_trnid[i, 0]))}"
+        label = _label(mj, i)
         unsupported = _unsupported(mj, i)
         if unsupported:
-            file.warn(f"{what} is left out: a {unsupported} actuator is not simulated")
+            why = f"a {unsupported} actuator is not simulated"
+            file.warn(f"{label} is left out: {why}", label)
             continue
-        _warn_left_out(file, mj, i, what)
-        actuators.append(_actuator(spec, mj, i))
+        acts = _transmission(mj, i, robot, joints, carriers)
+        if isinstance(acts, str):
+            file.warn(f"{label} is left out: {acts}", label)
+            continue
+        if mj.actuator_delay[i]:
+            file.warn(f"the delay of {label} is left out: it acts at once", label)
+        if np.any(mj.actuator_dampingpoly[i]):
+            file.warn(f"of the damping of {label} only the linear term is used", label)
+        name = actuator_name(mj, i, {actuator.name for actuator in found})
+        found.append(_actuator(spec, mj, i, name, acts, mobility))
+    return tuple(_within_joints(file, mj, robot, joints, found))
+
+
+def _within_joints(
+    file: RobotFile,
+    mj: mujoco.MjModel,
+    robot: Robot,
+    joints: list[ModelJoint],
+    actuators: list[Actuator],
+) -> list[Actuator]:
+    """Return the actuators within the `actuatorfrcrange` of joints, which limits their sum."""
+    for joint, at in scalar_joints(robot, joints).items():
+        acting = [a for a in actuators if any(index == at and arm for index, arm in a.arms)]
+        if joint < 0 or not mj.jnt_actfrclimited[joint] or not acting:
+            continue
+        label = joint_label(mj, joint)
+        if len(acting) > 1 or len(acting[0].arms) > 1:
+            file.warn(f"actuatorfrcrange of {label} is left out: it limits a sum", label)
+            continue
+        low, high = (float(x) for x in np.sort(mj.jnt_actfrcrange[joint] / acting[0].arms[0][1]))
+        own = acting[0].force_range or (-np.inf, np.inf)
+        limited = replace(acting[0], force_range=(max(low, own[0]), min(high, own[1])))
+        actuators = [limited if a is acting[0] else a for a in actuators]
     return actuators
+
+
+def _label(mj: mujoco.MjModel, i: int) -> str:
+    """Return how warnings name an actuator."""
+    if mj.actuator(i).name:
+        return f"actuator '{mj.actuator(i).name}'"
+    if mjtTrn(mj.actuator_trntype[i]) in JOINTS:
+        return f"the actuator of {joint_label(mj, int(mj.actuator_trnid[i, 0]))}"
+    return f"actuator {i}"
+
+
+def actuator_name(mj: mujoco.MjModel, i: int, taken: set[str]) -> str:
+    """Return an actuator's name; one without is named after its joint, or numbered."""
+    name = str(mj.actuator(i).name)
+    if not name and mjtTrn(mj.actuator_trntype[i]) in JOINTS:
+        name = str(mj.joint(int(mj.actuator_trnid[i, 0])).name)
+    name = name or f"actuator{i}"
+    return name if name not in taken else f"{name}.{i}"
 
 
 def _unsupported(mj: mujoco.MjModel, i: int) -> str:
     """Return the kind of an actuator that is not simulated, or ""."""
-    gain = mjtGain(mj.actuator_gaintype[i])
     if mj.actuator_plugin[i] >= 0:
         return "plugin"
-    if gain == mjtGain.mjGAIN_AFFINE and mj.actuator_gainprm[i, 0] == 0:
-        return "damper"
     for value, simulated in (
-        (gain, GAINS),
+        (mjtGain(mj.actuator_gaintype[i]), GAINS),
         (mjtBias(mj.actuator_biastype[i]), BIASES),
-        (mjtDyn(mj.actuator_dyntype[i]), DYNAMICS),
+        (mjtDyn(mj.actuator_dyntype[i]), tuple(DYNAMICS)),
     ):
         if value not in simulated:
-            return _word(value)
+            return value.name.partition("_")[2].lower()
     return ""
 
 
-def _actuator(spec: mujoco.MjSpec, mj: mujoco.MjModel, i: int) -> Actuator:
-    gain, control = float(mj.actuator_gainprm[i, 0]), int(mj.actuator_ctrladr[i])
-    affine = mj.actuator_biastype[i] == mjtBias.mjBIAS_AFFINE
+def _transmission(
+    mj: mujoco.MjModel, i: int, robot: Robot, joints: list[ModelJoint], carriers: Carriers
+) -> Arms | BodyWrench | str:
+    """Return what an actuator acts on, or why it is left out."""
+    target, at, gear = mjtTrn(mj.actuator_trntype[i]), mj.actuator_trnid[i], mj.actuator_gear[i]
+    if target in JOINTS:
+        ours = {t.index: j for t, j in zip(joints, robot.joints, strict=True)}.get(int(at[0]))
+        if ours is None:
+            return "the base is fixed"
+        if ours.nv > 1:
+            return f"the joint is {ours.kind}"
+        return ((ours.iv, float(gear[0])),)
+    if target == mjtTrn.mjTRN_TENDON:
+        arms = tendon_arms(mj, int(at[0]), scalar_joints(robot, joints))
+        if arms is not None:
+            return tuple((iv, float(gear[0]) * arm) for iv, arm in arms)
+    if target == mjtTrn.mjTRN_SITE and at[1] < 0:
+        carrier, place = carriers[mj.site_bodyid[at[0]]]
+        place = place * placement(mj.site_quat[at[0]], mj.site_pos[at[0]])
+        force, moment = place.rotation @ gear[:3], place.rotation @ gear[3:]
+        if carrier == 0:
+            return "its site is fixed to the world"
+        return BodyWrench(carrier - 1, force, moment + np.cross(place.translation, force))
+    return TARGETS.get(target, "it drives no joint")
+
+
+def _actuator(
+    spec: mujoco.MjSpec,
+    mj: mujoco.MjModel,
+    i: int,
+    name: str,
+    acts: Arms | BodyWrench,
+    mobility: np.ndarray | None,
+) -> Actuator:
+    """Return an actuator; `mobility` is the diagonal of H^-1 if the base was changed."""
+    affine = mj.actuator_gaintype[i] == mjtGain.mjGAIN_AFFINE
+    biased = mj.actuator_biastype[i] == mjtBias.mjBIAS_AFFINE
+    g = [float(x) for x in mj.actuator_gainprm[i, :3]]
+    b = [float(x) * biased for x in mj.actuator_biasprm[i, :3]]
     written = spec.actuators[i].biasprm  # has a damping ratio as b_2 > 0; the model has kv
-    ratio = float(written[2]) if affine and gain == -written[1] else 0.0
-    forced, controlled = mj.actuator_forcelimited[i], mj.actuator_ctrllimited[control]
+    ratio = float(written[2]) if biased and g[0] == -written[1] else 0.0
+    arms = () if isinstance(acts, BodyWrench) else acts
+    if ratio > 0 and mobility is not None and len(arms) == 1:
+        (at, gear) = arms[0]
+        b[2] = -2 * ratio * float(np.sqrt(g[0] / (gear**2 * mobility[at])))
+    control = int(mj.actuator_ctrladr[i])
+    clamped = mj.actuator_ctrllimited[control] and not is_off(mj, mjtDisableBit.mjDSBL_CLAMPCTRL)
     return Actuator(
-        joint=int(mj.actuator_trnid[i, 0]),
-        gear=float(mj.actuator_gear[i, 0]),
-        gain=gain,
-        bias=np.array(mj.actuator_biasprm[i, :3]) if affine else None,
-        force=np.array(mj.actuator_forcerange[i]) if forced else None,
-        control=np.array(mj.actuator_ctrlrange[control]) if controlled else None,
-        armature=float(mj.actuator_armature[i]),
-        damping=float(mj.actuator_damping[i]),
-        dampratio=max(ratio, 0.0),
+        name=name,
+        arms=arms,
+        wrench=acts if isinstance(acts, BodyWrench) else None,
+        gain=(g[0], g[1] * affine, g[2] * affine),
+        bias=(b[0], b[1], b[2]),
+        dynamics=DYNAMICS[mjtDyn(mj.actuator_dyntype[i])],
+        time_constant=float(mj.actuator_dynprm[i, 0]),
+        control_range=_range(clamped, mj.actuator_ctrlrange[control]),
+        force_range=_range(mj.actuator_forcelimited[i], mj.actuator_forcerange[i]),
+        activation_range=_range(mj.actuator_actlimited[i], mj.actuator_actrange[i]),
+        acts_early=bool(mj.actuator_actearly[i]),
     )
 
 
-def _word(value: mjtGain | mjtBias | mjtDyn) -> str:
-    """Return the word of MJCF for a type: "muscle" for mjGAIN_MUSCLE."""
-    return value.name.partition("_")[2].lower()
-
-
-def _warn_left_out(file: RobotFile, mj: mujoco.MjModel, i: int, what: str) -> None:
-    """Warn about the parts of an actuator that are not simulated."""
-    gain, dynamics = mjtGain(mj.actuator_gaintype[i]), mjtDyn(mj.actuator_dyntype[i])
-    servo = mj.actuator_biastype[i] == mjtBias.mjBIAS_AFFINE and mj.actuator_biasprm[i, 1] != 0
-    if gain == mjtGain.mjGAIN_AFFINE:
-        file.warn(f"{what} has an affine gain; its constant part is used")
-    if gain == mjtGain.mjGAIN_PID and mj.actuator_gainprm[i, 0]:
-        file.warn(f"the integral gain of {what} is left out")
-    filtered = dynamics in (mjtDyn.mjDYN_FILTER, mjtDyn.mjDYN_FILTEREXACT)
-    if filtered or (dynamics == mjtDyn.mjDYN_INTEGRATOR and not servo):
-        file.warn(f"the dynamics ({_word(dynamics)}) of {what} are left out: it acts at once")
-    if mj.actuator_delay[i]:
-        file.warn(f"the delay of {what} is left out: it acts at once")
-    if np.any(mj.actuator_dampingpoly[i]):
-        file.warn(f"of the damping of {what} only the linear term is used")
-
-
-def add_actuator_inertia(
-    model: pin.Model, joints: list[ModelJoint], actuators: list[Actuator]
-) -> None:
-    """Add the actuators' own armature and damping to their joints."""
-    for actuator in actuators:
-        for k, joint in enumerate(joints, start=1):
-            if joint.index == actuator.joint and model.nvs[k] == 1:
-                model.armature[model.idx_vs[k]] += actuator.gear**2 * actuator.armature
-                model.damping[model.idx_vs[k]] += actuator.gear**2 * actuator.damping
-
-
-def with_actuators(
-    file: RobotFile,
-    robot: Robot,
-    mj: mujoco.MjModel,
-    joints: list[ModelJoint],
-    actuators: list[Actuator],
-    q0: np.ndarray,
-) -> Robot:
-    """Return the robot with the gains and torque limits of its actuators; q0 is at qpos0."""
-    changed = [joint.index for joint in joints] != list(range(mj.njnt))
-    mobility = _mobility(robot, q0) if changed else None
-    kp, kd = np.zeros(robot.nv), np.zeros(robot.nv)
-    ranges: dict[int, np.ndarray] = {}
-    where = {joint.index: ours for joint, ours in zip(joints, robot.joints, strict=True)}
-    for actuator in actuators:
-        ours = where.get(actuator.joint)
-        if ours is None or ours.nv > 1:
-            why = "the base is fixed" if ours is None else f"the joint is {ours.kind}"
-            file.warn(f"the actuator of {joint_label(mj, actuator.joint)} is left out: {why}")
-            continue
-        stiffness, damping = actuator.gains(None if mobility is None else mobility[ours.iv])
-        kp[ours.iv] += stiffness
-        kd[ours.iv] += damping
-        ranges[actuator.joint] = ranges.get(actuator.joint, 0) + actuator.torque_range()
-    limit = np.full(robot.nv, np.inf)
-    for index, ours in where.items():
-        if index != ADDED and ours.nv == 1:
-            span = ranges.get(index, np.array([-np.inf, np.inf]))
-            limit[ours.iv] = _torque_limit(file, mj, index, ours.name, span)
-    if robot.model is not None:
-        robot.model.upperEffortLimit = limit
-        robot.model.lowerEffortLimit = -limit
-    return replace(robot, kp=kp, kd=kd, torque_limit=limit)
+def _range(limited: bool, ends: np.ndarray) -> Range | None:
+    return (float(ends[0]), float(ends[1])) if limited else None
 
 
 def _mobility(robot: Robot, q: np.ndarray) -> np.ndarray:
@@ -213,16 +206,20 @@ def _mobility(robot: Robot, q: np.ndarray) -> np.ndarray:
         return np.full(robot.nv, np.inf)
 
 
-def _torque_limit(
-    file: RobotFile, mj: mujoco.MjModel, joint: int, name: str, span: np.ndarray
-) -> float:
-    """Return the largest torque, of the actuators and of the joint's actuatorfrcrange."""
-    if mj.jnt_actfrclimited[joint]:
-        low, high = mj.jnt_actfrcrange[joint]
-        span = np.array([max(span[0], low), min(span[1], high)])
-    if span[0] != -span[1]:
-        file.warn(
-            f"the torque range {span.tolist()} of joint '{name}' is not symmetric; its larger end "
-            "is used both ways"
-        )
-    return float(np.abs(span).max())
+def with_actuator_inertia(
+    file: RobotFile, robot: Robot, mj: mujoco.MjModel, joints: list[ModelJoint]
+) -> Robot:
+    """Return the robot whose joints have the actuators' own armature and damping."""
+    armature, damping = robot.armature.copy(), robot.damping.copy()
+    where = scalar_joints(robot, joints)
+    for i in np.flatnonzero((mj.actuator_armature != 0) | (mj.actuator_damping != 0)):
+        joint, square = int(mj.actuator_trnid[i, 0]), float(mj.actuator_gear[i, 0] ** 2)
+        if mjtTrn(mj.actuator_trntype[i]) not in JOINTS or joint not in where:
+            label = _label(mj, int(i))
+            file.warn(f"armature and damping of {label} are left out: it drives no joint", label)
+            continue
+        armature[where[joint]] += square * mj.actuator_armature[i]
+        damping[where[joint]] += square * mj.actuator_damping[i]
+    if robot.model is not None:
+        robot.model.armature, robot.model.damping = armature, damping
+    return replace(robot, armature=armature, damping=damping)

@@ -63,14 +63,10 @@ def _check_range(file: RobotFile, what: str, limits: np.ndarray, limited: int) -
 
 def warn_unmodelled(file: RobotFile, spec: mujoco.MjSpec, mj: mujoco.MjModel) -> None:
     """Warn about everything that acts on the motion in MuJoCo and is not simulated."""
-    constraints = active_equalities(mj)
-    tendons = [t.name or "unnamed" for t in spec.tendons]
-    for word, names in (("equality constraint", constraints), ("tendon", tendons)):
-        if names:
-            plural = word if len(names) == 1 else word + "s"
-            listed = ", ".join(names)
-            what = f"{len(names)} {plural} left out, the joints move freely: {listed}"
-            file.warn(what, listed)
+    if names := active_equalities(mj):
+        plural = "equality constraint" + "s" * (len(names) > 1)
+        listed = ", ".join(names)
+        file.warn(f"{len(names)} {plural} left out, the joints move freely: {listed}", listed)
     for key in ("density", "viscosity", "wind"):
         if np.any(getattr(mj.opt, key)):
             value = " ".join(f"{x:g}" for x in np.atleast_1d(getattr(mj.opt, key)))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
+from heelstrike.robot.actuators import Actuator, Tendon
 from heelstrike.robot.fidelity import Difference
 from heelstrike.robot.springs import Spring
 
@@ -218,6 +219,10 @@ class Robot:
     """Default servo damping [N m s/rad or N s/m]."""
     springs: tuple[Spring, ...] = ()
     """Springs at joints."""
+    tendons: tuple[Tendon, ...] = ()
+    """Tendons that are linear in the joints, with springs or damping."""
+    actuators: tuple[Actuator, ...] = ()
+    """Actuators of the file, which hs.Actuators drives."""
     points: tuple[Point, ...] = ()
     poses: Mapping[str, np.ndarray] = field(default_factory=dict)
     frames: Mapping[str, Frame] = field(default_factory=dict)

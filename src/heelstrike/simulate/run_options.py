@@ -11,6 +11,7 @@ from heelstrike.contact.surface_law import CouplingRule
 from heelstrike.dynamics.integrate import INTEGRATORS
 from heelstrike.errors import HeelstrikeError, ParameterError, at_path
 from heelstrike.record.variables import check_variables, standard
+from heelstrike.scene.actuators import Actuators
 from heelstrike.scene.controller import Controller
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo, ServoPlan
@@ -30,7 +31,7 @@ MAX_STEP = 10.0
 def step_plan(
     scene: Scene,
     dt: float,
-    control: Servo | Controller | None,
+    control: Servo | Actuators | Controller | None,
     integrator: str,
     target: CompileTarget,
     stops: Stops | None,
@@ -113,11 +114,12 @@ def _control(scene: Scene, control: object, pose: np.ndarray, implicit: bool, dt
         return Direct(np.zeros(robot.nv))
     if isinstance(control, Servo):
         return control.resolved(robot, pose, implicit, dt)
+    if isinstance(control, Actuators):
+        return control.resolved(robot)
     if isinstance(control, Controller):
         return control
-    raise ParameterError(
-        "control", control, "hs.Servo(...), a function decorated with @hs.controller, or None"
-    )
+    allowed = "hs.Servo(...), hs.Actuators(...), a function decorated with @hs.controller, or None"
+    raise ParameterError("control", control, allowed)
 
 
 def step_count(duration: float | None, steps: int | None, dt: np.ndarray) -> int:

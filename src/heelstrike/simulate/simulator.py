@@ -17,6 +17,7 @@ from heelstrike.record.labels import dimension_labels
 from heelstrike.record.memory import check_memory, estimate
 from heelstrike.record.recording import Recording
 from heelstrike.record.variables import check_variables, derive, needed_outputs
+from heelstrike.scene.actuators import Actuators
 from heelstrike.scene.controller import Controller
 from heelstrike.scene.placing import placed
 from heelstrike.scene.scene import Scene
@@ -24,6 +25,7 @@ from heelstrike.scene.servo import Servo
 from heelstrike.scene.stops import Stops
 from heelstrike.simulate.advice import explain_failure, explain_gain, explain_lost
 from heelstrike.simulate.compiled_scene import CompiledScene
+from heelstrike.simulate.controls import Controls
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.recorder import make_recording
 from heelstrike.simulate.rollout import rollout
@@ -66,7 +68,7 @@ class Simulator:
         self,
         scene: Scene,
         dt: float = 1e-3,
-        control: Servo | Controller | None = None,
+        control: Servo | Actuators | Controller | None = None,
         worlds: int = 1,
         integrator: str = "symplectic",
         dtype: str | None = None,
@@ -80,8 +82,8 @@ class Simulator:
         Args:
             scene: robot and surfaces, `hs.Scene(robot, surface, ...)`.
             dt: time step [s]; also the run-time parameter "dt".
-            control: `hs.Servo(...)`, a function decorated with `@hs.controller`, or None for no
-                torque but `sim.torque`.
+            control: `hs.Servo(...)`, `hs.Actuators()` for those of the robot's file, a function
+                decorated with `@hs.controller`, or None for no torque but `sim.torque`.
             worlds: number of copies of the scene that are stepped together.
             integrator: "symplectic" (implicit servo and joint damping), "euler" or "rk4" (both with
                 an explicit servo; "rk4" takes elastic laws and acceleration-level laws only).
@@ -163,6 +165,11 @@ class Simulator:
     @torque.setter
     def torque(self, value: ArrayLike) -> None:
         self.parameters[torque_path(self.plan.control)] = value
+
+    @property
+    def control(self) -> Controls:
+        """Controls of the robot's actuators by name, under control=hs.Actuators()."""
+        return Controls(self.robot, self.plan.control, self.parameters)
 
     @property
     def device(self) -> str:

@@ -22,6 +22,7 @@ from heelstrike.step.clearance import remember_clearance
 from heelstrike.step.joints import expected_friction
 from heelstrike.step.state import (
     FRICTION_MEMORY,
+    LAST_ACCELERATION,
     LOST_CONTACTS,
     SLOT_MEMORY,
     Contacts,
@@ -60,11 +61,11 @@ def powers(state: StepState, found: Acceleration) -> tuple[SX, dict[int, SX], li
             sums.append(p.let("work", sum((own[i] for i in indices), SX(0))))
     with p.block("power"):
         control, joints, *stops = ca.vertsplit(sum(sums, SX(0)))
-        pushes, lifts = (
+        pushes, lifts, sites = (
             power_of(state, found.body_forces, work, found.specific, ahead)
-            for work in ("work_push", "work_joints")
+            for work in ("work_push", "work_joints", "work_control")
         )
-        joints = joints + lifts
+        joints, control = joints + lifts, control + sites
         power = ca.vertcat(normal, tangent, control, *(stops or [SX(0)]), joints, pushes)
         return p.let("power", power), pushed, applied
 
@@ -126,6 +127,9 @@ def account(
         if i in plan.friction_joints:
             with p.block("friction", limb=limb, member=i):
                 _remember_friction(inputs, first, plan.friction_joints.index(i), i)
+    for k, i in enumerate(plan.joined):
+        with p.block("joined", member=i):
+            p.update_part(LAST_ACCELERATION, k, first.a[i])
     with p.block("account"):
         power = sum((weight * found.power for weight, found in weighted), SX(0))
         p.update("work", inputs.work + dt * power)

@@ -1,7 +1,7 @@
 """Box 8 of [Sugihara2006], Fig. 4: forces on bodies that are no contacts.
 
-Pushes of the user (push.py), and gravity compensation: a force against the weight of a part of a
-body,
+Pushes of the user (push.py), actuators of sites (actuators.py), and gravity compensation: a force
+against the weight of a part of a body,
 
     f = -m_l g      at the centre of that part; its moment about the body's origin is -(m_l c) x g
 """
@@ -15,6 +15,7 @@ import casadi as ca
 
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX, add_cross, constant, cross
+from heelstrike.step.actuators import site_force
 from heelstrike.step.push import pushes
 from heelstrike.step.state import StepState
 
@@ -34,6 +35,7 @@ def add_body_forces(state: StepState, external: list[ForceVector | None]) -> lis
     p = state.program
     found = [BodyForce(body, force, "work_push") for body, force in pushes(state)]
     found += [BodyForce(body, force, "work_joints") for body, force in _lifts(state)]
+    found += [BodyForce(body, force, "work_control") for body, force in _site_forces(state)]
     for own in found:
         with p.block("push", limb=state.inputs.limb_of[own.body]):
             old = external[own.body]
@@ -53,6 +55,23 @@ def _lifts(state: StepState) -> list[tuple[int, ForceVector]]:
                 force = p.let("lift", body.lifted * up)
                 moment = p.let("lift", cross(constant(body.lifted_moment), up))
                 found.append((i, ForceVector(force, moment)))
+    return found
+
+
+def _site_forces(state: StepState) -> list[tuple[int, ForceVector]]:
+    """Return the forces of actuators of sites, with their bodies."""
+    p, found = state.program, []
+    inputs = state.inputs.control.actuator_inputs()
+    for k, (actuator, w) in enumerate(zip(state.robot.actuators, inputs, strict=False)):
+        wrench = actuator.wrench
+        if wrench is None:
+            continue
+        with p.block("site", limb=state.inputs.limb_of[wrench.body], member=k):
+            unit = ForceVector(constant(wrench.force), constant(wrench.moment))
+            moving = state.kinematics.velocities[wrench.body]
+            rate = ca.dot(unit.linear, moving.linear) + ca.dot(unit.angular, moving.angular)
+            f = p.let("force", site_force(actuator, w, rate))
+            found.append((wrench.body, ForceVector(f * unit.linear, f * unit.angular)))
     return found
 
 

@@ -23,9 +23,11 @@ from heelstrike.ir.program import Program
 from heelstrike.ir.table import Table, table
 from heelstrike.parameters import structure, with_values
 from heelstrike.robot.robot import Robot
+from heelstrike.scene.actuators import ActuatorPlan
 from heelstrike.scene.controller import Controller, ControlState
 from heelstrike.scene.servo import NO_LIMIT, ServoPlan, driven
 from heelstrike.spatial.vector import SX, zeros
+from heelstrike.step.actuators import activation_indices, actuator_torque, inputs_of
 from heelstrike.step.torque import Rows, Torque, clamped
 
 
@@ -37,8 +39,10 @@ class Direct:
     """Torques by velocity index [N m or N]."""
 
 
-Control: TypeAlias = Direct | ServoPlan | Controller
+Control: TypeAlias = Direct | ServoPlan | ActuatorPlan | Controller
 
+ACTIVATION = "activation"
+"""Name of the memory of actuators' activations."""
 REFERENCE = "servo.reference"
 """Name of the table of a servo that follows a trajectory."""
 
@@ -47,6 +51,8 @@ def parameter_prefix(control: Control) -> str:
     """Return the prefix of the paths of the control's parameters."""
     if isinstance(control, Direct):
         return ""
+    if isinstance(control, ActuatorPlan):
+        return "actuators."
     return "servo." if isinstance(control, ServoPlan) else "controller."
 
 
@@ -71,24 +77,35 @@ class JointControl:
     """The control of a step, with its memories and its reference as symbols of the program."""
 
     def __init__(
-        self, p: Program, robot: Robot, control: Control, values: Mapping[str, SX], dt: SX
+        self,
+        p: Program,
+        robot: Robot,
+        control: Control,
+        values: Mapping[str, SX],
+        dt: SX,
+        implicit: bool,
+        last: Mapping[int, SX],
     ) -> None:
         self.p, self.robot, self.dt = p, robot, dt
+        self.implicit, self.last = implicit, last
         self.control = with_values(control, values, parameter_prefix(control))
         self.every = 1 if isinstance(control, Direct) else control.control_every
         self.delay_periods = control.delay_periods if isinstance(control, ServoPlan) else 0
-        implicit = isinstance(control, ServoPlan) and control.implicit
-        self.holds = not implicit and (self.every > 1 or self.delay_periods > 0)
+        at_end = isinstance(control, ServoPlan) and control.implicit
+        self.holds = not at_end and (self.every > 1 or self.delay_periods > 0)
         self.past = (
             p.memory("held torque", (self.delay_periods + 1) * robot.nv) if self.holds else SX(0, 1)
         )
         size = control.memory if isinstance(control, Controller) else 0
         self.memory = p.memory("controller memory", size) if size else SX(0, 1)
+        active = activation_indices(robot) if isinstance(control, ActuatorPlan) else {}
+        self.activation = p.memory(ACTIVATION, len(active)) if active else SX(0, 1)
         self.updates: dict[str, SX] = {}
         self.reference: Table | None = None
         if isinstance(control, ServoPlan) and control.rows:
             self.reference = table(p, REFERENCE, control.rows, 2 * robot.nv)
         self._held: SX | None = None
+        self._inputs: list[SX] | None = None
 
     def torque(self, q: SX, v: SX, stage: float) -> Torque:
         """Return the torque at a state, `stage` of a step after the start of the step."""
@@ -119,6 +136,8 @@ class JointControl:
         limited = tuple(int(i) for i in np.flatnonzero(robot.torque_limit < NO_LIMIT))
         if isinstance(control, ServoPlan):
             return self._servo(control, q, v, stage)
+        if isinstance(control, ActuatorPlan):
+            return self._actuators(control, q, v, stage)
         if isinstance(control, Direct):
             tau = SX(control.torque) * SX(driven(robot))
             return Torque(clamped(tau, limits, limited), zeros(robot.nv))
@@ -147,6 +166,23 @@ class JointControl:
         servo = replace(servo, torque=servo.torque + values[nv:])
         v_ref = slopes[:nv] * servo.rate
         return servo_torque(self.robot, servo, q, v, values[:nv], v_ref, ahead)
+
+    def _actuators(self, plan: ActuatorPlan, q: SX, v: SX, stage: float) -> Torque:
+        """Return the torque of the robot's actuators."""
+        robot, ahead = self.robot, self.dt if self.implicit else 0.0
+        found = actuator_torque(robot, self.actuator_inputs(), q, v, ahead, self.last)
+        return replace(found, now=found.now + plan.torque * SX(driven(robot)))
+
+    def actuator_inputs(self) -> list[SX]:
+        """Return control or activation of each actuator in this step."""
+        if self._inputs is None and isinstance(self.control, ActuatorPlan):
+            with self.p.block("activation", limb="control"):
+                own = SX(self.control.control), self.activation, self.dt
+                found, after = inputs_of(self.robot, *own)
+                self._inputs = [self.p.let("input", own) for own in found]
+                if self.activation.numel():
+                    self.updates[ACTIVATION] = self.p.let("activation", after)
+        return self._inputs or []
 
     def _last_instant(self) -> SX:
         """Return the number of the step in which the control was last computed."""

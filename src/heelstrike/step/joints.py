@@ -1,6 +1,6 @@
 """Box 8 of [Sugihara2006], Fig. 4: damping, stops and dry friction of the joints.
 
-    damping     tau = -d v, and springs (springs.py)
+    damping     tau = -d v, with springs and tendons (springs.py, tendons.py)
     stop        tau = -k (q - end) - c v     beyond an end of its range; c on the way in only
     friction    the torque that stops the joint in this step, clamped to its limit F
 
@@ -22,6 +22,7 @@ from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.plan import dry_joints
 from heelstrike.step.springs import spring_torque
 from heelstrike.step.state import StepState
+from heelstrike.step.tendons import tendon_torque
 from heelstrike.step.torque import Rows, Torque
 
 STUCK = 1e7
@@ -38,15 +39,20 @@ robot at rest stick and slide in turn."""
 
 
 def passive_torque(state: StepState) -> Torque:
-    """Return the torque of joint damping and of springs."""
+    """Return the torque of joint damping, springs and tendons."""
     d = SX(state.robot.damping)
     damping = Torque(-d * state.v, state.ahead * d, cheap=True)
-    if not state.robot.springs:
+    robot, q, v, ahead = state.robot, state.q, state.v, state.ahead
+    if not (robot.springs or robot.tendons):
         return damping
-    springs = spring_torque(state.robot, state.q, state.ahead)
-    now, slope = damping.now + springs.now, damping.slope + springs.slope
-    single = all(state.robot.joints[spring.joint].nv == 1 for spring in state.robot.springs)
-    return Torque(now, slope, cheap=single)
+    springs, tendons = (
+        spring_torque(robot, q, ahead),
+        tendon_torque(robot, q, v, ahead, state.inputs.last),
+    )
+    now = damping.now + springs.now + tendons.now
+    slope = damping.slope + springs.slope + tendons.slope
+    single = all(robot.joints[spring.joint].nv == 1 for spring in robot.springs)
+    return Torque(now, slope, cheap=single and not robot.tendons)
 
 
 def stop_torque(state: StepState) -> Torque:

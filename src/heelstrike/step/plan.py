@@ -15,10 +15,12 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import parameters, structure
 from heelstrike.robot.fingerprint import fingerprint
 from heelstrike.robot.robot import Robot
+from heelstrike.scene.actuators import ActuatorPlan
 from heelstrike.scene.scene import Scene, bodies_in
 from heelstrike.scene.stops import StopsPlan
 from heelstrike.step.control import Control, control_key, parameter_prefix
 from heelstrike.step.push import Push, push_path
+from heelstrike.step.tendons import joined
 
 FREEDOMS = {1: 3, 2: 5}
 """Independent velocities of one or two points of a body; more points have 6."""
@@ -61,6 +63,12 @@ class StepPlan:
     def friction_joints(self) -> tuple[int, ...]:
         """Velocity indices of joints whose dry friction has a memory: it sticks or slides."""
         return dry_joints(self.robot) if self.implicit else ()
+
+    @property
+    def joined(self) -> tuple[int, ...]:
+        """Velocity indices of joints that tendons or actuators couple; they have a memory."""
+        driven = self.robot.actuators if isinstance(self.control, ActuatorPlan) else ()
+        return joined((*self.robot.tendons, *driven)) if self.implicit else ()
 
     @property
     def coupled_pairs(self) -> list[int]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import casadi as ca
 import numpy as np
 
 from heelstrike.contact.surface_law import PointState, SurfaceLaw
@@ -63,6 +64,8 @@ LOST_CONTACTS = "lost_contacts"
 """Name of the memory of how often a pair of shapes found no slot, summed over the steps."""
 SLOT_MEMORY = "slot memory"
 """Name of the memory of contacts between shapes of moving bodies (slots.py)."""
+LAST_ACCELERATION = "tendon acceleration"
+"""Name of the memory of accelerations of joints that tendons couple (tendons.py)."""
 UNSHARED_MEMORY = "contact field, unshared"
 """Name of the memory of how far fields moved since loads were shared (solver/sharing.py)."""
 
@@ -99,7 +102,11 @@ class StepInputs:
             for k, name in enumerate(plan.pushes)
         ]
         """Bodies that are pushed, and their pushes."""
-        self.control = JointControl(p, robot, plan.control, values, self.dt)
+        joined = p.memory(LAST_ACCELERATION, len(plan.joined)) if plan.joined else SX(0, 1)
+        self.last = dict(zip(plan.joined, ca.vertsplit(joined), strict=True)) if plan.joined else {}
+        """Accelerations in the last step of joints that tendons couple, by velocity index."""
+        own = values, self.dt, plan.implicit, self.last
+        self.control = JointControl(p, robot, plan.control, *own)
         joints = plan.friction_joints
         self.friction = [p.memory(name, len(joints)) for name in FRICTION_MEMORY if joints]
         """Memories of joints with dry friction, in the order of FRICTION_MEMORY."""

@@ -316,18 +316,22 @@ def _add_joints(
             friction: DryFriction | None = None
             for torque in torques:
                 straight, fixed = straight + torque.now[i], fixed + torque.slope[i]
+                kept: list[Piecewise] = []
                 for row in torque.rows.get(i, ()):
                     if isinstance(row, DryFriction):
+                        kept.append(row)
                         friction = _softer(state, row)
                         sticks = row.guess == 0
                         anchor = p.let("anchor", where(sticks, row.anchor, row.guess * row.limit))
                         line = line + where(sticks, anchor + friction.now, anchor)
                         slope = slope + where(sticks, friction.slope, 0)
                     else:
-                        torque.rows[i] = (row.kept(p),)
-                        rows += torque.rows[i]
-                        now, fall = rows[-1].line(SX(row.guess))
+                        kept.append(row.kept(p))
+                        rows.append(kept[-1])
+                        now, fall = kept[-1].line(SX(row.guess))
                         line, slope = line + now, slope + fall
+                if kept:
+                    torque.rows[i] = tuple(kept)
             line, fixed = p.let("line", line), p.let("fixed", fixed)
             tau[i] = p.let("now", straight + line)
             diagonal[i] = p.variable("diagonal", fixed + slope)

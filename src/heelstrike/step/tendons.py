@@ -1,0 +1,72 @@
+"""Box 8 of [Sugihara2006], Fig. 4: tendons that are linear in the joints.
+
+    f = -k (l - rest) - d l_dot,   l = sum r_i q_i,   tau_i = r_i f
+
+It is implicit as a spring (springs.py) and as damping: f falls by s = ahead^2 k / 4 + ahead d times
+the acceleration of l. With several joints that couples their accelerations; those of the last step,
+a', and a diagonal that bounds the coupling take its place,
+
+    tau_i = r_i (f - s sum r_j a'_j) - s |r_i| sum |r_j| (a_i - a'_i)
+
+which is stable at any stiffness, and as exact as the change of a in a step is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import casadi as ca
+
+from heelstrike.robot.actuators import Actuator, Arms, Tendon
+from heelstrike.robot.robot import Robot
+from heelstrike.spatial.vector import SX, zeros
+from heelstrike.step.springs import QUARTER
+from heelstrike.step.torque import Torque
+
+
+def length(robot: Robot, arms: Arms, q: SX) -> SX:
+    """Return the length of what is linear in joints of one coordinate."""
+    where = {joint.iv: joint.iq for joint in robot.joints if joint.nq == 1}
+    return sum((arm * q[where[at]] for at, arm in arms), SX(0))
+
+
+def speed(arms: Arms, v: SX) -> SX:
+    """Return the rate of that length."""
+    return sum((arm * v[at] for at, arm in arms), SX(0))
+
+
+def joined(elements: Iterable[Tendon | Actuator]) -> tuple[int, ...]:
+    """Return the velocity indices of joints that tendons or actuators couple to others."""
+    return tuple(sorted({at for own in elements if len(own.arms) > 1 for at, _ in own.arms}))
+
+
+def add_force(torque: Torque, arms: Arms, force: SX, falls: SX, last: Mapping[int, SX]) -> None:
+    """Add a force along arms, which falls with the acceleration, to a torque.
+
+    `last` are accelerations of the last step, of all joints that are coupled where falls is not 0.
+    """
+    if len(arms) > 1 and last:
+        force = force - falls * sum((arm * last[at] for at, arm in arms), SX(0))
+    total = sum(abs(arm) for _, arm in arms)
+    for at, arm in arms:
+        slope = abs(arm) * total * falls
+        torque.now[at] = torque.now[at] + arm * force
+        torque.slope[at] = torque.slope[at] + slope
+        if len(arms) > 1 and last:
+            torque.now[at] = torque.now[at] + slope * last[at]
+
+
+def tendon_torque(robot: Robot, q: SX, v: SX, ahead: SX | float, last: Mapping[int, SX]) -> Torque:
+    """Return the torque of the tendons at a state; `ahead` is dt where they are implicit [s].
+
+    `last` are accelerations of the last step by velocity index.
+    """
+    torque = Torque(zeros(robot.nv), zeros(robot.nv))
+    for tendon in robot.tendons:
+        (low, high), k, d = tendon.rest, tendon.stiffness, tendon.damping
+        at = length(robot, tendon.arms, q)
+        stretch = at - low if low == high else at - ca.fmax(low, ca.fmin(high, at))
+        force = -k * stretch - d * speed(tendon.arms, v)
+        falls = SX(QUARTER * k * ahead * ahead + d * ahead)
+        add_force(torque, tendon.arms, force, falls, last)
+    return torque
