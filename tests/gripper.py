@@ -40,15 +40,16 @@ GRIP = np.array([0, 0.01, -0.01])
 
 
 @cache
-def robot() -> hs.Robot:
-    """Return the gripper, with four points on each finger, and the cube."""
-    pads = [
-        (side, (sign * HALF, y, z))
-        for side, sign in (("left", -1), ("right", 1))
-        for y in (-0.02, 0.02)
-        for z in (-0.02, 0.02)
-    ]
-    corners = [("cube", (x, y, -HALF)) for x in (-HALF, HALF) for y in (-HALF, HALF)]
+def robot(few: bool = False) -> hs.Robot:
+    """Return the gripper, with four points on each finger, and the cube, with its lower corners.
+
+    If few, each finger has one point and the cube two corners.
+    """
+    places = [(0.0, 0.0)] if few else [(y, z) for y in (-0.02, 0.02) for z in (-0.02, 0.02)]
+    sides = ("left", -HALF), ("right", HALF)
+    pads = [(side, (x, y, z)) for side, x in sides for y, z in places]
+    ends = (HALF,) if few else (-HALF, HALF)
+    corners = [("cube", (x, y, -HALF)) for x in (-HALF, HALF) for y in ends]
     with TemporaryDirectory() as folder:
         file = Path(folder) / "gripper.xml"
         file.write_text(MODEL)
@@ -56,11 +57,13 @@ def robot() -> hs.Robot:
     return hs.combine({"hand": hand, "cube": hs.load("cube", points=corners)})
 
 
-def simulator(law: hs.Rigid | hs.Signorini | None = None, **options: object) -> hs.Simulator:
-    """Return the gripper around the cube, which stands on the ground."""
+def simulator(
+    law: hs.Rigid | hs.Signorini | None = None, few: bool = False, **options: object
+) -> hs.Simulator:
+    """Return the gripper around the cube, which stands on the ground; see `robot` for `few`."""
     law = law or hs.Rigid()
     scene = hs.Scene(
-        robot(),
+        robot(few),
         hs.Plane(law, "ground"),
         hs.Box(law, "sides", body="cube/cube", size=3 * (2 * HALF,), faces=("-x", "+x")),
     )

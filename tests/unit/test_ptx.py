@@ -74,7 +74,7 @@ def test_a_block_finds_its_registers_and_shared_memory(name, law, dtype):
 
 def test_bodies_that_touch_one_another():
     """A gripper and a cube: two fingers, the slide that carries them, and a free body."""
-    program = gripper.simulator(dtype="float32").program
+    program = gripper.simulator(few=True, dtype="float32").program
     ptx = make_ptx(program, [], "float32")
     check_exact(ptx.text, "float32")
     check_resources(ptx)
