@@ -26,6 +26,9 @@ COORDS = {
     "body": ["left_foot", "right_foot"],
     "sensor": ["torso"],
     "slot": ["0", "1"],
+    "constraint": ["pin"],
+    "constraint_row": ["pin.x", "pin.y", "pin.z"],
+    "constraint_unit": ["N", "N", "N"],
 }
 
 
@@ -57,7 +60,9 @@ def hop(worlds: int, records: int) -> tuple[dict[str, np.ndarray], dict[str, np.
     t = np.linspace(0.0, 2.0, records)[None, :]
     harder = 1.0 + 0.1 * np.arange(worlds)[:, None]
     high = 0.05 * np.cos(2 * np.pi * t) * harder  # above the ground while positive
-    dims = ("coordinate", "joint", "point", "body", "sensor", "slot")
+    dims = (
+        "coordinate", "joint", "point", "body", "sensor", "slot", "constraint", "constraint_row",
+    )  # fmt: skip
     shape = {dim: len(COORDS[dim]) for dim in dims} | {"axis": 3}
     series = {
         name: np.zeros((worlds, records, *(shape[dim] for dim in variable.dims)))

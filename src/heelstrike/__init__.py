@@ -58,6 +58,10 @@ if TYPE_CHECKING:
     from heelstrike.robot import bundled as bundled
     from heelstrike.robot import combine as combine
     from heelstrike.robot import load as load
+    from heelstrike.robot.constraints import Connect as Connect
+    from heelstrike.robot.constraints import Distance as Distance
+    from heelstrike.robot.constraints import JointCoupling as JointCoupling
+    from heelstrike.robot.constraints import Weld as Weld
     from heelstrike.runtime.compiler import compile_program as compile_program
     from heelstrike.scene.actuators import Actuators as Actuators
     from heelstrike.scene.controller import controller as controller
@@ -87,11 +91,13 @@ HOMES = {
     "Box": "heelstrike.scene.surfaces",
     "Bristle": "heelstrike.contact.laws.bristle",
     "Capsule": "heelstrike.scene.surfaces",
+    "Connect": "heelstrike.robot.constraints",
     "Contact": "heelstrike.contact.law",
     "ContactForce": "heelstrike.contact.surface_law",
     "ContactTarget": "heelstrike.contact.surface_law",
     "Coulomb": "heelstrike.contact.laws.coulomb",
     "CouplingRule": "heelstrike.contact.surface_law",
+    "Distance": "heelstrike.robot.constraints",
     "Elastic": "heelstrike.contact.laws.elastic",
     "Environments": "heelstrike.environments",
     "FeedbackLinearized": "heelstrike.contact.laws.feedback_linearized",
@@ -101,6 +107,7 @@ HOMES = {
     "HeelstrikeWarning": "heelstrike.errors",
     "HeightField": "heelstrike.scene.surfaces",
     "HuntCrossley": "heelstrike.contact.laws.hunt_crossley",
+    "JointCoupling": "heelstrike.robot.constraints",
     "Kinetic": "heelstrike.contact.laws.kinetic",
     "LinearSpring": "heelstrike.contact.laws.linear_spring",
     "LoadError": "heelstrike.errors",
@@ -136,6 +143,7 @@ HOMES = {
     "Treadmill": "heelstrike.scene.surfaces",
     "UnknownNameError": "heelstrike.errors",
     "VirtualBase": "heelstrike.impact.base",
+    "Weld": "heelstrike.robot.constraints",
     "bundled": "heelstrike.robot",
     "combine": "heelstrike.robot",
     "compare": "heelstrike.measure.compare",

@@ -179,6 +179,22 @@ def test_faults_are_named(pair):
             robot.with_constraints(constraint)
 
 
+def test_constraints_of_tendons_are_named(tmp_path):
+    path = tmp_path / "cord.xml"
+    path.write_text(
+        """<mujoco><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>
+        <tendon><fixed name="cord"><joint joint="j" coef="1"/></fixed></tendon>
+        <equality><tendon name="taut" tendon1="cord"/><tendon tendon1="cord"/>
+        <joint joint1="j"/></equality></mujoco>""",
+        encoding="utf-8",
+    )
+    message = "2 equality constraints left out, the joints move freely: taut, tendon cord"
+    with pytest.warns(HeelstrikeWarning) as caught:
+        robot = hs.load(path)
+    assert any(message in str(warning.message) for warning in caught)
+    assert [c.name for c in robot.constraints] == ["joint j"]
+
+
 def test_parts_keep_their_constraints(pair):
     """Constraints of combined robots have the same rows as those of the parts."""
     robot, m = pair

@@ -289,10 +289,6 @@ def driven(kind: str, attributes: str) -> str:
 
 
 WARNED = {
-    "equality": (
-        mjcf(HINGE, "<equality><joint name='loop' joint1='j'/><weld body1='a'/></equality>"),
-        "2 equality constraints left out, the joints move freely: loop, weld a",
-    ),
     "limit of a tendon": (
         mjcf(
             HINGE,

@@ -69,6 +69,9 @@ class Bodies:
             x = self.p.let("moved", self._moved(self.force))
         return ca.SX(0, 1), {n: x[6 * n : 6 * n + 6] for n in range(x.numel() // 6)}
 
+    def accept(self, step, accepted):
+        """Do nothing: there are no closed loops."""
+
     def share(self, one, other):
         return True
 

@@ -5,6 +5,7 @@
     outward   a' = X a_parent + c,  a_joint = D^-1 (u - U^T a'),  a = a' + S a_joint
 
 The diagonal holds the armature and, for an implicit servo, dt kd + dt^2 kp, at no further cost.
+Closed loops are eliminated on the way (loop_sweep.py).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import casadi as ca
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.armature import armature_bias
 from heelstrike.dynamics.kinematics import Kinematics, let_motion
+from heelstrike.dynamics.loop_sweep import ClosedLoop, LoopAnswer, LoopFactor, loop_multipliers
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Joint, Robot
@@ -52,6 +54,8 @@ class ForwardDynamics:
     """Terms by joint, with which response.py and sweep.py answer further forces."""
     passed: dict[int, Inertia]
     """Inertia that a limb passes to its parent, by the limb's first joint."""
+    multipliers: list[SX]
+    """Forces of the rows of each constraint, (m,) [N, N m]."""
 
 
 def aba(
@@ -66,7 +70,8 @@ def aba(
 ) -> SX:
     """Return joint accelerations a, (nv,), with (H + diag(diagonal)) a + b = tau + sum J^T f.
 
-    External forces f are given by body, in the bodies' own frames; None stands for zero.
+    External forces f are given by body, in the bodies' own frames; None stands for zero. The tree
+    is open.
     """
     return forward_dynamics(p, robot, kin, v, tau, gravity, diagonal, external).a
 
@@ -81,16 +86,25 @@ def forward_dynamics(
     diagonal: SX,
     external: Sequence[ForceVector | None] = (),
     added: Mapping[int, Inertia] | None = None,
+    loops: Sequence[ClosedLoop] = (),
 ) -> ForwardDynamics:
     """Solve the equation of `aba`, and return the accelerations of the bodies as well.
 
     `added` are inertias that join those of bodies, in their frames. With them the terms, and the
-    inertias that limbs pass on, are variables, which sweep.py assigns.
+    inertias that limbs pass on, are variables, which sweep.py assigns. `loops` get their terms.
     """
     bias = armature_bias(robot, v)
     tau = tau if bias is None else tau - bias
-    joint_terms, passed = _inward(p, robot, kin, v, tau, diagonal, external, added)
-    return _outward(p, robot, kin, v, gravity, joint_terms, passed)
+    keep = p.let if added is None else p.variable
+    closing = LoopFactor(p, robot, loops, keep)
+    answer = LoopAnswer(p, robot, loops, closing, targets=True)
+    terms = _inward(p, robot, kin, v, tau, gravity, diagonal, external, added, closing, answer)
+    for n, loop in enumerate(loops):
+        if loop.loop.meets == WORLD:
+            with p.block("mobility", limb=loop.limb, member=n):
+                closing.end(n)
+    answer.end()
+    return _outward(p, robot, kin, v, gravity, *terms, answer)
 
 
 def _inward(
@@ -99,9 +113,12 @@ def _inward(
     kin: Kinematics,
     v: SX,
     tau: SX,
+    gravity: SX,
     diagonal: SX,
     external: Sequence[ForceVector | None],
     added: Mapping[int, Inertia] | None,
+    closing: LoopFactor,
+    answer: LoopAnswer,
 ) -> tuple[dict[int, JointTerms], dict[int, Inertia]]:
     bodies, keep = kin.bodies, p.let if added is None else p.variable
     from_children: dict[int, list[tuple[Inertia, ForceVector]]] = {
@@ -120,9 +137,14 @@ def _inward(
                     bias = bias - force
                 for more_inertia, more_bias in from_children.pop(i):
                     inertia, bias = inertia + more_inertia, bias + more_bias
+                inertia, bias = closing.meet(i, inertia), answer.meet(i, bias)
                 joint = robot.joints[i]
                 terms, left = _eliminate(joint, inertia, bias, kin, i, v, tau, diagonal)
                 joint_terms[i] = _keep_terms(p, keep, terms)
+                if closing.loops:
+                    u = terms.u_linear, terms.u_angular
+                    closing.carry(i, u, terms.d, kin.placements[i], limb)
+                    answer.carry(i, terms.rest, limb, _bias(joint, kin, i, v, gravity))
                 if joint.parent != WORLD:
                     placement = kin.placements[i]
                     outer = placement.inertia_out(left[0]), placement.force_out(left[1])
@@ -130,7 +152,17 @@ def _inward(
                         outer = _keep_passed(p, keep, *outer)
                         passed[i] = outer[0]
                     from_children[joint.parent].append(outer)
+            answer.end_limb(limb)
+            closing.end_limb(limb)
     return joint_terms, passed
+
+
+def _bias(joint: Joint, kin: Kinematics, i: int, v: SX, gravity: SX) -> MotionVector:
+    """Return c of a joint, on the world less gravity: the acceleration of the world."""
+    c = kin.velocities[i].cross(joints.velocity(joint, joints.velocities(joint, v)))
+    if joint.parent != WORLD:
+        return c
+    return MotionVector(c.linear + kin.placements[i].unrotate(-gravity), c.angular)
 
 
 def _eliminate(
@@ -180,6 +212,7 @@ def _outward(
     gravity: SX,
     joint_terms: dict[int, JointTerms],
     passed: dict[int, Inertia],
+    answer: LoopAnswer,
 ) -> ForwardDynamics:
     moved: dict[int, MotionVector] = {}
     result = zeros(robot.nv)
@@ -200,14 +233,18 @@ def _outward(
                     mac(-terms.u_linear.T, carried.linear, terms.rest),
                 )
                 own = terms.d.solve(residual)
+                if (more := answer.added(i)) is not None:
+                    own = own + more
                 s_linear, s_angular = joints.subspace(joint)
                 inner[i] = MotionVector(
                     carried.linear + s_linear @ own, carried.angular + s_angular @ own
                 )
+                answer.found(i, inner[i])
                 result[joint.iv : joint.iv + joint.nv] = p.let("a", own)
                 moved[i] = let_motion(p, "acceleration", inner[i])
     bodies = [moved[i] for i in range(len(moved))]
-    return ForwardDynamics(ca.densify(result), bodies, joint_terms, passed)
+    forces = loop_multipliers(answer.loops, answer)
+    return ForwardDynamics(ca.densify(result), bodies, joint_terms, passed, forces)
 
 
 Keep = Callable[[str, SX], SX]

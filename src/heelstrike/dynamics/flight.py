@@ -25,6 +25,7 @@ import numpy as np
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.centroidal import Subtree
 from heelstrike.dynamics.kinematics import Kinematics
+from heelstrike.dynamics.loops import constrained_roots
 from heelstrike.dynamics.tree import limbs, supports
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
@@ -57,12 +58,15 @@ class Flight:
 def lone_bodies(robot: Robot) -> list[int]:
     """Return the bodies on free or spherical joints that carry no others and may tumble.
 
-    A ball about its centre of mass is none of them: its angular velocity is constant as it is.
+    A ball about its centre of mass is none of them: its angular velocity is constant as it is. Nor
+    are bodies that an equality constraint holds.
     """
+    held = constrained_roots(robot)
     return [
         i
         for i, joint in enumerate(robot.joints)
         if joint.parent == WORLD
+        and i not in held
         and joint.kind in ("free", "spherical")
         and not robot.children(i)
         and not _is_ball(robot, i)
@@ -76,12 +80,17 @@ def _is_ball(robot: Robot, i: int) -> bool:
 
 
 def floating_robots(robot: Robot) -> list[int]:
-    """Return the free bases that carry other bodies, and that joint forces cannot reach."""
+    """Return the free bases that carry other bodies, and that forces of joints cannot reach.
+
+    Nor can those of constraints: closed loops of the robot itself do not count.
+    """
+    held = constrained_roots(robot)
     sprung = {spring.joint for spring in robot.springs}
     return [
         i
         for i, joint in enumerate(robot.joints)
         if joint.parent == WORLD
+        and i not in held
         and joint.kind == "free"
         and robot.children(i)
         and i not in sprung

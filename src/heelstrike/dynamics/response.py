@@ -5,19 +5,22 @@
     outward    a_joint = D^-1 (u - U^T X a_parent),   a = X a_parent + S a_joint
 
 No matrix of the size of the robot appears, and nothing is factored again: D and U are those of the
-step's own acceleration, and include armature and servo.
+step's own acceleration, and include armature and servo. Loops (loop_sweep.py) take part with
+
+    l = sum of W^T u,   f -= K P l where they meet,   Lambda^-1 -= l^T P l
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import casadi as ca
 
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.aba import JointTerms
 from heelstrike.dynamics.kinematics import Kinematics
+from heelstrike.dynamics.loop_sweep import ClosedLoop
 from heelstrike.dynamics.tree import limbs, supports
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
@@ -25,8 +28,15 @@ from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, mac, zeros
 
-Rows = dict[int, SX]
-"""u of six unit forces on a body, (nv, 6), by supporting joint."""
+
+@dataclass(frozen=True)
+class Rows:
+    """What unit forces on bodies do, one per column."""
+
+    torques: dict[int, SX]
+    """u by supporting joint, (nv, n)."""
+    loops: dict[int, SX] = field(default_factory=dict)
+    """l by number of the loop, (m, n)."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +56,13 @@ def force_rows(
     joint_terms: Mapping[int, JointTerms],
     poses: Sequence[Transform],
     forces: Mapping[int, SX],
+    loops: Sequence[ClosedLoop] = (),
 ) -> Rows:
-    """Return the rows u of forces and moments, (6, n), that act together on bodies.
+    """Return the rows of forces and moments, (6, n), that act together on bodies.
 
     They are given by body, at its origin in world axes.
     """
-    rows: Rows = {}
+    rows = Rows({})
     acting: dict[int, ForceVector] = {}
     path = {i for body in forces for i in supports(robot, body)}
     for limb in reversed(limbs(robot)):
@@ -65,9 +76,11 @@ def force_rows(
                     turned = (poses[i].unrotate(x) for x in ca.vertsplit(forces[i], 3))
                     force = _sum(force, ForceVector(*turned))
                 assert force is not None
+                force = _met(loops, i, rows, force)
                 s_linear, s_angular = joints.subspace(joint)
                 u = s_linear.T @ force.linear + s_angular.T @ force.angular
-                rows[i] = p.let("u", ca.densify(u))
+                rows.torques[i] = p.let("u", ca.densify(u))
+                _add_to_loops(loops, i, rows, u)
                 if joint.parent == WORLD:
                     continue
                 weighted = terms.d.solve(u)
@@ -79,7 +92,32 @@ def force_rows(
                 if i == limb.joints[0]:
                     out = ForceVector(p.let("passed", out.linear), p.let("passed", out.angular))
                 acting[joint.parent] = _sum(acting.get(joint.parent), out)
+            for n in list(rows.loops):
+                rows.loops[n] = p.let("l", rows.loops[n])
     return rows
+
+
+def _met(loops: Sequence[ClosedLoop], i: int, rows: Rows, force: ForceVector) -> ForceVector:
+    """Return forces on a body less those of the loops that meet there."""
+    for n, loop in enumerate(loops):
+        if loop.loop.meets == i and n in rows.loops:
+            assert loop.meeting is not None
+            assert loop.mobility is not None
+            push = loop.mobility.solve(rows.loops[n])
+            force = ForceVector(
+                force.linear - loop.meeting.linear @ push,
+                force.angular - loop.meeting.angular @ push,
+            )
+    return force
+
+
+def _add_to_loops(loops: Sequence[ClosedLoop], i: int, rows: Rows, u: SX) -> None:
+    for n, loop in enumerate(loops):
+        places = loop.places(i)
+        if places:
+            part = zeros(loop.size, u.shape[1])
+            part[places, :] = loop.weighted[i].T @ u
+            rows.loops[n] = rows.loops[n] + part if n in rows.loops else part
 
 
 def _sum(one: ForceVector | None, other: ForceVector) -> ForceVector:
@@ -87,29 +125,50 @@ def _sum(one: ForceVector | None, other: ForceVector) -> ForceVector:
 
 
 def inverse_blocks(
-    p: Program, robot: Robot, joint_terms: Mapping[int, JointTerms], rows: Sequence[Rows]
+    p: Program,
+    robot: Robot,
+    joint_terms: Mapping[int, JointTerms],
+    rows: Sequence[Rows],
+    loops: Sequence[ClosedLoop] = (),
 ) -> dict[tuple[int, int], SX]:
-    """Return the blocks of J H^-1 J^T, velocity per impulse, of rows that share a joint.
+    """Return the blocks of J H^-1 J^T, velocity per impulse, of rows that share a joint or a loop.
 
     They are given by (row, column), row >= column.
     """
     weighted: list[Rows] = []
     for own in rows:
-        with p.block("weighted rows", limb=_limb(robot, max(own))):
-            weighted.append({i: p.let("w", joint_terms[i].d.solve(u)) for i, u in own.items()})
+        with p.block("weighted rows", limb=_limb(robot, max(own.torques))):
+            torques = {i: p.let("w", joint_terms[i].d.solve(u)) for i, u in own.torques.items()}
+            weighted.append(
+                Rows(torques, {n: _pushes(p, loops[n], x) for n, x in own.loops.items()})
+            )
     blocks = {}
     for a, left in enumerate(rows):
         for b in range(a + 1):
-            shared = sorted(left.keys() & rows[b].keys())
-            if not shared:
+            pairs = [(left.torques[i], weighted[b].torques[i]) for i in _shared(left, rows[b])]
+            pairs += [
+                (left.loops[n], weighted[b].loops[n])
+                for n in sorted(left.loops.keys() & rows[b].loops.keys())
+            ]
+            if not pairs:
                 continue
             with p.block(f"inverse inertia {a} {b}"):
-                total = zeros(left[shared[0]].shape[1], rows[b][shared[0]].shape[1])
-                for i in shared:
-                    total = ca.mac(left[i].T, weighted[b][i], total)
+                total = zeros(pairs[0][0].shape[1], pairs[0][1].shape[1])
+                for one, other in pairs:
+                    total = ca.mac(one.T, other, total)
                 let = p.let_symmetric if a == b else p.let
                 blocks[a, b] = let("inverse inertia", total)
     return blocks
+
+
+def _shared(one: Rows, other: Rows) -> list[int]:
+    return sorted(one.torques.keys() & other.torques.keys())
+
+
+def _pushes(p: Program, loop: ClosedLoop, rows: SX) -> SX:
+    """Return -P l."""
+    assert loop.mobility is not None
+    return p.let("push", -loop.mobility.solve(rows))
 
 
 def inverse_inertia(
@@ -131,7 +190,10 @@ def force_response(
     rows: Sequence[Rows],
     forces: Sequence[SX],
 ) -> Response:
-    """Return the accelerations that forces and moments, (6,), on the rows' bodies add."""
+    """Return the accelerations that forces and moments, (6,), on the rows' bodies add.
+
+    The tree is open.
+    """
     moved: dict[int, MotionVector] = {}
     result = zeros(robot.nv)
     for limb in limbs(robot):
@@ -141,8 +203,8 @@ def force_response(
                 joint, terms, placement = robot.joints[i], joint_terms[i], kin.placements[i]
                 residual = zeros(joint.nv)
                 for own, force in zip(rows, forces, strict=True):
-                    if i in own:
-                        residual = mac(own[i], force, residual)
+                    if i in own.torques:
+                        residual = mac(own.torques[i], force, residual)
                 outer = None
                 if joint.parent != WORLD:
                     outer = placement.motion_in(inner.get(joint.parent) or moved[joint.parent])

@@ -7,6 +7,7 @@ twist.
 
 from __future__ import annotations
 
+from heelstrike.robot.constraints import JointCoupling
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.step.plan import StepPlan
 
@@ -18,6 +19,8 @@ COORDINATES = {  # kind: parts of q, their units
     "planar": ("x y cos sin", "m m 1 1"),
     "free": ("x y z qx qy qz qw", "m m m 1 1 1 1"),
 }
+ROWS = ("x", "y", "z", "rx", "ry", "rz")
+"""Rows of a constraint between two frames."""
 VELOCITIES = {  # kind: parts of v, units of the motions
     "revolute": ("", "rad"),
     "prismatic": ("", "m"),
@@ -66,4 +69,24 @@ def dimension_labels(plan: StepPlan) -> dict[str, list[str]]:
         found["shape_pair"] = [contact.pair_name(k) for k in range(len(contact.pairs))]
     if plan.sensors:
         found["sensor"] = list(plan.sensors)
+    if robot.constraints:
+        found |= constraint_labels(robot)
     return found
+
+
+def constraint_labels(robot: Robot) -> dict[str, list[str]]:
+    """Return the coordinates of constraints and of their rows, with units of their forces."""
+    rows, units = [], []
+    for constraint in robot.constraints:
+        parts = ROWS[: constraint.size] if constraint.size > 1 else ("",)
+        rows += [f"{constraint.name}.{part}" if part else constraint.name for part in parts]
+        if isinstance(constraint, JointCoupling):
+            turns = robot.joints[constraint.joint].kind == "revolute"
+            units.append("N m" if turns else "N")
+        else:
+            units += ["N m" if part.startswith("r") else "N" for part in parts]
+    return {
+        "constraint": [constraint.name for constraint in robot.constraints],
+        "constraint_row": rows,
+        "constraint_unit": units,
+    }

@@ -22,6 +22,12 @@ Outputs: TypeAlias = Mapping[str, np.ndarray]
 """Outputs of steps by name, (worlds, records, ...)."""
 
 
+Need: TypeAlias = Literal[
+    "contacts", "sensors", "coupled law", "self-contact", "springs", "constraints"
+]
+"""What a scene must have so that some variables have a meaning there."""
+
+
 @dataclass(frozen=True)
 class Source:
     """Derivation of a variable from outputs of the step."""
@@ -70,7 +76,7 @@ class Variable:
     """Coordinate that holds the unit of each entry."""
     kind: Literal["f", "i", "b"] = "f"
     """NumPy's letter: f floating, i integer, b boolean."""
-    needs: Literal["contacts", "sensors", "coupled law", "self-contact", "springs"] | None = None
+    needs: Need | None = None
     """What a scene must have so that the variable has a meaning there."""
 
     @property
@@ -214,6 +220,21 @@ VARIABLES: dict[str, Variable] = {
         output("gyro"),
         needs="sensors",
     ),
+    "constraint_force": Variable(
+        ("constraint_row",),
+        "",
+        "force of an equality constraint on its first body or joint, world axes",
+        output("constraint_force"),
+        "constraint_unit",
+        needs="constraints",
+    ),
+    "constraint_error": Variable(
+        ("constraint",),
+        "m",
+        "length by which a constraint misses, angles in rad",
+        output("constraint_error"),
+        needs="constraints",
+    ),
     "peak_force": Variable(("point",), "N", "largest normal contact force since the reset"),
     "peak_depth": Variable(("point",), "m", "largest penetration since the reset"),
     "impulse": Variable(("body", "axis"), "N s", "impulse of contact on a body since the reset"),
@@ -269,6 +290,13 @@ def check_variables(scene: Scene, names: Sequence[str], sensors: Sequence[str]) 
                 value=name,
                 remedy="load the robot with collide='all', and leave self_contact=True",
             )
+        if needs == "constraints" and not scene.robot.constraints:
+            raise HeelstrikeError(
+                f"'{name}' is recorded of equality constraints, and {scene.robot.name} has none",
+                path="record",
+                value=name,
+                remedy="give it some: docs/closed-loops.md",
+            )
         if needs == "contacts" and not scene.pairs:
             raise HeelstrikeError(
                 f"'{name}' is recorded at contacts, and there are none",
@@ -285,6 +313,7 @@ def standard(scene: Scene, sensors: Sequence[str]) -> tuple[str, ...]:
         "sensors": bool(sensors),
         "self-contact": scene.self_contact is not None,
         "springs": bool(scene.robot.springs or scene.robot.tendons),
+        "constraints": bool(scene.robot.constraints),
         "coupled law": any(law.couples for law in scene.laws.values()),
     }
     needs = {name: VARIABLES[name].needs for name in SOURCES}

@@ -3,7 +3,8 @@
     dq = -J^T (J J^T)^+ phi(q),      q <- q + dq        Newton's method, of least change of q
 
 phi are the rows of the constraints (constraints.py) in world axes, J their Jacobian. Free bases do
-not move unless a constraint with the world asks for it: only joints on the way to one matter.
+not move unless a constraint with the world asks for it: only joints on the way to one matter. From
+poses where the method stops, as from a mechanism that is stretched out, it starts again near by.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ CLOSED = 1e-10
 """Largest row of a closed pose [m, rad]."""
 RANK = 1e-9
 """Singular values of J below this share of the largest count as none: rows that are redundant."""
+SPREADS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.2, 1.6, 2.0)
+"""Largest changes of velocity coordinates [rad, m] with which it starts again."""
 LARGEST_STEP = 0.5
 """Largest change of a velocity coordinate in an iteration [rad, m]."""
 
@@ -36,22 +39,46 @@ def close(robot: Robot, q: np.ndarray, hold: tuple[str, ...] = ()) -> np.ndarray
         if name not in names:
             raise HeelstrikeError(f"{robot.name} has no joint '{name}'", path="hold", value=name)
         moves[robot.joints[names.index(name)].v_slice] = False
-    found = np.array(q, dtype=float)
-    for _ in range(ROUNDS):
-        rows, J = residual(robot, found), jacobian(robot, found)
-        if not rows.size or np.abs(rows).max() < CLOSED:
+    first = found = _newton(robot, np.array(q, dtype=float), moves)
+    random = np.random.default_rng(0)
+    for spread in SPREADS:
+        if _is_closed(robot, found):
             return found
-        step = np.zeros(robot.nv)
-        step[moves] = -np.linalg.pinv(J[:, moves], rcond=RANK) @ rows
-        step *= min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), 1e-300))
-        found = pin.integrate(robot.model, found, step)
+        shift = np.where(moves & _reaching(robot), spread * random.uniform(-1, 1, robot.nv), 0.0)
+        found = _newton(robot, pin.integrate(robot.model, np.asarray(q, dtype=float), shift), moves)
+    if _is_closed(robot, found):
+        return found
     raise HeelstrikeError(
         f"no pose near the given one closes the constraints of {robot.name}: "
-        f"{worst(robot, found)} is left",
+        f"{worst(robot, first)} is left",
         path="constraints",
-        value=float(np.abs(residual(robot, found)).max()),
+        value=float(np.abs(residual(robot, first)).max()),
         remedy="start from another pose, or hold fewer joints",
     )
+
+
+def _newton(robot: Robot, q: np.ndarray, moves: np.ndarray) -> np.ndarray:
+    """Return where Newton's method comes to from q."""
+    for _ in range(ROUNDS):
+        if _is_closed(robot, q):
+            break
+        step = np.zeros(robot.nv)
+        J = jacobian(robot, q)[:, moves]
+        step[moves] = -np.linalg.pinv(J, rcond=RANK) @ residual(robot, q)
+        step *= min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), 1e-300))
+        q = pin.integrate(robot.model, q, step)
+    return q
+
+
+def _is_closed(robot: Robot, q: np.ndarray) -> bool:
+    return bool(np.abs(residual(robot, q)).max(initial=0.0) < CLOSED)
+
+
+def _reaching(robot: Robot) -> np.ndarray:
+    """Return which velocities move a row of a constraint in some pose, (nv,)."""
+    random = np.random.default_rng(1)
+    q = pin.integrate(robot.model, robot.neutral, random.uniform(-1, 1, robot.nv))
+    return np.asarray(np.abs(jacobian(robot, q)).max(axis=0) > RANK)
 
 
 def worst(robot: Robot, q: np.ndarray) -> str:

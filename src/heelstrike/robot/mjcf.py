@@ -86,7 +86,10 @@ def _quaternion(wxyz: np.ndarray) -> np.ndarray:
 def _poses(
     file: RobotFile, robot: Robot, mj: mujoco.MjModel, joints: list[ModelJoint]
 ) -> dict[str, np.ndarray]:
-    """Return the keyframes by name, and "zero": joints at zero, a free base as drawn."""
+    """Return the keyframes by name, and "zero": joints at zero, a free base as drawn.
+
+    Without keyframes, a robot with constraints whose joints are not drawn at zero has "drawn" too.
+    """
     names = [mj.key(k).name or f"key{k}" for k in range(mj.nkey)]
     if (twice := first_duplicate(names)) is not None:
         file.fail(f"two keyframes are called '{twice}'", value=twice, remedy="name each of them")
@@ -95,4 +98,6 @@ def _poses(
     for joint in robot.joints:
         if joint.kind == "free":
             zero[joint.q_slice] = drawn[joint.q_slice]
+    if not poses and robot.constraints and not np.array_equal(zero, drawn):
+        poses["drawn"] = drawn  # constraints are given as the file draws the bodies
     return {**poses, "zero": poses.get("zero", zero)}

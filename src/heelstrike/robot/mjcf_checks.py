@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from mujoco import mjtJoint, mjtLimited
 
-from heelstrike.robot.mjcf_equality import active_equalities
+from heelstrike.robot.mjcf_equality import unread_equalities
 from heelstrike.robot.mjcf_model import joint_label, name_of
 from heelstrike.robot.xml import RobotFile
 
@@ -63,7 +63,7 @@ def _check_range(file: RobotFile, what: str, limits: np.ndarray, limited: int) -
 
 def warn_unmodelled(file: RobotFile, spec: mujoco.MjSpec, mj: mujoco.MjModel) -> None:
     """Warn about everything that acts on the motion in MuJoCo and is not simulated."""
-    if names := active_equalities(mj):
+    if names := unread_equalities(mj):
         plural = "equality constraint" + "s" * (len(names) > 1)
         listed = ", ".join(names)
         file.warn(f"{len(names)} {plural} left out, the joints move freely: {listed}", listed)

@@ -15,10 +15,10 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pinocchio as pin
-from mujoco import mjtEq, mjtObj
+from mujoco import mjtDisableBit, mjtEq, mjtObj
 
 from heelstrike.robot.constraints import Connect, Constraint, JointCoupling, Weld
-from heelstrike.robot.mjcf_model import Carriers, ModelJoint, placement
+from heelstrike.robot.mjcf_model import Carriers, ModelJoint, has_no, placement
 from heelstrike.robot.robot import WORLD, first_duplicate
 from heelstrike.robot.xml import RobotFile
 
@@ -35,6 +35,8 @@ def read_equalities(
     carriers: Carriers,
 ) -> tuple[Constraint, ...]:
     """Return the active constraints; those of types that are not simulated are left out."""
+    if has_no(mj, mjtDisableBit.mjDSBL_EQUALITY):
+        return ()
     found: list[Constraint] = []
     for i in range(mj.neq):
         if mj.eq_active0[i] and mj.eq_type[i] in READ:
@@ -124,6 +126,9 @@ def _rounded(x: np.ndarray) -> np.ndarray:
     return np.where(np.abs(x) > ROUNDING * max(1.0, float(np.abs(x).max())), x, 0.0)
 
 
-def active_equalities(mj: mujoco.MjModel) -> list[str]:
-    """Return the names of the active constraints."""
-    return [equality_name(mj, i) for i in range(mj.neq) if mj.eq_active0[i]]
+def unread_equalities(mj: mujoco.MjModel) -> list[str]:
+    """Return the names of active constraints of tendons and flexible bodies."""
+    if has_no(mj, mjtDisableBit.mjDSBL_EQUALITY):
+        return []
+    unread = (i for i in range(mj.neq) if mj.eq_type[i] not in READ)
+    return [equality_name(mj, i) for i in unread if mj.eq_active0[i]]

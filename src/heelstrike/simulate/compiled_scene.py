@@ -20,6 +20,7 @@ from heelstrike.runtime.kernel import Kernel
 from heelstrike.scene.servo import ServoPlan, positions
 from heelstrike.scene.surfaces import Surface
 from heelstrike.simulate.arguments import push_values, start_values
+from heelstrike.simulate.closed_start import closed_start
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.start import check_depths, check_outside
 from heelstrike.simulate.start_depths import placement_inputs, start_depths
@@ -204,6 +205,8 @@ class CompiledScene:
         for name, value in (("q", q0), ("v", v0)):
             if value is not None:
                 found[name] = start_values(robot, name, value, worlds)
+        if q0 is not None:
+            found["q"] = closed_start(robot, found["q"])
         return found
 
     def surfaces(self, world: int) -> list[Surface]:

@@ -17,6 +17,7 @@ from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo, ServoPlan
 from heelstrike.scene.stops import Stops
 from heelstrike.simulate.advice import check_explicit_servo
+from heelstrike.simulate.closed_start import closed_pose
 from heelstrike.simulate.target import CompileTarget, check_choice
 from heelstrike.step.control import Control, Direct
 from heelstrike.step.outputs import sensor_frame
@@ -48,6 +49,7 @@ def step_plan(
         for name in sensors:
             sensor_frame(robot, name)
     pose = np.array(next(iter(robot.poses.values()), robot.neutral), dtype=float)
+    pose = closed_pose(robot, pose)
     implicit = integrator == "symplectic"
     own = _control(scene, control, pose, implicit, dt)
     if isinstance(own, ServoPlan) and not implicit:
@@ -64,6 +66,7 @@ def step_plan(
         ends,
         sensors,
         tolerance=tolerance,
+        softness=1e-7 if target.dtype == "float64" else 1e-3,
         pose=pose,
         servo_inertia=inertia,
     )
@@ -104,7 +107,24 @@ def check_scene(scene: object, integrator: str) -> None:
             value=integrator,
             remedy='pass integrator="symplectic"',
         )
-    coupling_rule(scene)
+    rule = coupling_rule(scene)
+    if not scene.robot.constraints:
+        return
+    if integrator == "euler":
+        raise HeelstrikeError(
+            f"{integrator} does not hold equality constraints, of which {scene.robot.name} has "
+            f"{len(scene.robot.constraints)}",
+            path="integrator",
+            value=integrator,
+            remedy='pass integrator="symplectic" or "rk4"',
+        )
+    if rule is not None and rule.literal:
+        raise HeelstrikeError(
+            f"literal rules of papers do not hold equality constraints, of which "
+            f"{scene.robot.name} has {len(scene.robot.constraints)}",
+            path="rule",
+            remedy="choose the law's default rule",
+        )
 
 
 def _control(scene: Scene, control: object, pose: np.ndarray, implicit: bool, dt: float) -> Control:

@@ -12,9 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heelstrike.dynamics.aba import forward_dynamics
+from heelstrike.dynamics.loop_sweep import ClosedLoop
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.body_forces import BodyForce, add_body_forces
+from heelstrike.step.closed_loops import closed_loops
 from heelstrike.step.joints import friction_torque, passive_torque, stop_torque
 from heelstrike.step.limits import solve_limited
 from heelstrike.step.literal import accelerate_literal
@@ -42,6 +44,10 @@ class Acceleration:
     """State of joints with dry friction: -1 or 1 where one slides, else 0."""
     body_forces: list[BodyForce]
     """Pushes and gravity compensation."""
+    loops: list[ClosedLoop]
+    """Closed loops of the robot."""
+    multipliers: list[SX]
+    """Forces of the rows of each constraint of the robot."""
 
 
 def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
@@ -57,31 +63,35 @@ def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
     if inputs.stops is not None:
         torques.append(stop_torque(state))
     coupled: CoupledSolution | None = None
+    loops = closed_loops(state)
     if not state.plan.couples:
-        limited, specific = _accelerate(state, external, torques)
+        limited, specific, multipliers = _accelerate(state, external, torques, loops)
     else:
-        solve = accelerate_swept if state.plan.is_swept else accelerate_literal
         memory = SX(0, 1) if inputs.impulses is None else inputs.impulses
-        limited, coupled = solve(state, contacts, external, torques, memory)
+        if state.plan.is_swept:
+            limited, coupled = accelerate_swept(state, contacts, external, torques, memory, loops)
+        else:
+            limited, coupled = accelerate_literal(state, contacts, external, torques, memory)
         specific, contacts = coupled.specific, coupled.contacts
+        multipliers = coupled.multipliers
     joints = limited.a, specific, contacts, coupled, limited.applied, limited.sliding
-    return Acceleration(*joints, body_forces)
+    return Acceleration(*joints, body_forces, loops, multipliers)
 
 
 def _accelerate(
-    state: StepState, external: list[ForceVector | None], torques: list[Torque]
-) -> tuple[LimitedSolution, list[MotionVector]]:
-    """Return the accelerations of joints and bodies without coupled contacts."""
+    state: StepState,
+    external: list[ForceVector | None],
+    torques: list[Torque],
+    loops: list[ClosedLoop],
+) -> tuple[LimitedSolution, list[MotionVector], list[SX]]:
+    """Return accelerations of joints and bodies without coupled contacts, and forces of loops."""
     p, robot, solved = state.program, state.robot, []
 
     def solve(tau: SX, slope: SX) -> tuple[SX, SX]:
         diagonal = SX(robot.armature) + slope
-        solved.append(
-            forward_dynamics(
-                p, robot, state.kinematics, state.v, tau, state.gravity, diagonal, external
-            )
-        )
+        motion = robot, state.kinematics, state.v, tau, state.gravity, diagonal
+        solved.append(forward_dynamics(p, *motion, external, loops=loops))
         return solved[0].a, SX(0, 1)
 
     limited = solve_limited(p, state.inputs.limbs, torques, solve)
-    return limited, solved[0].bodies
+    return limited, solved[0].bodies, solved[0].multipliers

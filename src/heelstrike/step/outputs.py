@@ -17,6 +17,7 @@ from heelstrike.dynamics.centroidal import centroidal, kinetic_energy, potential
 from heelstrike.robot.robot import Frame, Robot
 from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX, add_cross, constant, cross
+from heelstrike.step.closed_loops import constraint_errors, constraint_forces
 from heelstrike.step.contact_sums import contact_sums, observe
 from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import detect
@@ -59,6 +60,11 @@ def add_outputs(found: Evaluation, names: Sequence[str]) -> None:
     if found.coupled is not None:
         values |= {"rounds": found.coupled.rounds, "ended": found.coupled.ended}
         values["residual"] = found.coupled.residual
+    if found.loops and {"constraint_force", "constraint_error"} & set(names):
+        with p.block("constraints"):
+            forces = constraint_forces(state, found.loops, found.multipliers)
+            values["constraint_force"] = p.let("force", forces)
+            values["constraint_error"] = p.let("error", constraint_errors(state, found.loops))
     if {"com", "com_velocity", "potential"} & set(names):
         whole = centroidal(p, state.robot, kin)
         values |= {"com": whole.com, "com_velocity": whole.velocity}

@@ -22,6 +22,8 @@ from heelstrike.step.control import Control, control_key, parameter_prefix
 from heelstrike.step.push import Push, push_path
 from heelstrike.step.tendons import joined
 
+CORRECTION = 1.0
+"""Share of what constraints miss that a step takes off [-]."""
 FREEDOMS = {1: 3, 2: 5}
 """Independent velocities of one or two points of a body; more points have 6."""
 
@@ -45,6 +47,8 @@ class StepPlan:
     """Bodies whose mass is a parameter."""
     tolerance: float = 1e-9
     """Relative tolerance of the coupled problem [-]."""
+    softness: float = 1e-7
+    """Share of a loop's mobility below which its rows count as redundant [-]."""
     pose: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """Coordinates q whose inertia scales dry friction and the compliance of contacts."""
     servo_inertia: np.ndarray | float = 0.0
@@ -153,6 +157,9 @@ class StepPlan:
         if self.couples:
             found["solver.tolerance"] = np.array([self.tolerance])
             found["solver.compliance"] = self.compliances
+        if self.robot.constraints:
+            found["constraints.correction"] = np.array([CORRECTION])
+            found["constraints.softness"] = np.array([self.softness])
         for k, _ in enumerate(self.pushes):
             found |= parameters(Push(), f"{push_path(k)}.")
         return found

@@ -17,6 +17,7 @@ import numpy as np
 from heelstrike.contact.surface_law import PointState, SurfaceLaw
 from heelstrike.dynamics.bodies import varied_inertias
 from heelstrike.dynamics.kinematics import Kinematics
+from heelstrike.dynamics.loop_sweep import ClosedLoop
 from heelstrike.dynamics.tree import limbs, parts
 from heelstrike.ir.arguments import LABEL
 from heelstrike.ir.guard import OpenGuard
@@ -136,6 +137,10 @@ class StepInputs:
         """Relative tolerance of the coupled problem [-]."""
         self.compliances = values.get("solver.compliance", SX(0, 1))
         """Velocity per impulse of the contacts of each coupled body [1/kg]."""
+        self.correction = values.get("constraints.correction", SX(0))
+        """Share of what constraints miss that a step takes off [-]."""
+        self.softness = values.get("constraints.softness", SX(0))
+        """Share of a loop's mobility below which its rows count as redundant [-]."""
 
 
 @dataclass(frozen=True)
@@ -406,6 +411,8 @@ class CoupledSolution:
     """Criterion that ended it (contact/solver/criteria.Ended)."""
     residual: SX
     """Velocity by which contacts miss their law [m/s]."""
+    multipliers: list[SX] = field(default_factory=list)
+    """Forces of the rows of each constraint of the robot."""
 
 
 @dataclass(frozen=True)
@@ -433,3 +440,7 @@ class Evaluation:
     """Powers in the order of WORKS [W]."""
     pushed: dict[int, SX]
     """Contact force on each body that takes part, in world axes [N]."""
+    loops: list[ClosedLoop]
+    """Closed loops of the robot."""
+    multipliers: list[SX]
+    """Forces of the rows of each constraint of the robot."""

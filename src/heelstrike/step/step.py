@@ -86,6 +86,8 @@ def evaluate(inputs: StepInputs, q: SX, v: SX, stage: float) -> Evaluation:
         coupled=found.coupled,
         power=power,
         pushed=pushed,
+        loops=found.loops,
+        multipliers=found.multipliers,
     )
 
 

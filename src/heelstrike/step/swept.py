@@ -21,6 +21,7 @@ from heelstrike.contact.solver.state import Body, full
 from heelstrike.contact.solver.swept import SweptProblem
 from heelstrike.dynamics.aba import forward_dynamics
 from heelstrike.dynamics.kinematics import accelerations
+from heelstrike.dynamics.loop_sweep import ClosedLoop
 from heelstrike.dynamics.sweep import BodyLoad, Sweep, body_load, set_force, set_stiffness
 from heelstrike.ir.guard import OpenGuard, guarded, left, reopened
 from heelstrike.spatial.inertia import Inertia
@@ -45,6 +46,7 @@ def accelerate_swept(
     external: list[ForceVector | None],
     torques: Sequence[Torque],
     memory: SX,
+    loops: Sequence[ClosedLoop],
 ) -> tuple[LimitedSolution, CoupledSolution]:
     """Return the accelerations, and the solution of the problem."""
     p, robot, inputs = state.program, state.robot, state.inputs
@@ -57,10 +59,10 @@ def accelerate_swept(
     inertias: dict[int, Inertia] = {
         body: load.inertia for body, load in loads.items() if load.inertia is not None
     }
-    first = forward_dynamics(
-        p, robot, state.kinematics, state.v, tau, state.gravity, diagonal, external, inertias
-    )
-    tree = Sweep(p, robot, state.kinematics, state.poses, first, loads, list(problem.joints))
+    motion = robot, state.kinematics, state.v, tau, state.gravity, diagonal
+    first = forward_dynamics(p, *motion, external, inertias, loops)
+    limited = list(problem.joints)
+    tree = Sweep(p, robot, state.kinematics, state.poses, first, loads, limited, loops)
     moved = _moved(state, problem, first.bodies, loads)
     solved = problem.solve(tree, inputs.limbs, first.a, moved, diagonal)
     a, specific = tree.end(solved.a)
@@ -76,7 +78,7 @@ def accelerate_swept(
     touches = [body.touch for body in problem.bodies[len(guards) :]]
     merged = coupling.with_slots(merged, solved.impulses, solved.slides, touches)
     ended = solved.rounds, solved.ended, solved.residual
-    coupled = CoupledSolution(a, specific, merged, kept, *ended)
+    coupled = CoupledSolution(a, specific, merged, kept, *ended, tree.multipliers)
     applied, states = zip(*(_applied(t, problem, state, a) for t in torques), strict=True)
     sliding = ca.vertcat(SX(0, 1), *(x for own in states for x in own))
     return LimitedSolution(a, list(applied), sliding, SX(0, 1)), coupled

@@ -45,6 +45,9 @@ class Tree(LinkTree, Protocol):
     def solve(self, rho: Mapping[int, SX]) -> tuple[SX, dict[int, SX]]:
         """Return accelerations of joints and, by body in world axes, of loaded bodies."""
 
+    def accept(self, step: SX, accepted: SX) -> None:
+        """Move the forces of closed loops by a step along the last direction."""
+
 
 @dataclass(frozen=True)
 class Point:

@@ -379,6 +379,7 @@ class SweptProblem:
 
     def _accept_joints(self, tried: Mapping[int, TriedJoint], judged: Judged) -> None:
         p = self.p
+        self.tree.accept(self.step, judged.accepted)
         for limb, i in self._swept():
             with p.block("joint accepted", limb=limb, member=i):
                 p.assign(self.a[i], where(judged.accepted, tried[i].a, self.a[i]))

@@ -1,0 +1,403 @@
+"""Elimination of loops in the articulated-body algorithm [Sathya2025].
+
+The unit forces of a loop's rows, K on a body and e at a joint, are carried inward like forces, with
+the pivots of the sweep. At a joint on their way, in the letters of aba.py,
+
+    w = S^T K + e,   W = D^-1 w,   k = K - U W,   K <- X^T k to the parent
+    Lambda += w^T W,   l += W^T u + k^T c
+
+and at the body where all branches meet the rows demand, of its acceleration a and multipliers y,
+
+    K^T a + l + Lambda y = d           d: J a that is wanted, plus what c does to K^T a by itself
+    y = P (d - l - K^T a),             so that K P K^T joins I^A, and K P (l - d) joins p^A
+
+Outward, W y joins the acceleration of each joint on the way. What K costs is linear in the joints
+on the way; nothing of the size of the robot appears.
+
+P is the inverse of Lambda, but for rows that no motion of the loop can change, such as those across
+the plane of a planar mechanism. With C = (Lambda + mu)^-1, mu a small share of the largest diagonal
+entry of rows of equal units,
+
+    P = C + mu C^2 + mu^2 C^3 + mu^3 C^4       eigenvalues (1 - (mu / (x + mu))^4) / x
+
+which are proximal iterations [Carpentier2021] of the loop by itself. Of d only what motions of the
+loop can reach is wanted, d - (mu C)^4 d: a mechanism whose parts miss one another across its plane
+is not torn by forces that change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import casadi as ca
+
+from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.loop_rows import ConstraintRows
+from heelstrike.dynamics.loops import Loop
+from heelstrike.dynamics.tree import Limb
+from heelstrike.ir.program import Program
+from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.spatial.inertia import Inertia
+from heelstrike.spatial.ldl import LdlFactor, factor
+from heelstrike.spatial.motion import ForceVector, MotionVector
+from heelstrike.spatial.transform import Transform
+from heelstrike.spatial.vector import SX, mac, symmetric
+
+PASSES = 4
+"""Terms of P."""
+
+Keep = Callable[[str, SX], SX]
+"""`Program.let` or `Program.variable`."""
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """Lambda of a loop, factored."""
+
+    scale: SX
+    """1 over the root of the largest diagonal entry of rows of equal units, (m,)."""
+    matrix: LdlFactor
+    """Factor of the scaled Lambda + mu."""
+    softness: SX
+    """mu of the scaled Lambda."""
+
+    def solve(self, right: SX) -> SX:
+        """Return P times columns."""
+        scales = ca.repmat(self.scale, 1, right.shape[1])
+        start = scales * right
+        found = self.matrix.solve(start)
+        for _ in range(PASSES - 1):
+            found = self.matrix.solve(start + self.softness * found)
+        return scales * found
+
+    def reachable(self, target: SX) -> SX:
+        """Return what motions of the loop can reach of a target, (m,)."""
+        left = self.scale * target
+        for _ in range(PASSES):
+            left = self.softness * self.matrix.solve(left)
+        return target - ca.if_else(self.scale > 0, left / self.scale, 0)
+
+
+@dataclass
+class ClosedLoop:
+    """A loop in a step: its rows, what is wanted of them, and its terms in the sweep."""
+
+    loop: Loop
+    rows: Sequence[ConstraintRows]
+    target: SX
+    """d, (m,)."""
+    softness: SX
+    """Share mu of the largest diagonal entry."""
+    limb: str
+    """Limb of the body at which it meets."""
+    weighted: dict[int, SX] = field(default_factory=dict)
+    """W by joint, with columns of the constraints through the joint."""
+    meeting: ForceVector | None = None
+    """K at the body where it meets, (3, m) each; None: at the world."""
+    mobility: Mobility | None = None
+    passed: dict[int, ForceVector] = field(default_factory=dict)
+    """K that limbs pass on, by the limb's first joint."""
+    of_limbs: dict[str, tuple[SX, list[tuple[int, int]]]] = field(default_factory=dict)
+    """Lambda of the joints of each limb: entries, and their rows and columns."""
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.loop.rows
+
+    def places(self, joint: int) -> list[int]:
+        """Return the rows of the constraints through a joint."""
+        spans = self.loop.spans()
+        return [r for k in self.loop.through(joint) for r in range(spans[k].start, spans[k].stop)]
+
+
+class LoopFactor:
+    """One inward pass that computes W, K and P; methods are called inside blocks but `end`."""
+
+    def __init__(
+        self, p: Program, robot: Robot, loops: Sequence[ClosedLoop], keep: Keep | None = None
+    ) -> None:
+        """`keep` makes new symbols of the terms; None: those of the last pass are assigned."""
+        self.p, self.robot, self.loops, self.keep = p, robot, loops, keep
+        self.weighted: dict[tuple[int, int], SX] = {}
+        """W by number of the loop and joint, as expressions of the open block."""
+        self.meeting: dict[int, tuple[ForceVector, Mobility]] = {}
+        """K and P by number of the loop, likewise."""
+        self.left: dict[tuple[int, int], ForceVector] = {}
+        """k by number of the loop and joint, likewise."""
+        self._inner: dict[tuple[int, int], ForceVector] = {}
+        self._sums: dict[int, SX] = {}
+
+    def meet(self, i: int, inertia: Inertia) -> Inertia:
+        """Return the inertia of a body with the loops that meet there."""
+        for n, loop in enumerate(self.loops):
+            if loop.loop.meets == i:
+                columns = self._columns(n, i, range(len(loop.rows)))
+                mobility = self._mobility(n)
+                self.meeting[n] = columns, mobility
+                inertia = inertia + _stiffness(columns, mobility)
+                self._keep_meeting(loop, columns, mobility)
+        return inertia
+
+    def carry(
+        self, i: int, u: tuple[SX, SX], d: LdlFactor, placement: Transform, limb: Limb
+    ) -> None:
+        """Carry columns over joint i, whose terms are U and D, to its parent."""
+        joint = self.robot.joints[i]
+        linear, angular = joints.subspace(joint)
+        for n, loop in enumerate(self.loops):
+            through = loop.loop.through(i)
+            if not through:
+                continue
+            own = self._columns(n, i, through)
+            w = linear.T @ own.linear + angular.T @ own.angular
+            w = ca.densify(w + _entries(loop, i, through, joint.nv))
+            weighted = d.solve(w)
+            self.weighted[n, i] = weighted
+            self._add(n, i, w.T @ weighted)
+            left = ForceVector(own.linear - u[0] @ weighted, own.angular - u[1] @ weighted)
+            self.left[n, i] = left
+            out = placement.force_columns_out(left)
+            if self.keep is None:
+                self.p.assign(loop.weighted[i], weighted)
+            else:
+                loop.weighted[i] = self.keep("W", weighted)
+            if i != limb.joints[0]:
+                self._inner[n, i] = out
+            elif joint.parent != WORLD:
+                self._keep_passed(loop, i, out)
+
+    def end_limb(self, limb: Limb) -> None:
+        """Keep what other limbs read of this one; the last call of its block."""
+        for n, part in self._sums.items():
+            loop = self.loops[n]
+            if loop.limb == limb.name:
+                continue  # it meets in this limb
+            rows = sorted({r for i in limb.joints for r in loop.places(i)})
+            lower = [(r, c) for r in rows for c in rows if c <= r]
+            entries = ca.densify(ca.vertcat(*(part[r, c] for r, c in lower)))
+            if self.keep is None:
+                self.p.assign(loop.of_limbs[limb.name][0], entries)
+            else:
+                loop.of_limbs[limb.name] = self.keep("mobility", entries), lower
+        self._sums.clear()
+        self._inner.clear()
+        self.weighted.clear()
+        self.left.clear()
+        self.meeting.clear()
+
+    def end(self, n: int) -> None:
+        """Compute P of a loop that meets at the world."""
+        self._keep_meeting(self.loops[n], None, self._mobility(n))
+
+    # parts
+
+    def _columns(self, n: int, body: int, which: Sequence[int]) -> ForceVector:
+        """Return the columns of some constraints of a loop at a body, zero where there are none."""
+        loop = self.loops[n]
+        found = {k: loop.rows[k].columns[body] for k in which if body in loop.rows[k].columns}
+        for child in self.robot.children(body):
+            outer = self._inner.get((n, child)) or loop.passed.get(child)
+            first = 0
+            for k in loop.loop.through(child) if outer is not None else ():
+                assert outer is not None
+                span = slice(first, first + loop.rows[k].error.numel())
+                own = ForceVector(outer.linear[:, span], outer.angular[:, span])
+                found[k] = found[k] + own if k in found else own
+                first = span.stop
+        none = {k: ForceVector(SX(3, s), SX(3, s)) for k, s in enumerate(_sizes(loop))}
+        parts = [found.get(k, none[k]) for k in which]
+        return ForceVector(
+            ca.densify(ca.horzcat(*(x.linear for x in parts))),
+            ca.densify(ca.horzcat(*(x.angular for x in parts))),
+        )
+
+    def _add(self, n: int, i: int, part: SX) -> None:
+        places, whole = self.loops[n].places(i), SX(self.loops[n].size, self.loops[n].size)
+        for r, row in enumerate(places):
+            for c, column in enumerate(places):
+                whole[row, column] = part[r, c]
+        self._sums[n] = self._sums[n] + whole if n in self._sums else whole
+
+    def _keep_passed(self, loop: ClosedLoop, i: int, columns: ForceVector) -> None:
+        if self.keep is None:
+            self.p.assign(loop.passed[i].linear, columns.linear)
+            self.p.assign(loop.passed[i].angular, columns.angular)
+        else:
+            own = self.keep("K", columns.linear), self.keep("K", columns.angular)
+            loop.passed[i] = ForceVector(*own)
+
+    def _mobility(self, n: int) -> Mobility:
+        loop = self.loops[n]
+        whole = self._sums.get(n, SX(loop.size, loop.size))
+        for entries, places in loop.of_limbs.values():
+            part = SX(loop.size, loop.size)
+            for entry, (r, c) in zip(ca.vertsplit(entries), places, strict=True):
+                part[r, c] = part[c, r] = entry
+            whole = whole + part
+        whole = ca.densify(whole)
+        scales, first = [], 0
+        for rows in loop.rows:
+            for span in rows.scales:
+                entries = [whole[first + r, first + r] for r in range(span.start, span.stop)]
+                largest = ca.mmax(ca.vertcat(*entries))
+                scales += [ca.if_else(largest > 0, 1 / ca.sqrt(largest), 0)] * len(entries)
+            first += rows.error.numel()
+        scale = ca.vertcat(*scales)
+        matrix = whole * (scale @ scale.T) + loop.softness * SX(ca.DM.eye(len(scales)))
+        return Mobility(scale, factor(matrix), loop.softness)
+
+    def _keep_meeting(
+        self, loop: ClosedLoop, columns: ForceVector | None, mobility: Mobility
+    ) -> None:
+        p, old, keep = self.p, loop.mobility, self.keep
+        if keep is None:
+            assert old is not None
+            p.assign(old.scale, mobility.scale)
+            old.matrix.assign(p, mobility.matrix)
+            if columns is not None:
+                assert loop.meeting is not None
+                p.assign(loop.meeting.linear, columns.linear)
+                p.assign(loop.meeting.angular, columns.angular)
+            return
+        matrix = mobility.matrix.renamed(lambda x: keep("mobility", x))
+        loop.mobility = replace(mobility, scale=keep("scale", mobility.scale), matrix=matrix)
+        if columns is not None:
+            loop.meeting = ForceVector(keep("K", columns.linear), keep("K", columns.angular))
+
+
+class LoopAnswer:
+    """One solve: l inward, y and W y outward; methods are called inside blocks but `end`."""
+
+    def __init__(
+        self,
+        p: Program,
+        robot: Robot,
+        loops: Sequence[ClosedLoop],
+        inside: LoopFactor | None = None,
+        targets: bool = False,
+    ) -> None:
+        """`inside` is a factor whose blocks this solve shares; `targets`: d is wanted, not 0."""
+        self.p, self.robot, self.loops = p, robot, loops
+        self.inside, self.targets = inside, targets
+        self.multipliers: dict[int, SX] = {}
+        """y by number of the loop."""
+        self._wanted: dict[int, SX] = {}
+        self._sums: dict[int, dict[str, SX]] = {n: {} for n in range(len(loops))}
+
+    def meet(self, i: int, bias: ForceVector) -> ForceVector:
+        """Return the bias force of a body with those of the loops that meet there."""
+        for n, loop in enumerate(self.loops):
+            if loop.loop.meets == i:
+                columns, mobility = self._meeting(n)
+                self._want(n, mobility)
+                push = mobility.solve(self._lack(n))
+                bias = ForceVector(
+                    mac(columns.linear, push, bias.linear),
+                    mac(columns.angular, push, bias.angular),
+                )
+        return bias
+
+    def carry(self, i: int, u: SX, limb: Limb, c: MotionVector | None = None) -> None:
+        """Add to l what joint i does."""
+        for n, loop in enumerate(self.loops):
+            places = loop.places(i)
+            if places:
+                sums = self._sums[n]
+                own = self._weighted(n, i).T @ u
+                if c is not None:
+                    assert self.inside is not None
+                    left = self.inside.left[n, i]
+                    own = mac(left.angular.T, c.angular, mac(left.linear.T, c.linear, own))
+                part = SX(loop.size, 1)
+                part[places] = own
+                sums[limb.name] = sums[limb.name] + part if limb.name in sums else part
+
+    def end_limb(self, limb: Limb) -> None:
+        """Keep what other limbs read of this one; in its block."""
+        for n, loop in enumerate(self.loops):
+            if limb.name in self._sums[n] and loop.limb != limb.name:
+                part = self._sums[n][limb.name]
+                self._sums[n][limb.name] = self.p.let("l", part)
+
+    def end(self) -> None:
+        """Find y of loops that meet at the world; outside blocks."""
+        for n, loop in enumerate(self.loops):
+            if loop.loop.meets == WORLD:
+                assert loop.mobility is not None
+                with self.p.block("multipliers", limb=loop.limb, member=loop.loop.numbers[0]):
+                    self._want(n, loop.mobility)
+                    self._find(n, -loop.mobility.solve(self._lack(n)))
+
+    def found(self, i: int, motion: MotionVector) -> None:
+        """Find y of the loops that meet at a body with an acceleration."""
+        for n, loop in enumerate(self.loops):
+            if loop.loop.meets == i:
+                assert loop.meeting is not None
+                assert loop.mobility is not None
+                lack = mac(loop.meeting.linear.T, motion.linear, ca.densify(self._lack(n)))
+                lack = mac(loop.meeting.angular.T, motion.angular, lack)
+                self._find(n, -loop.mobility.solve(lack))
+
+    def added(self, i: int) -> SX | None:
+        """Return W y of joint i, the acceleration that its loops add; None if it has none."""
+        found: SX | None = None
+        for n, loop in enumerate(self.loops):
+            places = loop.places(i)
+            if places:
+                own = loop.weighted[i] @ self.multipliers[n][places]
+                found = own if found is None else found + own
+        return found
+
+    def _weighted(self, n: int, i: int) -> SX:
+        return self.loops[n].weighted[i] if self.inside is None else self.inside.weighted[n, i]
+
+    def _meeting(self, n: int) -> tuple[ForceVector, Mobility]:
+        if self.inside is not None:
+            return self.inside.meeting[n]
+        loop = self.loops[n]
+        assert loop.meeting is not None
+        assert loop.mobility is not None
+        return loop.meeting, loop.mobility
+
+    def _find(self, n: int, multipliers: SX) -> None:
+        self.multipliers[n] = self.p.let("multiplier", multipliers)
+
+    def _want(self, n: int, mobility: Mobility) -> None:
+        if self.targets:
+            self._wanted[n] = self.p.let("wanted", mobility.reachable(self.loops[n].target))
+
+    def _lack(self, n: int) -> SX:
+        """Return l - d."""
+        total = sum(self._sums[n].values(), SX(self.loops[n].size, 1))
+        return ca.densify(total - self._wanted[n] if self.targets else total)
+
+
+def _sizes(loop: ClosedLoop) -> list[int]:
+    return [rows.error.numel() for rows in loop.rows]
+
+
+def _entries(loop: ClosedLoop, i: int, which: Sequence[int], nv: int) -> SX:
+    """Return the unit torques at joint i of some constraints of a loop, (nv, m)."""
+    sizes = _sizes(loop)
+    return ca.horzcat(*(loop.rows[k].entries.get(i, SX(nv, sizes[k])) for k in which))
+
+
+def _stiffness(columns: ForceVector, mobility: Mobility) -> Inertia:
+    """Return K P K^T."""
+    linear, angular = mobility.solve(columns.linear.T), mobility.solve(columns.angular.T)
+    return Inertia(
+        symmetric(columns.linear @ linear),
+        columns.linear @ angular,
+        symmetric(columns.angular @ angular),
+    )
+
+
+def loop_multipliers(loops: Sequence[ClosedLoop], answer: LoopAnswer) -> list[SX]:
+    """Return the multipliers of each constraint in the order of `Robot.constraints`."""
+    found: dict[int, SX] = {}
+    for n, loop in enumerate(loops):
+        for number, span in zip(loop.loop.numbers, loop.loop.spans(), strict=True):
+            found[number] = answer.multipliers[n][span]
+    return [found[number] for number in sorted(found)]

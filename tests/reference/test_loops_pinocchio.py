@@ -1,0 +1,145 @@
+"""Accelerations of mechanisms with closed loops against Pinocchio's constrained dynamics.
+
+Pinocchio factors the matrix of all joints and rows; ours eliminates rows along the tree. Their
+proximal iterations leave what they are told to, 1e-12 of the rows' accelerations.
+"""
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from heelstrike.dynamics.aba import forward_dynamics
+from heelstrike.dynamics.kinematics import kinematics
+from heelstrike.dynamics.loop_rows import constraint_rows
+from heelstrike.dynamics.loop_sweep import ClosedLoop
+from heelstrike.dynamics.loops import loops_of
+from heelstrike.dynamics.tree import limbs
+from heelstrike.ir.program import Program
+from heelstrike.robot.constraints import Distance, JointCoupling, Weld
+from heelstrike.runtime.compiler import compile_program
+from tests import mechanisms
+from tests.models import data_file
+
+ANGLES = np.array([0.3, -1.0, -1.2])
+CASES = {
+    "four-bar": (mechanisms.four_bar, ANGLES),
+    "slider-crank": (mechanisms.slider_crank, np.array([0.5, -0.8, 0.6])),
+    "five-bar leg": (mechanisms.five_bar_leg, None),
+    "stewart": (mechanisms.stewart, None),
+    "parallelogram": (lambda: mechanisms.parallelogram(False), None),
+}
+
+
+def accelerations(robot):
+    """Compile the accelerations under which all constraints stay as they are."""
+    p = Program("constrained")
+    q, v, tau = p.input("q", robot.nq), p.input("v", robot.nv), p.input("tau", robot.nv)
+    gravity = ca.SX([0, 0, -9.81])
+    kin, loops = kinematics(p, robot, q, v), []
+    limb_of = {i: limb.name for limb in limbs(robot) for i in limb.joints}
+    for loop in loops_of(robot):
+        limb = limb_of.get(loop.meets, "world")
+        rows = [
+            constraint_rows(p, robot, kin, q, v, gravity, loop, k, limb, symplectic=False)
+            for k in range(len(loop.constraints))
+        ]
+        target = ca.vertcat(*(own.coriolis - own.bias for own in rows))
+        loops.append(ClosedLoop(loop, rows, target, ca.SX(1e-7), limb))
+    armature = ca.SX(robot.armature)
+    found = forward_dynamics(p, robot, kin, v, tau, gravity, armature, loops=loops)
+    order = {n: own for loop in loops for n, own in zip(loop.loop.numbers, loop.rows, strict=True)}
+    with p.block("out"):
+        p.output("a", found.a)
+        p.output("y", ca.vertcat(*found.multipliers))
+        p.output("rate", ca.vertcat(*(order[n].rate for n in sorted(order))))
+    return compile_program(p)
+
+
+def theirs(robot, q, v, tau):
+    """Pinocchio's accelerations, with a contact of three rows for each point."""
+    contacts = []
+    for c in robot.constraints:
+        ends = (
+            (c.body + 1, pin.SE3(np.eye(3), c.point)),
+            (c.other + 1, pin.SE3(np.eye(3), c.other_point)),
+        )
+        contacts.append(
+            pin.RigidConstraintModel(
+                pin.ContactType.CONTACT_3D, robot.model, *ends[0], *ends[1], pin.LOCAL
+            )
+        )
+    data, model = robot.model.createData(), robot.model
+    own = [contact.createData() for contact in contacts]
+    pin.initConstraintDynamics(model, data, contacts, own)
+    settings = pin.ProximalSettings(1e-12, 1e-8, 100)
+    return pin.constraintDynamics(model, data, q, v, tau, contacts, own, settings).copy()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_accelerations_are_those_of_pinocchio(name):
+    make, q = CASES[name]
+    robot = make()
+    q = next(iter(robot.poses.values())) if q is None else q
+    program = accelerations(robot)
+    for seed in range(5):
+        q1, v, tau = mechanisms.moving(robot, q, seed, 0.1)
+        ours = program(q=q1, v=v, tau=tau)["a"].ravel()
+        wanted = theirs(robot, q1, v, tau)
+        np.testing.assert_allclose(ours, wanted, atol=1e-8 * max(1.0, np.abs(wanted).max()))
+
+
+def test_cassie_against_pinocchio():
+    """Two loops in each leg, springs left out of both."""
+    robot = mechanisms.load_quietly(data_file("robots/cassie.xml"))
+    program = accelerations(robot)
+    for seed in range(3):
+        q, v, tau = mechanisms.moving(robot, robot.pose("home"), seed, 0.05)
+        ours, wanted = program(q=q, v=v, tau=tau)["a"].ravel(), theirs(robot, q, v, tau)
+        np.testing.assert_allclose(ours, wanted, atol=1e-8 * np.abs(wanted).max())
+
+
+def test_all_kinds_satisfy_the_equations_of_motion():
+    """Weld, distance and couplings: H a + b = tau + J^T y and J a + J' v = 0, J by differences.
+
+    In a pose that is open by any amount; J' v is the difference of J v along v.
+    """
+    base = mechanisms.five_bar_leg()
+    body, point = base.body, np.array([0.1, 0.05, -0.1])
+    turned = pin.exp3(np.array([0.2, 0.1, 0.3]))
+    shanks = body("front shank"), body("back shank")
+    for constraints in (
+        (Distance("rod", shanks[0], point, shanks[1], -point, 0.4),),
+        (Distance("string", shanks[0], point, -1, np.ones(3), 0.4),),
+        (Weld("held", shanks[1], turned, point, -1, np.eye(3), np.zeros(3)),),
+        (
+            JointCoupling("gear", shanks[0], body("front thigh"), (0.1, 0.3, -0.4, 0.2, 0.5)),
+            JointCoupling("stiff", body("back thigh"), None, (0.1,)),
+        ),
+    ):
+        robot = type(base)(**{**vars(base), "constraints": constraints})
+        check_equations(robot, accelerations(robot))
+
+
+def check_equations(robot, program) -> None:
+    rng = np.random.default_rng(4)
+    model = robot.model
+    q = pin.integrate(model, robot.pose("stand"), 0.3 * rng.uniform(-1, 1, robot.nv))
+    v, tau = rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+
+    def rate(q, v):
+        return program(q=q, v=v, tau=tau)["rate"].ravel()
+
+    J = np.column_stack([rate(q, e) for e in np.eye(robot.nv)])
+    step = 1e-6
+    bias = (
+        rate(pin.integrate(model, q, step * v), v) - rate(pin.integrate(model, q, -step * v), v)
+    ) / (2 * step)
+    found = program(q=q, v=v, tau=tau)
+    a, y = found["a"].ravel(), found["y"].ravel()
+    data = model.createData()
+    b = pin.rnea(model, data, q, v, np.zeros(robot.nv))
+    H = pin.crba(model, data, q)
+    H = np.triu(H) + np.triu(H, 1).T
+    np.testing.assert_allclose(H @ a + b, tau + J.T @ y, atol=1e-10)
+    np.testing.assert_allclose(J @ a, -bias, atol=1e-7)  # of the differences
