@@ -113,6 +113,10 @@ REFUSED = {
         "negative principal",
     ),
     "urdf: massless": (urdf(inertial=""), "moves a body without mass"),
+    "urdf: massless root": (
+        urdf(inertial="").replace('<link name="b">', f'<link name="b">{LINK_MASS}'),
+        "load it with base='fixed'",
+    ),
     "urdf: no axis": (
         urdf(joint("j", "a", "b", more="<axis xyz='0 0 0'/>")),
         "'j' has no axis",
@@ -138,10 +142,6 @@ REFUSED = {
     "urdf: limits exchanged": (
         urdf(joint("j", "a", "b", "prismatic", LIMIT.format(2, 1, 1))),
         "lower limit above its upper",
-    ),
-    "urdf: negative effort": (
-        urdf(joint("j", "a", "b", "prismatic", LIMIT.format(1, 2, -1))),
-        "negative effort or velocity",
     ),
     "urdf: negative damping": (
         urdf(joint("j", "a", "b", more="<dynamics damping='-1'/>")),
@@ -343,6 +343,10 @@ WARNED = {
     "urdf: no effort": (
         urdf(joint("j", "a", "b", "revolute", "<limit lower='-1' upper='1' velocity='1'/>")),
         "<joint> 'j' has no effort limit",
+    ),
+    "urdf: negative effort": (
+        urdf(joint("j", "a", "b", "prismatic", LIMIT.format(1, 2, -1))),
+        "the negative effort -1 of <joint> 'j' is read as 1",
     ),
     "urdf: no range": (
         urdf(joint("j", "a", "b", "revolute", "<limit effort='1' velocity='1'/>")),

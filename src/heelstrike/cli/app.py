@@ -12,6 +12,7 @@ from heelstrike.cli.cite import cite
 from heelstrike.cli.compare import compare
 from heelstrike.cli.export import export
 from heelstrike.cli.impact import impact
+from heelstrike.cli.inspect import inspect
 from heelstrike.cli.listing import list_names
 from heelstrike.cli.paper import paper
 from heelstrike.cli.run import run
@@ -50,6 +51,7 @@ app.command("compare")(compare)
 app.command("stability")(stability)
 app.command("sweep")(sweep)
 app.command("view")(view)
+app.command("inspect")(inspect)
 app.command("list")(list_names)
 app.command("paper")(paper)
 app.command("impact")(impact)

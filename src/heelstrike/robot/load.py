@@ -137,11 +137,14 @@ def _check(file: RobotFile, robot: Robot) -> None:
             )
     joint = massless_joint(robot)
     if joint is not None:
+        base = next(own.kind == "free" for own in robot.joints if own.name == joint)
         file.fail(
             f"joint '{joint}' moves a body without mass or inertia, so its acceleration is "
             "undefined",
             value=joint,
-            remedy="give the body an inertia, or the joint an armature, or make it fixed",
+            remedy="give its link a mass, or load it with base='fixed'"
+            if base
+            else "give the body an inertia, or the joint an armature, or make it fixed",
         )
 
 

@@ -249,14 +249,13 @@ def _write_limit(file: RobotFile, joint: Element) -> None:
         if text.lower().lstrip("+-").startswith("inf"):
             text = f"-{NO_LIMIT}" if text.startswith("-") else NO_LIMIT
         ends[key] = float(file.parse_numbers(text, f"'{key}' of {label(joint)}", 1)[0])
+        if key in ("effort", "velocity") and ends[key] < 0:
+            what = f"the negative {key} {ends[key]:g} of {label(joint)} is read as {-ends[key]:g}"
+            file.warn(what, label(joint), "file")
+            text = text.removeprefix("-")
         limit.set(key, text)
     if ranged and ends["lower"] > ends["upper"]:
         file.fail(f"{label(joint)} has a lower limit above its upper one", remedy="exchange them")
-    if min(ends["effort"], ends["velocity"]) < 0:
-        file.fail(
-            f"{label(joint)} has a negative effort or velocity in its <limit>",
-            allowed="0 or more",
-        )
 
 
 def _write_dynamics(file: RobotFile, joint: Element) -> None:
