@@ -168,7 +168,7 @@ def test_contacts_without_a_slot_are_counted(tmp_path):
     sim = hs.Simulator(hs.Scene(robot, FAR, gravity=0), dt=1e-3)
     q0 = robot.pose("zero")
     q0[7] = 0.1999
-    with pytest.warns(hs.HeelstrikeWarning, match=r"contacts between bodies .* were left out"):
+    with pytest.warns(hs.HeelstrikeWarning, match=r"contacts of shapes .* were left out"):
         run = sim.run(0.002, q0=q0)
     assert int(run.data["lost_contacts"][0]) == 2 * (8 - 6)
 

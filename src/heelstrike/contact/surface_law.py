@@ -44,6 +44,7 @@ class PointState:
             a contact.
         loaded: 1 where the coupled impulse of the last step pushed the point.
         fall: gravity along the normal, into the surface [m/s^2].
+        passing: 1 where a point above the surface would pass through it within the step.
     """
 
     depth: SX
@@ -55,18 +56,25 @@ class PointState:
     memory: SX
     loaded: SX | float = 0.0
     fall: SX | float = 0.0
+    passing: SX | float = 0.0
 
     def let(self, p: Program) -> PointState:
         """Return the same state as symbols of a program; inside a block."""
-        return PointState(*(p.let(f.name, SX(getattr(self, f.name))) for f in fields(self)))
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        passing = (
+            self.passing if isinstance(self.passing, float) else p.let("passing", self.passing)
+        )
+        known = {key: p.let(key, SX(x)) for key, x in values.items() if key != "passing"}
+        return PointState(**known, passing=passing)
 
     @property
     def touching(self) -> SX:
-        """1 where depth > 0, and above the surface where the point was loaded in the last step.
+        """1 where depth > 0, and above the surface where the point was loaded in the last step, or
+        would pass through the surface.
 
         A loaded point that moves over a convex surface is a little above it after the step.
         """
-        return ca.logic_or(self.depth > 0, self.loaded)
+        return ca.logic_or(ca.logic_or(self.depth > 0, self.loaded), self.passing)
 
     @property
     def closing(self) -> SX:
@@ -152,7 +160,8 @@ class ContactTarget:
         mu_s: coefficient of friction while the point sticks [-].
         mu_k: coefficient of friction while the point slides [-].
         active: 1 where the target holds; None: where depth > 0, and for a rigid point that was
-            loaded in the last step also above the surface, which it then reaches at most.
+            loaded in the last step, or would pass through, also above the surface, which it then
+            reaches at most, unless `velocity` is positive.
         slip: velocity along the two tangents after the step, (2,) [m/s]; None: zero.
         compliance: loss of normal velocity per normal impulse [1/kg]; None: rigid.
         compliance_out: compliance where the point moves outward after the step [1/kg]; None: the
@@ -183,7 +192,9 @@ class ContactTarget:
             values["active"] = state.depth > 0
             if self.compliance is None:
                 values["active"] = state.touching
-                values["velocity"] = ca.if_else(state.depth > 0, self.velocity, state.closing)
+                rebounds = ca.logic_and(state.passing, SX(self.velocity) > 0)
+                whole = ca.logic_or(state.depth > 0, rebounds)
+                values["velocity"] = ca.if_else(whole, self.velocity, state.closing)
         values["impact"] = state.impact if self.impact is None else self.impact
         return replace(self, **{name: SX(x) for name, x in values.items() if x is not None})
 

@@ -30,6 +30,7 @@ SIZES = {
     "gravity": 1,
     "loaded": 1,
     "fall": 1,
+    "passing": 1,
     "normal_force": 1,
 }
 """Number of components of each input of a law, its memory not counted."""

@@ -63,10 +63,10 @@ def dimension_labels(plan: StepPlan) -> dict[str, list[str]]:
         }
     if plan.scene.bodies:
         found["body"] = [robot.bodies[i].name for i in plan.scene.bodies]
-    contact = plan.scene.self_contact
+    contact = plan.scene.shape_contact
     if contact is not None:
         found["slot"] = [str(n) for n in range(contact.slots)]
-        found["shape_pair"] = [contact.pair_name(k) for k in range(len(contact.pairs))]
+        found["shape_pair"] = contact.pair_names
     if plan.sensors:
         found["sensor"] = list(plan.sensors)
     if robot.constraints:

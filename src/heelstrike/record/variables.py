@@ -283,7 +283,7 @@ def check_variables(scene: Scene, names: Sequence[str], sensors: Sequence[str]) 
                 value=name,
                 remedy="name bodies that carry one: hs.Simulator(..., sensors=('torso',))",
             )
-        if needs == "self-contact" and scene.self_contact is None:
+        if needs == "self-contact" and scene.shape_contact is None:
             raise HeelstrikeError(
                 f"'{name}' is recorded between shapes of bodies, and none may touch",
                 path="record",
@@ -311,7 +311,7 @@ def standard(scene: Scene, sensors: Sequence[str]) -> tuple[str, ...]:
     available = {
         "contacts": bool(scene.pairs),
         "sensors": bool(sensors),
-        "self-contact": scene.self_contact is not None,
+        "self-contact": scene.shape_contact is not None,
         "springs": bool(scene.robot.springs or scene.robot.tendons),
         "constraints": bool(scene.robot.constraints),
         "coupled law": any(law.couples for law in scene.laws.values()),

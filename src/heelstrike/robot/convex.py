@@ -88,3 +88,11 @@ def bounding_capsule(shape: ConvexShape) -> Capsule:
         low = high = (low + high) / 2
     ends = centre + np.outer([low, high], axis)
     return Capsule(ends, float(widest + np.linalg.norm(shape.half_axes, 2) + shape.radius))
+
+
+def smallest_width(shape: ConvexShape) -> float:
+    """Return the extent of a shape along that of its principal axes on which it is least [m]."""
+    centred = shape.vertices - shape.vertices.mean(axis=0)
+    along = np.linalg.svd(np.vstack([centred, shape.half_axes.T]))[2]
+    round_part = 2 * (np.linalg.norm(shape.half_axes.T @ along.T, axis=0) + shape.radius)
+    return float((np.ptp(shape.vertices @ along.T, axis=0) + round_part).min())

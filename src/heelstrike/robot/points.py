@@ -57,12 +57,13 @@ def with_contact_points(
                 value=edge_points,
                 remedy="add the points of the edges to the list",
             )
-        return replace(robot, points=_listed(robot, points), self_pairs=())
+        return replace(robot, points=_listed(robot, points), self_pairs=(), ground_shapes=())
     if points not in (None, "feet", "all"):
         raise ParameterError("points", points, CHOICES)
     chosen = points or ("all" if collide is None else collide)
     own = _numbered(_chosen(robot, chosen, edge_points))
-    return replace(robot, points=own, self_pairs=_self_pairs(robot, chosen))
+    shapes = _self_pairs(robot, chosen), _ground_shapes(robot, chosen)
+    return replace(robot, points=own, self_pairs=shapes[0], ground_shapes=shapes[1])
 
 
 def _self_pairs(robot: Robot, collide: str | Sequence[str]) -> tuple[tuple[int, int], ...]:
@@ -77,13 +78,31 @@ def _self_pairs(robot: Robot, collide: str | Sequence[str]) -> tuple[tuple[int, 
     )
 
 
+def _ground_shapes(robot: Robot, collide: str | Sequence[str]) -> tuple[int, ...]:
+    """Return the shapes that touch edges of the ground, among those that collide.
+
+    Points of spheres and ellipsoids touch edges by themselves.
+    """
+    if collide == "feet":
+        return ()
+    return tuple(
+        i
+        for i, shape in enumerate(robot.shapes)
+        if shape.meets_floor
+        and shape.collides
+        and shape.body != WORLD
+        and shape.kind not in ("sphere", "ellipsoid")
+        and (collide == "all" or not {*collide}.isdisjoint(_names(robot, shape)))
+    )
+
+
 def on_feet(robot: Robot) -> Robot:
     """Return the robot with the points of its feet only; with all where none is known as such.
 
     Its bodies do not touch one another.
     """
     own = tuple(point for point in robot.points if point.foot)
-    return replace(robot, points=own or robot.points, self_pairs=())
+    return replace(robot, points=own or robot.points, self_pairs=(), ground_shapes=())
 
 
 def _chosen(robot: Robot, collide: str | Sequence[str], edge_points: int) -> list[Point]:

@@ -231,6 +231,8 @@ class Robot:
     """Shapes of the bodies, both those that collide and those that are only drawn."""
     self_pairs: tuple[tuple[int, int], ...] = ()
     """Pairs of shapes, as indices of `shapes`, that touch one another (docs/self-contact.md)."""
+    ground_shapes: tuple[int, ...] = ()
+    """Shapes, as indices of `shapes`, that touch edges of the ground between their points."""
     constraints: tuple[Constraint, ...] = ()
     """What closes loops and couples joints (docs/closed-loops.md)."""
     gravity: float = 9.81

@@ -81,12 +81,13 @@ def explain_gain(sim: Simulator, before: Mapping[str, np.ndarray], work: np.ndar
         return None
     world = int(np.argmax(work))
     weight = sim.robot.mass * float(np.linalg.norm(np.atleast_2d(sim.parameters["gravity"])[-1]))
-    if work[world] < MIN_LIFT * weight or (contacts_at(scene, before["q"][world])[0] > 0).any():
+    if work[world] <= MIN_LIFT * weight or (contacts_at(scene, before["q"][world])[0] > 0).any():
         return None
     state = sim.state.copy()
     if work[world] < MIN_GAIN * kinetic_energy(sim.robot, state["q"][world], state["v"][world]):
         return None
-    if scene.self_contact is not None and overlaps(sim.robot, before["q"][world]):
+    contact = scene.shape_contact
+    if contact is not None and contact.pairs and overlaps(sim.robot, before["q"][world]):
         return None
     where = f" in world {world}" if sim.worlds > 1 else ""
     dt = float(sim.dt[world])
@@ -97,8 +98,8 @@ def explain_gain(sim: Simulator, before: Mapping[str, np.ndarray], work: np.ndar
 
 
 def explain_lost(sim: Simulator, before: Mapping[str, np.ndarray]) -> str | None:
-    """Return a warning if more shapes of bodies were near one another than there are slots for."""
-    contact = sim.scene.self_contact
+    """Return a warning if more shapes touched others, or edges, than there are slots for."""
+    contact = sim.scene.shape_contact
     if contact is None:
         return None
     lost = (sim.compiled.batch().get(LOST_CONTACTS) - before[LOST_CONTACTS])[:, 0]
@@ -107,10 +108,10 @@ def explain_lost(sim: Simulator, before: Mapping[str, np.ndarray]) -> str | None
     worlds = int(np.count_nonzero(lost))
     where = f" in {worlds} of {sim.worlds} worlds" if sim.worlds > 1 else ""
     return (
-        f"{int(lost.sum())} contacts between bodies of {sim.robot.name} were left out{where}: at "
-        f"most {contact.near} pairs of shapes may be near one another and {contact.slots} touch at "
-        "a time; name the shapes that matter, hs.load(..., collide=[...]), or pass "
-        "self_contact=False to hs.Scene"
+        f"{int(lost.sum())} contacts of shapes of {sim.robot.name} were left out{where}: at most "
+        f"{max(contact.near, contact.near_edges)} pairs may be near and {contact.slots} touch at a "
+        "time; name the shapes that matter, hs.load(..., collide=[...]), or pass "
+        "self_contact=False or edges=False to hs.Scene"
     )
 
 

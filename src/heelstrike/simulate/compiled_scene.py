@@ -119,7 +119,7 @@ class CompiledScene:
     def tables(self) -> dict[str, np.ndarray]:
         """Return what all worlds share: surfaces, shapes, the motion that a servo follows."""
         scene, control = self.plan.scene, self.plan.control
-        found = surface_tables(scene) | shape_tables(scene.self_contact)
+        found = surface_tables(scene) | shape_tables(scene.shape_contact)
         if isinstance(control, ServoPlan) and control.table is not None:
             found[REFERENCE] = control.table
         return found

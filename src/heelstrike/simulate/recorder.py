@@ -66,7 +66,7 @@ def final_memory(scene: Scene, with_state: bool) -> list[str]:
     """Return the names of the memory that a recording keeps at the end."""
     contacts = ["peak_force", "peak_depth"] if scene.pairs else []
     contacts += ["impulse"] if scene.bodies else []
-    contacts += [LOST_CONTACTS] if scene.self_contact is not None else []
+    contacts += [LOST_CONTACTS] if scene.shape_contact is not None else []
     return ["failed", "clock", *contacts, *(["q", "v"] if with_state else [])]
 
 

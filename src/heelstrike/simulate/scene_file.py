@@ -93,6 +93,7 @@ class SceneFile:
                 points=content.points,
                 materials=content.materials,
                 self_contact=content.self_contact,
+                edges=content.edges,
             )
 
     @cached_property

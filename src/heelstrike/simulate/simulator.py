@@ -290,7 +290,7 @@ class Simulator:
         if (note := check_memory(2 * size)) is not None:  # outputs beside variables
             warnings.warn(note, HeelstrikeWarning, stacklevel=2)
         batch = compiled.batch(outputs)
-        lost = () if self.scene.self_contact is None else (LOST_CONTACTS,)
+        lost = () if self.scene.shape_contact is None else (LOST_CONTACTS,)
         before = batch.snapshot("clock", "work", "q", "v", *lost)
         threads = threads or (os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1)
         made = rollout(batch, total, every, list(outputs), threads, progress)

@@ -154,7 +154,7 @@ def check_outside(scene: Scene, q: np.ndarray, surfaces: Sequence[Surface] | Non
     `surfaces` as in `contacts_at`.
     """
     check_depths(scene, contacts_at(scene, q, surfaces)[0])
-    if scene.self_contact is None:
+    if scene.shape_contact is None or not scene.shape_contact.pairs:
         return
     shapes = scene.robot.shapes
     found = {
@@ -168,7 +168,7 @@ def check_outside(scene: Scene, q: np.ndarray, surfaces: Sequence[Surface] | Non
         raise StartError(
             f"shapes '{one}' and '{other}' start {1e3 * found[pair]:.3g} mm inside one another",
             path="q0",
-            law=scene.self_contact.law,
+            law=scene.shape_contact.law,
             remedy="move them apart, or pass self_contact=False to hs.Scene",
         )
 

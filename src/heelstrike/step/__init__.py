@@ -5,7 +5,9 @@
           detect.py                 depth, normal and levers of each pair
           clearance.py              bodies beside one another: whether shapes are compared
           shapes_near.py            which of them may touch
+          edges_near.py             which of them may touch edges of the ground
           slots.py                  contact points of those that touch
+          edges.py                  contact points on edges
     3     contact_velocity.py   contact velocities, normals, slip
     4     elastic.py            explicit elastic forces
           slot_contacts.py          boxes 3 and 4 of contacts between bodies

@@ -90,10 +90,7 @@ class Coupling:
         """Return the row of contact k of a slot; inside the slot's guard."""
         state, pair, number = self.state, slot.pairs[k], slot.slot.number
         own = slot.impulses[IMPULSE_MEMORY * k : IMPULSE_MEMORY * (k + 1)]
-        contact = state.scene.self_contact
-        assert contact is not None
-        law = state.inputs.surfaces.laws[contact.law]
-        arguments = pair, law, own, None
+        arguments = pair, slot.law, own, None
         member = self.slot_number(number, k)
         row, _ = call(state.program, "row", self._row, *arguments, limb=SLOTS, member=member)
         arms = (Arm(n, side.lever, side.sign) for n, side in enumerate(pair.sides))

@@ -46,8 +46,9 @@ def elastic_force(
     pull = ca.sqrt(ca.dot(gravity, gravity))
     loaded = 0.0 if pair.last is None else pair.last > 0
     fall = -ca.dot(found.axes[2, :].T, gravity)
+    passing = _passing(pair, found.depth, velocity.depth_rate)
     point = PointState(
-        found.depth, velocity.depth_rate, slip, along, pair.dt, pull, own, loaded, fall
+        found.depth, velocity.depth_rate, slip, along, pair.dt, pull, own, loaded, fall, passing
     )
     force = law.force(point)
     moment, angle = _turning(pair, found, patch, angle, force)
@@ -65,6 +66,13 @@ def elastic_force(
         moment=None if moment is None else p.let("moment", moment),
         point=point.let(p) if law.couples else None,
     )
+
+
+def _passing(pair: PairInputs, depth: SX, rate: SX) -> SX | float:
+    """Return 1 where a contact that is apart would be past `halfway` after the step."""
+    if pair.halfway is None or not pair.law.couples:
+        return 0.0
+    return ca.logic_and(depth <= 0, depth + pair.dt * rate > pair.halfway)
 
 
 def _turning(

@@ -87,8 +87,10 @@ def _slot_loads(found: Evaluation, bodies: set[int]) -> list[SX]:
 
     Those of a single body count where they are coupled.
     """
-    slots, contact = found.contacts.slots, found.state.scene.self_contact
-    if slots is None or contact is None or bodies.issuperset(contact.bodies):
+    slots, contact = found.contacts.slots, found.state.scene.shape_contact
+    if slots is None or contact is None:
+        return []
+    if not contact.edges and bodies.issuperset(contact.bodies):
         return []
     inside = bodies.intersection(contact.bodies)
     loads = []

@@ -65,7 +65,8 @@ def _need(state: StepState, numbers: Sequence[int]) -> SX:
     for k in numbers:
         pair = state.scene.pairs[k]
         meetings.setdefault((pair.point.body, pair.surface), []).append(pair)
-    need = ca.mmin(ca.vertcat(*(_gap(state, own) for own in meetings.values()))) < MARGIN
+    gaps = [_gap(state, own) - _step(state, own) for own in meetings.values()]
+    need = ca.mmin(ca.vertcat(*gaps)) < MARGIN
     coupled = [n for n, k in enumerate(state.plan.coupled_pairs) if k in numbers]
     if coupled:
         memory = state.inputs.impulses
@@ -86,6 +87,23 @@ def _gap(state: StepState, pairs: Sequence[Pair]) -> SX:
     gap = surface.gap(place, max(point.extent for point in points))
     assert gap is not None
     return gap - radius
+
+
+def _step(state: StepState, pairs: Sequence[Pair]) -> SX:
+    """Return how far a body's points move in a step, if that may pass a thin surface; else 0 [m].
+
+    Points that may pass through a surface are its contacts before they touch it.
+    """
+    first, points = pairs[0], [pair.point for pair in pairs]
+    surface = state.surfaces[first.surface].surface
+    thickness = surface.thickness
+    if thickness is None or not state.scene.laws[first.law].couples or first.carrier is not None:
+        return SX(0)
+    motion, flow = state.motions[first.point.body], surface.material_velocity
+    reach = max(float(np.linalg.norm(x.position)) + x.extent for x in points)
+    speeds = motion.linear, reach * motion.angular, flow
+    far = state.dt * sum((ca.sqrt(ca.sumsqr(x)) for x in speeds), SX(0))
+    return ca.if_else(far > thickness / 4, far, 0)
 
 
 def bounding_sphere(points: Sequence[Point]) -> tuple[np.ndarray, float]:

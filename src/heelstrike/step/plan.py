@@ -88,7 +88,7 @@ class StepPlan:
     @property
     def slots_couple(self) -> bool:
         """True if contacts between shapes of moving bodies couple."""
-        contact = self.scene.self_contact
+        contact = self.scene.shape_contact
         return contact is not None and self.scene.laws[contact.law].couples
 
     @property
@@ -129,9 +129,9 @@ class StepPlan:
             for body in group:
                 at = [x.point.position if x.point.body == body else np.zeros(3) for x in own]
                 places.append((body, at))
-        if self.slots_couple and self.scene.self_contact is not None:
+        if self.slots_couple and self.scene.shape_contact is not None:
             bodies = self.robot.bodies
-            places += [(body, [bodies[body].com]) for body in self.scene.self_contact.bodies]
+            places += [(body, [bodies[body].com]) for body in self.scene.shape_contact.bodies]
         return contact_compliances(self.robot, self.pose, places, self.servo_inertia)
 
     def masses(self) -> dict[str, np.ndarray]:
@@ -174,7 +174,7 @@ class StepPlan:
         stops = None if self.stops is None else structure(self.stops)
         rest = (self.integrator, list(self.sensors), list(self.pushes), list(self.varied))
         pose = self.pose if dry_joints(self.robot) else None
-        shapes = scene.self_contact and scene.self_contact.structure()
+        shapes = scene.shape_contact and scene.shape_contact.structure()
         return (
             "step",
             own,

@@ -6,20 +6,35 @@ import numpy as np
 
 from heelstrike.ir.program import Program
 from heelstrike.ir.table import table
-from heelstrike.scene.self_contact import SelfContact
+from heelstrike.scene.shape_contact import ShapeContact
+
+PAIRS, SHAPES, EDGES, CLOSED = "self.pairs", "self.shapes", "edge.pairs", "edge.closed"
+"""Names of the tables."""
 
 
 class ShapeTables:
     """Tables of the shapes of a scene."""
 
-    def __init__(self, p: Program, contact: SelfContact) -> None:
+    def __init__(self, p: Program, contact: ShapeContact) -> None:
         self.contact = contact
-        arrays = shape_tables(contact)
-        self.pairs, self.shapes = (table(p, name, *array.shape) for name, array in arrays.items())
+        tables = {name: table(p, name, *x.shape) for name, x in shape_tables(contact).items()}
+        self.shapes = tables[SHAPES]
+        """Bodies, sizes and vertices, see `ShapeContact.shape_table`."""
+        self.pairs = tables.get(PAIRS)
+        """Pairs of shapes of bodies; None: there are none."""
+        self.edges = tables.get(EDGES)
+        """Pairs of shape and solid; None: there are none."""
+        self.closed = tables.get(CLOSED)
+        """Faces of each solid that can be touched."""
 
 
-def shape_tables(contact: SelfContact | None) -> dict[str, np.ndarray]:
+def shape_tables(contact: ShapeContact | None) -> dict[str, np.ndarray]:
     """Return the arrays that the step looks up, by the names of its tables."""
     if contact is None:
         return {}
-    return {"self.pairs": contact.pair_table(), "self.shapes": contact.shape_table()}
+    found = {PAIRS: contact.pair_table()} if contact.pairs else {}
+    found[SHAPES] = contact.shape_table()
+    if contact.edges:
+        closed = [part.closed.ravel().astype(float) for part in contact.solids]
+        found |= {EDGES: contact.edge_table(), CLOSED: np.array([*closed, closed[-1]])}
+    return found

@@ -5,11 +5,13 @@ others, each pair of shapes compares the capsules around them,
 
     |p - q| - r_p - r_q < MARGIN        p, q: nearest places of the capsules' segments
 
-and pairs that may touch are listed by number. A pair for which the list has no place is counted.
+and pairs that may touch, or pass through one another within the step, are listed by number. A pair
+for which the list has no place is counted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import casadi as ca
@@ -22,10 +24,9 @@ from heelstrike.ir.number import number
 from heelstrike.ir.program import Program
 from heelstrike.ir.routine import call
 from heelstrike.robot.convex import Capsule
-from heelstrike.scene.self_contact import SelfContact
+from heelstrike.scene.shape_contact import ShapeContact
 from heelstrike.spatial.vector import SX
-from heelstrike.step.clearance import LOOK_AHEAD
-from heelstrike.step.near import MARGIN
+from heelstrike.step.clearance import LOOK_AHEAD, Clearance
 from heelstrike.step.state import StepState
 
 
@@ -39,9 +40,22 @@ class NearPairs:
     """Their numbers, a column; entries from `count` on mean nothing."""
     gap: SX
     """Least distance of the shapes that are not listed [m], at most LOOK_AHEAD."""
+    clearance: Clearance
+
+    def add(self, p: Program, k: SX, gap: SX, halfway: SX) -> None:
+        """List pair k, whose shapes are a `gap` apart, where it is near; inside a block.
+
+        `halfway` is that of the pair [m], see Slot.halfway.
+        """
+        near = gap < self.clearance.margin(halfway)
+        for n, entry in enumerate(ca.vertsplit(self.pairs)):
+            here = ca.logic_and(near, self.count == n)
+            p.assign(entry, ca.if_else(here, k, entry))
+        p.assign(self.count, self.count + near)
+        p.assign(self.gap, ca.fmin(self.gap, ca.if_else(near, self.gap, gap)))
 
 
-def near_pairs(state: StepState, contact: SelfContact, need: SX) -> NearPairs:
+def near_pairs(state: StepState, contact: ShapeContact, clear: Clearance) -> NearPairs:
     """Return the pairs of shapes that may touch, none in lanes that do not need them."""
     p = state.program
     with p.block("near shapes"):
@@ -49,29 +63,34 @@ def near_pairs(state: StepState, contact: SelfContact, need: SX) -> NearPairs:
             p.variable("count", SX(0)),
             p.variable("pairs", SX(ca.DM.zeros(contact.near))),
             p.variable("gap", SX(LOOK_AHEAD)),
+            clear,
         )
-    with guarded(p, "near shapes", need):
-        _list_near(state, contact, found)
+    if contact.pairs:
+        with guarded(p, "near shapes", clear.need):
+            _list_near(state, contact, found)
     return found
 
 
-def _list_near(state: StepState, contact: SelfContact, found: NearPairs) -> None:
+def _list_near(state: StepState, contact: ShapeContact, found: NearPairs) -> None:
     """List the pairs of shapes that may touch."""
     p = state.program
-    centres, radii = _body_spheres(state, contact)
+    bodies = {body for meeting in contact.meetings for body in meeting}
+    centres, radii = body_spheres(state, contact, bodies)
     for n, ((one, other), numbers) in enumerate(contact.meetings.items()):
         limb = state.inputs.limb_of[one]
         reach = number(radii[one] + radii[other] + LOOK_AHEAD)
-        arguments = centres[one], centres[other], reach
+        arguments = centres[one], centres[other], reach, found.clearance.far
         need = call(p, "near bodies", _are_near, p, *arguments, limb=limb, member=n)
         with guarded(p, "near shapes", need):
             _list_shapes(state, contact, numbers, found)
 
 
-def _body_spheres(state: StepState, contact: SelfContact) -> tuple[dict[int, SX], dict[int, float]]:
+def body_spheres(
+    state: StepState, contact: ShapeContact, bodies: Iterable[int]
+) -> tuple[dict[int, SX], dict[int, float]]:
     """Return the centre in the world, and the radius, of a sphere about the shapes of each body."""
     p, centres, radii = state.program, {}, {}
-    for body in contact.bodies:
+    for body in sorted(bodies):
         own = [
             capsule
             for shape, capsule in zip(contact.shapes, contact.capsules, strict=True)
@@ -92,14 +111,14 @@ def _sphere(capsules: list[Capsule]) -> tuple[np.ndarray, float]:
     return centre, float((np.linalg.norm(ends - centre, axis=1) + radii).max())
 
 
-def _are_near(p: Program, one: SX, other: SX, reach: SX) -> SX:
-    """Return 1 where two centres are nearer than `reach` [m]; inside a block."""
-    offset = one - other
+def _are_near(p: Program, one: SX, other: SX, reach: SX, far: SX) -> SX:
+    """Return 1 where two centres are nearer than `reach` and a step [m]; inside a block."""
+    offset, reach = one - other, reach + far
     return p.let("near", ca.dot(offset, offset) < reach * reach)
 
 
 def _list_shapes(
-    state: StepState, contact: SelfContact, numbers: list[int], found: NearPairs
+    state: StepState, contact: ShapeContact, numbers: list[int], found: NearPairs
 ) -> None:
     """List those pairs of shapes of two bodies that may touch; inside their guard."""
     p, ends = state.program, {}
@@ -114,19 +133,17 @@ def _list_shapes(
         one, other = contact.pairs[k]
         reach = number(sum(contact.capsules[i].radius for i in (one, other)))
         limb = state.inputs.limb_of[contact.shapes[one].body]
-        arguments = ends[one], ends[other], reach, number(k), found
+        halfway = number(contact.pair_halfway(k))
+        arguments = ends[one], ends[other], reach, number(k), halfway, found
         call(p, "near pair", _list_pair, p, *arguments, limb=limb, member=k)
 
 
-def _list_pair(p: Program, one: SX, other: SX, reach: SX, k: SX, found: NearPairs) -> None:
+def _list_pair(
+    p: Program, one: SX, other: SX, reach: SX, k: SX, halfway: SX, found: NearPairs
+) -> None:
     """List pair k if its capsules, whose radii add up to `reach` [m], are near; inside a block."""
     ends = (capsule(x[:, 0], x[:, 1], 0.0) for x in (one, other))
     at, place = nearest_points(*ends)
     offset = at - place
     gap = ca.sqrt(ca.dot(offset, offset)) - reach
-    near = gap < MARGIN
-    for n, entry in enumerate(ca.vertsplit(found.pairs)):
-        here = ca.logic_and(near, found.count == n)
-        p.assign(entry, ca.if_else(here, k, entry))
-    p.assign(found.count, found.count + near)
-    p.assign(found.gap, ca.fmin(found.gap, ca.if_else(near, found.gap, gap)))
+    found.add(p, k, gap, halfway)

@@ -8,7 +8,7 @@ found by the number of the pair.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import casadi as ca
 
@@ -20,6 +20,8 @@ from heelstrike.ir.arguments import LABEL
 from heelstrike.ir.guard import OpenGuard, guarded, reopened
 from heelstrike.ir.program import Program
 from heelstrike.ir.routine import call
+from heelstrike.parameters import parameters, with_values
+from heelstrike.scene.shape_contact import ShapeContact
 from heelstrike.scene.surfaces.sphere import radial_axes
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.rotation import MatrixRotation
@@ -29,7 +31,7 @@ from heelstrike.step.clearance import Clearance
 from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import Detection
 from heelstrike.step.elastic import elastic_force, loads_of, total_forces
-from heelstrike.step.slots import FRAME, Slot, Slots, fill_slots
+from heelstrike.step.slots import FRAME, Slot, Slots, fill_slots, first_solid
 from heelstrike.step.state import (
     Load,
     Loads,
@@ -55,6 +57,7 @@ class SlotState:
 
     slot: Slot
     touch: OpenGuard = field(metadata=LABEL)
+    law: SurfaceLaw
     pairs: list[PairState]
     """Its contacts, with their explicit forces."""
     bodies: list[MovingBody]
@@ -70,7 +73,7 @@ class SlotState:
 
 
 @dataclass(frozen=True)
-class SelfContacts:
+class ShapeContacts:
     """Contacts between shapes of moving bodies, and their explicit loads on the bodies."""
 
     guard: OpenGuard
@@ -86,7 +89,7 @@ class SelfContacts:
     """Least distance of shapes, where they were compared [m]."""
 
 
-def self_contacts(state: StepState) -> SelfContacts | None:
+def shape_contacts(state: StepState) -> ShapeContacts | None:
     """Return the contacts between shapes of moving bodies; None if no shapes may touch."""
     tables = state.inputs.shapes
     if tables is None:
@@ -99,7 +102,7 @@ def self_contacts(state: StepState) -> SelfContacts | None:
     with reopened(p, filled.guard) as guard:
         loads, forces = total_forces(state, guard, loads_by_body(spread))
     rest = filled.lost, filled.clearance, filled.gap
-    return SelfContacts(filled.guard, found, loads, forces, *rest)
+    return ShapeContacts(filled.guard, found, loads, forces, *rest)
 
 
 def _slot_state(
@@ -110,11 +113,12 @@ def _slot_state(
     spread: Mapping[int, SX],
 ) -> SlotState:
     """Return a slot with the explicit forces of its contacts, which it adds to the loads."""
-    p, n, contact = state.program, slot.number, state.scene.self_contact
+    p, n, contact = state.program, slot.number, state.scene.shape_contact
     assert contact is not None
-    law = state.inputs.surfaces.laws[contact.law]
     with guarded(p, "slot", slot.key > 0, within=filled.guard) as touch:
-        arguments = slot.first, slot.second, list(motions), list(motions.values())
+        law, flow = _law(state, contact, slot), _flow(state, contact, slot)
+        ground = ca.vertcat(ca.vec(SX(ca.DM.eye(3))), zeros(9)) if contact.edges else None
+        arguments = slot.first, slot.second, list(motions), list(motions.values()), ground
         places = call(p, "slot bodies", _stand_ins, p, *arguments, limb=SLOTS, member=n)
         bodies = [_moving(k, place) for k, place in enumerate(places)]
         past = call(p, "past", _past, p, slot.key, state.inputs.slot_memories, limb=SLOTS)
@@ -123,7 +127,8 @@ def _slot_state(
         for k, point in enumerate(slot.points):
             own = past[k * size : (k + 1) * size]
             last = impulses[IMPULSE_MEMORY * k + 2] if law.couples else None
-            inputs = _inputs(state, law, bodies, own, last)
+            inputs = _inputs(state, law, bodies, own, last, flow)
+            inputs = replace(inputs, halfway=slot.halfway)
             pair, load = call(p, "slot contact", _contact, p, point, inputs, limb=SLOTS, member=n)
             pairs.append(pair)
             loads.append(load)
@@ -133,15 +138,50 @@ def _slot_state(
             new = ca.vertcat(slot.key, normal, *(pair.memory for pair in pairs))
             memory = touch.leave("memory", new)
             load = touch.leave("load", sum((pair.normal for pair in pairs), SX(0)))
-    return SlotState(slot, touch, pairs, bodies, load, memory, impulses)
+    return SlotState(slot, touch, law, pairs, bodies, load, memory, impulses)
+
+
+def _law(state: StepState, contact: ShapeContact, slot: Slot) -> SurfaceLaw:
+    """Return the law of a slot, with parameters that are selected where laws differ."""
+    p, surfaces, names = state.program, state.inputs.surfaces, contact.laws
+    if len(names) == 1:
+        return surfaces.laws[names[0]]
+    law, chosen = state.scene.laws[names[0]], {}
+    with p.block("slot law", limb=SLOTS, member=slot.number):
+        for path in parameters(law):
+            known = {k: surfaces.values[f"{name}.{path}"] for k, name in enumerate(names)}
+            chosen[path] = p.let("parameter", selected(slot.law, known))
+    return with_values(law, chosen)
+
+
+def _flow(state: StepState, contact: ShapeContact, slot: Slot) -> SX:
+    """Return the velocity of the ground's material at a slot, in world axes [m/s]."""
+    p, first = state.program, first_solid(state)
+    if not contact.edges:
+        return zeros()
+    with p.block("slot flow", limb=SLOTS, member=slot.number):
+        flows = {
+            first + k: state.surfaces[part.surface].surface.material_velocity
+            for k, part in enumerate(contact.solids)
+        }
+        return p.let("flow", selected(slot.second, flows, zeros()))
 
 
 def _stand_ins(
-    p: Program, first: SX, second: SX, numbers: Sequence[int], motions: Sequence[SX]
+    p: Program,
+    first: SX,
+    second: SX,
+    numbers: Sequence[int],
+    motions: Sequence[SX],
+    ground: SX | None,
 ) -> list[SX]:
-    """Return frames and velocities of the two bodies of a slot; inside a block."""
+    """Return frames and velocities of the two bodies of a slot; inside a block.
+
+    `ground` is that of the world; None: a slot has bodies only.
+    """
     known = dict(zip(numbers, motions, strict=True))
-    return [p.let("body", selected(body, known)) for body in (first, second)]
+    one, other = selected(first, known), selected(second, known, ground)
+    return [p.let("body", one), p.let("body", other)]
 
 
 def _moving(number: int, place: SX) -> MovingBody:
@@ -164,6 +204,7 @@ def _inputs(
     bodies: Sequence[MovingBody],
     memory: SX,
     last: SX | None,
+    flow: SX,
 ) -> PairInputs:
     """Return what a contact of a slot reads besides its place."""
     return PairInputs(
@@ -183,6 +224,7 @@ def _inputs(
         dt=state.dt,
         since_memory=state.since_memory,
         behind=state.behind,
+        flow=flow,
     )
 
 

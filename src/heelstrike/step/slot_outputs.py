@@ -13,12 +13,12 @@ import casadi as ca
 from heelstrike.ir.guard import left, reopened
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX, zeros
-from heelstrike.step.slot_contacts import SLOTS, SelfContacts, SlotState
+from heelstrike.step.slot_contacts import SLOTS, ShapeContacts, SlotState
 
 SLOT_OUTPUTS = ("self_pair", "self_depth", "self_force", "self_position")
 
 
-def slot_outputs(p: Program, contacts: SelfContacts, names: Sequence[str]) -> dict[str, SX]:
+def slot_outputs(p: Program, contacts: ShapeContacts, names: Sequence[str]) -> dict[str, SX]:
     """Return pair, depth, force and position of each slot; of free slots -1 and 0."""
     if not set(SLOT_OUTPUTS) & set(names):
         return {}

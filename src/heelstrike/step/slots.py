@@ -1,20 +1,21 @@
-"""Box 2 of [Sugihara2006], Fig. 4: contacts between shapes of moving bodies, each pair in a slot.
+"""Box 2 of [Sugihara2006], Fig. 4: contacts of shapes with shapes and edges, each pair in a slot.
 
 The pairs of shapes that may touch (shapes_near.py) are compared one after another by one code
-(contact/geometry/); shapes are read from tables. Those that touch take the next free slot. Which
-bodies a slot joins is known at run time only: what a slot reads of them is selected, and its loads
-are spread over all bodies by selection.
+(contact/geometry/), then those of a shape and a solid's edges (edges_near.py, edges.py); shapes are
+read from tables. Those that touch take the next free slot. Which bodies a slot joins is known at
+run time only: what a slot reads of them is selected, and its loads are spread over all bodies by
+selection. Solids do not move; where bodies are numbered, theirs begin at `first_solid`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import casadi as ca
 
-from heelstrike.contact.geometry import ContactPoint, Convex, contact_points
+from heelstrike.contact.geometry import ContactPoint, Convex, box, contact_points
 from heelstrike.contact.law import where
 from heelstrike.contact.solver.links import selected
 from heelstrike.ir.arguments import LABEL
@@ -22,10 +23,11 @@ from heelstrike.ir.guard import OpenGuard, guarded
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
 from heelstrike.ir.table import Table
-from heelstrike.scene.self_contact import SelfContact
+from heelstrike.scene.shape_contact import ShapeContact
 from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.clearance import Clearance, clearance
-from heelstrike.step.near import MARGIN
+from heelstrike.step.edges import APART, on_edges
+from heelstrike.step.edges_near import PlacedSolid, near_edges, placed_solids
 from heelstrike.step.shape_tables import ShapeTables
 from heelstrike.step.shapes_near import NearPairs, near_pairs
 from heelstrike.step.state import StepState
@@ -33,8 +35,6 @@ from heelstrike.step.surfaces import SLOT_HEAD
 
 SAME = 1e-6
 """Distance below which two contact points of a pair are one [m]."""
-APART = 1.0
-"""Distance of a contact point that does not count [m]."""
 FRAME = 12
 """Numbers of a body's frame: its rotation matrix by columns, and its origin."""
 
@@ -49,6 +49,11 @@ class Slot:
     first: SX
     """Body of the first shape, by number."""
     second: SX
+    """Body of the second shape; a solid of the ground from `first_solid` on."""
+    law: SX
+    """Index of its law in `ShapeContact.laws`."""
+    halfway: SX
+    """Depth from which on its shapes may leave one another by the other side [m]."""
     points: list[ContactPoint]
     """Contacts; positions are from the origin of the first body."""
 
@@ -68,23 +73,55 @@ class Slots:
     """Least distance of shapes, where they were compared [m]."""
 
 
+@dataclass(frozen=True)
+class Filling:
+    """What is needed to compare pairs and to fill slots with them."""
+
+    state: StepState
+    tables: ShapeTables
+    frames: dict[int, SX]
+    used: SX
+    """Number of pairs that touch so far."""
+    slots: list[Slot]
+    gap: SX
+    """Least distance of shapes so far [m]."""
+    clearance: Clearance
+
+
+def first_solid(state: StepState) -> int:
+    """Return the number of the first solid where bodies are numbered."""
+    return len(state.robot.joints)
+
+
 def fill_slots(state: StepState, tables: ShapeTables) -> Slots:
     """Return the slots with the shapes that touch in this step."""
     p, contact = state.program, tables.contact
     clear = clearance(state, contact)
-    near = near_pairs(state, contact, clear.need)
+    near = near_pairs(state, contact, clear)
+    edges, solids = None, []
+    if contact.edges:
+        with p.block("solids"):
+            solids = placed_solids(state, contact)
+        edges = near_edges(state, contact, solids, near.gap, clear)
     with p.block("slots"):
         used = p.variable("used", SX(0))
         slots = [_new_slot(p, n, contact.points) for n in range(contact.slots)]
-    with guarded(p, "shapes", near.count > 0) as guard:
+    count = near.count if edges is None else near.count + edges.count
+    with guarded(p, "shapes", count > 0) as guard:
         frames = {}
         for body in contact.bodies:
             with p.block("frame", limb=state.inputs.limb_of[body], member=body):
                 pose = state.poses[body]
                 frames[body] = p.let("frame", ca.vertcat(ca.vec(pose.matrix), pose.origin))
-        _compare(state, tables, near, frames, used, slots)
+        filling = Filling(state, tables, frames, used, slots, near.gap, clear)
+        if contact.pairs:
+            _compare(filling, near)
+        if edges is not None:
+            _compare_edges(filling, edges, solids)
         with p.block("lost"):
             left_out = ca.fmax(near.count - contact.near, 0) + ca.fmax(used - contact.slots, 0)
+            if edges is not None:
+                left_out = left_out + ca.fmax(edges.count - contact.near_edges, 0)
             lost = guard.leave("lost", left_out)
             p.assign(near.gap, where(left_out > 0, 0, near.gap))
     return Slots(guard, slots, lost, frames, clear, near.gap)
@@ -92,7 +129,8 @@ def fill_slots(state: StepState, tables: ShapeTables) -> Slots:
 
 def _new_slot(p: Program, number: int, count: int) -> Slot:
     """Return a free slot; inside a block."""
-    key, first, second = (p.variable(name, SX(0)) for name in ("key", "first", "second"))
+    names = "key", "first", "second", "law", "halfway"
+    key, first, second, law, halfway = (p.variable(name, SX(0)) for name in names)
     points = [
         ContactPoint(
             depth=p.variable("depth", SX(0)),
@@ -101,19 +139,14 @@ def _new_slot(p: Program, number: int, count: int) -> Slot:
         )
         for _ in range(count)
     ]
-    return Slot(number, key, first, second, points)
+    return Slot(number, key, first, second, law, halfway, points)
 
 
-def _compare(
-    state: StepState,
-    tables: ShapeTables,
-    near: NearPairs,
-    frames: Mapping[int, SX],
-    used: SX,
-    slots: Sequence[Slot],
-) -> None:
-    """Compare the pairs that may touch, and fill slots with those that do."""
+def _compare(filling: Filling, near: NearPairs) -> None:
+    """Compare the pairs of bodies' shapes that may touch, and fill slots with those that do."""
+    state, tables, frames = filling.state, filling.tables, filling.frames
     p, contact = state.program, tables.contact
+    assert tables.pairs is not None
     with repeated(p, "near pairs", limit=contact.near) as loop:
         n = loop.carry("n", SX(0))
         with p.block("pair"):
@@ -135,21 +168,71 @@ def _compare(
         with p.block("distinct"):
             points = _distinct(p, points)
         with p.block("fill"):
-            depth = ca.mmax(ca.vertcat(*(point.depth for point in points)))
-            touches = depth > -MARGIN
-            p.assign(near.gap, ca.fmin(near.gap, -depth))
-            for slot in slots:
-                here = ca.logic_and(touches, used == slot.number)
-                new = (pair + 1, bodies[0], bodies[1])
-                for old, value in zip((slot.key, slot.first, slot.second), new, strict=True):
-                    p.assign(old, where(here, value, old))
-                for old, point in zip(slot.points, points, strict=True):
-                    p.assign(old.depth, where(here, point.depth, old.depth))
-                    p.assign(old.normal, where(here, point.normal, old.normal))
-                    p.assign(old.position, where(here, point.position, old.position))
-            p.assign(used, used + touches)
+            ends = pair + 1, bodies[0], bodies[1], SX(0), numbers[2]
+            _fill(filling, ends, points, _deepest(points))
             loop.next(n, n + 1)
             loop.until(n + 1 >= ca.fmin(near.count, contact.near))
+
+
+def _compare_edges(filling: Filling, near: NearPairs, solids: Sequence[PlacedSolid]) -> None:
+    """Compare the pairs of shape and solid that may touch, and fill slots with those that do."""
+    state, tables = filling.state, filling.tables
+    p, contact = state.program, tables.contact
+    assert tables.edges is not None
+    assert tables.closed is not None
+    places = {k: solid.numbers for k, solid in enumerate(solids)}
+    with repeated(p, "near edges", limit=contact.near_edges) as loop:
+        n = loop.carry("n", SX(0))
+        with p.block("pair"):
+            pair = p.let("pair", selected(n, dict(enumerate(ca.vertsplit(near.pairs)))))
+        numbers, _ = tables.edges.at(pair)
+        row, (closed, _) = _row(tables.shapes, numbers[0]), tables.closed.at(numbers[1])
+        with p.block("frames"):
+            frame = p.let("frame", selected(row[0], filling.frames))
+            solid = selected(numbers[1], places)
+            solid = p.let("solid", ca.vertcat(solid[:9], solid[9:] - frame[9:]))
+            key = p.let("key", pair + 1 + len(contact.pairs))
+        with p.block("shapes"):
+            shape = _placed(p, contact, row, frame, frame[9:])
+            other = box(solid[9:], ca.reshape(solid[:9], 3, 3))
+        with p.block("last normal"):
+            last = p.let("last", _last_normal(state.inputs.slot_memories, key))
+        points = contact_points(p, shape, other, contact.points, last)
+        with p.block("distinct"):
+            deepest = p.let("deepest", _deepest(points))
+            points = on_edges(p, _distinct(p, points), shape, solid, closed)
+        with p.block("fill"):
+            sizes = (ca.dot(x, x) for x in ca.horzsplit(ca.reshape(solid[:9], 3, 3)))
+            thin = 2 * ca.sqrt(ca.mmin(ca.vertcat(*sizes)))
+            halfway = numbers[3] + thin / 4
+            ends = key, row[0], numbers[1] + first_solid(state), numbers[2], halfway
+            _fill(filling, ends, points, deepest)
+            loop.next(n, n + 1)
+            loop.until(n + 1 >= ca.fmin(near.count, contact.near_edges))
+
+
+def _deepest(points: Sequence[ContactPoint]) -> SX:
+    return ca.mmax(ca.vertcat(*(point.depth for point in points)))
+
+
+def _fill(filling: Filling, ends: Sequence[SX], points: Sequence[ContactPoint], depth: SX) -> None:
+    """Fill the next slot where a pair touches; inside a block.
+
+    `ends` are key, bodies, law and `halfway` of the slot, `depth` is the largest of the pair [m].
+    """
+    p, used = filling.state.program, filling.used
+    touches = _deepest(points) > -filling.clearance.margin(ends[-1])
+    p.assign(filling.gap, ca.fmin(filling.gap, -depth))
+    for slot in filling.slots:
+        here = ca.logic_and(touches, used == slot.number)
+        own = slot.key, slot.first, slot.second, slot.law, slot.halfway
+        for old, value in zip(own, ends, strict=True):
+            p.assign(old, where(here, value, old))
+        for old, point in zip(slot.points, points, strict=True):
+            p.assign(old.depth, where(here, point.depth, old.depth))
+            p.assign(old.normal, where(here, point.normal, old.normal))
+            p.assign(old.position, where(here, point.position, old.position))
+    p.assign(used, used + touches)
 
 
 def _last_normal(memories: Sequence[SX], key: SX) -> SX:
@@ -174,7 +257,7 @@ def _row(shapes: Table, number: SX) -> SX:
     return shapes.at(number)[0]
 
 
-def _placed(p: Program, contact: SelfContact, row: SX, frame: SX, origin: SX) -> Convex:
+def _placed(p: Program, contact: ShapeContact, row: SX, frame: SX, origin: SX) -> Convex:
     """Return a shape in world axes, from an origin; inside a block."""
     turn, offset = ca.reshape(frame[:9], 3, 3), frame[9:] - origin
     columns = ca.reshape(row[11:], 3, contact.vertices)

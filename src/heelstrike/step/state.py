@@ -24,7 +24,7 @@ from heelstrike.ir.guard import OpenGuard
 from heelstrike.ir.program import Program
 from heelstrike.parameters import with_values
 from heelstrike.robot.robot import WORLD, Robot
-from heelstrike.scene.scene import Scene
+from heelstrike.scene.scene import Pair, Scene
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant, zeros
@@ -43,7 +43,7 @@ from heelstrike.step.torque import Limbs
 
 if TYPE_CHECKING:
     from heelstrike.step.body_forces import BodyForce
-    from heelstrike.step.slot_contacts import SelfContacts
+    from heelstrike.step.slot_contacts import ShapeContacts
 
 WORKS = (
     "work_contact",
@@ -115,7 +115,7 @@ class StepInputs:
         memory = p.memory("contact memory", sum(sizes)) if sum(sizes) else SX(0, 1)
         self.law_memories = [memory[a:b, :] for a, b in pairwise(np.cumsum([0, *sizes]))]
         """Memory of the law of each pair, a column."""
-        contact = scene.self_contact
+        contact = scene.shape_contact
         self.shapes = None if contact is None else ShapeTables(p, contact)
         """Shapes of moving bodies that may touch; None: there are none."""
         slots = 0 if contact is None else contact.slots
@@ -258,11 +258,10 @@ class PairInputs:
     """Time for which the present slip has lasted since the memory was written [s]."""
     behind: SX | float
     """Time by which velocities are behind coordinates [s]."""
-
-    @property
-    def flow(self) -> SX:
-        """Velocity of the surface's material beyond that of its body, in its frame [m/s]."""
-        return zeros() if self.surface is None else self.surface.surface.material_velocity
+    flow: SX
+    """Velocity of the surface's material beyond that of its body, in its frame [m/s]."""
+    halfway: SX | None = None
+    """Depth from which on a contact may leave by the other side [m]; None: nothing is thin."""
 
     @property
     def travel(self) -> SX:
@@ -301,7 +300,20 @@ def pair_inputs(state: StepState, k: int) -> PairInputs:
         dt=state.dt,
         since_memory=state.since_memory,
         behind=state.behind,
+        flow=state.surfaces[pair.surface].surface.material_velocity,
+        halfway=_halfway(state, pair),
     )
+
+
+def _halfway(state: StepState, pair: Pair) -> SX | None:
+    """Return half the depth at which a point is in the middle of a thin surface [m].
+
+    It is None for surfaces that are not thin, and for those on bodies.
+    """
+    thickness = state.surfaces[pair.surface].surface.thickness
+    if thickness is None or pair.carrier is not None:
+        return None
+    return (thickness + 2 * pair.point.radius) / 4
 
 
 @dataclass(frozen=True)
@@ -389,7 +401,7 @@ class Contacts:
     """Guards, and loads that exist inside them."""
     guards: dict[Group, OpenGuard | None]
     """Guards of the groups (near.py); None: always evaluated."""
-    slots: SelfContacts | None = None
+    slots: ShapeContacts | None = None
     """Contacts between shapes of moving bodies."""
 
 

@@ -37,7 +37,7 @@ from heelstrike.step.kinematics import kinematics
 from heelstrike.step.near import near
 from heelstrike.step.outputs import add_outputs
 from heelstrike.step.plan import StepPlan
-from heelstrike.step.slot_contacts import self_contacts
+from heelstrike.step.slot_contacts import shape_contacts
 from heelstrike.step.state import (
     Contacts,
     Evaluation,
@@ -110,7 +110,7 @@ def explicit_contacts(state: StepState) -> Contacts:
         if guard is None:
             loads[group], forces[group] = total_forces(state, None, loads[group])
     inside = [(guards[group], own) for group, own in loads.items()]
-    slots = self_contacts(state)
+    slots = shape_contacts(state)
     if slots is not None:
         inside.append((slots.guard, slots.loads))
         forces[()] = slots.forces

@@ -42,7 +42,7 @@ class Surfaces:
     """All surfaces of a scene, and the laws of surfaces and bodies, as symbols."""
 
     def __init__(self, p: Program, scene: Scene, values: Mapping[str, SX]) -> None:
-        self.p = p
+        self.p, self.values = p, values
         self.surfaces = [with_symbols(p, surface, values) for surface in scene.surfaces]
         self.laws: dict[str, SurfaceLaw] = {s.name: s.law for s in self.surfaces}
         """Laws with symbols as parameters, by the names that pairs use for them."""
@@ -113,7 +113,7 @@ def slot_memory_size(scene: Scene) -> int:
     These are its key and normal (SLOT_HEAD), the memory of the law and how far each contact has
     slipped, (2,), and what coupled contacts remember.
     """
-    contact = scene.self_contact
+    contact = scene.shape_contact
     if contact is None:
         return 0
     law = scene.laws[contact.law]

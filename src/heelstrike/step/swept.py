@@ -124,7 +124,7 @@ def _add_slot(
 
     The compliances of bodies in slots begin at number `first`.
     """
-    p, own, contact = state.program, slot.slot, state.scene.self_contact
+    p, own, contact = state.program, slot.slot, state.scene.shape_contact
     assert contact is not None
     number = len(state.robot.joints) + len(state.plan.coupled_groups) + own.number
     numbers = [coupling.slot_number(own.number, k) for k in range(len(own.points))]
@@ -133,12 +133,14 @@ def _add_slot(
         rows = {j: coupling.slot_row(slot, k) for k, j in enumerate(numbers)}
         with p.block("offset", limb=SLOTS, member=own.number):
             offset = left(p, touch, "offset", one.pose.origin - other.pose.origin)
-        link = SlotLink(own.first, own.second, offset, contact.bodies)
+        grounded = bool(contact.edges)
+        link = SlotLink(own.first, own.second, offset, contact.bodies, grounded)
         with p.block("slot motion", limb=SLOTS, member=own.number):
             parts = dict(
                 zip(contact.bodies, ca.vertsplit(state.inputs.compliances[first:]), strict=True)
             )
-            whole = selected(own.first, parts) + selected(own.second, parts)
+            more = selected(own.second, parts, SX(0) if grounded else None)
+            whole = selected(own.first, parts) + more
             whole = p.let("compliance", whole)
             now = Link(0, 1, offset).relative({0: one.motion.column, 1: other.motion.column})
             coast = link.relative({body: coasts[body] for body in contact.bodies})

@@ -78,7 +78,10 @@ class Link:
 
 @dataclass(frozen=True)
 class SlotLink:
-    """Two moving bodies that are known at run time only, among some that may touch."""
+    """Two moving bodies that are known at run time only, among some that may touch.
+
+    The second may be the ground: any number that is not a body's.
+    """
 
     first: SX
     """Number of the first body."""
@@ -87,11 +90,14 @@ class SlotLink:
     """From the second one's origin to the first one's, in world axes [m]."""
     bodies: tuple[int, ...]
     """Bodies that it may act on."""
+    grounded: bool = False
+    """Whether the second may be the ground."""
 
     def relative(self, twists: Mapping[int, SX]) -> SX:
         """Return V_a - X V_b of the twists of bodies, or of their accelerations."""
         known = {body: twists[body] for body in self.bodies}
-        pair = {0: selected(self.first, known), 1: selected(self.second, known)}
+        other = zeros(6) if self.grounded else None
+        pair = {0: selected(self.first, known), 1: selected(self.second, known, other)}
         return Link(0, 1, self.offset).relative(pair)
 
     def pulls(self, wrenches: SX) -> dict[int, SX]:
@@ -103,10 +109,11 @@ class SlotLink:
         }
 
 
-def selected(number: SX, values: Mapping[int, SX]) -> SX:
-    """Return the value whose key is a number that is known at run time."""
-    result, *others = values.values()
-    for key, value in zip(list(values)[1:], others, strict=True):
+def selected(number: SX, values: Mapping[int, SX], other: SX | None = None) -> SX:
+    """Return the value whose key is a number that is known at run time; `other` if none is."""
+    keys, found = list(values), list(values.values())
+    result = found[0] if other is None else other
+    for key, value in list(zip(keys, found, strict=True))[other is None :]:
         result = where(number == key, value, result)
     return result
 

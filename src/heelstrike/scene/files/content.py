@@ -116,6 +116,7 @@ class SceneContent:
         materials: laws of bodies: [materials.BODY] holds for the points of a body, whatever
             they touch; [materials."BODY on SURFACE"] on that surface only.
         self_contact: whether bodies touch one another, by the law of the first surface.
+        edges: whether shapes touch edges of boxes and stairs between their contact points.
         servo: a table [servo]; none: the joints are free.
         stops: springs at the ends of the joints' ranges; none: joints turn past them.
         motion: a table [motion] with file = ..., which the servo follows.
@@ -132,6 +133,7 @@ class SceneContent:
     surface: Sequence[Surface] = ()
     materials: Mapping[str, SurfaceLaw] = field(default_factory=dict)
     self_contact: bool = True
+    edges: bool = True
     servo: Servo | None = None
     stops: Stops | None = field(default_factory=Stops)
     motion: MotionTable | None = None

@@ -21,6 +21,7 @@ from heelstrike.ir.program import Program
 from heelstrike.ir.table import Table
 from heelstrike.parameters import check_numbers, is_number, static
 from heelstrike.robot.robot import Robot
+from heelstrike.scene.surfaces.solid import Solid
 from heelstrike.spatial.vector import SX
 
 
@@ -100,6 +101,15 @@ class Surface(ABC):
         is no bound.
         """
         return None
+
+    @property
+    def thickness(self) -> SX | None:
+        """Thickness of what points may pass through [m]; None: nothing of it is thin."""
+        return None
+
+    def solids(self) -> list[Solid]:
+        """Return the boxes whose edges shapes touch; none: contact points are enough."""
+        return []
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from heelstrike.parameters import check_numbers, static
 from heelstrike.scene.surfaces.base import Surface, ends_at
+from heelstrike.scene.surfaces.solid import Solid
 from heelstrike.spatial.vector import SX, constant, cross, zeros
 
 FACES = ("-x", "+x", "-y", "+y", "-z", "+z")
@@ -77,6 +78,14 @@ class Box(Surface):
         if radius:
             depth, axes = _rounded([(f, behind[f]) for f in self.faces], depth, axes)
         return ends_at(depth + radius, [behind[f] for f in FACES if f not in self.faces]), axes
+
+    @property
+    def thickness(self) -> SX:
+        return ca.mmin(SX(self.size))
+
+    def solids(self) -> list[Solid]:
+        closed = np.array([[f"{sign}{axis}" in self.faces for sign in "-+"] for axis in "xyz"])
+        return [Solid("", SX(self.point), ca.diag(SX(self.size) / 2), closed)]
 
     def gap(self, place: SX, radius: float = 0.0) -> SX:
         return ca.mmax(ca.fabs(place - SX(self.point)) - SX(self.size) / 2)

@@ -27,6 +27,7 @@ import numpy as np
 
 from heelstrike.parameters import check_numbers, static
 from heelstrike.scene.surfaces.base import Surface, axes_of, ends_at
+from heelstrike.scene.surfaces.solid import Solid
 from heelstrike.spatial.vector import SX, constant, cross
 
 TREADS, RISERS = 0, 1
@@ -109,6 +110,19 @@ class Stairs(Surface):
         noses = over / ca.sqrt(SX(self.rise) ** 2 + SX(self.run) ** 2)
         past = [-inside for inside in self._insides(s, aside, z)]
         return ca.mmax(ca.vertcat(noses, z - self.count * self.rise, -s, *past))
+
+    def solids(self) -> list[Solid]:
+        """Return a slab for each step, which reaches below the next one and two rises down."""
+        x, y = self._unit("direction", 2)
+        ahead, left, up = SX([x, y, 0]), SX([-y, x, 0]), SX([0, 0, 1])
+        found = []
+        for k in range(self.count):
+            length = self.run + self.landing if k == self.count - 1 else 2 * self.run
+            middle = ahead * (k * self.run + length / 2) + up * (k * self.rise)
+            half_axes = ca.horzcat(ahead * length / 2, left * self.width / 2, up * self.rise)
+            closed = np.array([[self.risers, False], [False, False], [False, True]])
+            found.append(Solid(f"step {k}", SX(self.point) + middle, half_axes, closed))
+        return found
 
     def _along(self, place: SX) -> tuple[SX, SX, SX]:
         """Return a place ahead of, to the left of and above the foot of the stairs [m]."""

@@ -1,0 +1,237 @@
+"""Contacts of shapes: those of bodies that may touch one another, or edges of the ground.
+
+Of the pairs of shapes that may touch only a few do at a time. Those that are near are listed in
+each step, and those that touch take a slot, so that cost follows what is near. The numbers of
+places in the list and of slots follow from the number of trees; what finds no place is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from heelstrike.robot.convex import (
+    Capsule,
+    ConvexShape,
+    bounding_capsule,
+    convex_shape,
+    smallest_width,
+)
+from heelstrike.robot.robot import WORLD, Robot
+
+MIN_SLOTS = 6
+"""Slots of a robot with many pairs of shapes."""
+SLOTS_OF_TREE = 2
+"""Slots for each tree of bodies, such as an object; a row of dominoes that lean takes as many."""
+NEAR_OF_SLOT = 2
+"""Pairs of shapes for each slot, at most, that are compared closely in a step."""
+
+
+@dataclass(frozen=True, eq=False)
+class SolidPart:
+    """A box of a surface whose edges shapes may touch."""
+
+    name: str
+    surface: int
+    """Index in the scene's surfaces."""
+    number: int
+    """Index in the surface's solids."""
+    closed: np.ndarray
+    """Whether each face can be touched, see Solid."""
+
+
+@dataclass(frozen=True)
+class EdgePair:
+    """A shape and a solid whose edges it may touch."""
+
+    shape: int
+    solid: int
+    law: str
+    """Surface, or key of the scene's materials, whose law applies."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeContact:
+    """Shapes of a robot that may touch one another or the ground's edges, and their laws."""
+
+    law: str
+    """Surface, or "self", whose law applies to shapes of bodies."""
+    names: tuple[str, ...]
+    """Names of the shapes."""
+    shapes: tuple[ConvexShape, ...]
+    pairs: tuple[tuple[int, int], ...]
+    """Shapes that may touch, as indices of `shapes`, ordered by their bodies."""
+    trees: int
+    """Trees of bodies in the world: robots and objects."""
+    solids: tuple[SolidPart, ...] = ()
+    """Boxes of the ground whose edges shapes may touch."""
+    edges: tuple[EdgePair, ...] = ()
+    """Shapes and solids that may touch; their numbers go on from those of `pairs`."""
+
+    @property
+    def near(self) -> int:
+        """Pairs of bodies' shapes that may be near at a time."""
+        return min(NEAR_OF_SLOT * self.slots, len(self.pairs))
+
+    @property
+    def near_edges(self) -> int:
+        """Pairs of a shape and a solid that may be near at a time."""
+        return min(NEAR_OF_SLOT * self.slots, len(self.edges))
+
+    @property
+    def slots(self) -> int:
+        """Pairs that may touch at a time."""
+        most = max(MIN_SLOTS, SLOTS_OF_TREE * self.trees)
+        return min(most, len(self.pairs) + len(self.edges))
+
+    @property
+    def points(self) -> int:
+        """Contact points of a pair: flat shapes have up to four, segments two, balls one."""
+        if self.is_curved or self.vertices > 2:
+            return 4
+        return 2 if self.edges else self.vertices
+
+    @property
+    def laws(self) -> tuple[str, ...]:
+        """Surfaces and keys of materials whose laws apply; all have the same structure."""
+        return tuple(dict.fromkeys((self.law, *(edge.law for edge in self.edges))))
+
+    @property
+    def vertices(self) -> int:
+        """Vertices of the shape that has most."""
+        return max(len(shape.vertices) for shape in self.shapes)
+
+    @property
+    def is_curved(self) -> bool:
+        """True if one of the shapes has an ellipsoid."""
+        return any(shape.is_curved for shape in self.shapes)
+
+    @cached_property
+    def bodies(self) -> tuple[int, ...]:
+        """Bodies that carry the shapes."""
+        return tuple(sorted({shape.body for shape in self.shapes}))
+
+    @cached_property
+    def capsules(self) -> list[Capsule]:
+        """Capsules around the shapes."""
+        return [bounding_capsule(shape) for shape in self.shapes]
+
+    @cached_property
+    def widths(self) -> list[float]:
+        """Smallest width of each shape [m]."""
+        return [smallest_width(shape) for shape in self.shapes]
+
+    @cached_property
+    def reaches(self) -> dict[int, float]:
+        """Largest distance of a body's shapes from its origin, by body [m]."""
+        found = dict.fromkeys(self.bodies, 0.0)
+        for shape, capsule in zip(self.shapes, self.capsules, strict=True):
+            far = float(np.linalg.norm(capsule.ends, axis=1).max()) + capsule.radius
+            found[shape.body] = max(found[shape.body], far)
+        return found
+
+    @cached_property
+    def meetings(self) -> dict[tuple[int, int], list[int]]:
+        """Numbers of the pairs by the two bodies that they join."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for k, (one, other) in enumerate(self.pairs):
+            bodies = self.shapes[one].body, self.shapes[other].body
+            found.setdefault(bodies, []).append(k)
+        return found
+
+    @cached_property
+    def edge_meetings(self) -> dict[tuple[int, int], list[int]]:
+        """Indices of `edges` by body and solid."""
+        found: dict[tuple[int, int], list[int]] = {}
+        for k, edge in enumerate(self.edges):
+            found.setdefault((self.shapes[edge.shape].body, edge.solid), []).append(k)
+        return found
+
+    @property
+    def pair_names(self) -> list[str]:
+        """Names of what touches in each pair, those with solids last."""
+        own = [f"{self.names[one]} on {self.names[other]}" for one, other in self.pairs]
+        edges = ((self.names[x.shape], self.solids[x.solid].name) for x in self.edges)
+        return own + [f"{one} on {other}" for one, other in edges]
+
+    def pair_halfway(self, k: int) -> float:
+        """Return half the depth of pair k centre in centre, where its shapes are thinnest [m]."""
+        return sum(self.widths[i] for i in self.pairs[k]) / 4
+
+    @cached_property
+    def halfway(self) -> float:
+        """Least depth from which on two shapes may leave one another by the other side [m]."""
+        edges = (self.widths[edge.shape] / 4 for edge in self.edges)
+        return min(*map(self.pair_halfway, range(len(self.pairs))), *edges, np.inf)
+
+    def pair_table(self) -> np.ndarray:
+        """Return two shapes and `pair_halfway` of each pair, and a last row for none."""
+        rows = [(*pair, self.pair_halfway(k)) for k, pair in enumerate(self.pairs)]
+        return np.array([*rows, (0, 0, 0)], dtype=float)
+
+    def edge_table(self) -> np.ndarray:
+        """Return shape, solid and law of each pair with an edge, and a quarter of the shape's width
+        [m]; a last row stands for none.
+        """
+        laws, widths = self.laws, self.widths
+        rows = [(x.shape, x.solid, laws.index(x.law), widths[x.shape] / 4) for x in self.edges]
+        return np.array([*rows, (0, 0, 0, 0)], dtype=float)
+
+    def shape_table(self) -> np.ndarray:
+        """Return a row for each shape: body, radius, half axes by columns, vertices.
+
+        The last vertex is repeated where a shape has fewer than others; a last row is repeated.
+        """
+        rows = []
+        for shape in self.shapes:
+            missing = self.vertices - len(shape.vertices)
+            vertices = np.vstack([shape.vertices, *[shape.vertices[-1:]] * missing])
+            axes = shape.half_axes.ravel(order="F")
+            rows.append(np.concatenate([[shape.body, shape.radius], axes, vertices.ravel()]))
+        return np.array([*rows, rows[-1]])
+
+    def structure(self) -> object:
+        """Return what decides the compiled code, as plain values."""
+        room = [self.slots, self.near, self.near_edges]
+        solids = [[x.surface, x.number, x.closed.tolist()] for x in self.solids]
+        tables = self.pair_table(), self.shape_table(), self.edge_table()
+        return [list(self.laws), room, solids, *(table.tolist() for table in tables)]
+
+
+def shape_contact_of(
+    robot: Robot,
+    law: str,
+    pairs: Iterable[tuple[int, int]],
+    solids: Sequence[SolidPart] = (),
+    edges: Iterable[EdgePair] = (),
+) -> ShapeContact | None:
+    """Return the contacts of a robot's shapes; None: there are none.
+
+    Shapes of `pairs` and `edges` are indices of the robot's shapes.
+    """
+    pairs, edges = list(pairs), list(edges)
+    used = sorted({i for pair in pairs for i in pair} | {edge.shape for edge in edges})
+    if not used:
+        return None
+    number = {i: k for k, i in enumerate(used)}
+    shapes = tuple(convex_shape(robot.shapes[i]) for i in used)
+    own = _ordered([(number[i], number[j]) for i, j in pairs], shapes)
+    trees = sum(joint.parent == WORLD for joint in robot.joints)
+    names = tuple(robot.shapes[i].name for i in used)
+    touched = tuple(replace(edge, shape=number[edge.shape]) for edge in edges)
+    return ShapeContact(law, names, shapes, own, trees, tuple(solids), touched)
+
+
+def _ordered(
+    pairs: Iterable[tuple[int, int]], shapes: tuple[ConvexShape, ...]
+) -> tuple[tuple[int, int], ...]:
+    """Return the pairs with the shape of the lower body first, ordered by bodies and shapes."""
+
+    def key(k: int) -> tuple[int, int]:
+        return shapes[k].body, k
+
+    ends = [(min(pair, key=key), max(pair, key=key)) for pair in pairs]
+    return tuple(sorted(ends, key=lambda pair: (*map(key, pair),)))
