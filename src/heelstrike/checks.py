@@ -6,8 +6,10 @@ lists, NaN or numbers that no run could serve are refused in one sentence, befor
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,6 +73,8 @@ def numbers(
 def array_of_numbers(value: object) -> np.ndarray | None:
     """Return real numbers as a float64 array; None for text, objects, complex or ragged lists."""
     try:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return np.array(float(value))  # NumPy makes an object of a large integer
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
             return None
@@ -84,6 +88,22 @@ def mapping(name: str, value: object, allowed: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise ParameterError(name, value, allowed)
     return value
+
+
+def function(name: str, value: object) -> list[inspect.Parameter]:
+    """Return the parameters of a function that a user wrote."""
+    try:
+        return list(inspect.signature(value).parameters.values())  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise ParameterError(name, value, "a function with a signature") from None
+
+
+def paths(name: str, value: object) -> tuple[Path, ...]:
+    """Return paths as a tuple."""
+    try:
+        return tuple(Path(item) for item in value)  # type: ignore[attr-defined]
+    except TypeError:
+        raise ParameterError(name, value, "a list of paths") from None
 
 
 def names(name: str, value: object) -> tuple[str, ...]:

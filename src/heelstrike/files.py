@@ -23,6 +23,8 @@ TOKEN_BYTES = 6
 PART = ".heelstrike-"
 """Prefix of the names of unfinished files."""
 PathLike = str | os.PathLike[str]
+_own: set[Path] = set()
+"""Unfinished files of this process."""
 
 
 @contextmanager
@@ -46,6 +48,7 @@ def whole_file(path: PathLike) -> Iterator[Path]:
         if part is not None:
             with suppress(OSError):  # renamed
                 part.unlink()
+            _own.discard(part)
         if handle >= 0:
             os.close(handle)
 
@@ -93,6 +96,13 @@ def left_behind(folder: Path) -> list[Path]:
     return [folder / other for other in os.listdir(folder) if name.fullmatch(other)]
 
 
+def remove_own_parts() -> None:
+    """Remove the unfinished files of this process, which is about to end."""
+    for part in tuple(_own):
+        with suppress(OSError):
+            part.unlink()
+
+
 def remove_abandoned(folder: Path) -> None:
     """Remove the unfinished files in a folder that no process holds."""
     for part in left_behind(folder):
@@ -132,6 +142,7 @@ def _new_part(target: Path) -> tuple[Path, int]:
     """Return a new temporary file beside a target, and a handle that holds its lock."""
     while True:
         part = target.with_name(f"{PART}{secrets.token_hex(TOKEN_BYTES)}{target.suffix}")
+        _own.add(part)
         handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
         with suppress(OSError):  # a file system without locks
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

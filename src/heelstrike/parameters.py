@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
+from heelstrike.checks import array_of_numbers
 from heelstrike.errors import ParameterError
 
 T = TypeVar("T")
@@ -138,7 +139,9 @@ def check_numbers(node: object, **limits: tuple[float, float]) -> None:
             raise ParameterError(f.name, value, "a number", owner=type(node).__name__)
         if not is_number(value):
             continue
-        array = np.asarray(value, dtype=float)
+        array = array_of_numbers(value)
+        if array is None or (f.name in limits and not array.size):
+            array = np.array(np.nan)
         fits = np.isfinite(array) & (array >= least) & (array <= most)
         if np.all(fits):
             continue
@@ -153,7 +156,7 @@ def check_choice(node: object, **choices: tuple[object, ...]) -> None:
     """Raise ParameterError for a field whose value is not among its choices."""
     for name, known in choices.items():
         value = getattr(node, name)
-        if not any(value is choice or value == choice for choice in known):
+        if isinstance(value, np.ndarray) or value not in known:
             listed = " or ".join(repr(choice) for choice in known)
             raise ParameterError(name, value, listed, owner=type(node).__name__)
 

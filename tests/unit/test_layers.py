@@ -17,7 +17,17 @@ import heelstrike
 
 ROOT = Path(heelstrike.__file__).parent
 DRAWING = Path(__file__).parents[2] / "CONTRIBUTING.md"
-SHARED = {"checks", "errors", "files", "finite", "machine", "netcdf", "npz", "parameters"}
+SHARED = {
+    "checks",
+    "errors",
+    "files",
+    "finite",
+    "interrupts",
+    "machine",
+    "netcdf",
+    "npz",
+    "parameters",
+}
 """Modules beside the packages that any package may import."""
 CONVENIENCES = {
     ("record/recording.py", "view"): "run.plot() and run.film_strip()",

@@ -77,7 +77,7 @@ def test_edge_points_of_soles_and_free_bodies():
     assert len(load("cube", collide="all", edge_points=3).points) == 8 + 36
     assert len(load("ball", edge_points=3).points) == 1
     for wrong in (-1, 1.5, True):
-        with pytest.raises(HeelstrikeError, match=r"edge_points is .* whole number, 0 or more"):
+        with pytest.raises(HeelstrikeError, match=r"edge_points is .* whole number from 0 to 100"):
             load("cube", edge_points=wrong)
     with pytest.raises(HeelstrikeError, match="not to a list; add the points of the edges"):
         load("cube", points=[("cube", (0, 0, 0))], edge_points=1)

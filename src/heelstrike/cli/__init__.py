@@ -18,6 +18,14 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run `heelstrike` with these arguments, or with those of the process, and exit."""
+    from heelstrike.interrupts import ends_promptly
+
+    with ends_promptly():
+        _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> None:
+    """Run the command; warnings and errors become sentences."""
     from heelstrike.cli.app import app
     from heelstrike.cli.console import say
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.files import check_writable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -81,6 +82,7 @@ def will_write(path: Path, what: str, suffixes: Sequence[str], option: str) -> N
             allowed=f"names that end in {' or '.join(suffixes)}",
         )
     folder_of(path, option)
+    check_writable(path)
 
 
 def print_json(value: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heelstrike.cli.console import output, print_json, table
+from heelstrike.cli.console import PICTURES, output, print_json, table, will_write
 from heelstrike.cli.options import Json
 
 if TYPE_CHECKING:
@@ -50,12 +50,16 @@ def impact(
     """
     from rich.text import Text
 
+    from heelstrike.checks import number
     from heelstrike.contact.laws.linear_spring import LinearSpring
     from heelstrike.impact.comparison import compare
     from heelstrike.impact.planning import plan
     from heelstrike.impact.target import Target
     from heelstrike.robot import load
 
+    speed = number("--speed", speed, "a speed above 0 and below 1000 m/s", above=0.0, below=1e3)
+    if out is not None:
+        will_write(out, "a picture", PICTURES, "--out")
     chosen = load(robot, collide="feet")
     q = _posture(chosen, pose)
     common: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -116,7 +117,9 @@ def view(
 def _is_recording(name: str) -> bool:
     """Return whether a name is a recording: by its suffix, or a file that is no scene or robot."""
     path = Path(name)
-    return path.suffix == RECORDING or (path.is_file() and path.suffix not in (".toml", *ROBOTS))
+    return path.suffix == RECORDING or (
+        os.path.isfile(path) and path.suffix not in (".toml", *ROBOTS)
+    )
 
 
 def _recordings(names: list[str], world: int, robot: str | None) -> list[RunArrays]:

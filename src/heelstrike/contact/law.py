@@ -16,6 +16,8 @@ from typing import ClassVar, TypeAlias
 
 import casadi as ca
 
+from heelstrike.errors import ParameterError
+
 SX: TypeAlias = ca.SX
 
 Answer: TypeAlias = SX | tuple[SX, SX]
@@ -114,7 +116,11 @@ def where(condition: SX, then: SX | float, otherwise: SX | float) -> SX:
 
     Both are computed, and one is selected entry by entry; a scalar condition holds for all entries.
     """
-    return ca.if_else(condition, then, otherwise)
+    try:
+        return ca.if_else(condition, then, otherwise)
+    except (NotImplementedError, RuntimeError) as error:
+        shown = (condition, then, otherwise)
+        raise ParameterError("where", shown, "symbols or numbers of fitting sizes") from error
 
 
 def force_and_memory(answer: Answer, memory: SX) -> tuple[SX, SX]:

@@ -7,6 +7,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+MAX_TIME = 120.0
+"""Largest time of a search [s]; what it has found by then is judged like any other."""
+
 
 def ipopt(
     problem: dict[str, Any],
@@ -24,6 +27,7 @@ def ipopt(
         "ipopt.max_iter": iterations, "ipopt.tol": 1e-4, "ipopt.constr_viol_tol": 1e-5,
         "ipopt.hessian_approximation": "limited-memory", "ipopt.acceptable_tol": 1e-3,
         "ipopt.acceptable_iter": 5, "ipopt.mu_init": begin, "error_on_fail": False,
+        "ipopt.max_cpu_time": MAX_TIME,
     }  # fmt: skip
     solver = ca.nlpsol("plan", "ipopt", problem, options)
     made = solver(x0=np.clip(guess, low, high), lbx=low, ubx=high, lbg=least, ubg=most_g)

@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heelstrike.checks import array_of_numbers
 from heelstrike.contact.law import NormalLaw
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.surface_law import PointState
@@ -49,8 +50,9 @@ class Target:
 
     def __post_init__(self) -> None:
         for name in ("mass", "velocity", "k", "c", "gap"):
-            value = np.asarray(getattr(self, name), dtype=float)
-            if np.any(np.isnan(value)) or (name != "mass" and np.any(np.isinf(value))):
+            value = array_of_numbers(getattr(self, name))
+            fixed = value is not None and name == "mass" and not np.isnan(value).any()
+            if value is None or not (fixed or np.isfinite(value).all()):
                 raise HeelstrikeError(f"a target's {name} is a number, not {getattr(self, name)}")
         if np.any(np.asarray(self.mass) <= 0):
             raise HeelstrikeError(

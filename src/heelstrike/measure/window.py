@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.checks import count, number
+from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.measure.friction import coefficients
 from heelstrike.record.recording import Recording
 
@@ -92,6 +93,10 @@ def start(run: Recording, world: int, settle: float) -> tuple[int, float]:
     """Return the first record of a window and the step [s]; raise an error if nothing can be
     measured.
     """
+    if not isinstance(run, Recording):
+        raise ParameterError("run", run, "an hs.Recording")
+    world = count("world", world, least=0)
+    settle = number("settle", settle, "a finite time of at least 0 s", least=0.0)
     data, info = run.data, run.info
     missing = [name for name in NEEDED if name not in data or "time" not in data[name].dims]
     if missing or not data.sizes.get("point"):
@@ -104,7 +109,7 @@ def start(run: Recording, world: int, settle: float) -> tuple[int, float]:
             f"this recording keeps every {info['every']}th step; a step's force is judged by the "
             "velocity after it, so run with every=1"
         )
-    if not 0 <= world < data.sizes["world"]:
+    if world >= data.sizes["world"]:
         raise HeelstrikeError(
             f"no world {world}; this recording has 0 to {data.sizes['world'] - 1}"
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heelstrike.checks import paths
 from heelstrike.errors import HeelstrikeWarning, LoadError, nearest
 from heelstrike.robot.robot import Robot
 
@@ -52,10 +53,11 @@ def load(
     Raises LoadError if the file cannot be used, and warns (HeelstrikeWarning) about everything that
     is simulated otherwise than the file says: `Robot.fidelity` has it as data.
     """
-    if base not in BASES:
+    if not isinstance(base, str) or base not in BASES:
         raise LoadError(
             f"base is {base!r}", path="base", value=base, allowed="'auto', 'floating' or 'fixed'"
         )
+    package_dirs = paths("package_dirs", package_dirs)
     path = find_file(source)
 
     from heelstrike.robot.mjcf import read_mjcf
@@ -206,12 +208,12 @@ def find_file(source: str | os.PathLike[str]) -> Path:
         raise LoadError(f"{source!r} is not a robot", value=source, remedy=listed)
     text = str(source)
     path = Path(text).expanduser()
-    if text in names and (isinstance(source, str) or not path.exists()):
+    if text in names and (isinstance(source, str) or not os.path.exists(path)):
         return Path(str(resources.files("heelstrike.robot") / "models" / f"{text}.xml"))
-    if path.is_dir():
+    if os.path.isdir(path):
         remedy = "name the .urdf or .xml file inside it"
         raise LoadError(f"{text} is a folder", path=text, value=source, remedy=remedy)
-    if path.is_file():
+    if os.path.isfile(path):
         return path
     if path.suffix.lower() in SUFFIXES or os.sep in text:
         remedy = f"check the path (relative to {Path.cwd()})"

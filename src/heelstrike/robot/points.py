@@ -25,6 +25,8 @@ SAME_PLACE = 1e-9
 """Distance below which two points are one [m]."""
 MIN_THICKNESS = 1e-6
 """Smallest half axis of an ellipsoid, relative to its largest."""
+MAX_EDGE_POINTS = 100
+"""Largest number of points that are added to an edge."""
 CHOICES = "'feet', 'all' or a list of (link, position)"
 COLLIDE_CHOICES = "'all', 'feet' or a list of names of bodies, links and shapes"
 
@@ -47,8 +49,9 @@ def with_contact_points(
             remedy="pass collide to choose shapes, or points to list your own contact points",
         )
     whole = isinstance(edge_points, int | np.integer) and not isinstance(edge_points, bool)
-    if not whole or edge_points < 0:
-        raise ParameterError("edge_points", edge_points, "a whole number, 0 or more")
+    if not whole or not 0 <= edge_points <= MAX_EDGE_POINTS:
+        allowed = f"a whole number from 0 to {MAX_EDGE_POINTS}"
+        raise ParameterError("edge_points", edge_points, allowed)
     if points is not None and not isinstance(points, str):
         if edge_points:
             raise HeelstrikeError(
@@ -109,9 +112,9 @@ def _chosen(robot: Robot, collide: str | Sequence[str], edge_points: int) -> lis
     """Return the points of the shapes that collide."""
     shapes = [shape for shape in robot.shapes if shape.meets_floor and shape.body != WORLD]
     soles = feet(robot, shapes, edge_points)
-    if collide == "feet":
+    if isinstance(collide, str) and collide == "feet":
         return [replace(point, foot=True) for _, sole in soles for point in sole]
-    if collide != "all":
+    if not isinstance(collide, str) or collide != "all":
         shapes = shapes_named(robot, collide)
     found = {id(shape): sole for shape, sole in soles}
     return [
@@ -127,7 +130,7 @@ def shapes_named(robot: Robot, names: str | Sequence[str]) -> list[Shape]:
     Of a body or link, and of shapes that share a name, those that touch the ground count; if there
     are none, those that touch other shapes; if there are none either, those that are only drawn.
     """
-    listed = isinstance(names, Iterable) and not isinstance(names, str)
+    listed = isinstance(names, Iterable) and not isinstance(names, str | np.ndarray)
     if not listed or not all(isinstance(name, str) for name in names):
         raise ParameterError("collide", names, COLLIDE_CHOICES)
     moving = [i for i, shape in enumerate(robot.shapes) if shape.body != WORLD]
@@ -173,7 +176,7 @@ def _numbered(chosen: Iterable[Point]) -> tuple[Point, ...]:
 
 def _listed(robot: Robot, points: Sequence[PointLike]) -> tuple[Point, ...]:
     """Return the user's points; those of links are moved to their body's frame."""
-    if not isinstance(points, Iterable):
+    if not isinstance(points, Iterable) or (isinstance(points, np.ndarray) and not points.ndim):
         raise ParameterError("points", points, CHOICES)
     count: dict[str, int] = {}
     result: list[Point] = []

@@ -314,7 +314,7 @@ class Robot:
 
     def body(self, name: str) -> int:
         """Return the index of the body with a name, with a link or site, or moved by a joint."""
-        bodies = [body.name for body in self.bodies]
+        bodies, name = [body.name for body in self.bodies], str(name)
         if name in bodies:
             return bodies.index(name)
         if name in self.frames and self.frames[name].body != WORLD:

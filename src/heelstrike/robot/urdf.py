@@ -34,6 +34,8 @@ ROOT = "root_joint"
 """Name of the free joint of a floating base, as in Pinocchio."""
 LIMITS = {"lower": "0", "upper": "0", "effort": "inf", "velocity": "inf"}
 """Attributes of <limit> with their defaults."""
+TINY = 1e-300
+"""Magnitude below which a number is read as 0."""
 NO_LIMIT = "1.7e308"
 """Text for an infinite limit (urdfdom does not read inf)."""
 
@@ -62,6 +64,7 @@ def read_urdf(
         file.fail(
             f"Pinocchio cannot read it ({str(error).strip()})", remedy="check it with check_urdf"
         )
+    _check_mass(file, root, model)
     robot = from_pinocchio(model)
     robot = replace(robot, poses={"zero": robot.neutral})
     shapes = shapes_of(file, robot, root, package_dirs)
@@ -139,6 +142,23 @@ def _check_tree(file: RobotFile, root: Element, links: dict[str, Element]) -> st
     return roots[0]
 
 
+def _check_mass(file: RobotFile, root: Element, model: pin.Model) -> None:
+    """Fail if Pinocchio read another mass than the file has: urdfdom drops what it cannot read."""
+    masses = [mass.get("value", "0") for mass in root.findall("link/inertial/mass")]
+    total = sum(float(file.parse_numbers(text, "a mass", 1)[0]) for text in masses)
+    found = sum(inertia.mass for inertia in model.inertias)
+    if abs(found - total) > 1e-9 * abs(total):
+        file.fail(
+            f"Pinocchio reads a mass of {found:g} kg where its links have {total:g} kg",
+            remedy="check the <inertial> of every link",
+        )
+
+
+def _text(*numbers: float) -> str:
+    """Return numbers as urdfdom reads them: it drops an element with a space or 1e-310 in it."""
+    return " ".join(repr(float(x)) if abs(x) > TINY else "0" for x in numbers)
+
+
 def _end(file: RobotFile, joint: Element, tag: str, links: dict[str, Element]) -> str:
     """Return the name of a joint's parent or child link."""
     end = joint.find(tag)
@@ -160,7 +180,8 @@ def _skeleton(file: RobotFile, root: Element) -> Element:
         copy.extend(deepcopy(e) for e in element if e.tag in KEPT[element.tag])
         for origin in copy.iter("origin"):
             for key in origin.attrib.keys() & {"xyz", "rpy"}:
-                file.parse_numbers(origin.attrib[key], f"'{key}' of {label(element)}", 3)
+                place = file.parse_numbers(origin.attrib[key], f"'{key}' of {label(element)}", 3)
+                origin.set(key, _text(*place))
         if element.tag == "link":
             _write_inertia(file, copy)
         else:
@@ -188,7 +209,7 @@ def _write_inertia(file: RobotFile, link: Element) -> None:
             if text is None:
                 file.fail(f"link '{name}': <{tag}> lacks {key}", remedy="add it")
             values[key] = file.parse_numbers(text, f"'{key}' of link '{name}'", 1)[0]
-            element.set(key, text)
+            element.set(key, _text(values[key]))
     xx, yy, zz, xy, xz, yz = (values[key] for key in moments)
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     fault = inertia_fault(float(values["value"]), inertia)
@@ -218,7 +239,7 @@ def _write_axis(file: RobotFile, joint: Element) -> None:
             value=axis.get("xyz"),
             remedy="turn its <origin> so that the normal is z (without an <axis> it is x)",
         )
-    axis.set("xyz", " ".join(repr(float(x)) for x in direction))
+    axis.set("xyz", _text(*direction))
 
 
 def _write_limit(file: RobotFile, joint: Element) -> None:
@@ -252,8 +273,8 @@ def _write_limit(file: RobotFile, joint: Element) -> None:
         if key in ("effort", "velocity") and ends[key] < 0:
             what = f"the negative {key} {ends[key]:g} of {label(joint)} is read as {-ends[key]:g}"
             file.warn(what, label(joint), "file")
-            text = text.removeprefix("-")
-        limit.set(key, text)
+            ends[key] = -ends[key]
+        limit.set(key, _text(ends[key]))
     if ranged and ends["lower"] > ends["upper"]:
         file.fail(f"{label(joint)} has a lower limit above its upper one", remedy="exchange them")
 
@@ -271,4 +292,4 @@ def _write_dynamics(file: RobotFile, joint: Element) -> None:
                 value=float(value),
                 allowed="0 or more",
             )
-        dynamics.set(key, repr(float(value)))
+        dynamics.set(key, _text(value))

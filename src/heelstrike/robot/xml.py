@@ -6,6 +6,7 @@ and entities that read other files. Nesting is limited, and numbers must be fini
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -61,6 +62,8 @@ class RobotFile:
     def parse(self, path: Path | None = None) -> Element:
         """Return the root element of this file, or of another one that it includes."""
         file = self if path is None else RobotFile(path)
+        if os.path.exists(file.path) and not os.path.isfile(file.path):
+            file.fail("is a folder, a device or a pipe, not a file", remedy="check the path")
         try:
             data = file.path.read_bytes()
         except OSError as error:
@@ -84,9 +87,11 @@ class RobotFile:
         """Return the numbers of a text; `what` names it in errors."""
         most = least if most is None else most
         try:
+            if not text.isascii() or "_" in text:  # which Python's float takes, other readers not
+                raise ValueError
             values = np.array([float(word) for word in text.split()])
         except ValueError:
-            self.fail(f"{what} is '{text}', which are not numbers", value=text)
+            self.fail(f"{what} is '{text:.80}', which are not numbers", value=text)
         if not least <= len(values) <= most:
             count = str(least) if least == most else f"{least} to {most}"
             self.fail(

@@ -10,7 +10,6 @@ The function returns torques by velocity index. Its keyword arguments are run-ti
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from heelstrike.checks import function as checked_function
 from heelstrike.contact.user_function import (
     UNTRACEABLE,
     check_expression,
@@ -140,7 +140,7 @@ def controller(
     check_every(control_every)
     if function is None:
         return lambda f: controller(f, control_every=control_every, memory=memory)
-    arguments = list(inspect.signature(function).parameters.values())
+    arguments = checked_function("controller", function)
     if not arguments:
         raise HeelstrikeError(
             f"controller '{function.__name__}' has no argument for the state",

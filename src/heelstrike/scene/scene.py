@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from heelstrike.checks import array_of_numbers, mapping
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError, at_path
 from heelstrike.parameters import structure
@@ -119,7 +120,8 @@ class Scene:
         """Gravity in world axes, (3,) [m/s^2]."""
         self.points = _world_points(points)
         """Contact points fixed in the world."""
-        self.materials = dict(materials or {})
+        laws = {} if materials is None else materials
+        self.materials = dict(mapping("materials", laws, "laws by body: {'foot': hs.Rigid()}"))
         """Laws of bodies by key."""
         self._material_keys = _material_keys(robot, surfaces, self.materials)
         self._carriers = [None if s.body is None else robot.body(s.body) for s in surfaces]
@@ -299,12 +301,11 @@ def _material_keys(
 
 def _world_points(points: Sequence[Sequence[float]]) -> tuple[Point, ...]:
     found = []
+    if not isinstance(points, Iterable) or (isinstance(points, np.ndarray) and not points.ndim):
+        raise ParameterError("points", points, "a list of (x, y, z) or (x, y, z, radius) [m]")
     for k, entry in enumerate(points):
-        try:
-            numbers = np.array(entry, dtype=float)
-        except (TypeError, ValueError):
-            numbers = np.zeros(0)
-        if numbers.shape not in ((3,), (4,)) or not np.isfinite(numbers).all():
+        numbers = array_of_numbers(entry)
+        if numbers is None or numbers.shape not in ((3,), (4,)) or not np.isfinite(numbers).all():
             raise ParameterError("points", entry, "(x, y, z) or (x, y, z, radius) [m]")
         radius = float(numbers[3]) if len(numbers) == 4 else 0.0
         if radius < 0:
@@ -316,10 +317,10 @@ def _world_points(points: Sequence[Sequence[float]]) -> tuple[Point, ...]:
 def _gravity(robot: Robot, gravity: float | Sequence[float] | None) -> np.ndarray:
     if gravity is None:
         return robot.gravity_vector
-    pull = np.asarray(gravity, dtype=float)
-    if pull.ndim == 0:
+    pull = array_of_numbers(gravity)
+    if pull is not None and pull.ndim == 0:
         pull = np.array([0.0, 0.0, -float(pull)])
-    if pull.shape != (3,) or not np.all(np.isfinite(pull)):
+    if pull is None or pull.shape != (3,) or not np.all(np.isfinite(pull)):
         allowed = "one number, positive downward, or three in world axes [m/s^2]"
         raise ParameterError("gravity", gravity, allowed)
     return pull

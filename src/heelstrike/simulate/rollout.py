@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from heelstrike.interrupts import handled
 from heelstrike.runtime.batch import Batch
 from heelstrike.simulate.target import Worlds
 
@@ -124,6 +125,7 @@ def interruptible() -> Iterator[threading.Event]:
         return
 
     def stop(number: int, frame: object) -> None:
+        handled()
         if stopped.is_set():
             raise KeyboardInterrupt
         stopped.set()

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError, SceneError, UnknownNameError, at_path
+from heelstrike.errors import HeelstrikeError, ParameterError, SceneError, UnknownNameError, at_path
 from heelstrike.record.recording import Recording
 from heelstrike.robot import Robot, combine
 from heelstrike.robot.robot import first_duplicate
@@ -53,6 +53,8 @@ class SceneFile:
 
     def __init__(self, document: Document) -> None:
         """Build the content of a document; a mistake in it raises SceneError with its line."""
+        if not isinstance(document, Document):
+            raise ParameterError("document", document, "what hs.load_scene reads from a file")
         self.document = document
         content = build(SceneContent, document, (), document.data)
         self.content = replace(

@@ -91,5 +91,5 @@ class CompileTarget:
 
 def check_choice(what: str, value: str, choices: Sequence[str], plural: str = "") -> None:
     """Raise UnknownNameError if an option has none of its values."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise UnknownNameError(what, value, choices, plural=plural, path=what)

@@ -69,16 +69,6 @@ class Store:
         """Return the indices of chunks that are absent or damaged."""
         return [index for index in range(self.chunks) if self.read(index) is None]
 
-    def check_disk_space(self, size: int) -> None:
-        """Raise if the disk has less free space than `size` [bytes]."""
-        free = shutil.disk_usage(self.folder).free
-        if size > free:
-            raise HeelstrikeError(
-                f"this sweep needs {size / 1e9:.3g} GB in '{self.folder}', chunks included, but "
-                f"{free / 1e9:.3g} GB are free; choose a folder on another disk, or sweep fewer "
-                "worlds"
-            )
-
     def write(self, index: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Write a chunk, completely or not at all."""
         self._path(index).parent.mkdir(exist_ok=True)
@@ -100,6 +90,18 @@ class Store:
 
     def _path(self, index: int) -> Path:
         return self.folder / CHUNKS / f"{index:06d}.npz"
+
+
+def check_disk_space(folder: Path, size: int) -> None:
+    """Raise if the disk of a folder, which need not exist yet, has less free space [bytes]."""
+    place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    free = shutil.disk_usage(place).free
+    if size > free:
+        raise HeelstrikeError(
+            f"this sweep needs {size / 1e9:.3g} GB in '{folder}', chunks included, but "
+            f"{free / 1e9:.3g} GB are free; choose a folder on another disk, or sweep fewer "
+            "worlds"
+        )
 
 
 def open_store(folder: Path, manifest: Manifest, chunk: int | None, resume: bool) -> Store:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from heelstrike.sweeps.join import join
 from heelstrike.sweeps.outcome import Sweep
 from heelstrike.sweeps.plan import SweepPlan
 from heelstrike.sweeps.progress import Meter, show_progress
-from heelstrike.sweeps.store import Store, locked, open_store
+from heelstrike.sweeps.store import Store, check_disk_space, locked, open_store
 
 MAX_GPU_CHUNK = 65536
 """Largest number of worlds of a chunk on a GPU."""
@@ -91,6 +91,7 @@ def sweep(
             raise ParameterError(name, value, "integers above 0")
     plan = SweepPlan.of(grid, random, worlds, seed)
     definition = define_sweep(source, plan, duration, device, math, dtype, keep)
+    check_disk_space(Path(folder or gettempdir()), definition.bytes * plan.worlds)
     definition.check()
     threads = threads or os.cpu_count() or 1
     manifest = definition.manifest(chunk or chunk_size(definition, ray is not None))
@@ -134,7 +135,7 @@ def _compute(
         return Meter(store.worlds, definition.steps, store.worlds)
     missing = store.missing()
     remaining = sum(last - first for first, last in map(store.span, missing))
-    store.check_disk_space(definition.bytes * (remaining + store.worlds))
+    check_disk_space(store.folder, definition.bytes * (remaining + store.worlds))
     with ExitStack() as stack:
         stopped = stack.enter_context(interruptible())
         compute = _here(definition, threads) if ray is None else _on_ray(definition, ray, stack)

@@ -24,6 +24,7 @@ from typing import Any, Self
 import casadi as ca
 import numpy as np
 
+from heelstrike.checks import function
 from heelstrike.contact.law import SX, Answer, Contact, FrictionLaw, Law, NormalLaw
 from heelstrike.contact.law_checks import check_finite
 from heelstrike.contact.tracing import TracedLaw, trace_force
@@ -187,7 +188,7 @@ def as_columns(values: Any) -> list[SX]:
 
 def _defaults(name: str, written: Callable[..., Any]) -> dict[str, Any]:
     """Return the parameters of a function after the first, each with a number as its default."""
-    everything = list(inspect.signature(written).parameters.values())
+    everything = function(f"law '{name}'", written)
     places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if not everything or everything[0].kind not in places:
         raise HeelstrikeError(f"law '{name}' takes the contact first: def {name}(c, k=1e4)")

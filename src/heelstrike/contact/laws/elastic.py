@@ -39,7 +39,7 @@ from heelstrike.contact.surface_law import (
     SurfaceLaw,
 )
 from heelstrike.errors import HeelstrikeError, ParameterError
-from heelstrike.parameters import MEANING, static
+from heelstrike.parameters import MEANING, check_choice, static
 
 REST = 1e-30
 """Rate on one side of rest [m/s], small enough to vanish in a sum with any other rate."""
@@ -85,6 +85,7 @@ class Elastic(SurfaceLaw):
         if not isinstance(self.normal, NormalLaw):
             allowed = "a normal law, such as hs.HuntCrossley()"
             raise ParameterError("normal", self.normal, allowed, owner="Elastic")
+        check_choice(self, implicit=(True, False))
         kind, names = (
             (Coulomb, "hs.Coulomb()")
             if self.implicit

@@ -23,6 +23,10 @@ Key: TypeAlias = tuple[str | int, ...]
 SUFFIX = ".toml"
 MAX_SIZE = 1_000_000
 """Largest size of a scene file [bytes]."""
+MAX_DEPTH = 20
+"""Largest depth of tables and lists."""
+MAX_PARSED = 10_000_000
+"""Letters that are parsed to find the lines of keys, of which long statements need many."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ def read_scene(source: str | os.PathLike[str]) -> Document:
         place = resources.files("heelstrike") / "scenes" / f"{text}{SUFFIX}"
         return replace(read_document(Path(str(place))), name=f"{text}{SUFFIX}")
     path = Path(text).expanduser()
-    if path.exists():
+    if os.path.exists(path):
         return read_document(path)
     if path.suffix == SUFFIX or os.sep in text:
         raise SceneError(
@@ -147,7 +151,9 @@ def parse_document(text: str, name: str, folder: Path) -> Document:
     except RecursionError:
         raise SceneError(f"{name}: brackets are nested too deeply") from None
     except ValueError as error:
-        raise SceneError(f"{name}: not valid TOML: {error}") from None
+        raise SceneError(f"{name}: not valid TOML: {error!s:.300}") from None
+    if _depth(data) > MAX_DEPTH:
+        raise SceneError(f"{name}: tables are nested more than {MAX_DEPTH} deep")
     return Document(name, data, key_lines(text), folder)
 
 
@@ -157,9 +163,10 @@ def key_lines(text: str) -> dict[Key, int]:
     found: dict[Key, int] = {}
     counts: dict[Key, int] = {}  # how often each [[table]] has occurred
     inside: Key = ()
-    start = 0
-    while start < len(rows):
-        statement, end = _statement(rows, start)
+    start = parsed = 0
+    while start < len(rows) and parsed < MAX_PARSED:
+        statement, end, letters = _statement(rows, start, MAX_PARSED - parsed)
+        parsed += letters
         head = rows[start].strip()
         if head.startswith("["):
             inside = _table(statement, head.startswith("[["), counts)
@@ -171,14 +178,31 @@ def key_lines(text: str) -> dict[Key, int]:
     return found
 
 
-def _statement(rows: list[str], start: int) -> tuple[dict[str, Any], int]:
-    """Return the data of the statement that begins at a row, and the row after it."""
+def _statement(rows: list[str], start: int, most: int) -> tuple[dict[str, Any], int, int]:
+    """Return the data of the statement that begins at a row, the row after it, and the letters
+    that were parsed: no more than `most`, then no statement is found.
+    """
+    parsed = 0
     for end in range(start + 1, len(rows) + 1):
+        text = "\n".join(rows[start:end])
+        parsed += len(text) + 1
+        if parsed > most:
+            break
         try:
-            return tomllib.loads("\n".join(rows[start:end])), end
+            return tomllib.loads(text), end, parsed
         except tomllib.TOMLDecodeError:
             continue
-    return {}, len(rows)
+    return {}, len(rows), parsed
+
+
+def _depth(data: object) -> int:
+    """Return how deep tables and lists are nested, at most MAX_DEPTH + 1."""
+    depth, level = 0, [data]
+    while level and depth <= MAX_DEPTH:
+        inner = [x for x in level if isinstance(x, dict | list)]
+        level = [y for x in inner for y in (x.values() if isinstance(x, dict) else x)]
+        depth += bool(inner)
+    return depth
 
 
 def _table(statement: dict[str, Any], repeats: bool, counts: dict[Key, int]) -> Key:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,7 +98,7 @@ class Part:
     def source(self, folder: Path) -> str:
         """Return the bundled name, or the absolute path of a file relative to a folder."""
         path = folder / Path(self.model).expanduser()
-        if self.model in bundled() or not (path.suffix or path.exists()):
+        if self.model in bundled() or not (path.suffix or os.path.exists(path)):
             return self.model
         return str(path.resolve())
 

@@ -15,6 +15,7 @@ from typing import ClassVar
 import casadi as ca
 import numpy as np
 
+from heelstrike.checks import names
 from heelstrike.parameters import check_numbers, static
 from heelstrike.scene.surfaces.base import Surface, ends_at
 from heelstrike.scene.surfaces.solid import Solid
@@ -54,7 +55,7 @@ class Box(Surface):
         super().__post_init__()
         check_numbers(self, size=(1e-9, 1e6))
         self._check_size(3, "size")
-        faces = (self.faces,) if isinstance(self.faces, str) else tuple(self.faces)
+        faces = names("faces", self.faces)
         object.__setattr__(self, "faces", faces)
         if not faces or not set(faces) <= set(FACES):
             raise self._invalid("faces", f"one or more of {', '.join(FACES)}")

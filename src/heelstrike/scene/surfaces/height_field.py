@@ -167,11 +167,11 @@ class HeightField(Surface):
         given = self.heights
         if isinstance(given, str | os.PathLike):
             path = Path(given).expanduser()
-            grid = _read(path, path.stat().st_mtime_ns if path.is_file() else 0)
+            grid = _read(path, path.stat().st_mtime_ns if os.path.isfile(path) else 0)
         else:
             try:
                 grid = np.asarray(given, dtype=float)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 grid = np.zeros(0)
         if grid.ndim != 2 or min(grid.shape) < 2 or not np.isfinite(grid).all():
             raise self._invalid("heights", "finite numbers in at least two rows and two columns")
@@ -181,7 +181,7 @@ class HeightField(Surface):
 @lru_cache(maxsize=8)
 def _read(path: Path, changed: int) -> np.ndarray:
     """Read heights from a file; `changed` is its time of modification [ns]."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise HeelstrikeError(
             f"{path}: no such file",
             path="heights",

@@ -146,7 +146,7 @@ class Mesh(Surface):
         return vertices, faces[kept]
 
     def _read(self, path: Path) -> tuple[np.ndarray, np.ndarray]:
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise HeelstrikeError(
                 f"{path}: no such file",
                 path="mesh",

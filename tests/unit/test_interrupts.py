@@ -1,0 +1,103 @@
+"""Ctrl-C and SIGTERM against the clock: a command ends within two seconds, with 130 or 143.
+
+The wait inside a call that never returns to Python, like a compiler's, is one of the C library's.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+SCENE = '[[object]]\nmodel = "ball"\ndrop = 0.1\n[[surface]]\ntype = "plane"\n'
+STUCK = """
+import ctypes, sys
+from heelstrike.files import whole_file
+from heelstrike.interrupts import ends_promptly
+libc = ctypes.CDLL(None)
+with ends_promptly(), whole_file("result.nc") as part:
+    part.write_text("half")
+    print("ready", flush=True)
+    for _ in range(20):
+        libc.usleep(900_000)  # which a signal ends early; Python is not asked meanwhile
+"""
+BUSY = """
+import ctypes, threading
+from heelstrike.files import whole_file
+from heelstrike.interrupts import ends_promptly
+with ends_promptly(), whole_file("result.nc") as part:
+    part.write_text("half")
+    print("ready", flush=True)
+    lock = ctypes.CDLL(None).pthread_join  # waits for a thread that never ends, through any signal
+    never = threading.Thread(target=threading.Event().wait, daemon=True)
+    never.start()
+    lock(ctypes.c_ulong(never.ident), None)
+"""
+
+
+RUN = """
+import sys
+from heelstrike.cli import main
+from heelstrike.simulate import rollout
+usual = rollout._allocate
+def allocate(*arguments):
+    print("ready", flush=True)
+    return usual(*arguments)
+rollout._allocate = allocate
+main(sys.argv[1:])
+"""
+
+
+def ended(process, number, limit):
+    """Send a signal; return the exit status, after less than `limit` seconds."""
+    begun = time.monotonic()
+    process.send_signal(number)
+    process.wait(timeout=20)
+    assert time.monotonic() - begun < limit
+    return process.returncode
+
+
+@pytest.mark.parametrize("code", [STUCK, BUSY], ids=["stuck", "busy"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("background", [False, True])
+def test_a_call_into_c_is_ended(code, number, background, tmp_path):
+    """Also where the shell that started it had Ctrl-C ignored."""
+    ignore = (lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if background else None
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        preexec_fn=ignore,
+    )
+    assert process.stdout.readline() == b"ready\n"
+    status = ended(process, number, limit=4.0)  # PATIENCE, and a busy machine
+    expected = 128 + number
+    if number == signal.SIGINT and status != expected:  # KeyboardInterrupt itself
+        assert b"KeyboardInterrupt" in process.stderr.read()
+    else:
+        assert status == expected
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_ends_with_its_signal(number, tmp_path):
+    """Ctrl-C keeps what was simulated; SIGTERM leaves nothing half-written."""
+    (tmp_path / "ball.toml").write_text(SCENE)
+    words = "run ball.toml --duration 1e5 --no-picture --set recording.every=1000000 -o b.nc"
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN, *words.split()],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+    )
+    assert process.stdout.readline() == b"ready\n"
+    time.sleep(0.5)
+    status = ended(process, number, limit=10.0)  # the rest of a run is saved, on a busy machine
+    assert status == 128 + number
+    assert [path.name for path in tmp_path.glob(".heelstrike*")] == []
+    assert (tmp_path / "b.nc").exists() == (number == signal.SIGINT)
+    assert b"Traceback" not in process.stderr.read()
