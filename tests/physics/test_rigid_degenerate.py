@@ -23,7 +23,8 @@ def box(n=2):
 
 
 STANDARD = {
-    **{"ground.restitution": 0.0, "ground.smoothing": 1e-2, "ground.correction": 0.0},
+    **{"ground.restitution": 0.0, "ground.smoothing": 1e-2},
+    **{"ground.correction": 0.0, "ground.allowance": 0.0},
     **{"ground.friction.mu_s": 1.0, "ground.friction.mu_k": 0.4, "dt": DT, "box.mass": 5.0},
 }
 
@@ -89,7 +90,9 @@ def test_a_point_at_depth_zero_is_not_in():
 
 
 def test_correction_pushes_out():
-    """At correction times the depth: d falls by 1 - correction dt a step; 0 leaves it there."""
+    """At correction times the depth over the allowance: it falls by 1 - correction dt a step; 0
+    leaves it there.
+    """
     correction = np.array([0.0, 10, 50, 200])
     data = ran(60, 4, depth=np.array([1e-3, 1e-3, 1e-3, 2e-4]), correction=correction)
     depth = data.depth.values[..., 0]

@@ -165,7 +165,7 @@ def test_what_a_rigid_law_sinks_in_a_hollow(correction):
     creases.
     """
     sim, speed, dt = bowl(), 1.0, 1e-3
-    sim.parameters["ground.correction"] = correction
+    sim.parameters["ground.correction"], sim.parameters["ground.allowance"] = correction, 0.0
     start = {"q0": [0, 0, -1e-6, 0, 0, 0, 1], "v0": [speed, 0, 0, 0, 0, 0]}
     data = sim.run(1.0, **start, record=("depth", "v", "q", "com_velocity")).data
     speeds = np.linalg.norm(data.com_velocity.values[0], axis=1)

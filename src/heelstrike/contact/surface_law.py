@@ -21,6 +21,10 @@ from heelstrike.parameters import structure_of_fields
 
 IMPACT_SPEED = 10.0
 """Approach speed, in units of |g| dt, above which a step counts as an impact."""
+CORRECTION, ALLOWANCE = 10.0, 1e-3
+"""Defaults of rigid laws: outward speed per depth [1/s] beyond a depth that is left [m]."""
+SLOWEST = 1e-9
+"""Correction of depth that is none: keeps divisors away from zero [1/s]."""
 SMOOTHING = 1e-3
 """Default compliance of a solver pass, relative to the contact's own [-]."""
 
@@ -109,6 +113,18 @@ class PointState:
         hit = restitution * (self.depth_rate + (half - since) * self.fall)
         slowed = ca.fmax(hit - (half + since) * self.fall, 0)
         return ca.if_else(since > 0, slowed, plain)
+
+    def recovery(self, correction: SX | float, allowance: SX | float) -> SX:
+        """Return the outward velocity by which a point deeper than the allowance comes back [m/s].
+
+            min(correction (d - allowance), g / correction)
+
+        Points reach the allowance at rest: from speeds up to g / correction, slowing down takes no
+        more than gravity, so that none leaves the surface. In an impact it is 0.
+        """
+        excess = ca.fmax(self.depth - allowance, 0)
+        most = self.gravity / ca.fmax(correction, SLOWEST)
+        return ca.if_else(self.impact, 0, ca.fmin(correction * excess, most))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ import casadi as ca
 from heelstrike.contact.law import MIN_SLIP, SX
 from heelstrike.contact.laws.coulomb import Coulomb, check_coulomb
 from heelstrike.contact.surface_law import (
+    ALLOWANCE,
+    CORRECTION,
     SMOOTHING,
     ContactTarget,
     CouplingRule,
@@ -38,12 +40,13 @@ from heelstrike.parameters import MEANING, check_choice, check_numbers, paramete
 class Rigid(SurfaceLaw):
     """Rigid surface with restitution and dry friction.
 
-        u_n+ >= e max(d', 0) + correction d,   f_n >= 0,   one an equality      [Sugihara2006] (29)
-        u_t+ = 0                               while |f_t| <= mu_s f_n          [Sugihara2006] (25)
+        u_n+ >= e max(d', 0),   f_n >= 0,   one an equality                     [Sugihara2006] (29)
+        u_t+ = 0                while |f_t| <= mu_s f_n                         [Sugihara2006] (25)
 
     for every point at depth d > 0: u+ is its velocity after the step, outward (n) and along the
     surface (t), f the impulse on it, f_n > 0 repels. A point that was loaded in the last step and
-    is now above the surface has u_n+ >= d / dt instead.
+    is now above the surface has u_n+ >= d / dt instead, and one that is deeper than the allowance
+    u_n+ >= min(correction (d - allowance), g / correction) but in an impact.
 
     Args:
         restitution: rebound speed over impact speed, e [-].
@@ -51,7 +54,9 @@ class Rigid(SurfaceLaw):
         rule: "consistent", or "paper": literally as in [Sugihara2006].
         smoothing: compliance of a solver pass, relative to the contact's own [-]; at least 1e-2 is
             used in float32. Results do not depend on it.
-        correction: outward speed per depth, to push points out [1/s].
+        correction: outward speed per depth beyond the allowance [1/s]; 0: points stay where they
+            are. rule="consistent".
+        allowance: depth that is left to points at rest [m].
         time_of_impact: impacts act at the instant at which points enter, instead of at the end of
             that step; rule="consistent".
         lam: weight of impulses in (33) [1/kg^2]; rule="paper".
@@ -70,7 +75,8 @@ class Rigid(SurfaceLaw):
     smoothing: float = parameter(
         1e-3, "1", "compliance of a solver pass, relative to the contact's own"
     )
-    correction: float = parameter(0.0, "1/s", "outward speed per depth, to push points out")
+    correction: float = parameter(CORRECTION, "1/s", "outward speed per depth beyond the allowance")
+    allowance: float = parameter(ALLOWANCE, "m", "depth that is left to points at rest")
     time_of_impact: bool = static(
         False, meaning="impacts act when points enter, not at the end of that step"
     )
@@ -93,6 +99,7 @@ class Rigid(SurfaceLaw):
             restitution=(0, 1),
             smoothing=(1e-9, 1e3),
             correction=(0, 1e6),
+            allowance=(0, 1),
             lam=(0, 1e12),
             epsilon=(0, 1e3),
         )
@@ -119,8 +126,8 @@ class Rigid(SurfaceLaw):
         return self._literal(state) if self.rule == "paper" else self._consistent(state)
 
     def _consistent(self, state: PointState) -> ContactTarget:
-        rebound = state.rebound(self.restitution, self.time_of_impact)
-        out = rebound + self.correction * ca.fmax(state.depth, 0)  # (29)
+        rebound = state.rebound(self.restitution, self.time_of_impact)  # (29)
+        out = ca.fmax(rebound, state.recovery(self.correction, self.allowance))
         firm = ca.fmin(self.smoothing, SMOOTHING)
         return ContactTarget(
             velocity=out,
@@ -138,7 +145,7 @@ class Rigid(SurfaceLaw):
         rebound = ca.if_else(kinetic, self.restitution * state.depth_rate, 0)  # (25), (29)
         return ContactTarget(
             active=state.depth > 0,
-            velocity=rebound + self.correction * ca.fmax(state.depth, 0),
+            velocity=rebound,
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,
             smoothing=SX(0),

@@ -13,11 +13,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
+import casadi as ca
 import numpy as np
 
 from heelstrike.contact.law import SX
 from heelstrike.contact.laws.coulomb import Coulomb, check_coulomb
-from heelstrike.contact.surface_law import ContactTarget, CouplingRule, PointState, SurfaceLaw
+from heelstrike.contact.surface_law import (
+    ALLOWANCE,
+    CORRECTION,
+    ContactTarget,
+    CouplingRule,
+    PointState,
+    SurfaceLaw,
+)
 from heelstrike.errors import ParameterError
 from heelstrike.parameters import MEANING, check_numbers, is_number, parameter, static
 
@@ -31,11 +39,15 @@ class Signorini(SurfaceLaw):
 
     for every point at depth d > 0: u+ is its velocity after the step, outward (n) and along the
     surface (t), f the impulse on it, f_n > 0 repels. A point that was loaded in the last step and
-    is now above the surface has u_n+ >= d / dt instead.
+    is now above the surface has u_n+ >= d / dt instead, and one that is deeper than the allowance
+    u_n+ >= min(correction (d - allowance), g / correction) but in an impact.
 
     Args:
         friction: dry friction with one coefficient, hs.Coulomb(mu, mu).
         restitution: rebound speed over impact speed, e [-].
+        correction: outward speed per depth beyond the allowance [1/s]; 0: points stay where they
+            are.
+        allowance: depth that is left to points at rest [m].
         time_of_impact: impacts act at the instant at which points enter, instead of at the end of
             that step.
 
@@ -49,6 +61,8 @@ class Signorini(SurfaceLaw):
         metadata={MEANING: "hs.Coulomb(mu, mu): one coefficient"},
     )
     restitution: float = parameter(0.0, "1", "rebound speed over impact speed")
+    correction: float = parameter(CORRECTION, "1/s", "outward speed per depth beyond the allowance")
+    allowance: float = parameter(ALLOWANCE, "m", "depth that is left to points at rest")
     time_of_impact: bool = static(
         False, meaning="impacts act when points enter, not at the end of that step"
     )
@@ -67,7 +81,7 @@ class Signorini(SurfaceLaw):
                 f"write hs.Coulomb({mu_k:g}, {mu_k:g}), or use hs.Rigid",
                 owner="Signorini",
             )
-        check_numbers(self, restitution=(0, 1))
+        check_numbers(self, restitution=(0, 1), correction=(0, 1e6), allowance=(0, 1))
 
     @property
     def timed(self) -> bool:
@@ -78,8 +92,9 @@ class Signorini(SurfaceLaw):
         return False
 
     def target(self, state: PointState) -> ContactTarget:
+        rebound = state.rebound(self.restitution, self.time_of_impact)
         return ContactTarget(
-            velocity=state.rebound(self.restitution, self.time_of_impact),
+            velocity=ca.fmax(rebound, state.recovery(self.correction, self.allowance)),
             mu_s=self.friction.mu_s,
             mu_k=self.friction.mu_k,
             impact=SX(0),
