@@ -30,6 +30,7 @@ from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.clearance import Clearance
 from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import Detection
+from heelstrike.step.edges import APART
 from heelstrike.step.elastic import elastic_force, loads_of, total_forces
 from heelstrike.step.slots import FRAME, Slot, Slots, fill_slots, first_solid
 from heelstrike.step.state import (
@@ -126,7 +127,9 @@ def _slot_state(
         impulses = past[size * len(slot.points) :]
         for k, point in enumerate(slot.points):
             own = past[k * size : (k + 1) * size]
-            last = impulses[IMPULSE_MEMORY * k + 2] if law.couples else None
+            last = None
+            if law.couples:  # a point that does not count is not followed
+                last = where(point.depth > -APART, impulses[IMPULSE_MEMORY * k + 2], 0)
             inputs = _inputs(state, law, bodies, own, last, flow)
             inputs = replace(inputs, halfway=slot.halfway)
             pair, load = call(p, "slot contact", _contact, p, point, inputs, limb=SLOTS, member=n)

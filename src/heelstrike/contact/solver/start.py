@@ -197,9 +197,10 @@ class Start:
         self.p.assign(scales, reduce(ca.fmax, sizes))
 
     def _scales(self, point: Point, coast: SX) -> SX:
-        row = point.row
-        free = point.map @ coast
-        speed = ca.fmax(ca.mmax(ca.fabs(free)), ca.mmax(ca.fabs(row.target)))
+        row, free = point.row, point.map @ coast
+        # a target that lets the point approach is no speed that anything has
+        wanted = ca.fmax(ca.mmax(ca.fabs(row.target[:2])), row.target[2])
+        speed = ca.fmax(ca.mmax(ca.fabs(free)), wanted)
         size = ca.mmax(ca.fabs(point.map) @ ca.fabs(coast))  # before terms cancel, as in rolling
         rounding = EPSILON * size / (point.rho * self.tolerance)
         noise = where(self.single, BLUR * size / point.own, rounding)
