@@ -35,7 +35,7 @@ PRINTED = {
 }
 SHORT = {"balance": ["10"]}
 """Arguments that make an example short."""
-STRIPS = ("drop", "dominoes", "kick", "roll", "grip")
+STRIPS = ("drop", "dominoes", "kick", "roll", "grip", "right")
 """Examples that draw a film strip of their name, which the documentation shows."""
 LONG = {*STRIPS, "portraits"}  # half a minute each
 

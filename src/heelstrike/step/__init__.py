@@ -20,6 +20,11 @@
           limits.py                 torque limits, stops, dry friction where nothing is swept
           control.py                servo, controller or user
           joints.py                 damping, stops, dry friction
+          springs.py                springs at the joints
+          tendons.py                tendons that are linear in the joints
+          actuators.py              actuators of the robot's file
+          closed_loops.py           equality constraints
+          body_forces.py            forces on bodies that are no contacts
           push.py                   pushes
     9     integrate.py          integrate
     10    account.py            works, peaks, impulses, memory
