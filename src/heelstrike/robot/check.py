@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
+from heelstrike.robot.pose_kinematics import inertia_matrix
 from heelstrike.robot.robot import Robot
 
 RELATIVE_ROUNDING = 1e-9
@@ -61,9 +62,3 @@ def generic_inertia(model: pin.Model) -> np.ndarray:
     step = np.random.default_rng(7).uniform(-1.0, 1.0, model.nv)
     q = pin.integrate(model, pin.neutral(model), step)
     return inertia_matrix(model, q)
-
-
-def inertia_matrix(model: pin.Model, q: np.ndarray) -> np.ndarray:
-    """Return the full inertia matrix at q, with armature; crba fills its upper triangle."""
-    H = np.array(pin.crba(model, model.createData(), q))
-    return np.triu(H) + np.triu(H, 1).T

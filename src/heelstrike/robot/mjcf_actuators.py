@@ -17,9 +17,9 @@ import numpy as np
 from mujoco import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtTrn
 
 from heelstrike.robot.actuators import Actuator, Arms, BodyWrench, Range
-from heelstrike.robot.check import inertia_matrix
 from heelstrike.robot.mjcf_model import Carriers, ModelJoint, is_off, joint_label, placement
 from heelstrike.robot.mjcf_tendons import scalar_joints, tendon_arms
+from heelstrike.robot.pose_kinematics import inertia_matrix
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.xml import RobotFile
 

@@ -1,4 +1,4 @@
-"""Placements of bodies in the world, by Pinocchio's forward kinematics."""
+"""Placements of bodies in the world."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Placement = tuple[np.ndarray, np.ndarray]
 
 def placements(robot: Robot, q: np.ndarray) -> list[Placement]:
     """Return the placement of every body in the world at q."""
-    import pinocchio as pin
+    from heelstrike.robot.pose_kinematics import placements_of
 
     model = robot.model
     if model is None or model.njoints != len(robot.joints) + 1:
@@ -21,9 +21,8 @@ def placements(robot: Robot, q: np.ndarray) -> list[Placement]:
             f"{robot.name} has no Pinocchio model of its joints",
             remedy="pass a robot of load() or combine()",
         )
-    data = model.createData()
-    pin.forwardKinematics(model, data, q)
-    return [(np.array(oMi.rotation), np.array(oMi.translation)) for oMi in list(data.oMi)[1:]]
+    moved = placements_of(model, np.asarray(q, dtype=float))[1:]
+    return [(np.array(oMi.rotation), np.array(oMi.translation)) for oMi in moved]
 
 
 def heights(points: np.ndarray, placement: Placement) -> np.ndarray:

@@ -7,8 +7,10 @@ twist linear then angular in the moving frame.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -349,6 +351,15 @@ class Robot:
         from heelstrike.robot.closing import close
 
         return close(self, q, hold)
+
+    def to_mjcf(self, path: str | os.PathLike[str]) -> Path:
+        """Write the robot as an MJCF with the same inertia, joints, shapes, forces, constraints.
+
+        Returns the path. Meshes are written as convex hulls, those that are only drawn not at all.
+        """
+        from heelstrike.robot.mjcf_export import write_mjcf
+
+        return write_mjcf(self, path)
 
     def children(self, body: int) -> list[int]:
         """Return the bodies whose joints are on a body."""

@@ -1,0 +1,141 @@
+"""Springs, tendons, actuators and constraints of a robot for an MJCF (mjcf_export.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+import pinocchio as pin
+
+from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.actuators import Actuator, Arms
+from heelstrike.robot.constraints import Connect, Constraint, JointCoupling, Weld
+from heelstrike.robot.robot import Joint, Robot
+
+Put = Callable[..., Element]
+"""mjcf_export.put."""
+Holders = Sequence[Element | None]
+"""<worldbody>, then the <body> of each body."""
+
+
+def spring_of(robot: Robot, joint: Joint) -> dict[str, Any]:
+    """Return the attributes of a joint's spring."""
+    own = [spring for spring in robot.springs if robot.joints[spring.joint] is joint]
+    if not own:
+        return {}
+    if len(own) > 1:
+        raise HeelstrikeError(f"joint '{joint.name}' has several springs, which MJCF has not")
+    options: dict[str, Any] = {"stiffness": own[0].stiffness}
+    if joint.nq == 1:
+        return options | {"springref": own[0].rest}
+    drawn = robot.poses.get("zero", robot.neutral)[joint.q_slice]
+    if np.abs(own[0].rest - drawn).max() > 1e-12:
+        raise HeelstrikeError(
+            f"the spring of joint '{joint.name}' is relaxed elsewhere than in the pose zero, which "
+            "MJCF cannot express"
+        )
+    return options
+
+
+def add_forces(root: Element, robot: Robot, holders: Holders, put: Put) -> None:
+    """Add tendons, actuators and constraints."""
+    tendons = put(root, "tendon")
+    for tendon in robot.tendons:
+        options: dict[str, Any] = {"stiffness": tendon.stiffness, "damping": tendon.damping}
+        options["springlength"] = tendon.rest
+        _add_tendon(tendons, robot, tendon.name, tendon.arms, put, **options)
+    actuators = put(root, "actuator")
+    for actuator in robot.actuators:
+        _add_actuator(actuators, tendons, robot, holders, actuator, put)
+    equality = put(root, "equality")
+    for constraint in robot.constraints:
+        _add_constraint(equality, robot, holders, constraint, put)
+
+
+def _add_tendon(
+    tendons: Element, robot: Robot, name: str, arms: Arms, put: Put, **options: Any
+) -> None:
+    made, joints = put(tendons, "fixed", name=name, **options), _joints(robot)
+    for at, arm in arms:
+        put(made, "joint", joint=joints[at], coef=arm)
+
+
+def _unused(robot: Robot, site: str) -> str:
+    """Return a name that no link or site of the robot has."""
+    while site in robot.frames:
+        site += "_"
+    return site
+
+
+def _joints(robot: Robot) -> dict[int, str]:
+    return {joint.iv: joint.name for joint in robot.joints}
+
+
+def _add_actuator(
+    actuators: Element,
+    tendons: Element,
+    robot: Robot,
+    holders: Holders,
+    actuator: Actuator,
+    put: Put,
+) -> None:
+    options: dict[str, Any]
+    if actuator.wrench is not None:
+        holder = holders[actuator.wrench.body + 1]
+        name = _unused(robot, f"{actuator.name}.site")
+        assert holder is not None
+        put(holder, "site", name=name)
+        options = {"site": name, "gear": [*actuator.wrench.force, *actuator.wrench.moment]}
+    elif len(actuator.arms) == 1:
+        ((at, arm),) = actuator.arms
+        options = {"joint": _joints(robot)[at], "gear": arm}
+    else:
+        name = f"{actuator.name}.tendon"
+        _add_tendon(tendons, robot, name, actuator.arms, put)
+        options = {"tendon": name}
+    for what, ends in (
+        ("ctrl", actuator.control_range),
+        ("force", actuator.force_range),
+        ("act", actuator.activation_range),
+    ):
+        if ends is not None:
+            options |= {f"{what}limited": True, f"{what}range": ends}
+    if actuator.has_activation:
+        options |= {"dyntype": actuator.dynamics, "actearly": actuator.acts_early}
+        options["dynprm"] = actuator.time_constant
+    put(
+        actuators,
+        "general",
+        name=actuator.name,
+        gaintype="affine" if any(actuator.gain[1:]) else "fixed",
+        gainprm=actuator.gain,
+        biastype="affine" if any(actuator.bias) else "none",
+        biasprm=actuator.bias,
+        **options,
+    )
+
+
+def _add_constraint(
+    equality: Element, robot: Robot, holders: Holders, own: Constraint, put: Put
+) -> None:
+    if isinstance(own, JointCoupling):
+        shifted = np.polynomial.Polynomial([-own.other_reference, 1.0])
+        poly = np.polynomial.Polynomial(own.coefficients)(shifted) + own.reference
+        other = {} if own.other is None else {"joint2": robot.joints[own.other].name}
+        coefficients = np.pad(poly.coef, (0, 5 - len(poly.coef)))
+        joint = robot.joints[own.joint].name
+        put(equality, "joint", name=own.name, joint1=joint, polycoef=coefficients, **other)
+        return
+    if not isinstance(own, Connect | Weld):
+        raise HeelstrikeError(f"MuJoCo has no {type(own).__name__}, as '{own.name}' is")
+    ends = [(own.body, own.point), (own.other, own.other_point)]
+    turns = [own.rotation, own.other_rotation] if isinstance(own, Weld) else [np.eye(3)] * 2
+    sites = {}
+    for k, ((body, point), turn) in enumerate(zip(ends, turns, strict=True), start=1):
+        holder, q = holders[body + 1], pin.Quaternion(np.asarray(turn, dtype=float))
+        assert holder is not None
+        sites[f"site{k}"] = name = _unused(robot, f"{own.name}.{k}")
+        put(holder, "site", name=name, pos=point, quat=[q.w, q.x, q.y, q.z])
+    put(equality, "weld" if isinstance(own, Weld) else "connect", name=own.name, **sites)
