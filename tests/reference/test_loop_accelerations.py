@@ -1,10 +1,11 @@
-"""Accelerations of mechanisms with closed loops against Pinocchio's constrained dynamics.
+"""Accelerations of mechanisms with closed loops against Pinocchio and MuJoCo.
 
 Pinocchio factors the matrix of all joints and rows; ours eliminates rows along the tree. Their
 proximal iterations leave what they are told to, 1e-12 of the rows' accelerations.
 """
 
 import casadi as ca
+import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -143,3 +144,46 @@ def check_equations(robot, program) -> None:
     H = np.triu(H) + np.triu(H, 1).T
     np.testing.assert_allclose(H @ a + b, tau + J.T @ y, atol=1e-10)
     np.testing.assert_allclose(J @ a, -bias, atol=1e-7)  # of the differences
+
+
+def test_cassie_against_mujoco():
+    """At rest: MuJoCo leaves J' v out of its rows, and softens them by R ~ (1 - d) / d.
+
+    Accelerations are a polynomial of that softness, whose value at 0 is extrapolated from four
+    impedances d; what they leave is 1e-9 of the largest. Springs, motors and gravity act.
+    """
+    path = data_file("robots/cassie.xml")
+    robot, m = mechanisms.load_quietly(path), mujoco.MjModel.from_xml_path(str(path))
+    off = mujoco.mjtDisableBit.mjDSBL_CONTACT, mujoco.mjtDisableBit.mjDSBL_LIMIT
+    m.opt.disableflags |= int(off[0]) | int(off[1])
+    m.opt.timestep, m.opt.tolerance = 1e-4, 0
+    q, _, _ = mechanisms.moving(robot, robot.pose("home"), 0, 0.05)
+    softnesses, found = [], []
+    for impedance in (0.998, 0.999, 0.9995, 0.9999):
+        m.eq_solimp[:] = [impedance, impedance, 0.001, 0.5, 2]
+        m.eq_solref[:] = [-1e5, -1e2]
+        d = mujoco.MjData(m)
+        d.qpos[:] = qpos_of(m, q)
+        d.ctrl[:] = 0.5
+        mujoco.mj_forward(m, d)
+        softnesses.append((1 - impedance) / impedance)
+        found.append(np.array(d.qacc))
+    turn = np.eye(m.nv)  # MuJoCo's linear velocity of the base is in the world's axes
+    turn[:3, :3] = d.xmat[1].reshape(3, 3).T
+    tau = turn @ (d.qfrc_passive + d.qfrc_actuator)
+    assert np.abs(d.qfrc_passive).max() > 1  # springs pull
+    ours = accelerations(robot)(q=q, v=np.zeros(robot.nv), tau=tau)["a"].ravel()
+    powers = np.vander(softnesses, increasing=True)
+    hard = turn @ np.linalg.solve(powers, np.array(found))[0]
+    assert np.abs(ours - turn @ found[-1]).max() > 1e-4 * np.abs(ours).max()  # it is soft
+    np.testing.assert_allclose(ours, hard, atol=1e-6 * np.abs(ours).max())
+
+
+def qpos_of(m, q: np.ndarray) -> np.ndarray:
+    """MuJoCo's qpos of our q: quaternions xyzw -> wxyz."""
+    qpos = np.array(q)
+    for kind, at in zip(m.jnt_type, m.jnt_qposadr, strict=True):
+        if kind in (int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)):
+            at = at + 3 * (kind == int(mujoco.mjtJoint.mjJNT_FREE))
+            qpos[at : at + 4] = qpos[[at + 3, at, at + 1, at + 2]]
+    return qpos
