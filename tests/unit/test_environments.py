@@ -184,9 +184,11 @@ def test_a_world_that_diverges_ends_and_the_others_go_on():
     for each in (envs, calm):
         each.reset(seed=0)
     action = np.zeros(envs.action_space.shape)
-    action[2] = np.nan
+    fast = envs.sim.state["v"]
+    fast[2] = 1e30
+    envs.sim.state["v"] = fast
     *_, ended, _, _ = envs.step(action)
-    calm.step(0 * action)
+    calm.step(action)
     assert ended.tolist() == [False, False, True, False, False]
     seen, reward, ended, _, _ = envs.step(np.zeros_like(action))
     expected = calm.step(np.zeros(action.shape))[0]
@@ -194,6 +196,18 @@ def test_a_world_that_diverges_ends_and_the_others_go_on():
     assert reward[2] == 0
     assert not ended.any()
     np.testing.assert_array_equal(np.delete(seen, 2, 0), np.delete(expected, 2, 0))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_an_action_that_is_not_finite_is_refused(value):
+    envs = made()
+    before = envs.reset(seed=0)[0]
+    action = np.zeros(envs.action_space.shape)
+    action[2, 0] = value
+    with pytest.raises(HeelstrikeError, match="an action is not finite"):
+        envs.step(action)
+    assert np.isfinite(before).all()
+    assert np.isfinite(envs.step(0 * np.ones_like(action))[0]).all()
 
 
 def test_without_autoreset_the_user_resets():

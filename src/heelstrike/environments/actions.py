@@ -47,6 +47,9 @@ class Actions:
             raise HeelstrikeError(
                 f"actions have the shape {tuple(action.shape)}; pass {expected}, a row per world"
             )
+        finite = np.isfinite(action) if isinstance(action, np.ndarray) else action.isfinite()
+        if not bool(finite.all()):
+            raise HeelstrikeError("an action is not finite", allowed="numbers from -1 to 1")
         return action
 
     def apply(self, action: Array) -> Array:

@@ -125,6 +125,9 @@ class Recording:
 
         return film_strip(self, path, **options)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_data": self.data, "_robot": self._robot}
+
     def __repr__(self) -> str:
         info, sizes = self.info, self.data.sizes
         records = f", {sizes['time']} records" if "time" in sizes else ", the end only"

@@ -40,6 +40,10 @@ class Pair:
     """Surface, or key of the scene's materials, whose law applies."""
 
 
+MAX_SELF_PAIRS = 4000
+"""Largest number of pairs of shapes that may touch; each is part of the compiled step."""
+
+
 class Scene:
     """A robot, the surfaces that it may touch, and gravity.
 
@@ -184,6 +188,13 @@ class Scene:
 
         Two bodies of which one carries a surface that the other touches are served by that.
         """
+        if chosen is not False and len(self.robot.self_pairs) > MAX_SELF_PAIRS:
+            raise HeelstrikeError(
+                f"{len(self.robot.self_pairs)} pairs of shapes may touch one another",
+                path="self_contact",
+                allowed=f"at most {MAX_SELF_PAIRS}",
+                remedy="take fewer parts, collide='feet', or self_contact=False",
+            )
         if isinstance(chosen, SurfaceLaw):
             self.materials[SELF] = chosen
         elif not isinstance(chosen, bool):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import os
+import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from heelstrike.scene.stops import Stops
 from heelstrike.simulate.advice import explain_failure, explain_gain, explain_lost
 from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.controls import Controls
+from heelstrike.simulate.copying import Content, alone, check_pickled, content_of, two_threads
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.recorder import make_recording
 from heelstrike.simulate.rollout import rollout
@@ -105,8 +106,35 @@ class Simulator:
         self.robot = scene.robot
         self.compiled = CompiledScene(plan, dt, count("worlds", worlds), target)
         """Compiled step and arrays of the worlds, for code that builds on a simulator."""
+        self._begin()
+
+    def _begin(self) -> None:
         self._linearizer: SceneLinearizer | None = None
         self._reported = False
+        self._lock = threading.RLock()
+
+    @classmethod
+    def _of(cls, content: Content) -> Simulator:
+        """Return a simulator with this content."""
+        sim = cls.__new__(cls)
+        sim.scene, sim.robot = content.plan.scene, content.plan.robot
+        dt = float(content.parameters["dt"].ravel()[0])
+        sim.compiled = CompiledScene(content.plan, dt, content.worlds, content.target)
+        for path, value in content.parameters.items():
+            sim.parameters[path] = value
+        sim.compiled.start = dict(content.start)
+        sim._begin()
+        if content.state is not None:
+            sim.state.update(content.state)
+        return sim
+
+    def __reduce__(self) -> tuple[object, ...]:
+        content = content_of(self.compiled)
+        check_pickled(content)
+        return type(self)._of, (content,)
+
+    def __deepcopy__(self, memo: object) -> Simulator:
+        return self._of(content_of(self.compiled))
 
     # properties
 
@@ -210,10 +238,15 @@ class Simulator:
             steps: number of steps.
             threads: threads that share the worlds, on a CPU.
         """
-        compiled = self.compiled
-        compiled.check_parameters()
-        batch = compiled.batch(())
-        batch.run(steps, 1, threads)
+        compiled, lock = self.compiled, self._lock
+        if not lock.acquire(blocking=False):
+            raise two_threads()
+        try:
+            compiled.check_parameters()
+            batch = compiled.batch(())
+            batch.run(steps, 1, threads)
+        finally:
+            lock.release()
         if compiled.failed is not None and compiled.failed[0] >= 0:
             self._report()
         return compiled.state
@@ -268,34 +301,35 @@ class Simulator:
             >>> many.data["peak_force"].max("point").shape
             (100,)
         """
-        compiled = self.compiled
-        vary = mapping("vary", vary or {}, "values by path: {'ground.normal.k': [1e4, 2e4]}")
-        every, worlds = count("every", every), worlds and count("worlds", worlds)
-        kept = recorded_variables(self.plan, record, worlds or self.worlds)
-        outputs = tuple(needed_outputs(kept))
-        self._prepare(worlds, vary, outputs)
-        for path, value in vary.items():
-            self.parameters[path] = value
-        compiled.check_parameters()
-        total = step_count(duration, steps, self.dt)
-        if q0 is not None or v0 is not None:
-            compiled.check_outside(compiled.start_state(q0, v0)["q"])
-            compiled.batch(outputs)  # so that the step is compiled once
-            self.reset(q0=q0, v0=v0)
-        elif not compiled.clock.any():
-            compiled.check_outside(compiled.start["q"])
-        size = estimate(
-            kept, dimension_labels(self.plan), self.worlds, total // every + 1, self.dtype
-        )
-        if (note := check_memory(2 * size)) is not None:  # outputs beside variables
-            warnings.warn(note, HeelstrikeWarning, stacklevel=2)
-        batch = compiled.batch(outputs)
-        lost = () if self.scene.shape_contact is None else (LOST_CONTACTS,)
-        before = batch.snapshot("clock", "work", "q", "v", *lost)
-        threads = threads or (os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1)
-        made = rollout(batch, total, every, list(outputs), threads, progress)
-        self._report(before)
-        return make_recording(compiled, made, before, kept, every, vary)
+        with alone(self._lock):
+            compiled = self.compiled
+            vary = mapping("vary", vary or {}, "values by path: {'ground.normal.k': [1e4, 2e4]}")
+            every, worlds = count("every", every), worlds and count("worlds", worlds)
+            kept = recorded_variables(self.plan, record, worlds or self.worlds)
+            outputs = tuple(needed_outputs(kept))
+            self._prepare(worlds, vary, outputs)
+            for path, value in vary.items():
+                self.parameters[path] = value
+            compiled.check_parameters()
+            total = step_count(duration, steps, self.dt)
+            if q0 is not None or v0 is not None:
+                compiled.check_outside(compiled.start_state(q0, v0)["q"])
+                compiled.batch(outputs)  # so that the step is compiled once
+                self.reset(q0=q0, v0=v0)
+            elif not compiled.clock.any():
+                compiled.check_outside(compiled.start["q"])
+            size = estimate(
+                kept, dimension_labels(self.plan), self.worlds, total // every + 1, self.dtype
+            )
+            if (note := check_memory(2 * size)) is not None:  # outputs beside variables
+                warnings.warn(note, HeelstrikeWarning, stacklevel=2)
+            batch = compiled.batch(outputs)
+            lost = () if self.scene.shape_contact is None else (LOST_CONTACTS,)
+            before = batch.snapshot("clock", "work", "q", "v", *lost)
+            threads = threads or (os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1)
+            made = rollout(batch, total, every, list(outputs), threads, progress)
+            self._report(before)
+            return make_recording(compiled, made, before, kept, every, vary)
 
     def reset(
         self,
@@ -313,10 +347,11 @@ class Simulator:
         """
         compiled, mask = self.compiled, self.compiled.mask(worlds)
         start = compiled.start_state(q0, v0)
-        if worlds is None:
-            compiled.start = start
-        compiled.reset(start, mask)
-        self._reported = False
+        with alone(self._lock):
+            if worlds is None:
+                compiled.start = start
+            compiled.reset(start, mask)
+            self._reported = False
 
     def begin_at(self, q0: ArrayLike, v0: ArrayLike | None = None) -> None:
         """Set the state that worlds will start from, without compiling anything.
@@ -433,13 +468,10 @@ class Simulator:
 
         Where worlds differ, the first one counts. Nothing is compiled.
         """
-        other, own = copy.copy(self), self.compiled
-        other.compiled = CompiledScene(own.plan, float(own.dt[0]), 1, own.target)
-        for path, value in self.parameters.items():
-            other.parameters[path] = np.atleast_2d(value)[0]
-        other.compiled.start = {name: np.atleast_2d(x)[0] for name, x in own.start.items()}
-        other._linearizer, other._reported = None, False
-        return other
+        own = self.compiled
+        values = {path: np.atleast_2d(value)[0] for path, value in self.parameters.items()}
+        start = {name: np.atleast_2d(x)[0] for name, x in own.start.items()}
+        return self._of(Content(own.plan, own.target, 1, values, start, None))
 
     def device_array(self, name: str) -> np.ndarray | DeviceArray:
         """Return the memory of a state or a parameter in place, (tiles, size, lanes).
