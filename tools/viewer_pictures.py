@@ -11,13 +11,14 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 from chromium import FLAGS, PLACE
 from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from heelstrike.cli.run import chosen_scene
 from heelstrike.view.browser import LiveSimulation, export, run_arrays
-from heelstrike.view.browser.live_panel import LivePanel
+from heelstrike.view.browser.live_viewer import LiveViewer
 from heelstrike.view.browser.player import Player
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.server import address, serving
@@ -53,23 +54,31 @@ def recordings(page: Page) -> None:
 
 
 def live(page: Page) -> None:
-    """A push while it stands, with friction cones."""
+    """A body is dragged while the robot stands, with friction cones and the CoP."""
     shown = LiveSimulation(chosen_scene("stand", None, {}, []))
     shown.advance(2000)
     with serving(label="Heelstrike: stand") as server:
-        panel = LivePanel(server, shown)
-        with background(panel.play):
+        viewer = LiveViewer(server, shown)
+        with background(viewer.play):
             page.goto(address(server))
             page.wait_for_timeout(LOADS)
             _tick(page, "friction cones")
-            _row(page, "normal.k [N/m^n]").locator("input").last.fill("10000")
+            _row(page, "stiffness [N/m]").locator("input").last.fill("10000")
             page.wait_for_timeout(2500)
-            shown.request(lambda: shown.push("WAIST", [10.0, 0.0, 0.0], 0.5))
+            shown.request(lambda: _drag(viewer))
             end = shown.time + 0.15
             while shown.time < end:
                 time.sleep(0.005)
-            shown.request(panel.toggle)
+            shown.request(viewer.panel.toggle)
             _take(page, "viewer-live.png")
+
+
+def _drag(viewer: LiveViewer) -> None:
+    """Pull the chest of hoap1 forward."""
+    view = viewer.panel.scene_view
+    chest = view.robots[0].bodies[0].position + view.world_node.node.position
+    place = chest + np.array([0.04, 0.0, 0.1])
+    viewer.panel.dragging.take(0, place, place + np.array([0.12, 0.0, 0.02]))
 
 
 def exported(page: Page) -> None:

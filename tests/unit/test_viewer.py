@@ -25,13 +25,10 @@ from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
 from heelstrike.errors import HeelstrikeError
-from heelstrike.simulate import target
 from heelstrike.view.browser import export_curves, quantities, sampling, server
 from heelstrike.view.browser.camera import first_viewpoint, hidden_share
 from heelstrike.view.browser.export import export
 from heelstrike.view.browser.instances import rod, rotations_from_z
-from heelstrike.view.browser.live_panel import LivePanel, law_sliders
-from heelstrike.view.browser.live_simulation import LiveSimulation
 from heelstrike.view.browser.normals import Normals
 from heelstrike.view.browser.overlays import KINDS
 from heelstrike.view.browser.player import Player
@@ -320,96 +317,6 @@ def test_the_robot_is_in_view_from_outside(name):
                 assert hidden_share(eye.position, points[::50], triangles, world._planes) < 0.6
 
 
-@pytest.mark.parametrize("name", hs.scenes())
-def test_every_law_parameter_of_a_scene_has_a_slider(name):
-    scene = hs.load_scene(name)
-    parameters = scene.simulator().parameters
-    found = law_sliders(scene.scene, parameters)
-    assert set(found) == set(scene.scene.laws)
-    for owner, own in found.items():
-        for slider in own:
-            assert slider.path.startswith(f"{owner}.")
-            assert slider.low <= slider.value == parameters[slider.path][0] <= slider.high
-
-
-@pytest.fixture(scope="module")
-def live():
-    return LiveSimulation(hs.load_scene("stand"))
-
-
-def test_a_parameter_changes_the_depth_without_compiling(live, monkeypatch):
-    """m g = k * sum of depths, for the law's exponent 1, before and after."""
-    monkeypatch.setattr(target, "cached_kernel", None)  # a compilation would fail
-    weight = live.scene.robot.mass * 9.81
-    live.reset()
-    sums = {}
-    for k in (2e4, 1e4):
-        live.request(lambda k=k: live.set("ground.normal.k", k))
-        live.frame()
-        assert live.change_time < 1.0
-        live.advance(2500)
-        sums[k] = np.maximum(live.values.arrays["depth"][-1], 0).sum()
-        # it still rocks a little
-        assert k * sums[k] == pytest.approx(weight, rel=0.02)
-    live.set("ground.normal.k", 2e4)
-
-
-def test_a_mistake_is_told_and_nothing_changes(live):
-    live.reset()
-    live.request(lambda: live.set("ground.friction.mu_k", -1.0))
-    live.frame()
-    assert "mu_k" in live.note
-    assert live.sim.parameters["ground.friction.mu_k"][0] == 0.6
-
-
-def test_paused_time_stands(live):
-    live.reset()
-    live.paused = True
-    before = live.time
-    live.frame()
-    assert live.time == before
-    live.paused = False
-    live.frame()
-    assert live.time > before
-
-
-def test_a_push_gives_its_impulse_and_is_over_after_a_reset():
-    """F t = m v of a ball in the air."""
-    made = LiveSimulation(hs.load_scene("bouncing-ball"))
-    mass, begin = made.scene.robot.mass, made.scene.start[1][0]
-    steps = round(0.03 / made.scene.content.simulation.dt)
-    made.push("ball", [2.0, 0.0, 0.0], 0.02)
-    assert made.pushes()["ball"][0] == 2.0
-    made.advance(steps)
-    assert not made.pushes()
-    assert made.sim.state["v"][0] == pytest.approx(begin + 2.0 * 0.02 / mass, rel=1e-9)
-    made.reset()
-    made.advance(steps)
-    assert made.sim.state["v"][0] == begin
-
-
-def test_what_is_remembered_has_every_step_once(live):
-    live.reset()
-    live.advance(50)
-    live.advance(70)
-    steps = np.diff(live.values.time) / 1e-3
-    np.testing.assert_allclose(steps, 1.0, rtol=1e-9)
-    assert live.values.time[-1] == pytest.approx(live.time)
-    np.testing.assert_array_equal(live.values.arrays["q"][-1], live.sim.state["q"])
-
-
-def test_the_pushes_of_a_scene_come_again_beside_ones_own():
-    """Two runs of the same steps, with a push of one's own between them, end alike."""
-    made = LiveSimulation(hs.load_scene("push"))
-    made.advance(2000)
-    first = made.sim.state["q"].copy()
-    made.push("WAIST", [3.0, 0.0, 0.0], 0.1)
-    made.advance(10)
-    made.reset()
-    made.advance(2000)
-    np.testing.assert_array_equal(made.sim.state["q"], first)
-
-
 def test_a_wall_is_looked_past():
     """A wall before the first look: the view turns until nothing is hidden."""
     places = np.random.default_rng(2).uniform(-0.1, 0.1, (50, 3))
@@ -421,29 +328,6 @@ def test_a_wall_is_looked_past():
     assert hidden_share(turned.position, places, wall) == 0.0
     behind = wall + 10 * (free.position - middle)
     assert hidden_share(free.position, places, behind) == 0.0
-
-
-def test_a_world_that_diverges_is_told():
-    scene = hs.load_scene("stand")
-    made = LiveSimulation(scene)
-    made.set("ground.normal.k", 1e12)
-    made.advance(500)
-    assert made.failed
-    assert "diverged" in made.note
-    made.set("ground.normal.k", 2e4)
-    made.reset()
-    assert not made.failed
-
-
-def test_the_desk_shows_the_state_of_the_simulator(live):
-    live.reset()
-    with serving(port=0) as opened:
-        panel = LivePanel(opened, live)
-        live.push("WAIST", [5.0, 0.0, 0.0], 1.0)
-        panel.frame()
-        q = live.sim.state["q"]
-        np.testing.assert_allclose(panel.scene_view.robots[0].bodies[0].position, q[:3], atol=1e-12)
-        assert length(panel.arrow)[0] * panel.scene_view.scale == pytest.approx(5.0, rel=1e-5)
 
 
 def test_a_taken_port_is_told_and_the_next_one_found(monkeypatch):

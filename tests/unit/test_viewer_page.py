@@ -16,10 +16,11 @@ import pytest
 from PIL import Image
 
 import heelstrike as hs
+from heelstrike.view.browser import quantities
 from heelstrike.view.browser.export import export
 from heelstrike.view.browser.export_curves import AXES
-from heelstrike.view.browser.live_panel import LivePanel
 from heelstrike.view.browser.live_simulation import LiveSimulation
+from heelstrike.view.browser.live_viewer import LiveViewer
 from heelstrike.view.browser.player import Player
 from heelstrike.view.browser.run_arrays import run_arrays
 from heelstrike.view.browser.server import address, serving
@@ -47,12 +48,18 @@ def browser():
 def page(browser):
     """A page that must neither complain nor ask anything of other hosts."""
     opened, wrong = browser.new_page(viewport=SIZE), []
-    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    opened.on("console", lambda said: wrong.append(said.text) if _complains(said) else None)
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     opened.on("request", lambda asked: wrong.append(asked.url) if _elsewhere(asked.url) else None)
     yield opened
     opened.close()
     assert not wrong
+
+
+def _complains(said) -> bool:
+    """Whether a line of the console is an error, other than viser's when a node is dragged."""
+    harmless = "Unable to preventDefault inside passive event listener"
+    return said.type == "error" and not said.text.startswith(harmless)
 
 
 def _elsewhere(url: str) -> bool:
@@ -138,17 +145,124 @@ def test_a_slider_of_a_live_scene_changes_the_depth(page):
     """Half the stiffness, twice the depth, from the page through the simulator."""
     live = LiveSimulation(hs.load_scene("stand"))
     live.advance(2000)
-    with serving(port=0) as opened, background(LivePanel(opened, live).play):
+    with serving(port=0) as opened, background(LiveViewer(opened, live).play):
         page.goto(f"{address(opened)}/?fixedDpr=0.5")
-        field(page, "normal.k [N/m^n]").wait_for(timeout=1e3 * PATIENCE)
+        field(page, "stiffness [N/m]").wait_for(timeout=1e3 * PATIENCE)
         until(lambda: live.time > 2.5, page)
         before = live.values.arrays["depth"][-1].max()
-        write(page, "normal.k [N/m^n]", 10000)
+        write(page, "stiffness [N/m]", 10000)
         until(lambda: live.sim.parameters["ground.normal.k"][0] == 10000.0, page)
         changed = live.time
         until(lambda: live.time > changed + 1.5, page)
         after = live.values.arrays["depth"][-1].max()
     assert after / before == pytest.approx(2.0, rel=0.1)  # it still rocks a little
+
+
+def choose(page, label, option) -> None:
+    """Choose an option of a dropdown."""
+    row = page.get_by_text(label, exact=True).first.locator("xpath=ancestor::*[.//input][1]")
+    row.locator("input:not([type=hidden])").first.click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def ticks(page) -> list[list[str]]:
+    """The labels of the vertical axis of each plot."""
+    script = "Object.values(window.__viserTestpoints.uplots).map(x => x.chart.axes[1]._values)"
+    return page.evaluate(script)
+
+
+def pixel(client, box, place) -> np.ndarray:
+    """Where a page shows a place of its world."""
+    camera = client.camera
+    ahead = np.array(camera.look_at) - camera.position
+    ahead /= np.linalg.norm(ahead)
+    right = np.cross(ahead, [0, 0, 1])
+    right /= np.linalg.norm(right)
+    ray, half = place - np.array(camera.position), np.tan(camera.fov / 2)
+    x, y = ray @ right / (ray @ ahead), ray @ np.cross(right, ahead) / (ray @ ahead)
+    share = np.array([1 + x / half / camera.aspect, 1 - y / half]) / 2
+    return np.array([box["x"], box["y"]]) + share * [box["width"], box["height"]]
+
+
+def test_a_live_scene_is_dragged_rewound_filmed_and_replaced(page, tmp_path):
+    """A ball, by a hand that does what a person's would."""
+    live = LiveSimulation(hs.load_scene("bouncing-ball"))
+    for _ in range(40):
+        live.advance(250)
+    live.paused = True
+    with serving(port=0) as opened:
+        viewer = LiveViewer(opened, live)
+        with background(viewer.play):
+            page.goto(f"{address(opened)}/?fixedDpr=0.5")
+            field(page, "rewind [s]").wait_for(timeout=1e3 * PATIENCE)
+            for topic in quantities.topics(live.values):
+                if topic != "contact":  # which is shown first
+                    choose(page, "curves of", topic)
+                    page.wait_for_timeout(500)
+                shown = ticks(page)
+                assert shown
+                assert all(len(set(labels)) == len(labels) > 1 for labels in shown), shown
+
+            (client,) = opened.get_clients().values()
+            box = page.locator("canvas").first.bounding_box()
+            ball = viewer.panel.scene_view.robots[0].bodies[0].position
+            begin = pixel(client, box, ball + viewer.panel.scene_view.world_node.node.position)
+            page.mouse.move(*begin)
+            page.mouse.down()
+            for k in range(1, 9):
+                page.mouse.move(begin[0], begin[1] - 6 * k)
+                page.wait_for_timeout(50)
+            until(lambda: live.pushes(), page)
+            force, _ = live.pushes()["ball"]
+            assert force[2] > 0.8 * np.linalg.norm(force)  # up, as the pointer went
+            page.mouse.up()
+            until(lambda: not live.pushes(), page)
+
+            write(page, "rewind [s]", -1.9)
+            until(lambda: viewer.panel.rewind.shown_time is not None, page)
+            assert live.time == pytest.approx(2.0, abs=1e-2)
+            viewer.panel.rewind.slider.value = 0.0  # a short film
+            for label, kind in (("Screenshot", "PNG"), ("Film", "GIF")):
+                if label == "Film":
+                    live.request(lambda: live.rewind(0.4))
+                with page.expect_download(timeout=1e3 * PATIENCE) as got:
+                    page.get_by_text(label, exact=True).click()
+                got.value.save_as(path := tmp_path / label)
+                with Image.open(path) as drawn:
+                    assert drawn.format == kind
+                    assert len(drawn.convert("RGB").getcolors(1 << 20)) > 50
+                    assert kind == "PNG" or drawn.n_frames > 1
+
+            choose(page, "law", "linear-spring")
+            until(lambda: viewer.live is not live, page)
+            field(page, "damping [N s/m]").wait_for(timeout=1e3 * PATIENCE)
+
+
+def test_a_phone_shows_the_legs(browser):
+    """The panel opens folded, and the robot's lowest points are above its header."""
+    size = {"width": 390, "height": 844}
+    live = LiveSimulation(hs.load_scene("stand"))
+    live.paused = True
+    page = browser.new_page(viewport=size, is_mobile=True, has_touch=True)
+    with serving(port=0) as opened:
+        viewer = LiveViewer(opened, live)
+        with background(viewer.play):
+            page.goto(f"{address(opened)}/?fixedDpr=0.5")
+            header = page.get_by_text("Controls: stand")
+            header.wait_for(timeout=1e3 * PATIENCE)
+            until(lambda: header.bounding_box()["y"] > 0.9 * size["height"], page)
+            (client,) = opened.get_clients().values()
+            shift = viewer.panel.scene_view.world_node.node.position
+            points = live.values.vertices(-1)[::20] + shift
+            box = page.locator("canvas").first.bounding_box()
+            seen = np.array([pixel(client, box, place) for place in points])
+            assert seen.min() > 0
+            assert seen[:, 0].max() < size["width"]
+            assert seen[:, 1].max() < header.bounding_box()["y"] - 20
+            assert np.ptp(seen[:, 1]) > 0.3 * size["height"]
+            header.tap()
+            until(lambda: header.bounding_box()["y"] < 0.6 * size["height"], page)
+    page.close()
 
 
 def test_an_exported_page_plays_by_itself(page, falling, tmp_path):

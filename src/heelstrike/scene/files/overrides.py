@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from heelstrike.contact.catalog import law_by_name
+from heelstrike.contact.catalog import law_by_name, laws
 from heelstrike.errors import SceneError, UnknownNameError
 from heelstrike.scene.files.content import SceneContent
 from heelstrike.scene.files.document import Document, Key
@@ -32,6 +32,11 @@ def with_settings(document: Document, settings: Sequence[str]) -> Document:
             )
         overrides[_assign(data, words, _parsed(text.strip()), setting)] = f"--set {setting}"
     return replace(document, data=data, overrides=overrides)
+
+
+def law_names() -> list[str]:
+    """Return the names of laws that `with_law` takes."""
+    return [info.name for info in laws() if info.kind != "friction"]
 
 
 def with_law(document: Document, name: str) -> Document:

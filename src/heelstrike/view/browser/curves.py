@@ -24,6 +24,8 @@ WIDTH, HEIGHT = 300, 150
 """Width of the panel and height of a plot [pixels]."""
 TICK_SPACE = 18
 """Smallest distance of two ticks of the vertical axis [pixels]."""
+TICKS = {"width": 1.0, "size": 4.0}
+"""Width and length of ticks [pixels]."""
 DASHES = ((), (6.0, 3.0), (2.0, 3.0), (9.0, 3.0, 2.0, 3.0))
 """Dashes of the lines of one plot, if colours tell runs apart."""
 
@@ -116,7 +118,7 @@ class Curves:
             (uplot.Series(label="t [s]"), unseen, past, *lines),
             title=plot.title,
             scales={"x": uplot.Scale(time=False)},
-            axes=(uplot.Axis(), uplot.Axis(space=TICK_SPACE)),
+            axes=(uplot.Axis(ticks=TICKS), uplot.Axis(ticks=TICKS, space=TICK_SPACE)),
             legend=uplot.Legend(show=False),
             cursor=uplot.Cursor(show=True),
             height=HEIGHT,

@@ -10,7 +10,6 @@ import queue
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,18 +17,17 @@ from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.record.variables import standard
+from heelstrike.view.browser.live_history import History
+from heelstrike.view.browser.live_pushes import Pushes
 from heelstrike.view.browser.run_arrays import NAMES, RunArrays, run_arrays
 
 if TYPE_CHECKING:
-    from heelstrike.record.recording import Recording
     from heelstrike.simulate.scene_file import SceneFile
 
 FRAME = 1 / 30
 """Wall time between two frames [s]."""
 MAX_LAG = 0.1
 """Largest wall time that is made up for; an older lag is dropped [s]."""
-HISTORY, MAX_RECORDS = 4.0, 8000
-"""Simulated time that is kept for curves [s], and its largest number of records."""
 SMOOTHING = 0.9
 """Weight of earlier frames in the measured real-time factor: about the last ten count."""
 
@@ -37,8 +35,8 @@ SMOOTHING = 0.9
 class LiveSimulation:
     """A simulator that runs in step with the wall clock."""
 
-    def __init__(self, scene: SceneFile, body: str | None = None) -> None:
-        """Compile a step with a push on a body, by default the first."""
+    def __init__(self, scene: SceneFile) -> None:
+        """Compile a step with a push on every body."""
         self.scene, self.sim = scene, scene.simulator()
         self.paused = False
         self.speed = 1.0
@@ -52,10 +50,8 @@ class LiveSimulation:
         self.note = ""
         """The last warning or error, if any."""
         self._requests: queue.Queue[tuple[float, Callable[[], None]]] = queue.Queue()
-        self._slots: dict[str, str] = {}
         self._names = [n for n in standard(scene.scene, ()) if n in NAMES]
-        for name in dict.fromkeys([body or scene.robot.bodies[0].name, *_pushed_bodies(scene)]):
-            self._slot(name)
+        self._pushes = Pushes(self.sim)
         self.sim.compile(self._names)
         self._dt = float(self.sim.parameters["dt"][0])
         self._lag = self._last = 0.0
@@ -65,6 +61,11 @@ class LiveSimulation:
     def time(self) -> float:
         """Simulated time [s]."""
         return float(self.sim.time[0])
+
+    @property
+    def values(self) -> RunArrays:
+        """Records of the last seconds."""
+        return self.history.values
 
     @property
     def failed(self) -> bool:
@@ -80,34 +81,38 @@ class LiveSimulation:
     def set(self, path: str, value: float) -> None:
         """Set a parameter by its path from the next step on."""
         self.sim.parameters[path] = value
-        self.values.info["parameters"][path] = self.sim.parameters[path].tolist()
+        self.history.info["parameters"][path] = self.sim.parameters[path].tolist()
 
-    def push(self, body: str, force: ArrayLike, duration: float) -> None:
-        """Apply a force [N] to a body for a duration [s]; the first push of a body compiles."""
-        path, step = self._slot(body), round(self.time / self._dt)
-        self.sim.parameters[f"{path}.force"] = force
-        self.sim.parameters[f"{path}.first"] = step
-        self.sim.parameters[f"{path}.last"] = step + max(1, round(duration / self._dt))
+    def push(
+        self, body: str, force: ArrayLike, duration: float, point: ArrayLike | None = None
+    ) -> None:
+        """Apply a force [N] to a body for a duration [s], at a point of its frame [m]."""
+        self._pushes.push(body, force, round(duration / self._dt), point)
 
-    def pushes(self) -> dict[str, np.ndarray]:
-        """Return the forces that act now, by body [N]."""
-        values, now = self.sim.parameters, self.time / self._dt
-        acting = {
-            body: values[f"{path}.force"]
-            for body, path in self._slots.items()
-            if values[f"{path}.first"][0] <= now < values[f"{path}.last"][0]
-        }
-        return {body: force for body, force in acting.items() if force.any()}
+    def release(self) -> None:
+        """End the user's pushes."""
+        self._pushes.end()
+
+    def pushes(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return the user's forces that act now [N] and their points [m], by body."""
+        acting = self._pushes.acting()
+        return {body: (force, self._pushes.point(body)) for body, force in acting.items()}
 
     def reset(self) -> None:
         """Return to the start of the scene; parameters stay, and the user's pushes end."""
         q0, v0 = self.scene.start
         self.sim.reset(q0=q0, v0=v0)
-        for path in self._slots.values():
-            self.sim.parameters[f"{path}.last"] = 0
+        self.release()
         self.note, self._lag = "", 0.0
         run = self.sim.run(steps=1, record=self._names, progress=False)
-        self.values: RunArrays = run_arrays(run, self.scene.name, robot=self.scene.robot)
+        first = run_arrays(run, self.scene.name, robot=self.scene.robot)
+        self.history = History(first, self.sim.state.copy())
+
+    def rewind(self, time: float) -> None:
+        """Return to a time of the history [s]; parameters stay, and the user's pushes end."""
+        self.sim.state.update(self.history.cut(time))
+        self.release()
+        self.note, self._lag = "", 0.0
 
     def frame(self) -> None:
         """Wait until the next frame is due, make the requested changes, and simulate."""
@@ -137,7 +142,7 @@ class LiveSimulation:
         ended = time.perf_counter()
         if run.data.sizes["time"] <= steps:  # Ctrl-C ended the run early
             raise KeyboardInterrupt
-        self._append(run)
+        self.history.append(run.data.isel(world=0), self.sim.state.copy())
         for warning in caught:
             self.note = str(warning.message)
         return ended
@@ -159,37 +164,6 @@ class LiveSimulation:
                 break
         return first
 
-    def _slot(self, body: str) -> str:
-        """Return the path of the parameters of the user's push on a body; make them if needed."""
-        name = self.sim.robot.bodies[self.sim.robot.body(body)].name
-        if name not in self._slots:
-            before = set(self.sim.parameters)
-            self.sim.push(name, [0.0, 0.0, 0.0], 1e-3)
-            (new,) = {path.split(".")[0] for path in set(self.sim.parameters) - before}
-            self.sim.parameters[f"{new}.last"] = 0
-            self._slots[name] = new
-        return self._slots[name]
-
-    def _append(self, run: Recording) -> None:
-        """Add the records of a run to the history."""
-        data, old = run.data.isel(world=0), self.values
-        longest = min(round(HISTORY / self._dt), MAX_RECORDS)
-        first = max(0, len(old.time) + data.sizes["time"] - 1 - longest)
-        arrays = {
-            name: np.concatenate([array[first:-1], data[name].values])
-            for name, array in old.arrays.items()
-        }
-        times = np.concatenate([old.time[first:-1], data["time"].values])
-        self.values = replace(old, time=times, arrays=arrays)
-
 
 def _smoothed(old: float, new: float) -> float:
     return SMOOTHING * old + (1 - SMOOTHING) * new
-
-
-def _pushed_bodies(scene: SceneFile) -> list[str]:
-    """Return the bodies that the scene itself pushes.
-
-    They get a separate push for the user from the start, which would otherwise replace the scene's.
-    """
-    return [scene.robot.bodies[scene.robot.body(push.body)].name for push in scene.content.push]

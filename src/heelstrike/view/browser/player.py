@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from heelstrike.view.browser.curves import add_curves
+from heelstrike.view.browser.phone import fold_on_phones
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.scene_view import SceneView, add_switches, colour, legend, rgb
 
@@ -77,6 +78,8 @@ class Player:
 
     def _add_panel(self) -> None:
         gui, span = self.server.gui, max(self.end - self.begin, 1e-6)
+        gui.set_panel_label("Controls")
+        fold_on_phones(gui)
         with gui.add_folder("Time"):
             self.slider = gui.add_slider(
                 "time [s]", min=self.begin, max=self.end, step=span / 2000, initial_value=self.begin

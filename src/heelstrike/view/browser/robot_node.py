@@ -20,7 +20,7 @@ from heelstrike.view.render.surface_solids import (
 )
 
 if TYPE_CHECKING:
-    from viser import SceneApi
+    from viser import MeshHandle, SceneApi
 
 GHOST_OPACITY = 0.3
 """Opacity of robots laid over the first."""
@@ -41,13 +41,16 @@ class RobotNode:
         looks: dict[str, Any] = {"side": "double"}
         if ghost is not None:
             looks |= {"opacity": GHOST_OPACITY, "cast_shadow": False, "receive_shadow": False}
-        self.meshes = []
+        self.meshes: list[MeshHandle] = []
+        self.mesh_bodies: list[int] = []
+        """Index of the body of each mesh, or WORLD."""
         for k, ((body, colour), solids) in enumerate(_by_colour(run).items()):
             vertices, triangles = _joined([split_vertices(solid) for solid in solids])
             shade = ghost or tuple(round(255 * part) for part in colour)
             node = f"{name if body == WORLD else names[body]}/{k}"
             mesh = scene.add_mesh_simple(node, vertices, triangles, color=shade, **looks)
             self.meshes.append(mesh)
+            self.mesh_bodies.append(body)
 
     def fade(self, opacity: float) -> None:
         """Set the opacity, 0 to 1."""
@@ -56,9 +59,10 @@ class RobotNode:
 
     def show(self, q: np.ndarray) -> None:
         """Place the robot at q."""
-        poses = placements(self.robot, q)
-        rotations = Rotation.from_matrix([R for R, _ in poses]).as_quat(scalar_first=True)
-        for node, (_, p), wxyz in zip(self.bodies, poses, rotations, strict=True):
+        self.poses = placements(self.robot, q)
+        """Rotation and position of each body in the world."""
+        rotations = Rotation.from_matrix([R for R, _ in self.poses]).as_quat(scalar_first=True)
+        for node, (_, p), wxyz in zip(self.bodies, self.poses, rotations, strict=True):
             node.position, node.wxyz = p, wxyz
 
 

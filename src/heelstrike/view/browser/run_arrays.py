@@ -75,7 +75,11 @@ class RunArrays:
 
     def vertices(self, k: int) -> np.ndarray:
         """Return the vertices of the robot at record k, (n, 3) [m]."""
-        solids = place_solids(self.robot, self.solids, self.arrays["q"][k])
+        return self.vertices_at(self.arrays["q"][k])
+
+    def vertices_at(self, q: np.ndarray) -> np.ndarray:
+        """Return the vertices of the robot at coordinates q, (n, 3) [m]."""
+        solids = place_solids(self.robot, self.solids, q)
         return np.vstack([solid.vertices for solid in solids])
 
     def index(self, time: float) -> int:

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from heelstrike.view.browser.live_panel import LivePanel
 from heelstrike.view.browser.live_simulation import LiveSimulation
+from heelstrike.view.browser.live_viewer import LiveViewer
 from heelstrike.view.browser.player import Player
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.server import HOST, address, serving
@@ -31,9 +31,9 @@ def simulate(
 ) -> None:
     """Simulate a scene and show it."""
     with serving(host, port, f"Heelstrike: {live.scene.name}") as server:
-        panel = LivePanel(server, live)
+        viewer = LiveViewer(server, live)
         on_ready(address(server))
-        _until_interrupted(panel.play)
+        _until_interrupted(viewer.play)
 
 
 @contextmanager
