@@ -34,6 +34,7 @@ def describe(robot: Robot) -> dict[str, Any]:
                 "joints": _names(robot, tendon.arms),
                 "stiffness": tendon.stiffness,
                 "damping": tendon.damping,
+                "limit": _ends(tendon.limit),
             }
             for tendon in robot.tendons
         ],

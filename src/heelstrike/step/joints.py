@@ -47,7 +47,7 @@ def passive_torque(state: StepState) -> Torque:
         return damping
     springs, tendons = (
         spring_torque(robot, q, ahead),
-        tendon_torque(robot, q, v, ahead, state.inputs.last),
+        tendon_torque(robot, q, v, ahead, state.inputs.last, state.inputs.stops),
     )
     now = damping.now + springs.now + tendons.now
     slope = damping.slope + springs.slope + tendons.slope
