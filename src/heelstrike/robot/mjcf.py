@@ -18,7 +18,7 @@ from heelstrike.robot.mjcf_equality import read_equalities
 from heelstrike.robot.mjcf_model import ADDED, ModelJoint, build_model, joints_of, placement
 from heelstrike.robot.mjcf_servo import with_servo
 from heelstrike.robot.mjcf_shapes import read_shapes
-from heelstrike.robot.mjcf_springs import read_springs, with_lift
+from heelstrike.robot.mjcf_springs import read_cones, read_springs, with_lift
 from heelstrike.robot.mjcf_tendons import (
     read_tendons,
     tendon_couplings,
@@ -44,7 +44,8 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     robot = replace(robot, constraints=loops + tendon_couplings(file, robot, mj, joints))
     robot = with_lift(replace(robot, shapes=shapes, self_pairs=self_pairs), mj, carriers)
     rest = _q_of(robot, mj, joints, mj.qpos_spring)
-    robot = replace(robot, springs=read_springs(file, robot, mj, joints, rest))
+    springs = read_springs(file, robot, mj, joints, rest)
+    robot = replace(robot, springs=springs, cones=read_cones(mj, joints))
     q0 = _q_of(robot, mj, joints, mj.qpos0)
     robot = replace(
         robot,

@@ -13,7 +13,7 @@ which is stable at any stiffness, and as exact as the change of a in a step is s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 
 import casadi as ca
@@ -42,7 +42,13 @@ def joined(elements: Iterable[Tendon | Actuator]) -> tuple[int, ...]:
     return tuple(sorted({at for own in elements if len(own.arms) > 1 for at, _ in own.arms}))
 
 
-def add_force(torque: Torque, arms: Arms, force: SX, falls: SX, last: Mapping[int, SX]) -> None:
+def add_force(
+    torque: Torque,
+    arms: Sequence[tuple[int, SX | float]],
+    force: SX,
+    falls: SX,
+    last: Mapping[int, SX],
+) -> None:
     """Add a force along arms, which falls with the acceleration, to a torque.
 
     `last` are accelerations of the last step, of all joints that are coupled where falls is not 0.
