@@ -134,3 +134,58 @@ def test_activation_is_reset_and_saved(tmp_path):
     assert np.ravel(sim.state["activation"])[0] == 0.2
     sim.reset()
     assert np.ravel(sim.state["activation"])[0] == 0.0
+
+
+EVERYTHING = f"""<motor name="n" joint="k" gear="2" forcerange="-1 .5"/>{KINDS["affine gain"]}
+    <position name="t" tendon="t" kp="3" kv=".1"/>{KINDS["site"].replace('"m"', '"s"')}"""
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory):
+    """An arm with a spring, a tendon and four kinds of actuators."""
+    path = tmp_path_factory.mktemp("arm") / "arm.xml"
+    text = ARM.format(tendon='stiffness="9" damping=".2"', actuators=EVERYTHING)
+    path.write_text(text.replace('name="k" axis', 'name="k" stiffness="4" springref="20" axis'))
+    with pytest.warns(hs.HeelstrikeWarning, match="not symmetric"):
+        return hs.load(path)
+
+
+def test_bits_of_a_world_do_not_depend_on_others(everything):
+    """World 3 of 5, in lanes, has the bits of the same world by itself."""
+    controls = np.linspace(-1, 1, 20).reshape(5, 4)
+    ends = []
+    for worlds, rows in ((5, controls), (1, controls[3:4])):
+        sim = hs.Simulator(hs.Scene(everything), control=hs.Actuators(), worlds=worlds)
+        sim.parameters["actuators.control"] = rows
+        sim.step(300)
+        ends.append(np.asarray(sim.state["q"]).reshape(worlds, 2)[-2 if worlds == 5 else 0])
+    np.testing.assert_array_equal(ends[0], ends[1])
+
+
+def test_energy_is_accounted_for(everything):
+    """Kinetic plus potential energy is the sum of all works, to first order in dt."""
+    left = []
+    for dt in (1e-3, 2.5e-4):
+        sim = hs.Simulator(hs.Scene(everything), dt=dt, control=hs.Actuators([0.5, 0.3, -0.4, 1.0]))
+        data = sim.run(0.5, q0=[0.4, -0.3]).data
+        works = data["work_control"] + data["work_joints"] + data["work_stops"]
+        energy = (data["kinetic"] + data["potential"] - works).values.ravel()
+        left.append(np.ptp(energy) / np.ptp(data["kinetic"].values))
+    assert left[0] < 0.02
+    assert left[1] < left[0] / 3
+
+
+def test_combined_robots_keep_their_actuators(everything):
+    """Two arms side by side move as one does by itself, each by its own controls."""
+    control = [0.5, 0.3, -0.4, 1.0]
+    alone = hs.Simulator(hs.Scene(everything), control=hs.Actuators(control))
+    alone.step(200)
+    pair = hs.combine({"a": everything, "b": everything})
+    names = [actuator.name for actuator in pair.actuators]
+    assert names[4:] == ["b/n", "b/m", "b/t", "b/s"]
+    own = hs.Actuators(dict(zip(names[4:], control, strict=True)))
+    both = hs.Simulator(hs.Scene(pair, self_contact=False), control=own)
+    both.step(200)
+    q, expected = np.ravel(both.state["q"]), np.ravel(alone.state["q"])
+    np.testing.assert_allclose(q[2:], expected, rtol=1e-12)
+    assert np.abs(q[:2] - expected).max() > 1e-3

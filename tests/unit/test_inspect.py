@@ -12,7 +12,8 @@ ARM = """<mujoco><worldbody><body name="a"><joint name="turn" axis="0 1 0" range
       stiffness="3" damping=".1"/><geom name="ball" size=".1" mass="2" pos=".3 0 0"/>
       <body name="b" pos=".5 0 0" gravcomp=".5"><joint name="slide" type="slide"/>
         <geom type="box" size=".1 .1 .1" mass="1"/></body></body></worldbody>
-    <tendon><fixed name="cord" stiffness="2" range="-1 1"><joint joint="turn" coef="1"/>
+    <tendon><fixed name="cord" stiffness="2" range="-1 1" frictionloss="1">
+      <joint joint="turn" coef="1"/>
       <joint joint="slide" coef="2"/></fixed></tendon>
     <actuator><position name="knee" joint="turn" kp="9" forcerange="-4 4" timeconst=".1"/>
       <motor name="pull" tendon="cord" ctrlrange="0 1"/></actuator></mujoco>"""
@@ -36,8 +37,8 @@ def test_tables(arm, capsys):
         "-1.57 .. 0.785",
         "position, filterexact",
         "-4 .. 4",
-        "tendon cord over turn, slide: stiffness 2, damping 0",
-        "motion    left out of tendon 'cord': the limit",
+        "tendon cord over turn, slide: stiffness 2, range -1 .. 1",
+        "motion    left out of tendon 'cord': the dry friction",
         "2 may touch the ground",
     ):
         assert text in out, text

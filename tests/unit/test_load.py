@@ -289,12 +289,13 @@ def driven(kind: str, attributes: str) -> str:
 
 
 WARNED = {
-    "limit of a tendon": (
+    "friction of a tendon": (
         mjcf(
-            HINGE,
-            "<tendon><fixed name='cord' range='-1 1'><joint joint='j' coef='1'/></fixed></tendon>",
+            HINGE + "<body><joint name='k' axis='0 1 0'/>" + MASS + "</body>",
+            "<tendon><fixed name='cord' frictionloss='1'><joint joint='j' coef='1'/>"
+            "<joint joint='k' coef='1'/></fixed></tendon>",
         ),
-        "left out of tendon 'cord': the limit",
+        "left out of tendon 'cord': the dry friction",
     ),
     "spatial tendon": (
         mjcf(
@@ -357,7 +358,7 @@ WARNED = {
             joint("j", "a", "b", more="<mimic joint='k'/>") + joint("k", "b", "c"),
             f"<link name='c'>{LINK_MASS}</link>",
         ),
-        "mimic joints move freely: j",
+        "mimic <joint> 'j' moves freely (it and the joint that it follows must be revolute",
     ),
     "urdf: mesh": (
         urdf(links="").replace(

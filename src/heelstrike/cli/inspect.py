@@ -78,8 +78,9 @@ def _print(found: dict[str, Any]) -> None:
         console.print(_actuators(found["actuators"]))
     for tendon in found["tendons"]:
         joints = ", ".join(tendon["joints"])
-        numbers = f"stiffness {tendon['stiffness']:g}, damping {tendon['damping']:g}"
-        console.print(f"tendon {tendon['name']} over {joints}: {numbers}")
+        numbers = [f"{key} {tendon[key]:g}" for key in ("stiffness", "damping") if tendon[key]]
+        numbers += [f"range {_range(tendon['limit'])}"] if tendon["limit"] else []
+        console.print(f"tendon {tendon['name']} over {joints}: {', '.join(numbers)}")
     for constraint in found["constraints"]:
         joined = " and ".join(constraint["bodies"])
         console.print(f"constraint {constraint['name']} ({constraint['kind']}): {joined}")

@@ -90,3 +90,5 @@ class Tendon:
     rest: Range = (0.0, 0.0)
     """Lengths between which the spring is slack."""
     damping: float = 0.0
+    limit: Range | None = None
+    """Range of l, at whose ends it has the stops of its joints."""

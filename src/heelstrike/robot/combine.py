@@ -14,7 +14,7 @@ from heelstrike.robot.constraints import Constraint, moved
 from heelstrike.robot.fidelity import Difference
 from heelstrike.robot.mirror import with_mirrored
 from heelstrike.robot.robot import WORLD, Body, Frame, Joint, Point, Robot, Shape, first_duplicate
-from heelstrike.robot.springs import Spring
+from heelstrike.robot.springs import Cone, Spring
 
 VECTORS = (
     "lower", "upper", "armature", "damping", "friction", "velocity_limit", "torque_limit",
@@ -53,6 +53,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
     frames: dict[str, Frame] = {}
     constraints: list[Constraint] = []
     springs: list[Spring] = []
+    cones: list[Cone] = []
     tendons: list[Tendon] = []
     actuators: list[Actuator] = []
     fidelity: list[Difference] = []
@@ -83,6 +84,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
             arms = _moved(tendon.arms, iv)
             tendons.append(replace(tendon, name=f"{key}/{tendon.name}", arms=arms))
         actuators += [_moved_actuator(a, key, first, iv) for a in part.actuators]
+        cones += [replace(c, joint=c.joint + first) for c in part.cones]
         springs += [replace(s, joint=s.joint + first) for s in part.springs]
         fidelity += [replace(d, what=f"{key}: {d.what}") for d in part.fidelity]
         for link, frame in part.frames.items():
@@ -103,6 +105,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         gravity=gravities.pop(),
         tilted_gravity=next(iter(parts.values())).tilted_gravity,
         springs=tuple(springs),
+        cones=tuple(cones),
         tendons=tuple(tendons),
         actuators=tuple(actuators),
         fidelity=tuple(fidelity),

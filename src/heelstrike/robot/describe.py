@@ -34,6 +34,7 @@ def describe(robot: Robot) -> dict[str, Any]:
                 "joints": _names(robot, tendon.arms),
                 "stiffness": tendon.stiffness,
                 "damping": tendon.damping,
+                "limit": _ends(tendon.limit),
             }
             for tendon in robot.tendons
         ],
@@ -61,12 +62,13 @@ def describe(robot: Robot) -> dict[str, Any]:
 def _joint(robot: Robot, joint: Joint) -> dict[str, Any]:
     at, scalar = joint.iv, joint.nq == 1
     springs = [s.stiffness for s in robot.springs if robot.joints[s.joint] is joint]
+    cones = [c.angle for c in robot.cones if robot.joints[c.joint] is joint]
     return {
         "name": joint.name,
         "kind": joint.kind,
         "parent": "world" if joint.parent == WORLD else robot.joints[joint.parent].name,
         "lower": _finite(robot.lower[joint.iq]) if scalar else None,
-        "upper": _finite(robot.upper[joint.iq]) if scalar else None,
+        "upper": _finite(robot.upper[joint.iq]) if scalar else min(cones, default=None),
         "torque_limit": _finite(robot.torque_limit[at]),
         "velocity_limit": _finite(robot.velocity_limit[at]),
         "armature": float(robot.armature[at]),

@@ -18,8 +18,12 @@ from heelstrike.robot.mjcf_equality import read_equalities
 from heelstrike.robot.mjcf_model import ADDED, ModelJoint, build_model, joints_of, placement
 from heelstrike.robot.mjcf_servo import with_servo
 from heelstrike.robot.mjcf_shapes import read_shapes
-from heelstrike.robot.mjcf_springs import read_springs, with_lift
-from heelstrike.robot.mjcf_tendons import read_tendons
+from heelstrike.robot.mjcf_springs import read_cones, read_springs, with_lift
+from heelstrike.robot.mjcf_tendons import (
+    read_tendons,
+    tendon_couplings,
+    with_tendons_of_one_joint,
+)
 from heelstrike.robot.robot import Robot, first_duplicate
 from heelstrike.robot.xml import RobotFile
 
@@ -34,11 +38,14 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     joints = joints_of(mj, base)
     model, carriers = build_model(mj, joints, root.get("model", file.path.stem))
     robot = with_actuator_inertia(file, from_pinocchio(model), mj, joints)
+    robot = with_tendons_of_one_joint(robot, mj, joints)
     shapes, self_pairs = read_shapes(file, compiled, carriers)
-    robot = replace(robot, constraints=read_equalities(file, mj, joints, carriers))
+    loops = read_equalities(file, mj, joints, carriers)
+    robot = replace(robot, constraints=loops + tendon_couplings(file, robot, mj, joints))
     robot = with_lift(replace(robot, shapes=shapes, self_pairs=self_pairs), mj, carriers)
     rest = _q_of(robot, mj, joints, mj.qpos_spring)
-    robot = replace(robot, springs=read_springs(file, robot, mj, joints, rest))
+    springs = read_springs(file, robot, mj, joints, rest)
+    robot = replace(robot, springs=springs, cones=read_cones(mj, joints))
     q0 = _q_of(robot, mj, joints, mj.qpos0)
     robot = replace(
         robot,

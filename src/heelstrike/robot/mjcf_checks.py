@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from mujoco import mjtJoint, mjtLimited
+from mujoco import mjtLimited
 
 from heelstrike.robot.mjcf_equality import unread_equalities
 from heelstrike.robot.mjcf_model import joint_label, name_of
@@ -83,5 +83,3 @@ def _warn_joints(file: RobotFile, mj: mujoco.MjModel) -> None:
         what = joint_label(mj, i)
         if np.any(mj.dof_dampingpoly[mj.jnt_dofadr[i]]):
             file.warn(f"of the damping of {what} only the linear term is used", what)
-        if mj.jnt_limited[i] and mj.jnt_type[i] == mjtJoint.mjJNT_BALL:
-            file.warn(f"the range of {what} is left out: it is a ball joint", what)

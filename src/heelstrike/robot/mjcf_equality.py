@@ -127,8 +127,9 @@ def _rounded(x: np.ndarray) -> np.ndarray:
 
 
 def unread_equalities(mj: mujoco.MjModel) -> list[str]:
-    """Return the names of active constraints of tendons and flexible bodies."""
+    """Return the names of active constraints of flexible bodies; tendons: mjcf_tendons.py."""
     if has_no(mj, mjtDisableBit.mjDSBL_EQUALITY):
         return []
-    unread = (i for i in range(mj.neq) if mj.eq_type[i] not in READ)
+    read = (*READ, int(mjtEq.mjEQ_TENDON))
+    unread = (i for i in range(mj.neq) if mj.eq_type[i] not in read)
     return [equality_name(mj, i) for i in unread if mj.eq_active0[i]]

@@ -150,6 +150,9 @@ def _add_joint(holder: Element, robot: Robot, joint: Joint, place: pin.SE3) -> N
     ends = float(robot.lower[joint.iq]), float(robot.upper[joint.iq])
     if joint.nq == 1 and np.isfinite(ends).any():
         options |= {"limited": True, "range": [max(ends[0], -FAR), min(ends[1], FAR)]}
+    cones = [cone.angle for cone in robot.cones if robot.joints[cone.joint] is joint]
+    if cones:
+        options |= {"limited": True, "range": [0.0, min(cones)]}
     limit = float(robot.torque_limit[joint.iv])
     if joint.nv == 1 and np.isfinite(limit) and not robot.actuators:  # else theirs are written
         options |= {"actuatorfrclimited": True, "actuatorfrcrange": [-limit, limit]}

@@ -45,6 +45,8 @@ def add_forces(root: Element, robot: Robot, holders: Holders, put: Put) -> None:
     for tendon in robot.tendons:
         options: dict[str, Any] = {"stiffness": tendon.stiffness, "damping": tendon.damping}
         options["springlength"] = tendon.rest
+        if tendon.limit is not None:
+            options |= {"limited": True, "range": tendon.limit}
         _add_tendon(tendons, robot, tendon.name, tendon.arms, put, **options)
     actuators = put(root, "actuator")
     for actuator in robot.actuators:

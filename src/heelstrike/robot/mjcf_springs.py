@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import mujoco
 import numpy as np
-from mujoco import mjtDisableBit
+from mujoco import mjtDisableBit, mjtJoint
 
-from heelstrike.robot.mjcf_model import Carriers, ModelJoint, is_off, joint_label
+from heelstrike.robot.mjcf_model import Carriers, ModelJoint, has_no, is_off, joint_label
 from heelstrike.robot.robot import Robot
-from heelstrike.robot.springs import Spring
+from heelstrike.robot.springs import Cone, Spring
 from heelstrike.robot.xml import RobotFile
 
 
@@ -35,6 +35,19 @@ def read_springs(
         if stiffness:
             springs.append(Spring(number, stiffness, rest[joint.q_slice].copy()))
     return tuple(springs)
+
+
+def read_cones(mj: mujoco.MjModel, joints: list[ModelJoint]) -> tuple[Cone, ...]:
+    """Return the ranges of ball joints."""
+    if has_no(mj, mjtDisableBit.mjDSBL_LIMIT):
+        return ()
+    return tuple(
+        Cone(k, float(mj.jnt_range[joint.index].max()))
+        for k, joint in enumerate(joints)
+        if joint.index >= 0
+        and mj.jnt_type[joint.index] == mjtJoint.mjJNT_BALL
+        and mj.jnt_limited[joint.index]
+    )
 
 
 def with_lift(robot: Robot, mj: mujoco.MjModel, carriers: Carriers) -> Robot:

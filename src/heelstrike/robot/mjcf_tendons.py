@@ -6,11 +6,15 @@ actuators are read by mjcf_actuators.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
-from mujoco import mjtDisableBit, mjtWrap
+from mujoco import mjtDisableBit, mjtEq, mjtWrap
 
 from heelstrike.robot.actuators import Arms, Tendon
+from heelstrike.robot.constraints import JointCoupling
+from heelstrike.robot.mjcf_equality import equality_name
 from heelstrike.robot.mjcf_model import ModelJoint, has_no, is_off
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.xml import RobotFile
@@ -35,25 +39,32 @@ def tendon_arms(mj: mujoco.MjModel, i: int, where: dict[int, int]) -> Arms | Non
         if mj.wrap_type[k] != mjtWrap.mjWRAP_JOINT or joint not in where:
             return None
         arms[where[joint]] = arms.get(where[joint], 0.0) + float(mj.wrap_prm[k])
-    return tuple(arms.items())
+    return tuple((at, arm) for at, arm in arms.items() if arm)
 
 
 def read_tendons(
     file: RobotFile, robot: Robot, mj: mujoco.MjModel, joints: list[ModelJoint]
 ) -> tuple[Tendon, ...]:
-    """Return the fixed tendons with a spring or damping; warn of what else tendons have."""
+    """Return the fixed tendons that act by themselves; warn of what else tendons have.
+
+    What a tendon of one joint does to it alone is in `with_tendons_of_one_joint`.
+    """
     found, where = [], scalar_joints(robot, joints)
     for i in range(mj.ntendon):
         label, arms = tendon_label(mj, i), tendon_arms(mj, i, where)
         spring = 0.0 if is_off(mj, mjtDisableBit.mjDSBL_SPRING) else float(mj.tendon_stiffness[i])
         damper = 0.0 if is_off(mj, mjtDisableBit.mjDSBL_DAMPER) else float(mj.tendon_damping[i])
-        lost = _unsupported(mj, i)
+        limited, several = _is_limited(mj, i), arms is None or len(arms) > 1
+        lost = _unsupported(mj, i, several)
         if arms is None:
-            lost += ["the spring"] * bool(spring) + ["damping"] * bool(damper)
-        elif spring or damper:
+            parts = {"the limit": limited, "the spring": spring, "damping": damper}
+            lost += [name for name, has in parts.items() if has]
+        elif spring or damper or (limited and several):
             low, high = (float(x) for x in mj.tendon_lengthspring[i])
+            limit = (float(mj.tendon_range[i, 0]), float(mj.tendon_range[i, 1]))
             name = mj.tendon(i).name or f"tendon{i}"
-            found.append(Tendon(name, arms, spring, (low, high), damper))
+            ends = limit if limited and several else None
+            found.append(Tendon(name, arms, spring, (low, high), damper, ends))
         if lost:
             kind = "the spatial " if arms is None else ""
             why = "only fixed tendons are simulated" if arms is None else ""
@@ -61,16 +72,89 @@ def read_tendons(
     return tuple(found)
 
 
-def _unsupported(mj: mujoco.MjModel, i: int) -> list[str]:
-    """Return what a tendon has that no tendon is simulated with."""
-    limited = mj.tendon_limited[i] and not has_no(mj, mjtDisableBit.mjDSBL_LIMIT)
+def _is_limited(mj: mujoco.MjModel, i: int) -> bool:
+    return bool(mj.tendon_limited[i]) and not has_no(mj, mjtDisableBit.mjDSBL_LIMIT)
+
+
+def _unsupported(mj: mujoco.MjModel, i: int, several: bool) -> list[str]:
+    """Return what a tendon has that one over several joints, or any, is not simulated with."""
     rubs = mj.tendon_frictionloss[i] and not has_no(mj, mjtDisableBit.mjDSBL_FRICTIONLOSS)
     curved = np.any(mj.tendon_stiffnesspoly[i]) or np.any(mj.tendon_dampingpoly[i])
     parts = {
-        "the limit": limited,
-        "the dry friction": rubs,
-        "the armature": mj.tendon_armature[i],
+        "the dry friction": several and rubs,
+        "the armature": several and mj.tendon_armature[i],
         "terms of higher order": curved,
         "yielding": mj.tendon_springyield[i] > 0 and mj.tendon_stiffness[i],
     }
     return [name for name, has in parts.items() if has]
+
+
+def with_tendons_of_one_joint(robot: Robot, mj: mujoco.MjModel, joints: list[ModelJoint]) -> Robot:
+    """Return the robot whose joints have limit, friction and armature of tendons over them alone.
+
+    A tendon of one joint limits its coordinate to range / arm, rubs with |arm| times its dry
+    friction, and adds arm^2 times its armature.
+    """
+    lower, upper = robot.lower.copy(), robot.upper.copy()
+    friction, armature = robot.friction.copy(), robot.armature.copy()
+    coordinate = {joint.iv: joint.iq for joint in robot.joints}
+    for i in range(mj.ntendon):
+        arms = tendon_arms(mj, i, scalar_joints(robot, joints))
+        if arms is None or len(arms) != 1:
+            continue
+        ((at, arm),) = arms
+        if _is_limited(mj, i):
+            low, high = np.sort(mj.tendon_range[i] / arm)
+            iq = coordinate[at]
+            lower[iq], upper[iq] = max(lower[iq], low), min(upper[iq], high)
+        if not has_no(mj, mjtDisableBit.mjDSBL_FRICTIONLOSS):
+            friction[at] += abs(arm) * mj.tendon_frictionloss[i]
+        armature[at] += arm**2 * mj.tendon_armature[i]
+    if robot.model is not None:
+        robot.model.armature = armature
+        robot.model.lowerPositionLimit, robot.model.upperPositionLimit = lower, upper
+    return replace(robot, lower=lower, upper=upper, friction=friction, armature=armature)
+
+
+def tendon_couplings(
+    file: RobotFile, robot: Robot, mj: mujoco.MjModel, joints: list[ModelJoint]
+) -> tuple[JointCoupling, ...]:
+    """Return the equalities of tendons that couple one or two joints; warn of others.
+
+    In MuJoCo's letters L_1 - L_1(qpos0) = data[0] + data[1] (L_2 - L_2(qpos0)) + ...
+    """
+    found: list[JointCoupling] = []
+    if has_no(mj, mjtDisableBit.mjDSBL_EQUALITY):
+        return ()
+    number = {joint.iv: k for k, joint in enumerate(robot.joints)}
+    for i in np.flatnonzero((mj.eq_type == mjtEq.mjEQ_TENDON) & (mj.eq_active0 != 0)):
+        name = equality_name(mj, int(i))
+        coupling = _coupling(mj, int(i), name, number, scalar_joints(robot, joints))
+        if coupling is None:
+            what = f"equality constraint {name} left out: its tendons couple more than two joints"
+            file.warn(what, name)
+        else:
+            found.append(coupling)
+    return tuple(found)
+
+
+def _coupling(
+    mj: mujoco.MjModel, i: int, name: str, number: dict[int, int], where: dict[int, int]
+) -> JointCoupling | None:
+    one, two = int(mj.eq_obj1id[i]), int(mj.eq_obj2id[i])
+    arms, c = tendon_arms(mj, one, where), mj.eq_data[i, :5]
+    beside = None if two < 0 else tendon_arms(mj, two, where)
+    if not arms or len(arms) > 2 or (two >= 0 and (not beside or len(beside) > 1)):
+        return None
+    (at, arm), length = arms[0], float(mj.tendon_length0[one])
+    if two < 0:
+        rest = ((length + float(c[0])) / arm,)
+        if len(arms) == 1:
+            return JointCoupling(name, number[at], None, rest)
+        return JointCoupling(name, number[at], number[arms[1][0]], (*rest, -arms[1][1] / arm))
+    if len(arms) > 1 or beside is None:
+        return None
+    ((other, its),) = beside
+    scaled = tuple(float(c[k]) * its**k / arm for k in range(5))
+    references = length / arm, float(mj.tendon_length0[two]) / its
+    return JointCoupling(name, number[at], number[other], scaled, *references)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 from heelstrike.robot.actuators import Actuator, Tendon
 from heelstrike.robot.fidelity import Difference
-from heelstrike.robot.springs import Spring
+from heelstrike.robot.springs import Cone, Spring
 
 if TYPE_CHECKING:
     import pinocchio
@@ -221,6 +221,8 @@ class Robot:
     """Default servo damping [N m s/rad or N s/m]."""
     springs: tuple[Spring, ...] = ()
     """Springs at joints."""
+    cones: tuple[Cone, ...] = ()
+    """Ranges of spherical joints."""
     tendons: tuple[Tendon, ...] = ()
     """Tendons that are linear in the joints, with springs or damping."""
     actuators: tuple[Actuator, ...] = ()

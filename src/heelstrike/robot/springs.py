@@ -1,4 +1,4 @@
-"""Springs at joints: data of a robot, traced by step/springs.py."""
+"""Springs at joints and ranges of ball joints: data, traced by step/springs.py and cones.py."""
 
 from __future__ import annotations
 
@@ -21,3 +21,13 @@ class Spring:
     """[N m/rad or N/m]"""
     rest: np.ndarray
     """Coordinates of the joint at which the spring is relaxed, (nq of the joint,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cone:
+    """The range of a spherical joint: the largest angle by which it turns from its reference."""
+
+    joint: int
+    """Index of the joint."""
+    angle: float
+    """[rad]"""

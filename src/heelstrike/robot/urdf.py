@@ -20,6 +20,7 @@ from heelstrike.robot.check import inertia_fault, triangle_fault
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.robot.robot import Robot, first_duplicate
 from heelstrike.robot.urdf_contacts import disabled_pairs, find_srdf, touching_shapes
+from heelstrike.robot.urdf_mimic import with_mimics
 from heelstrike.robot.urdf_schema import warn_unknown
 from heelstrike.robot.urdf_shapes import shapes_of
 from heelstrike.robot.xml import RobotFile, label
@@ -51,10 +52,6 @@ def read_urdf(
     links = {link.get("name", ""): link for link in root.findall("link")}
     warn_unknown(file, root)
     root_link = _check_tree(file, root, links)
-    mimics = [j.get("name", "") for j in root.findall("joint") if j.find("mimic") is not None]
-    if mimics:
-        names = ", ".join(mimics)
-        file.warn(f"mimic joints move freely: {names}", names)
     floating = base == "floating" or (base == "auto" and root_link != "world")
     text = tostring(_skeleton(file, root), encoding="unicode")
     try:
@@ -66,7 +63,7 @@ def read_urdf(
         )
     _check_mass(file, root, model)
     robot = from_pinocchio(model)
-    robot = replace(robot, poses={"zero": robot.neutral})
+    robot = with_mimics(file, root, robot)
     shapes = shapes_of(file, robot, root, package_dirs)
     srdf = srdf or find_srdf(file.path)
     disabled = set() if srdf is None else disabled_pairs(srdf, set(links))

@@ -19,6 +19,7 @@ from heelstrike.dynamics.effective_mass import joint_inertias
 from heelstrike.ir.number import number
 from heelstrike.scene.servo import NO_LIMIT
 from heelstrike.spatial.vector import SX, zeros
+from heelstrike.step.cones import cone_torque
 from heelstrike.step.plan import dry_joints
 from heelstrike.step.springs import spring_torque
 from heelstrike.step.state import StepState
@@ -39,20 +40,21 @@ robot at rest stick and slide in turn."""
 
 
 def passive_torque(state: StepState) -> Torque:
-    """Return the torque of joint damping, springs and tendons."""
+    """Return the torque of joint damping, springs, tendons and ranges of ball joints."""
     d = SX(state.robot.damping)
     damping = Torque(-d * state.v, state.ahead * d, cheap=True)
     robot, q, v, ahead = state.robot, state.q, state.v, state.ahead
-    if not (robot.springs or robot.tendons):
+    if not (robot.springs or robot.tendons or robot.cones):
         return damping
-    springs, tendons = (
-        spring_torque(robot, q, ahead),
-        tendon_torque(robot, q, v, ahead, state.inputs.last),
-    )
-    now = damping.now + springs.now + tendons.now
-    slope = damping.slope + springs.slope + tendons.slope
+    last, stops = state.inputs.last, state.inputs.stops
+    parts = [damping, spring_torque(robot, q, ahead)]
+    parts.append(tendon_torque(robot, q, v, ahead, last, stops))
+    if stops is not None and robot.cones:
+        parts.append(cone_torque(robot, q, v, ahead, last, stops))
+    now = sum((part.now for part in parts), SX(0))
+    slope = sum((part.slope for part in parts), SX(0))
     single = all(robot.joints[spring.joint].nv == 1 for spring in robot.springs)
-    return Torque(now, slope, cheap=single and not robot.tendons)
+    return Torque(now, slope, cheap=single and not (robot.tendons or robot.cones))
 
 
 def stop_torque(state: StepState) -> Torque:

@@ -18,6 +18,7 @@ from heelstrike.robot.robot import Robot
 from heelstrike.scene.actuators import ActuatorPlan
 from heelstrike.scene.scene import Scene, bodies_in
 from heelstrike.scene.stops import StopsPlan
+from heelstrike.step.cones import cone_indices
 from heelstrike.step.control import Control, control_key, parameter_prefix
 from heelstrike.step.push import Push, push_path
 from heelstrike.step.tendons import joined
@@ -70,9 +71,12 @@ class StepPlan:
 
     @property
     def joined(self) -> tuple[int, ...]:
-        """Velocity indices of joints that tendons or actuators couple; they have a memory."""
+        """Velocity indices that tendons, actuators or ranges of ball joints couple."""
         driven = self.robot.actuators if isinstance(self.control, ActuatorPlan) else ()
-        return joined((*self.robot.tendons, *driven)) if self.implicit else ()
+        if not self.implicit:
+            return ()
+        cones = cone_indices(self.robot) if self.stops is not None else ()
+        return tuple(sorted({*joined((*self.robot.tendons, *driven)), *cones}))
 
     @property
     def coupled_pairs(self) -> list[int]:

@@ -13,12 +13,14 @@ which is stable at any stiffness, and as exact as the change of a in a step is s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 
 import casadi as ca
 
 from heelstrike.robot.actuators import Actuator, Arms, Tendon
 from heelstrike.robot.robot import Robot
+from heelstrike.scene.stops import StopsPlan
 from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.springs import QUARTER
 from heelstrike.step.torque import Torque
@@ -40,7 +42,13 @@ def joined(elements: Iterable[Tendon | Actuator]) -> tuple[int, ...]:
     return tuple(sorted({at for own in elements if len(own.arms) > 1 for at, _ in own.arms}))
 
 
-def add_force(torque: Torque, arms: Arms, force: SX, falls: SX, last: Mapping[int, SX]) -> None:
+def add_force(
+    torque: Torque,
+    arms: Sequence[tuple[int, SX | float]],
+    force: SX,
+    falls: SX,
+    last: Mapping[int, SX],
+) -> None:
     """Add a force along arms, which falls with the acceleration, to a torque.
 
     `last` are accelerations of the last step, of all joints that are coupled where falls is not 0.
@@ -56,10 +64,17 @@ def add_force(torque: Torque, arms: Arms, force: SX, falls: SX, last: Mapping[in
             torque.now[at] = torque.now[at] + slope * last[at]
 
 
-def tendon_torque(robot: Robot, q: SX, v: SX, ahead: SX | float, last: Mapping[int, SX]) -> Torque:
+def tendon_torque(
+    robot: Robot,
+    q: SX,
+    v: SX,
+    ahead: SX | float,
+    last: Mapping[int, SX],
+    stops: StopsPlan | None = None,
+) -> Torque:
     """Return the torque of the tendons at a state; `ahead` is dt where they are implicit [s].
 
-    `last` are accelerations of the last step by velocity index.
+    `last` are accelerations of the last step by velocity index; without stops limits are none.
     """
     torque = Torque(zeros(robot.nv), zeros(robot.nv))
     for tendon in robot.tendons:
@@ -68,5 +83,24 @@ def tendon_torque(robot: Robot, q: SX, v: SX, ahead: SX | float, last: Mapping[i
         stretch = at - low if low == high else at - ca.fmax(low, ca.fmin(high, at))
         force = -k * stretch - d * speed(tendon.arms, v)
         falls = SX(QUARTER * k * ahead * ahead + d * ahead)
+        if tendon.limit is not None and stops is not None:
+            push, slope = _stop(tendon, at, speed(tendon.arms, v), ahead, stops)
+            force, falls = force + push, falls + slope
         add_force(torque, tendon.arms, force, falls, last)
     return torque
+
+
+def _stop(tendon: Tendon, at: SX, rate: SX, ahead: SX | float, stops: StopsPlan) -> tuple[SX, SX]:
+    """Return the force at an end of a tendon's range, and by how much acceleration reduces it.
+
+    k and c are the smallest of its joints' over arm^2; as theirs, c acts on the way in only. It
+    pushes if the tendon is beyond the end after the step without acceleration.
+    """
+    assert tendon.limit is not None
+    k = reduce(ca.fmin, (stops.k[i] / arm**2 for i, arm in tendon.arms))
+    c = reduce(ca.fmin, (stops.c[i] / arm**2 for i, arm in tendon.arms))
+    low, high = tendon.limit
+    reached = at + ahead * rate
+    over = reached - ca.fmax(low, ca.fmin(high, reached))
+    c = ca.if_else(over * rate > 0, c, 0)
+    return -k * over - c * rate, ca.if_else(over == 0, 0, ahead * (c + ahead * k))
