@@ -12,13 +12,10 @@ import numpy as np
 from heelstrike.checks import array_of_numbers, mapping
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError, at_path
-from heelstrike.parameters import structure
 from heelstrike.robot.robot import WORLD, Point, Robot, first_duplicate
-from heelstrike.scene.shape_contact import EdgePair, ShapeContact, SolidPart, shape_contact_of
+from heelstrike.scene.shape_pairs import SELF, touching_shapes
 from heelstrike.scene.surfaces import Surface
 
-SELF = "self"
-"""First word of the paths of a law of self-contact."""
 RESERVED = re.compile(rf"gravity|dt|servo|controller|stops|push\d*|solver|world|{SELF}")
 """First words of parameter paths that no surface or material may have."""
 
@@ -38,10 +35,6 @@ class Pair:
     """Index in the surface's `parts`."""
     law: str = ""
     """Surface, or key of the scene's materials, whose law applies."""
-
-
-MAX_SELF_PAIRS = 4000
-"""Largest number of pairs of shapes that may touch; each is part of the compiled step."""
 
 
 class Scene:
@@ -130,7 +123,9 @@ class Scene:
         self._material_keys = _material_keys(robot, surfaces, self.materials)
         self._carriers = [None if s.body is None else robot.body(s.body) for s in surfaces]
         self._touched = [_touched(robot, surface) for surface in surfaces]
-        self.shape_contact = self._with_shapes(self_contact, edges)
+        if isinstance(self_contact, SurfaceLaw):
+            self.materials[SELF] = self_contact
+        self.shape_contact = touching_shapes(self, self_contact, edges)
         """Shapes of the robot that may touch one another, or edges; None: there are none."""
         if self.points and not any(surface.body for surface in surfaces):
             raise HeelstrikeError(
@@ -157,9 +152,9 @@ class Scene:
         for point in points:
             for k, surface in enumerate(self.surfaces):
                 carrier = self._carriers[k]
-                if not self._may_touch(k, WORLD if carrier is None else carrier, point.body):
+                if not self.may_touch(k, WORLD if carrier is None else carrier, point.body):
                     continue
-                law = self._law_of(point.body, surface.name)
+                law = self.law_of(point.body, surface.name)
                 for n, part in enumerate(surface.parts):
                     name = point.name if alone else f"{point.name} on {surface.name} {part}".strip()
                     found.append(Pair(name, point, k, carrier, n, law))
@@ -183,68 +178,13 @@ class Scene:
         own = () if self.shape_contact is None else self.shape_contact.bodies
         return sorted({*bodies_in(self.pairs), *own})
 
-    def _with_shapes(self, chosen: bool | SurfaceLaw, edges: bool) -> ShapeContact | None:
-        """Return the shapes that may touch; a law of contact between bodies joins the materials.
-
-        Two bodies of which one carries a surface that the other touches are served by that.
-        """
-        if chosen is not False and len(self.robot.self_pairs) > MAX_SELF_PAIRS:
-            raise HeelstrikeError(
-                f"{len(self.robot.self_pairs)} pairs of shapes may touch one another",
-                path="self_contact",
-                allowed=f"at most {MAX_SELF_PAIRS}",
-                remedy="take fewer parts, collide='feet', or self_contact=False",
-            )
-        if isinstance(chosen, SurfaceLaw):
-            self.materials[SELF] = chosen
-        elif not isinstance(chosen, bool):
-            raise ParameterError("self_contact", chosen, "True, False or a surface law")
-        if not isinstance(edges, bool):
-            raise ParameterError("edges", edges, "True or False")
-        law = SELF if SELF in self.materials else self.surfaces[0].name if self.surfaces else ""
-        pairs: list[tuple[int, int]] = []
-        shapes = self.robot.shapes
-        if chosen and law and not _is_literal(self.laws[law]):
-            bodies = [{shapes[i].body, shapes[j].body} for i, j in self.robot.self_pairs]
-            served = [set(group) for group in self.groups if len(group) == 2]
-            both = zip(self.robot.self_pairs, bodies, strict=True)
-            pairs = [pair for pair, own in both if own not in served]
-        solids, found = self._edges(law if pairs else "") if edges else ([], [])
-        if found and not pairs:
-            law = found[0].law
-        return shape_contact_of(self.robot, law, pairs, solids, found)
-
-    def _edges(self, law: str) -> tuple[list[SolidPart], list[EdgePair]]:
-        """Return solids of surfaces in the world, and the shapes that may touch their edges.
-
-        One code serves all contacts of shapes, so that their laws must have one structure: that of
-        `law`, or else of the first.
-        """
-        solids: list[SolidPart] = []
-        found: list[EdgePair] = []
-        for k, surface in enumerate(self.surfaces):
-            if surface.body is not None:
-                continue
-            for n, solid in enumerate(surface.solids()):
-                if not solid.has_edges:
-                    continue
-                for i in self.robot.ground_shapes:
-                    body = self.robot.shapes[i].body
-                    own = self._law_of(body, surface.name)
-                    law = law or own
-                    same = structure(self.laws[law]) == structure(self.laws[own])
-                    if same and not _is_literal(self.laws[own]) and self._may_touch(k, WORLD, body):
-                        found.append(EdgePair(i, len(solids), own))
-                name = f"{surface.name} {solid.name}".strip()
-                solids.append(SolidPart(name, k, n, solid.closed))
-        return solids, found
-
-    def _law_of(self, body: int, surface: str) -> str:
+    def law_of(self, body: int, surface: str) -> str:
         """Return the name of the law between a body and a surface."""
         anywhere = self._material_keys.get((body, ""), surface)
         return self._material_keys.get((body, surface), anywhere)
 
-    def _may_touch(self, surface: int, carrier: int, body: int) -> bool:
+    def may_touch(self, surface: int, carrier: int, body: int) -> bool:
+        """Return whether points and shapes of a body may touch a surface and its carrier."""
         if carrier == body:
             return False
         if (touched := self._touched[surface]) is not None:
@@ -253,11 +193,6 @@ class Scene:
             return True
         joints = self.robot.joints
         return joints[carrier].parent != body and joints[body].parent != carrier
-
-
-def _is_literal(law: SurfaceLaw) -> bool:
-    """Return whether a law couples by a paper's rule, which knows contact points only."""
-    return law.coupling is not None and law.coupling.literal
 
 
 def bodies_in(pairs: Sequence[Pair]) -> list[int]:
