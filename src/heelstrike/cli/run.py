@@ -22,6 +22,7 @@ from heelstrike.cli.options import (
     Settings,
     Step,
 )
+from heelstrike.cli.outputs import fresh
 from heelstrike.errors import HeelstrikeError
 from heelstrike.finite import finite
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from heelstrike.simulate.scene_file import SceneFile
     from heelstrike.simulate.simulator import Simulator
 
-FOLDER = Path("heelstrike-runs")
-"""Default folder of results."""
 DIVERGED, INTERRUPTED = 3, 130
 """Exit codes of a run that diverged, and of one that was interrupted."""
 
@@ -85,7 +84,8 @@ def _files(
     made: SceneFile, out: Path | None, picture: Path | None, no_picture: bool
 ) -> tuple[Path, Path | None]:
     """Return the files of recording and picture; raise now if they could not be written."""
-    kept = out or Path(made.content.recording.file or FOLDER / f"{made.name}.nc")
+    named = out or (Path(made.content.recording.file) if made.content.recording.file else None)
+    kept = named or fresh(made.name, (".nc", ".png")).with_suffix(".nc")
     drawn = None if no_picture else picture or kept.with_suffix(".png")
     will_write(kept, "a recording", (".nc",), "--out")
     if drawn is not None:
