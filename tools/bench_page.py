@@ -1,6 +1,6 @@
 """Writes docs/bench-figures.md from benchmarks/results/bench.json.
 
-    heelstrike bench --json benchmarks/results/bench.json
+    heelstrike bench --out benchmarks/results/bench.json
     python tools/bench_page.py
 
 docs/bench.md tells what the figures mean; this page is not edited by hand.

@@ -67,6 +67,10 @@ class HeelstrikeError(Exception):
         return _restored, (type(self), self.args, data)
 
 
+class MissingPackageError(HeelstrikeError):
+    """A package that an optional part needs and that is not installed."""
+
+
 class ParameterError(HeelstrikeError):
     """A parameter outside its range, or of the wrong kind."""
 

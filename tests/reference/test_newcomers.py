@@ -15,12 +15,15 @@ from matplotlib.image import imread
 
 import heelstrike as hs
 from heelstrike.cli import main
+from heelstrike.robot.check import massless_joint
 from heelstrike.robot.convert import to_pinocchio
+from heelstrike.robot.load import MIN_ARMATURE
 from heelstrike.scene.files.robot_on_plane import (
     joints_into_range,
     robot_on_plane,
-    standing_gains,
 )
+from heelstrike.scene.holding import standing_gains
+from heelstrike.simulate.robot_scene import robot_scene
 from tests.models import example_file as example
 
 STANDING = {"solo12.urdf": "elastic", "talos_reduced.urdf": "rigid"}
@@ -94,3 +97,73 @@ def test_a_moment_that_rounding_made_negative_is_no_obstacle():
 def test_a_robot_without_shapes_is_told():
     with pytest.warns(hs.HeelstrikeWarning, match="no collision shapes"):
         robot_on_plane(str(example("simple_humanoid_classical.urdf")))
+
+
+LINK = (
+    '<link name="{0}"><inertial><mass value="{1}"/><origin xyz="0 0 0.1"/>'
+    '<inertia ixx="1e-2" ixy="0" ixz="0" iyy="1e-2" iyz="0" izz="1e-2"/></inertial>'
+    '<collision><origin xyz="0 0 0.1"/><geometry><box size="0.1 0.1 0.2"/></geometry></collision>'
+    "</link>"
+)
+JOINT = (
+    '<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/>'
+    '<origin xyz="0 0 0.2"/><axis xyz="0 1 0"/>'
+    '<limit lower="-2" upper="2" effort="50" velocity="9"/></joint>'
+)
+ARM = (
+    "<robot name='arm'>"
+    + LINK.format("base", 5) + LINK.format("upper", 2) + LINK.format("lower", 1)
+    + "<link name='thumb'/>"
+    + JOINT.format("shoulder", "base", "upper") + JOINT.format("elbow", "upper", "lower")
+    + JOINT.format("thumb_joint", "lower", "thumb")
+    + "</robot>"
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory):
+    path = tmp_path_factory.mktemp("arm") / "arm.urdf"
+    path.write_text(ARM)
+    return path
+
+
+@pytest.mark.filterwarnings("ignore:arm.urdf")
+def test_an_arm_is_mounted_and_held(arm):
+    """It rests on its base alone: fixed, and gains of 20 m g l at each joint, by hand."""
+    with pytest.warns(hs.HeelstrikeWarning, match="so the base is fixed"):
+        made = robot_scene(str(arm))
+    assert made.robot.nv == 3
+    kp = made.content.servo.kp
+    assert kp["elbow"] == pytest.approx(20 * 1 * 9.81 * 0.1, rel=0.05)
+    assert kp["shoulder"] == pytest.approx(20 * 9.81 * (2 * 0.1 + 1 * 0.3), rel=0.05)
+    run = made.run()
+    assert np.abs(run.data["v"].values[0, -1]).max() < 1e-3  # at rest
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", hs.HeelstrikeWarning)
+        warnings.filterwarnings("ignore", "arm.urdf")
+        assert robot_scene(str(arm), drop=0.1).robot.nv == 9  # dropped, it is free
+
+
+def test_a_body_without_mass_gets_an_armature(arm):
+    with pytest.warns(hs.HeelstrikeWarning, match="thumb_joint have neither mass nor inertia"):
+        robot = hs.load(arm)
+    assert robot.armature[-1] == MIN_ARMATURE
+    assert massless_joint(robot) is None
+
+
+def test_the_ground_is_chosen_for_the_robot():
+    """hs.suggest's numbers for the speed of the fall; options of --set come last."""
+    made = robot_scene("hoap1", collide="feet", drop=0.2)
+    robot = made.robot
+    speed = np.sqrt(2 * 9.81 * 0.2)
+    found = hs.suggest(robot, dt=1e-3, speed=speed, q=made.start[0], control=hs.Servo())
+    assert made.scene.surfaces[0].law == found.law
+    sim = made.simulator()  # which checks the start
+    used = 2 * found.law.friction.c_t * 1e-3 / found.support.tangent_mass
+    assert used < 4
+    assert sim.robot is robot
+    stiff = robot_scene("hoap1", collide="feet", settings=["ground.normal.k=123"])
+    assert stiff.scene.surfaces[0].law.normal.k == 123
+    named = robot_scene("hoap1", collide="feet", law="linear-spring")
+    assert isinstance(named.scene.surfaces[0].law.normal, hs.LinearSpring)
+    assert named.scene.surfaces[0].law.normal.k == pytest.approx(found.k, rel=0.01)

@@ -136,8 +136,8 @@ def test_paper_json_and_picture(capsys, tmp_path):
 
 def test_default_folder(capsys, tmp_path):
     _, out, _ = call(capsys, "paper", "marhefka1996", "fig5")
-    assert "heelstrike-papers/marhefka1996" in out
-    assert (tmp_path / "heelstrike-papers" / "marhefka1996" / "fig5.png").is_file()
+    assert "heelstrike-runs/papers/marhefka1996" in out
+    assert (tmp_path / "heelstrike-runs" / "papers" / "marhefka1996" / "fig5.png").is_file()
 
 
 def test_folder_that_cannot_be_made(capsys, tmp_path):

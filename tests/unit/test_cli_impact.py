@@ -30,6 +30,12 @@ def test_json_and_picture(tmp_path):
     assert [row["method"] for row in told["methods"]] == ["virtual mass", "simplified", "full"]
     assert told["plan_factor"] is None
     assert picture.stat().st_size > 10_000
+    assert "damper determines the peak, c v = 6 N" in told["cause"]
+    own = options.replace("--c 30 ", "")
+    told = json.loads(CliRunner().invoke(app, ["hoap1", *own.split()]).stdout)
+    mass = told["virtual_mass"] * 0.5 / (told["virtual_mass"] + 0.5)
+    assert told["c"] == pytest.approx(0.6 * (1000 * mass) ** 0.5, rel=0.05)  # 0.3 of critical
+    assert "the spring determines the peak" in told["cause"]
 
 
 @pytest.mark.parametrize(("given", "asked"), [((), 0.03), (("--margin", "0.012"), 0.012)])

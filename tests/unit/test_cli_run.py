@@ -199,9 +199,9 @@ def test_killed_while_it_writes(tmp_path, old):
 def test_export(capsys, tmp_path):
     code, out, err = call(capsys, "export", "ball.toml", "--json")
     found = json.loads(out)
-    assert (code, err, found["files"]) == (0, "", ["ball.hs"])
+    assert (code, err, found["files"]) == (0, "", ["heelstrike-runs/ball.hs"])
     assert {"name": "q", "kind": "memory", "size": 7} in found["ports"]
-    batch = load_exported(tmp_path / "ball.hs").batch(1)
+    batch = load_exported(tmp_path / "heelstrike-runs" / "ball.hs").batch(1)
     sim = hs.load_scene("ball.toml").simulator()
     batch.set(**dict(sim.parameters.items()))
     start = [0, 0, 0.5, 0, 0, 0, 1]
@@ -255,3 +255,50 @@ def test_commands_of_the_pages(capsys, tmp_path, arguments):
     code, out, err = call(capsys, *arguments, *(() if "--print" in arguments else ("--print",)))
     assert (code, err) == (0, "")
     assert "[[surface]]" in out
+
+
+def test_results_are_numbered(capsys):
+    """A second run keeps the first one's files; a file that an option names is replaced."""
+    for name in ("ball.nc", "ball-2.nc"):
+        code, out, _ = call(capsys, "run", "ball.toml", "--no-picture")
+        assert code == 0
+        assert f"recording     heelstrike-runs/{name}" in out
+    Path("heelstrike-runs/ball-3.png").touch()
+    _, out, _ = call(capsys, "run", "ball.toml", "--no-picture")
+    assert "heelstrike-runs/ball-4.nc" in out
+    for _ in range(2):
+        _, out, _ = call(capsys, "run", "ball.toml", "--no-picture", "-o", "my.nc")
+        assert "recording     my.nc" in out
+
+
+def test_a_robot_in_place_of_a_scene(capsys):
+    """compare, stability and export take --robot as run does; both, or neither, is refused."""
+    code, out, _ = call(capsys, "export", "--robot", "ball", "--json")
+    assert code == 0
+    assert json.loads(out)["files"] == ["heelstrike-runs/ball.hs"]
+    code, out, _ = call(capsys, "compare", "--robot", "ball", "--laws", "scene", "--json")
+    assert (code, json.loads(out)["scene"]) == (0, "ball")
+    for verb in ("compare", "stability", "export"):
+        code, _, err = call(capsys, verb)
+        assert code == 1
+        assert "pass either a scene or --robot" in err
+
+
+def test_help_in_words(capsys):
+    """No line is cut, values have names or units, and every verb has --json."""
+    code, out, _ = call(capsys, "--help")
+    assert code == 0
+    assert "..." not in out.partition("Commands:")[2]
+    for verb in re.findall(r"^  (\w+)  ", out.partition("Commands:")[2], re.MULTILINE):
+        _, own, _ = call(capsys, verb, "--help")
+        assert max(map(len, own.splitlines())) <= 80
+        assert not re.search(r"^  -.*<(str|float|int|path)>", own, re.MULTILINE)
+        assert re.search(r"--json  ", own), verb
+
+
+def test_completion_of_names(monkeypatch, capsys):
+    monkeypatch.setenv("_HEELSTRIKE_COMPLETE", "complete_bash")
+    for words, found in (("heelstrike run sta", "stand"), ("heelstrike run --robot ho", "hoap1")):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+        assert found in call(capsys)[1].split()

@@ -30,6 +30,7 @@ def test_usual_panels_show_the_values(tmp_path):
         "Normal force",
         "Penetration",
         "Slip",
+        "Ground plane from above",
         "Energy and work",
         "Control torque",
     ]

@@ -7,6 +7,8 @@ recorded, the bits must be the same: the oracle is the plainest way.
 from __future__ import annotations
 
 import doctest
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -271,3 +273,17 @@ def test_robot_scene_and_simulator_show_themselves_in_a_line():
     assert repr(sim.robot) == "<Robot hoap1: 20 joints, free base, 5 kg, 8 points>"
     assert repr(sim.scene) == "<Scene of hoap1 on ground: 8 contact pairs>"
     assert repr(sim) == "<Simulator of hoap1: 1 world(s), dt 0.001 s, symplectic, float64 on cpu>"
+
+
+def test_public_names_without_an_optional_package():
+    """dir() lists all names; hasattr() of one that needs a missing package is False."""
+    program = (
+        "import sys; sys.modules['gymnasium'] = None\n"
+        "import heelstrike as hs\n"
+        "assert {'Environments', 'load', 'Plane', 'impact'} <= set(dir(hs))\n"
+        "assert hasattr(hs, 'Plane') and not hasattr(hs, 'Environments')\n"
+        "try: hs.Environments\n"
+        "except AttributeError as error: assert 'heelstrike[gym]' in str(error)\n"
+        "else: raise SystemExit(1)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -97,7 +97,7 @@ def test_on_ground(surface):
 
 
 def test_on_ground_without_a_base_or_a_surface():
-    with pytest.raises(hs.HeelstrikeError, match="no free base"):
+    with pytest.raises(hs.HeelstrikeError, match="applies to a free base"):
         hs.load("foot").on_ground()
     ball = hs.load("ball")
     aside = hs.Box(point=(5.0, 0.0, 0.0), size=(1.0, 1.0, 1.0))

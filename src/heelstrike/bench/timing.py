@@ -9,7 +9,8 @@ from statistics import median
 
 Clock = Callable[[], float]
 Times = dict[str, dict[str, float]]
-"""For each contender `us` per unit of work, and `spread`, the median turn over the best."""
+"""For each contender `us` per unit of work, and `spread`, the median turn over the best; for those
+judged by wall time also `cpu_us`, the CPU time of all threads in the best turn."""
 SECONDS = 0.02
 """Shortest turn [s]."""
 PATIENCE = 1.5
@@ -36,14 +37,17 @@ def timed(contenders: Mapping[str, Contender], turns: int, shortest: float = SEC
     A turn lasts `shortest` [s] at least; slow contenders sit out the last turns.
     """
     calls = {name: (each.call, each.clock) for name, each in contenders.items()}
-    spent = _turns(calls, turns, shortest)
-    return {
-        name: {
-            "us": 1e6 * min(seconds) / contenders[name].work,
+    found: Times = {}
+    for name, both in _turns(calls, turns, shortest).items():
+        seconds, cpu = [turn[0] for turn in both], [turn[1] for turn in both]
+        each = contenders[name]
+        found[name] = {
+            "us": 1e6 * min(seconds) / each.work,
             "spread": median(seconds) / min(seconds),
         }
-        for name, seconds in spent.items()
-    }
+        if each.clock is time.perf_counter:
+            found[name]["cpu_us"] = 1e6 * min(cpu) / each.work
+    return found
 
 
 def seconds_of(call: Callable[[], object], clock: Clock = time.perf_counter) -> float:
@@ -55,8 +59,8 @@ def seconds_of(call: Callable[[], object], clock: Clock = time.perf_counter) -> 
 
 def _turns(
     calls: Mapping[str, tuple[Callable[[], object], Clock]], turns: int, seconds: float
-) -> dict[str, list[float]]:
-    """Return the seconds per call in each turn."""
+) -> dict[str, list[tuple[float, float]]]:
+    """Return the seconds per call in each turn, by its clock and by CPU time of all threads."""
     repeats, most = {}, {}
     for name, (call, clock) in calls.items():
         call()
@@ -65,13 +69,14 @@ def _turns(
         once = max(clock() - started, 1e-7)
         repeats[name] = max(1, round(seconds / once))
         most[name] = turns if once < seconds else min(turns, max(MIN_TURNS, round(PATIENCE / once)))
-    spent: dict[str, list[float]] = {name: [] for name in calls}
+    spent: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
     for turn in range(turns):
         for name, (call, clock) in calls.items():
             if turn >= most[name]:
                 continue
-            started = clock()
+            started, cpu = clock(), time.process_time()
             for _ in range(repeats[name]):
                 call()
-            spent[name].append((clock() - started) / repeats[name])
+            own, all_threads = clock() - started, time.process_time() - cpu
+            spent[name].append((own / repeats[name], all_threads / repeats[name]))
     return spent

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(arguments: Sequence[str] | None) -> None:
     """Run the command; warnings and errors become sentences."""
-    from heelstrike.cli.app import app
+    from heelstrike.cli.app import commands
     from heelstrike.cli.console import say
 
     def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
@@ -39,7 +39,7 @@ def _run(arguments: Sequence[str] | None) -> None:
     with warnings.catch_warnings():
         warnings.showwarning = show  # type: ignore[assignment]
         try:
-            app(list(arguments) if arguments is not None else None)
+            commands()(list(arguments) if arguments is not None else None, prog_name="heelstrike")
         except HeelstrikeError as error:
             say(str(error), "red")
             sys.exit(1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -20,11 +21,13 @@ from heelstrike.cli.stability import stability
 from heelstrike.cli.sweep import sweep
 from heelstrike.cli.view import view
 
+UNITS = {"[s]": "SECONDS", "[m]": "METRES", "[m/s]": "M/S", "[kg]": "KG", "[N/m]": "N/M"}
+"""Words for values by the unit in their help."""
+
 app = typer.Typer(
     name="heelstrike",
     help="A contact laboratory and simulator for legged and humanoid robots.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,  # units in brackets are not markup, and plain help is fast
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -58,3 +61,24 @@ app.command("impact")(impact)
 app.command("bench")(bench)
 app.command("cite")(cite)
 app.command("export")(export)
+
+
+def commands() -> Any:
+    """Return the commands, whose help names values by words: --dt SECONDS, --out FILE."""
+    made: Any = typer.main.get_command(app)
+    for command in made.commands.values():
+        for parameter in command.params:
+            if parameter.metavar is None and not getattr(parameter, "is_flag", False):
+                parameter.metavar = _word(parameter)
+    return made
+
+
+def _word(parameter: Any) -> str:
+    """Return the word for the value of an option or an argument."""
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", str)
+    if kind is Path:
+        return "FILE"
+    if kind in (int, float):
+        units = [word for unit, word in UNITS.items() if unit in (parameter.help or "")]
+        return units[0] if units else "NUMBER"
+    return str(parameter.name).upper().replace("_", "-")

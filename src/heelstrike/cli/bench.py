@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heelstrike.cli.console import PAGES, folder_of, output, progress, table, will_write
+from heelstrike.cli.console import PAGES, output, print_json, progress, table, will_write
+from heelstrike.cli.options import Json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,12 +28,13 @@ def bench(
         bool,
         typer.Option("--quick", help="Measure hoap1 and two laws only, in less than a minute."),
     ] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write all figures as JSON.")
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write all figures, a .json file.")
     ] = None,
     html: Annotated[
         Path | None, typer.Option(help="Write a page with pictures, a .html file.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Measure speed, accuracy and memory, and compare with MuJoCo."""
     from heelstrike.bench.bench import Wanted
@@ -42,22 +44,25 @@ def bench(
 
     if html is not None:
         will_write(html, "a page", PAGES, "--html")
-    if json_file is not None:
-        folder_of(json_file, "--json")
+    if out is not None:
+        will_write(out, "figures", (".json",), "--out")
     wanted = Wanted(_words(robots), _words(laws), quick)
     with progress() as report:
         result = measured(wanted, report)
-    if json_file is not None:
-        write_results(json_file, result)
+    if out is not None:
+        write_results(out, result)
     if html is not None:
         write_page(result, html)
+    if as_json:
+        print_json(result)
+        return
     shown = page(result)
     console = output()
     for block in shown.blocks:
         _print_block(console, block)
     for section in shown.sections:
         _print(console, section)
-    for name, path in (("page", html), ("figures", json_file)):
+    for name, path in (("page", html), ("figures", out)):
         if path is not None:
             console.print(f"{name:14}{path}", markup=False, soft_wrap=True)
 

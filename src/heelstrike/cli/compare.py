@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heelstrike.cli.console import PAGES, output, print_json, progress, table, will_write
-from heelstrike.cli.options import Depth, Json, Restitution, Scene
+from heelstrike.cli.options import Depth, Json, Restitution, RobotName, SceneName, Settings
+from heelstrike.cli.run import chosen_scene
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 
 def compare(
-    scene: Scene,
+    scene: SceneName = None,
+    robot: RobotName = None,
     laws: Annotated[
         str, typer.Option(help="Names of laws, separated by commas; scene: its own; or all.")
     ] = "scene,hunt-crossley,implicit,rigid",
@@ -32,20 +34,21 @@ def compare(
     settle: Annotated[
         float | None, typer.Option(help="Time to leave out at the start [s]; default: half.")
     ] = None,
+    settings: Settings = None,
     html: Annotated[
         Path | None, typer.Option(help="Write a page with pictures, a .html file.")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare laws and time steps on a scene, by the same measures."""
-    from heelstrike.measure.laws import compare_laws
+    from heelstrike.measure.laws import compare_laws, law_names
 
     if html is not None:
         will_write(html, "a page", PAGES, "--html")
-    with progress() as report:
-        found = compare_laws(
-            scene, laws, _steps(dt), mujoco, depth, restitution, settle, report=report
-        )
+    made, steps = chosen_scene(scene, robot, {}, settings or []), _steps(dt)
+    count = (len(law_names(laws)) + mujoco) * len(steps or [0])
+    with progress(count) as report:
+        found = compare_laws(made, laws, steps, mujoco, depth, restitution, settle, report=report)
     if html is not None:
         from heelstrike.view.pages.comparison import write_page
 

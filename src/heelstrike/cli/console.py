@@ -43,14 +43,32 @@ def say(sentence: str, style: str = "") -> None:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows on a terminal what is being done."""
-    console = errors()
+def progress(total: int | None = None) -> Iterator[Callable[[str], None]]:
+    """Yield a function that is called with the name of each part of the work, before it is done.
+
+    A terminal shows the name, the parts done of `total`, and the time spent and left.
+    """
+    from rich import progress as bars
+
+    console, done = errors(), -1
     if not console.is_terminal:
         yield lambda name: None
         return
-    with console.status("") as status:
-        yield lambda name: status.update(name)
+    columns = [bars.SpinnerColumn(), bars.TextColumn("{task.description}")]
+    if total is not None:
+        columns += [bars.BarColumn(), bars.MofNCompleteColumn()]
+    columns += [bars.TimeElapsedColumn()]
+    if total is not None:
+        columns += [bars.TextColumn("left"), bars.TimeRemainingColumn()]
+    with bars.Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=total)
+
+        def report(name: str) -> None:
+            nonlocal done
+            done += 1
+            bar.update(task, description=name, completed=done)
+
+        yield report
 
 
 def folder_of(path: Path, option: str = "--out") -> None:

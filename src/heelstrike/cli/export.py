@@ -8,14 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from heelstrike.cli.console import folder_of, output, print_json, table
-from heelstrike.cli.options import Json, Scene
+from heelstrike.cli.options import Json, RobotName, SceneName, Settings
+from heelstrike.cli.outputs import fresh
+from heelstrike.cli.run import chosen_scene
 
 
 def export(
-    scene: Scene,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Output, a .hs file; default: SCENE.hs.")
-    ] = None,
+    scene: SceneName = None,
+    robot: RobotName = None,
+    settings: Settings = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Output, a .hs file.")] = None,
     c: Annotated[
         Path | None, typer.Option("--c", help="Write C to this folder: header, object and library.")
     ] = None,
@@ -26,9 +28,8 @@ def export(
     from heelstrike.runtime.compiler import compile_program
     from heelstrike.runtime.export import export as write
     from heelstrike.runtime.export_c import export_c
-    from heelstrike.simulate.scene_file import load_scene
 
-    made = load_scene(scene)
+    made = chosen_scene(scene, robot, {}, settings or [])
     kernel = compile_program(
         made.simulator().program, width=width, dtype=made.content.simulation.dtype
     )
@@ -39,7 +40,7 @@ def export(
         paths = [path for path in (files.header, files.object, files.library) if path]
         note = files.note
     else:
-        path = out or Path(f"{made.name}.hs")
+        path = out or fresh(made.name, (".hs",)).with_suffix(".hs")
         folder_of(path)
         paths = [write(kernel, path)]
     ports = [

@@ -13,8 +13,14 @@ from heelstrike.cli.options import Json
 if TYPE_CHECKING:
     import numpy as np
 
+    from heelstrike.contact.laws.linear_spring import LinearSpring
     from heelstrike.impact.comparison import Comparison
     from heelstrike.robot.robot import Robot
+
+DAMPING_RATIO = 0.3
+"""Damping of the contact over critical damping, by default [-]."""
+DOMINANT = 0.95
+"""Share of the peak that a damper's first force has where it determines it [-]."""
 
 
 def impact(
@@ -29,7 +35,12 @@ def impact(
         float, typer.Option(help="Velocity of the target [m/s]; negative: it approaches.")
     ] = 0.0,
     k: Annotated[float, typer.Option(help="Stiffness of the contact [N/m].")] = 1e4,
-    c: Annotated[float, typer.Option(help="Damping of the contact [N s/m].")] = 300.0,
+    c: Annotated[
+        float | None,
+        typer.Option(
+            help="Damping of the contact [N s/m]; default: 0.3 of critical for the masses."
+        ),
+    ] = None,
     pose: Annotated[str | None, typer.Option(help="Pose of the robot; default: its first.")] = None,
     floor: Annotated[str, typer.Option(help="Contact of the feet: rigid or elastic.")] = "rigid",
     torque: Annotated[
@@ -51,7 +62,6 @@ def impact(
     from rich.text import Text
 
     from heelstrike.checks import number
-    from heelstrike.contact.laws.linear_spring import LinearSpring
     from heelstrike.impact.comparison import compare
     from heelstrike.impact.planning import plan
     from heelstrike.impact.target import Target
@@ -62,29 +72,62 @@ def impact(
         will_write(out, "a picture", PICTURES, "--out")
     chosen = load(robot, collide="feet")
     q = _posture(chosen, pose)
-    common: dict[str, Any] = {
-        "direction": direction,
-        "target": Target(mass=target_mass, velocity=target_velocity),
-        "law": LinearSpring(k=k, c=c),
-    }
+    target = Target(mass=target_mass, velocity=target_velocity)
+    law = _law(chosen, q, link, direction, target_mass, k, c)
+    common: dict[str, Any] = {"direction": direction, "target": target, "law": law}
     motion: dict[str, Any] = {"speed": speed}
     factor = None
     if planned:
         found = plan(chosen, q, link, margin=margin, full=False, **common)
         q, motion, factor = found.q, {"v": found.v[6:]}, found.factor
     made = compare(chosen, q, link, floor=floor, torque=torque, **common, **motion)
+    cause = _cause(made, law, target_velocity)
     if out is not None:
         _draw(made, out)
     if as_json:
-        print_json(_plain(made, factor))
+        print_json(_plain(made, factor) | {"k": law.k, "c": law.c, "cause": cause})
         return
     console = output()
     console.print(_shown(made))
     console.print(Text(made.simplified.summary()))
+    console.print(Text(cause))
     if factor is not None:
         console.print(f"plan            {factor:.2f} times the impulse of the starting posture")
     if out is not None:
         console.print(Text(f"Picture: {out}"), soft_wrap=True)
+
+
+def _law(
+    robot: Robot,
+    q: np.ndarray,
+    link: str,
+    direction: str,
+    target_mass: float,
+    k: float,
+    c: float | None,
+) -> LinearSpring:
+    """Return the law of the contact; without c its damping follows from the mass that is hit."""
+    from heelstrike.contact.laws.linear_spring import LinearSpring
+    from heelstrike.impact.mass import virtual_mass
+
+    if c is None:
+        own = float(virtual_mass(robot, q, link, direction=direction))
+        mass = 1 / (1 / own + 1 / target_mass)
+        c = float(f"{2 * DAMPING_RATIO * (max(k, 0.0) * mass) ** 0.5:.2g}")
+    return LinearSpring(k=k, c=c)
+
+
+def _cause(made: Comparison, law: LinearSpring, target_velocity: float) -> str:
+    """Return what determines the peak: the spring, or the damper at the first contact."""
+    jump = law.c * (float(made.simplified.speed[0]) - target_velocity)
+    peak = float(made.full.peak[0])
+    numbers = f"k = {law.k:g} N/m, c = {law.c:g} N s/m"
+    if jump < DOMINANT * peak:
+        return f"contact         {numbers}: the spring determines the peak"
+    return (
+        f"contact         {numbers}: the damper determines the peak, c v = {jump:.3g} N at the "
+        "first contact, whatever the masses; a smaller --c shows their effect"
+    )
 
 
 def _posture(robot: Robot, pose: str | None) -> np.ndarray:

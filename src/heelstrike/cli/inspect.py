@@ -30,7 +30,7 @@ def inspect(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show joints, masses, shapes and actuators of a robot file, and what differs from it."""
+    """Show what a robot file has, and what is simulated otherwise."""
     from heelstrike.robot import load
     from heelstrike.robot.describe import describe
 

@@ -6,22 +6,48 @@ from typing import Annotated
 
 import typer
 
-SCENE = typer.Argument(help="Bundled scene, or a .toml file.")
-Scene = Annotated[str, SCENE]
+
+def _scenes() -> list[str]:
+    """Return the bundled scenes, for completion in a shell."""
+    from heelstrike.scene.files import scenes
+
+    return list(scenes())
+
+
+def _robots() -> list[str]:
+    """Return the bundled robots, for completion in a shell."""
+    from heelstrike.robot import bundled
+
+    return list(bundled())
+
+
+def _laws() -> list[str]:
+    """Return the names of laws, for completion in a shell."""
+    from heelstrike.contact.catalog import LAWS, kebab
+
+    return [kebab(law.__name__) for law in LAWS]
+
+
+SCENE = typer.Argument(help="Bundled scene, or a .toml file.", autocompletion=_scenes)
 SceneName = Annotated[str | None, SCENE]
 """Scene of a command that also accepts --robot."""
 RobotName = Annotated[
-    str | None, typer.Option(help="Robot to put on a plane: a bundled name, .urdf or .xml.")
+    str | None,
+    typer.Option(
+        help="Robot to put on a plane: a bundled name, .urdf or .xml.", autocompletion=_robots
+    ),
 ]
-LawName = Annotated[str | None, typer.Option(help="Contact law of every surface, by name.")]
-Drop = Annotated[
-    float | None, typer.Option(help="Height of the lowest contact point at the start [m].")
+LawName = Annotated[
+    str | None,
+    typer.Option(help="Contact law of every surface, by name.", autocompletion=_laws),
 ]
+Drop = Annotated[float | None, typer.Option(help="Height of fall until the first contact [m].")]
 Collide = Annotated[
     str | None,
     typer.Option(
+        metavar="SHAPES",
         help="Shapes of robots that collide: all, feet, or names of bodies, links and shapes, "
-        "separated by commas."
+        "separated by commas.",
     ),
 ]
 Duration = Annotated[float | None, typer.Option(help="Simulated time [s].")]

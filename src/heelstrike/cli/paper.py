@@ -15,6 +15,7 @@ import typer
 
 from heelstrike.cli.console import errors, folder_of, output, print_json
 from heelstrike.cli.options import Json
+from heelstrike.cli.outputs import FOLDER
 from heelstrike.cli.paper_output import head, line, result_table, verdict
 from heelstrike.errors import HeelstrikeError
 from heelstrike.papers import NAMES
@@ -87,7 +88,7 @@ def _tasks(name: str, item: str | None, folder: Path | None) -> list[Task]:
     for one in wanted:
         if item:
             one.item(item)
-        place = folder or Path("heelstrike-papers")
+        place = folder or FOLDER / "papers"
         if name == ALL or folder is None:
             place = place / one.name
         for each in [item] if item else one.items:

@@ -22,17 +22,15 @@ from heelstrike.cli.options import (
     Settings,
     Step,
 )
+from heelstrike.cli.outputs import fresh
 from heelstrike.errors import HeelstrikeError
 from heelstrike.finite import finite
 
 if TYPE_CHECKING:
     from heelstrike.record.recording import Recording
-    from heelstrike.scene.files.document import Document
     from heelstrike.simulate.scene_file import SceneFile
     from heelstrike.simulate.simulator import Simulator
 
-FOLDER = Path("heelstrike-runs")
-"""Default folder of results."""
 DIVERGED, INTERRUPTED = 3, 130
 """Exit codes of a run that diverged, and of one that was interrupted."""
 
@@ -86,7 +84,8 @@ def _files(
     made: SceneFile, out: Path | None, picture: Path | None, no_picture: bool
 ) -> tuple[Path, Path | None]:
     """Return the files of recording and picture; raise now if they could not be written."""
-    kept = out or Path(made.content.recording.file or FOLDER / f"{made.name}.nc")
+    named = out or (Path(made.content.recording.file) if made.content.recording.file else None)
+    kept = named or fresh(made.name, (".nc", ".png")).with_suffix(".nc")
     drawn = None if no_picture else picture or kept.with_suffix(".png")
     will_write(kept, "a recording", (".nc",), "--out")
     if drawn is not None:
@@ -113,7 +112,7 @@ def chosen_scene(
         with_settings,
         with_values,
     )
-    from heelstrike.scene.files.robot_on_plane import robot_on_plane
+    from heelstrike.simulate.robot_scene import robot_scene
     from heelstrike.simulate.scene_file import SceneFile
 
     if (scene is None) == (robot is None):
@@ -123,18 +122,19 @@ def chosen_scene(
         )
     passed = {option: value for option, value in options.items() if value is not None}
     collide = _shapes(passed.get("--collide"))
-    document: Document
+    times = {option: value for option, value in passed.items() if option in ("--duration", "--dt")}
+
     if robot is not None:
-        document = robot_on_plane(robot, collide)
-    else:
-        document = read_scene(str(scene))
-        if collide is not None:
-            document = with_collide(document, collide)
+        return robot_scene(
+            robot, collide, passed.get("--law"), passed.get("--drop"), times, settings
+        )
+    document = read_scene(str(scene))
+    if collide is not None:
+        document = with_collide(document, collide)
     if "--law" in passed:
         document = with_law(document, passed["--law"])
     if "--drop" in passed:
         document = with_drop(document, passed["--drop"])
-    times = {option: value for option, value in passed.items() if option in ("--duration", "--dt")}
     return SceneFile(with_settings(with_values(document, times), settings))
 
 

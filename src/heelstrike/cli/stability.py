@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from heelstrike.cli.console import PICTURES, errors, output, print_json, will_write
-from heelstrike.cli.options import Depth, Json, Restitution, Scene
-from heelstrike.cli.run import FOLDER
+from heelstrike.cli.options import Depth, Json, Restitution, RobotName, SceneName, Settings
+from heelstrike.cli.outputs import fresh
+from heelstrike.cli.run import chosen_scene
 from heelstrike.errors import HeelstrikeError
 from heelstrike.finite import finite
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 
 def stability(
-    scene: Scene,
+    scene: SceneName = None,
+    robot: RobotName = None,
     law: Annotated[
         str, typer.Option(help="Law by name, tuned to this robot; scene: its own.")
     ] = "scene",
@@ -28,17 +30,17 @@ def stability(
     ] = None,
     depth: Depth = 1e-3,
     restitution: Restitution = 0.3,
+    settings: Settings = None,
     picture: Annotated[Path | None, typer.Option(help="Picture of the map, a .png file.")] = None,
     as_json: Json = False,
 ) -> None:
     """Find the largest stable time step; draw a map over stiffness."""
     from heelstrike.measure.laws import SCENE, law_names, under
     from heelstrike.measure.stability import stability_map
-    from heelstrike.simulate.scene_file import load_scene
     from heelstrike.view import plot
     from heelstrike.view.figures.stability_map import draw
 
-    made = load_scene(scene)
+    made = chosen_scene(scene, robot, {}, settings or [])
     if law != SCENE and len(law_names(law)) != 1:
         raise HeelstrikeError(
             f"--law {law}: not one law",
@@ -47,7 +49,7 @@ def stability(
             allowed="the name of a law, such as hunt-crossley, or scene",
         )
     step = made.content.simulation.dt if dt is None else dt
-    path = picture or FOLDER / f"{made.name}-stability.png"
+    path = picture or fresh(f"{made.name}-stability", (".png",)).with_suffix(".png")
     will_write(path, "a picture", PICTURES, "--picture")
     judged, words, _ = under(made, law, step, (depth, restitution))
     with errors().status("simulating"):

@@ -20,7 +20,8 @@ from heelstrike.cli.options import (
     Settings,
     Step,
 )
-from heelstrike.cli.run import FOLDER, INTERRUPTED, chosen_scene
+from heelstrike.cli.outputs import FOLDER
+from heelstrike.cli.run import INTERRUPTED, chosen_scene
 from heelstrike.errors import HeelstrikeError
 
 

@@ -15,12 +15,12 @@ arrays.py              the worlds' arrays on a CPU      gpu_arrays.py, cuda_grap
 
 from __future__ import annotations
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import MissingPackageError
 
 try:
     import gymnasium
 except ImportError as error:
-    raise HeelstrikeError(
+    raise MissingPackageError(
         "hs.Environments needs gymnasium, which is not installed; run pip install 'heelstrike[gym]'"
     ) from error
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from heelstrike.checks import paths
 from heelstrike.errors import HeelstrikeWarning, LoadError, nearest
-from heelstrike.robot.robot import Robot
+from heelstrike.robot.robot import WORLD, Robot
 
 if TYPE_CHECKING:
     from heelstrike.robot.points import PointLike
@@ -24,6 +24,8 @@ SUFFIXES = (".urdf", ".xml", ".mjcf")
 BASES = ("auto", "floating", "fixed")
 MAX_NAMED = 3
 """Pairs of shapes, at most, that a warning names."""
+MIN_ARMATURE = 1e-5
+"""Armature of joints that move neither mass nor inertia [kg m^2 or kg]."""
 
 
 def load(
@@ -83,6 +85,7 @@ def load(
         )
     robot = replace(robot, name=robot.name or path.stem)
     _check(file, robot)
+    robot = _with_inertia(file, robot)
     robot = with_contact_points(robot, points, edge_points, collide)
     robot = _without_overlaps(file, robot)
     origin = _source(source, base, package_dirs) | {"edge_points": edge_points}
@@ -124,7 +127,7 @@ def _without_overlaps(file: RobotFile, robot: Robot) -> Robot:
 
 def _check(file: RobotFile, robot: Robot) -> None:
     """Raise a LoadError if the robot cannot move, or has impossible inertias."""
-    from heelstrike.robot.check import inertia_fault, massless_joint
+    from heelstrike.robot.check import inertia_fault
 
     if not robot.joints:
         file.fail("has no moving joint", remedy="use base='floating' to let it move")
@@ -137,17 +140,36 @@ def _check(file: RobotFile, robot: Robot) -> None:
                 value=body.name,
                 remedy=f"correct the inertia{links}",
             )
-    joint = massless_joint(robot)
-    if joint is not None:
-        base = next(own.kind == "free" for own in robot.joints if own.name == joint)
-        file.fail(
-            f"joint '{joint}' moves a body without mass or inertia, so its acceleration is "
-            "undefined",
-            value=joint,
-            remedy="give its link a mass, or load it with base='fixed'"
-            if base
-            else "give the body an inertia, or the joint an armature, or make it fixed",
+
+
+def _with_inertia(file: RobotFile, robot: Robot) -> Robot:
+    """Return the robot with a small armature at joints that move neither mass nor inertia."""
+    from heelstrike.robot.check import massless_joint
+
+    given = []
+    while (name := massless_joint(robot)) is not None:
+        joint = next(joint for joint in robot.joints if joint.name == name)
+        if joint.nv > 1 or name in given:
+            file.fail(
+                f"joint '{name}' moves a body without mass or inertia, so its acceleration is "
+                "undefined",
+                value=name,
+                remedy="give its link a mass, or load it with base='fixed'"
+                if joint.parent == WORLD
+                else "give the body an inertia, or the joint an armature, or make it fixed",
+            )
+        armature = np.array(robot.armature)
+        armature[joint.iv] = MIN_ARMATURE
+        robot = replace(robot, armature=armature)
+        assert robot.model is not None
+        robot.model.armature = armature
+        given.append(name)
+    if given:
+        file.warn(
+            f"the bodies of {', '.join(given)} have neither mass nor inertia; these joints move an "
+            f"armature of {MIN_ARMATURE:g} kg m^2 (kg where they slide)"
         )
+    return robot
 
 
 def reload(source: Mapping[str, Any]) -> Robot:

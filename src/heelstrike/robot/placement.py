@@ -45,7 +45,7 @@ def free_base(robot: Robot) -> int:
     """Return the index in q of the free base's height; raise if the robot has no free base."""
     if robot.joints[0].kind != "free":
         raise HeelstrikeError(
-            f"{robot.name} has no free base that could be moved",
+            f"drop applies to a free base, and {robot.name} has none",
             path="drop",
             remedy='set its joints, or load it with base="floating"',
         )

@@ -136,6 +136,26 @@ class Servo:
         if not (isinstance(self.delay, int | float) and 0 <= self.delay < 1e3):
             raise ParameterError("delay", self.delay, "0 to 1000 s", owner="Servo")
 
+    @classmethod
+    def holding(cls, robot: Robot, q: ArrayLike | None = None) -> Servo:
+        """Return a servo with the model's gains, or, if it has none, with gains that hold it.
+
+        Args:
+            robot: the robot.
+            q: pose to hold, (nq,); None: the robot's first pose.
+
+        Examples:
+            >>> robot = hs.load("hoap1")
+            >>> sim = hs.Simulator(hs.Scene(robot, hs.Plane()), control=hs.Servo.holding(robot))
+        """
+        from heelstrike.scene.holding import holding_gains
+
+        if robot.kp.any() or robot.kd.any():
+            return cls()
+        pose = next(iter(robot.poses.values()), robot.neutral) if q is None else q
+        kp, kd = holding_gains(robot, np.asarray(pose, dtype=float))
+        return cls(kp=kp, kd=kd)
+
     def resolved(self, robot: Robot, pose: np.ndarray, implicit: bool, dt: float) -> ServoPlan:
         """Return the servo of a robot, with gains, limits and reference by velocity index.
 
@@ -151,7 +171,7 @@ class Servo:
             raise HeelstrikeError(
                 f"{robot.name} defines no servo gains",
                 path="servo",
-                remedy="pass kp= and kd= to hs.Servo",
+                remedy="pass kp= and kd= to hs.Servo, or use hs.Servo.holding(robot)",
             )
         limit = gains(robot, self.limit, robot.torque_limit, "limit")
         table, rate, start = None, 1.0, 0.0

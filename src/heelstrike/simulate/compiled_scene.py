@@ -23,7 +23,7 @@ from heelstrike.simulate.arguments import push_values, start_values
 from heelstrike.simulate.closed_start import closed_start
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.start import check_depths, check_outside
-from heelstrike.simulate.start_depths import placement_inputs, start_depths
+from heelstrike.simulate.start_depths import start_depths
 from heelstrike.simulate.state import State
 from heelstrike.simulate.target import CompileTarget, Worlds
 from heelstrike.simulate.validation import check_relations, check_value
@@ -31,6 +31,7 @@ from heelstrike.step.control import REFERENCE
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import push_path
 from heelstrike.step.shape_tables import shape_tables
+from heelstrike.step.start_depths import placement_inputs
 from heelstrike.step.step import step_program
 from heelstrike.step.surfaces import surface_tables
 

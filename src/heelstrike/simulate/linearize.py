@@ -1,8 +1,10 @@
-"""Derivatives of a simulator's step (dynamics/linearize.py), compiled when first needed."""
+"""Derivatives of a simulator's step (dynamics/linearize.py), compiled when first needed and kept
+in the cache.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import ArrayLike
 from heelstrike.dynamics.linearize import directional
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import Robot
+from heelstrike.runtime.cache import cached_kernel
 from heelstrike.runtime.compiler import compile_program
 from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.step.step import step_program
@@ -29,11 +32,26 @@ class StepDerivatives:
 class Linearizer:
     """Compiled derivative of a step program with memory q and v."""
 
-    def __init__(self, robot: Robot, step: Program, inputs: Sequence[str] = ()) -> None:
-        """Compile the derivatives of `step` with respect to its state and the named inputs."""
+    def __init__(
+        self,
+        robot: Robot,
+        step: Program | Callable[[], Program],
+        inputs: Sequence[str] = (),
+        key: object = None,
+    ) -> None:
+        """Compile the derivatives of `step` with respect to its state and the named inputs.
+
+        With a `key` that identifies it, the step may be a function, and is traced only if the
+        derivatives are not in the cache.
+        """
+
+        def traced() -> Program:
+            return directional(robot, step() if callable(step) else step, inputs)
+
         self.robot = robot
-        self.inputs = {name: step.inputs[name].size for name in inputs}
-        self.kernel = compile_program(directional(robot, step, inputs))
+        self.kernel = compile_program(traced()) if key is None else cached_kernel(key, traced)
+        ports = {port.name: port.size for port in self.kernel.layout.inputs}
+        self.inputs = {name: ports[f"direction of {name}"] for name in inputs}
         sizes = [2 * robot.nv, *self.inputs.values()]
         self.directions = np.eye(sum(sizes))
         self.batch = self.kernel.batch(sum(sizes))
@@ -79,6 +97,10 @@ class SceneLinearizer:
         plan = self._compiled.plan
         wanted = (plan.pushes, plan.varied, inputs)
         if wanted not in self._linearizers:
-            program = step_program(plan, thorough=True)
-            self._linearizers[wanted] = Linearizer(plan.robot, program, inputs)
+            self._linearizers[wanted] = Linearizer(
+                plan.robot,
+                lambda: step_program(plan, thorough=True),
+                inputs,
+                ("derivative of a step", plan.key(), list(inputs)),
+            )
         return self._linearizers[wanted]

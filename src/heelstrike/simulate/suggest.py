@@ -115,7 +115,10 @@ def suggest(
     )
     if made.k is not None and made.c is not None and not made.law.couples:
         used = made.k * dt**2 / support.normal_mass + 2 * made.c * dt / support.normal_mass
-        reasons += (f"at rest k dt^2 / m + 2 c dt / m = {used:.2g}",)
+        reasons += (
+            f"at rest k dt^2 / m + 2 c dt / m = {used:.2g}; numbers hold up to impacts of "
+            f"{speed:g} m/s, pass speed= for higher falls",
+        )
     return Suggestion(
         made.law,
         made.k,
@@ -158,11 +161,13 @@ def support_of(
     normal = np.mean([joined[i].normal for i in ground], axis=0)
     down = abs(float(normal @ scene.gravity)) / max(pull, 1e-12)
     carried = _carried(scene, ground) or min(robot.mass, mass * len(ground))
+    struck = struck_mass(robot, at, [joined[i] for i in ground], diagonal)
+    own = robot.mass / len(ground)  # where joints do not determine what is struck: a fixed base
     return Support(
         points=len(ground),
         load=max(carried * pull * down / len(ground), 1e-9),
         gravity=pull,
-        impact_mass=struck_mass(robot, at, [joined[i] for i in ground], diagonal) / len(ground),
+        impact_mass=float(np.clip(struck / len(ground), min(mass, own), own)),
         normal_mass=min(mass, robot.mass),
         tangent_mass=min(along, robot.mass),
     )

@@ -22,8 +22,9 @@ from heelstrike.simulate.recorder import final_memory, final_values
 from heelstrike.simulate.scene_file import SceneFile, load_scene
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.start import check_depths
-from heelstrike.simulate.start_depths import placement_inputs, start_depths
+from heelstrike.simulate.start_depths import start_depths
 from heelstrike.simulate.target import check_choice
+from heelstrike.step.start_depths import placement_inputs
 from heelstrike.sweeps.fell import fall_criterion
 from heelstrike.sweeps.job import STATE, SweepJob, local_kernel, make_job
 from heelstrike.sweeps.parameter_paths import (

@@ -28,6 +28,17 @@ def scene_text(content: SceneContent) -> str:
     return "\n".join(_table(content, "")).strip() + "\n"
 
 
+def as_table(node: Any) -> dict[str, Any]:
+    """Return a law as the table of a scene file: its type and all its keys."""
+    made: dict[str, Any] = {"type": kebab(type(node).__name__)}
+    if made["type"] not in kinds_of(type(node)):
+        made = {}
+    for f in fields(node):
+        value = getattr(node, f.name)
+        made[f.name] = as_table(value) if _is_node(value) else NONE if value is None else value
+    return made
+
+
 def _table(node: Any, name: str) -> list[str]:
     """Return the lines of a dataclass: plain values first, then its tables."""
     plain, tables = [], []

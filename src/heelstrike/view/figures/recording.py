@@ -1,12 +1,14 @@
 """The figure of a recording: the usual panels, or chosen variables.
 
-Over time, for one world: height, normal force, penetration, slip, energy, torque. Without time, one
-value per world: over the parameter that was varied, or as a distribution if none or several were.
+Over time, for one world: height, normal force, penetration, slip, ground plane, energy, torque.
+Without time, one value per world: over the parameter that was varied, or as a distribution if none
+or several were.
 """
 
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.record.variables import known
 from heelstrike.step.state import WORKS
 from heelstrike.view import plot
+from heelstrike.view.figures.ground_panel import ground, has_ground
 from heelstrike.view.figures.worlds import FINAL_VALUES, panel_over_worlds
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+MAX_LAW, MAX_LAWS = 110, 3
+"""Letters of a law, and laws, in the title, at most."""
 MAX_LINES = 12
 """Largest number of labelled lines in a panel."""
 TIME = "time [s]"
@@ -52,9 +57,11 @@ def draw(
         panel(ax)
         if ax.get_xlabel().startswith(TIME) and shown.sizes["time"] > 1:
             ax.set_xlim(*shown["time"].values[[0, -1]])
-    for ax in axes[len(panels) :]:
-        ax.set_visible(False)
-    figure.suptitle(_title(data, world), fontsize=11, color=plot.INK)
+    if len(axes) > len(panels):  # the last panel fills its row
+        figure.delaxes(axes[-1])
+        last = axes[len(panels) - 1]
+        last.set_subplotspec(last.get_gridspec()[-1, :])
+    figure.suptitle(_title(data, world), fontsize=10, color=plot.INK)
     if path is not None:
         plot.save(figure, path)
     return figure
@@ -62,6 +69,7 @@ def draw(
 
 def _title(data: xr.Dataset, world: int) -> str:
     from heelstrike.record.provenance import decode_attributes
+    from heelstrike.record.summary import describe
 
     info, worlds = decode_attributes(data), data.sizes["world"]
     which = f", world {data['world'].values[world]} of {worlds}" if worlds > 1 else ""
@@ -69,7 +77,14 @@ def _title(data: xr.Dataset, world: int) -> str:
         which = f", {worlds} worlds"
     varied = info["varied"].get("dt")
     dt = info["dt"] if varied is None or "time" not in data.dims else varied[world]
-    return f"{info['robot']}{which}, dt = {dt * 1e3:g} ms, {info['integrator']}"
+    laws = [f"{name}: {describe(law)}" for name, law in info["laws"].items()]
+    shown = [textwrap.shorten(law, MAX_LAW, placeholder=" ...") for law in laws[:MAX_LAWS]]
+    if len(laws) > MAX_LAWS:
+        shown.append(f"and {len(laws) - MAX_LAWS} more laws")
+    if "touching" in data and "time" in data.dims and not data["touching"].values[world].any():
+        shown.append("nothing touched")
+    head = f"{info['robot']}{which}, dt = {dt * 1e3:g} ms, {info['integrator']}"
+    return "\n".join([head, *shown])
 
 
 def _usual(data: xr.Dataset, shown: xr.Dataset) -> list[Panel]:
@@ -79,11 +94,13 @@ def _usual(data: xr.Dataset, shown: xr.Dataset) -> list[Panel]:
         return [panel_over_worlds(data, name) for name in names]
     timed = {str(name) for name in shown if "time" in shown[name].dims and shown[name].size}
     moved = "torque" in timed and bool(np.any(shown["torque"].values))
+    touched = "touching" in timed and bool(shown["touching"].values.any())
     candidates: list[tuple[bool, Callable[[Axes, xr.Dataset], None]]] = [
         ("com" in timed or "q" in timed, height),
-        ({"normal_force", "touching"} <= timed, normal_force),
-        ("depth" in timed, penetration),
-        ({"slip", "touching"} <= timed, slip),
+        (touched and "normal_force" in timed, normal_force),
+        (touched and "depth" in timed, penetration),
+        (touched and "slip" in timed, slip),
+        (touched and has_ground(shown), ground),
         ({"kinetic", "potential", *WORKS} <= timed, energy),
         (moved, torque),
     ]
@@ -121,8 +138,27 @@ def normal_force(ax: Axes, shown: xr.Dataset) -> None:
         rows = {name: force.values[:, bodies == name].sum(1) for name in dict.fromkeys(bodies)}
     else:
         rows = {"all points": force.values.sum(1)}
+    rows = {name: row for name, row in rows.items() if np.any(row)}  # those that touch
     _lines(ax, shown["time"].values, rows)
     plot.label(ax, "Normal force", TIME, "sum over a body's points [N]")
+    if rows:
+        _mark_peak(ax, shown["time"].values, max(rows.values(), key=lambda row: np.nanmax(row)))
+
+
+def _mark_peak(ax: Axes, time: np.ndarray, row: np.ndarray) -> None:
+    """Write the largest value of a line beside its peak."""
+    at = int(np.nanargmax(row))
+    right = at < len(time) / 2
+    ax.annotate(
+        f"{row[at]:.4g} N at {time[at]:.3g} s",
+        (time[at], row[at]),
+        xytext=(6 if right else -6, -2),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        va="top",
+        fontsize=7,
+        color=plot.INK,
+    )
 
 
 def penetration(ax: Axes, shown: xr.Dataset) -> None:

@@ -23,7 +23,8 @@ METHOD = (
     "Contenders take turns in one run, and the best turn of each counts. One world: CPU time of "
     "one thread. Batch: {worlds} worlds on all {cores} cores, wall time. MuJoCo runs mj_step and "
     "mujoco.rollout on the same file with its own solver settings. 'x' is MuJoCo's time over ours "
-    "on as many threads."
+    "on as many threads, of batches by CPU time; where turns differ by half or more, the spread is "
+    "stated and no bar is drawn."
 )
 EQUAL_ACCURACY = (
     "The robot falls 1 cm and stands for 1 s. Each simulator uses the largest time step that keeps "
@@ -44,6 +45,8 @@ LIMITATIONS = (
     "Times on a machine that others use vary by a fifth, ratios by less. 'spread' in the JSON is "
     "the median turn over the best.",
 )
+MAX_SPREAD = 1.5
+"""Median turn over the best above which a ratio is marked and not drawn [-]."""
 Result = Mapping[str, Any]
 """A part of the JSON of `heelstrike bench`."""
 
@@ -242,13 +245,32 @@ def _peer(times: Result, name: str) -> Mapping[str, float] | None:
 
 
 def ratios(times: Result) -> dict[str, float]:
-    """Return MuJoCo's time over ours for each way to step, if MuJoCo was measured."""
+    """Return MuJoCo's time over ours for each way to step that was measured steadily."""
     peers = {name: _peer(times, name) for name in times if name not in (PEER_ONE, PEER_BATCH)}
-    return {name: peer["us"] / times[name]["us"] for name, peer in peers.items() if peer}
+    return {
+        name: _over(peer, times[name])
+        for name, peer in peers.items()
+        if peer and is_steady(peer, times[name])
+    }
+
+
+def is_steady(*spent: Mapping[str, float]) -> bool:
+    """Return whether the turns of contenders differ so little that their ratio means something."""
+    return all(each.get("spread", 1.0) <= MAX_SPREAD for each in spent)
+
+
+def _over(theirs: Mapping[str, float], ours: Mapping[str, float]) -> float:
+    """Return the ratio of two times: of CPU time where both have it, since pools may starve."""
+    clock = "cpu_us" if "cpu_us" in theirs and "cpu_us" in ours else "us"
+    return theirs[clock] / ours[clock]
 
 
 def _ratio(theirs: Mapping[str, float] | None, ours: Mapping[str, float]) -> str:
-    return "" if theirs is None else f"{theirs['us'] / ours['us']:.1f}"
+    if theirs is None:
+        return ""
+    spread = max(each.get("spread", 1.0) for each in (theirs, ours))
+    doubt = "" if is_steady(theirs, ours) else f" (spread {spread:.1f})"
+    return f"{_over(theirs, ours):.1f}{doubt}"
 
 
 def _us(spent: Mapping[str, float]) -> str:
