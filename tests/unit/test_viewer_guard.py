@@ -34,6 +34,19 @@ CAMERA = {
     "image_height": 600,
     "image_width": 800,
 }
+DRAG = {
+    "type": "SceneNodeDragMessage",
+    "phase": "start",
+    "name": "/ball",
+    "instance_index": None,
+    "start_position": [0.0, 0.0, 1.0],
+    "start_screen_pos": [0.5, 0.5],
+    "end_position": [0.0, 0.5, 1.0],
+    "end_screen_pos": [0.6, 0.5],
+    "button": "left",
+    "modifier": None,
+    "owner": "",
+}
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +163,19 @@ BAD = [
     msgspec.msgpack.encode({"type": "ViewerCameraMessage"}),
     msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": [], "updates": 1}),
     msgspec.msgpack.encode({"type": "CommandTriggerMessage", "uuid": 3}),
+    *(
+        msgspec.msgpack.encode({**DRAG, key: value})
+        for key, value in {
+            "phase": "x",
+            "name": 3,
+            "end_position": [0.0, float("nan"), 1.0],
+            "start_screen_pos": [0.5],
+            "button": "right",
+            "modifier": "shift",
+            "instance_index": -1,
+            "owner": "x",
+        }.items()
+    ),
     "text",
     bytes(MAX_BYTES + 1),
 ]
@@ -178,6 +204,26 @@ def test_controls_take_no_other_values(server, name, value, capfd):
         page.send(encoded(uuid_of(handle), value))
         wait_until_dropped(page)
     assert handle.value == before
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_drag_of_a_node_arrives_and_of_others_is_ignored(server, capfd):
+    ball, seen = server.scene.add_icosphere("/ball", 0.1), []
+
+    async def dragged(event):
+        seen.append((event.phase, event.end_position))
+
+    ball.on_drag("left")(dragged)
+    with socket(server, own(server)) as page:
+        page.send(msgspec.msgpack.encode(CAMERA))
+        page.send(msgspec.msgpack.encode({**DRAG, "name": "/nothing"}))
+        for phase in ("start", "update", "end"):
+            page.send(msgspec.msgpack.encode({**DRAG, "phase": phase}))
+        wait_for(lambda: len(seen) == 3)
+    assert [(phase, list(place)) for phase, place in seen] == [
+        (phase, DRAG["end_position"]) for phase in ("start", "update", "end")
+    ]
+    ball.remove()
     assert capfd.readouterr() == ("", "")
 
 

@@ -12,8 +12,10 @@ live_simulation.py  a scene that is simulated
 live_history.py     its last seconds                        live_pushes.py  pushes on its bodies
 live_panel.py       its controls: law_sliders.py, rewind.py, push_controls.py, dragging.py
 live_viewer.py      replaces it by another: scene_choice.py, prepare.py
-capture.py          pictures and films for download         phone.py    narrow windows
+picture_controls.py pictures and films for download, drawn by capture.py
+phone.py            narrow windows
 server.py, show.py  the server, and opening the viewer
+guard.py            who may connect                         messages.py what clients may send
 export.py           a page without a server; export_curves.py adds curves to it
 """
 

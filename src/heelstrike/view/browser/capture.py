@@ -1,54 +1,79 @@
-"""Pictures and films of a page, drawn by the browser that asks for them, for download."""
+"""Pictures and films of a live scene for download, from the camera of the page that asks.
+
+They are ray traced here (view/render), so that the browser need not send what it draws. The robot,
+its ground and the arrows of contact forces are shown, as in film strips.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
 
-from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.rotations import turn_z_to
+from heelstrike.view.browser.instances import HEAD_LENGTH, head, rod
+from heelstrike.view.browser.overlays import COLOURS as OVERLAYS
+from heelstrike.view.browser.run_arrays import RunArrays, Sample
+from heelstrike.view.render.camera import Viewpoint
+from heelstrike.view.render.raytrace import render
+from heelstrike.view.render.robot_solids import place_solids
+from heelstrike.view.render.solid import Rgb, Solid, solid
+from heelstrike.view.render.surface_solids import recorded_surfaces, surface_solids
 
 if TYPE_CHECKING:
-    from viser import ClientHandle
+    from viser import CameraHandle
 
-HEIGHT, FILM_HEIGHT = 1080, 400
-"""Height of a picture and of a film [pixels]."""
+PICTURE, FILM = 900, 320
+"""Length of the longer side of a picture and of a film [pixels]."""
 RATE = 10
-"""Frames of a film per second."""
-PATIENCE = 20.0
-"""Longest time to wait for the browser to draw a picture [s]."""
+"""Frames of a film per second of simulated time."""
 COLOURS = 128
 """Number of colours of a film."""
 
 
-def send_picture(client: ClientHandle, name: str) -> None:
-    """Have a browser draw its view, and download it as NAME.png."""
-    written = io.BytesIO()
-    draw(client, HEIGHT).save(written, "PNG")
-    client.send_file_download(f"{name}.png", written.getvalue(), save_immediately=True)
+def page_viewpoint(camera: CameraHandle) -> Viewpoint:
+    """Return the viewpoint of a page."""
+    position = np.array(camera.position, dtype=float)
+    back = position - np.array(camera.look_at, dtype=float)
+    distance = float(np.linalg.norm(back))
+    back /= distance
+    right = np.cross(np.array(camera.up_direction, dtype=float), back)
+    right /= np.linalg.norm(right)
+    aspect = float(np.clip(camera.aspect, 0.3, 3.0))
+    slope = float(np.tan(camera.fov / 2)) * aspect
+    return Viewpoint(
+        np.array([right, np.cross(back, right), back]), position, slope, 1 / aspect, distance
+    )
 
 
-def send_film(client: ClientHandle, name: str, frames: Iterable[None]) -> None:
-    """Have a browser draw its view at each frame, and download them as NAME.gif.
+def draw(
+    run: RunArrays, now: Sample, view: Viewpoint, side: int, scale: float, size: float
+) -> Image.Image:
+    """Return a picture of a run.
 
     Args:
-        frames: Shows one frame after the other as it is iterated.
+        now: The variables that are drawn.
+        side: Length of the longer side [pixels].
+        scale: Force of an arrow of 1 m [N/m].
+        size: Extent of the robot, to which arrows and tiles are fitted [m].
     """
-    pictures = [draw(client, FILM_HEIGHT) for _ in frames]
-    client.send_file_download(f"{name}.gif", gif(pictures), save_immediately=True)
+    from heelstrike.view import plot
+
+    ground = surface_solids(recorded_surfaces(run.info, run.world), run.robot, now["q"], view)
+    shown = [*ground, *place_solids(run.robot, run.solids, now["q"]), *_arrows(now, scale, size)]
+    width = round(side / max(1.0, view.ratio))
+    drawn = render(shown, view, width, plot.round_down(size / 4))
+    return Image.fromarray(np.round(255 * np.clip(drawn, 0, 1)).astype(np.uint8))
 
 
-def draw(client: ClientHandle, height: int) -> Image.Image:
-    """Return the view of a page at its own aspect, on white."""
-    aspect = float(np.clip(client.camera.aspect, 0.3, 3.0))
-    try:
-        drawn = client.get_render(height, round(height * aspect), timeout=PATIENCE)
-    except Exception as error:  # viser raises errors of several kinds when a page is closed
-        raise HeelstrikeError(f"the browser drew no picture: {error}") from error
-    return Image.fromarray(drawn[..., :3])
+def png(picture: Image.Image) -> bytes:
+    """Return a picture as PNG."""
+    written = io.BytesIO()
+    picture.save(written, "PNG")
+    return written.getvalue()
 
 
 def gif(pictures: Sequence[Image.Image]) -> bytes:
@@ -67,3 +92,26 @@ def gif(pictures: Sequence[Image.Image]) -> bytes:
     duration = round(1000 / RATE / 10) * 10  # GIF counts hundredths of a second
     first.save(written, "GIF", save_all=True, append_images=others, duration=duration, loop=0)
     return written.getvalue()
+
+
+def _arrows(now: Sample, scale: float, size: float) -> list[Solid]:
+    """Return the forces of active contacts as solids."""
+    if not {"touching", "force", "contact_position"} <= set(now):
+        return []
+    red, green, blue = (part / 255 for part in OVERLAYS["forces"])
+    colour: Rgb = (red, green, blue)
+    found = []
+    for k in np.flatnonzero(now["touching"]):
+        vector, place = now["force"][k] / scale, now["contact_position"][k]
+        length = float(np.linalg.norm(vector))
+        if not 1e-3 * size < length < np.inf:
+            continue
+        wide = min(0.02 * size, length / (2 * HEAD_LENGTH))
+        shaft, R = length - HEAD_LENGTH * wide, turn_z_to(vector / length)
+        for (vertices, faces), sizes, low in (
+            (rod(), (0.4 * wide, 0.4 * wide, shaft), 0.0),
+            (head(), (wide, wide, HEAD_LENGTH * wide), shaft),
+        ):
+            part = solid((vertices * np.array(sizes), faces), colour)
+            found.append(part.moved(R, place + low * vector / length))
+    return found

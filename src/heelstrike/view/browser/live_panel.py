@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.view.browser import capture
 from heelstrike.view.browser.curves import add_curves
 from heelstrike.view.browser.dragging import Dragging
 from heelstrike.view.browser.instances import Arrows
 from heelstrike.view.browser.law_sliders import LawSlider, law_sliders, law_words
 from heelstrike.view.browser.live_simulation import LiveSimulation
 from heelstrike.view.browser.phone import fold_on_phones
+from heelstrike.view.browser.picture_controls import PictureControls
 from heelstrike.view.browser.push_controls import add_push_controls
 from heelstrike.view.browser.rewind import Rewind
 from heelstrike.view.browser.scene_view import SceneView, add_switches, colour
 from heelstrike.view.browser.world_node import WORLD
 
 if TYPE_CHECKING:
-    from viser import ClientHandle, GuiEvent, GuiSliderHandle, ViserServer
+    from viser import GuiEvent, GuiSliderHandle, ViserServer
 
 CURVES_PERIOD = 6
 """Frames between two updates of the curves."""
@@ -90,6 +90,10 @@ class LivePanel:
         self.button.label = "Run" if paused else "Pause"
         self.button.icon = "player-play" if paused else "player-pause"
 
+    def say(self, message: str) -> None:
+        """Show a message in the status line; an empty one ends it."""
+        self.message = message
+
     def _draw_curves(self) -> None:
         """Draw the curves if there is new data; the future of a time gone back to is shaded."""
         shown = self.rewind.shown_time
@@ -149,7 +153,7 @@ class LivePanel:
         self._add_law_sliders()
         add_push_controls(gui, self.live, self.weight)
         add_switches(self.server, self.scene_view, act)
-        self._add_pictures()
+        PictureControls(gui, self.live, self.scene_view, lambda: self.rewind.shown_time, self.say)
         self.curves = add_curves(gui, [self.live.values], [colour(0)], act)
 
     def _reset(self) -> None:
@@ -194,38 +198,3 @@ class LivePanel:
                 raise
 
         return lambda event: live.request(lambda: change(event.target))
-
-    def _add_pictures(self) -> None:
-        gui, act, name = self.server.gui, self.live.request, self.live.scene.name
-        with gui.add_folder("Picture"):
-            centre = gui.add_button("Centre view", icon="focus-centered")
-            picture = gui.add_button("Screenshot", icon="camera", hint="download a PNG")
-            film = gui.add_button("Film", icon="movie", hint="download the last 10 s as a GIF")
-
-        def with_client(
-            work: Callable[[ClientHandle], None],
-        ) -> Callable[[GuiEvent[object]], None]:
-            def run(event: GuiEvent[object]) -> None:
-                if event.client is not None:
-                    client = event.client
-                    act(lambda: work(client))
-
-            return run
-
-        centre.on_click(with_client(self.scene_view.world_node.frame))
-        picture.on_click(with_client(lambda client: capture.send_picture(client, name)))
-        film.on_click(
-            with_client(lambda client: capture.send_film(client, name, self._film_frames()))
-        )
-
-    def _film_frames(self) -> Iterator[None]:
-        """Show the history frame by frame."""
-        history = self.live.history
-        times = np.arange(history.begin, history.end, 1 / capture.RATE)
-        for k, time in enumerate(times):
-            self.show(float(time))
-            self.message = f"filming: frame {k + 1} of {len(times)}"
-            if k % STATUS_PERIOD == 0:
-                self._show_status()
-            yield
-        self.message = ""

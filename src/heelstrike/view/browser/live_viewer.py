@@ -35,7 +35,6 @@ class LiveViewer:
         self.choice = SceneChoice(server.gui, live.scene.document, self._request)
         self.panel = LivePanel(server, live, self.choice.add)
         server.on_client_connect(self._welcome)
-        server.on_client_disconnect(lambda _: self.live.request(self.panel.dragging.drop))
 
     @property
     def live(self) -> LiveSimulation:

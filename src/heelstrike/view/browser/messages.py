@@ -1,4 +1,4 @@
-"""What a client of the viewer may send: the camera, the values of controls, and commands.
+"""What a client of the viewer may send: the camera, values of controls, drags of bodies, commands.
 
 Other messages that viser knows are ignored, since no page of ours needs them; whatever is none of
 these is a WrongMessageError.
@@ -22,8 +22,10 @@ CAMERA = {
     "image_width": 0,
 }
 """Fields of a camera's message: the length of a vector, 0 for a number."""
+DRAG = {"start_position": 3, "start_screen_pos": 2, "end_position": 3, "end_screen_pos": 2}
+"""Fields of a drag's message, and the lengths of these vectors."""
 LARGEST = 1e9
-"""Largest coordinate of a camera [m]."""
+"""Largest coordinate of a camera or a pointer [m]."""
 MAX_PIXELS = 65536
 MAX_LETTERS = 400
 """Longest text of a control."""
@@ -59,6 +61,8 @@ def checked(raw: object, handles: Mapping[str, Any]) -> bytes | None:
         return None if found is None else msgspec.msgpack.encode({"type": kind} | found)
     if kind == "CommandTriggerMessage":
         return msgspec.msgpack.encode({"type": kind, "uuid": _text(message.get("uuid"))})
+    if kind == "SceneNodeDragMessage":
+        return msgspec.msgpack.encode({"type": kind} | _drag(message))
     if kind not in _known():
         raise WrongMessageError("unknown type")
     return None
@@ -81,6 +85,24 @@ def _camera(message: Mapping[str, Any]) -> dict[str, Any]:
         if not 0 <= found[name] <= MAX_PIXELS:
             raise WrongMessageError(f"{name} of a camera")
         found[name] = int(found[name])
+    return found
+
+
+def _drag(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a drag of a node by the left button."""
+    if message.get("phase") not in ("start", "update", "end"):
+        raise WrongMessageError("phase of a drag")
+    if message.get("button") != "left" or message.get("modifier") is not None:
+        raise WrongMessageError("button of a drag")
+    if message.get("instance_index") is not None or message.get("owner", "") != "":
+        raise WrongMessageError("node of a drag")
+    found = {"phase": message["phase"], "button": "left", "modifier": None, "owner": ""}
+    found |= {"name": _text(message.get("name")), "instance_index": None}
+    for name, size in DRAG.items():
+        value = message.get(name)
+        if not isinstance(value, list) or len(value) != size:
+            raise WrongMessageError(f"{name} of a drag")
+        found[name] = [_number(entry) for entry in value]
     return found
 
 

@@ -52,9 +52,17 @@ class SceneView:
         for robot, overlays, now in zip(self.robots, self.overlays, present, strict=True):
             robot.show(now["q"])
             overlays.show(now, self.scale)
-        now = present[0]
-        place = now["com"] if "com" in now else self.robots[0].bodies[0].position
-        self.world_node.follow(np.asarray(place) if self.following else None)
+        self.world_node.follow(self._followed(present[0]))
+
+    def shift(self, now: Sample) -> np.ndarray:
+        """Return the shift of the world that shows a sample of the first run, (3,) [m]."""
+        return self.world_node.shift(self._followed(now))
+
+    def _followed(self, now: Sample) -> np.ndarray | None:
+        """Return the point that is followed, if any: the CoM, or else the base."""
+        if not self.following:
+            return None
+        return now["com"] if "com" in now else np.asarray(self.robots[0].bodies[0].position)
 
     def refresh(self) -> None:
         """Show the present samples again, after a setting changed."""

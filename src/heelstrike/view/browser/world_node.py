@@ -79,13 +79,19 @@ class WorldNode:
         camera.fov, camera.near = FIELD_OF_VIEW, self.size / 100
 
     def follow(self, point: np.ndarray | None) -> None:
-        """Shift the world so that a point stays above the robot's start; None undoes the shift.
+        """Shift the world so that a point stays above the robot's start; None undoes the shift."""
+        x, y, z = self.shift(point)
+        self.node.position = (float(x), float(y), float(z))
+
+    def shift(self, point: np.ndarray | None) -> np.ndarray:
+        """Return the shift with which a point stays above the robot's start, (3,) [m].
 
         Heights are followed only as far as the point would leave the picture.
         """
-        shift = np.zeros(3) if point is None else self.centre - point
-        height = shift[2] - np.clip(shift[2], -self.reach, self.reach)
-        self.node.position = (float(shift[0]), float(shift[1]), float(height))
+        if point is None:
+            return np.zeros(3)
+        x, y, z = self.centre - point
+        return np.array([x, y, z - np.clip(z, -self.reach, self.reach)])
 
     def welcome(self, client: ClientHandle) -> None:
         """Frame the robot in a page that was just opened, until its panels are in place."""
