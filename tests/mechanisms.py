@@ -31,10 +31,10 @@ def link(name: str, pos: str, joint: str, end: str, mass: float, inside: str = "
       <geom type="capsule" size=".01" fromto="0 0 0 {end}" mass="{mass}"/>{inside}</body>"""
 
 
-def four_bar() -> hs.Robot:
-    """A four-bar in a vertical plane, driven by gravity alone."""
+def four_bar(tilt: float = 0.0) -> hs.Robot:
+    """A four-bar in a vertical plane, driven by gravity alone; its rod's axis may be tilted."""
     y = 'axis="0 1 0"'
-    rod = link("rod", f"{CRANK} 0 0", y, f"{ROD} 0 0", 0.5)
+    rod = link("rod", f"{CRANK} 0 0", f'axis="{tilt} 1 0"', f"{ROD} 0 0", 0.5)
     text = link("crank", "0 0 1", y, f"{CRANK} 0 0", 0.3, rod)
     text += link("rocker", f"{BASE} 0 1", y, f"{ROCKER} 0 0", 0.4)
     robot = robot_of(f"<worldbody>{text}</worldbody>", points=[])

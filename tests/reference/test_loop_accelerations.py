@@ -13,7 +13,7 @@ import pytest
 from heelstrike.dynamics.aba import forward_dynamics
 from heelstrike.dynamics.kinematics import kinematics
 from heelstrike.dynamics.loop_rows import constraint_rows
-from heelstrike.dynamics.loop_sweep import ClosedLoop
+from heelstrike.dynamics.loop_sweep import SOFTNESS, ClosedLoop
 from heelstrike.dynamics.loops import loops_of
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
@@ -46,7 +46,7 @@ def accelerations(robot):
             for k in range(len(loop.constraints))
         ]
         target = ca.vertcat(*(own.coriolis - own.bias for own in rows))
-        loops.append(ClosedLoop(loop, rows, target, ca.SX(1e-7), limb))
+        loops.append(ClosedLoop(loop, rows, target, ca.SX(SOFTNESS), limb))
     armature = ca.SX(robot.armature)
     found = forward_dynamics(p, robot, kin, v, tau, gravity, armature, loops=loops)
     order = {n: own for loop in loops for n, own in zip(loop.loop.numbers, loop.rows, strict=True)}

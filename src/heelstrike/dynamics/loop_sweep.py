@@ -21,7 +21,7 @@ entry of rows of equal units,
     P = C + mu C^2 + mu^2 C^3 + mu^3 C^4       eigenvalues (1 - (mu / (x + mu))^4) / x
 
 which are proximal iterations [Carpentier2021] of the loop by itself. Of d only what motions of the
-loop can reach is wanted, d - (mu C)^4 d: a mechanism whose parts miss one another across its plane
+loop can reach is wanted, (Lambda P)^3 d: a mechanism whose parts miss one another across its plane
 is not torn by forces that change nothing.
 """
 
@@ -46,6 +46,12 @@ from heelstrike.spatial.vector import SX, mac, symmetric
 
 PASSES = 4
 """Terms of P."""
+FILTERS = 3
+"""Exponent of Lambda P in what is wanted: each takes off what x << mu cannot reach, by 4 x / mu."""
+SMALL = 6
+"""Rows of a loop up to which P is a matrix."""
+SOFTNESS, SOFTNESS_SINGLE = 1e-6, 1e-3
+"""mu, in float64 and in float32."""
 
 Keep = Callable[[str, SX], SX]
 """`Program.let` or `Program.variable`."""
@@ -53,7 +59,7 @@ Keep = Callable[[str, SX], SX]
 
 @dataclass(frozen=True)
 class Mobility:
-    """Lambda of a loop, factored."""
+    """Lambda of a loop, factored or, where it is small, inverted."""
 
     scale: SX
     """1 over the root of the largest diagonal entry of rows of equal units, (m,)."""
@@ -61,9 +67,25 @@ class Mobility:
     """Factor of the scaled Lambda + mu."""
     softness: SX
     """mu of the scaled Lambda."""
+    inverse: SX | None
+    """P, (m, m)."""
+
+    @staticmethod
+    def of(mobility: SX, scale: SX, softness: SX) -> Mobility:
+        """Return the factor of Lambda, (m, m)."""
+        m = mobility.shape[0]
+        eye = SX(ca.DM.eye(m))
+        found = Mobility(
+            scale, factor(mobility * (scale @ scale.T) + softness * eye), softness, None
+        )
+        if m > SMALL:
+            return found
+        return replace(found, inverse=symmetric(found.solve(eye)))
 
     def solve(self, right: SX) -> SX:
         """Return P times columns."""
+        if self.inverse is not None:
+            return ca.densify(self.inverse @ right)
         scales = ca.repmat(self.scale, 1, right.shape[1])
         start = scales * right
         found = self.matrix.solve(start)
@@ -71,12 +93,23 @@ class Mobility:
             found = self.matrix.solve(start + self.softness * found)
         return scales * found
 
-    def reachable(self, target: SX) -> SX:
-        """Return what motions of the loop can reach of a target, (m,)."""
-        left = self.scale * target
-        for _ in range(PASSES):
-            left = self.softness * self.matrix.solve(left)
-        return target - ca.if_else(self.scale > 0, left / self.scale, 0)
+    def kept(self, keep: Keep) -> Mobility:
+        """Return it with new symbols for what `solve` reads."""
+        if self.inverse is not None:
+            upper = ca.triu(self.inverse)
+            own = SX(upper.sparsity(), keep("mobility", upper.nz[:]))
+            return replace(self, inverse=ca.densify(ca.triu2symm(own)))
+        matrix = self.matrix.renamed(lambda x: keep("mobility", x))
+        return replace(self, scale=keep("scale", self.scale), matrix=matrix)
+
+    def assign(self, p: Program, new: Mobility) -> None:
+        """Assign the values of another one to these, which are variables; inside a block."""
+        if self.inverse is not None:
+            assert new.inverse is not None
+            p.assign(ca.triu(self.inverse).nz[:], ca.triu(new.inverse).nz[:])
+            return
+        p.assign(self.scale, new.scale)
+        self.matrix.assign(p, new.matrix)
 
 
 @dataclass
@@ -96,6 +129,8 @@ class ClosedLoop:
     meeting: ForceVector | None = None
     """K at the body where it meets, (3, m) each; None: at the world."""
     mobility: Mobility | None = None
+    wanted: SX | None = None
+    """What motions of the loop can reach of d."""
     passed: dict[int, ForceVector] = field(default_factory=dict)
     """K that limbs pass on, by the limb's first joint."""
     of_limbs: dict[str, tuple[SX, list[tuple[int, int]]]] = field(default_factory=dict)
@@ -244,9 +279,13 @@ class LoopFactor:
                 largest = ca.mmax(ca.vertcat(*entries))
                 scales += [ca.if_else(largest > 0, 1 / ca.sqrt(largest), 0)] * len(entries)
             first += rows.error.numel()
-        scale = ca.vertcat(*scales)
-        matrix = whole * (scale @ scale.T) + loop.softness * SX(ca.DM.eye(len(scales)))
-        return Mobility(scale, factor(matrix), loop.softness)
+        found = Mobility.of(whole, ca.vertcat(*scales), loop.softness)
+        if self.keep is not None:
+            wanted = loop.target
+            for _ in range(FILTERS):
+                wanted = whole @ found.solve(wanted)
+            loop.wanted = self.p.let("wanted", wanted)
+        return found
 
     def _keep_meeting(
         self, loop: ClosedLoop, columns: ForceVector | None, mobility: Mobility
@@ -254,15 +293,13 @@ class LoopFactor:
         p, old, keep = self.p, loop.mobility, self.keep
         if keep is None:
             assert old is not None
-            p.assign(old.scale, mobility.scale)
-            old.matrix.assign(p, mobility.matrix)
+            old.assign(p, mobility)
             if columns is not None:
                 assert loop.meeting is not None
                 p.assign(loop.meeting.linear, columns.linear)
                 p.assign(loop.meeting.angular, columns.angular)
             return
-        matrix = mobility.matrix.renamed(lambda x: keep("mobility", x))
-        loop.mobility = replace(mobility, scale=keep("scale", mobility.scale), matrix=matrix)
+        loop.mobility = mobility.kept(keep)
         if columns is not None:
             loop.meeting = ForceVector(keep("K", columns.linear), keep("K", columns.angular))
 
@@ -283,7 +320,6 @@ class LoopAnswer:
         self.inside, self.targets = inside, targets
         self.multipliers: dict[int, SX] = {}
         """y by number of the loop."""
-        self._wanted: dict[int, SX] = {}
         self._sums: dict[int, dict[str, SX]] = {n: {} for n in range(len(loops))}
 
     def meet(self, i: int, bias: ForceVector) -> ForceVector:
@@ -291,7 +327,6 @@ class LoopAnswer:
         for n, loop in enumerate(self.loops):
             if loop.loop.meets == i:
                 columns, mobility = self._meeting(n)
-                self._want(n, mobility)
                 push = mobility.solve(self._lack(n))
                 bias = ForceVector(
                     mac(columns.linear, push, bias.linear),
@@ -327,7 +362,6 @@ class LoopAnswer:
             if loop.loop.meets == WORLD:
                 assert loop.mobility is not None
                 with self.p.block("multipliers", limb=loop.limb, member=loop.loop.numbers[0]):
-                    self._want(n, loop.mobility)
                     self._find(n, -loop.mobility.solve(self._lack(n)))
 
     def found(self, i: int, motion: MotionVector) -> None:
@@ -364,14 +398,14 @@ class LoopAnswer:
     def _find(self, n: int, multipliers: SX) -> None:
         self.multipliers[n] = self.p.let("multiplier", multipliers)
 
-    def _want(self, n: int, mobility: Mobility) -> None:
-        if self.targets:
-            self._wanted[n] = self.p.let("wanted", mobility.reachable(self.loops[n].target))
-
     def _lack(self, n: int) -> SX:
         """Return l - d."""
         total = sum(self._sums[n].values(), SX(self.loops[n].size, 1))
-        return ca.densify(total - self._wanted[n] if self.targets else total)
+        if self.targets:
+            wanted = self.loops[n].wanted
+            assert wanted is not None
+            total = total - wanted
+        return ca.densify(total)
 
 
 def _sizes(loop: ClosedLoop) -> list[int]:

@@ -22,6 +22,9 @@ CLOSED = 1e-10
 """Largest row of a closed pose [m, rad]."""
 RANK = 1e-9
 """Singular values of J below this share of the largest count as none: rows that are redundant."""
+NEARLY, LEFT = 1e-3, 1e-4
+"""The same of rows that are nearly redundant, and what they may miss then [m, rad]: parts of a
+planar mechanism that its file's digits do not place in one plane."""
 SPREADS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.2, 1.6, 2.0)
 """Largest changes of velocity coordinates [rad, m] with which it starts again."""
 LARGEST_STEP = 0.5
@@ -40,6 +43,10 @@ def close(robot: Robot, q: np.ndarray, hold: tuple[str, ...] = ()) -> np.ndarray
             raise HeelstrikeError(f"{robot.name} has no joint '{name}'", path="hold", value=name)
         moves[robot.joints[names.index(name)].v_slice] = False
     first = found = _newton(robot, np.array(q, dtype=float), moves)
+    if not _is_closed(robot, found):
+        near = _newton(robot, np.array(q, dtype=float), moves, NEARLY)
+        if _miss(robot, near) < LEFT:
+            return near
     random = np.random.default_rng(0)
     for spread in SPREADS:
         if _is_closed(robot, found):
@@ -57,21 +64,25 @@ def close(robot: Robot, q: np.ndarray, hold: tuple[str, ...] = ()) -> np.ndarray
     )
 
 
-def _newton(robot: Robot, q: np.ndarray, moves: np.ndarray) -> np.ndarray:
+def _newton(robot: Robot, q: np.ndarray, moves: np.ndarray, rank: float = RANK) -> np.ndarray:
     """Return where Newton's method comes to from q."""
     for _ in range(ROUNDS):
         if _is_closed(robot, q):
             break
         step = np.zeros(robot.nv)
         J = jacobian(robot, q)[:, moves]
-        step[moves] = -np.linalg.pinv(J, rcond=RANK) @ residual(robot, q)
+        step[moves] = -np.linalg.pinv(J, rcond=rank) @ residual(robot, q)
         step *= min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), 1e-300))
         q = pin.integrate(robot.model, q, step)
     return q
 
 
 def _is_closed(robot: Robot, q: np.ndarray) -> bool:
-    return bool(np.abs(residual(robot, q)).max(initial=0.0) < CLOSED)
+    return _miss(robot, q) < CLOSED
+
+
+def _miss(robot: Robot, q: np.ndarray) -> float:
+    return float(np.abs(residual(robot, q)).max(initial=0.0))
 
 
 def _reaching(robot: Robot) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from heelstrike.checks import count, names, number
 from heelstrike.contact.surface_law import CouplingRule
 from heelstrike.dynamics.integrate import INTEGRATORS
+from heelstrike.dynamics.loop_sweep import SOFTNESS, SOFTNESS_SINGLE
 from heelstrike.errors import HeelstrikeError, ParameterError, at_path
 from heelstrike.record.variables import check_variables, standard
 from heelstrike.scene.actuators import Actuators
@@ -66,7 +67,7 @@ def step_plan(
         ends,
         sensors,
         tolerance=tolerance,
-        softness=1e-7 if target.dtype == "float64" else 1e-3,
+        softness=SOFTNESS if target.dtype == "float64" else SOFTNESS_SINGLE,
         pose=pose,
         servo_inertia=inertia,
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from heelstrike.contact.surface_law import CouplingRule
 from heelstrike.dynamics.effective_mass import contact_compliances
+from heelstrike.dynamics.loop_sweep import SOFTNESS
 from heelstrike.dynamics.tree import is_overdetermined
 from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import parameters, structure
@@ -48,7 +49,7 @@ class StepPlan:
     """Bodies whose mass is a parameter."""
     tolerance: float = 1e-9
     """Relative tolerance of the coupled problem [-]."""
-    softness: float = 1e-7
+    softness: float = SOFTNESS
     """Share of a loop's mobility below which its rows count as redundant [-]."""
     pose: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """Coordinates q whose inertia scales dry friction and the compliance of contacts."""
