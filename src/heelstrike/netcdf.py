@@ -4,17 +4,19 @@ HDF5 cannot close a file that it failed to write: the process ends in a segmenta
 writes to a file object that keeps the first failure to itself and reports success, and the failure
 is raised after HDF5 has closed the file.
 
-A file has a marker, the attribute that says what it holds and in which version, and from version 2
-on an attribute `sha256`: the digest of its variables, dimensions and attributes, whatever their
-order in the file.
+HDF5 may also loop for ever in a file that was altered. Behind what HDF5 reads, a file therefore has
+a line with the sha256 of all bytes before it, which is checked before HDF5 opens the file; other
+programs ignore it. A marker, an attribute, says what a file holds and in which version; version 1
+had no checksum.
 """
 
 from __future__ import annotations
 
+import errno
 import io
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -29,12 +31,13 @@ if TYPE_CHECKING:
     import h5netcdf
     import xarray as xr
 
-CHECKSUM = "sha256"
-"""Attribute of a file that holds the digest of its content."""
+TRAILER = re.compile(rb"\nheelstrike-sha256 ([0-9a-f]{64})\n")
+"""Last line of a file."""
+TRAILER_BYTES = 84
 CHECKED_FROM = 2
 """First version of a kind of file that has a checksum."""
 BLOCK = 2**22
-"""Numbers of a variable that are read and hashed at a time."""
+"""Bytes that are hashed at a time."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,9 @@ class FileKind:
 
 
 def write_dataset(path: PathLike, data: xr.Dataset) -> None:
-    """Write a dataset with its digest, whole or not at all."""
+    """Write a dataset, whole or not at all."""
     with new_file(path) as file:
-        dump(file, data.assign_attrs({CHECKSUM: digest(data)}))
+        dump(file, data)
 
 
 def dump(file: h5netcdf.File, data: xr.Dataset) -> None:
@@ -89,6 +92,10 @@ def new_file(path: PathLike) -> Iterator[h5netcdf.File]:
             raise cannot_write(path, guarded.failure) from guarded.failure
         if guarded.failure is not None:  # Ctrl-C
             raise guarded.failure
+        size = raw.seek(0, os.SEEK_END)
+        line = b"\nheelstrike-sha256 %s\n" % _digest(raw, size).encode()
+        if raw.write(line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 class GuardedFile(io.RawIOBase):
@@ -161,6 +168,7 @@ def opened(
     """
     check_regular(path, f"name {kind.name.split(' ', 1)[1]} in it", absent_remedy)
     with ExitStack() as open_files:
+        checked = _has_checksum(path)
         try:
             data = _open(path, open_files)
             if load:
@@ -171,14 +179,13 @@ def opened(
             ) from error
         except Exception as error:  # HDF5, h5netcdf and xarray each have their own
             raise _damaged(path, kind) from error
-        _check(path, kind, data)
+        _check(path, kind, data, checked)
         yield data
 
 
 def read_dataset(path: PathLike, kind: FileKind, absent_remedy: str = "") -> xr.Dataset:
-    """Return the dataset of a file in memory, without its checksum."""
+    """Return the dataset of a file in memory."""
     with opened(path, kind, absent_remedy, load=True) as data:
-        data.attrs.pop(CHECKSUM, None)
         return data
 
 
@@ -195,8 +202,34 @@ def _open(path: PathLike, open_files: ExitStack) -> xr.Dataset:
     return xr.open_dataset(xr.backends.H5NetCDFStore(Reader(file, "r")))
 
 
-def _check(path: PathLike, kind: FileKind, data: xr.Dataset) -> None:
-    """Raise FileError if a file is of another kind, of a later version, or altered."""
+def _has_checksum(path: PathLike) -> bool:
+    """Return whether a file has a checksum; raise FileError if it does not match."""
+    with open(path, "rb") as file:
+        size = file.seek(0, os.SEEK_END) - TRAILER_BYTES
+        if size < 0:
+            return False
+        file.seek(size)
+        found = TRAILER.fullmatch(file.read())
+        if found is None:
+            return False
+        if _digest(file, size) != found[1].decode():
+            raise _altered(path)
+    return True
+
+
+def _digest(file: Any, size: int) -> str:
+    """Return the sha256 of the first bytes of an open file."""
+    content, left = sha256(), size
+    file.seek(0)
+    while left > 0 and (block := file.read(min(BLOCK, left))):
+        content.update(block)
+        left -= len(block)
+    file.seek(size)
+    return content.hexdigest()
+
+
+def _check(path: PathLike, kind: FileKind, data: xr.Dataset, checked: bool) -> None:
+    """Raise FileError if a file is of another kind, of a later version, or lacks its checksum."""
     version = data.attrs.get(kind.marker)
     if version is None:
         raise FileError(
@@ -214,18 +247,16 @@ def _check(path: PathLike, kind: FileKind, data: xr.Dataset) -> None:
             path=os.fspath(path),
             remedy="install a newer version",
         )
-    if version < CHECKED_FROM:
-        return
-    try:
-        found = digest(data)
-    except Exception as error:
-        raise _damaged(path, kind) from error
-    if found != data.attrs.get(CHECKSUM):
-        raise FileError(
-            f"'{path}' was altered or damaged: its content does not match its checksum",
-            path=os.fspath(path),
-            allowed=f"a file that {kind.writer} wrote",
-        )
+    if version >= CHECKED_FROM and not checked:
+        raise _altered(path)
+
+
+def _altered(path: PathLike) -> FileError:
+    return FileError(
+        f"'{path}' was altered or damaged: its content does not match its checksum",
+        path=os.fspath(path),
+        remedy="if another program changed it on purpose, read it with xarray.open_dataset",
+    )
 
 
 def _damaged(path: PathLike, kind: FileKind) -> FileError:
@@ -234,62 +265,3 @@ def _damaged(path: PathLike, kind: FileKind) -> FileError:
         path=os.fspath(path),
         allowed=f"a file that {kind.writer} wrote",
     )
-
-
-# digests
-
-
-class VariableDigest:
-    """Digest of a variable whose values arrive in blocks of rows."""
-
-    def __init__(
-        self, name: object, dims: Sequence[Any], shape: Sequence[int], attrs: Mapping[Any, Any]
-    ) -> None:
-        self._head = [str(name), [*map(str, dims)], [int(n) for n in shape], _plain(attrs)]
-        self._content, self._kind = sha256(), ""
-
-    def add(self, block: np.ndarray) -> None:
-        """Add the next rows."""
-        if block.dtype.kind in "OSUT":
-            self._kind = "text"
-            self._content.update(json.dumps(block.tolist(), default=str).encode())
-        else:
-            self._kind = block.dtype.newbyteorder("<").str
-            self._content.update(np.ascontiguousarray(block, dtype=self._kind).data)
-
-    def line(self) -> str:
-        """Return what counts of the variable as a line of text."""
-        return json.dumps([*self._head, self._kind, self._content.hexdigest()])
-
-
-def digest(data: xr.Dataset) -> str:
-    """Return the digest of a dataset's content; large variables are read in blocks."""
-    lines = []
-    for name, variable in data.variables.items():
-        own = VariableDigest(name, variable.dims, variable.shape, variable.attrs)
-        for block in _blocks(variable):
-            own.add(block)
-        lines.append(own.line())
-    return joined_digest(lines, data.attrs)
-
-
-def joined_digest(lines: Iterable[str], attributes: Mapping[Any, Any]) -> str:
-    """Return the digest of a file from the lines of its variables and its own attributes."""
-    text = [*sorted(lines), json.dumps(_plain(attributes))]
-    return sha256("\n".join(text).encode()).hexdigest()
-
-
-def _blocks(variable: xr.Variable) -> Iterator[np.ndarray]:
-    """Yield the values of a variable, some rows at a time."""
-    if not variable.ndim:
-        yield np.asarray(variable.values)
-        return
-    rows = max(1, BLOCK // max(1, int(np.prod(variable.shape[1:], dtype=float))))
-    for first in range(0, max(1, len(variable)), rows):
-        yield np.asarray(variable[first : first + rows].values)
-
-
-def _plain(attributes: Mapping[Any, Any]) -> list[list[Any]]:
-    """Return attributes in the order of their names, as JSON writes them."""
-    kept = {str(k): np.asarray(v).tolist() for k, v in attributes.items() if k != CHECKSUM}
-    return [[name, kept[name]] for name in sorted(kept)]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heelstrike.checks import array_of_numbers
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 
 
@@ -81,10 +82,8 @@ class Parameters(MutableMapping[str, np.ndarray]):
     def shaped(self, path: str, value: ArrayLike, worlds: int) -> np.ndarray:
         """Return a value as an array of shape (size,) or (worlds, size), finite throughout."""
         size = self.size(path)
-        try:
-            array = np.array(value, dtype=float)
-        except (TypeError, ValueError):
-            array = np.array(np.nan)
+        found = array_of_numbers(value)
+        array = np.array(np.nan) if found is None else found
         if array.ndim == 0 and size == 1:
             array = array[None]
         elif array.ndim == 1 and size == 1 and len(array) == worlds:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.netcdf import CHECKSUM, VariableDigest, dump, joined_digest, new_file
+from heelstrike.netcdf import dump, new_file
 
 if TYPE_CHECKING:
     import h5netcdf
@@ -38,13 +38,6 @@ def join(
     along = {str(name): x for name, x in template.variables.items() if WORLD in x.dims}
     constant = template.drop_dims(WORLD)
     coordinates = [str(name) for name in template.coords if name not in template.dims]
-    digests = {
-        name: VariableDigest(name, x.dims, (worlds, *x.shape[1:]), x.attrs)
-        for name, x in along.items()
-    }
-    for name, variable in constant.variables.items():
-        digests[str(name)] = VariableDigest(name, variable.dims, variable.shape, variable.attrs)
-        digests[str(name)].add(variable.values)
     with new_file(path) as file:
         dump(file, constant)
         file.attrs["coordinates"] = " ".join(coordinates)  # as xarray marks them
@@ -57,10 +50,7 @@ def join(
         for first, arrays in chunks:
             for name, variable in along.items():
                 values = arrays[name].astype(variable.dtype, copy=False)
-                digests[name].add(values)
                 file.variables[name][first : first + len(values)] = _plain(values)
-        lines = [own.line() for own in digests.values()]
-        file.attrs[CHECKSUM] = joined_digest(lines, template.attrs)
 
 
 def _create(file: h5netcdf.File, name: str, variable: xr.Variable) -> None:
