@@ -15,7 +15,8 @@ import heelstrike as hs
 from heelstrike.codegen.cuda.module import Ptx
 from heelstrike.codegen.cuda.planner import MAX_SHARED, SHARED, schedule
 from heelstrike.codegen.cuda.ptx import make_ptx
-from heelstrike.codegen.cuda.schedule import Rounds, Segment, loops, segments
+from heelstrike.codegen.cuda.registers import limb_registers, resident_slices, slices_in_step
+from heelstrike.codegen.cuda.schedule import Rounds, Segment, loops, segments, work
 from heelstrike.errors import ProgramError
 from heelstrike.ir.code import Code, flatten
 from heelstrike.robot import load
@@ -134,6 +135,13 @@ def test_the_rounds_of_a_servo_go_over_warps():
     assert schedule(traced, size=10**4) is None  # no shared memory is that large
 
 
+OF_BODIES = {
+    *("need of pass", "need of accepted", "force", "left", "coupled loads"),
+    *("contact power", "impulse", "peaks"),
+}
+"""Kinds of blocks that belong to the limbs of bodies that touch, not to the root block."""
+
+
 @pytest.mark.parametrize("law", [hs.Rigid(), hs.MicroMacro()])
 def test_coupled_laws_go_over_warps(law):
     """One loop of Newton's rounds for contacts and joints; joints are strided groups."""
@@ -144,8 +152,28 @@ def test_coupled_laws_go_over_warps(law):
     assert plan.sizes == [2, 2]  # legs are packed, and arms
     assert plan.members == [1, 20, 8, 20, 26]
     assert [part.loop.name for part, _, _ in loops(plan.parts)] == ["swept"]
+    root = {unit.codes[0].tag.kind for _, group, unit in work(plan.parts) if group == 2}
+    assert root.isdisjoint(OF_BODIES)
     check_carried(plan)
     check_order(traced.step, plan)
+
+
+@pytest.mark.parametrize(
+    ("size", "in_memory", "shared", "slices"),
+    [
+        (3_000, False, 60_000, 3),
+        (30_000, False, 40_000, 2),
+        (130_000, True, 100_000, 2),
+        (130_000, True, 60_000, 3),
+        (130_000, True, 30_000, 4),
+    ],
+)
+def test_slices_fit_into_a_multiprocessor(size, in_memory, shared, slices):
+    """Its 65,536 registers and 228 kB of shared memory, of which a block takes one for itself."""
+    assert resident_slices(size, in_memory, shared) == slices
+    assert slices * 4 * 32 * limb_registers(4, slices) <= 65_536
+    assert slices * (shared + 1024) <= 228 * 1024
+    assert slices_in_step(size, True, slices, shared) == (2 if slices == 2 else 1)
 
 
 def check_carried(plan):

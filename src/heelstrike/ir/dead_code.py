@@ -222,7 +222,8 @@ class _Walk:
         return Repeat(loop.name, (*body, loop.advance), loop.limit, loop.advance.done is not None)
 
     def _guard(self, guard: GuardBlock) -> Guard | None:
-        after = self.p.variables & self.needs.places  # a skipped guard assigns nothing
+        # a guard that is skipped assigns nothing
+        after = self.needs.places.intersection(_results(guard.statements)) & self.p.variables
         body = self.items(guard.statements)
         self.needs.places |= after
         if not body:

@@ -121,32 +121,34 @@ def in_order_of_use(old: Graph) -> tuple[Graph, list[int]]:
     """
     operations: list[Operation] = []
     inputs: list[int] = []
-    new: dict[int, int] = {}  # number of each old operation
+    given = old.operations
+    new: dict[int, int] = {k: -1 for k, x in enumerate(given) if x.code == CONST}
+    """Number of each old operation; a constant has none."""
 
     def use(k: int) -> int:
-        if old.operations[k].code != CONST:
-            return new[k]
-        operations.append(old.operations[k])
+        number = new[k]
+        if number >= 0:
+            return number
+        operations.append(given[k])
         return len(operations) - 1
 
     for output in old.outputs:
         waiting = [output]
         while waiting:
             k = waiting[-1]
-            code, operands, _ = old.operations[k]
-            left = [] if code == INPUT or k in new else [i for i in operands if i not in new]
-            left = [i for i in left if old.operations[i].code != CONST]
-            if left:
-                waiting += reversed(left)
+            if k in new:
+                waiting.pop()
                 continue
-            waiting.pop()
-            if k in new or code == CONST:
-                continue
+            code, operands, _ = given[k]
             if code == INPUT:
                 inputs.append(operands[0])
                 operation = Operation(INPUT, (len(inputs) - 1,))
+            elif left := [i for i in operands if i not in new]:
+                waiting += left[::-1]
+                continue
             else:
                 operation = Operation(code, tuple([use(i) for i in operands]))
+            waiting.pop()
             new[k] = len(operations)
             operations.append(operation)
     outputs = tuple([use(k) for k in old.outputs])

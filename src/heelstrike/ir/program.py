@@ -198,9 +198,11 @@ class Program:
                 value=value.shape,
                 allowed=str(variable.shape),
             )
+        variable = ca.densify(variable)
         active = self.scopes[-1].active() if self.scopes else None
+        new = value if active is None else ca.if_else(active, value, variable)
         assigned: dict[Place, SX] = {}
-        for symbol, entry in zip(ca.densify(variable).nonzeros(), value.nonzeros(), strict=True):
+        for symbol, entry in zip(variable.nonzeros(), ca.densify(new).nonzeros(), strict=True):
             if not self._is_variable(symbol):
                 raise ProgramError(
                     f"block '{block.tag}' assigns to '{symbol}', which is not a variable",
@@ -209,7 +211,7 @@ class Program:
                 )
             place = self.place_of(symbol, block.tag)
             self.check_exists(place, symbol, block.tag)
-            assigned[place] = entry if active is None else ca.if_else(active, entry, symbol)
+            assigned[place] = entry
         block.results = [result for result in block.results if result[0] not in assigned]
         block.results += assigned.items()
 

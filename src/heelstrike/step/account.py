@@ -31,6 +31,7 @@ from heelstrike.step.state import (
     StepInputs,
     StepState,
 )
+from heelstrike.step.surfaces import IMPULSE_MEMORY
 from heelstrike.step.torque import by_joint
 
 MAX_SPEED = 1e4
@@ -89,7 +90,8 @@ def _contact_power(
     pushed: dict[int, SX] = {}
     for within, own in contacts.loads:
         for body, loads in own.items():
-            with reopened(p, within) as guard, p.block("contact power"):
+            limb = state.inputs.limb_of[body]
+            with reopened(p, within) as guard, p.block("contact power", limb=limb):
                 moving = state.motions[body]
                 turned = add_cross(state.gravity, moving.angular, moving.linear)
                 linear = state.poses[body].rotate(specific[body].linear) + turned
@@ -137,14 +139,11 @@ def account(
         inputs.surfaces.advance(dt)
         if not bodies:
             return
-        impulse = p.memory("impulse", 3 * len(bodies))
-        totals = [
-            sum((weight * found.pushed[body] for weight, found in weighted), SX(0))
-            for body in bodies
-        ]
-        p.update("impulse", impulse + dt * ca.vertcat(*totals))
-        if first.coupled is not None and inputs.impulses is not None:
-            p.update("impulse memory", first.coupled.memory)
+    impulse = p.memory("impulse", 3 * len(bodies))
+    for n, body in enumerate(bodies):
+        with p.block("impulse", limb=inputs.limb_of[body], member=body):
+            force = sum((weight * found.pushed[body] for weight, found in weighted), SX(0))
+            p.update_part("impulse", 3 * n, impulse[3 * n : 3 * n + 3] + dt * force)
     if plan.scene.pairs:
         _account_pairs(inputs, evaluations)
     _account_slots(inputs, evaluations, next_q)
@@ -154,13 +153,18 @@ def _account_pairs(inputs: StepInputs, evaluations: Sequence[Evaluation]) -> Non
     """Update peaks and the laws' memory: under rk4 once, by its last evaluation."""
     p, count = inputs.program, len(inputs.plan.scene.pairs)
     forces, depths = p.memory("peak_force", count), p.memory("peak_depth", count)
-    start = 0
+    start, coupled = 0, evaluations[0].coupled
+    number = {k: n for n, k in enumerate(inputs.plan.coupled_pairs)}
     for k, (first, last) in enumerate(
         zip(evaluations[0].contacts.pairs, evaluations[-1].contacts.pairs, strict=True)
     ):
-        with p.block("peaks", member=k):
+        limb = inputs.limb_of[inputs.plan.scene.pairs[k].point.body]
+        with p.block("peaks", limb=limb, member=k):
             p.update_part("peak_force", k, ca.fmax(forces[k], first.normal))
             p.update_part("peak_depth", k, ca.fmax(depths[k], first.depth))
+            if coupled is not None and k in number:
+                own = IMPULSE_MEMORY * number[k]
+                p.update_part("impulse memory", own, coupled.memory[own : own + IMPULSE_MEMORY])
             if size := inputs.law_memories[k].numel():
                 p.update_part("contact memory", start, last.memory)
                 start += size

@@ -196,9 +196,9 @@ class Coupling:
             forces = {}
             with reopened(p, None if guards is None else guards[group]) as guard:
                 for n in own:
-                    arguments = self.rows[n], impulses[n], slides[n]
-                    found = call(p, "force", self._force, *arguments, limb="coupled", member=n)
-                    with p.block("left", limb="coupled", member=n):
+                    arguments, limb = (self.rows[n], impulses[n], slides[n]), self._limb(n)
+                    found = call(p, "force", self._force, *arguments, limb=limb, member=n)
+                    with p.block("left", limb=limb, member=n):
                         forces[n] = found[0], left(p, guard, "force", found[0])
                         remembered[n] = left(p, guard, "memory", found[1])
                 inside = {number[n]: force for n, (force, _) in forces.items()}
@@ -251,7 +251,7 @@ class Coupling:
         p, pairs = self.state.program, self.contacts.pairs
         loads: Loads = {}
         for body in group:
-            with p.block("coupled loads", member=body):
+            with p.block("coupled loads", limb=self.state.inputs.limb_of[body], member=body):
                 for k, force in forces.items():
                     own = tuple(side for side in pairs[k].sides if side.body == body)
                     for load in forces_on(replace(pairs[k], sides=own), force[2], force[:2]):
@@ -260,11 +260,15 @@ class Coupling:
                 loads[body] = normal.let(p), tangent.let(p)
         return loads
 
+    def _limb(self, n: int) -> str:
+        """Return the limb of the n-th coupled pair."""
+        return self.state.inputs.limb_of[self.moving_body(self.pairs[n])]
+
     def _with_force(self, n: int, force: SX) -> PairState:
         """Return the n-th coupled pair with its coupled force added."""
         p, pair = self.state.program, self.contacts.pairs[self.pairs[n]]
         if pair.normal.is_zero() and pair.tangent.is_zero():
             return replace(pair, normal=force[2], tangent=force[:2])
-        with p.block("whole force", limb="coupled", member=n):
+        with p.block("whole force", limb=self._limb(n), member=n):
             normal = p.let("normal", pair.normal + force[2])
             return replace(pair, normal=normal, tangent=p.let("tangent", pair.tangent + force[:2]))

@@ -6,15 +6,12 @@ from functools import partial
 
 from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
 from heelstrike.codegen.cuda.module import WARP
+from heelstrike.codegen.cuda.registers import MAX_REGISTER_CELLS
 from heelstrike.codegen.cuda.schedule import Schedule
 from heelstrike.codegen.cuda.units import Places, pack_unit
 from heelstrike.codegen.cuda.warp_group_code import BARRIER, WarpGroupEmitter
 from heelstrike.codegen.real import Real
 from heelstrike.ir.code import Code, TracedProgram, flatten
-
-MAX_REGISTER_CELLS = 255
-"""Cells of a warp group that LLVM may turn into registers: as many as a thread has. More would move
-between registers and local memory at every branch; they stay in memory."""
 
 
 def emit_limb_kernel(program: TracedProgram, plan: Schedule, real: Real, fast: bool) -> str:

@@ -66,17 +66,25 @@ def limbs(codes: Sequence[Code], carried: Mapping[Place, Place], nexts: set[str]
 
 
 def _limbs_of_needs(codes: Sequence[Code], limb_of: Mapping[int, int]) -> dict[int, int]:
-    """Return the limb of each block without one that computes the need of one limb's guards."""
-    guarded: dict[Place, set[int | None]] = {}
-    for code in codes:
-        for need in needs_of(code):
-            guarded.setdefault(need, set()).add(limb_of.get(id(code)))
-    found = {}
-    for code in codes:
-        own = set().union(*(guarded.get(place, {None}) for place in code.writes))
-        if id(code) not in limb_of and len(own) == 1 and (limb := own.pop()) is not None:
-            found[id(code)] = limb
-    return found
+    """Return the limb of each block without one that computes the need of one limb's guards.
+
+    Inside a guard stand the blocks that compute the needs of inner ones, which come first.
+    """
+    found: dict[int, int] = {}
+    while True:
+        known = {**limb_of, **found}
+        guarded: dict[Place, set[int | None]] = {}
+        for code in codes:
+            for need in needs_of(code):
+                guarded.setdefault(need, set()).add(known.get(id(code)))
+        more = {}
+        for code in codes:
+            own = set().union(*(guarded.get(place, {None}) for place in code.writes))
+            if id(code) not in known and len(own) == 1 and (limb := own.pop()) is not None:
+                more[id(code)] = limb
+        if not more:
+            return found
+        found |= more
 
 
 def warp_groups(blocks: Mapping[int, Sequence[Code]]) -> list[list[Unit]]:

@@ -18,6 +18,7 @@ from heelstrike.codegen.cuda.limb_kernel import emit_limb_kernel
 from heelstrike.codegen.cuda.module import WARP, Ptx
 from heelstrike.codegen.cuda.planner import HOPPER, MAX_SHARED, SHARED, schedule
 from heelstrike.codegen.cuda.registers import (
+    MAX_REGISTER_CELLS,
     WORLD_BLOCK,
     gpu_attributes,
     limb_registers,
@@ -81,10 +82,12 @@ def make_ptx(
         text = emit_limb_kernel(traced, plan, real, fast)
         shared = plan.values * WARP * real.bytes
         several = real.bytes == 4 and 2 * shared <= MAX_SHARED  # else one slice, with all registers
-        registers = limb_registers(plan.warps, resident_slices(plan.size) if several else 1)
+        in_memory = max(map(len, plan.cells)) > MAX_REGISTER_CELLS
+        resident = resident_slices(plan.size, in_memory, shared) if several else 1
+        registers = limb_registers(plan.warps, resident)
         text += "\n" + gpu_attributes(fast, registers)
         threads = WARP * plan.warps
-        tiles = slices_in_step(plan.size, plan.loops, shared) if several else 1
+        tiles = slices_in_step(plan.size, plan.loops, resident, shared) if several else 1
     machine = _target(arch)
     parsed = llvm.parse_assembly(text)
     parsed.triple = "nvptx64-nvidia-cuda"

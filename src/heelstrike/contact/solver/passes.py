@@ -102,12 +102,15 @@ LARGEST = 3
 """Number of fields, from the first on, that are largest values; the others are sums."""
 
 
-def together(columns: Sequence[SX]) -> SX:
-    """Return the column of `Measured` of all contacts, or of all bodies."""
+def together(columns: Sequence[SX], largest: Sequence[SX] | None = None) -> SX:
+    """Return the column of `Measured` of all contacts, or of all bodies.
+
+    `largest` are the largest values of groups of them, if these are known.
+    """
     if not columns:
         return SX(ca.DM.zeros(len(fields(Measured))))
-    largest = reduce(ca.fmax, [x[:LARGEST] for x in columns])
-    return ca.vertcat(largest, sum((x[LARGEST:] for x in columns[1:]), columns[0][LARGEST:]))
+    most = reduce(ca.fmax, largest or [x[:LARGEST] for x in columns])
+    return ca.vertcat(most, sum((x[LARGEST:] for x in columns[1:]), columns[0][LARGEST:]))
 
 
 class Passes:

@@ -39,7 +39,7 @@ from heelstrike.contact.solver.criteria import SINGLE, Accuracy, Ended
 from heelstrike.contact.solver.joint_rows import JointRow
 from heelstrike.contact.solver.line import LINE, fits, narrowed, new_line
 from heelstrike.contact.solver.links import Elimination, Link, added, any_of
-from heelstrike.contact.solver.passes import Measured, Passes, Scales, together
+from heelstrike.contact.solver.passes import LARGEST, Measured, Passes, Scales, together
 from heelstrike.contact.solver.residual import worst_missed
 from heelstrike.contact.solver.sharing import share_out
 from heelstrike.contact.solver.state import (
@@ -146,9 +146,10 @@ class SweptProblem:
             judged = self._judge(line, tried)
             for body in self.bodies:
                 self._end_pass(body, judged.ends)
+            columns = [body.measured for body in self.bodies]
+            largest = self._largest("measured", columns, LARGEST)
             with p.block("measured"):
-                column = together([body.measured for body in self.bodies])
-                measured = Measured.of_column(p.let("measured", column))
+                measured = Measured.of_column(p.let("measured", together(columns, largest)))
             flags = judged.waits, judged.slides, judged.criterion
             over = passes.judge(judged.ends, measured, *flags)
             with p.block("goes on"):
@@ -207,10 +208,9 @@ class SweptProblem:
 
     def _overall_scales(self) -> tuple[Scales, SX]:
         p, tolerance, accuracy = self.p, self.tolerance, self.accuracy
+        largest = self._largest("scales", [body.scales for body in self.bodies], 3)
         with p.block("scales"):
-            speed, noise, moves = ca.vertsplit(
-                reduce(ca.fmax, (body.scales for body in self.bodies), zeros(3))
-            )
+            speed, noise, moves = ca.vertsplit(reduce(ca.fmax, largest, zeros(3)))
             scale = p.let("scale", ca.fmax(speed, 1e-9))
             later = where(moves, 1, accuracy.resting)
             # what the numbers can resolve: in float32 less
@@ -347,10 +347,11 @@ class SweptProblem:
                 with p.block("joint facts", limb=limb):
                     of_limbs.append(p.let("facts", _joined(own, 2)))
         flags = [self._any_slides(body) for body in self.bodies] if self.thorough else []
+        bodies = [body.facts for body in self.bodies]
+        largest = self._largest("body facts", bodies, 2)
         with p.block("judged"):
             joints = _joined(of_limbs, 2) if of_limbs else zeros(3)
-            bodies = [body.facts for body in self.bodies]
-            sizes = reduce(ca.fmax, (x[:2] for x in bodies), zeros(2))
+            sizes = reduce(ca.fmax, largest, zeros(2))
             slope = p.let("slope", total([joints[2], *(x[2] for x in bodies)]))
             least = LEAST_IMPULSE + (dt * LEAST_TORQUE if self.joints else 0)
             left, large = ca.fmax(sizes[0], joints[0]), sizes[1] + least
@@ -367,6 +368,22 @@ class SweptProblem:
             slides = reduce(ca.fmax, flags, SX(0))
             criterion = where(creeps, Ended.JOINTS, where(rounding, Ended.ROUNDING, 0))
             return Judged(ends, accepted, slope, waits, slides, p.let("criterion", criterion))
+
+    def _largest(self, kind: str, columns: Sequence[SX], count: int) -> list[SX]:
+        """Return the largest of the first entries of the bodies' columns, limb by limb.
+
+        So limbs compare their bodies side by side, and hand on what a single one would.
+        """
+        own: dict[str, list[SX]] = {}
+        for body, column in zip(self.bodies, columns, strict=True):
+            own.setdefault(body.limb, []).append(column[:count])
+        found = []
+        for limb, some in own.items():
+            if len(some) > 1:
+                with self.p.block(kind, limb=limb):
+                    some = [self.p.let("largest", reduce(ca.fmax, some))]
+            found += some
+        return found
 
     def _any_slides(self, body: Body) -> SX:
         """Return whether a contact of a body slides."""
