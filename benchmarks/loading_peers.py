@@ -16,10 +16,11 @@ import pinocchio as pin
 from mujoco import mjtJoint
 
 from heelstrike.robot import Robot
+from heelstrike.robot.actuators import Path as Cord
 from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.mjcf_actuators import actuator_name
 from heelstrike.robot.mjcf_model import rotation
-from heelstrike.step.actuators import activation_indices, actuator_torque, inputs_of, site_force
+from heelstrike.step.actuators import activation_indices, actuator_torque, free_force, inputs_of
 from heelstrike.step.springs import spring_torque
 from heelstrike.step.tendons import tendon_torque
 
@@ -52,7 +53,8 @@ def beside_mujoco(robot: Robot, path: Path) -> Errors:
         mujoco.mj_fullM(m, d, M)
         bias = T.T @ pin.rnea(model, data, q, v, drift)
         springs, driven, w = (np.ravel(x) for x in forces(q, v, *_inputs(robot, m, d)))
-        driven = driven + _sites(robot, model, q, v, w)
+        driven = driven + _on_bodies(robot, model, q, v, w)
+        springs = springs + _cords(robot, model, q, v)
         passive = T.T @ (-robot.damping * v + springs + _lift(robot, model, q))
         for name, ours, theirs in (
             ("inertia", T.T @ H @ T, M),
@@ -145,17 +147,50 @@ def _inputs(
     return u, np.array(w), float(m.opt.timestep)
 
 
-def _sites(
+def _on_bodies(
     robot: Robot, model: pin.Model, q: np.ndarray, v: np.ndarray, w: np.ndarray
 ) -> np.ndarray:
-    """Return the torque of actuators of sites with inputs w."""
+    """Return the torque of actuators of sites and spatial tendons with inputs w."""
     tau, data = np.zeros(robot.nv), model.createData()
+    pin.computeJointJacobians(model, data, q)
     for actuator, own in zip(robot.actuators, w, strict=True):
         if actuator.wrench is not None:
-            J = pin.computeJointJacobian(model, data, q, actuator.wrench.body + 1)
+            J = pin.getJointJacobian(model, data, actuator.wrench.body + 1, pin.LOCAL)
             arms = J.T @ np.concatenate([actuator.wrench.force, actuator.wrench.moment])
-            tau += arms * float(site_force(actuator, ca.DM(own), ca.DM(arms @ v)))
+            tau += arms * float(free_force(actuator, ca.DM(own), ca.DM(0), ca.DM(arms @ v)))
+        elif actuator.path:
+            length, arms = _cord(model, data, actuator.path)
+            moved = ca.DM(actuator.gear * length), ca.DM(actuator.gear * arms @ v)
+            tau += actuator.gear * arms * float(free_force(actuator, ca.DM(own), *moved))
     return tau
+
+
+def _cords(robot: Robot, model: pin.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return the torque of springs and damping of spatial tendons."""
+    tau, data = np.zeros(robot.nv), model.createData()
+    pin.computeJointJacobians(model, data, q)
+    for tendon in robot.spatial_tendons:
+        length, arms = _cord(model, data, tendon.path)
+        stretch = length - np.clip(length, *tendon.rest)
+        tau += arms * (-tendon.stiffness * stretch - tendon.damping * arms @ v)
+    return tau
+
+
+def _cord(model: pin.Model, data: pin.Data, path: Cord) -> tuple[float, np.ndarray]:
+    """Return the length of a path, and its derivative by the motion of the joints."""
+    places, jacobians = [], []
+    for body, point in path:
+        place, J = data.oMi[body + 1], np.zeros((6, model.nv))
+        if body >= 0:
+            J = pin.getJointJacobian(model, data, body + 1, pin.LOCAL)
+        places.append(place.act(point) if body >= 0 else point)
+        jacobians.append(place.rotation @ (J[:3] - pin.skew(point) @ J[3:]))
+    length, arms = 0.0, np.zeros(model.nv)
+    for k in range(len(path) - 1):
+        gap = places[k + 1] - places[k]
+        length += float(np.linalg.norm(gap))
+        arms += gap / np.linalg.norm(gap) @ (jacobians[k + 1] - jacobians[k])
+    return length, arms
 
 
 def _lift(robot: Robot, model: pin.Model, q: np.ndarray) -> np.ndarray:

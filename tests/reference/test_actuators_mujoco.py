@@ -40,6 +40,9 @@ KINDS = {
     "site": """<general name="m" site="s" gear="1 2 3 .1 .2 .3" biastype="affine"
         biasprm=".3 0 -1"/>""",
 }
+SPATIAL = """<tendon><spatial name="cord" {}><site site="s"/><site site="w"/><site site="u"/>
+  </spatial>"""
+"""A tendon of three points: of the forearm, of the world and of the upper arm."""
 TENDONS = {
     "spring": 'stiffness="20" springlength=".1"',
     "slack spring": 'stiffness="20" springlength="-.2 .3"',
@@ -86,6 +89,27 @@ def test_trajectory_with_a_tendon(name, tmp_path):
     """Springs and dampers over two joints."""
     path = tmp_path / "arm.xml"
     path.write_text(ARM.format(tendon=TENDONS[name], actuators=""))
+    coarse, fine = difference(path, 1e-3), difference(path, 2.5e-4)
+    assert coarse < 1e-2
+    assert fine < coarse / 3
+
+
+@pytest.mark.parametrize(
+    ("options", "actuators"),
+    [
+        ('stiffness="20" springlength=".3"', ""),
+        ('stiffness="20" springlength="0 .6" damping=".5"', ""),
+        ("", '<position name="m" tendon="cord" gear="-2" kp="5" kv=".3" forcerange="-2 3"/>'),
+    ],
+    ids=["spring", "slack spring and damping", "actuator"],
+)
+def test_trajectory_with_a_spatial_tendon(options, actuators, tmp_path):
+    """A cord that runs straight from site to site."""
+    text = ARM.format(tendon="", actuators=actuators).replace("<tendon>", SPATIAL.format(options))
+    text = text.replace("<worldbody>", '<worldbody><site name="w" pos=".2 .1 .3"/>')
+    text = text.replace('mass="1"/>', 'mass="1"/><site name="u" pos=".1 0 .05"/>', 1)
+    path = tmp_path / "arm.xml"
+    path.write_text(text)
     coarse, fine = difference(path, 1e-3), difference(path, 2.5e-4)
     assert coarse < 1e-2
     assert fine < coarse / 3

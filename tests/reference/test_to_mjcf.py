@@ -29,16 +29,21 @@ MIXED = """<mujoco><compiler angle="radian"/><option gravity="1 2 -9"/><worldbod
     <body name="b" pos=".1 0 .5" gravcomp=".3"><joint name="w" type="ball" pos="0 .1 0"
         stiffness="2"/><geom type="capsule" fromto="0 0 0 .1 .2 .4" size=".03"/>
       <site name="tip" pos="0 0 .4" euler="1 2 3"/></body></body>
+  <site name="hook" pos="1 0 0"/>
   <body name="f" pos="1 0 1"><freejoint name="free"/><geom size=".1"/>
     <body name="g" pos=".3 0 0"><joint name="h"/><geom type="mesh" mesh="m"/></body></body>
   </worldbody>
   <asset><mesh name="m" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/></asset>
   <tendon><fixed name="t" stiffness="2" damping=".4" springlength=".1 .2">
-    <joint joint="x" coef="1"/><joint joint="y" coef="-.5"/></fixed></tendon>
+    <joint joint="x" coef="1"/><joint joint="y" coef="-.5"/></fixed>
+    <spatial name="cord" stiffness="3" damping=".2" springlength=".2"><site site="tip"/>
+    <site site="hook"/></spatial></tendon>
   <equality><connect body1="b" body2="g" anchor=".1 .2 .3"/><joint joint1="x" joint2="y"
     polycoef=".1 2 .3 0 0"/><weld body1="g" body2="a"/></equality>
   <actuator><position name="p" joint="y" kp="3" kv="1" timeconst=".1" forcerange="-1 2"/>
-    <motor name="q" tendon="t" gear="2"/><general name="r" site="tip" gear="1 2 3 4 5 6"
+    <motor name="q" tendon="t" gear="2"/>
+    <position name="c" tendon="cord" kp="2" kv=".1" gear="-3"/>
+    <general name="r" site="tip" gear="1 2 3 4 5 6"
     gaintype="affine" gainprm="1 2 3" biastype="affine" biasprm=".1 0 -1"/></actuator>
   <keyframe><key name="k" qpos="0 .1 .2 1 0 0 0 1 2 3 1 0 0 0 .3"/></keyframe></mujoco>"""
 

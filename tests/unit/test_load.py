@@ -299,11 +299,11 @@ WARNED = {
     ),
     "spatial tendon": (
         mjcf(
-            f"{HINGE}<site name='s' pos='1 0 0'/><site name='t'/>",
-            "<tendon><spatial name='cord' stiffness='3'><site site='s'/><site site='t'/></spatial>"
-            "</tendon>",
+            f"{HINGE}<site name='s' pos='1 0 0'/><site name='t'/><geom name='g' size='.1'/>",
+            "<tendon><spatial name='cord' stiffness='3'><site site='s'/><geom geom='g'/>"
+            "<site site='t'/></spatial></tendon>",
         ),
-        "left out of the spatial tendon 'cord': the spring (only fixed tendons are simulated)",
+        "left out of the spatial tendon 'cord': the spring (it wraps around geoms, or has pulleys)",
     ),
     "hardening spring": (
         mjcf(f"<joint name='j' stiffness='3 1'/>{MASS}"),

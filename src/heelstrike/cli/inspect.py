@@ -76,10 +76,10 @@ def _print(found: dict[str, Any]) -> None:
     )
     if found["actuators"]:
         console.print(_actuators(found["actuators"]))
-    for tendon in found["tendons"]:
-        joints = ", ".join(tendon["joints"])
+    for tendon in (*found["tendons"], *found["spatial_tendons"]):
+        joints = ", ".join(tendon["joints"] if "joints" in tendon else tendon["bodies"])
         numbers = [f"{key} {tendon[key]:g}" for key in ("stiffness", "damping") if tendon[key]]
-        numbers += [f"range {_range(tendon['limit'])}"] if tendon["limit"] else []
+        numbers += [f"range {_range(tendon['limit'])}"] if tendon.get("limit") else []
         console.print(f"tendon {tendon['name']} over {joints}: {', '.join(numbers)}")
     for constraint in found["constraints"]:
         joined = " and ".join(constraint["bodies"])

@@ -1,4 +1,4 @@
-"""Actuators and fixed tendons of a robot: data, traced by step/actuators.py and step/tendons.py.
+"""Actuators and tendons of a robot: data, traced by step/actuators.py and step/tendons.py.
 
 An actuator has a length l and a speed l_dot, which are linear in the joints, and pulls with
 
@@ -22,6 +22,10 @@ Range = tuple[float, float]
 DYNAMICS = ("none", "integrator", "filter", "filterexact")
 
 
+Path = tuple[tuple[int, np.ndarray], ...]
+"""Points of bodies, or of WORLD, along which a tendon runs straight: (body, place [m])."""
+
+
 @dataclass(frozen=True, eq=False)
 class BodyWrench:
     """Force and moment on a body that an actuator of unit force causes, in the body's frame."""
@@ -41,6 +45,10 @@ class Actuator:
     arms: Arms = ()
     wrench: BodyWrench | None = None
     """For an actuator of a site: it has no length, and the speed of the site along the wrench."""
+    path: Path = ()
+    """For an actuator of a spatial tendon."""
+    gear: float = 1.0
+    """Arm of the tendon of a path: l is gear times its length."""
     gain: tuple[float, float, float] = (1.0, 0.0, 0.0)
     """g_0, g_1, g_2."""
     bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -92,3 +100,17 @@ class Tendon:
     damping: float = 0.0
     limit: Range | None = None
     """Range of l, at whose ends it has the stops of its joints."""
+
+
+@dataclass(frozen=True, eq=False)
+class SpatialTendon:
+    """A tendon that runs straight from point to point; it pulls as a `Tendon` does."""
+
+    name: str
+    path: Path
+    stiffness: float = 0.0
+    """[N/m]"""
+    rest: Range = (0.0, 0.0)
+    """Lengths between which the spring is slack [m]."""
+    damping: float = 0.0
+    """[N s/m]"""

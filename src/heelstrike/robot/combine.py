@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.robot.actuators import Actuator, Arms, Tendon
+from heelstrike.robot.actuators import Actuator, Arms, Path, SpatialTendon, Tendon
 from heelstrike.robot.constraints import Constraint, moved
 from heelstrike.robot.fidelity import Difference
 from heelstrike.robot.mirror import with_mirrored
@@ -55,6 +55,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
     springs: list[Spring] = []
     cones: list[Cone] = []
     tendons: list[Tendon] = []
+    cords: list[SpatialTendon] = []
     actuators: list[Actuator] = []
     fidelity: list[Difference] = []
     iq = iv = 0
@@ -83,6 +84,9 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         for tendon in part.tendons:
             arms = _moved(tendon.arms, iv)
             tendons.append(replace(tendon, name=f"{key}/{tendon.name}", arms=arms))
+        for cord in part.spatial_tendons:
+            path = _moved_path(cord.path, first)
+            cords.append(replace(cord, name=f"{key}/{cord.name}", path=path))
         actuators += [_moved_actuator(a, key, first, iv) for a in part.actuators]
         cones += [replace(c, joint=c.joint + first) for c in part.cones]
         springs += [replace(s, joint=s.joint + first) for s in part.springs]
@@ -107,6 +111,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         springs=tuple(springs),
         cones=tuple(cones),
         tendons=tuple(tendons),
+        spatial_tendons=tuple(cords),
         actuators=tuple(actuators),
         fidelity=tuple(fidelity),
         source=_source(parts),
@@ -129,8 +134,13 @@ def _moved_actuator(actuator: Actuator, key: str, first: int, iv: int) -> Actuat
     """Return a part's actuator in the whole."""
     own = actuator.wrench
     wrench = None if own is None else replace(own, body=own.body + first)
-    name = f"{key}/{actuator.name}"
-    return replace(actuator, name=name, arms=_moved(actuator.arms, iv), wrench=wrench)
+    name, path = f"{key}/{actuator.name}", _moved_path(actuator.path, first)
+    return replace(actuator, name=name, arms=_moved(actuator.arms, iv), wrench=wrench, path=path)
+
+
+def _moved_path(path: Path, first: int) -> Path:
+    """Return the points of a part's tendon in the whole."""
+    return tuple((_shifted(body, first), place) for body, place in path)
 
 
 def _touches(part: Robot, shape: Shape) -> bool:

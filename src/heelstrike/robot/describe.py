@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heelstrike.robot.actuators import Actuator, Arms
+from heelstrike.robot.actuators import Actuator, Arms, Path
 from heelstrike.robot.fidelity import lost
 from heelstrike.robot.robot import WORLD, Joint, Robot
 
@@ -37,6 +37,15 @@ def describe(robot: Robot) -> dict[str, Any]:
                 "limit": _ends(tendon.limit),
             }
             for tendon in robot.tendons
+        ],
+        "spatial_tendons": [
+            {
+                "name": cord.name,
+                "bodies": _bodies_of(robot, cord.path),
+                "stiffness": cord.stiffness,
+                "damping": cord.damping,
+            }
+            for cord in robot.spatial_tendons
         ],
         "constraints": [
             {
@@ -109,6 +118,8 @@ def _contacts(robot: Robot) -> dict[str, Any]:
 
 def _actuator(robot: Robot, actuator: Actuator) -> dict[str, Any]:
     acts = _names(robot, actuator.arms)
+    if actuator.path:
+        acts = _bodies_of(robot, actuator.path)
     if actuator.wrench is not None:
         acts = [robot.bodies[actuator.wrench.body].name]
     return {
@@ -129,6 +140,10 @@ def _actuator(robot: Robot, actuator: Actuator) -> dict[str, Any]:
 def _names(robot: Robot, arms: Arms) -> list[str]:
     joints = {joint.iv: joint.name for joint in robot.joints}
     return [joints[at] for at, _ in arms]
+
+
+def _bodies_of(robot: Robot, path: Path) -> list[str]:
+    return ["world" if body == WORLD else robot.bodies[body].name for body, _ in path]
 
 
 def _ends(ends: Iterable[float] | None) -> list[float | None] | None:

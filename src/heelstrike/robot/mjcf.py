@@ -20,8 +20,8 @@ from heelstrike.robot.mjcf_servo import with_servo
 from heelstrike.robot.mjcf_shapes import read_shapes
 from heelstrike.robot.mjcf_springs import read_cones, read_springs, with_lift
 from heelstrike.robot.mjcf_tendons import (
-    read_tendons,
     tendon_couplings,
+    with_tendons,
     with_tendons_of_one_joint,
 )
 from heelstrike.robot.robot import Robot, first_duplicate
@@ -47,11 +47,9 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     springs = read_springs(file, robot, mj, joints, rest)
     robot = replace(robot, springs=springs, cones=read_cones(mj, joints))
     q0 = _q_of(robot, mj, joints, mj.qpos0)
-    robot = replace(
-        robot,
-        tendons=read_tendons(file, robot, mj, joints),
-        actuators=read_actuators(file, spec, mj, robot, joints, carriers, q0),
-    )
+    robot = with_tendons(file, robot, mj, joints, carriers)
+    actuators = read_actuators(file, spec, mj, robot, joints, carriers, q0)
+    robot = replace(robot, actuators=actuators)
     robot = with_servo(file, robot, mj, joints)
     return replace(robot, poses=_poses(file, robot, mj, joints))
 

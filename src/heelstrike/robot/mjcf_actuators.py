@@ -1,4 +1,4 @@
-"""Actuators of a compiled MJCF: of joints, of fixed tendons and of sites.
+"""Actuators of a compiled MJCF: of joints, of tendons and of sites.
 
 MuJoCo resolves `dampratio` when it compiles the model,
 
@@ -16,9 +16,9 @@ import mujoco
 import numpy as np
 from mujoco import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtTrn
 
-from heelstrike.robot.actuators import Actuator, Arms, BodyWrench, Range
+from heelstrike.robot.actuators import Actuator, Arms, BodyWrench, Range, SpatialTendon
 from heelstrike.robot.mjcf_model import Carriers, ModelJoint, is_off, joint_label, placement
-from heelstrike.robot.mjcf_tendons import scalar_joints, tendon_arms
+from heelstrike.robot.mjcf_tendons import scalar_joints, tendon_arms, tendon_path
 from heelstrike.robot.pose_kinematics import inertia_matrix
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.xml import RobotFile
@@ -34,7 +34,7 @@ DYNAMICS = {
 JOINTS = (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
 TARGETS = {
     mjtTrn.mjTRN_SLIDERCRANK: "it drives a slider-crank",
-    mjtTrn.mjTRN_TENDON: "it drives a spatial tendon",
+    mjtTrn.mjTRN_TENDON: "its tendon wraps around geoms, or has pulleys",
     mjtTrn.mjTRN_SITE: "it drives a site relative to another",
     mjtTrn.mjTRN_BODY: "it drives a body",
     mjtTrn.mjTRN_SO3: "it drives an orientation",
@@ -133,7 +133,7 @@ def _unsupported(mj: mujoco.MjModel, i: int) -> str:
 
 def _transmission(
     mj: mujoco.MjModel, i: int, robot: Robot, joints: list[ModelJoint], carriers: Carriers
-) -> Arms | BodyWrench | str:
+) -> Arms | BodyWrench | SpatialTendon | str:
     """Return what an actuator acts on, or why it is left out."""
     target, at, gear = mjtTrn(mj.actuator_trntype[i]), mj.actuator_trnid[i], mj.actuator_gear[i]
     if target in JOINTS:
@@ -147,6 +147,9 @@ def _transmission(
         arms = tendon_arms(mj, int(at[0]), scalar_joints(robot, joints))
         if arms is not None:
             return tuple((iv, float(gear[0]) * arm) for iv, arm in arms)
+        path = tendon_path(mj, int(at[0]), carriers)
+        if path is not None:
+            return SpatialTendon("", path)
     if target == mjtTrn.mjTRN_SITE and at[1] < 0:
         carrier, place = carriers[mj.site_bodyid[at[0]]]
         place = place * placement(mj.site_quat[at[0]], mj.site_pos[at[0]])
@@ -162,7 +165,7 @@ def _actuator(
     mj: mujoco.MjModel,
     i: int,
     name: str,
-    acts: Arms | BodyWrench,
+    acts: Arms | BodyWrench | SpatialTendon,
     mobility: np.ndarray | None,
 ) -> Actuator:
     """Return an actuator; `mobility` is the diagonal of H^-1 if the base was changed."""
@@ -172,7 +175,7 @@ def _actuator(
     b = [float(x) * biased for x in mj.actuator_biasprm[i, :3]]
     written = spec.actuators[i].biasprm  # has a damping ratio as b_2 > 0; the model has kv
     ratio = float(written[2]) if biased and g[0] == -written[1] else 0.0
-    arms = () if isinstance(acts, BodyWrench) else acts
+    arms = acts if isinstance(acts, tuple) else ()
     if ratio > 0 and mobility is not None and len(arms) == 1:
         (at, gear) = arms[0]
         b[2] = -2 * ratio * float(np.sqrt(g[0] / (gear**2 * mobility[at])))
@@ -182,6 +185,8 @@ def _actuator(
         name=name,
         arms=arms,
         wrench=acts if isinstance(acts, BodyWrench) else None,
+        path=acts.path if isinstance(acts, SpatialTendon) else (),
+        gear=float(mj.actuator_gear[i, 0]) if isinstance(acts, SpatialTendon) else 1.0,
         gain=(g[0], g[1] * affine, g[2] * affine),
         bias=(b[0], b[1], b[2]),
         dynamics=DYNAMICS[mjtDyn(mj.actuator_dyntype[i])],

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.robot.actuators import Actuator, Arms
+from heelstrike.robot.actuators import Actuator, Arms, Path
 from heelstrike.robot.constraints import Connect, Constraint, JointCoupling, Weld
 from heelstrike.robot.robot import Joint, Robot
 
@@ -48,6 +48,10 @@ def add_forces(root: Element, robot: Robot, holders: Holders, put: Put) -> None:
         if tendon.limit is not None:
             options |= {"limited": True, "range": tendon.limit}
         _add_tendon(tendons, robot, tendon.name, tendon.arms, put, **options)
+    for cord in robot.spatial_tendons:
+        options = {"stiffness": cord.stiffness, "damping": cord.damping}
+        options["springlength"] = cord.rest
+        _add_cord(tendons, robot, holders, cord.name, cord.path, put, **options)
     actuators = put(root, "actuator")
     for actuator in robot.actuators:
         _add_actuator(actuators, tendons, robot, holders, actuator, put)
@@ -62,6 +66,24 @@ def _add_tendon(
     made, joints = put(tendons, "fixed", name=name, **options), _joints(robot)
     for at, arm in arms:
         put(made, "joint", joint=joints[at], coef=arm)
+
+
+def _add_cord(
+    tendons: Element,
+    robot: Robot,
+    holders: Holders,
+    name: str,
+    path: Path,
+    put: Put,
+    **options: Any,
+) -> None:
+    """Add a spatial tendon with sites of its own."""
+    made = put(tendons, "spatial", name=name, **options)
+    for k, (body, place) in enumerate(path):
+        holder, site = holders[body + 1], _unused(robot, f"{name}.{k}")
+        assert holder is not None
+        put(holder, "site", name=site, pos=place)
+        put(made, "site", site=site)
 
 
 def _unused(robot: Robot, site: str) -> str:
@@ -90,6 +112,10 @@ def _add_actuator(
         assert holder is not None
         put(holder, "site", name=name)
         options = {"site": name, "gear": [*actuator.wrench.force, *actuator.wrench.moment]}
+    elif actuator.path:
+        name = f"{actuator.name}.cord"
+        _add_cord(tendons, robot, holders, name, actuator.path, put)
+        options = {"tendon": name, "gear": actuator.gear}
     elif len(actuator.arms) == 1:
         ((at, arm),) = actuator.arms
         options = {"joint": _joints(robot)[at], "gear": arm}

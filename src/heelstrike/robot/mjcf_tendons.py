@@ -1,4 +1,4 @@
-"""Fixed tendons of a compiled MJCF, which are linear in the joints.
+"""Tendons of a compiled MJCF: fixed ones, linear in the joints, and spatial ones without wrapping.
 
 A tendon without stiffness, damping, limit, dry friction and armature does nothing by itself; its
 actuators are read by mjcf_actuators.py.
@@ -12,10 +12,10 @@ import mujoco
 import numpy as np
 from mujoco import mjtDisableBit, mjtEq, mjtWrap
 
-from heelstrike.robot.actuators import Arms, Tendon
+from heelstrike.robot.actuators import Arms, Path, SpatialTendon, Tendon
 from heelstrike.robot.constraints import JointCoupling
 from heelstrike.robot.mjcf_equality import equality_name
-from heelstrike.robot.mjcf_model import ModelJoint, has_no, is_off
+from heelstrike.robot.mjcf_model import Carriers, ModelJoint, has_no, is_off
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.xml import RobotFile
 
@@ -42,34 +42,56 @@ def tendon_arms(mj: mujoco.MjModel, i: int, where: dict[int, int]) -> Arms | Non
     return tuple((at, arm) for at, arm in arms.items() if arm)
 
 
-def read_tendons(
-    file: RobotFile, robot: Robot, mj: mujoco.MjModel, joints: list[ModelJoint]
-) -> tuple[Tendon, ...]:
-    """Return the fixed tendons that act by themselves; warn of what else tendons have.
+def tendon_path(mj: mujoco.MjModel, i: int, carriers: Carriers) -> Path | None:
+    """Return the points of a spatial tendon; None if it is fixed, wraps or has pulleys."""
+    path = []
+    for k in range(mj.tendon_adr[i], mj.tendon_adr[i] + mj.tendon_num[i]):
+        if mj.wrap_type[k] != mjtWrap.mjWRAP_SITE:
+            return None
+        site = int(mj.wrap_objid[k])
+        carrier, place = carriers[mj.site_bodyid[site]]
+        path.append((carrier - 1, np.array(place.act(np.array(mj.site_pos[site])))))
+    return tuple(path)
+
+
+def with_tendons(
+    file: RobotFile,
+    robot: Robot,
+    mj: mujoco.MjModel,
+    joints: list[ModelJoint],
+    carriers: Carriers,
+) -> Robot:
+    """Return the robot with the tendons that act by themselves; warn of what is left out.
 
     What a tendon of one joint does to it alone is in `with_tendons_of_one_joint`.
     """
-    found, where = [], scalar_joints(robot, joints)
+    fixed: list[Tendon] = []
+    spatial: list[SpatialTendon] = []
+    where = scalar_joints(robot, joints)
     for i in range(mj.ntendon):
         label, arms = tendon_label(mj, i), tendon_arms(mj, i, where)
         spring = 0.0 if is_off(mj, mjtDisableBit.mjDSBL_SPRING) else float(mj.tendon_stiffness[i])
         damper = 0.0 if is_off(mj, mjtDisableBit.mjDSBL_DAMPER) else float(mj.tendon_damping[i])
         limited, several = _is_limited(mj, i), arms is None or len(arms) > 1
-        lost = _unsupported(mj, i, several)
-        if arms is None:
-            parts = {"the limit": limited, "the spring": spring, "damping": damper}
-            lost += [name for name, has in parts.items() if has]
-        elif spring or damper or (limited and several):
-            low, high = (float(x) for x in mj.tendon_lengthspring[i])
-            limit = (float(mj.tendon_range[i, 0]), float(mj.tendon_range[i, 1]))
-            name = mj.tendon(i).name or f"tendon{i}"
-            ends = limit if limited and several else None
-            found.append(Tendon(name, arms, spring, (low, high), damper, ends))
+        lost, path = _unsupported(mj, i, several), tendon_path(mj, i, carriers)
+        name = mj.tendon(i).name or f"tendon{i}"
+        rest = (float(mj.tendon_lengthspring[i, 0]), float(mj.tendon_lengthspring[i, 1]))
+        if arms is not None:
+            ends = (float(mj.tendon_range[i, 0]), float(mj.tendon_range[i, 1]))
+            limit = ends if limited and several else None
+            if spring or damper or limit:
+                fixed.append(Tendon(name, arms, spring, rest, damper, limit))
+        else:
+            lost += ["the limit"] * limited
+            if path is None:
+                lost += ["the spring"] * bool(spring) + ["damping"] * bool(damper)
+            elif spring or damper:
+                spatial.append(SpatialTendon(name, path, spring, rest, damper))
         if lost:
             kind = "the spatial " if arms is None else ""
-            why = "only fixed tendons are simulated" if arms is None else ""
+            why = "it wraps around geoms, or has pulleys" if arms is None and path is None else ""
             file.warn(f"left out of {kind}{label}: {', '.join(lost)}", label, why=why)
-    return tuple(found)
+    return replace(robot, tendons=tuple(fixed), spatial_tendons=tuple(spatial))
 
 
 def _is_limited(mj: mujoco.MjModel, i: int) -> bool:

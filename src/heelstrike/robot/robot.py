@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
-from heelstrike.robot.actuators import Actuator, Tendon
+from heelstrike.robot.actuators import Actuator, SpatialTendon, Tendon
 from heelstrike.robot.fidelity import Difference
 from heelstrike.robot.springs import Cone, Spring
 
@@ -225,6 +225,8 @@ class Robot:
     """Ranges of spherical joints."""
     tendons: tuple[Tendon, ...] = ()
     """Tendons that are linear in the joints, with springs or damping."""
+    spatial_tendons: tuple[SpatialTendon, ...] = ()
+    """Tendons that run straight from site to site."""
     actuators: tuple[Actuator, ...] = ()
     """Actuators of the file, which hs.Actuators drives."""
     points: tuple[Point, ...] = ()

@@ -112,7 +112,6 @@ def _centred(ends: Range) -> tuple[float, float]:
     return (low + high) / 2, (high - low) / 2
 
 
-def site_force(actuator: Actuator, w: SX, rate: SX) -> SX:
-    """Return the force of an actuator of a site, whose speed along its wrench is `rate` [N]."""
-    (g0, _, g2), (b0, _, b2) = actuator.gain, actuator.bias
-    return clamped((g0 + g2 * rate) * w + b0 + b2 * rate, actuator.force_range)
+def free_force(actuator: Actuator, w: SX, at_length: SX, rate: SX) -> SX:
+    """Return the explicit force of an actuator of a site, which has no length, or of a path [N]."""
+    return clamped(_force(actuator, w, at_length, rate, 0.0)[0], actuator.force_range)

@@ -1,7 +1,8 @@
 """Box 8 of [Sugihara2006], Fig. 4: forces on bodies that are no contacts.
 
-Pushes of the user (push.py), actuators of sites (actuators.py), and gravity compensation: a force
-against the weight of a part of a body,
+Pushes of the user (push.py), actuators of sites (actuators.py), spatial tendons, which pull along
+straight lines between points, explicitly, and gravity compensation: a force against the weight of a
+part of a body,
 
     f = -m_l g      at the centre of that part; its moment about the body's origin is -(m_l c) x g
 """
@@ -10,14 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import casadi as ca
 
-from heelstrike.spatial.motion import ForceVector, MotionVector
-from heelstrike.spatial.vector import SX, add_cross, constant, cross
-from heelstrike.step.actuators import site_force
+from heelstrike.robot.actuators import Path
+from heelstrike.robot.robot import WORLD
+from heelstrike.spatial.motion import ForceVector, MotionVector, force_at
+from heelstrike.spatial.vector import SX, add_cross, constant, cross, zeros
+from heelstrike.step.actuators import free_force
 from heelstrike.step.push import pushes
 from heelstrike.step.state import StepState
+
+SMALL = 1e-9
+"""Length of a line below which it has no direction [m]."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,8 @@ def add_body_forces(state: StepState, external: list[ForceVector | None]) -> lis
     p = state.program
     found = [BodyForce(body, force, "work_push") for body, force in pushes(state)]
     found += [BodyForce(body, force, "work_joints") for body, force in _lifts(state)]
-    found += [BodyForce(body, force, "work_control") for body, force in _site_forces(state)]
+    found += [BodyForce(body, force, "work_joints") for body, force in _cords(state)]
+    found += [BodyForce(body, force, "work_control") for body, force in _driven(state)]
     for own in found:
         with p.block("push", limb=state.inputs.limb_of[own.body]):
             old = external[own.body]
@@ -58,21 +66,70 @@ def _lifts(state: StepState) -> list[tuple[int, ForceVector]]:
     return found
 
 
-def _site_forces(state: StepState) -> list[tuple[int, ForceVector]]:
-    """Return the forces of actuators of sites, with their bodies."""
+def _driven(state: StepState) -> list[tuple[int, ForceVector]]:
+    """Return the forces of actuators of sites and of spatial tendons, with their bodies."""
     p, found = state.program, []
     inputs = state.inputs.control.actuator_inputs()
     for k, (actuator, w) in enumerate(zip(state.robot.actuators, inputs, strict=False)):
         wrench = actuator.wrench
-        if wrench is None:
-            continue
-        with p.block("site", limb=state.inputs.limb_of[wrench.body], member=k):
-            unit = ForceVector(constant(wrench.force), constant(wrench.moment))
-            moving = state.kinematics.velocities[wrench.body]
-            rate = ca.dot(unit.linear, moving.linear) + ca.dot(unit.angular, moving.angular)
-            f = p.let("force", site_force(actuator, w, rate))
-            found.append((wrench.body, ForceVector(f * unit.linear, f * unit.angular)))
+        if actuator.path:
+            with p.block("cord", member=k):
+                cord = Cord(state, actuator.path)
+                length, rate = actuator.gear * cord.length, actuator.gear * cord.rate
+                f = p.let("force", free_force(actuator, w, length, rate))
+                found += cord.pulls(actuator.gear * f)
+        elif wrench is not None:
+            with p.block("site", limb=state.inputs.limb_of[wrench.body], member=k):
+                unit = ForceVector(constant(wrench.force), constant(wrench.moment))
+                moving = state.kinematics.velocities[wrench.body]
+                rate = ca.dot(unit.linear, moving.linear) + ca.dot(unit.angular, moving.angular)
+                f = p.let("force", free_force(actuator, w, SX(0), rate))
+                found.append((wrench.body, ForceVector(f * unit.linear, f * unit.angular)))
     return found
+
+
+def _cords(state: StepState) -> list[tuple[int, ForceVector]]:
+    """Return the forces of springs and damping of spatial tendons."""
+    p, found = state.program, []
+    for k, tendon in enumerate(state.robot.spatial_tendons):
+        with p.block("cord", limb="tendons", member=k):
+            cord, (low, high) = Cord(state, tendon.path), tendon.rest
+            stretch = cord.length - ca.fmax(low, ca.fmin(high, cord.length))
+            f = p.let("force", -tendon.stiffness * stretch - tendon.damping * cord.rate)
+            found += cord.pulls(f)
+    return found
+
+
+class Cord:
+    """A tendon that runs straight from point to point, at a state; inside a block."""
+
+    def __init__(self, state: StepState, path: Path) -> None:
+        self.state, self.path = state, path
+        places, speeds = [], []
+        for body, point in path:
+            at = constant(point)
+            moving = None if body == WORLD else state.kinematics.velocities[body].at(at)
+            places.append(at if body == WORLD else state.poses[body].point(at))
+            speeds.append(zeros() if moving is None else state.poses[body].rotate(moving))
+        self.length, self.rate, self.units = SX(0), SX(0), []
+        for (p, v), (q, w) in pairwise(zip(places, speeds, strict=True)):
+            gap = ca.sqrt(ca.dot(q - p, q - p))
+            unit = (q - p) / ca.fmax(gap, SMALL)
+            self.length, self.rate = self.length + gap, self.rate + ca.dot(unit, w - v)
+            self.units.append(unit)
+
+    def pulls(self, force: SX) -> list[tuple[int, ForceVector]]:
+        """Return what a force along the length does to the bodies, each in its frame."""
+        p, found = self.state.program, []
+        for k, (body, point) in enumerate(self.path):
+            if body == WORLD:
+                continue
+            ends = [self.units[k - 1]] if k else []
+            total = sum(ends, zeros()) - (self.units[k] if k < len(self.units) else zeros())
+            own = force_at(constant(point), self.state.poses[body].unrotate(force * total))
+            linear, angular = p.let("pull", own.linear), p.let("pull", own.angular)
+            found.append((body, ForceVector(linear, angular)))
+        return found
 
 
 def power_of(
