@@ -21,16 +21,17 @@ WORDS = {
     "c": "damping",
     "k_t": "bristle stiffness",
     "c_t": "bristle damping",
-    "alpha": "restitution lost per speed",
+    "alpha": "restitution loss",
     "alpha_restitution": "the same on the way out",
     "kp": "acceleration per depth",
     "kv": "deceleration per speed",
     "thickness": "membrane thickness",
     "rolling": "rolling resistance",
     "spinning": "spinning resistance",
-    "smoothing": "compliance of a pass",
-    "correction": "push-out speed per depth",
-    "lam": "weight of impulses (paper's rule)",
+    "smoothing": "pass compliance",
+    "correction": "push-out rate",
+    "lam": "weight of impulses",
+    "epsilon": "threshold",
 }
 """Words for parameters of the bundled laws, by name."""
 PARTS = {"membrane": "membrane", "rigid": "floor", "patch": "patch"}
