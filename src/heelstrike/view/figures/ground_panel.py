@@ -36,17 +36,15 @@ def ground(ax: Axes, shown: xr.Dataset) -> None:
     for k, (name, path) in enumerate((("centre of pressure", cop), ("ZMP", zmp))):
         ax.plot(*path.T, linewidth=1.5 - 0.5 * k, label=name, zorder=2 + k, **plot.line(k))
         if np.isfinite(path[last]).all():
-            ax.plot(*path[last], "o", markersize=6 - 2 * k, zorder=4 + k, **_colour(k))
+            ax.plot(
+                *path[last], "o", markersize=6 - 2 * k, zorder=4 + k, color=plot.line(k)["color"]
+            )
     middle, span = corners.mean(0), max(float(np.ptp(corners, axis=0).max()), 1e-3)
     ax.set_xlim(middle[0] - span, middle[0] + span)
     ax.set_ylim(middle[1] - span, middle[1] + span)
     ax.set_aspect("equal")
     plot.label(ax, "Ground plane from above", "x [m]", "y [m]")
     ax.legend(fontsize=7, frameon=False, loc="upper right")
-
-
-def _colour(k: int) -> dict[str, str]:
-    return {"color": plot.line(k)["color"]}
 
 
 def _hull(places: np.ndarray) -> np.ndarray:
