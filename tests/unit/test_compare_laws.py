@@ -17,6 +17,7 @@ import heelstrike as hs
 from benchmarks import choosing
 from heelstrike.measure.laws import law_names
 from heelstrike.measure.table import GROUPS, cell, failure, written
+from heelstrike.measure.verdict import verdict
 from tests.cli import call
 
 ROOT = Path(__file__).parents[2]
@@ -181,3 +182,21 @@ def test_the_page_says_what_the_file_says():
         names = [column["name"] for column in results["scenes"][scene]["columns"]]
         assert len(names) == 10
         assert not [c["name"] for c in results["scenes"][scene]["columns"] if failure(c)]
+
+
+def test_verdict_in_words():
+    """Least and most by hand; runs that diverged are named; equal numbers are stated once."""
+
+    def column(name, peak, failed=-1, creep=0.1):
+        ends = {"failed": failed, "seconds": 1.0, "peak_force": peak, "step_time": 1e-6}
+        return {
+            "name": name,
+            "yardsticks": ends | {"mean_depth": 1e-3, "creep_tangential": creep},
+            "measures": {},
+        }
+
+    said = verdict([column("a", 50.0), column("b", 200.0, creep=30.0), column("c", 1.0, failed=7)])
+    assert said[0] == "2 of 3 runs ended; not c (diverged at step 7)."
+    assert "Peak force: 50 N (a) to 200 N (b)." in said
+    assert "Depth at rest: 1 mm in all runs." in said
+    assert "Points at rest creep under b (30 um/s); the others hold them." in said

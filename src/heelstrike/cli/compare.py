@@ -56,8 +56,16 @@ def compare(
     values = found.as_dict()
     if as_json:
         from heelstrike.machine import machine
+        from heelstrike.measure.verdict import verdict
 
-        print_json({**values, "machine": machine(), "page": str(html) if html else None})
+        print_json(
+            {
+                **values,
+                "verdict": verdict(values["columns"]),
+                "machine": machine(),
+                "page": str(html) if html else None,
+            }
+        )
         return
     _show(values)
     if html is not None:
@@ -80,6 +88,7 @@ def _steps(text: str | None) -> list[float] | None:
 
 def _show(values: dict[str, Any]) -> None:
     from heelstrike.measure.table import GROUPS
+    from heelstrike.measure.verdict import verdict
 
     console = output()
     console.print(values["about"] or values["scene"], style="bold", markup=False)
@@ -90,6 +99,9 @@ def _show(values: dict[str, Any]) -> None:
     for title, entries in GROUPS.items():
         console.print()
         console.print(_group(title, entries, values["columns"]))
+    console.print()
+    for sentence in verdict(values["columns"]):
+        console.print(textwrap.fill(sentence, console.width, subsequent_indent="  "), markup=False)
     console.print()
     for text in _words(values["columns"]):
         console.print(textwrap.fill(text, console.width, subsequent_indent="  "), markup=False)

@@ -17,6 +17,7 @@ from heelstrike.finite import finite
 
 if TYPE_CHECKING:
     from heelstrike.measure.stability import StabilityMap
+    from heelstrike.simulate.scene_file import SceneFile
 
 
 def stability(
@@ -56,12 +57,18 @@ def stability(
         found = stability_map(judged)
     own = found.own
     stiff = float(found.k[own]) if len(found.k) else None
-    plot.save(draw(found, f"{made.name}: {law}", step, stiff), path, few_colours=True)
+    plot.save(draw(found, _title(made, law), step, stiff), path, few_colours=True)
     values = _values(found, own, step) | {"scene": made.name, "law": words, "picture": str(path)}
     if as_json:
         print_json(values | {"map": _cells(found)})
     else:
         _show(made.content.about or made.name, values)
+
+
+def _title(made: SceneFile, law: str) -> str:
+    """Return the title of the map: what is shown, of which robot, under which law."""
+    kind = type(made.scene.surfaces[0].law).__name__ if law == "scene" else law
+    return f"Time steps in which {made.robot.name} rests on the ground of '{made.name}', {kind}"
 
 
 def _values(found: StabilityMap, own: int, dt: float) -> dict[str, Any]:

@@ -62,6 +62,7 @@ def rest_pose(made: SceneFile, sim: Simulator) -> np.ndarray:
             vary={"dt": SMALL},
             record=("normal_force",),
             progress=False,
+            check=False,
         ).data
     if data["failed"].values[0] >= 0:
         raise NotAtRestError(f"{_cannot(made)}: it diverges in steps of {1e3 * SMALL:g} ms")

@@ -141,6 +141,7 @@ def rests(made: SceneFile, sim: Simulator, dt: np.ndarray, scale: np.ndarray) ->
             vary=vary,
             record=("normal_force",),
             progress=False,
+            check=False,
         ).data
     return steady(made, data["normal_force"].values) & (data["failed"].values < 0)
 

@@ -24,31 +24,47 @@ class Entry:
     unit: str
     scale: float = 1.0
     meaning: str = ""
+    title: str = ""
+    """Readable, for the head of a column on a page; empty: the label."""
 
 
 GROUPS: dict[str, tuple[Entry, ...]] = {
     "How it carries": (
-        Entry("deepest", "deepest", "mm", 1e3, "largest depth of a point"),
+        Entry("deepest", "deepest", "mm", 1e3, "largest depth of a point", "largest depth"),
         Entry("mean_depth", "mean depth", "mm", 1e3, "of the points that carry"),
-        Entry("creep_normal", "sinks", "um/s", 1, "slope of the depth over time"),
-        Entry("creep_tangential", "creeps", "um/s", 1, "slope of the way along"),
-        Entry("chatter", "chatter", "1/s", 1, "changes of the total force"),
-        Entry("spread", "spread", "1", 1, "of the forces of a body's points"),
+        Entry("creep_normal", "sinks", "um/s", 1, "slope of the depth over time", "sinking speed"),
+        Entry("creep_tangential", "creeps", "um/s", 1, "slope of the way along", "creeping speed"),
+        Entry("chatter", "chatter", "1/s", 1, "changes of the total force", "chatter of the force"),
+        Entry("spread", "spread", "1", 1, "of the forces of a body's points", "spread of forces"),
     ),
     "How far from rigid contact": (
-        Entry("cone_violation", "cone", "N", 1, "friction beyond its cone"),
-        Entry("approach", "goes in", "mm/s", 1e3, "speed into the surface"),
-        Entry("complementarity", "compl.", "W", 1, "|f_n u_n|"),
-        Entry("dissipation_gap", "dissip.", "W", 1, "|f_t . u_t + mu f_n |u_t||"),
-        Entry("ncp_dual", "c + Gamma", "m/s^2", 1, "dual residual"),
-        Entry("energy_residual", "energy", "J", 1, "from nothing"),
+        Entry("cone_violation", "cone", "N", 1, "friction beyond its cone", "friction beyond cone"),
+        Entry("approach", "goes in", "mm/s", 1e3, "speed into the surface", "approach speed"),
+        Entry("complementarity", "compl.", "W", 1, "|f_n u_n|", "complementarity"),
+        Entry(
+            "dissipation_gap",
+            "dissip.",
+            "W",
+            1,
+            "|f_t . u_t + mu f_n |u_t||",
+            "lack of dissipation",
+        ),
+        Entry("ncp_dual", "c + Gamma", "m/s^2", 1, "dual residual", "dual residual"),
+        Entry("energy_residual", "energy", "J", 1, "from nothing", "energy from nothing"),
     ),
     "Force and cost": (
-        Entry("peak_force", "peak", "N", 1, "largest normal force, whole run"),
-        Entry("impulse", "impulse", "N s", 1, "of normal forces, whole run"),
-        Entry("ground_work", "work", "J", 1, "of normal forces, whole run"),
-        Entry("stable_dt", "stable dt", "ms", 1e3, "largest step in which it rests"),
-        Entry("step_time", "a step", "us", 1e6, "CPU time of one world's step"),
+        Entry("peak_force", "peak", "N", 1, "largest normal force, whole run", "peak force"),
+        Entry("impulse", "impulse", "N s", 1, "of normal forces, whole run", "normal impulse"),
+        Entry("ground_work", "work", "J", 1, "of normal forces, whole run", "work of the ground"),
+        Entry(
+            "stable_dt",
+            "stable dt",
+            "ms",
+            1e3,
+            "largest step in which it rests",
+            "largest stable step",
+        ),
+        Entry("step_time", "a step", "us", 1e6, "CPU time of one world's step", "time of a step"),
     ),
 }
 

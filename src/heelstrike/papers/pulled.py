@@ -43,5 +43,6 @@ def pulled_off(
         record=("depth", "depth_rate", "normal_force"),
         every=every,
         progress=False,
+        check=False,
     )
     return finished(run, steps)

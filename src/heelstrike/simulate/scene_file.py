@@ -212,6 +212,7 @@ class SceneFile:
                 record=recording.variables,
                 every=recording.every,
                 progress=progress,
+                check=False,  # `simulator` has checked it
             )
 
     def text(self) -> str:

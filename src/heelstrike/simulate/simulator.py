@@ -263,6 +263,7 @@ class Simulator:
         steps: int | None = None,
         threads: int | None = None,
         progress: bool | None = None,
+        check: bool = True,
     ) -> Recording:
         """Simulate for a duration, or for a number of steps, and return a recording.
 
@@ -285,6 +286,8 @@ class Simulator:
             threads: threads that share the worlds, on a CPU; None uses one for up to 64 worlds and
                 all cores for more.
             progress: whether to show a progress bar; None shows one for long runs in a terminal.
+            check: whether to raise if a point starts more than 10 mm inside a surface, or shapes
+                of the robot start inside one another.
 
         Returns:
             The recording: `run.data` is an `xarray.Dataset` with units and labels.
@@ -313,10 +316,11 @@ class Simulator:
             compiled.check_parameters()
             total = step_count(duration, steps, self.dt)
             if q0 is not None or v0 is not None:
-                compiled.check_outside(compiled.start_state(q0, v0)["q"])
+                if check:
+                    compiled.check_outside(compiled.start_state(q0, v0)["q"])
                 compiled.batch(outputs)  # so that the step is compiled once
                 self.reset(q0=q0, v0=v0)
-            elif not compiled.clock.any():
+            elif check and not compiled.clock.any():
                 compiled.check_outside(compiled.start["q"])
             size = estimate(
                 kept, dimension_labels(self.plan), self.worlds, total // every + 1, self.dtype

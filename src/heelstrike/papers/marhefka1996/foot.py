@@ -89,6 +89,7 @@ def feet() -> Foot:
         record=("depth", "depth_rate", "normal_force", "torque"),
         every=EVERY,
         progress=False,
+        check=False,
     )
     made = finished(run, STEPS)
     series = (made.depth, made.depth_rate, made.normal_force, -made.torque)

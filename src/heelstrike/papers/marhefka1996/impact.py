@@ -98,6 +98,7 @@ def impacts(
         every=every or 1,
         record="final" if every is None else RECORDED,
         progress=False,
+        check=False,
     )
     data = finished(run, steps)
     curves = None

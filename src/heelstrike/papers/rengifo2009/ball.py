@@ -79,6 +79,7 @@ def balls(
         record=("depth", "depth_rate", "normal_force"),
         every=EVERY,
         progress=False,
+        check=False,
     )
     data = finished(run, steps)
     return Balls(

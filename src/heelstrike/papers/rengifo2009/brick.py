@@ -70,6 +70,7 @@ def slides(
         vary=vary,
         record=("q", "v", "force"),
         progress=False,
+        check=False,
     )
     data = finished(run, steps)
     return Slides(

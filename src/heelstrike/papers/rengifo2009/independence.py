@@ -52,6 +52,7 @@ def touchdown(name: str, masses: tuple[float, ...], rule: str = "consistent") ->
         vary=vary,
         record=("depth",),
         progress=False,
+        check=False,
     )
     return np.asarray(finished(run, STEPS).depth.values / SPEED)
 

@@ -47,6 +47,7 @@ def contact(law: hs.Elastic | hs.FeedbackLinearized, depth: float, speed: float)
         record=("depth", "depth_rate", "normal_force"),
         every=10,
         progress=False,
+        check=False,
     )
     return finished(run, STEPS)
 

@@ -56,6 +56,7 @@ def impacts(
             vary={"ground.kp": kp, "ground.kv": kv, "dt": dt, "foot.mass": mass},
             record="final",
             progress=False,
+            check=False,
         ).data
     rate = -sim.state["v"].reshape(-1)
     return Impacts(rate, data.peak_depth.values[:, 0], data.peak_force.values[:, 0])

@@ -127,6 +127,7 @@ def walked(way: Way) -> tuple[Walked, ...]:
         vary={"ground.epsilon": epsilons},
         record=("depth", "normal_force", "com"),
         progress=False,
+        check=False,
     )
     data = finished(run, round(gait.duration / way.dt))
     times = data.time.values

@@ -68,6 +68,7 @@ def _speeds(sim: hs.Simulator, q0: np.ndarray, dt: float) -> tuple[float, float,
         vary={"dt": dt},
         record=("depth_rate", "slip", "depth"),
         progress=False,
+        check=False,
     )
     data = finished(run, steps)
     rate, slip, depth = (data[name].values[0, first:] for name in ("depth_rate", "slip", "depth"))

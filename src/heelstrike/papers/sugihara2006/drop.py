@@ -152,6 +152,7 @@ def drops(
             record=RECORD,
             every=every,
             progress=False,
+            check=False,
         ).data
     return _judged(data, steps, every, seconds)
 

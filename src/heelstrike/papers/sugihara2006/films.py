@@ -49,7 +49,7 @@ def film(motion: Motion, soft: bool = False) -> hs.Recording:
     if soft:
         sim.parameters["servo.kp"] = SOFT * sim.parameters["servo.kp"]
         sim.parameters["servo.kd"] = np.sqrt(SOFT) * sim.parameters["servo.kd"]
-    return sim.run(motion.duration, q0=motion.start, every=10, progress=False)
+    return sim.run(motion.duration, q0=motion.start, every=10, progress=False, check=False)
 
 
 def fig10() -> Result:

@@ -64,4 +64,5 @@ def run(
             vary=vary,
             record=record,
             progress=False,
+            check=False,
         )

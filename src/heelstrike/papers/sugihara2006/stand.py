@@ -189,6 +189,7 @@ def stood_up(
         worlds=len(values),
         vary=vary,
         progress=False,
+        check=False,
     )
     height = finished(run, steps)["com"].values[:, -1, 2]
     return tuple(Stance(value, window(run, i), float(height[i])) for i, value in enumerate(values))

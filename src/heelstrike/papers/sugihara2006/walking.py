@@ -64,6 +64,7 @@ def walks(rule: str, reading: str) -> tuple[Walked, ...]:
             parameter(reading, "lam"): [LAMBDA] * len(STATIC),
         },
         progress=False,
+        check=False,
     )
     data = finished(run, round(motion.duration / DT))
     found = []

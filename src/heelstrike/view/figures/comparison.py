@@ -1,4 +1,4 @@
-"""Small multiples of a comparison: ground force and height over time, one row per law."""
+"""Curves of a comparison: ground force and height over time, of all laws together and of each."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
 ROW_HEIGHT = 1.5
 """Height of a row [inch]."""
-PERCENTILE = 99.0
-"""Percentile of the forces that sets the force axis, so that one impact does not hide the rest."""
 HEADROOM = 1.6
-"""Upper end of the force axis over that percentile."""
+"""Upper end of the force axis over the largest force."""
 
 
 def small_multiples(comparison: LawComparison) -> Figure | None:
     """Return a figure whose rows share their axes; time steps of one law are lines of one panel.
+
+    The first row has the first time step of all laws. Forces are linear up to the force at rest and
+    logarithmic above, so that no peak is cut.
 
     Return None if no law ran.
     """
@@ -33,9 +34,18 @@ def small_multiples(comparison: LawComparison) -> Figure | None:
             laws.setdefault(column.law, []).append(column)
     if not laws:
         return None
-    figure, axes = plot.figure(len(laws), 2, size=(9.0, ROW_HEIGHT * len(laws) + 0.4))
-    grid = axes.reshape(len(laws), 2)
-    for (force, height), (law, columns) in zip(grid, laws.items(), strict=True):
+    size = (9.0, ROW_HEIGHT * (len(laws) + 2) + 0.4)
+    figure, axes = plot.figure(len(laws) + 1, 2, size=size)
+    grid = axes.reshape(len(laws) + 1, 2)
+    grid[0, 0].get_gridspec().set_height_ratios([2] + [1] * len(laws))
+    for law, columns in laws.items():
+        _lines(grid[0, 0], grid[0, 1], columns[0], law)
+    plot.label(grid[0, 0], "all laws", "", "force [N]")
+    plot.label(grid[0, 1], "", "", "height [m]")
+    grid[0, 1].legend(fontsize=7, frameon=False)
+    if grid[0, 0].get_legend() is not None:
+        grid[0, 0].get_legend().remove()
+    for (force, height), (law, columns) in zip(grid[1:], laws.items(), strict=True):
         for column in columns:
             _lines(force, height, column)
         plot.label(force, law, "", "force [N]")
@@ -44,9 +54,13 @@ def small_multiples(comparison: LawComparison) -> Figure | None:
             legend = ax.get_legend()
             if legend is not None and (ax is height or len(columns) == 1):
                 legend.remove()
-    top = HEADROOM * max(_high_force(column) for columns in laws.values() for column in columns)
+    shown = [column for columns in laws.values() for column in columns]
+    top = HEADROOM * max(float(np.nanmax(_total(column), initial=1.0)) for column in shown)
+    rest = max(float(np.median([_total(column)[-1] for column in shown])), 1e-3 * top)
     for force, height in grid:
+        force.set_yscale("symlog", linthresh=rest, linscale=1)
         force.set_ylim(0, top)
+        force.minorticks_off()
         height.sharey(grid[0, 1])
         for ax in (force, height):
             ax.sharex(grid[0, 0])
@@ -56,10 +70,10 @@ def small_multiples(comparison: LawComparison) -> Figure | None:
     return figure
 
 
-def _lines(force: Axes, height: Axes, column: Column) -> None:
+def _lines(force: Axes, height: Axes, column: Column, name: str = "") -> None:
     assert column.run is not None
     data = column.run.data.isel(world=0)
-    time, name = data["time"].values, f"{1e3 * column.dt:g} ms"
+    time, name = data["time"].values, name or f"{1e3 * column.dt:g} ms"
     force.plot(time, _total(column), label=name)
     height.plot(time, data["com"].sel(axis="z").values, label=name)
 
@@ -71,9 +85,3 @@ def _total(column: Column) -> np.ndarray:
     fixed = {s["name"] for s in info["scene"]["surfaces"] if s["body"] is None}
     ground = [name in fixed for name in data["surface"].values]
     return np.asarray(data["normal_force"].values[:, ground].sum(axis=1))
-
-
-def _high_force(column: Column) -> float:
-    total = _total(column)
-    positive = total[total > 0]
-    return float(np.percentile(positive, PERCENTILE)) if positive.size else 1.0

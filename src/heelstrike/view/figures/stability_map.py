@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from heelstrike.measure.stability import StabilityMap
 
 STABLE, UNSTABLE, UNSTABLE_DOT = "#9fc8e3", "#f3f3f3", "#999999"
-RESTS, MOVES = "simulated: comes to rest", "simulated: does not"
+RESTS, MOVES = "stays at rest in a simulation", "does not stay at rest"
 
 
 def draw(found: StabilityMap, title: str, dt: float, k: float | None) -> Figure:
@@ -33,14 +33,15 @@ def draw(found: StabilityMap, title: str, dt: float, k: float | None) -> Figure:
     ax.plot([], [], "s", color=STABLE, label=RESTS)
     ax.plot([], [], "s", color=UNSTABLE, markeredgecolor=plot.GREY, label=MOVES)
     if np.isfinite(found.closed).any():
-        name = f"closed form, {found.mass:.3g} kg"
+        name = f"limit of the closed form, effective mass {found.mass:.3g} kg"
         ax.plot(found.k, 1e3 * found.closed, label=name, **plot.line(1))
     if np.isfinite(found.bristle):
-        ax.axhline(1e3 * found.bristle, label="closed form of friction", **plot.line(2))
+        ax.axhline(1e3 * found.bristle, label="limit of its friction, closed form", **plot.line(2))
     if k is not None:
         ax.plot([k], [1e3 * dt], label="this scene", **plot.dots(3))
     ax.set_ylim(1e3 * found.dt[0], 1e3 * found.dt[-1])
     plot.label(ax, title, "stiffness per contact point [N/m]", "time step [ms]")
+    ax.legend(fontsize=7, loc="upper right", framealpha=0.9)
     return figure
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from heelstrike.machine import machine
 from heelstrike.measure.table import GROUPS, Entry, cell, failure
+from heelstrike.measure.verdict import verdict
 from heelstrike.view import plot
 from heelstrike.view.figures.comparison import small_multiples
 from heelstrike.view.pages.html import write_html
@@ -62,7 +63,7 @@ def page(comparison: LawComparison, folder: Path) -> Page:
     ]
     return Page(
         f"{values['scene']}: contact laws side by side",
-        (Paragraph(about),),
+        (Paragraph(about), *map(Paragraph, verdict(columns))),
         (
             Section("Numbers", "numbers", (_window(values),), tuple(tables)),
             Section("Force and height", "time", _curves(comparison, folder)),
@@ -79,7 +80,7 @@ def _window(values: Result) -> Paragraph:
 
 
 def _table(entries: tuple[Entry, ...], columns: list[Result]) -> Table:
-    heads = tuple(f"{entry.label} [{entry.unit}]" for entry in entries)
+    heads = tuple(f"{entry.title or entry.label} [{entry.unit}]" for entry in entries)
     rows = []
     for column in columns:
         failed = failure(column)
@@ -89,7 +90,9 @@ def _table(entries: tuple[Entry, ...], columns: list[Result]) -> Table:
 
 
 def _meanings(entries: tuple[Entry, ...]) -> Paragraph:
-    return Paragraph("; ".join(f"{entry.label}: {entry.meaning}" for entry in entries) + ".")
+    return Paragraph(
+        "; ".join(f"{entry.title or entry.label}: {entry.meaning}" for entry in entries) + "."
+    )
 
 
 def _curves(comparison: LawComparison, folder: Path) -> tuple[Block, ...]:
@@ -98,8 +101,8 @@ def _curves(comparison: LawComparison, folder: Path) -> tuple[Block, ...]:
         return (Paragraph("No law ran."),)
     path = plot.save(drawn, folder / "time.png", few_colours=True)
     caption = (
-        "Left: normal force of the ground. Right: height of the centre of mass. All rows share "
-        "their axes; the highest peaks may be cut off."
+        "Left: normal force of the ground, logarithmic above the force at rest. Right: height of "
+        "the centre of mass. The first row has all laws in one panel; all rows share their axes."
     )
     return (Picture(path, caption),)
 
