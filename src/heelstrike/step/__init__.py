@@ -20,6 +20,7 @@
           limits.py                 torque limits, stops, dry friction where nothing is swept
           control.py                servo, controller or user
           joints.py                 damping, stops, dry friction
+          cones.py                  ranges of ball joints
           springs.py                springs at the joints
           tendons.py                tendons that are linear in the joints
           actuators.py              actuators of the robot's file
@@ -34,5 +35,5 @@
 
 step.py connects the boxes; plan.py holds all that decides the compiled code; state.py the state
 that passes through the boxes; surfaces.py and shape_tables.py surfaces and shapes of a scene in the
-program. Box 10 is ours.
+program; start_depths.py the program of the depths in which a run would start. Box 10 is ours.
 """
