@@ -53,7 +53,7 @@ def ran(steps, worlds, sim=None, depth=1e-9, gravity=(0, 0, -G), v0=None, **valu
     "values",
     [
         {"smoothing": [1e-9, 1e-6, 1e-3, 1, 1e2]},
-        {"mu_s": [0, 1e-9, 1, 100, 1e3], "mu_k": [0, 0, 1e3, 100, 1]},
+        {"mu_s": [0, 1e-9, 1, 100, 1e3], "mu_k": [0, 0, 1, 100, 1]},
         {"mass": [1e-6, 1e-3, 1, 1e3, 1e6]},
         {"dt": [1e-7, 1e-5, 1e-3, 1e-2, 0.05]},
         {"restitution": [0, 0.25, 0.5, 0.75, 1]},

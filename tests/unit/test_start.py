@@ -129,3 +129,12 @@ def test_bristles_of_light_robots():
     ball_on(law, 0.25e-3).check_start(AT)
     with pytest.raises(hs.HeelstrikeError, match="is not stable: c_t"):
         ball_on(law, 1e-3).check_start(AT)
+
+
+def test_many_starts_where_nothing_touches():
+    """A scene without surfaces has no depths to compare."""
+    q0 = np.tile([0, 0, 0, 0, 0, 0, 1.0], (300, 1))
+    q0[:, 0] = np.linspace(0, 1, 300)
+    sim = hs.Simulator(hs.Scene(hs.load("ball")), dt=1e-3, worlds=300)
+    data = sim.run(steps=2, q0=q0, record=("q",), progress=False).data
+    assert data.q.values[:, -1, 0] == pytest.approx(q0[:, 0])

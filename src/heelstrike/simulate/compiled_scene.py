@@ -230,7 +230,7 @@ class CompiledScene:
         )
         different = np.unique(rows, axis=0, return_index=True)[1]
         scene = self.plan.scene
-        if len(different) > MANY_STARTS:
+        if scene.pairs and len(different) > MANY_STARTS:
             depths = start_depths(self.plan, {"q": q} | inputs)
             check_depths(scene, depths[depths.max(axis=1).argmax()])
         for world in different[:MANY_STARTS]:
