@@ -1,6 +1,6 @@
 """Files of results: figures with the conditions under which they were measured.
 
-`heelstrike bench --json FILE` and every command of benchmarks/ write the same kind of file: a JSON
+`heelstrike bench --out FILE` and every command of benchmarks/ write the same kind of file: a JSON
 object whose first keys are those of `Conditions`, followed by the figures.
 """
 

@@ -36,7 +36,7 @@ def paper(
     item: Annotated[str | None, typer.Argument(help="Figure or table, such as fig3.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the pictures; default: ./heelstrike-papers/NAME."),
+        typer.Option(help="Folder of the pictures; default: heelstrike-runs/papers/NAME."),
     ] = None,
     report: Annotated[
         Path | None,
