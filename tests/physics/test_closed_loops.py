@@ -11,9 +11,11 @@ import heelstrike as hs
 from heelstrike.dynamics.effective_mass import kinetic_energy
 from heelstrike.robot.closing import jacobian
 from heelstrike.robot.constraints import Connect, Weld
+from heelstrike.robot.placement import lowest_height
 from heelstrike.robot.robot import WORLD
 from tests import mechanisms
 from tests.mechanisms import CRANK, ROD
+from tests.models import data_file
 
 G = 9.81
 DURATION = 10.0
@@ -266,3 +268,32 @@ def test_a_mechanism_that_is_not_quite_planar_swings_like_a_planar_one():
     assert np.ptp(ends[0][:, 0]) > 1
     # the row resists with 4 x / mu, 4e-4 of what would lock it; 1.1e-3 rad measured after a second
     assert np.abs(ends[1] - ends[0]).max() < 2e-3
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "law",
+    [hs.Rigid(), hs.Elastic(hs.LinearSpring(k=4e5, c=3e3), hs.Coulomb(), implicit=True)],
+)
+def test_cassie_stands(law):
+    """Under servos at its motors: at rest the ground carries its weight, and loops are closed."""
+    robot = mechanisms.load_quietly(data_file("robots/cassie.xml"), collide="feet")
+    q = robot.close(robot.pose("home"), hold=(robot.joints[0].name,))
+    q[2] -= lowest_height(robot, q)
+    reference = q.copy()
+    kp, kd = {}, {}
+    for joint in robot.joints:
+        side, _, name = joint.name.partition("-")
+        if side in ("left", "right") and name in ("hip-roll", "hip-yaw", "hip-pitch", "knee"):
+            kp[joint.name], kd[joint.name] = 3000.0, 60.0
+        elif name == "foot":
+            kp[joint.name], kd[joint.name] = 1000.0, 40.0
+            reference[joint.iq] -= 0.02  # springs yield, and the trunk would lean forward
+    servo = hs.Servo(kp=kp, kd=kd, reference=reference)
+    sim = hs.Simulator(hs.Scene(robot, hs.Plane(law)), dt=1e-3, control=servo)
+    run = sim.run(6.0, q0=q).data
+    last = run.isel(world=0, time=-1)
+    assert float(np.abs(last.v).max()) < 0.02
+    assert float(last.normal_force.sum()) == pytest.approx(robot.mass * G, rel=1e-2)
+    assert float(run.constraint_error.max()) < 1e-7
+    assert float(last.constraint_error.max()) < 1e-12

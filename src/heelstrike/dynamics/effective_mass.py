@@ -3,7 +3,8 @@
     joint i     1 / (H^-1)_ii
     contacts    1 / lambda_max(A), A = J H^-1 J^T, J the normal rows of points that touch together
 
-H includes the armature and what a servo adds to the diagonal.
+H includes the armature and what a servo adds to the diagonal. With closed loops, H^-1 at contacts
+is the response that keeps J_c v of the constraints: H^-1 - H^-1 J_c^T (J_c H^-1 J_c^T)^+ J_c H^-1.
 """
 
 from __future__ import annotations
@@ -14,8 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 
+from heelstrike.robot.closing import jacobian
 from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.robot import Robot
+
+REDUNDANT = 1e-9
+"""Eigenvalues of J_c H^-1 J_c^T below this share of the largest count as none."""
 
 
 def joint_inertias(robot: Robot, q: np.ndarray, diagonal: np.ndarray | float = 0.0) -> np.ndarray:
@@ -34,6 +39,20 @@ def inertia_matrix(robot: Robot, q: np.ndarray, diagonal: np.ndarray | float = 0
 def kinetic_energy(robot: Robot, q: np.ndarray, v: np.ndarray) -> float:
     """Return the kinetic energy [J], that of the rotors included."""
     return float(v @ inertia_matrix(robot, q) @ v / 2)
+
+
+def _response(
+    robot: Robot, q: np.ndarray, diagonal: np.ndarray | float, forces: np.ndarray
+) -> np.ndarray:
+    """Return the velocities of the joints under impulses, one per column."""
+    H = inertia_matrix(robot, q, diagonal)
+    found = np.linalg.solve(H, forces)
+    if robot.constraints:
+        rows = jacobian(robot, q)
+        moved = np.linalg.solve(H, rows.T)
+        held = np.linalg.pinv(rows @ moved, rcond=REDUNDANT, hermitian=True)
+        found = found - moved @ (held @ (rows @ found))
+    return found
 
 
 @dataclass(frozen=True)
@@ -80,7 +99,7 @@ def contact_compliances(
     model = to_pinocchio(robot)
     data = model.createData()
     pin.computeJointJacobians(model, data, q)
-    inverse = np.linalg.inv(inertia_matrix(robot, q, diagonal))
+    inverse = _response(robot, q, diagonal, np.eye(robot.nv))
     found = []
     for body, positions in places:
         jacobian = pin.getJointJacobian(model, data, body + 1, pin.LOCAL_WORLD_ALIGNED)
@@ -115,5 +134,5 @@ def contact_block(
             sign = -1.0
         rows.append(row)
     normals = np.array(rows)
-    block = normals @ np.linalg.solve(inertia_matrix(robot, q, diagonal), normals.T)
+    block = normals @ _response(robot, q, diagonal, normals.T)
     return np.asarray((block + block.T) / 2)
