@@ -3,8 +3,8 @@
     python -m benchmarks.killing --kills 100
 
 Each command runs twice in full, once to compile and once for its duration; then it is killed at
-times drawn from that duration. After a kill every file in the folder must be whole, or one of ours that is unfinished,
-which the next command removes; a sweep must resume.
+times drawn from that duration. After a kill every file in the folder must be whole, or one of ours
+that is unfinished, which the next command removes; a sweep must resume.
 """
 
 from __future__ import annotations
