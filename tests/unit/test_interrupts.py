@@ -25,19 +25,16 @@ with ends_promptly(), whole_file("result.nc") as part:
         libc.usleep(900_000)  # which a signal ends early; Python is not asked meanwhile
 """
 BUSY = """
-import ctypes, threading
+import ctypes
 from heelstrike.files import whole_file
 from heelstrike.interrupts import ends_promptly
 with ends_promptly(), whole_file("result.nc") as part:
     part.write_text("half")
     print("ready", flush=True)
-    lock = ctypes.CDLL(None).pthread_join  # waits for a thread that never ends, through any signal
-    never = threading.Thread(target=threading.Event().wait, daemon=True)
-    never.start()
-    lock(ctypes.c_ulong(never.ident), None)
+    lock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(64)
+    lock(mutex)
+    lock(mutex)  # waits for ever, through any signal
 """
-
-
 RUN = """
 import sys
 from heelstrike.cli import main

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from heelstrike.robot.xml import RobotFile
+from heelstrike.robot.xml import RobotFile, label
 
 XML_SUFFIXES = (".xml", ".mjcf", ".urdf")
 """Suffixes of attached models that are checked; MuJoCo has binary formats as well."""
@@ -48,6 +48,7 @@ class ReferencedFiles:
         """Check one file; `above` are the files by way of which it was reached, and itself."""
         _check_counts(file, root, 1)
         for element in root.iter():
+            _check_formats(file, element)
             name = element.get("file", "") if element.tag in ("include", "model") else ""
             for path in self._candidates(file, name):
                 if path.resolve() in above:
@@ -67,6 +68,17 @@ class ReferencedFiles:
             return []
         paths = (self.main.path.parent / name, file.path.parent / name)
         return [path for path in dict.fromkeys(paths) if path.is_file()]
+
+
+def _check_formats(file: RobotFile, element: Element) -> None:
+    """Refuse a percent sign: MuJoCo prints some names as formats, and %n ends the process."""
+    for key, text in element.attrib.items():
+        if "%" in text:
+            file.fail(
+                f"'{key}' of {label(element)} has a percent sign: '{text:.60}'",
+                value=text,
+                remedy="write the name without it",
+            )
 
 
 def _check_counts(file: RobotFile, element: Element, copies: float) -> None:

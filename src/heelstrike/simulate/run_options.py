@@ -177,9 +177,9 @@ def recorded_variables(
     """Return the variables that `record` names (see `Simulator.run`), checked."""
     if record is None:
         record = "final" if worlds > MANY_WORLDS else "standard"
-    if record == "final":
+    if isinstance(record, str) and record == "final":
         return ()
-    if record == "standard":
+    if isinstance(record, str) and record == "standard":
         return standard(plan.scene, plan.sensors)
     chosen = names("record", record)
     check_variables(plan.scene, chosen, plan.sensors)

@@ -306,8 +306,15 @@ class Simulator:
         """
         with alone(self._lock):
             compiled = self.compiled
-            vary = mapping("vary", vary or {}, "values by path: {'ground.normal.k': [1e4, 2e4]}")
-            every, worlds = count("every", every), worlds and count("worlds", worlds)
+            vary = mapping(
+                "vary",
+                {} if vary is None else vary,
+                "values by path: {'ground.normal.k': [1e4, 2e4]}",
+            )
+            every, worlds = (
+                count("every", every),
+                None if worlds is None else count("worlds", worlds),
+            )
             kept = recorded_variables(self.plan, record, worlds or self.worlds)
             outputs = tuple(needed_outputs(kept))
             self._prepare(worlds, vary, outputs)
@@ -330,7 +337,8 @@ class Simulator:
             batch = compiled.batch(outputs)
             lost = () if self.scene.shape_contact is None else (LOST_CONTACTS,)
             before = batch.snapshot("clock", "work", "q", "v", *lost)
-            threads = threads or (os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1)
+            if threads is None:
+                threads = os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1
             made = rollout(batch, total, every, list(outputs), threads, progress)
             self._report(before)
             return make_recording(compiled, made, before, kept, every, vary)
