@@ -36,8 +36,7 @@ def read_arrays(path: PathLike, kinds: str = NUMBERS) -> dict[str, np.ndarray]:
                 arrays = {name: file[name] for name in file.files}
     except Exception as error:  # zip, zlib and NumPy each have their own
         raise FileError(
-            f"'{path}' is not a file of plain arrays, or is damaged ({_short(error)})",
-            path=str(path),
+            f"'{path}' is not a file of plain arrays, or is damaged", path=str(path)
         ) from error
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
@@ -46,9 +45,3 @@ def read_arrays(path: PathLike, kinds: str = NUMBERS) -> dict[str, np.ndarray]:
                 f"'{path}': array '{name:.60}' is of type {kind}, not of numbers", path=str(path)
             )
     return arrays
-
-
-def _short(error: Exception) -> str:
-    """Return the first line of an error, or its kind."""
-    lines = str(error).splitlines()
-    return f"{lines[0]:.120}" if lines else type(error).__name__

@@ -69,7 +69,7 @@ def test_refused_pushes():
     sim = drifting()
     with pytest.raises(hs.HeelstrikeError, match="'hand'"):
         sim.push("hand", [1, 0, 0], 0.1)
-    with pytest.raises(hs.HeelstrikeError, match="three numbers"):
+    with pytest.raises(hs.HeelstrikeError, match="three finite numbers"):
         sim.push("ball", [1, 0], 0.1)
     with pytest.raises(hs.HeelstrikeError, match="duration is 0; allowed: a time above 0 s"):
         sim.push("ball", [1, 0, 0], 0)

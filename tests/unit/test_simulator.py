@@ -218,7 +218,7 @@ def test_a_state_is_read_and_written_by_name():
     assert {"q", "v", "work", "contact memory", "clock"} <= set(sim.state)
     with pytest.raises(hs.HeelstrikeError, match=r"no state 'velocity'; states: .*\bq\b"):
         sim.state["velocity"]
-    with pytest.raises(hs.HeelstrikeError, match="shape"):
+    with pytest.raises(hs.HeelstrikeError, match=r"v is \[1, 2\]; allowed: .*\(6,\)"):
         sim.state["v"] = [1, 2]
     with pytest.raises(hs.HeelstrikeError, match="cannot be removed"):
         del sim.state["q"]
@@ -229,8 +229,8 @@ def test_files_that_hold_no_state_of_this_scene(tmp_path):
     (tmp_path / "text.npz").write_text("no state")
     with pytest.raises(hs.HeelstrikeError, match="another number of worlds"):
         ball().state.load(tmp_path / "two.npz")
-    for name in ("text.npz", "missing.npz"):
-        with pytest.raises(hs.HeelstrikeError, match="cannot read the state"):
+    for name, fault in (("text.npz", "not a file of plain arrays"), ("missing.npz", "no file")):
+        with pytest.raises(hs.HeelstrikeError, match=fault):
             ball().state.load(tmp_path / name)
 
 
