@@ -186,8 +186,10 @@ def test_a_leg_closed_by_a_point_is_the_leg_closed_by_couplings(law):
         assert float(run.data.normal_force.max()) > 50
         assert float(run.data.constraint_error.max()) < 1e-6
         ends.append(run.data)
+    # passes of the contact solver end at 7e-7 of the speed; 4e-9 measured, without them 1e-12
+    limit = 1e-7 if law.couples else 1e-9
     for name in ("q", "v"):
-        np.testing.assert_allclose(ends[1][name], ends[0][name], atol=1e-9)
+        np.testing.assert_allclose(ends[1][name], ends[0][name], rtol=0, atol=limit)
     if "solver_rounds" in ends[0]:
         assert float(ends[1].solver_rounds.mean()) < 1.1 * float(ends[0].solver_rounds.mean())
 

@@ -198,6 +198,15 @@ def test_constraints_of_tendons_over_three_joints_are_named(tmp_path):
     assert [c.name for c in robot.constraints] == ["joint j"]
 
 
+def test_joined_bodies_do_not_touch():
+    """A pin or a weld takes the pairs of its two bodies; a rod without mass leaves them."""
+    pair = hs.combine({"one": hs.load("cube"), "two": hs.load("cube")})
+    assert pair.self_pairs
+    assert not pair.with_constraints(Connect("pin", 0, np.ones(3), 1, np.ones(3))).self_pairs
+    rod = Distance("rod", 0, np.ones(3), 1, np.ones(3), 1.0)
+    assert pair.with_constraints(rod).self_pairs == pair.self_pairs
+
+
 def test_parts_keep_their_constraints(pair):
     """Constraints of combined robots have the same rows as those of the parts."""
     robot, m = pair

@@ -140,6 +140,18 @@ def moved(constraint: Constraint, prefix: str, first: int) -> Constraint:
     return replace(constraint, name=name, body=constraint.body + first, other=other)
 
 
+def apart_pairs(robot: Robot, constraints: Sequence[Constraint]) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of shapes that may touch, without those of bodies that a point or a weld
+    joins: like neighbours in the tree, they would press against what holds them.
+    """
+    joined = {frozenset((c.body, c.other)) for c in constraints if isinstance(c, Connect | Weld)}
+    return tuple(
+        (i, j)
+        for i, j in robot.self_pairs
+        if frozenset((robot.shapes[i].body, robot.shapes[j].body)) not in joined
+    )
+
+
 def check_constraints(robot: Robot, constraints: Sequence[Constraint]) -> None:
     """Raise a HeelstrikeError for constraints that a robot cannot have."""
     twice = first_duplicate([constraint.name for constraint in constraints])

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 from mujoco import mjtJoint
 
+from heelstrike.robot.constraints import apart_pairs
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.robot.mjcf_actuators import read_actuators, with_actuator_inertia
 from heelstrike.robot.mjcf_checks import refuse_impossible, warn_unmodelled
@@ -43,6 +44,7 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     loops = read_equalities(file, mj, joints, carriers)
     robot = replace(robot, constraints=loops + tendon_couplings(file, robot, mj, joints))
     robot = with_lift(replace(robot, shapes=shapes, self_pairs=self_pairs), mj, carriers)
+    robot = replace(robot, self_pairs=apart_pairs(robot, loops))
     rest = _q_of(robot, mj, joints, mj.qpos_spring)
     springs = read_springs(file, robot, mj, joints, rest)
     robot = replace(robot, springs=springs, cones=read_cones(mj, joints))

@@ -340,12 +340,15 @@ class Robot:
         raise UnknownNameError("body", name, known, "bodies", path="body", owner=self.name)
 
     def with_constraints(self, *constraints: Constraint) -> Robot:
-        """Return the robot with further equality constraints (constraints.py)."""
-        from heelstrike.robot.constraints import check_constraints
+        """Return the robot with further equality constraints (constraints.py).
+
+        Bodies that a point or a weld joins no longer touch one another.
+        """
+        from heelstrike.robot.constraints import apart_pairs, check_constraints
 
         together = (*self.constraints, *constraints)
         check_constraints(self, together)
-        return replace(self, constraints=together)
+        return replace(self, constraints=together, self_pairs=apart_pairs(self, together))
 
     def close(self, q: np.ndarray, hold: tuple[str, ...] = ()) -> np.ndarray:
         """Return a configuration near q in which the constraints hold.
