@@ -64,6 +64,13 @@ def test_runs_refuse(sim, name, value):
     assert sim.run(0.002, q0=Q0, worlds=1).data.sizes["time"] == 3
 
 
+def test_a_step_that_is_far_too_small_is_refused(sim):
+    """Where the number of steps is infinite."""
+    with pytest.raises(HeelstrikeError, match="steps is"):
+        sim.run(1.0, q0=Q0, vary={"dt": 1e-320})
+    sim.parameters["dt"] = 1e-3
+
+
 def test_the_number_of_worlds_that_fit_is_named(sim):
     with pytest.raises(HeelstrikeError, match=r"GB are free; \d+ worlds fit"):
         sim.run(0.01, q0=Q0, worlds=10**10)

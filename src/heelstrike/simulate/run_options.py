@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from heelstrike.checks import count, names, number
+from heelstrike.checks import MAX_COUNT, count, names, number
 from heelstrike.contact.surface_law import CouplingRule
 from heelstrike.dynamics.integrate import INTEGRATORS
 from heelstrike.dynamics.loop_sweep import SOFTNESS, SOFTNESS_SINGLE
@@ -168,7 +168,7 @@ def step_count(duration: float | None, steps: int | None, dt: np.ndarray) -> int
             remedy="pass steps= in place of a duration",
         )
     time = number("duration", duration, "a finite time above 0 s", above=0.0)
-    return count("steps", max(1, round(time / float(dt[0]))))
+    return count("steps", max(1, round(min(time / float(dt[0]), 2.0 * MAX_COUNT))))
 
 
 def recorded_variables(
