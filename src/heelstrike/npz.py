@@ -11,12 +11,14 @@ from heelstrike.files import PathLike, check_regular, whole_file
 
 NUMBERS, TEXT = "fiub", "U"
 """NumPy's letters of the kinds of arrays that files of ours may hold."""
+NAMES = "names of arrays"
+"""Array that lists the others: damage of an archive's directory may hide one of them."""
 
 
 def write_arrays(path: PathLike, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays by name to an .npz file, whole or not at all."""
     with whole_file(path) as part, open(part, "wb") as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
+        np.savez(file, **arrays, **{NAMES: np.array(sorted(arrays))})  # type: ignore[arg-type]
 
 
 def read_arrays(path: PathLike, kinds: str = NUMBERS) -> dict[str, np.ndarray]:
@@ -38,6 +40,9 @@ def read_arrays(path: PathLike, kinds: str = NUMBERS) -> dict[str, np.ndarray]:
         raise FileError(
             f"'{path}' is not a file of plain arrays, or is damaged", path=str(path)
         ) from error
+    listed = arrays.pop(NAMES, np.array(sorted(arrays)))
+    if np.asarray(listed).tolist() != sorted(arrays):
+        raise FileError(f"'{path}' has lost arrays: it is damaged", path=str(path))
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
             kind = getattr(array, "dtype", "bytes")

@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -243,6 +244,19 @@ def test_objects_in_arrays_are_never_unpickled(tmp_path):
     np.savez(tmp_path / "a.npz", q=np.array([Trap()], dtype=object))
     with pytest.raises(FileError, match="not a file of plain arrays"):
         read_arrays(tmp_path / "a.npz")
+
+
+def test_an_archive_that_lost_an_array(tmp_path):
+    write_arrays(tmp_path / "a.npz", {"q": np.arange(8.0), "v": np.ones(3)})
+    with (
+        zipfile.ZipFile(tmp_path / "a.npz") as whole,
+        zipfile.ZipFile(tmp_path / "b.npz", "w") as part,
+    ):
+        for name in set(whole.namelist()) - {"v.npy"}:
+            part.writestr(name, whole.read(name))
+    assert read_arrays(tmp_path / "a.npz").keys() == {"q", "v"}
+    with pytest.raises(FileError, match="lost arrays"):
+        read_arrays(tmp_path / "b.npz")
 
 
 def test_a_save_ended_by_ctrl_c_leaves_nothing(tmp_path, monkeypatch):

@@ -108,7 +108,7 @@ def _joints(joints: list[dict[str, Any]]) -> Table:
         ]
         for joint in joints
     ]
-    return _filled("Joints", ["name", "kind", "range", *heads], rows, tuple(heads))
+    return _filled("Joints, SI units", ["name", "kind", "range", *heads], rows, tuple(heads))
 
 
 def _bodies(bodies: list[dict[str, Any]]) -> Table:
