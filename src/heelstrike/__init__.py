@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from heelstrike.errors import MissingPackageError
-
 if TYPE_CHECKING:
     from heelstrike import impact as impact
     from heelstrike import motion as motion
@@ -178,10 +176,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"heelstrike.{name}")
     if name not in HOMES:
         raise AttributeError(f"module 'heelstrike' has no attribute '{name}'")
-    try:
-        return getattr(import_module(HOMES[name]), name)
-    except MissingPackageError as error:
-        raise AttributeError(str(error), name=name) from error  # which hasattr() expects
+    return getattr(import_module(HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

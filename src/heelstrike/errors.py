@@ -67,8 +67,11 @@ class HeelstrikeError(Exception):
         return _restored, (type(self), self.args, data)
 
 
-class MissingPackageError(HeelstrikeError):
-    """A package that an optional part needs and that is not installed."""
+class MissingPackageError(HeelstrikeError, AttributeError):
+    """A package that an optional part needs and that is not installed.
+
+    It is an AttributeError too, which hasattr() expects.
+    """
 
 
 class ParameterError(HeelstrikeError):

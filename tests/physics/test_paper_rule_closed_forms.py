@@ -141,14 +141,6 @@ def test_flat_fall_rebounds():
     assert rest.v.values[0, 1, 2] == pytest.approx(0, abs=1e-8)
 
 
-def test_friction_jumps_where_there_is_no_static_one():
-    """M10: mu_s = 0, mu_k = 0.4; 0.01 N moves it at -3.922 m/s^2."""
-    push = 0.01 / M
-    data = run(1, gravity=(push, 0, -G), **{"friction.mu_s": 0.0})
-    assert data.force.values[0, 0].sum(axis=0) == pytest.approx([-19.62, 0, M * G], rel=1e-7)
-    assert data.v.values[0, 1, 0] / DT == pytest.approx(push - 0.4 * G, abs=1e-6)
-
-
 def test_slider_ends_in_a_cycle_unless_epsilon_catches_it():
     """S7: speeds of a cycle sum to mu_k g dt, so epsilon = mu_k g dt / 2 is always enough."""
     step = 0.4 * G * DT

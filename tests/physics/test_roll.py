@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "roll.py"))
-RADIUS, RISE = 0.05, 0.1
+RADIUS, RISE, MASS = 0.05, 0.1, 1.0
 
 
 def test_a_ball_rolls_down_stairs():
@@ -30,7 +30,9 @@ def test_a_ball_rolls_down_stairs():
     # impulses are solved to 1e-9 of the speed; friction ends slip within the step
     assert v[hits + 1, 0] == pytest.approx(kept, abs=1e-8)
     assert RADIUS * spin[hits + 1] == pytest.approx(kept, abs=1e-8)
-    assert np.diff(energy).max() < 1e-9
+    # the depth over 1 mm, 0.4 mm at most, is left at 10/s: weight times way, and 1/2 m v^2 at first
+    rises = 10 * 0.4e-3
+    assert np.diff(energy).max() < MASS * (9.81 * rises * 1e-3 + rises**2 / 2)
     # each stair gives 0.98 J, of which steps of 1 ms lose 7e-3: of first order, 1.4e-3 with 0.2 ms
     for begin, end in zip((0, *(hits[:-1] + 1)), hits, strict=True):
         assert energy[begin] - energy[end] < 8e-3

@@ -208,7 +208,7 @@ def test_worlds_that_fall_on_a_gpu_are_counted():
     assert fallen(sim) == 0
     q = sim.state["q"]
     q[:, 2] *= [1.0, 0.94, np.nan, 1.04]
-    sim.state["q"] = q
+    sim.compiled.batch(()).set(q=q)
     assert fallen(sim) == 2
 
 

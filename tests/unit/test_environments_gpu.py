@@ -44,7 +44,7 @@ assert len(dlpack._alive) == 1
 """
 WORLDS = 37
 """One tile and a part of another."""
-BUSY = {"vary": {"ground.friction.mu_k": (0.6, 0.9)}, "episode": 0.2, "noise": (0.05, 1.0)}
+BUSY = {"vary": {"ground.friction.mu_k": (0.5, 0.8)}, "episode": 0.2, "noise": (0.05, 1.0)}
 PUSHES = {"pushes": hs.Pushes(force=(5, 40), wait=(0.05, 0.2))}
 PUSHED = {"pushes": hs.Pushes(force=(5, 40), wait=(0.05, 0.2)), "episode": 0.3}
 

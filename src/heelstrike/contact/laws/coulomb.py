@@ -44,8 +44,12 @@ class Coulomb:
 
 
 def check_sliding(owner: object, mu_s: Any, mu_k: Any) -> None:
-    """Raise ParameterError if friction would rise when sliding begins; symbols pass."""
-    if is_number(mu_s) and is_number(mu_k) and np.any(np.greater(mu_k, mu_s)):
+    """Raise ParameterError if friction would rise when sliding begins; symbols pass.
+
+    Equal coefficients may differ by the rounding of float32.
+    """
+    single = 1 + 1e-7
+    if is_number(mu_s) and is_number(mu_k) and np.any(mu_k > np.multiply(mu_s, single)):
         raise ParameterError(
             "mu_k",
             mu_k,
