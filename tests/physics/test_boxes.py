@@ -325,6 +325,7 @@ def test_shaken_tower_gains_no_energy():
     assert data.solver_residual.values.max() < 0.5
 
 
+@pytest.mark.nightly
 def test_soft_tower_goes_on_from_its_last_forces():
     """Ten cubes that have sunk into springs need few rounds; 3 measured, 100 from other guesses."""
     sim = hs.Simulator(tower(*11 * [LAWS["implicit"]]))

@@ -109,6 +109,7 @@ def test_ball_rolls_over_a_flat_mesh_as_over_a_plane(law):
     assert abs(across) < 1e-9  # m: it keeps its direction
 
 
+@pytest.mark.nightly
 def test_robot_stands_on_two_triangles_as_on_a_plane():
     robot = hs.load("hoap1", collide="feet")
     square = np.array([[-3.0, -3, 0], [3, -3, 0], [3, 3, 0], [-3, 3, 0]])

@@ -91,6 +91,7 @@ def check_agree(robot):
     assert np.percentile(double.solver_residual.values, 99.5) < 1e-4
 
 
+@pytest.mark.nightly
 def test_anymal_stands_in_float32():
     """Four balls on 12 joints and a base."""
     check_agree(loaded(data_file("robots/anymal_c.xml")))

@@ -33,6 +33,7 @@ def mujoco_times() -> np.ndarray:
     return EXAMPLE["times"](np.array(clock), np.array(angles))
 
 
+@pytest.mark.nightly
 def test_dominoes_fall_when_those_of_mujoco_do():
     run = EXAMPLE["fall"](COUNT, SECONDS)
     q = run.data["q"].values.reshape(-1, COUNT, 7)

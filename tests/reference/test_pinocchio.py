@@ -67,7 +67,10 @@ def test_mjcf_robots(name):
     check_against_pinocchio(load(data_file(f"robots/{name}.xml")))
 
 
-@pytest.mark.parametrize("seed", range(50))
+SEEDS = [*range(25), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(25, 50))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_random_trees(seed):
     """Every joint kind, unaligned axes, one or two roots, free and fixed bases."""
     check_against_pinocchio(from_pinocchio(random_tree(seed)), speed=10.0)

@@ -125,7 +125,9 @@ def errors(problems, out, case):
     return np.array(found)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(x, marks=pytest.mark.nightly) if x == "3 bodies" else x for x in CASES]
+)
 def test_forces_are_those_of_numpys_pseudo_inverse(case):
     rng = np.random.default_rng(1)
     problems = [problem(rng, case) for _ in range(300)]

@@ -62,6 +62,7 @@ def test_bits_do_not_depend_on_lanes(standing):
             np.testing.assert_array_equal(wide.get(name), alone.get(name), err_msg=name)
 
 
+@pytest.mark.nightly
 def test_a_gpu_kernel_has_the_same_bits(standing):
     """A warp per limb: loops of two limbs meet at a third one."""
     values = {name: np.tile(x, (LANES, 1)) for name, x in values_of(standing).items()}

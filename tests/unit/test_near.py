@@ -112,7 +112,8 @@ def same(a, b):
         ("elastic", "plane"),
         ("elastic", "field"),
         ("elastic", "several"),
-        ("rigid", "several"),
+        ("rigid", "plane"),
+        pytest.param("rigid", "several", marks=pytest.mark.nightly),
         pytest.param("membrane", "plane", marks=pytest.mark.nightly),
     ],
 )

@@ -182,7 +182,9 @@ CASES = {"1 body": (1, 8, False), "2 bodies": (2, 8, False), "3 bodies": (3, 16,
 CASES |= {"a pair": (2, 3, True)}
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(x, marks=pytest.mark.nightly) if x == "3 bodies" else x for x in CASES]
+)
 def test_forces_are_those_of_bounded_least_squares(case):
     """300 problems a case: singular ones, 1 to 16 points, inactive points, points of K."""
     bodies, points, pair = CASES[case]

@@ -71,7 +71,7 @@ def test_refused_pushes():
         sim.push("hand", [1, 0, 0], 0.1)
     with pytest.raises(hs.HeelstrikeError, match="three finite numbers"):
         sim.push("ball", [1, 0], 0.1)
-    with pytest.raises(hs.HeelstrikeError, match="duration is 0; allowed: a time above 0 s"):
+    with pytest.raises(hs.HeelstrikeError, match="duration is 0; allowed: a finite time above 0 s"):
         sim.push("ball", [1, 0, 0], 0)
 
 

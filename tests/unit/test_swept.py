@@ -271,7 +271,8 @@ def judged(p, out):
     return {name: np.broadcast_to(x, active.shape) for name, x in shares.items()}
 
 
-SHAPES = [(1, 1), (1, 4), (1, 16), (2, 8), (3, 6), (4, 4), (2, 3)]
+SHAPES = [(1, 1), (1, 4), (1, 16), (2, 3), (3, 6)]
+SHAPES += [pytest.param(*x, marks=pytest.mark.nightly) for x in ((2, 8), (4, 4))]
 """Numbers of bodies and points; a body with one point has three coordinates, else six."""
 
 

@@ -108,6 +108,7 @@ def test_what_is_remembered_has_every_step_once(live):
     np.testing.assert_array_equal(live.values.arrays["q"][-1], live.sim.state["q"])
 
 
+@pytest.mark.nightly
 def test_the_pushes_of_a_scene_come_again_beside_ones_own():
     """Two runs of the same steps, with a push of one's own between them, end alike."""
     made = LiveSimulation(hs.load_scene("push"))

@@ -22,7 +22,7 @@ from heelstrike.scene.surfaces import Surface
 from heelstrike.simulate.arguments import push_values, start_values
 from heelstrike.simulate.closed_start import closed_start
 from heelstrike.simulate.parameters import Parameters
-from heelstrike.simulate.start import check_depths, check_outside
+from heelstrike.simulate.start import check_apart, check_depths, contacts_at
 from heelstrike.simulate.start_depths import start_depths
 from heelstrike.simulate.state import State
 from heelstrike.simulate.target import CompileTarget, Worlds
@@ -35,8 +35,11 @@ from heelstrike.step.start_depths import placement_inputs
 from heelstrike.step.step import step_program
 from heelstrike.step.surfaces import surface_tables
 
+MANY_DEPTHS = 600
+"""Depths of contact points at starts above which a compiled program finds them: in Python each
+takes half a millisecond."""
 MANY_STARTS = 64
-"""Number of different starts above which depths are found by a compiled program."""
+"""Different starts in which bodies are checked against one another, at most."""
 
 
 class CompiledScene:
@@ -230,11 +233,15 @@ class CompiledScene:
         )
         different = np.unique(rows, axis=0, return_index=True)[1]
         scene = self.plan.scene
-        if scene.pairs and len(different) > MANY_STARTS:
+        poses = rows[different, : q.shape[-1]]
+        if len(poses) * len(scene.pairs) > MANY_DEPTHS and len(poses) > 1:
             depths = start_depths(self.plan, {"q": q} | inputs)
             check_depths(scene, depths[depths.max(axis=1).argmax()])
-        for world in different[:MANY_STARTS]:
-            check_outside(scene, rows[world, : q.shape[-1]], self.surfaces(int(world)))
+        else:
+            for world, pose in zip(different, poses, strict=True):
+                check_depths(scene, contacts_at(scene, pose, self.surfaces(int(world)))[0])
+        for pose in poses[:MANY_STARTS]:
+            check_apart(scene, pose)
         self._outside = digest
 
     def reset(self, start: Mapping[str, np.ndarray], mask: np.ndarray) -> None:

@@ -148,12 +148,8 @@ def touching_groups(scene: Scene, depths: np.ndarray) -> dict[tuple[int, str], l
     return found
 
 
-def check_outside(scene: Scene, q: np.ndarray, surfaces: Sequence[Surface] | None = None) -> None:
-    """Raise StartError if a point is deep inside a surface in a pose, or a body in another one.
-
-    `surfaces` as in `contacts_at`.
-    """
-    check_depths(scene, contacts_at(scene, q, surfaces)[0])
+def check_apart(scene: Scene, q: np.ndarray) -> None:
+    """Raise StartError if a body is deep inside another one in a pose."""
     if scene.shape_contact is None or not scene.shape_contact.pairs:
         return
     shapes = scene.robot.shapes
