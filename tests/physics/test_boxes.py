@@ -308,6 +308,7 @@ def test_mass_ratio(ratio):
     assert np.abs(data.v.values[0, -1]).max() < 1e-6
 
 
+@pytest.mark.nightly
 def test_shaken_tower_gains_no_energy():
     """Ten cubes thrown in all directions while they stand: steps at the limit of rounds too."""
     sim, worlds = hs.Simulator(tower(*11 * [LAWS["rigid"]])), 16

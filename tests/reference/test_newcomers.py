@@ -53,6 +53,7 @@ def test_a_robot_of_ones_own_stands(name, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
+@pytest.mark.nightly
 def test_a_robot_that_cannot_stand_does_not_diverge(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     fall = str(example("bolt.urdf")), "--drop", "0.02", "--duration", "0.3"

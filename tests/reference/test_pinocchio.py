@@ -67,7 +67,7 @@ def test_mjcf_robots(name):
     check_against_pinocchio(load(data_file(f"robots/{name}.xml")))
 
 
-SEEDS = [*range(25), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(25, 50))]
+SEEDS = [*range(12), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(12, 50))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -53,7 +53,7 @@ def test_none_is_forgotten_or_long():
         assert len(path.read_text().splitlines()) < 60, path.name
 
 
-SLOW = ("balance", "pushes")  # the second is what `make demo` runs
+SLOW = ("balance", "pushes", "walk")  # the second is what `make demo` runs
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,7 @@ def test_example_runs(name, tmp_path):
         assert (tmp_path / "stand.png").stat().st_size > 10_000
 
 
+@pytest.mark.nightly
 def test_notebook_runs(tmp_path):
     """From top to bottom; its own assertions hold, and it draws two pictures."""
     nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")

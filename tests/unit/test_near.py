@@ -129,6 +129,7 @@ def test_bits_do_not_depend_on_what_is_skipped(robot, law, ground):
         assert np.array_equal(alone["q"], found["q"][0])
 
 
+@pytest.mark.nightly
 def test_bits_in_float32_and_of_recorded_quantities(robot):
     for law, record in (("elastic", None), ("rigid", KEPT)):
         skips, everywhere = (GROUNDS["plane"](kind()) for kind in LAWS[law])
