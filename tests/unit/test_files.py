@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import zipfile
+from random import Random
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from heelstrike.motion.motion import Motion
 from heelstrike.npz import read_arrays, write_arrays
 from heelstrike.record.provenance import FORMAT
 from heelstrike.record.recording import Recording
+from tests.fuzz.values import mutated_bytes
 from tests.hopper import over_time
 
 FULL = """
@@ -148,24 +150,6 @@ def same(one, other):
     return one == other
 
 
-def altered(data: bytes, random: np.random.Generator) -> bytes:
-    """Return bytes with some flipped, cut off, doubled, zeroed or replaced by text."""
-    made, kind = bytearray(data), random.integers(5)
-    a, b = sorted(int(x) for x in random.integers(len(made), size=2))
-    if kind == 0:
-        for k in random.integers(len(made), size=random.integers(1, 6)):
-            made[k] ^= 1 << int(random.integers(8))
-    elif kind == 1:
-        del made[a:]
-    elif kind == 2:
-        made[a:a] = made[a : min(b, a + 4096)]
-    elif kind == 3:
-        made[a : min(b, a + 64)] = bytes(min(b, a + 64) - a)
-    else:
-        made[a : a + 8] = b"[[[[nan\n"
-    return bytes(made)
-
-
 @pytest.mark.parametrize(("kind", "cases"), [("recording", 20), ("motion", 60), ("state", 150)])
 def test_altered_files_are_refused_or_read_as_they_were(kind, cases, tmp_path):
     """No traceback, and no other value: the checksum covers all that is read."""
@@ -174,7 +158,7 @@ def test_altered_files_are_refused_or_read_as_they_were(kind, cases, tmp_path):
     whole, expected = place.read_bytes(), read(kind, place)
     refused = 0
     for seed in range(cases):
-        bad.write_bytes(altered(whole, np.random.default_rng(seed)))
+        bad.write_bytes(mutated_bytes(whole, Random(seed)))
         try:
             found = read(kind, bad)
         except HeelstrikeError:

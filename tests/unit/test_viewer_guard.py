@@ -20,20 +20,9 @@ from websockets.sync.client import connect
 
 from heelstrike.view.browser.guard import MAX_BYTES, MAX_CLIENTS, Guard, is_local
 from heelstrike.view.browser.server import address, serving
+from tests.fuzz.messages import CAMERA
 
 PROTOCOL = [f"viser-v{viser.__version__}"]
-CAMERA = {
-    "type": "ViewerCameraMessage",
-    "wxyz": [1.0, 0.0, 0.0, 0.0],
-    "position": [1.0, 0.0, 0.0],
-    "look_at": [0.0, 0.0, 0.0],
-    "up_direction": [0.0, 0.0, 1.0],
-    "fov": 0.8,
-    "near": 0.01,
-    "far": 1000.0,
-    "image_height": 600,
-    "image_width": 800,
-}
 DRAG = {
     "type": "SceneNodeDragMessage",
     "phase": "start",

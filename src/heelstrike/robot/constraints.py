@@ -6,7 +6,7 @@ those of WORLD in the world. Each constraint names what vanishes while it holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
@@ -23,8 +23,20 @@ DEGREE = 4
 """Degree of a coupling's polynomial, at most."""
 
 
+class _BetweenBodies:
+    """Constraints of one body with another, or with WORLD."""
+
+    body: int
+    other: int
+
+    @property
+    def bodies(self) -> tuple[int, ...]:
+        """The bodies that it acts on."""
+        return tuple(body for body in (self.body, self.other) if body != WORLD)
+
+
 @dataclass(frozen=True, eq=False)
-class Connect:
+class Connect(_BetweenBodies):
     """A point of one body stays at a point of another: a ball joint.
 
     Its rows are the point of `body` less that of `other` [m].
@@ -40,14 +52,9 @@ class Connect:
     other_point: np.ndarray
     """In the frame of `other` [m]."""
 
-    @property
-    def bodies(self) -> tuple[int, ...]:
-        """The bodies that it acts on."""
-        return tuple(body for body in (self.body, self.other) if body != WORLD)
-
 
 @dataclass(frozen=True, eq=False)
-class Weld:
+class Weld(_BetweenBodies):
     """A frame of one body stays at a frame of another: the two are one rigid body.
 
     Its rows are the origin of the frame of `body` less that of `other` [m], and the rotation vector
@@ -66,14 +73,9 @@ class Weld:
     other_rotation: np.ndarray
     other_point: np.ndarray
 
-    @property
-    def bodies(self) -> tuple[int, ...]:
-        """The bodies that it acts on."""
-        return tuple(body for body in (self.body, self.other) if body != WORLD)
-
 
 @dataclass(frozen=True, eq=False)
-class Distance:
+class Distance(_BetweenBodies):
     """A point of one body keeps its distance from a point of another: a rod without mass.
 
     Its row is the distance less `length` [m].
@@ -90,11 +92,6 @@ class Distance:
     """In the frame of `other` [m]."""
     length: float
     """[m], above 0."""
-
-    @property
-    def bodies(self) -> tuple[int, ...]:
-        """The bodies that it acts on."""
-        return tuple(body for body in (self.body, self.other) if body != WORLD)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +127,6 @@ Constraint: TypeAlias = Connect | Weld | Distance | JointCoupling
 
 def moved(constraint: Constraint, prefix: str, first: int) -> Constraint:
     """Return a constraint of a part in a whole, in which the part's bodies begin at `first`."""
-    from dataclasses import replace
-
     name = f"{prefix}{constraint.name}"
     other = constraint.other if constraint.other in (None, WORLD) else constraint.other + first
     if isinstance(constraint, JointCoupling):
