@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 import heelstrike as hs
 from heelstrike.robot.robot import Point
-from heelstrike.scene.deepest import deepest_in_pose, support, support_rate
+from heelstrike.scene.deepest import DeepestPoints, deepest_in_pose, support, support_rate
 from heelstrike.spatial.vector import SX
 
 WORLD_FRAME = np.eye(3), np.zeros(3)
@@ -120,3 +120,24 @@ def test_rate_of_the_support_point():
     measured = np.array(ca.evalf(ends[0] - ends[1])).ravel() / (2 * h)
     found = np.array(ca.evalf(support_rate(SX(half), SX(nu), SX(spin)))).ravel()
     np.testing.assert_allclose(found, measured, atol=1e-8)
+
+
+def test_points_evaluated_together_are_those_evaluated_alone():
+    """Points, balls and ellipsoids of two bodies, on surfaces in a turned frame."""
+    sizes = [None, (0.1, 0.2, 0.05), None, (0.1, 0.2, 0.05), (0.05, 0.05, 0.05), None]
+    points = [
+        Point(
+            str(k), 0, RNG.normal(size=3) * 0.1, 0.03 * (k % 2), None if s is None else np.diag(s)
+        )
+        for k, s in enumerate(sizes)
+    ]
+    bodies = [(turned(), RNG.normal(size=3)) for _ in range(2)]
+    poses, frame = [bodies[k % 2] for k in range(len(points))], (turned(), RNG.normal(size=3))
+    bumps = hs.HeightField(heights=RNG.random((5, 5)), size=(1.0, 1.0), scale=0.1)
+    for surface in (*SURFACES.values(), hs.Plane(normal=(0.2, -0.3, 1.0)), bumps):
+        together = DeepestPoints(surface, 0, points).at(poses, frame)
+        alone = [
+            deepest_in_pose(surface, 0, x, at, frame) for x, at in zip(points, poses, strict=True)
+        ]
+        for own, expected in zip(together, zip(*alone, strict=True), strict=True):
+            np.testing.assert_allclose(own, np.array(expected), atol=1e-14)

@@ -12,6 +12,8 @@ they end at once for spheres, and for wheels that roll in their plane.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import casadi as ca
 import numpy as np
 
@@ -82,13 +84,60 @@ def deepest_in_pose(
 
     `pose` and `frame` place the point's body and the surface in the world.
     """
-    (R, p), (R_s, p_s) = pose, frame
-    centre = R @ np.asarray(point.position, dtype=float) + p
-    half_axes = None if point.half_axes is None else SX(R_s.T @ R @ point.half_axes)
-    own = SX(R_s.T @ (centre - p_s))
-    depth, axes, reach = deepest(surface, own, point.radius, half_axes, point.extent, part)
-    normal = R_s @ np.array(ca.evalf(axes))[2]
-    place = centre - point.radius * normal
-    if reach is not None:
-        place = place - R_s @ np.array(ca.evalf(reach))[:, 0]
-    return float(ca.evalf(depth)), normal, place
+    depths, normals, places = DeepestPoints(surface, part, [point]).at([pose], frame)
+    return float(depths[0]), normals[0], places[0]
+
+
+class DeepestPoints:
+    """Contact points on a surface, to be evaluated in poses, all points of a shape at once."""
+
+    def __init__(self, surface: Surface, part: int, points: Sequence[Point]) -> None:
+        self.surface, self.part, self.points = surface, part, points
+        self._radii = np.array([x.radius for x in points])
+        groups: dict[tuple[float, float, bool], list[int]] = {}
+        for k, x in enumerate(points):
+            groups.setdefault((x.radius, x.extent, x.half_axes is not None), []).append(k)
+        self._groups = [(own, self._evaluate(*key)) for key, own in groups.items()]
+
+    def at(
+        self, poses: Sequence[Placement], frame: Placement
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return depths (n,) [m], normals (n, 3) and places (n, 3) [m] in the world.
+
+        `poses` place the points' bodies in the world, and `frame` the surface.
+        """
+        R_s, p_s = frame
+        held = list(zip(self.points, poses, strict=True))
+        centres = np.array([R @ np.asarray(x.position, dtype=float) + p for x, (R, p) in held])
+        found = np.empty((len(held), 7))
+        for own, evaluate in self._groups:
+            turned = [R_s.T @ held[k][1][0] @ held[k][0].half_axes
+                      for k in own if held[k][0].half_axes is not None]  # fmt: skip
+            found[own] = evaluate((centres[own] - p_s) @ R_s, turned)
+        normals, reach = found[:, 1:4] @ R_s.T, found[:, 4:] @ R_s.T
+        return found[:, 0], normals, centres - self._radii[:, None] * normals - reach
+
+    def _evaluate(
+        self, radius: float, extent: float, is_ellipsoid: bool
+    ) -> Callable[[np.ndarray, list[np.ndarray]], np.ndarray]:
+        """Return a function of centres (n, 3) and half axes: depth, normal and s, (n, 7)."""
+
+        def row(centre: SX, half_axes: SX | None = None) -> SX:
+            found = deepest(self.surface, centre, radius, half_axes, extent, self.part)
+            depth, axes, reach = found
+            rest = SX.zeros(3) if reach is None else reach
+            return ca.densify(ca.vertcat(depth, axes[2, :].T, rest))
+
+        def one_by_one(centres: np.ndarray, turned: list[np.ndarray]) -> np.ndarray:
+            given = zip(centres, turned, strict=True) if is_ellipsoid else zip(centres)
+            return np.array([ca.evalf(row(*map(SX, own))).full()[:, 0] for own in given])
+
+        def together(centres: np.ndarray, turned: list[np.ndarray]) -> np.ndarray:
+            given = (np.concatenate(turned, axis=1),) if is_ellipsoid else ()
+            return mapped(centres.T, *given).full().T
+
+        if self.surface.by_number:
+            return one_by_one
+        inputs = [SX.sym("c", 3), *([SX.sym("B", 3, 3)] if is_ellipsoid else [])]
+        mapped = ca.Function("deepest", inputs, [row(*inputs)])
+        return together

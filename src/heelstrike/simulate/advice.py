@@ -43,6 +43,22 @@ def check_explicit_servo(robot: Robot, q: np.ndarray, kd: np.ndarray, dt: float)
         )
 
 
+def explanation(sim: Simulator, before: Mapping[str, np.ndarray] | None) -> str | None:
+    """Return a warning about a run that diverged, lost contacts or gained energy; None: it is fine.
+
+    Args:
+        sim: the simulator after the run.
+        before: state before it; None after single steps, which are checked for divergence only.
+    """
+    failed = sim.failed
+    if (failed >= 0).any():
+        return explain_failure(sim, failed)
+    if before is None:
+        return None
+    work = sim.compiled.batch().get("work")[:, 0] - before["work"][:, 0]
+    return explain_lost(sim, before) or explain_gain(sim, before, work)
+
+
 def explain_failure(sim: Simulator, failed: np.ndarray) -> str:
     """Return a warning about the worlds that diverged.
 

@@ -35,9 +35,8 @@ from heelstrike.step.start_depths import placement_inputs
 from heelstrike.step.step import step_program
 from heelstrike.step.surfaces import surface_tables
 
-MANY_DEPTHS = 600
-"""Depths of contact points at starts above which a compiled program finds them: in Python each
-takes half a millisecond."""
+FEW_STARTS = 16
+"""Different starts whose depths are found one by one, 5 ms each; more: by a compiled program."""
 MANY_STARTS = 64
 """Different starts in which bodies are checked against one another, at most."""
 
@@ -234,7 +233,7 @@ class CompiledScene:
         different = np.unique(rows, axis=0, return_index=True)[1]
         scene = self.plan.scene
         poses = rows[different, : q.shape[-1]]
-        if len(poses) * len(scene.pairs) > MANY_DEPTHS and len(poses) > 1:
+        if len(poses) > FEW_STARTS and scene.pairs:
             depths = start_depths(self.plan, {"q": q} | inputs)
             check_depths(scene, depths[depths.max(axis=1).argmax()])
         else:

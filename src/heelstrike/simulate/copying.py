@@ -10,16 +10,13 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.target import CompileTarget
 from heelstrike.step.plan import StepPlan
-
-if TYPE_CHECKING:
-    from heelstrike.simulate.compiled_scene import CompiledScene
 
 
 @dataclass(frozen=True)
@@ -41,6 +38,26 @@ def content_of(compiled: CompiledScene) -> Content:
     values = {path: np.array(value) for path, value in compiled.parameters.items()}
     start = {name: np.array(value) for name, value in compiled.start.items()}
     return Content(compiled.plan, compiled.target, compiled.worlds, values, start, state)
+
+
+def content_of_first(compiled: CompiledScene) -> Content:
+    """Return what makes a simulator of the first world, at its start."""
+    values = {path: np.atleast_2d(value)[0] for path, value in compiled.parameters.items()}
+    start = {name: np.atleast_2d(value)[0] for name, value in compiled.start.items()}
+    return Content(compiled.plan, compiled.target, 1, values, start, None)
+
+
+def restored(content: Content) -> CompiledScene:
+    """Return the worlds of a simulator with this content."""
+    dt = float(content.parameters["dt"].ravel()[0])
+    compiled = CompiledScene(content.plan, dt, content.worlds, content.target)
+    for path, value in content.parameters.items():
+        compiled.parameters[path] = value
+    compiled.start = dict(content.start)
+    if content.state is not None:
+        compiled.batch()
+        compiled.state.update(content.state)
+    return compiled
 
 
 def check_pickled(content: Content) -> None:

@@ -23,10 +23,18 @@ from heelstrike.scene.placing import placed
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.stops import Stops
-from heelstrike.simulate.advice import explain_failure, explain_gain, explain_lost
+from heelstrike.simulate.advice import explanation
 from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.controls import Controls
-from heelstrike.simulate.copying import Content, alone, check_pickled, content_of, two_threads
+from heelstrike.simulate.copying import (
+    Content,
+    alone,
+    check_pickled,
+    content_of,
+    content_of_first,
+    restored,
+    two_threads,
+)
 from heelstrike.simulate.parameters import Parameters
 from heelstrike.simulate.recorder import make_recording
 from heelstrike.simulate.rollout import rollout
@@ -118,14 +126,8 @@ class Simulator:
         """Return a simulator with this content."""
         sim = cls.__new__(cls)
         sim.scene, sim.robot = content.plan.scene, content.plan.robot
-        dt = float(content.parameters["dt"].ravel()[0])
-        sim.compiled = CompiledScene(content.plan, dt, content.worlds, content.target)
-        for path, value in content.parameters.items():
-            sim.parameters[path] = value
-        sim.compiled.start = dict(content.start)
+        sim.compiled = restored(content)
         sim._begin()
-        if content.state is not None:
-            sim.state.update(content.state)
         return sim
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -473,10 +475,7 @@ class Simulator:
 
         Where worlds differ, the first one counts. Nothing is compiled.
         """
-        own = self.compiled
-        values = {path: np.atleast_2d(value)[0] for path, value in self.parameters.items()}
-        start = {name: np.atleast_2d(x)[0] for name, x in own.start.items()}
-        return self._of(Content(own.plan, own.target, 1, values, start, None))
+        return self._of(content_of_first(self.compiled))
 
     def device_array(self, name: str) -> np.ndarray | DeviceArray:
         """Return the memory of a state or a parameter in place, (tiles, size, lanes).
@@ -512,14 +511,7 @@ class Simulator:
 
     def _report(self, before: Mapping[str, np.ndarray] | None = None) -> None:
         """Warn once of worlds that diverged, gained energy or lost contacts, with a remedy."""
-        if self._reported:
-            return
-        failed, note = self.failed, None
-        if (failed >= 0).any():
-            note = explain_failure(self, failed)
-        elif before is not None:
-            work = self.compiled.batch().get("work")[:, 0] - before["work"][:, 0]
-            note = explain_lost(self, before) or explain_gain(self, before, work)
+        note = None if self._reported else explanation(self, before)
         if note is not None:
             self._reported = True
             warnings.warn(note, HeelstrikeWarning, stacklevel=3)

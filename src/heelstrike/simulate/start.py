@@ -31,7 +31,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.overlaps import overlaps
 from heelstrike.robot.robot import WORLD
-from heelstrike.scene.deepest import deepest_in_pose
+from heelstrike.scene.deepest import DeepestPoints
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import ServoPlan
 from heelstrike.scene.surfaces import Surface
@@ -122,19 +122,23 @@ def contacts_at(
     model = to_pinocchio(scene.robot)
     data = model.createData()
     pin.forwardKinematics(model, data, q)
-    depths, contacts = [], []
-    for pair in scene.pairs:
-        holder = data.oMi[pair.point.body + 1]  # the first is the world
-        frame = pin.SE3.Identity() if pair.carrier is None else data.oMi[pair.carrier + 1]
-        poses = ((x.rotation, x.translation) for x in (holder, frame))
-        surface = (surfaces or scene.surfaces)[pair.surface]
-        depth, normal, place = deepest_in_pose(surface, pair.part, pair.point, *poses)
-        depths.append(depth)
-        places = [] if pair.point.body == WORLD else [(pair.point.body, holder.actInv(place))]
-        if pair.carrier is not None:
-            places.append((pair.carrier, frame.actInv(place)))
-        contacts.append(ActiveContact(normal, places))
-    return np.array(depths), contacts
+    groups: dict[tuple[int, int, int], list[int]] = {}
+    for k, pair in enumerate(scene.pairs):
+        carrier = WORLD if pair.carrier is None else pair.carrier
+        groups.setdefault((pair.surface, pair.part, carrier), []).append(k)
+    depths, contacts = np.empty(len(scene.pairs)), {}
+    for (surface, part, carrier), own in groups.items():
+        points = [scene.pairs[k].point for k in own]
+        bodies = [data.oMi[point.body + 1] for point in points]  # the first is the world
+        frame = data.oMi[carrier + 1]
+        poses = [(x.rotation, x.translation) for x in (*bodies, frame)]
+        on = DeepestPoints((surfaces or scene.surfaces)[surface], part, points)
+        depths[own], normals, found = on.at(poses[:-1], poses[-1])
+        for k, body, normal, place in zip(own, bodies, normals, found, strict=True):
+            both = (scene.pairs[k].point.body, body), (carrier, frame)
+            places = [(i, pose.actInv(place)) for i, pose in both if i != WORLD]
+            contacts[k] = ActiveContact(normal, places)
+    return depths, [contacts[k] for k in range(len(scene.pairs))]
 
 
 def touching_groups(scene: Scene, depths: np.ndarray) -> dict[tuple[int, str], list[int]]:

@@ -77,6 +77,7 @@ class HeightField(Surface):
     outside: str = static("hold")
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size", "scale")
+    by_number: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.heights, HeightTable):
