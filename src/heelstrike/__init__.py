@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from heelstrike.simulate.simulator import Simulator as Simulator
     from heelstrike.simulate.suggest import suggest as suggest
     from heelstrike.sweeps.sweep import sweep as sweep
+    from heelstrike.validation.validate import validate as validate
 
 __version__ = "0.1.0"
 
@@ -159,6 +160,7 @@ HOMES = {
     "scenes": "heelstrike.scene.files",
     "suggest": "heelstrike.simulate.suggest",
     "sweep": "heelstrike.sweeps.sweep",
+    "validate": "heelstrike.validation.validate",
     "virtual_mass": "heelstrike.impact.mass",
     "where": "heelstrike.contact.law",
     "yardsticks": "heelstrike.measure.yardsticks",

@@ -19,6 +19,7 @@ from heelstrike.cli.paper import paper
 from heelstrike.cli.run import run
 from heelstrike.cli.stability import stability
 from heelstrike.cli.sweep import sweep
+from heelstrike.cli.validate import validate
 from heelstrike.cli.view import view
 
 UNITS = {"[s]": "SECONDS", "[m]": "METRES", "[m/s]": "M/S", "[kg]": "KG", "[N/m]": "N/M"}
@@ -58,6 +59,7 @@ app.command("inspect")(inspect)
 app.command("list")(list_names)
 app.command("paper")(paper)
 app.command("impact")(impact)
+app.command("validate")(validate)
 app.command("bench")(bench)
 app.command("cite")(cite)
 app.command("export")(export)

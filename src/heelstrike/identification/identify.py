@@ -33,6 +33,8 @@ from heelstrike.identification.motions import (
     pose_errors,
 )
 from heelstrike.identification.plate import PlateForces
+from heelstrike.identification.progress import search_bar
+from heelstrike.identification.search import Report
 from heelstrike.identification.search import search as search_sets
 from heelstrike.identification.slopes import least_squares
 from heelstrike.identification.space import Search, Space, around
@@ -58,6 +60,7 @@ def identify(
     sets: int = 48,
     rounds: int = 10,
     seed: int = 0,
+    progress: bool | None = None,
 ) -> Identified:
     """Find the parameters that explain measurements best, with intervals.
 
@@ -67,19 +70,23 @@ def identify(
     ranges by path, (least, most); without it, a decade to each side of every number of the law.
     `noise` of positions [m] and angles [rad]: their ratio weighs the two. `mass` [kg] and `dt` [s]
     are of bounces and of forces over time. `loss` makes it a search in `rounds` of `sets`, with a
-    number for each motion.
+    number for each motion. `progress` shows a bar with the best loss so far; None shows one in a
+    terminal.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeelstrikeWarning)  # of sets that diverge
         if _is_motion(measured):
-            return _from_motions(measured, model, search, loss, noise, (sets, rounds, seed))
+            with search_bar("identifying", progress) as report:
+                effort = (sets, rounds, seed)
+                return _from_motions(measured, model, search, loss, noise, effort, report)
         if isinstance(model, Simulator) or loss is not None:
             raise HeelstrikeError(
                 "a simulator and a loss are for motions: tables with time, q and v0"
             )
         space = _space(model, search)
         compared = _table(measured, model, space, mass, dt)
-        found = least_squares(compared, compared.space, sets, seed)
+        with search_bar("identifying", progress) as report:
+            found = least_squares(compared, compared.space, sets, seed, report)
     law: Any = model
     for name, paths in zip(space.names, space.paths, strict=True):
         for path in paths:
@@ -119,6 +126,7 @@ def _from_motions(
     loss: Callable[[PoseErrors], Floats] | None,
     noise: tuple[float, float],
     effort: tuple[int, int, int],
+    report: Report,
 ) -> Identified:
     sim, space, prefix = _simulator(measured, model, search)
     rollouts = Rollouts(sim, motions(measured))
@@ -128,10 +136,10 @@ def _from_motions(
     sets, rounds, seed = effort
     if loss is None:
         compared = _compared(rollouts, long, noise)
-        found = of_slopes(space, least_squares(compared, space, sets, seed), sim)
+        found = of_slopes(space, least_squares(compared, space, sets, seed, report), sim)
     else:
         losses = _losses(rollouts, long, loss)
-        tried = search_sets(losses, space, sets, rounds, seed)
+        tried = search_sets(losses, space, sets, rounds, seed, report)
         found = of_search(space, tried, tried.again(np.random.default_rng(seed)), sim)
     best = np.log([list(found.values.values())])
     for path, value in long.values(best).items():

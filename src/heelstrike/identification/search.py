@@ -30,6 +30,8 @@ DRAWS = 400
 
 Losses = Callable[[Floats], Floats]
 """Loss (sets, motions) of sets of parameters, rows of ln p; inf where a motion diverged."""
+Report = Callable[[float, float], None]
+"""Takes the share of the work done and the least mean loss so far."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,28 @@ class Tried:
         return self.x[finite][chosen]
 
 
-def search(losses: Losses, space: Space, sets: int, rounds: int, seed: int) -> Tried:
-    """Evaluate 2 x `sets` at random, then `sets` nearer to the best in each further round."""
+def search(
+    losses: Losses,
+    space: Space,
+    sets: int,
+    rounds: int,
+    seed: int,
+    report: Report = lambda done, best: None,
+) -> Tried:
+    """Evaluate 2 x `sets` at random, then `sets` nearer to the best in each further round.
+
+    Args:
+        losses: loss of each set and motion.
+        space: the parameters with their ranges.
+        sets: number of sets in a round.
+        rounds: number of rounds.
+        seed: seed of the draws.
+        report: is called after each round with the share of the rounds done and the best loss.
+    """
     random = np.random.default_rng(seed)
     drawn = space.drawn(2 * sets, random)
     tried = Tried(np.empty((0, len(space))), np.empty((0, 0)))
-    for _ in range(rounds):
+    for done in range(rounds):
         made = losses(drawn)
         before = tried.losses if len(tried.x) else made[:0]
         tried = Tried(np.concatenate([tried.x, drawn]), np.concatenate([before, made]))
@@ -73,6 +91,7 @@ def search(losses: Losses, space: Space, sets: int, rounds: int, seed: int) -> T
         best = tried.x[np.argsort(tried.means)[:kept]]
         spread = np.maximum(WIDER * best.std(axis=0), NARROWEST)
         drawn = space.clipped(random.normal(best.mean(axis=0), spread, (sets, len(space))))
+        report((done + 1) / rounds, float(tried.means.min()))
     if not np.isfinite(tried.means.min()):
         raise HeelstrikeError(
             "every set of parameters diverges; search softer ones, or take a shorter step"

@@ -23,7 +23,7 @@ from scipy.linalg import eigh
 
 from heelstrike.contact.restitution import Floats
 from heelstrike.errors import HeelstrikeError
-from heelstrike.identification.search import search
+from heelstrike.identification.search import Report, search
 from heelstrike.identification.space import Space
 
 Residuals = Callable[[Floats], Floats]
@@ -96,15 +96,23 @@ class _Line:
         return np.array(found)
 
 
-def least_squares(residuals: Residuals, space: Space, sets: int, seed: int) -> Solution:
-    """Minimise the sum of squares, from a search over the ranges."""
+def least_squares(
+    residuals: Residuals,
+    space: Space,
+    sets: int,
+    seed: int,
+    report: Report = lambda done, best: None,
+) -> Solution:
+    """Minimise the sum of squares, from a search over the ranges; report the best so far."""
     random = np.random.default_rng(seed)
-    tried = search(lambda x: _sizes(residuals(x))[:, None], space, sets, SEARCHED, seed)
+    early: Report = lambda done, best: report(done / 2, best)  # noqa: E731
+    tried = search(lambda x: _sizes(residuals(x))[:, None], space, sets, SEARCHED, seed, early)
     best = tried.x[np.argsort(tried.means)[: max(len(space) + 1, sets // 4)]]
     x, cloud = tried.best, _bounded(np.cov(best, rowvar=False))
     followed = 0
-    for _ in range(ROUNDS):
+    for done in range(ROUNDS):
         size, line = _line(residuals, space, x, cloud, max(sets, 3 * len(space)), random)
+        report(0.5 + done / (2 * ROUNDS), size)
         covariance, steps = line.covariance(), line.steps()
         target, error = _bounded(WIDE**2 * covariance), np.sqrt(np.diag(covariance))
         if eigh(cloud, target, eigvals_only=True)[-1] < SETTLED:

@@ -1,45 +1,41 @@
 """Comparison with experiment, future work of [Marhefka1996]: real tosses of a cube.
 
-Every law with friction, its parameters found on 330 tosses (python -m benchmarks.cubes), judged on
-110 others, beside no ground at all. A toss that tips over an edge in one and not in the other is
+Every law with friction, its parameters found on training tosses (heelstrike validate cube), judged
+on 110 others, beside no ground at all. A toss that tips over an edge in one and not in the other is
 off by 90 degrees: so medians and quartiles are told. The mean is a matter of the few that tip.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from heelstrike.identification.motions import Rollouts, motions, pose_errors
+from heelstrike.identification.space import Space
 from heelstrike.papers.data import left_out
 from heelstrike.papers.marhefka1996 import closed_form
-from heelstrike.papers.marhefka1996.candidates import CANDIDATES, Candidate
 from heelstrike.papers.marhefka1996.closed_form import Floats
-from heelstrike.papers.marhefka1996.tosses import (
-    FILE,
-    RATE,
-    SUBSTEPS,
-    Errors,
-    Tosses,
-    data_file,
-    errors,
-    free,
-    loss,
-    read,
-    simulate,
-    simulator,
-)
 from heelstrike.papers.report import Result, Row, meets, near
+from heelstrike.validation import kept
+from heelstrike.validation.candidates import candidates
+from heelstrike.validation.cube import HALF, RATE, SUBSTEPS, Cube
+from heelstrike.validation.files import TRAINING, data_file
+from heelstrike.validation.fit import predict, predict_fitted
+from heelstrike.validation.measured_set import Cases
+from heelstrike.validation.models import LawModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-OURS, LINEAR, NONE = "hunt-crossley", "linear, in and out", "no ground"
+OURS, LINEAR, NONE = "hunt-crossley", "linear-both", "no ground"
+FILE = Cube.stem + TRAINING
+SAME = {"signorini": "rigid"}
+"""Laws with the parameters of another one, whose problem they solve; a search takes too long."""
 NOMINAL_MU, NOMINAL_E = 0.18, 0.125
 """[Pfrommer2020]"""
 TIPPED = 45.0
@@ -50,19 +46,21 @@ MOST, SINCE = 0.75, "time since the start [s]"
 
 def cubes() -> Result:
     """Held-out tosses under every law; nothing where there are no data."""
-    path = data_file()
+    path = data_file(FILE)
     if path is None:
         return Result("cubes", "real tosses of a cube", left_out(FILE), ())
-    tosses = read(path)
-    training, others = tosses.training, tosses.held_out
-    poses = {name: simulate(others, one.simulator()) for name, one in CANDIDATES.items()}
-    poses[NONE] = simulate(others, simulator(None))
-    found = {name: errors(others, one) for name, one in poses.items()}
+    cube = Cube()
+    tosses = cube.read(path)
+    new = kept.not_trained_on(cube.name, tosses)
+    training, others = tosses.chosen(~new), tosses.chosen(new)
+    poses = {name: simulate(cube, others, name) for name in candidates()}
+    poses[NONE] = predict(LawModel(None, cube.simulator(None)), others, {})[0]
+    found = {name: Errors(**cube.errors(others, one)) for name, one in poses.items()}
     rows = [
         *_laws(found),
-        *_none(found[NONE], errors(others, free(others))),
-        *_further(CANDIDATES[OURS], training, others, found),
-        *_neighbours(CANDIDATES[OURS], training),
+        *_none(found[NONE], Errors(**cube.errors(others, free(cube, others)))),
+        *_further(cube, training, others, found),
+        *_neighbours(cube, training),
     ]
     return Result(
         "cubes",
@@ -72,6 +70,58 @@ def cubes() -> Result:
         tuple(rows),
         lambda: _draw(others, poses, found),
     )
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors of a simulation, (toss, frame); NaN after a toss has ended."""
+
+    position: Floats
+    """Distance of the centres [% of the width]."""
+    rotation: Floats
+    """Angle between the two [deg]."""
+
+    @property
+    def width(self) -> Floats:
+        """Mean over a toss [% of the width]."""
+        return np.asarray(np.nanmean(self.position, axis=-1))
+
+    @property
+    def degrees(self) -> Floats:
+        """Mean over a toss [deg]."""
+        return np.asarray(np.nanmean(self.rotation, axis=-1))
+
+    @property
+    def e_q(self) -> Floats:
+        """mean |dp|^2 / h + mean theta^2 of [Acosta2022], in m and rad, one number a toss."""
+        metres, angle = self.position * 2 * HALF / 100, np.radians(self.rotation)
+        return np.asarray(np.nanmean(metres**2, axis=-1) / HALF + np.nanmean(angle**2, axis=-1))
+
+
+def parameters_of(law: str) -> Mapping[str, float]:
+    """Return the parameters of a law that were found on the training tosses."""
+    return kept.fits(Cube.name)[SAME.get(law, law)].values
+
+
+def simulate(cube: Cube, tosses: Cases, law: str, substeps: int = SUBSTEPS) -> Floats:
+    """Return poses (toss, frame, 7) under a law with the parameters that were found."""
+    chosen = candidates()[law]
+    model = LawModel(Space.of(chosen.ranges), cube.simulator(chosen.law, substeps))
+    return predict_fitted(model, tosses, parameters_of(law))
+
+
+def free(cube: Cube, tosses: Cases) -> Floats:
+    """Return poses (toss, frame, 7) without ground, by hand: a rotation about one axis, and a fall
+    of g t (t + dt) / 2, the sum of symplectic steps.
+    """
+    t = tosses.time[:, None]
+    poses = np.empty_like(tosses.measured)
+    for made, start, v0 in zip(poses, tosses.measured[:, 0], tosses.given["v0"], strict=True):
+        turned = Rotation.from_quat(start[3:])
+        fall = np.array([0, 0, -cube.block.gravity / 2]) * t * (t + 1 / (RATE * SUBSTEPS))
+        made[:, :3] = start[:3] + turned.apply(v0[:3]) * t + fall
+        made[:, 3:] = (turned * Rotation.from_rotvec(v0[3:] * t)).as_quat()
+    return poses
 
 
 def _laws(found: Mapping[str, Errors]) -> list[Row]:
@@ -106,18 +156,19 @@ def _none(made: Errors, exact: Errors) -> list[Row]:
     ]
 
 
-def _further(
-    candidate: Candidate, training: Tosses, others: Tosses, found: Mapping[str, Errors]
-) -> list[Row]:
+def _further(cube: Cube, training: Cases, others: Cases, found: Mapping[str, Errors]) -> list[Row]:
     """Check held-out tosses, other laws and a finer step."""
-    own, numbers = found[OURS], candidate.found
+    own, numbers = found[OURS], parameters_of(OURS)
     width = np.median(own.width)
     best = min(np.median(made.width) for name, made in found.items() if name != OURS)
-    trained = np.median(errors(training, simulate(training, candidate.simulator())).width)
-    finer = np.median(errors(others, simulate(others, candidate.simulator(4 * SUBSTEPS))).width)
-    ends = [row[np.isfinite(row)][-1] for row in np.degrees(own.rotation)]
+    trained = np.median(Errors(**cube.errors(training, simulate(cube, training, OURS))).width)
+    fine = simulate(cube, others, OURS, 4 * SUBSTEPS)
+    finer = np.median(Errors(**cube.errors(others, fine)).width)
+    ends = [row[np.isfinite(row)][-1] for row in own.rotation]
     tipped = 100 * np.mean(np.array(ends) > TIPPED)
-    mu = [c.found[next(p for p in c.found if ".mu" in p)] for c in CANDIDATES.values()]
+    mu = [
+        value for law in candidates() for path, value in parameters_of(law).items() if ".mu" in path
+    ]
     e = closed_form.restitution(numbers["ground.normal.alpha"], 1.0)
     return [
         near(
@@ -146,15 +197,16 @@ def _further(
     ]
 
 
-def _neighbours(candidate: Candidate, training: Tosses) -> list[Row]:
+def _neighbours(cube: Cube, training: Cases) -> list[Row]:
     """Return the loss with one parameter halved or doubled, over that of the set found."""
-    paths = list(candidate.found)
-    table = np.tile(list(candidate.found.values()), (1 + 2 * len(paths), 1))
+    chosen, numbers = candidates()[OURS], parameters_of(OURS)
+    paths = list(numbers)
+    table = np.tile(list(numbers.values()), (1 + 2 * len(paths), 1))
     for i in range(len(paths)):
         table[1 + 2 * i : 3 + 2 * i, i] *= (0.5, 2.0)
-    rollouts = Rollouts(simulator(candidate.law), motions(training.table))
-    poses = rollouts.poses(dict(zip(paths, table.T, strict=True)))
-    score = loss(pose_errors(rollouts.sim.robot, poses, training.poses)).mean(axis=1)
+    model = LawModel(Space.of(chosen.ranges), cube.simulator(chosen.law))
+    poses = predict(model, training, dict(zip(paths, table.T, strict=True)))
+    score = cube.loss(training, cube.errors(training, poses)).mean(axis=1)
     rows = []
     for i, path in enumerate(paths):
         ratio = float(score[1 + 2 * i : 3 + 2 * i].min() / score[0])
@@ -164,18 +216,18 @@ def _neighbours(candidate: Candidate, training: Tosses) -> list[Row]:
     return rows
 
 
-def _draw(tosses: Tosses, poses: Mapping[str, Floats], found: Mapping[str, Errors]) -> Figure:
+def _draw(tosses: Cases, poses: Mapping[str, Floats], found: Mapping[str, Errors]) -> Figure:
     from heelstrike.view import plot
 
     figure, axes = plot.figure(3, 2, size=(9.6, 8.6))
-    t = np.arange(tosses.frames) / RATE
+    t = tosses.time
     colours = dict(zip((OURS, LINEAR), plot.COLOURS, strict=False)) | {NONE: plot.GREY}
-    use = np.isfinite(tosses.poses[..., 0]).mean(axis=0) >= MOST
+    use = np.isfinite(tosses.measured[..., 0]).mean(axis=0) >= MOST
     for name, colour in colours.items():
         made = found[name]
         for ax, values in (
-            (axes[0], 1e3 * made.position[:, use]),
-            (axes[1], np.degrees(made.rotation[:, use])),
+            (axes[0], 20 * HALF * made.position[:, use]),
+            (axes[1], made.rotation[:, use]),
         ):
             low, middle, high = np.nanpercentile(values, [25, 50, 75], axis=0)
             ax.plot(t[use], middle, color=colour, label=name)
@@ -197,12 +249,12 @@ def _draw(tosses: Tosses, poses: Mapping[str, Floats], found: Mapping[str, Error
 
 
 def _draw_one(
-    height: Axes, tilt: Axes, tosses: Tosses, one: int, poses: Mapping[str, Floats]
+    height: Axes, tilt: Axes, tosses: Cases, one: int, poses: Mapping[str, Floats]
 ) -> None:
     """Measured and simulated height, and the tilt of the face that it comes to rest on."""
     from heelstrike.view import plot
 
-    measured = tosses.poses[one]
+    measured = tosses.measured[one]
     seen = np.isfinite(measured[:, 0])
     t = np.flatnonzero(seen) / RATE
     end = _up(measured[seen])[-1]

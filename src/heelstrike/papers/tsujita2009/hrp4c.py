@@ -19,7 +19,7 @@ from heelstrike.impact.posture_search import posture
 from heelstrike.motion.humanoid import Humanoid
 from heelstrike.motion.motion import ground
 from heelstrike.motion.state import state
-from heelstrike.papers.data import data_file, left_out
+from heelstrike.papers.data import left_out
 from heelstrike.papers.report import Result, Row, below, meets, near
 from heelstrike.papers.tsujita2009 import motions
 from heelstrike.papers.tsujita2009.bounds import between
@@ -27,6 +27,7 @@ from heelstrike.papers.tsujita2009.mass import law
 from heelstrike.papers.tsujita2009.motions import SOUGHT
 from heelstrike.papers.tsujita2009.table2 import IMPULSE, PEAK
 from heelstrike.robot import Robot, load
+from heelstrike.validation.files import data_file
 
 FILE = "robots/hrp4c.xml"
 HAND = "R_WRIST_R_LINK"

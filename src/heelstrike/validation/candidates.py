@@ -1,0 +1,73 @@
+"""Laws for bodies that are thrown onto a plane called ground, and what of each is searched.
+
+Ranges are wide, so that no law is helped. One mu serves sliding and sticking. They are of a body of
+MASS; stiffness and damping of another one are in proportion to its mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import heelstrike as hs
+from heelstrike.validation.models import Candidate
+
+MASS = 0.37
+"""Mass that the ranges of k and c are made for [kg], the cube's."""
+STIFF, DAMPED, ROUGH, BOUNCY = (300.0, 5e4), (0.5, 200.0), (0.03, 0.8), (0.01, 0.9)
+"""Ranges of k [N/m], c [N s/m], mu and e [-]."""
+MU = ("ground.friction.mu_s", "ground.friction.mu_k")
+"""One number."""
+THIN_MU = (
+    "ground.membrane.friction.mu",
+    "ground.rigid.friction.mu_s",
+    "ground.rigid.friction.mu_k",
+)
+SLIDING = {"ground.friction.mu": ROUGH}
+
+
+def candidates(mass: float = MASS) -> Mapping[str, Candidate]:
+    """Return the laws by name, with ranges for a body of this mass [kg]."""
+    stiff, damped = ((least * mass / MASS, most * mass / MASS) for least, most in (STIFF, DAMPED))
+    spring = {"ground.normal.k": stiff, "ground.normal.c": damped}
+    return {
+        "hunt-crossley": Candidate(
+            hs.Elastic(hs.HuntCrossley(), hs.Kinetic()),
+            {"ground.normal.k": stiff, "ground.normal.alpha": (0.05, 20.0), **SLIDING},
+        ),
+        "linear-both": Candidate(
+            hs.Elastic(hs.LinearSpring(damping="both"), hs.Kinetic()), {**spring, **SLIDING}
+        ),
+        "linear-in": Candidate(hs.Elastic(hs.LinearSpring(), hs.Kinetic()), {**spring, **SLIDING}),
+        "poisson-spring": Candidate(
+            hs.Elastic(hs.PoissonSpring(), hs.Kinetic()),
+            {"ground.normal.k": stiff, "ground.normal.e": BOUNCY, **SLIDING},
+        ),
+        "timestep-damper": Candidate(
+            hs.Elastic(hs.TimestepDamper(hs.LinearSpring()), hs.Kinetic()),
+            {"ground.normal.law.k": stiff, "ground.normal.law.c": damped, **SLIDING},
+        ),
+        "implicit": Candidate(
+            hs.Elastic(hs.LinearSpring(damping="both"), hs.Coulomb(), implicit=True),
+            {**spring, MU: ROUGH},
+        ),
+        "micro-macro": Candidate(
+            hs.MicroMacro(hs.Elastic(hs.LinearSpring(), hs.Kinetic())),
+            {
+                "ground.membrane.normal.k": stiff,
+                "ground.membrane.normal.c": damped,
+                "ground.thickness": (1e-4, 5e-3),
+                "ground.rigid.restitution": BOUNCY,
+                THIN_MU: ROUGH,
+            },
+        ),
+        "rigid": Candidate(hs.Rigid(), {"ground.restitution": BOUNCY, MU: ROUGH}),
+        "signorini": Candidate(hs.Signorini(), {"ground.restitution": BOUNCY, MU: ROUGH}),
+        "feedback-linearized": Candidate(
+            hs.FeedbackLinearized(),
+            {"ground.kp": (100.0, 1e5), "ground.kv": (5.0, 1e3), MU: ROUGH},
+        ),
+    }
+
+
+DEFAULT = tuple(name for name in candidates() if name != "signorini")
+"""Laws that are compared: `Signorini` solves the problem of `Rigid` and takes ten times as long."""
