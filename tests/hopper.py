@@ -24,7 +24,6 @@ COORDS = {
     "surface": ["ground"] * 8,
     "point_body": ["left_foot"] * 4 + ["right_foot"] * 4,
     "body": ["left_foot", "right_foot"],
-    "sensor": ["torso"],
     "slot": ["0", "1"],
     "constraint": ["pin"],
     "constraint_row": ["pin.x", "pin.y", "pin.z"],
@@ -61,7 +60,7 @@ def hop(worlds: int, records: int) -> tuple[dict[str, np.ndarray], dict[str, np.
     harder = 1.0 + 0.1 * np.arange(worlds)[:, None]
     high = 0.05 * np.cos(2 * np.pi * t) * harder  # above the ground while positive
     dims = (
-        "coordinate", "joint", "point", "body", "sensor", "slot", "constraint", "constraint_row",
+        "coordinate", "joint", "point", "body", "slot", "constraint", "constraint_row",
     )  # fmt: skip
     shape = {dim: len(COORDS[dim]) for dim in dims} | {"axis": 3}
     series = {

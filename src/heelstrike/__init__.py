@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from heelstrike.scene.controller import controller as controller
     from heelstrike.scene.files import scenes as scenes
     from heelstrike.scene.scene import Scene as Scene
+    from heelstrike.scene.sensor import Sensor as Sensor
     from heelstrike.scene.servo import Servo as Servo
     from heelstrike.scene.servo import Trajectory as Trajectory
     from heelstrike.scene.stops import Stops as Stops
@@ -130,6 +131,7 @@ HOMES = {
     "Scene": "heelstrike.scene.scene",
     "SceneError": "heelstrike.errors",
     "SceneFile": "heelstrike.simulate.scene_file",
+    "Sensor": "heelstrike.scene.sensor",
     "Servo": "heelstrike.scene.servo",
     "Signorini": "heelstrike.contact.laws.signorini",
     "Simulator": "heelstrike.simulate.simulator",

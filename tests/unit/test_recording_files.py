@@ -74,9 +74,9 @@ def test_file_is_plain_netcdf(tmp_path):
 
 def test_large_attributes_and_empty_dimensions_survive(tmp_path):
     """HDF5 keeps short attributes in a header of 64 kB; a big scene is longer."""
-    coords = {**COORDS, "sensor": []}
+    coords = {**COORDS, "body": []}
     finals = {"steps": np.ones(1)}
-    series = {"gyro": np.zeros((1, 2, 0, 3))}
+    series = {"body_force": np.zeros((1, 2, 0, 3))}
     long = attributes(scene=["x" * 100] * 5000)
     run = Recording(dataset(series, finals, {**coords, "time": [0.0, 1.0]}, long))
     run.save(tmp_path / "run.nc")

@@ -235,10 +235,11 @@ def test_files_that_hold_no_state_of_this_scene(tmp_path):
 
 
 def test_observing_is_what_a_run_records_and_moves_nothing():
-    sim = ball(sensors=("ball",))
+    sensors = ("ball.gyro", "ball.accelerometer")
+    sim = ball(sensors=sensors)
     sim.run(steps=60, **THROWN)
     before = sim.state.copy()
-    names = standard(sim.scene, ("ball",))
+    names = standard(sim.scene, sensors)
     observed = sim.observe(*names)
     same(before, sim.state.copy())
     run = sim.run(steps=1)

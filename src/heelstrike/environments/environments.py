@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike
 
-from heelstrike.checks import count
+from heelstrike.checks import count, mapping
 from heelstrike.environments import settings, task
 from heelstrike.environments.actions import Actions
 from heelstrike.environments.arrays import Array
@@ -27,13 +27,13 @@ from heelstrike.environments.episode_start import (
     Start,
     VariedParameters,
     noisy_start,
-    prepare_varied,
 )
 from heelstrike.environments.observation import Observation, StateLayout
 from heelstrike.environments.pushes import Pushes, PushSchedule, add_push_slot
 from heelstrike.environments.random_numbers import WorldRandom
 from heelstrike.environments.settings import Hook, Source
 from heelstrike.errors import HeelstrikeError
+from heelstrike.scene.sensor import Sensor
 from heelstrike.simulate.run_options import MANY_WORLDS
 
 Step = tuple[Array, Array, Array, Array, dict[str, Any]]
@@ -59,6 +59,7 @@ class Environments(VectorEnv[Array, Array, Array]):
         start: Start | None = None,
         pushes: Pushes | None = None,
         vary: Mapping[str, Range] | None = None,
+        sensors: Sequence[str | Sensor] = (),
         autoreset: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         dtype: str | None = None,
         device: str | None = None,
@@ -83,6 +84,7 @@ class Environments(VectorEnv[Array, Array, Array]):
             start: Function of a `Draw` that returns q and v, in place of `noise`.
             pushes: Random pushes, if any.
             vary: Ranges of parameters, by path, from which each episode draws.
+            sensors: Quantities that every step measures, besides the scene's own.
             autoreset: Mode of Gymnasium: "next_step", "same_step" or "disabled".
             dtype: "float32" (default) or "float64".
             device: "cpu" (default) or "cuda".
@@ -92,14 +94,13 @@ class Environments(VectorEnv[Array, Array, Array]):
 
         docs/environments.md has examples.
         """
-        self.sim, q0, v0 = settings.make_simulator(scene, worlds, dtype, device)
+        self.sim, q0, v0 = settings.make_simulator(scene, worlds, dtype, device, sensors)
         sim = self.sim
         self.hold, self.num_envs = count("hold", hold), sim.worlds
         cores = os.cpu_count() or 1 if sim.worlds > MANY_WORLDS else 1
         self.threads = cores if threads is None else count("threads", threads)
         self.metadata = {"autoreset_mode": settings.autoreset_mode(autoreset), "render_modes": []}
         path = add_push_slot(sim, pushes) if pushes is not None else ""
-        prepare_varied(sim, vary or {})
         self._arrays = arrays = settings.make_arrays(sim)
         dt = float(sim.parameters["dt"].ravel()[0])
         self._limit = hold * settings.action_limit(episode, dt * hold)
@@ -111,7 +112,7 @@ class Environments(VectorEnv[Array, Array, Array]):
         self._q0, self._v0 = arrays.real_array(q0), arrays.real_array(v0)
         self._start = start or noisy_start(sim.robot, arrays, noise)
         self._random = WorldRandom(arrays)
-        self._varied = VariedParameters(arrays, vary or {})
+        self.vary = vary or {}
         self._schedule: PushSchedule | None = None
         if pushes is not None:
             self._schedule = PushSchedule(arrays, self._random, pushes, path, dt, hold)
@@ -136,6 +137,19 @@ class Environments(VectorEnv[Array, Array, Array]):
     def graph(self) -> bool:
         """True if actions are replayed as CUDA graphs."""
         return self._replay is not None and self._replay.captures
+
+    @property
+    def vary(self) -> Mapping[str, Range]:
+        """Ranges of parameters by path; assigned ones are drawn from the next episode on.
+
+        Parameters that are no longer varied keep the values that were drawn last.
+        """
+        return self._varied.ranges
+
+    @vary.setter
+    def vary(self, ranges: Mapping[str, Range] | None) -> None:
+        allowed = "ranges by path: {'ground.friction.mu_k': (0.3, 0.8)}"
+        self._varied = VariedParameters(self._arrays, mapping("vary", ranges or {}, allowed))
 
     def reset(  # type: ignore[override]
         self,

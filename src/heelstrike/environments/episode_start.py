@@ -12,6 +12,7 @@ from heelstrike.environments.arrays import Array, Arrays, WorldSubset, columns
 from heelstrike.environments.random_numbers import WorldRandom
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.robot.robot import Robot
+from heelstrike.scene.sensor import MAX_SEED, SEED
 from heelstrike.simulate.simulator import Simulator
 
 Range: TypeAlias = tuple[Array, Array] | Callable[[Array], Array]
@@ -87,7 +88,14 @@ class VariedParameters:
     """Parameters that are drawn for each episode."""
 
     def __init__(self, arrays: Arrays, ranges: Mapping[str, Range]) -> None:
-        self.arrays = arrays
+        """Make parameters vary per world; raise if the ends of a range are not allowed.
+
+        Noise of sensors draws from another seed in each episode.
+        """
+        self.arrays, self.ranges = arrays, dict(ranges)
+        if SEED in arrays.sim.parameters:
+            ranges = {SEED: lambda u: MAX_SEED * u} | self.ranges
+        prepare_varied(arrays.sim, ranges)
         self.values = {path: self._function(path, given) for path, given in ranges.items()}
         self.tiles = {path: arrays.tiles(path) for path in ranges}
 

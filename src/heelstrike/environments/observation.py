@@ -12,6 +12,7 @@ does not depend on chatter between two observations. It is 0 after a reset.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -21,13 +22,14 @@ import numpy as np
 from heelstrike.environments.arrays import Array, Arrays, columns
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.points import on_feet
+from heelstrike.scene.controller import Readings
 from heelstrike.scene.servo import positions
 from heelstrike.simulate.target import check_choice
 
 OF_BASE = ("height", "gravity", "twist")
 """Quantities of a floating base."""
 QUANTITIES = (*OF_BASE, "joints", "joint_velocities", "load", "foot_load")
-"""Quantities that `Observation.joined` takes, besides the states of the simulator."""
+"""Quantities that `Observation.joined` takes, besides states and sensors of the simulator."""
 
 
 class StateLayout:
@@ -40,6 +42,13 @@ class StateLayout:
         """Time between two actions [s]."""
         self.dt = float(sim.parameters["dt"].ravel()[0])
         self.tiles = {name: arrays.tiles(name) for name in sim.state}
+        self.sensors = {sensor.name: sensor.reading_shape for sensor in sim.plan.sensors}
+        """Shapes of what sensors show, by name."""
+        self.readable = self.tiles | {
+            sensor.name: self.tiles[sensor.name][:, sensor.delay * sensor.size :]
+            for sensor in sim.plan.sensors
+        }
+        """States, and what sensors show: without samples that are on their way."""
         self.impulse = self.tiles.get("impulse", self.tiles["q"][:, :0])
         self.floating = robot.joints[0].kind == "free"
         single = [j for j in robot.joints if j.kind in ("revolute", "prismatic")]
@@ -119,6 +128,12 @@ class Observation:
         return (self.joined("load") * self.weight).reshape(-1, len(self.bodies), 3)
 
     @cached_property
+    def sensors(self) -> Mapping[str, Array]:
+        """What the simulator's sensors showed after the last step by name, (worlds, ...)."""
+        shapes = self._layout.sensors
+        return Readings({n: self.joined(n).reshape(-1, *shape) for n, shape in shapes.items()})
+
+    @cached_property
     def steps(self) -> Array:
         """Steps of the simulator since the reset, (worlds,)."""
         return self._layout.arrays.column(self._tiles("clock"), 0)
@@ -161,16 +176,17 @@ class Observation:
     def joined(self, *names: str) -> Array:
         """Return several quantities side by side, (worlds, n): the fastest way to an observation.
 
-        Names are any state of the simulator, or height, gravity, twist, joints, joint_velocities
-        load (the contact forces divided by the weight) and foot_load (those of the feet).
+        Names are any state or sensor of the simulator, or height, gravity, twist, joints,
+        joint_velocities, load (the contact forces divided by the weight) and foot_load (those of
+        the feet).
         """
         return self._layout.arrays.rows(*map(self._tiles, names))
 
     def _tiles(self, name: str) -> Array:
         """Return a quantity as tiles."""
         layout = self._layout
-        if name in layout.tiles:
-            return layout.tiles[name]
+        if name in layout.readable:
+            return layout.readable[name]
         check_choice("quantity", name, [*QUANTITIES, *layout.tiles], "quantities")
         if name in OF_BASE and not layout.floating:
             raise HeelstrikeError(f"{layout.robot.name} has no free base, so it has no '{name}'")

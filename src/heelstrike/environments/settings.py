@@ -14,6 +14,7 @@ from heelstrike.environments.arrays import Array, Arrays
 from heelstrike.environments.observation import Observation
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.scene.scene import Scene
+from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.servo import Servo
 from heelstrike.simulate.scene_file import SceneFile, load_scene
 from heelstrike.simulate.simulator import Simulator
@@ -29,19 +30,32 @@ Hook: TypeAlias = Callable[[Observation], Array]
 
 
 def make_simulator(
-    source: Source, worlds: int | None, dtype: str | None, device: str | None
+    source: Source,
+    worlds: int | None,
+    dtype: str | None,
+    device: str | None,
+    sensors: Sequence[str | Sensor],
 ) -> tuple[Simulator, np.ndarray, np.ndarray]:
     """Return the simulator, and q and v at the start of an episode."""
     if isinstance(source, str | os.PathLike):
         source = load_scene(source)
     count, real, place = 1 if worlds is None else worlds, dtype or "float32", device or "cpu"
     if isinstance(source, SceneFile):
-        return source.simulator(count, place, dtype=real), *source.start
+        return source.simulator(count, place, dtype=real, sensors=sensors), *source.start
     if isinstance(source, Scene):
-        source = Simulator(source, control=Servo(), worlds=count, dtype=real, device=place)
+        source = Simulator(
+            source, control=Servo(), worlds=count, dtype=real, device=place, sensors=sensors
+        )
+        sensors = ()
     elif not isinstance(source, Simulator):
         allowed = "the name or file of a scene, an hs.Scene or an hs.Simulator"
         raise ParameterError("scene", source, allowed)
+    if sensors:
+        raise HeelstrikeError(
+            "a simulator has sensors of its own",
+            path="sensors",
+            remedy="pass them to hs.Simulator",
+        )
     own = {"worlds": source.worlds, "dtype": source.dtype, "device": source.device}
     for name, value in (("worlds", worlds), ("dtype", dtype), ("device", device)):
         if value not in (None, own[name]):

@@ -15,7 +15,8 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.record.provenance import encode_attributes
-from heelstrike.record.variables import AXES, VARIABLES, known
+from heelstrike.record.variables import AXES
+from heelstrike.record.variables import variable as variable_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -24,6 +25,12 @@ Labels: TypeAlias = Mapping[str, Sequence[str] | Sequence[float] | np.ndarray]
 """Labels along dimensions, by name of the coordinate."""
 PATH = "path"
 """Attribute of a coordinate that a file holds under another name."""
+FIXED: dict[str, tuple[str, ...]] = {
+    "axis": AXES,
+    "frame_axis": AXES,
+    "twist": ("vx", "vy", "vz", "wx", "wy", "wz"),
+}
+"""Labels of dimensions that are the same in every scene."""
 ENTRY = ".entry"
 """Suffix of the dimension of a vector that was varied, after its path."""
 
@@ -45,13 +52,14 @@ COORDINATES: dict[str, Coordinate] = {
     "joint": Coordinate(("joint",), "entry of v"),
     "point": Coordinate(("point",), "contact point"),
     "body": Coordinate(("body",), "body that may touch"),
-    "sensor": Coordinate(("sensor",), "body that carries a sensor"),
     "slot": Coordinate(("slot",), "place of two shapes that touch"),
     "shape_pair": Coordinate(("shape_pair",), "two shapes that may touch"),
     "constraint": Coordinate(("constraint",), "equality constraint"),
     "constraint_row": Coordinate(("constraint_row",), "row of an equality constraint"),
     "constraint_unit": Coordinate(("constraint_row",), "unit of the force of a row"),
     "axis": Coordinate(("axis",), "axis of the world or of a body"),
+    "frame_axis": Coordinate(("frame_axis",), "axis of a frame"),
+    "twist": Coordinate(("twist",), "entry of a twist, linear, then angular"),
     "coordinate_unit": Coordinate(("coordinate",), "unit of an entry of q"),
     "joint_unit": Coordinate(("joint",), "unit of a joint's motion"),
     "velocity_unit": Coordinate(("joint",), "unit of an entry of v"),
@@ -82,7 +90,8 @@ def dataset(
     import xarray as xr
 
     worlds = len(next(iter([*series.values(), *finals.values()]), ()))
-    coords = {"world": np.arange(worlds), "axis": AXES, **units_of_joints(coords), **coords}
+    fixed = _fixed_labels([*series, *finals])
+    coords = {"world": np.arange(worlds), **fixed, **units_of_joints(coords), **coords}
     sizes = {name: len(values) for name, values in coords.items()}
     if np.ndim(coords.get("time", ())) == 2:
         sizes["time"] = np.shape(coords["time"])[1]
@@ -90,7 +99,7 @@ def dataset(
     found: dict[str, Any] = {}
     for name, array in [*series.items(), *finals.items()]:
         timed = name in series
-        if name in found or (timed and VARIABLES[known(name)].final):
+        if name in found or (timed and variable_of(name).final):
             raise HeelstrikeError(f"'{name}' is a value at the end and cannot have a time as well")
         found[name] = _variable(name, array, timed, sizes, coords)
     varied: Mapping[str, Any] = attrs.get("varied") or {}  # type: ignore[assignment]
@@ -102,6 +111,12 @@ def dataset(
     )
     made = made.merge(xr.Coordinates(_coordinates(numbers, sizes) | extra)).coords
     return xr.Dataset(found, coords=made, attrs=encode_attributes(attrs))
+
+
+def _fixed_labels(names: Sequence[str]) -> Labels:
+    """Return the labels of the world's axes, and those that these variables need besides."""
+    used = {"axis", *(dim for name in names for dim in variable_of(name).dims)}
+    return {dim: labels for dim, labels in FIXED.items() if dim in used}
 
 
 def units_of_joints(coords: Labels) -> dict[str, list[str]]:
@@ -121,7 +136,7 @@ def attributes_of(name: str, coords: Labels) -> dict[str, str]:
     Where entries have units of their own, `units_from` names the coordinate that holds them, and
     `units` is set only if all are alike.
     """
-    variable = VARIABLES[name]
+    variable = variable_of(name)
     if variable.units_from is None:
         return {"long_name": variable.long_name, "units": variable.units}
     units = {str(unit) for unit in coords.get(variable.units_from, ())}
@@ -133,7 +148,7 @@ def _variable(
     name: str, array: np.ndarray, timed: bool, sizes: Mapping[str, int], coords: Labels
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, str]]:
     """Return dimensions, values and attributes of one variable."""
-    variable = VARIABLES[known(name)]
+    variable = variable_of(name)
     dims = ("world", *(("time",) if timed else ()), *variable.dims)
     expected = tuple(sizes.get(dim, 0) for dim in dims)
     if np.shape(array) != expected:
@@ -197,10 +212,10 @@ def file_name(path: str) -> str:
 
 
 def with_file_names(data: xr.Dataset) -> xr.Dataset:
-    """Return a copy whose coordinates have names that a NetCDF file may hold."""
+    """Return a copy whose variables and coordinates have names that a NetCDF file may hold."""
     taken = {str(name) for name in (*data.variables, *data.dims)}
     renamed = {}
-    for path in (str(name) for name in data.coords):
+    for path in (str(name) for name in data.variables):
         name = file_name(path)
         if name == path:
             continue
@@ -216,7 +231,7 @@ def with_file_names(data: xr.Dataset) -> xr.Dataset:
 
 def with_paths(data: xr.Dataset) -> xr.Dataset:
     """Return a dataset with the paths that `with_file_names` replaced."""
-    found = {str(name): x.attrs.pop(PATH) for name, x in data.coords.items() if PATH in x.attrs}
+    found = {str(name): x.attrs.pop(PATH) for name, x in data.variables.items() if PATH in x.attrs}
     return data.rename(found | _entry_dims(data, found)) if found else data
 
 

@@ -1,4 +1,4 @@
-"""Labels of a recording's dimensions: entries of q and v, contact points, bodies, sensors.
+"""Labels of a recording's dimensions: entries of q and v, contact points, bodies.
 
 The coordinate of a joint that has only one is called like the joint. Others have a suffix:
 `root.x` to `root.qw` of a free joint's position and quaternion, `root.vx` to `root.wz` of its
@@ -67,8 +67,6 @@ def dimension_labels(plan: StepPlan) -> dict[str, list[str]]:
     if contact is not None:
         found["slot"] = [str(n) for n in range(contact.slots)]
         found["shape_pair"] = contact.pair_names
-    if plan.sensors:
-        found["sensor"] = list(plan.sensors)
     if robot.constraints:
         found |= constraint_labels(robot)
     return found

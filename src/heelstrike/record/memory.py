@@ -12,8 +12,8 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.machine import free_memory
-from heelstrike.record.dataset import Labels
-from heelstrike.record.variables import AXES, VARIABLES, known
+from heelstrike.record.dataset import FIXED, Labels
+from heelstrike.record.variables import variable as variable_of
 
 LARGE = 10**9
 """Size above which a run reports the memory that it takes [bytes]."""
@@ -37,10 +37,10 @@ def estimate(
         records: number of records.
         dtype: type of the floating numbers.
     """
-    sizes = {"axis": len(AXES)} | {name: len(values) for name, values in coords.items()}
+    sizes = {name: len(values) for name, values in {**FIXED, **coords}.items()}
     total = 0
     for name in variables:
-        variable = VARIABLES[known(name)]
+        variable = variable_of(name)
         width = WIDTHS.get(variable.kind, np.dtype(dtype).itemsize)
         times = 1 if variable.final else records
         total += worlds * times * width * prod(sizes.get(dim, 0) for dim in variable.dims)

@@ -6,14 +6,15 @@ Units are written as UDUNITS and the CF conventions write them: "m s-1". Angles 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError, UnknownNameError
+from heelstrike.errors import HeelstrikeError, UnknownNameError, nearest
 from heelstrike.scene.scene import Scene
+from heelstrike.step.elements import ELEMENTS, element_names, element_of, owner_of
 from heelstrike.step.outputs import ENDED, LIMIT
 from heelstrike.step.state import WORKS
 
@@ -22,9 +23,7 @@ Outputs: TypeAlias = Mapping[str, np.ndarray]
 """Outputs of steps by name, (worlds, records, ...)."""
 
 
-Need: TypeAlias = Literal[
-    "contacts", "sensors", "coupled law", "self-contact", "springs", "constraints"
-]
+Need: TypeAlias = Literal["contacts", "coupled law", "self-contact", "springs", "constraints"]
 """What a scene must have so that some variables have a meaning there."""
 
 
@@ -34,16 +33,20 @@ class Source:
 
     outputs: tuple[str, ...]
     value: Callable[[Outputs], np.ndarray]
+    sensed: str = ""
+    """Value of the step that a sensor measures; empty: no sensor measures the variable."""
+    index: int | None = None
+    """Entry of that value; None: all of it."""
 
 
 def output(name: str) -> Source:
     """Return a source that is an output as it is."""
-    return Source((name,), lambda outputs: outputs[name])
+    return Source((name,), lambda outputs: outputs[name], name)
 
 
 def entry(name: str, index: int = 0) -> Source:
     """Return a source that is one entry of an output."""
-    return Source((name,), lambda outputs: outputs[name][..., index])
+    return Source((name,), lambda outputs: outputs[name][..., index], name, index)
 
 
 def touches() -> Source:
@@ -52,7 +55,9 @@ def touches() -> Source:
     A loaded point that moves over a convex surface is a little above it after a step.
     """
     return Source(
-        ("depth", "normal"), lambda outputs: (outputs["depth"] > 0) | (outputs["normal"] != 0)
+        ("depth", "normal"),
+        lambda outputs: (outputs["depth"] > 0) | (outputs["normal"] != 0),
+        "touching",
     )
 
 
@@ -166,6 +171,13 @@ VARIABLES: dict[str, Variable] = {
     "com_velocity": Variable(
         ("axis",), "m s-1", "velocity of the centre of mass", output("com_velocity")
     ),
+    "momentum": Variable(("axis",), "kg m s-1", "linear momentum", output("momentum")),
+    "angular_momentum": Variable(
+        ("axis",),
+        "kg m2 s-1",
+        "angular momentum about the centre of mass",
+        output("angular_momentum"),
+    ),
     "kinetic": _energy("kinetic energy", entry("kinetic")),
     "potential": _energy("potential energy", entry("potential")),
     "work_contact": _energy(
@@ -206,20 +218,6 @@ VARIABLES: dict[str, Variable] = {
         entry("residual"),
         needs="coupled law",
     ),
-    "accelerometer": Variable(
-        ("sensor", "axis"),
-        "m s-2",
-        "specific force in a body's axes",
-        output("accelerometer"),
-        needs="sensors",
-    ),
-    "gyro": Variable(
-        ("sensor", "axis"),
-        "rad s-1",
-        "angular velocity in a body's axes",
-        output("gyro"),
-        needs="sensors",
-    ),
     "constraint_force": Variable(
         ("constraint_row",),
         "",
@@ -252,69 +250,118 @@ SOURCES: dict[str, Source] = {
     name: variable.source for name, variable in VARIABLES.items() if variable.source is not None
 }
 """Sources of the variables that have a time."""
+OPTIONAL = ("momentum", "angular_momentum")
+"""Variables that are recorded only if they are named."""
 
 
-def known(name: str, among: Iterable[str] = VARIABLES) -> str:
-    """Return a name; raise UnknownNameError if it is none of those that may be recorded."""
-    among = list(among)
-    if name not in among:
-        raise UnknownNameError("variable", name, among, path="record")
-    return name
+def variable(name: str) -> Variable:
+    """Return a variable; raise UnknownNameError if no name of a recording is like this.
+
+    Names are those of VARIABLES, names of elements ("WAIST.gyro"), and both with the label of a
+    sensor ("WAIST.gyro:noisy").
+    """
+    base, _, label = name.rpartition(":")
+    plain = base if base and label.isidentifier() else name
+    if name == plain and name in VARIABLES:
+        return VARIABLES[name]
+    if plain in SOURCES:  # a labelled sensor, whose output is its sample
+        return replace(VARIABLES[plain], source=_own_output(name, VARIABLES[plain].dims))
+    element = element_of(plain)
+    if element is None:
+        raise unknown_variable(name, [])
+    long_name = f"{element.long_name}: {plain.rpartition('.')[0]}"
+    own = _own_output(name, element.dims)
+    return Variable(element.dims, element.units, long_name, own, kind=element.kind)
+
+
+def _own_output(name: str, dims: tuple[str, ...]) -> Source:
+    """Return a source that is an output of the same name."""
+    return output(name) if dims else entry(name)
+
+
+def unknown_variable(name: str, more: Iterable[str], path: str = "record") -> UnknownNameError:
+    """Return the error for a name that is none of those that may be recorded, nor of `more`."""
+    choices = [*SOURCES, *more]
+    if nearest(name, choices) is None:
+        choices = [*SOURCES, *(f"NAME.{quantity}" for quantity in ELEMENTS)]
+    return UnknownNameError("variable", name, choices, path=path)
+
+
+def source(name: str) -> Source:
+    """Return the source of a variable with a time."""
+    found = variable(name).source
+    if found is None:
+        raise unknown_variable(name, [])
+    return found
 
 
 def needed_outputs(names: Iterable[str]) -> list[str]:
     """Return the outputs of the step that variables derive from, in a stable order."""
-    return sorted({output for name in names for output in SOURCES[name].outputs})
+    return sorted({output for name in names for output in source(name).outputs})
 
 
 def derive(names: Iterable[str], outputs: Outputs) -> dict[str, np.ndarray]:
     """Return variables from outputs of the step."""
-    return {name: SOURCES[name].value(outputs) for name in names}
+    return {name: source(name).value(outputs) for name in names}
 
 
-def check_variables(scene: Scene, names: Sequence[str], sensors: Sequence[str]) -> None:
+def check_variables(
+    scene: Scene, names: Sequence[str], sensors: Collection[str], path: str = "record"
+) -> None:
     """Raise if a variable is unknown, or has no meaning in a scene with these sensors."""
     for name in names:
-        needs = VARIABLES[known(name, SOURCES)].needs
-        if needs == "sensors" and not sensors:
-            raise HeelstrikeError(
-                f"'{name}' is recorded by sensors, and there are none",
-                path="record",
-                value=name,
-                remedy="name bodies that carry one: hs.Simulator(..., sensors=('torso',))",
-            )
-        if needs == "self-contact" and scene.shape_contact is None:
-            raise HeelstrikeError(
-                f"'{name}' is recorded between shapes of bodies, and none may touch",
-                path="record",
-                value=name,
-                remedy="load the robot with collide='all', and leave self_contact=True",
-            )
-        if needs == "constraints" and not scene.robot.constraints:
-            raise HeelstrikeError(
-                f"'{name}' is recorded of equality constraints, and {scene.robot.name} has none",
-                path="record",
-                value=name,
-                remedy="give it some: docs/closed-loops.md",
-            )
-        if needs == "contacts" and not scene.pairs:
-            raise HeelstrikeError(
-                f"'{name}' is recorded at contacts, and there are none",
-                path="record",
-                value=name,
-                remedy="give the scene a surface, hs.Plane(...), and the robot contact points",
-            )
+        if name in sensors:
+            continue
+        if (element := element_of(name)) is not None:
+            owner_of(scene, name, path)
+            if element.counts and path == "record":
+                raise HeelstrikeError(
+                    f"'{name}' is counted over the steps by a sensor, and there is none",
+                    path=path,
+                    value=name,
+                    remedy=f"pass sensors=['{name}'] to hs.Simulator",
+                )
+            continue
+        if name not in SOURCES:
+            raise unknown_variable(name, element_names(scene), path)
+        _check_need(scene, name, path)
+
+
+def _check_need(scene: Scene, name: str, path: str) -> None:
+    """Raise if a scene does not have what a variable needs."""
+    needs = VARIABLES[name].needs
+    if needs == "self-contact" and scene.shape_contact is None:
+        raise HeelstrikeError(
+            f"'{name}' is recorded between shapes of bodies, and none may touch",
+            path=path,
+            value=name,
+            remedy="load the robot with collide='all', and leave self_contact=True",
+        )
+    if needs == "constraints" and not scene.robot.constraints:
+        raise HeelstrikeError(
+            f"'{name}' is recorded of equality constraints, and {scene.robot.name} has none",
+            path=path,
+            value=name,
+            remedy="give it some: docs/closed-loops.md",
+        )
+    if needs == "contacts" and not scene.pairs:
+        raise HeelstrikeError(
+            f"'{name}' is recorded at contacts, and there are none",
+            path=path,
+            value=name,
+            remedy="give the scene a surface, hs.Plane(...), and the robot contact points",
+        )
 
 
 def standard(scene: Scene, sensors: Sequence[str]) -> tuple[str, ...]:
-    """Return the variables that are recorded by default."""
+    """Return the variables that are recorded by default: those of the scene, and its sensors."""
     available = {
         "contacts": bool(scene.pairs),
-        "sensors": bool(sensors),
         "self-contact": scene.shape_contact is not None,
         "springs": bool(scene.robot.springs or scene.robot.tendons),
         "constraints": bool(scene.robot.constraints),
         "coupled law": any(law.couples for law in scene.laws.values()),
     }
-    needs = {name: VARIABLES[name].needs for name in SOURCES}
-    return tuple(name for name, need in needs.items() if need is None or available[need])
+    needs = {name: VARIABLES[name].needs for name in SOURCES if name not in OPTIONAL}
+    names = [name for name, need in needs.items() if need is None or available[need]]
+    return tuple(dict.fromkeys([*names, *sensors]))

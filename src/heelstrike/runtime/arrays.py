@@ -132,7 +132,9 @@ class PortArrays:
             raise ProgramError("batches share arrays only if they have the same worlds and lanes")
         for port in self.layout.inputs + self.layout.memory:
             if other.ports.get(port.name) == port:
-                self._attach(port.name, other.arrays[port.name])
+                new = other.arrays[port.name]
+                if new is not self.arrays[port.name]:
+                    self._attach(port.name, new)
 
     def allocate_records(self, count: int) -> None:
         """Allocate outputs for a number of records; what they held is lost."""

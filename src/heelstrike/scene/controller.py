@@ -46,6 +46,15 @@ class ControlState:
     """Memory that the controller returned in the last step."""
     coordinates: SX
     """All of q, with position and quaternion of the base, (nq,)."""
+    sensors: Mapping[str, SX] = field(default_factory=dict)
+    """What the simulator's sensors showed after the last step, by name: columns or matrices."""
+
+
+class Readings(dict[str, SX]):
+    """Readings of sensors by name; unknown names raise with the nearest one."""
+
+    def __missing__(self, name: str) -> SX:
+        raise UnknownNameError("sensor", name, self, path="sensors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +91,20 @@ class Controller:
         """Return a copy with other values of some parameters."""
         return self(**values)
 
-    def graph_for(self, robot: Robot) -> str:
-        """Return the serialized graph of the function, which identifies the controller."""
+    def graph_for(self, robot: Robot, sensors: Mapping[str, tuple[int, ...]]) -> str:
+        """Return the serialized graph of the function, which identifies the controller.
+
+        `sensors` are the shapes of the sensors' readings by name.
+        """
         sizes = {"q": robot.nv, "v": robot.nv, "t": 1, "dt": 1, "memory": self.memory}
         symbols = {name: SX.sym(name, size) for name, size in sizes.items()}
         symbols["coordinates"] = SX.sym("coordinates", robot.nq)
         values = {name: SX.sym(name, np.size(value)) for name, value in self.values.items()}
-        torque, memory = self(**values).torque(robot, ControlState(**symbols))
-        arguments = [*symbols.values(), *values.values()]
+        shown = Readings({name: _symbols(name, shape) for name, shape in sensors.items()})
+        sensed = ControlState(**symbols, sensors=shown)
+        torque, memory = self(**values).torque(robot, sensed)
+        columns = [ca.vec(x) for x in shown.values()]
+        arguments = [*symbols.values(), *columns, *values.values()]
         who = f"controller '{self.function.__name__}'"
         check_expression(who, ca.vertcat(*arguments), ca.vertcat(torque, memory))
         return ca.Function("controller", arguments, [torque, memory]).serialize()
@@ -120,10 +135,11 @@ def controller(
 ) -> Any:
     """Make a controller of a function of the state.
 
-    The function receives the state `s` (`s.q`, `s.v`, `s.t`, `s.dt`, `s.memory`, `s.coordinates`)
-    as CasADi symbols, and returns torques by velocity index; with `memory`, it returns the torques
-    and the next memory. Its keyword arguments need numbers as defaults; they become the run-time
-    parameters `controller.NAME`.
+    The function receives the state `s` (`s.q`, `s.v`, `s.t`, `s.dt`, `s.memory`, `s.coordinates`
+    and `s.sensors`, what the simulator's sensors showed after the last step) as CasADi symbols,
+    and returns torques by velocity index; with `memory`, it returns the torques and the next
+    memory. Its keyword arguments need numbers as defaults; they become the run-time parameters
+    `controller.NAME`.
 
     Args:
         function: the function.
@@ -157,3 +173,8 @@ def controller(
             )
         values[parameter.name] = parameter.default
     return Controller(function, values, control_every, memory)
+
+
+def _symbols(name: str, shape: tuple[int, ...]) -> SX:
+    """Return symbols for the reading of a sensor: a column, or a matrix."""
+    return SX.sym(name, *(shape or (1,)))

@@ -23,6 +23,7 @@ class Parameters(MutableMapping[str, np.ndarray]):
         check: Callable[[str, np.ndarray], None],
         changed: Callable[[str], None],
         extend: Callable[[str], None],
+        present: Callable[[str], np.ndarray],
     ) -> None:
         """Take initial values, and callbacks.
 
@@ -31,20 +32,28 @@ class Parameters(MutableMapping[str, np.ndarray]):
             check: raises if a value of a path is out of its range.
             changed: is called after the value of a path has changed.
             extend: makes an unknown path a parameter, or raises.
+            present: returns what the worlds hold of a path that others write in place.
         """
         self._values = {path: np.array(value, dtype=float) for path, value in values.items()}
         self._check, self._changed, self._extend = check, changed, extend
+        self._present = present
+        self.in_place: set[str] = set()
+        """Paths whose values are written into the arrays of the worlds."""
         self.unchecked: set[str] = set()
         """Paths that were assigned since their relations to others were last checked."""
         self.worlds = 1
 
     def __getitem__(self, path: str) -> np.ndarray:
+        if path in self.in_place:
+            return self._present(path)
         return self._values[self.known(path)].copy()
 
     def __setitem__(self, path: str, value: ArrayLike) -> None:
         if path not in self._values:
             self._extend(path)
         self._values[path] = self.checked(path, value, self.worlds)
+        if self._values[path].ndim == 1:
+            self.in_place.discard(path)
         self.unchecked.add(path)
         self._changed(path)
 
@@ -71,7 +80,7 @@ class Parameters(MutableMapping[str, np.ndarray]):
 
     def of_world(self, world: int) -> dict[str, np.ndarray]:
         """Return the values of one world by path, (size,) each."""
-        return {p: x if x.ndim == 1 else x[world] for p, x in self._values.items()}
+        return {p: x if x.ndim == 1 else x[world] for p, x in self.items()}
 
     def known(self, path: str) -> str:
         """Return the path; raise UnknownNameError if no parameter has it."""
@@ -105,13 +114,14 @@ class Parameters(MutableMapping[str, np.ndarray]):
 
     def for_worlds(self, worlds: int) -> None:
         """Resize; of values per world, those of the first world are kept for all."""
-        for path, value in self._values.items():
+        for path, value in self.items():
             if value.ndim == 2 and len(value) != worlds:
                 self._values[path] = value[0].copy()
+        self.in_place.clear()
         self.worlds = worlds
 
     def __repr__(self) -> str:
-        return "\n".join(f"{path} = {_short(value)}" for path, value in self._values.items())
+        return "\n".join(f"{path} = {_short(value)}" for path, value in self.items())
 
 
 def _short(value: np.ndarray) -> str:

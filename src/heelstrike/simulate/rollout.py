@@ -83,12 +83,10 @@ def rollout(
             chunk = max(1, min(4 * chunk, int(chunk * CHUNK_TIME / spent)))
             show(made, time.perf_counter() - started)
     if outputs and made % every == 0:
-        state = batch.state()
-        batch.run()  # for its record; the state is restored
+        batch.peek()
         for name, array in values.items():
             array[:, kept] = batch.output(name)[:, 0]
         kept += 1
-        batch.set(**state)
     spent = time.perf_counter() - started
     return Rollout({name: array[:, :kept] for name, array in values.items()}, made, spent)
 

@@ -10,18 +10,19 @@ from heelstrike.checks import MAX_COUNT, count, names, number
 from heelstrike.contact.surface_law import CouplingRule
 from heelstrike.dynamics.integrate import INTEGRATORS
 from heelstrike.dynamics.loop_sweep import SOFTNESS, SOFTNESS_SINGLE
-from heelstrike.errors import HeelstrikeError, ParameterError, at_path
+from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.record.variables import check_variables, standard
 from heelstrike.scene.actuators import Actuators
 from heelstrike.scene.controller import Controller
 from heelstrike.scene.scene import Scene
+from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.servo import Servo, ServoPlan
 from heelstrike.scene.stops import Stops
 from heelstrike.simulate.advice import check_explicit_servo
 from heelstrike.simulate.closed_start import closed_pose
+from heelstrike.simulate.sensors import with_sensors
 from heelstrike.simulate.target import CompileTarget, check_choice
 from heelstrike.step.control import Control, Direct
-from heelstrike.step.outputs import sensor_frame
 from heelstrike.step.plan import StepPlan, coupling_rule
 
 MANY_WORLDS = 64
@@ -37,7 +38,7 @@ def step_plan(
     integrator: str,
     target: CompileTarget,
     stops: Stops | None,
-    sensors: Sequence[str],
+    sensors: Sequence[str | Sensor],
 ) -> StepPlan:
     """Return the plan of a simulator's step; the arguments are those of `Simulator`."""
     check_scene(scene, integrator)
@@ -45,10 +46,6 @@ def step_plan(
     if stops is not None and not isinstance(stops, Stops):
         raise ParameterError("stops", stops, "hs.Stops(...), or None")
     robot = scene.robot
-    sensors = names("sensors", sensors)
-    with at_path("sensors"):
-        for name in sensors:
-            sensor_frame(robot, name)
     pose = np.array(next(iter(robot.poses.values()), robot.neutral), dtype=float)
     pose = closed_pose(robot, pose)
     implicit = integrator == "symplectic"
@@ -60,17 +57,17 @@ def step_plan(
     inertia = 0.0
     if isinstance(own, ServoPlan) and own.implicit:
         inertia = dt * (np.asarray(own.kd) + robot.damping + dt * np.asarray(own.kp))
-    return StepPlan(
+    plan = StepPlan(
         scene,
         integrator,
         own,
         ends,
-        sensors,
         tolerance=tolerance,
         softness=SOFTNESS if target.dtype == "float64" else SOFTNESS_SINGLE,
         pose=pose,
         servo_inertia=inertia,
     )
+    return with_sensors(plan, sensors, dt)
 
 
 def _tolerance(rule: CouplingRule | None, dtype: str) -> float:
@@ -180,7 +177,7 @@ def recorded_variables(
     if isinstance(record, str) and record == "final":
         return ()
     if isinstance(record, str) and record == "standard":
-        return standard(plan.scene, plan.sensors)
+        return standard(plan.scene, [sensor.name for sensor in plan.sensors])
     chosen = names("record", record)
-    check_variables(plan.scene, chosen, plan.sensors)
+    check_variables(plan.scene, chosen, [sensor.name for sensor in plan.sensors])
     return chosen

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -29,6 +29,7 @@ from heelstrike.scene.files.document import Document, Key, read_scene
 from heelstrike.scene.files.write import scene_text
 from heelstrike.scene.placing import placed
 from heelstrike.scene.scene import Scene
+from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.surfaces import Plane
 from heelstrike.simulate.simulator import Simulator
@@ -147,6 +148,7 @@ class SceneFile:
         math: str = "exact",
         dtype: str | None = None,
         bare: bool = False,
+        sensors: Sequence[str | Sensor] = (),
     ) -> Simulator:
         """Return a simulator of the scene with its pushes; start and step are checked.
 
@@ -156,6 +158,7 @@ class SceneFile:
             math: "exact", or "fast" with float32 on a GPU.
             dtype: "float64" or "float32"; None: the file's on a CPU, float32 on a GPU.
             bare: leave out the pushes and accept any start and step.
+            sensors: quantities that every step measures, besides those of the file.
         """
         settings = self.content.simulation
         own = settings.dtype if device == "cpu" else None
@@ -171,7 +174,7 @@ class SceneFile:
                 device=device,
                 math=math,
                 stops=self.content.stops,
-                sensors=settings.sensors,
+                sensors=[*settings.sensors, *sensors],
             )
         if not bare:
             self._check_start(sim)

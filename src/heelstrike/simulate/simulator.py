@@ -21,6 +21,7 @@ from heelstrike.scene.actuators import Actuators
 from heelstrike.scene.controller import Controller
 from heelstrike.scene.placing import placed
 from heelstrike.scene.scene import Scene
+from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.stops import Stops
 from heelstrike.simulate.advice import explanation
@@ -44,6 +45,7 @@ from heelstrike.simulate.run_options import (
     step_count,
     step_plan,
 )
+from heelstrike.simulate.sensors import Sensors
 from heelstrike.simulate.start import check_step
 from heelstrike.simulate.state import State
 from heelstrike.simulate.target import CompileTarget
@@ -84,7 +86,7 @@ class Simulator:
         device: str = "cpu",
         math: str = "exact",
         stops: Stops | None = Stops(),  # noqa: B008  frozen
-        sensors: Sequence[str] = (),
+        sensors: Sequence[str | Sensor] = (),
     ) -> None:
         """Plan the simulation of a scene; nothing is compiled yet.
 
@@ -102,7 +104,8 @@ class Simulator:
                 float32 on a GPU only.
             stops: stiffness and damping of the joints' ends, `hs.Stops(...)`; None lets joints pass
                 their limits.
-            sensors: bodies, links or sites that carry an accelerometer and a gyroscope.
+            sensors: quantities that every step measures, names such as "zmp" or "WAIST.gyro", or
+                `hs.Sensor(...)` with noise, latency or history: docs/control.md.
 
         Raises:
             HeelstrikeError: the integrator cannot serve a law of the scene, the device is missing,
@@ -166,6 +169,12 @@ class Simulator:
         """All memory of all worlds by name: q, v, work, peaks, impulses, memory of the laws."""
         self.compiled.batch()
         return self.compiled.state
+
+    @property
+    def sensors(self) -> Sensors:
+        """Readings of the sensors after the last step by name: docs/control.md."""
+        self.compiled.batch()
+        return self.compiled.sensors
 
     @property
     def dt(self) -> np.ndarray:
@@ -401,7 +410,7 @@ class Simulator:
         Args:
             names: variables, such as "com" or "normal_force".
         """
-        check_variables(self.scene, names, self.plan.sensors)
+        check_variables(self.scene, names, [sensor.name for sensor in self.plan.sensors])
         values = self.compiled.observe(needed_outputs(names))
         found = derive(names, {name: x[:, None] for name, x in values.items()})
         return {name: array[:, 0] for name, array in found.items()}
@@ -484,13 +493,14 @@ class Simulator:
         docs/gpu.md.
 
         Args:
-            name: name of a state, or path of a parameter, which becomes one per world.
+            name: name of a state or sensor, or path of a parameter, which becomes one per world.
         """
         batch = self.compiled.batch()
         if name not in self.state:
             self.parameters.known(name)
             if batch.device_array(name).shape[0] < batch.device_array("clock").shape[0]:
                 self.parameters[name] = batch.get(name)
+            self.parameters.in_place.add(name)
         return batch.device_array(name)
 
     # internals

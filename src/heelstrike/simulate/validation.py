@@ -13,6 +13,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.parameters import parameters, with_values
+from heelstrike.scene.sensor import MAX_SEED, SEED
 from heelstrike.scene.servo import NO_LIMIT, ServoPlan, driven
 from heelstrike.simulate.run_options import MAX_STEP
 from heelstrike.spatial.vector import SX
@@ -22,6 +23,7 @@ RANGES = {
     "dt": (0.0, MAX_STEP, f"a time step above 0 and below {MAX_STEP:g} s"),
     "solver.tolerance": (0.0, 1.0, "a number above 0 and below 1"),
     "solver.compliance": (0.0, np.inf, "numbers above 0 [1/kg]"),
+    SEED: (-1.0, MAX_SEED, f"integers from 0 to {MAX_SEED - 1}"),
 }
 """Open intervals of parameters that belong to no law, surface or servo."""
 SERVO = {"kp": 1e12, "kd": 1e12, "limit": np.inf, "delay": 1e3}
@@ -36,6 +38,8 @@ def check_value(plan: StepPlan, path: str, value: np.ndarray) -> None:
     least, most, allowed = RANGES.get(path, (-np.inf, np.inf, ""))
     if path in [mass_path(name) for name in plan.varied]:
         least, most, allowed = 0.0, 1e9, "a mass above 0 kg"
+    if any(path in sensor.parameters() for sensor in plan.sensors):
+        _require(path, value, value >= 0, "numbers of at least 0")
     _require(path, value, (value > least) & (value < most), allowed)
     if path.startswith("servo.") and isinstance(plan.control, ServoPlan):
         _check_servo(plan, plan.control, path, value)

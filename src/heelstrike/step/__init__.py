@@ -29,11 +29,14 @@
           push.py                   pushes
     9     integrate.py          integrate
     10    account.py            works, peaks, impulses, memory
-          outputs.py                recorded quantities, sensors
+          outputs.py                recorded quantities
+          elements.py               quantities of one body, link or site
+          sensors.py                sensors
           contact_sums.py           forces summed by body, CoP, ZMP
           slot_outputs.py           contacts between bodies
 
 step.py connects the boxes; plan.py holds all that decides the compiled code; state.py the state
 that passes through the boxes; surfaces.py and shape_tables.py surfaces and shapes of a scene in the
-program; start_depths.py the program of the depths in which a run would start. Box 10 is ours.
+program; start_depths.py the program of the depths in which a run would start;
+noise.py random numbers. Box 10 is ours.
 """

@@ -66,10 +66,10 @@ def torque_path(control: Control) -> str:
     return f"{parameter_prefix(control)}torque"
 
 
-def control_key(control: Control, robot: Robot) -> object:
+def control_key(control: Control, robot: Robot, sensors: Mapping[str, tuple[int, ...]]) -> object:
     """Return what tells the compiled code of one control from another's."""
     if isinstance(control, Controller):
-        return ["controller", control.graph_for(robot), control.control_every]
+        return ["controller", control.graph_for(robot, sensors), control.control_every]
     return structure(control)
 
 
@@ -85,9 +85,10 @@ class JointControl:
         dt: SX,
         implicit: bool,
         last: Mapping[int, SX],
+        sensors: Mapping[str, SX],
     ) -> None:
         self.p, self.robot, self.dt = p, robot, dt
-        self.implicit, self.last = implicit, last
+        self.implicit, self.last, self.sensors = implicit, last, sensors
         self.control = with_values(control, values, parameter_prefix(control))
         self.every = 1 if isinstance(control, Direct) else control.control_every
         self.delay_periods = control.delay_periods if isinstance(control, ServoPlan) else 0
@@ -143,7 +144,8 @@ class JointControl:
             return Torque(clamped(tau, limits, limited), zeros(robot.nv))
         position = -position_error(robot, q, zeros(robot.nv))
         time = (self.p.clock + stage) * self.dt
-        sensed = ControlState(position, v, time, self.dt, self.memory, q)
+        own = position, v, time, self.dt, self.memory, q, self.sensors
+        sensed = ControlState(*own)
         tau, memory = control.torque(robot, sensed)
         if self.memory.numel() and stage == 0:
             with self.p.block("memory", limb="control"):

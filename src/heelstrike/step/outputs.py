@@ -1,31 +1,35 @@
 """Box 10, added to those of [Sugihara2006], Fig. 4: outputs of a step, traced only where needed.
 
-Values are those at the start of a step: the state, and the forces that the step applies. An
-accelerometer measures R^T (a - g) at its frame's origin, a gyro the angular velocity of its frame.
+Values are those at the start of a step: the state, and the forces that the step applies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import casadi as ca
-import numpy as np
 
 from heelstrike.contact.solver.criteria import Ended
-from heelstrike.dynamics.centroidal import centroidal, kinetic_energy, potential_energy
-from heelstrike.robot.robot import Frame, Robot
+from heelstrike.dynamics.centroidal import (
+    Centroidal,
+    centroidal,
+    kinetic_energy,
+    potential_energy,
+)
 from heelstrike.spatial.motion import ForceVector
-from heelstrike.spatial.vector import SX, add_cross, constant, cross
+from heelstrike.spatial.vector import SX, cross
 from heelstrike.step.closed_loops import constraint_errors, constraint_forces
-from heelstrike.step.contact_sums import contact_sums, observe
+from heelstrike.step.contact_sums import PointObservation, contact_sums, observe
 from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import detect
-from heelstrike.step.slot_outputs import slot_outputs
+from heelstrike.step.elements import element_of, owner_of
+from heelstrike.step.slot_outputs import SLOT_OUTPUTS, slot_outputs
 from heelstrike.step.state import Contacts, Evaluation, PairState, StepState, pair_inputs
 
-SUMMED = {"slip", "force", "body_force", "body_moment", "cop", "zmp"}
-"""Outputs for which pairs are observed in world axes."""
+SUMS = ("body_force", "body_moment", "cop", "zmp")
+"""Outputs that sum over the pairs."""
 
 ENDED = {code.value: code.name.lower().replace("_", " ") for code in Ended}
 """Criteria that end a solve of the coupled problem, by the number that is an output."""
@@ -33,50 +37,125 @@ LIMIT = int(Ended.LIMIT)
 """Number of the limit of rounds."""
 
 
-def add_outputs(found: Evaluation, names: Sequence[str]) -> None:
-    """Add the named quantities at the start of the step to the program's outputs."""
-    state, pairs = found.state, found.contacts.pairs
-    p, kin = state.program, state.kinematics
-    values = {"q": state.q, "v": state.v, "work": state.inputs.work, "torque": found.torque}
-    values["passive_torque"] = found.passive_torque
-    if {"position", "depth", "depth_rate", *SUMMED} & set(names):
-        pairs = [_observed(state, found.contacts, k) for k in range(len(pairs))]
-    if pairs:
-        values |= {
-            "position": ca.horzcat(*(pair.position for pair in pairs)).T,
-            "depth": ca.vertcat(*(pair.depth for pair in pairs)),
-            "depth_rate": ca.vertcat(*(pair.depth_rate for pair in pairs)),
-            "normal": ca.vertcat(*(pair.normal for pair in pairs)),
-        }
-    if state.scene.bodies and SUMMED & set(names):
-        observed = observe(p, pairs)
-        values |= {
-            "slip": ca.horzcat(*(point.slip for point in observed)).T,
-            "force": ca.horzcat(*(point.force for point in observed)).T,
-            **contact_sums(state.scene, observed, _between_bodies(state, found.contacts)),
-        }
-    if found.contacts.slots is not None:
-        values |= slot_outputs(p, found.contacts.slots, names)
-    if found.coupled is not None:
-        values |= {"rounds": found.coupled.rounds, "ended": found.coupled.ended}
-        values["residual"] = found.coupled.residual
-    if found.loops and {"constraint_force", "constraint_error"} & set(names):
+class StepValues:
+    """Quantities of a step by name, each traced when it is first asked for; outside blocks."""
+
+    def __init__(self, found: Evaluation) -> None:
+        self.found, self.state = found, found.state
+        self.pairs = found.contacts.pairs
+        """Pairs as the step left them: depth and forces can be read outside guards."""
+        self._made: dict[str, SX | None] = {}
+
+    def __getitem__(self, name: str) -> SX:
+        value = self.get(name)
+        assert value is not None, name
+        return value
+
+    def get(self, name: str) -> SX | None:
+        """Return a quantity; None if the scene has none of this name."""
+        if name not in self._made:
+            if element_of(name) is None:
+                self._made[name] = self._whole(name)
+            else:
+                element, owner = element_of(name), owner_of(self.state.scene, name)
+                assert element is not None
+                self._made[name] = element.trace(self, owner)
+        return self._made[name]
+
+    def touches(self, k: int) -> SX:
+        """Return whether pair k is in the ground or carries a force."""
+        return ca.logic_or(self.pairs[k].depth > 0, self.pairs[k].normal != 0)
+
+    @cached_property
+    def observed_pairs(self) -> list[PairState]:
+        """Pairs with all that can be read outside guards."""
+        return [_observed(self.state, self.found.contacts, k) for k in range(len(self.pairs))]
+
+    @cached_property
+    def observed(self) -> list[PointObservation]:
+        """Pairs in world axes."""
+        return observe(self.state.program, self.observed_pairs)
+
+    @cached_property
+    def _sums(self) -> dict[str, SX]:
+        between = _between_bodies(self.state, self.found.contacts)
+        return contact_sums(self.state.scene, self.observed, between)
+
+    @cached_property
+    def _centroidal(self) -> Centroidal:
+        return centroidal(self.state.program, self.state.robot, self.state.kinematics)
+
+    @cached_property
+    def _slots(self) -> dict[str, SX]:
+        slots = self.found.contacts.slots
+        return {} if slots is None else slot_outputs(self.state.program, slots)
+
+    def _whole(self, name: str) -> SX | None:
+        """Return a quantity of the whole scene."""
+        found, state = self.found, self.state
+        p, kin = state.program, state.kinematics
+        match name:
+            case "q" | "v":
+                return getattr(state, name)
+            case "work":
+                return state.inputs.work
+            case "torque" | "passive_torque":
+                return getattr(found, name)
+            case "com":
+                return self._centroidal.com
+            case "com_velocity":
+                return self._centroidal.velocity
+            case "momentum":
+                return self._centroidal.momentum.linear
+            case "angular_momentum":
+                return self._centroidal.momentum.angular
+            case "potential":
+                return potential_energy(p, kin, self._centroidal.com, state.gravity)
+            case "kinetic":
+                return kinetic_energy(p, state.robot, kin, state.v)
+            case "constraint_force" | "constraint_error" if found.loops:
+                return self._constraint(name)
+            case "rounds" | "ended" | "residual" if found.coupled is not None:
+                return getattr(found.coupled, name)
+        if name in SLOT_OUTPUTS:
+            return self._slots.get(name)
+        return self._of_contacts(name) if self.pairs or state.scene.bodies else None
+
+    def _of_contacts(self, name: str) -> SX | None:
+        """Return a quantity of all pairs, or of the bodies that may touch."""
+        if name in SUMS:
+            return self._sums[name] if self.state.scene.bodies else None
+        if not self.pairs:
+            return None
+        match name:
+            case "normal":
+                return ca.vertcat(*(pair.normal for pair in self.pairs))
+            case "touching":
+                return ca.vertcat(*(self.touches(k) for k in range(len(self.pairs))))
+            case "position":
+                return ca.horzcat(*(pair.position for pair in self.observed_pairs)).T
+            case "depth" | "depth_rate":
+                return ca.vertcat(*(getattr(pair, name) for pair in self.observed_pairs))
+            case "slip" | "force":
+                return ca.horzcat(*(getattr(point, name) for point in self.observed)).T
+        return None
+
+    def _constraint(self, name: str) -> SX:
+        p, found = self.state.program, self.found
         with p.block("constraints"):
-            forces = constraint_forces(state, found.loops, found.multipliers)
-            values["constraint_force"] = p.let("force", forces)
-            values["constraint_error"] = p.let("error", constraint_errors(state, found.loops))
-    if {"com", "com_velocity", "potential"} & set(names):
-        whole = centroidal(p, state.robot, kin)
-        values |= {"com": whole.com, "com_velocity": whole.velocity}
-        values["potential"] = potential_energy(p, kin, whole.com, state.gravity)
-    if "kinetic" in names:
-        values["kinetic"] = kinetic_energy(p, state.robot, kin, state.v)
-    if {"accelerometer", "gyro"} & set(names):
-        values |= _sensors(found)
-    with p.block("record"):
-        for name in names:
-            if name in values:
-                p.output(name, values[name])
+            if name == "constraint_error":
+                return p.let("error", constraint_errors(self.state, found.loops))
+            forces = constraint_forces(self.state, found.loops, found.multipliers)
+            return p.let("force", forces)
+
+
+def add_outputs(values: StepValues, readings: Mapping[str, SX], names: Sequence[str]) -> None:
+    """Add named readings of sensors, or else values, to the program's outputs."""
+    found = {name: readings[name] if name in readings else values.get(name) for name in names}
+    with values.state.program.block("record"):
+        for name, value in found.items():
+            if value is not None:
+                values.state.program.output(name, value)
 
 
 def _observed(state: StepState, contacts: Contacts, k: int) -> PairState:
@@ -112,26 +191,3 @@ def _between_bodies(state: StepState, contacts: Contacts) -> dict[int, ForceVect
         force = pose.rotate(own.linear)
         forces[body] = ForceVector(force, pose.rotate(own.angular) + cross(pose.origin, force))
     return forces
-
-
-def _sensors(found: Evaluation) -> dict[str, SX]:
-    """Return the readings of all sensors, (sensors, 3)."""
-    state, readings, spins = found.state, [], []
-    p = state.program
-    with p.block("sensors"):
-        for name in state.plan.sensors:
-            frame = sensor_frame(state.robot, name)
-            velocity = state.kinematics.velocities[frame.body]
-            place, turn = constant(frame.translation), constant(frame.rotation).T
-            specific = found.specific[frame.body].at(place)
-            reading = add_cross(specific, velocity.angular, velocity.at(place))
-            readings.append(p.let("specific", turn @ reading))
-            spins.append(p.let("spin", turn @ velocity.angular))
-    return {"accelerometer": ca.horzcat(*readings).T, "gyro": ca.horzcat(*spins).T}
-
-
-def sensor_frame(robot: Robot, name: str) -> Frame:
-    """Return the frame of a body, link or site that carries a sensor."""
-    if name in robot.frames and robot.frames[name].body >= 0:
-        return robot.frames[name]
-    return Frame(robot.body(name), np.eye(3), np.zeros(3))

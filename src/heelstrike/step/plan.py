@@ -18,6 +18,7 @@ from heelstrike.robot.fingerprint import fingerprint
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.actuators import ActuatorPlan
 from heelstrike.scene.scene import Scene, bodies_in
+from heelstrike.scene.sensor import SEED, SensorPlan
 from heelstrike.scene.stops import StopsPlan
 from heelstrike.step.cones import cone_indices
 from heelstrike.step.control import Control, control_key, parameter_prefix
@@ -41,8 +42,8 @@ class StepPlan:
     """What drives the joints."""
     stops: StopsPlan | None
     """Stops at the ends of the joints' ranges; None: joints have no stops."""
-    sensors: tuple[str, ...] = ()
-    """Bodies, links or sites that carry an accelerometer and a gyro."""
+    sensors: tuple[SensorPlan, ...] = ()
+    """Quantities that every step measures."""
     pushes: tuple[str, ...] = ()
     """Bodies that pushes act on."""
     varied: tuple[str, ...] = ()
@@ -167,19 +168,25 @@ class StepPlan:
             found["constraints.softness"] = np.array([self.softness])
         for k, _ in enumerate(self.pushes):
             found |= parameters(Push(), f"{push_path(k)}.")
+        for sensor in self.sensors:
+            found |= {path: np.array([x]) for path, x in sensor.parameters().items()}
+        if any(sensor.draws for sensor in self.sensors):
+            found[SEED] = np.zeros(1)
         return found
 
     def key(self) -> tuple[object, ...]:
         """Return what tells one compiled step from another, without tracing it."""
-        own = control_key(self.control, self.robot)
+        shapes = {sensor.name: sensor.reading_shape for sensor in self.sensors}
+        own = control_key(self.control, self.robot, shapes)
         scene = self.scene
         surfaces = [structure(surface) for surface in scene.surfaces]
         bodies = [[name, structure(law)] for name, law in scene.materials.items()]
         fixed = [[point.position, point.radius] for point in scene.points]
         stops = None if self.stops is None else structure(self.stops)
-        rest = (self.integrator, list(self.sensors), list(self.pushes), list(self.varied))
+        sensors = [sensor.structure() for sensor in self.sensors]
+        rest = (self.integrator, sensors, list(self.pushes), list(self.varied))
         pose = self.pose if dry_joints(self.robot) else None
-        shapes = scene.shape_contact and scene.shape_contact.structure()
+        bodies_touch = scene.shape_contact and scene.shape_contact.structure()
         return (
             "step",
             own,
@@ -189,7 +196,7 @@ class StepPlan:
             stops,
             *rest,
             pose,
-            shapes,
+            bodies_touch,
             fingerprint(self.robot),
         )
 

@@ -6,8 +6,6 @@ pressure, without a normal force that of its first contact.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import casadi as ca
 
 from heelstrike.ir.guard import left, reopened
@@ -18,10 +16,8 @@ from heelstrike.step.slot_contacts import SLOTS, ShapeContacts, SlotState
 SLOT_OUTPUTS = ("self_pair", "self_depth", "self_force", "self_position")
 
 
-def slot_outputs(p: Program, contacts: ShapeContacts, names: Sequence[str]) -> dict[str, SX]:
+def slot_outputs(p: Program, contacts: ShapeContacts) -> dict[str, SX]:
     """Return pair, depth, force and position of each slot; of free slots -1 and 0."""
-    if not set(SLOT_OUTPUTS) & set(names):
-        return {}
     found = [_observed(p, slot) for slot in contacts.slots]
     return {
         "self_pair": ca.vertcat(*(slot.slot.key - 1 for slot in contacts.slots)),

@@ -31,6 +31,7 @@ from heelstrike.spatial.vector import SX, constant, zeros
 from heelstrike.step.control import JointControl
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import Push, push_path
+from heelstrike.step.sensors import SensorMemory
 from heelstrike.step.shape_tables import ShapeTables
 from heelstrike.step.surfaces import (
     IMPULSE_MEMORY,
@@ -106,7 +107,9 @@ class StepInputs:
         joined = p.memory(LAST_ACCELERATION, len(plan.joined)) if plan.joined else SX(0, 1)
         self.last = dict(zip(plan.joined, ca.vertsplit(joined), strict=True)) if plan.joined else {}
         """Accelerations in the last step of joints that tendons couple, by velocity index."""
-        own = values, self.dt, plan.implicit, self.last
+        self.sensors = SensorMemory(p, plan.sensors, values, self.dt)
+        """Sensors, with what they showed after the last step."""
+        own = values, self.dt, plan.implicit, self.last, self.sensors.readings()
         self.control = JointControl(p, robot, plan.control, *own)
         joints = plan.friction_joints
         self.friction = [p.memory(name, len(joints)) for name in FRICTION_MEMORY if joints]

@@ -35,7 +35,7 @@ from heelstrike.step.impact_time import add_lasting
 from heelstrike.step.integrate import integrate
 from heelstrike.step.kinematics import kinematics
 from heelstrike.step.near import near
-from heelstrike.step.outputs import add_outputs
+from heelstrike.step.outputs import StepValues, add_outputs
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.slot_contacts import shape_contacts
 from heelstrike.step.state import (
@@ -63,7 +63,8 @@ def step_program(plan: StepPlan, outputs: Sequence[str] = (), thorough: bool = F
     evaluations, weights, q = integrate(inputs, partial(evaluate, inputs))  # 9, around 1 to 8
     account(inputs, evaluations, weights, q)  # 10
     inputs.control.update_memory()
-    add_outputs(evaluations[0], outputs)
+    values = StepValues(evaluations[0])
+    add_outputs(values, inputs.sensors.update(values), outputs)
     return inputs.program
 
 

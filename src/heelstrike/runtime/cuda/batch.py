@@ -151,6 +151,12 @@ class CudaBatch:
         arguments = [*self._tables, *(np.int64(x) for x in counts)]
         core.launch(self.stream, config, self.kernel.kernel, *arguments)
 
+    def peek(self) -> None:
+        """Make a step for its outputs alone: memory stays as it is."""
+        kept = self.state()
+        self.run()
+        self.set(**kept)
+
     def sync(self) -> None:
         """Wait until everything launched is done."""
         self.stream.sync()

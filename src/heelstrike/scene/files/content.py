@@ -27,7 +27,7 @@ class SimulationSettings:
         dt: time step [s].
         integrator: "symplectic", "euler" or "rk4".
         dtype: "float64" or "float32".
-        sensors: bodies, links or sites that carry an accelerometer and a gyro.
+        sensors: quantities that every step measures, such as "WAIST.gyro": docs/control.md.
     """
 
     duration: float = 1.0

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
-from heelstrike.record.variables import known
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.step.state import WORKS
 from heelstrike.view import plot
 from heelstrike.view.figures.ground_panel import ground, has_ground
@@ -112,7 +111,8 @@ def _bound(panel: Callable[[Axes, xr.Dataset], None], shown: xr.Dataset) -> Pane
 
 
 def _named(data: xr.Dataset, shown: xr.Dataset, name: str) -> Panel:
-    known(name, map(str, data))
+    if name not in data:
+        raise UnknownNameError("variable", name, map(str, data), path="record")
     if "time" not in data[name].dims:
         return panel_over_worlds(data, name)
     return lambda ax: variable(ax, shown[name])
