@@ -55,13 +55,13 @@ if TYPE_CHECKING:
     from heelstrike.record.recording import Recording as Recording
     from heelstrike.robot import Point as Point
     from heelstrike.robot import Robot as Robot
-    from heelstrike.robot import bundled as bundled
-    from heelstrike.robot import combine as combine
-    from heelstrike.robot import load as load
+    from heelstrike.robot.combine import combine as combine
     from heelstrike.robot.constraints import Connect as Connect
     from heelstrike.robot.constraints import Distance as Distance
     from heelstrike.robot.constraints import JointCoupling as JointCoupling
     from heelstrike.robot.constraints import Weld as Weld
+    from heelstrike.robot.load import bundled as bundled
+    from heelstrike.robot.load import load as load
     from heelstrike.runtime.compiler import compile_program as compile_program
     from heelstrike.scene.actuators import Actuators as Actuators
     from heelstrike.scene.controller import controller as controller
@@ -147,8 +147,8 @@ HOMES = {
     "UnknownNameError": "heelstrike.errors",
     "VirtualBase": "heelstrike.impact.base",
     "Weld": "heelstrike.robot.constraints",
-    "bundled": "heelstrike.robot",
-    "combine": "heelstrike.robot",
+    "bundled": "heelstrike.robot.load",
+    "combine": "heelstrike.robot.combine",
     "compare": "heelstrike.measure.compare",
     "compare_laws": "heelstrike.measure.laws",
     "compile_program": "heelstrike.runtime.compiler",
@@ -156,7 +156,7 @@ HOMES = {
     "coupled_law": "heelstrike.contact.laws.custom_coupled",
     "friction_law": "heelstrike.contact.laws.custom",
     "identify": "heelstrike.identification.identify",
-    "load": "heelstrike.robot",
+    "load": "heelstrike.robot.load",
     "load_scene": "heelstrike.simulate.scene_file",
     "normal_law": "heelstrike.contact.laws.custom",
     "scenes": "heelstrike.scene.files",

@@ -27,10 +27,14 @@ SHARED = {
     "netcdf",
     "npz",
     "parameters",
+    "progress",
 }
 """Modules beside the packages that any package may import."""
 CONVENIENCES = {
     ("record/recording.py", "view"): "run.plot() and run.film_strip()",
+    ("robot/robot.py", "view"): "a robot in a notebook",
+    ("scene/scene.py", "view"): "a scene in a notebook",
+    ("simulate/simulator.py", "view"): "a simulator in a notebook",
     ("sweeps/outcome.py", "view"): "sweep.plot()",
 }
 """Methods that draw: they import the view when they are called, and nothing else of it is used."""

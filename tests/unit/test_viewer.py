@@ -26,7 +26,7 @@ from scipy.spatial.transform import Rotation
 import heelstrike as hs
 from heelstrike.errors import HeelstrikeError
 from heelstrike.view.browser import export_curves, quantities, sampling, server
-from heelstrike.view.browser.camera import first_viewpoint, hidden_share
+from heelstrike.view.browser.camera import first_viewpoint
 from heelstrike.view.browser.export import export
 from heelstrike.view.browser.instances import rod, rotations_from_z
 from heelstrike.view.browser.normals import Normals
@@ -36,6 +36,7 @@ from heelstrike.view.browser.run_arrays import run_arrays
 from heelstrike.view.browser.sampling import axis_bounds
 from heelstrike.view.browser.scene_view import SceneView
 from heelstrike.view.browser.server import free_port, serving
+from heelstrike.view.render.sight import hidden_share
 from heelstrike.view.render.solid import box, solid, split_vertices
 from tests.cli import call
 

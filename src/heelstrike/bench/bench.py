@@ -25,6 +25,8 @@ from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 
 QUICK_ROBOTS, QUICK_LAWS = ("hoap1",), ("linear-spring", "rigid")
 TURNS, QUICK_TURNS = 12, 3
+PARTS = ("laws", "ways to step", "equal accuracy", "memory")
+"""What is measured of a robot, in this order."""
 GPU_LAWS = ("linear-spring", "rigid")
 
 
@@ -40,11 +42,21 @@ class Wanted:
     def turns(self) -> int:
         return QUICK_TURNS if self.quick else TURNS
 
-    def cases(self) -> list[Case]:
-        """Return the robots to measure; raise an error if a named one cannot be loaded."""
+    @property
+    def names(self) -> list[str]:
+        """Names of the robots to measure; usual ones whose files are missing are left out."""
         usual = QUICK_ROBOTS if self.quick else ROBOTS
         gone = [] if self.robots else missing(usual)
-        return [case(name) for name in self.robots or usual if name not in gone]
+        return [name for name in self.robots or usual if name not in gone]
+
+    @property
+    def parts(self) -> int:
+        """Number of parts that `bench` reports, without a GPU."""
+        return len(PARTS) * len(self.names) + 1
+
+    def cases(self) -> list[Case]:
+        """Return the robots to measure; raise an error if a named one cannot be loaded."""
+        return [case(name) for name in self.names]
 
     def surface_laws(self) -> dict[str, SurfaceLaw]:
         """Return the laws with their default parameters."""
@@ -104,14 +116,15 @@ def _robot(
     wanted: Wanted,
     report: Callable[[str], None],
 ) -> dict[str, Any]:
-    report(f"{c.name}: laws")
+    laws_of, steps, accuracy, size = (f"{c.name}: {part}" for part in PARTS)
+    report(laws_of)
     by_law = under_laws(c, laws, cores, wanted.turns)  # first: it finds an empty cache
-    report(f"{c.name}: ways to step")
+    report(steps)
     times = ways(c, cores, wanted.turns)
-    report(f"{c.name}: equal accuracy")
+    report(accuracy)
     few = WORLDS // 4 if wanted.quick else WORLDS // 2
     dropped = drops(c, laws, few, cores, max(3, wanted.turns // 3))
-    report(f"{c.name}: memory")
+    report(size)
     return {
         "nv": c.robot.nv,
         "points": len(c.robot.points),

@@ -47,7 +47,7 @@ def bench(
     if out is not None:
         will_write(out, "figures", (".json",), "--out")
     wanted = Wanted(_words(robots), _words(laws), quick)
-    with progress() as report:
+    with progress(wanted.parts) as report:
         result = measured(wanted, report)
     if out is not None:
         write_results(out, result)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.files import check_writable
+from heelstrike.progress import hours
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +48,8 @@ def say(sentence: str, style: str = "") -> None:
 def progress(total: int | None = None) -> Iterator[Callable[[str], None]]:
     """Yield a function that is called with the name of each part of the work, before it is done.
 
-    A terminal shows the name, the parts done of `total`, and the time spent and left.
+    A terminal shows the name, the parts done of `total`, the time spent and left, and the time
+    that a part takes.
     """
     from rich import progress as bars
 
@@ -59,14 +62,18 @@ def progress(total: int | None = None) -> Iterator[Callable[[str], None]]:
         columns += [bars.BarColumn(), bars.MofNCompleteColumn()]
     columns += [bars.TimeElapsedColumn()]
     if total is not None:
-        columns += [bars.TextColumn("left"), bars.TimeRemainingColumn()]
+        columns += [bars.TextColumn("{task.fields[pace]}"), bars.TextColumn("{task.fields[left]}")]
     with bars.Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=total)
+        task, began = bar.add_task("", total=total, pace="", left=""), time.perf_counter()
 
         def report(name: str) -> None:
             nonlocal done
             done += 1
             bar.update(task, description=name, completed=done)
+            if done and total is not None:
+                each = (time.perf_counter() - began) / done
+                left = f"about {hours(each * max(total - done, 0))} left"
+                bar.update(task, pace=f"{each:.3g} s each", left=left)
 
         yield report
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heelstrike.cli.console import PICTURES, errors, output, print_json, will_write
+from heelstrike.cli.console import PICTURES, output, print_json, will_write
 from heelstrike.cli.options import Depth, Json, Restitution, RobotName, SceneName, Settings
 from heelstrike.cli.outputs import fresh
 from heelstrike.cli.run import chosen_scene
@@ -53,8 +53,7 @@ def stability(
     path = picture or fresh(f"{made.name}-stability", (".png",)).with_suffix(".png")
     will_write(path, "a picture", PICTURES, "--picture")
     judged, words, _ = under(made, law, step, (depth, restitution))
-    with errors().status("simulating"):
-        found = stability_map(judged)
+    found = stability_map(judged, progress=None)
     own = found.own
     stiff = float(found.k[own]) if len(found.k) else None
     plot.save(draw(found, _title(made, law), step, stiff), path, few_colours=True)

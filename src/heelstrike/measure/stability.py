@@ -96,16 +96,22 @@ def last_stable(steps: np.ndarray, stable: np.ndarray) -> float:
     return float(steps[count - 1]) if count else 0.0
 
 
-def stability_map(made: SceneFile, scales: np.ndarray | None = None) -> StabilityMap:
-    """Return the map of a scene under its laws; `scales` are those of the stiffness, one where it
-    has none.
+def stability_map(
+    made: SceneFile, scales: np.ndarray | None = None, progress: bool | None = False
+) -> StabilityMap:
+    """Return the map of a scene under its laws.
+
+    Args:
+        made: the scene.
+        scales: factors of the stiffness; 1 where a law has none.
+        progress: whether to show a progress bar; None: if it takes long, in a terminal.
     """
     made = still(made)
     sim, law = made.simulator(bare=True), made.scene.surfaces[0].law
     stiff = [float(x.ravel()[0]) for path, x in sim.parameters.items() if STIFF.fullmatch(path)]
     scales = (SCALE if scales is None else scales) if stiff else np.ones(1)
     dt, scale = (x.ravel() for x in np.meshgrid(STEP_SIZES, scales, indexing="ij"))
-    unstable = ~rests(made, sim, dt, scale).reshape(len(STEP_SIZES), len(scales))
+    unstable = ~rests(made, sim, dt, scale, progress).reshape(len(STEP_SIZES), len(scales))
     at_steps = [support(made, float(at)) for at in STEP_SIZES[::4]]
     return StabilityMap(
         k=stiff[0] * scales if stiff else np.zeros(0),
@@ -122,7 +128,13 @@ def largest_stable_step(made: SceneFile) -> float:
     return stability_map(made, np.ones(1)).largest()
 
 
-def rests(made: SceneFile, sim: Simulator, dt: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def rests(
+    made: SceneFile,
+    sim: Simulator,
+    dt: np.ndarray,
+    scale: np.ndarray,
+    progress: bool | None = False,
+) -> np.ndarray:
     """Return whether the scene stays at rest, for each step and scale of the stiffness."""
     worlds, rest = len(dt), rest_pose(made, sim)
     vary: dict[str, np.ndarray] = {"dt": dt}
@@ -140,7 +152,7 @@ def rests(made: SceneFile, sim: Simulator, dt: np.ndarray, scale: np.ndarray) ->
             worlds=worlds,
             vary=vary,
             record=("normal_force",),
-            progress=False,
+            progress=progress,
             check=False,
         ).data
     return steady(made, data["normal_force"].values) & (data["failed"].values < 0)

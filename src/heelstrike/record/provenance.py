@@ -23,6 +23,7 @@ import heelstrike
 from heelstrike.errors import HeelstrikeError
 from heelstrike.scene.actuators import ActuatorPlan
 from heelstrike.scene.controller import Controller
+from heelstrike.scene.surfaces import Surface
 from heelstrike.step.control import Direct
 from heelstrike.step.plan import StepPlan
 
@@ -91,13 +92,7 @@ def describe_plan(plan: StepPlan) -> dict[str, Any]:
         "robot_source": plan.robot.source,
         "scene": {
             "gravity": scene.gravity,
-            "surfaces": [
-                {
-                    "kind": type(s).__name__,
-                    **{f.name: getattr(s, f.name) for f in fields(s) if f.name != "law"},
-                }
-                for s in scene.surfaces
-            ],
+            "surfaces": [describe_surface(surface) for surface in scene.surfaces],
             "points": [pair.name for pair in scene.pairs],
             "world_points": [[*point.position, point.radius] for point in scene.points],
         },
@@ -105,6 +100,12 @@ def describe_plan(plan: StepPlan) -> dict[str, Any]:
         "control": _describe_control(plan),
         "integrator": plan.integrator,
     }
+
+
+def describe_surface(surface: Surface) -> dict[str, Any]:
+    """Return the kind of a surface and its fields but for the law."""
+    own = {f.name: getattr(surface, f.name) for f in fields(surface) if f.name != "law"}
+    return {"kind": type(surface).__name__, **own}
 
 
 def describe_run(parameters: Mapping[str, np.ndarray]) -> dict[str, Any]:

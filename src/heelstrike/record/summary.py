@@ -154,6 +154,8 @@ def energy(data: xr.Dataset) -> dict[str, np.ndarray] | None:
 
 def describe(law: object) -> str:
     """Return a law in one line: Elastic(HuntCrossley(k=50000, alpha=0.4), Kinetic(mu=0.6))."""
+    if isinstance(law, list) and len(law) == 1:  # a parameter of a running simulator
+        law = law[0]
     if not isinstance(law, dict):
         return f"{law:g}" if isinstance(law, float) else str(law)
     parts = [

@@ -286,6 +286,12 @@ class Robot:
         joints = f"{len(self.joints) - free} joints" + (", free base" if free else "")
         return f"<Robot {self.name}: {joints}, {self.mass:.4g} kg, {len(self.points)} points>"
 
+    def _repr_html_(self) -> str:
+        """Return a picture and a table, for notebooks."""
+        from heelstrike.view.pages.notebook import robot_html
+
+        return robot_html(self)
+
     def pose(self, name: str) -> np.ndarray:
         """Return a copy of the configuration q of a named pose."""
         if name not in self.poses:

@@ -138,6 +138,12 @@ class Scene:
         names = ", ".join(surface.name for surface in self.surfaces) or "no surface"
         return f"<Scene of {self.robot.name} on {names}: {len(self.pairs)} contact pairs>"
 
+    def _repr_html_(self) -> str:
+        """Return a picture and a table, for notebooks."""
+        from heelstrike.view.pages.notebook import scene_html
+
+        return scene_html(self)
+
     @property
     def laws(self) -> dict[str, SurfaceLaw]:
         """Laws of surfaces by name, and of bodies by key."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +14,7 @@ from math import prod
 import numpy as np
 
 from heelstrike.interrupts import handled
+from heelstrike.progress import progress_bar
 from heelstrike.runtime.batch import Batch
 from heelstrike.simulate.target import Worlds
 
@@ -24,8 +24,6 @@ FIRST_CHUNK = 128
 """World-steps of the first chunk, which take some tenths of a millisecond."""
 MAX_RECORDS = 2**28
 """Largest size of the records of a chunk, before they are copied [bytes]."""
-BAR_AFTER = 1.0
-"""Runs that will take longer than this show their progress [s]."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,8 @@ def rollout(
         into = batch.record_into
     record = sum(array[:, :1].nbytes for array in values.values())
     most = every * max(1, MAX_RECORDS // record) if record else steps
-    with interruptible() as stopped, _bar(steps, progress) as show:
+    shown = progress_bar("simulating", steps * batch.worlds, "steps", progress)
+    with interruptible() as stopped, shown as advance:
         while made < steps and not stopped.is_set():
             chunk = min(chunk, steps - made, most)
             begun = time.perf_counter()
@@ -81,7 +80,7 @@ def rollout(
             made += chunk
             spent = max(time.perf_counter() - begun, 1e-6)
             chunk = max(1, min(4 * chunk, int(chunk * CHUNK_TIME / spent)))
-            show(made, time.perf_counter() - started)
+            advance(chunk * batch.worlds)
     if outputs and made % every == 0:
         batch.peek()
         for name, array in values.items():
@@ -133,35 +132,3 @@ def interruptible() -> Iterator[threading.Event]:
         yield stopped
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _bar(steps: int, wanted: bool | None) -> Iterator[Callable[[int, float], None]]:
-    """Yield a function that shows progress, in a bar that appears once the run proves long."""
-    if wanted is False or (wanted is None and not sys.stderr.isatty()):
-        yield lambda made, spent: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, TimeRemainingColumn
-
-    bar = Progress(
-        *Progress.get_default_columns()[:-1],
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    task = bar.add_task("simulating", total=steps)
-    shown = False
-
-    def show(made: int, spent: float) -> None:
-        nonlocal shown
-        if not shown and (wanted or spent * steps / made > BAR_AFTER):
-            bar.start()
-            shown = True
-        bar.update(task, completed=made)
-
-    try:
-        yield show
-    finally:
-        if shown:
-            bar.stop()

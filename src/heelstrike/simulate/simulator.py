@@ -149,6 +149,12 @@ class Simulator:
             f"{self.plan.integrator}, {self.dtype} on {self.device}>"
         )
 
+    def _repr_html_(self) -> str:
+        """Return a picture and a table, for notebooks."""
+        from heelstrike.view.pages.notebook import simulator_html
+
+        return simulator_html(self)
+
     @property
     def worlds(self) -> int:
         """Number of worlds."""

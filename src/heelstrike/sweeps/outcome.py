@@ -13,10 +13,11 @@ import numpy as np
 from heelstrike.errors import FileError
 from heelstrike.machine import peak_memory
 from heelstrike.netcdf import opened
+from heelstrike.progress import hours, with_prefix
 from heelstrike.record.recording import Recording
 from heelstrike.record.schema import KIND, check_recording
 from heelstrike.record.summary import Shown
-from heelstrike.sweeps.progress import Meter, hours, with_prefix
+from heelstrike.sweeps.progress import Meter
 
 if TYPE_CHECKING:
     import xarray as xr

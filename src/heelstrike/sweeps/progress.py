@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from heelstrike.progress import hours, with_prefix
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -109,17 +111,3 @@ def _bar() -> Progress:
     console = Console(stderr=True)
     columns = BarColumn(bar_width=20), TextColumn("{task.description}")
     return Progress(*columns, console=console, transient=True, redirect_stdout=False)
-
-
-def with_prefix(number: float) -> str:
-    """Format a number with three digits and k, M or G."""
-    for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if number >= size:
-            return f"{number / size:.3g}{letter}"
-    return f"{number:.3g}"
-
-
-def hours(seconds: float) -> str:
-    """Format a time as h:mm:ss."""
-    whole = round(min(seconds, 1e8))
-    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"

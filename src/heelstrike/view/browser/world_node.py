@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heelstrike.view import plot
-from heelstrike.view.browser.camera import FIELD_OF_VIEW, Planes, first_viewpoint
+from heelstrike.view.browser.camera import FIELD_OF_VIEW, first_viewpoint
 from heelstrike.view.browser.instances import rotations_from_z
 from heelstrike.view.browser.robot_node import path_part
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.render.camera import Viewpoint
+from heelstrike.view.render.sight import fixed_planes, fixed_triangles
 from heelstrike.view.render.solid import Rgb, solid, split_vertices
 from heelstrike.view.render.surface_solids import (
     COLOURS,
     SurfaceRecord,
+    plane_normal,
     recorded_surfaces,
     small_surface_points,
     surface_meshes,
@@ -68,7 +70,7 @@ class WorldNode:
         self._points = np.vstack(
             [points, _landing_points(run, points), *boxes, small_surface_points(shown, points)]
         )
-        self._triangles, self._planes = _fixed_triangles(shown), _fixed_planes(shown)
+        self._triangles, self._planes = fixed_triangles(shown), fixed_planes(shown)
         self.subject: Callable[[], np.ndarray] | None = None
         """Returns points of the robot at present, (n, 3) [m], which a new page shows, too."""
         view = self._view(DEFAULT_RATIO)
@@ -138,8 +140,6 @@ class WorldNode:
         name, scene = f"{WORLD}/{path_part(surface['name'])}", self._server.scene
         shade = tuple(round(255 * part) for part in colour)
         if surface["kind"] == "Plane":
-            normal = np.asarray(surface["normal"], dtype=float)
-            normal /= np.linalg.norm(normal)
             cell = plot.round_down(self.size / 4)
             scene.add_grid(
                 name,
@@ -153,7 +153,7 @@ class WorldNode:
                 shadow_opacity=0.35,
                 fade_distance=GROUND_SIZE * self.size / 3,
                 fade_strength=1.5,
-                wxyz=rotations_from_z(normal[None])[0],
+                wxyz=rotations_from_z(plane_normal(surface)[None])[0],
                 position=surface_origin(surface),
             )
             return
@@ -162,25 +162,6 @@ class WorldNode:
             scene.add_mesh_simple(
                 f"{name}/{k}", *faces, color=shade, side="double", position=surface_origin(surface)
             )
-
-
-def _fixed_triangles(shown: list[SurfaceRecord]) -> np.ndarray:
-    """Return the triangles of the surfaces fixed in the world, (n, 3, 3) [m]."""
-    found = [np.zeros((0, 3, 3))]
-    for surface in shown:
-        if surface.get("body") is None:
-            found += [x[faces] + surface_origin(surface) for x, faces in surface_meshes(surface)]
-    return np.concatenate(found)
-
-
-def _fixed_planes(shown: list[SurfaceRecord]) -> Planes:
-    """Return a point and the unit normal of each plane that is fixed in the world."""
-    found = []
-    for surface in shown:
-        if surface["kind"] == "Plane" and surface.get("body") is None:
-            normal = np.asarray(surface["normal"], dtype=float)
-            found.append((surface_origin(surface), normal / np.linalg.norm(normal)))
-    return found
 
 
 def _near(size: float) -> float:

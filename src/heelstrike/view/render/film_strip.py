@@ -20,6 +20,7 @@ from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.robot.robot import Robot
 from heelstrike.view import plot
 from heelstrike.view.render.camera import Camera, Viewpoint, fit_camera
+from heelstrike.view.render.sight import clear_camera
 from heelstrike.view.render.snapshots import Snapshot, Snapshots, take_snapshots
 from heelstrike.view.render.surface_solids import small_surface_points
 
@@ -70,6 +71,7 @@ def film_strip_figure(
         frames: Number of frames, at even times.
         times: Times of the frames [s], in place of `frames`.
         columns: Number of frames in a row; by default all.
+        camera: Direction of view; by default one from which surfaces do not hide the robot.
         world: The world that is shown.
         labels: Texts beside the recordings; by default the names of their laws.
         robot: The robot, if a recording from a file does not name the robot's file.
@@ -91,19 +93,31 @@ def film_strip_figure(
         for run, name in zip(runs, names, strict=True)
     ]
     across = min(columns or len(rows[0].frames), len(rows[0].frames))
-    return _sheet(rows, _viewpoints(rows, camera or Camera()), across, width, forces)
+    shown = [[row.vertices(frame) for frame in row.frames] for row in rows]
+    if camera is None:
+        camera = clear_camera(np.vstack(shown[0]), rows[0].surfaces)
+    arrow = _arrow_scale(rows, _viewpoints(rows, shown, camera)[0][0]) if forces else 0.0
+    tips = [[f.points + arrow * f.forces for f in row.frames] for row in rows]
+    shown = [
+        list(map(np.vstack, zip(*both, strict=True))) for both in zip(shown, tips, strict=True)
+    ]
+    return _sheet(rows, _viewpoints(rows, shown, camera), across, width, arrow)
 
 
-def _viewpoints(rows: list[Snapshots], camera: Camera) -> list[list[Viewpoint]]:
-    """Return the viewpoint of every frame: one for all, or one each that follows the robot."""
-    vertices = [[row.vertices(frame) for frame in row.frames] for row in rows]
+def _viewpoints(
+    rows: list[Snapshots], shown: list[list[np.ndarray]], camera: Camera
+) -> list[list[Viewpoint]]:
+    """Return the viewpoint of every frame: one for all, or one each that follows the robot.
+
+    `shown` are the points (n, 3) of each frame that must be inside the picture [m].
+    """
     if not camera.follow:
-        points = np.vstack([part for row in vertices for part in row])
+        points = np.vstack([part for row in shown for part in row])
         points = np.vstack([points, *(small_surface_points(row.surfaces, points) for row in rows)])
         view = fit_camera(camera, points)
-        return [[view] * len(row) for row in vertices]
-    ratio = max(fit_camera(camera, part).ratio for row in vertices for part in row)
-    views = [[fit_camera(camera, part, ratio) for part in row] for row in vertices]
+        return [[view] * len(row) for row in shown]
+    ratio = max(fit_camera(camera, part).ratio for row in shown for part in row)
+    views = [[fit_camera(camera, part, ratio) for part in row] for row in shown]
     distance = max(view.distance for row in views for view in row)
     return [[view.at_distance(distance) for view in row] for row in views]
 
@@ -127,22 +141,27 @@ class Scale:
         return plot.round_down(self.half_width / 2)
 
 
-def _scale(rows: list[Snapshots], view: Viewpoint, cell: float, forces: bool) -> Scale:
-    magnitudes = [np.linalg.norm(f.forces, axis=1) for row in rows for f in row.frames]
-    largest = float(np.concatenate(magnitudes).max(initial=0.0))
+def _arrow_scale(rows: list[Snapshots], view: Viewpoint) -> float:
+    """Return the length of arrows [m/N] in a view that fits the robot; 0 if there is no force."""
+    largest = _max_force(rows)
     longest = LONGEST_ARROW * 2 * view.half_width * max(1.0, view.ratio)
-    arrow = longest / largest if forces and largest > MIN_FORCE else 0.0
-    return Scale(cell, view.half_width, largest, arrow)
+    return longest / largest if largest > MIN_FORCE else 0.0
+
+
+def _max_force(rows: list[Snapshots]) -> float:
+    """Return the largest force of any frame [N]."""
+    magnitudes = [np.linalg.norm(f.forces, axis=1) for row in rows for f in row.frames]
+    return float(np.concatenate(magnitudes).max(initial=0.0))
 
 
 def _sheet(
-    rows: list[Snapshots], views: list[list[Viewpoint]], columns: int, width: float, forces: bool
+    rows: list[Snapshots], views: list[list[Viewpoint]], columns: int, width: float, arrow: float
 ) -> Figure:
     """Return rows of pictures with times above them, laws beside them and scales below."""
     from matplotlib.figure import Figure
 
     cell = (width - SIDE - (columns - 1) * GAP) / columns
-    scale = _scale(rows, views[0][0], cell, forces)
+    scale = Scale(cell, views[0][0].half_width, _max_force(rows), arrow)
     lines = [-(-len(row.frames) // columns) for row in rows]
     line = cell * views[0][0].ratio + ABOVE
     height = sum(lines) * line + BELOW

@@ -95,8 +95,7 @@ def _plane(
     view: Viewpoint,
     colour: Rgb,
 ) -> list[Solid]:
-    normal = R @ np.asarray(surface["normal"], dtype=float)
-    normal /= np.linalg.norm(normal)
+    normal = R @ plane_normal(surface)
     point = R @ surface_origin(surface) + p
     if (view.position - point) @ normal <= 0:
         return []
@@ -105,6 +104,13 @@ def _plane(
     square = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]) * half
     corners = np.array([[0, 1, 2], [0, 2, 3]])
     return [solid((square, corners), colour, floor=True).moved(turn_z_to(normal), centre)]
+
+
+def plane_normal(surface: SurfaceRecord) -> np.ndarray:
+    """Return the unit normal of a plane, by its slope where it has one, (3,)."""
+    slope = surface.get("slope")
+    normal = surface["normal"] if slope is None else (-slope[0], -slope[1], 1.0)
+    return np.asarray(normal, dtype=float) / np.linalg.norm(normal)
 
 
 def surface_origin(surface: SurfaceRecord) -> np.ndarray:
