@@ -32,7 +32,13 @@ from heelstrike.robot.fidelity import lost
 PACKAGES = ("gymnasium", "mujoco", "dm_control", "gymnasium_robotics", "robosuite")
 TOLERANCE = 1e-8
 """Largest difference from the peer, relative to the largest entry [-]."""
-OUTCOMES = ("without loss", "degraded with a warning", "refused with a reason", "wrong")
+OUTCOMES = (
+    "without loss",
+    "hulls of meshes differ",
+    "degraded with a warning",
+    "refused with a reason",
+    "wrong",
+)
 
 
 def models(folders: list[str]) -> Iterator[tuple[str, Path]]:
@@ -70,13 +76,15 @@ def judged(path: Path) -> dict[str, Any] | None:
         try:
             robot = hs.load(path)
         except hs.HeelstrikeError as error:
-            return {"outcome": OUTCOMES[2], "reason": str(error).partition(": ")[2]}
+            return {"outcome": "refused with a reason", "reason": str(error).partition(": ")[2]}
     errors = (beside_mujoco if mjcf else beside_pinocchio)(robot, path)
     differs = {name: error for name, error in errors.items() if error > TOLERANCE}
     differences = lost(robot.fidelity)
-    outcome = OUTCOMES[0] if not differences else OUTCOMES[1]
+    outcome = "degraded with a warning" if differences else "without loss"
+    if differences and not lost(robot.fidelity, "motion", "contact"):
+        outcome = "hulls of meshes differ"
     if differs and not lost(robot.fidelity, "motion"):
-        outcome = OUTCOMES[3]
+        outcome = "wrong"
     return {
         "outcome": outcome,
         "in the air": not lost(robot.fidelity, "motion"),

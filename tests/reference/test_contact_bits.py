@@ -99,14 +99,16 @@ def test_a_file_without_a_floor_leaves_it_to_the_scene(tmp_path):
     assert len({p.body for p in quiet(data_file("robots/cassie.xml"), collide="all").points}) == 9
 
 
-def test_shapes_that_overlap_do_not_touch(tmp_path):
+def test_shapes_that_overlap_are_known(tmp_path):
     """Of spheres of 0.2 m, those 0.15 m apart overlap by 0.05 m, and those 0.225 m apart do not."""
     path = tmp_path / "r.urdf"
     path.write_text(urdf(0.075))
-    with pytest.warns(HeelstrikeWarning, match=r"pose 'zero' .* a and d \(50 mm\)") as raised:
+    with pytest.warns(HeelstrikeWarning, match=r"overlap in a pose .* a and d \(50 mm\)") as raised:
         robot = load(path)
     assert len(raised) == 1
-    assert {"".join(sorted(pair)) for pair in pairs_of(robot)} == {"ae"}
+    assert {"".join(sorted(pair)) for pair in pairs_of(robot)} == {"ad", "ae", "be", "ce"}
+    names = {"".join(sorted(robot.shapes[i].link for i in p)) for p in robot.overlapping}
+    assert names == {"ad", "be", "ce"}
 
 
 def test_a_robot_that_touches_nothing_is_warned_of(tmp_path):

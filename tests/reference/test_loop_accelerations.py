@@ -12,8 +12,9 @@ import pytest
 
 from heelstrike.dynamics.aba import forward_dynamics
 from heelstrike.dynamics.kinematics import kinematics
+from heelstrike.dynamics.loop_mobility import SOFTNESS
 from heelstrike.dynamics.loop_rows import constraint_rows
-from heelstrike.dynamics.loop_sweep import SOFTNESS, ClosedLoop
+from heelstrike.dynamics.loop_sweep import ClosedLoop
 from heelstrike.dynamics.loops import loops_of
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program

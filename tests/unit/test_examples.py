@@ -35,7 +35,7 @@ PRINTED = {
 }
 SHORT = {"balance": ["10"]}
 """Arguments that make an example short."""
-STRIPS = ("drop", "dominoes", "kick", "roll", "grip", "right")
+STRIPS = ("drop", "dominoes", "kick", "roll", "grip", "right", "cassie")
 """Examples that draw a film strip of their name, which the documentation shows."""
 LONG = {*STRIPS, "portraits"}  # half a minute each
 
@@ -84,7 +84,8 @@ def test_notebook_runs(tmp_path):
 @pytest.mark.parametrize("name", STRIPS)
 def test_strips_of_the_documentation_are_drawn(name, tmp_path):
     """As it shows them: as large, and not another picture."""
-    run(name, tmp_path)
+    if run(name, tmp_path).startswith("skipped"):
+        pytest.skip("its model is not here")
     shown, made = (imread(folder / f"{name}.png") for folder in (DOCS / "images", tmp_path))
     assert shown.shape == made.shape
     assert abs(shown - made).mean() < 0.01  # fonts and last bits may differ

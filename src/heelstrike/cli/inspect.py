@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from heelstrike.robot.robot import Robot
 
-CONCERNS = {"motion": "motion", "contact": "contact", "file": "remark"}
+CONCERNS = {"motion": "motion", "contact": "contact", "hull": "hulls", "file": "remark"}
 """Words for what a difference concerns."""
 
 

@@ -18,7 +18,8 @@ import casadi as ca
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.armature import armature_bias
 from heelstrike.dynamics.kinematics import Kinematics, let_motion
-from heelstrike.dynamics.loop_sweep import ClosedLoop, LoopAnswer, LoopFactor, loop_multipliers
+from heelstrike.dynamics.loop_answer import LoopAnswer, loop_multipliers
+from heelstrike.dynamics.loop_sweep import ClosedLoop, LoopFactor
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Joint, Robot

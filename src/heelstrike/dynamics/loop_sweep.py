@@ -14,102 +14,33 @@ and at the body where all branches meet the rows demand, of its acceleration a a
 Outward, W y joins the acceleration of each joint on the way. What K costs is linear in the joints
 on the way; nothing of the size of the robot appears.
 
-P is the inverse of Lambda, but for rows that no motion of the loop can change, such as those across
-the plane of a planar mechanism. With C = (Lambda + mu)^-1, mu a small share of the largest diagonal
-entry of rows of equal units,
-
-    P = C + mu C^2 + mu^2 C^3 + mu^3 C^4       eigenvalues (1 - (mu / (x + mu))^4) / x
-
-which are proximal iterations [Carpentier2021] of the loop by itself. Of d only what motions of the
+P is the inverse of Lambda but for redundant rows (loop_mobility.py). Of d only what motions of the
 loop can reach is wanted, (Lambda P)^3 d: a mechanism whose parts miss one another across its plane
-is not torn by forces that change nothing.
+is not torn by forces that change nothing. Solves are in loop_answer.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import casadi as ca
 
 from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.loop_mobility import Keep, Mobility
 from heelstrike.dynamics.loop_rows import ConstraintRows
 from heelstrike.dynamics.loops import Loop
 from heelstrike.dynamics.tree import Limb
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.inertia import Inertia
-from heelstrike.spatial.ldl import LdlFactor, factor
-from heelstrike.spatial.motion import ForceVector, MotionVector
+from heelstrike.spatial.ldl import LdlFactor
+from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.transform import Transform
-from heelstrike.spatial.vector import SX, mac, symmetric
+from heelstrike.spatial.vector import SX, symmetric
 
-PASSES = 4
-"""Terms of P."""
 FILTERS = 3
 """Exponent of Lambda P in what is wanted: each takes off what x << mu cannot reach, by 4 x / mu."""
-SMALL = 6
-"""Rows of a loop up to which P is a matrix."""
-SOFTNESS, SOFTNESS_SINGLE = 1e-6, 1e-3
-"""mu, in float64 and in float32."""
-
-Keep = Callable[[str, SX], SX]
-"""`Program.let` or `Program.variable`."""
-
-
-@dataclass(frozen=True)
-class Mobility:
-    """Lambda of a loop, factored or, where it is small, inverted."""
-
-    scale: SX
-    """1 over the root of the largest diagonal entry of rows of equal units, (m,)."""
-    matrix: LdlFactor
-    """Factor of the scaled Lambda + mu."""
-    softness: SX
-    """mu of the scaled Lambda."""
-    inverse: SX | None
-    """P, (m, m)."""
-
-    @staticmethod
-    def of(mobility: SX, scale: SX, softness: SX) -> Mobility:
-        """Return the factor of Lambda, (m, m)."""
-        m = mobility.shape[0]
-        eye = SX(ca.DM.eye(m))
-        found = Mobility(
-            scale, factor(mobility * (scale @ scale.T) + softness * eye), softness, None
-        )
-        if m > SMALL:
-            return found
-        return replace(found, inverse=symmetric(found.solve(eye)))
-
-    def solve(self, right: SX) -> SX:
-        """Return P times columns."""
-        if self.inverse is not None:
-            return ca.densify(self.inverse @ right)
-        scales = ca.repmat(self.scale, 1, right.shape[1])
-        start = scales * right
-        found = self.matrix.solve(start)
-        for _ in range(PASSES - 1):
-            found = self.matrix.solve(start + self.softness * found)
-        return scales * found
-
-    def kept(self, keep: Keep) -> Mobility:
-        """Return it with new symbols for what `solve` reads."""
-        if self.inverse is not None:
-            upper = ca.triu(self.inverse)
-            own = SX(upper.sparsity(), keep("mobility", upper.nz[:]))
-            return replace(self, inverse=ca.densify(ca.triu2symm(own)))
-        matrix = self.matrix.renamed(lambda x: keep("mobility", x))
-        return replace(self, scale=keep("scale", self.scale), matrix=matrix)
-
-    def assign(self, p: Program, new: Mobility) -> None:
-        """Assign the values of another one to these, which are variables; inside a block."""
-        if self.inverse is not None:
-            assert new.inverse is not None
-            p.assign(ca.triu(self.inverse).nz[:], ca.triu(new.inverse).nz[:])
-            return
-        p.assign(self.scale, new.scale)
-        self.matrix.assign(p, new.matrix)
 
 
 @dataclass
@@ -304,110 +235,6 @@ class LoopFactor:
             loop.meeting = ForceVector(keep("K", columns.linear), keep("K", columns.angular))
 
 
-class LoopAnswer:
-    """One solve: l inward, y and W y outward; methods are called inside blocks but `end`."""
-
-    def __init__(
-        self,
-        p: Program,
-        robot: Robot,
-        loops: Sequence[ClosedLoop],
-        inside: LoopFactor | None = None,
-        targets: bool = False,
-    ) -> None:
-        """`inside` is a factor whose blocks this solve shares; `targets`: d is wanted, not 0."""
-        self.p, self.robot, self.loops = p, robot, loops
-        self.inside, self.targets = inside, targets
-        self.multipliers: dict[int, SX] = {}
-        """y by number of the loop."""
-        self._sums: dict[int, dict[str, SX]] = {n: {} for n in range(len(loops))}
-
-    def meet(self, i: int, bias: ForceVector) -> ForceVector:
-        """Return the bias force of a body with those of the loops that meet there."""
-        for n, loop in enumerate(self.loops):
-            if loop.loop.meets == i:
-                columns, mobility = self._meeting(n)
-                push = mobility.solve(self._lack(n))
-                bias = ForceVector(
-                    mac(columns.linear, push, bias.linear),
-                    mac(columns.angular, push, bias.angular),
-                )
-        return bias
-
-    def carry(self, i: int, u: SX, limb: Limb, c: MotionVector | None = None) -> None:
-        """Add to l what joint i does."""
-        for n, loop in enumerate(self.loops):
-            places = loop.places(i)
-            if places:
-                sums = self._sums[n]
-                own = self._weighted(n, i).T @ u
-                if c is not None:
-                    assert self.inside is not None
-                    left = self.inside.left[n, i]
-                    own = mac(left.angular.T, c.angular, mac(left.linear.T, c.linear, own))
-                part = SX(loop.size, 1)
-                part[places] = own
-                sums[limb.name] = sums[limb.name] + part if limb.name in sums else part
-
-    def end_limb(self, limb: Limb) -> None:
-        """Keep what other limbs read of this one; in its block."""
-        for n, loop in enumerate(self.loops):
-            if limb.name in self._sums[n] and loop.limb != limb.name:
-                part = self._sums[n][limb.name]
-                self._sums[n][limb.name] = self.p.let("l", part)
-
-    def end(self) -> None:
-        """Find y of loops that meet at the world; outside blocks."""
-        for n, loop in enumerate(self.loops):
-            if loop.loop.meets == WORLD:
-                assert loop.mobility is not None
-                with self.p.block("multipliers", limb=loop.limb, member=loop.loop.numbers[0]):
-                    self._find(n, -loop.mobility.solve(self._lack(n)))
-
-    def found(self, i: int, motion: MotionVector) -> None:
-        """Find y of the loops that meet at a body with an acceleration."""
-        for n, loop in enumerate(self.loops):
-            if loop.loop.meets == i:
-                assert loop.meeting is not None
-                assert loop.mobility is not None
-                lack = mac(loop.meeting.linear.T, motion.linear, ca.densify(self._lack(n)))
-                lack = mac(loop.meeting.angular.T, motion.angular, lack)
-                self._find(n, -loop.mobility.solve(lack))
-
-    def added(self, i: int) -> SX | None:
-        """Return W y of joint i, the acceleration that its loops add; None if it has none."""
-        found: SX | None = None
-        for n, loop in enumerate(self.loops):
-            places = loop.places(i)
-            if places:
-                own = loop.weighted[i] @ self.multipliers[n][places]
-                found = own if found is None else found + own
-        return found
-
-    def _weighted(self, n: int, i: int) -> SX:
-        return self.loops[n].weighted[i] if self.inside is None else self.inside.weighted[n, i]
-
-    def _meeting(self, n: int) -> tuple[ForceVector, Mobility]:
-        if self.inside is not None:
-            return self.inside.meeting[n]
-        loop = self.loops[n]
-        assert loop.meeting is not None
-        assert loop.mobility is not None
-        return loop.meeting, loop.mobility
-
-    def _find(self, n: int, multipliers: SX) -> None:
-        self.multipliers[n] = self.p.let("multiplier", multipliers)
-
-    def _lack(self, n: int) -> SX:
-        """Return l - d."""
-        total = sum(self._sums[n].values(), SX(self.loops[n].size, 1))
-        if self.targets:
-            wanted = self.loops[n].wanted
-            assert wanted is not None
-            total = total - wanted
-        return ca.densify(total)
-
-
 def _sizes(loop: ClosedLoop) -> list[int]:
     return [rows.error.numel() for rows in loop.rows]
 
@@ -426,12 +253,3 @@ def _stiffness(columns: ForceVector, mobility: Mobility) -> Inertia:
         columns.linear @ angular,
         symmetric(columns.angular @ angular),
     )
-
-
-def loop_multipliers(loops: Sequence[ClosedLoop], answer: LoopAnswer) -> list[SX]:
-    """Return the multipliers of each constraint in the order of `Robot.constraints`."""
-    found: dict[int, SX] = {}
-    for n, loop in enumerate(loops):
-        for number, span in zip(loop.loop.numbers, loop.loop.spans(), strict=True):
-            found[number] = answer.multipliers[n][span]
-    return [found[number] for number in sorted(found)]

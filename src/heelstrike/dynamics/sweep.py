@@ -21,7 +21,8 @@ import casadi as ca
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.aba import ForwardDynamics
 from heelstrike.dynamics.kinematics import Kinematics
-from heelstrike.dynamics.loop_sweep import ClosedLoop, LoopAnswer, LoopFactor, loop_multipliers
+from heelstrike.dynamics.loop_answer import LoopAnswer, loop_multipliers
+from heelstrike.dynamics.loop_sweep import ClosedLoop, LoopFactor
 from heelstrike.dynamics.response import force_rows, inverse_blocks
 from heelstrike.dynamics.tree import Limb, limbs, supports
 from heelstrike.ir.guard import guarded

@@ -12,7 +12,7 @@ lies inside the whole one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -109,7 +109,7 @@ def reduce_hull(vertices: np.ndarray, most: int = MAX_CORNERS) -> tuple[np.ndarr
     support = reach.max(axis=1)
     candidates = np.unique(reach.argmax(axis=1))
     gap = support[:, None] - reach[:, candidates]
-    tolerance = max(TOLERANCE, RELATIVE_TOLERANCE * float(np.ptp(vertices, axis=0).max()))
+    tolerance = _tolerance(vertices)
     chosen = _cover(gap <= tolerance)
     while len(chosen) > most:
         tolerance *= GROWTH_OF_TOLERANCE
@@ -118,6 +118,11 @@ def reduce_hull(vertices: np.ndarray, most: int = MAX_CORNERS) -> tuple[np.ndarr
     normals = _face_normals(centred[corners])
     beyond = (normals @ centred.T).max(axis=1) - (normals @ centred[corners].T).max(axis=1)
     return corners, max(float(gap[:, chosen].min(axis=1).max()), float(beyond.max(initial=0.0)))
+
+
+def _tolerance(vertices: np.ndarray) -> float:
+    """Return the distance by which a reduced hull may miss the whole one [m]."""
+    return max(TOLERANCE, RELATIVE_TOLERANCE * float(np.ptp(vertices, axis=0).max()))
 
 
 def _face_normals(corners: np.ndarray) -> np.ndarray:
@@ -173,3 +178,24 @@ def warn_concave(file: RobotFile, growths: Sequence[tuple[str, float]], concerns
     names = ", ".join(name for name, _ in grown)
     what = f"{meshes} as the convex hull, whose volume is larger: {listed}{more}"
     file.warn(what, names, concerns)
+
+
+def warn_reduced(file: RobotFile, shapes: Iterable[Shape]) -> None:
+    """Warn about meshes whose hull has so many corners that the reduced one misses by more than
+    the tolerance.
+    """
+    far = [
+        shape
+        for shape in shapes
+        if shape.vertices is not None and shape.hull_error > _tolerance(shape.vertices)
+    ]
+    if not far:
+        return
+    worst = max(far, key=lambda shape: shape.hull_error)
+    meshes = "1 mesh collides" if len(far) == 1 else f"{len(far)} meshes collide"
+    file.warn(
+        f"{meshes} as hulls of fewer corners, up to {1e3 * worst.hull_error:.2g} mm "
+        f"({worst.name}) inside their convex hull",
+        ", ".join(dict.fromkeys(shape.name for shape in far)),
+        "hull",
+    )

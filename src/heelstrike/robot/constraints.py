@@ -139,7 +139,8 @@ def apart_pairs(robot: Robot, constraints: Sequence[Constraint]) -> tuple[tuple[
     """Return the pairs of shapes that may touch, without those of bodies that a point or a weld
     joins: like neighbours in the tree, they would press against what holds them.
     """
-    joined = {frozenset((c.body, c.other)) for c in constraints if isinstance(c, Connect | Weld)}
+    points = [c for c in constraints if isinstance(c, Connect | Weld) and c.other != WORLD]
+    joined = {frozenset((c.body, c.other)) for c in points}
     return tuple(
         (i, j)
         for i, j in robot.self_pairs

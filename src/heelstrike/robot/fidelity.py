@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Concern = Literal["motion", "contact", "file"]
+Concern = Literal["motion", "contact", "hull", "file"]
 """motion: forces, inertia or constraints of the robot in the air; contact: what touches what, and
-where; file: a remark about the file, which changes nothing."""
+where; hull: a mesh collides as a convex hull that is larger, or has fewer corners; file: a remark
+about the file, which changes nothing."""
 
 
 @dataclass(frozen=True)
@@ -33,5 +34,5 @@ class Difference:
 
 def lost(fidelity: Iterable[Difference], *concerns: Concern) -> list[Difference]:
     """Return the differences of some concerns; by default all that are no mere remarks."""
-    wanted = concerns or ("motion", "contact")
+    wanted = concerns or ("motion", "contact", "hull")
     return [difference for difference in fidelity if difference.concerns in wanted]

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 
 from heelstrike.robot.robot import Robot
 
-NOT_TRACED = {"model", "shapes", "self_pairs", "ground_shapes", "fidelity", "source"}
+NOT_TRACED = {"model", "shapes", "self_pairs", "overlapping", "ground_shapes", "fidelity", "source"}
 """Fields that no traced program reads: Pinocchio's model repeats the others, shapes and their pairs
 serve contact points and pictures, and differences from the file are for the reader.
 """

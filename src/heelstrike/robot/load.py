@@ -62,6 +62,7 @@ def load(
     package_dirs = paths("package_dirs", package_dirs)
     path = find_file(source)
 
+    from heelstrike.robot.collision_hull import warn_reduced
     from heelstrike.robot.mjcf import read_mjcf
     from heelstrike.robot.points import with_contact_points
     from heelstrike.robot.urdf import read_urdf
@@ -87,7 +88,9 @@ def load(
     _check(file, robot)
     robot = _with_inertia(file, robot)
     robot = with_contact_points(robot, points, edge_points, collide)
-    robot = _without_overlaps(file, robot)
+    touching = {i for pair in robot.self_pairs for i in pair} | {*robot.ground_shapes}
+    warn_reduced(file, (robot.shapes[i] for i in sorted(touching)))
+    robot = _with_overlaps(file, robot)
     origin = _source(source, base, package_dirs) | {"edge_points": edge_points}
     if points is None or isinstance(points, str):
         chosen = points or ("all" if collide is None else collide)
@@ -102,14 +105,16 @@ def load(
     return robot
 
 
-def _without_overlaps(file: RobotFile, robot: Robot) -> Robot:
-    """Return the robot without contact of shapes that overlap in its first pose, with a warning."""
-    if not robot.self_pairs or not robot.poses:
+def _with_overlaps(file: RobotFile, robot: Robot) -> Robot:
+    """Return the robot with the pairs of shapes that overlap in its poses, with a warning."""
+    if not robot.self_pairs:
         return robot
     from heelstrike.robot.overlaps import overlaps
 
-    pose, q = next(iter(robot.poses.items()))
-    found = overlaps(robot, q)
+    found: dict[tuple[int, int], float] = {}
+    for q in robot.poses.values():
+        for pair, depth in overlaps(robot, q).items():
+            found[pair] = max(depth, found.get(pair, 0.0))
     if not found:
         return robot
     worst = sorted(found, key=lambda pair: -found[pair])
@@ -119,10 +124,11 @@ def _without_overlaps(file: RobotFile, robot: Robot) -> Robot:
     ]
     more = f" and {len(worst) - MAX_NAMED} more pairs" if len(worst) > MAX_NAMED else ""
     file.warn(
-        f"shapes that overlap in pose '{pose}' do not touch one another: {', '.join(named)}{more}",
-        concerns="contact",
+        "shapes that overlap in a pose of the file do not touch before they have parted, in runs "
+        f"that start so: {', '.join(named)}{more}",
+        concerns="file",
     )
-    return replace(robot, self_pairs=tuple(p for p in robot.self_pairs if p not in found))
+    return replace(robot, overlapping=tuple(pair for pair in robot.self_pairs if pair in found))
 
 
 def _check(file: RobotFile, robot: Robot) -> None:

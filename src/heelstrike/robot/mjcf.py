@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from mujoco import mjtJoint
 
-from heelstrike.robot.constraints import apart_pairs
+from heelstrike.robot.constraints import Constraint, apart_pairs
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.robot.mjcf_actuators import read_actuators, with_actuator_inertia
 from heelstrike.robot.mjcf_checks import refuse_impossible, warn_unmodelled
@@ -44,7 +44,7 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     loops = read_equalities(file, mj, joints, carriers)
     robot = replace(robot, constraints=loops + tendon_couplings(file, robot, mj, joints))
     robot = with_lift(replace(robot, shapes=shapes, self_pairs=self_pairs), mj, carriers)
-    robot = replace(robot, self_pairs=apart_pairs(robot, loops))
+    robot = _without_joined(file, robot, loops)
     rest = _q_of(robot, mj, joints, mj.qpos_spring)
     springs = read_springs(file, robot, mj, joints, rest)
     robot = replace(robot, springs=springs, cones=read_cones(mj, joints))
@@ -54,6 +54,20 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     robot = replace(robot, actuators=actuators)
     robot = with_servo(file, robot, mj, joints)
     return replace(robot, poses=_poses(file, robot, mj, joints))
+
+
+def _without_joined(file: RobotFile, robot: Robot, loops: tuple[Constraint, ...]) -> Robot:
+    """Return the robot without contact of bodies that a constraint joins, with a warning."""
+    kept = apart_pairs(robot, loops)
+    joined = [pair for pair in robot.self_pairs if pair not in set(kept)]
+    if joined:
+        bodies = dict.fromkeys(tuple(robot.shapes[i].body for i in pair) for pair in joined)
+        named = [" and ".join(robot.bodies[i].name for i in pair) for pair in bodies]
+        file.warn(
+            f"bodies that an equality joins do not touch one another: {'; '.join(named)}",
+            concerns="contact",
+        )
+    return replace(robot, self_pairs=kept)
 
 
 def _check_base(file: RobotFile, mj: mujoco.MjModel, base: str) -> None:

@@ -1,7 +1,7 @@
 """Pairs of collision shapes that overlap in a pose, by coal.
 
 Shapes of a model may overlap where its joints let them: neighbours of neighbours, covers. Contact
-would push them apart in the first step, so such pairs do not touch.
+would push them apart in the first step, so such pairs touch once they have parted.
 """
 
 from __future__ import annotations

@@ -237,6 +237,9 @@ class Robot:
     """Shapes of the bodies, both those that collide and those that are only drawn."""
     self_pairs: tuple[tuple[int, int], ...] = ()
     """Pairs of shapes, as indices of `shapes`, that touch one another (docs/self-contact.md)."""
+    overlapping: tuple[tuple[int, int], ...] = ()
+    """Those of `self_pairs` that overlap in one of the poses: in a run they touch once they have
+    been apart."""
     ground_shapes: tuple[int, ...] = ()
     """Shapes, as indices of `shapes`, that touch edges of the ground between their points."""
     constraints: tuple[Constraint, ...] = ()

@@ -79,7 +79,7 @@ def shapes_of(
             + ", ".join(missing),
             concerns="contact",
         )
-    warn_concave(file, growths, "contact")
+    warn_concave(file, growths, "hull")
     return tuple(shapes)
 
 

@@ -70,6 +70,8 @@ class ShapeContact:
     """Boxes of the ground whose edges shapes may touch."""
     edges: tuple[EdgePair, ...] = ()
     """Shapes and solids that may touch; their numbers go on from those of `pairs`."""
+    overlapping: tuple[int, ...] = ()
+    """Numbers of the pairs that may overlap where a run starts; they touch after they parted."""
 
     @property
     def near(self) -> int:
@@ -198,7 +200,8 @@ class ShapeContact:
         room = [self.slots, self.near, self.near_edges]
         solids = [[x.surface, x.number, x.closed.tolist()] for x in self.solids]
         tables = self.pair_table(), self.shape_table(), self.edge_table()
-        return [list(self.laws), room, solids, *(table.tolist() for table in tables)]
+        own = [list(self.laws), room, solids, list(self.overlapping)]
+        return own + [table.tolist() for table in tables]
 
 
 def shape_contact_of(
@@ -222,7 +225,10 @@ def shape_contact_of(
     trees = sum(joint.parent == WORLD for joint in robot.joints)
     names = tuple(robot.shapes[i].name for i in used)
     touched = tuple(replace(edge, shape=number[edge.shape]) for edge in edges)
-    return ShapeContact(law, names, shapes, own, trees, tuple(solids), touched)
+    starting = {frozenset(pair) for pair in robot.overlapping}
+    overlapping = (k for k, pair in enumerate(own) if {used[i] for i in pair} in starting)
+    rest = tuple(solids), touched, tuple(overlapping)
+    return ShapeContact(law, names, shapes, own, trees, *rest)
 
 
 def _ordered(

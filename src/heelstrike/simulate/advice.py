@@ -103,8 +103,10 @@ def explain_gain(sim: Simulator, before: Mapping[str, np.ndarray], work: np.ndar
     if work[world] < MIN_GAIN * kinetic_energy(sim.robot, state["q"][world], state["v"][world]):
         return None
     contact = scene.shape_contact
-    if contact is not None and contact.pairs and overlaps(sim.robot, before["q"][world]):
-        return None
+    if contact is not None and contact.pairs:
+        pushed = overlaps(sim.robot, before["q"][world]).keys() - set(sim.robot.overlapping)
+        if pushed:
+            return None
     where = f" in world {world}" if sim.worlds > 1 else ""
     dt = float(sim.dt[world])
     return (

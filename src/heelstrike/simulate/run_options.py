@@ -9,7 +9,7 @@ import numpy as np
 from heelstrike.checks import MAX_COUNT, count, names, number
 from heelstrike.contact.surface_law import CouplingRule
 from heelstrike.dynamics.integrate import INTEGRATORS
-from heelstrike.dynamics.loop_sweep import SOFTNESS, SOFTNESS_SINGLE
+from heelstrike.dynamics.loop_mobility import SOFTNESS, SOFTNESS_SINGLE
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.record.variables import check_variables, standard
 from heelstrike.scene.actuators import Actuators

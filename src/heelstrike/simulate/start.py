@@ -161,6 +161,7 @@ def check_apart(scene: Scene, q: np.ndarray) -> None:
         pair: depth
         for pair, depth in overlaps(scene.robot, q).items()
         if tuple(sorted(shapes[i].body for i in pair)) not in scene.groups
+        and pair not in scene.robot.overlapping
     }
     pair = max(found, key=lambda own: found[own], default=None)
     if pair is not None and found[pair] > MAX_START_DEPTH:

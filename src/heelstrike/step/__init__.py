@@ -4,6 +4,7 @@
     2     near.py               detect contacts: which bodies may touch
           detect.py                 depth, normal and levers of each pair
           clearance.py              bodies beside one another: whether shapes are compared
+          parted.py                 those that overlap where a run starts
           shapes_near.py            which of them may touch
           edges_near.py             which of them may touch edges of the ground
           slots.py                  contact points of those that touch

@@ -181,6 +181,7 @@ def _account_slots(inputs: StepInputs, evaluations: Sequence[Evaluation], next_q
     with p.block("lost contacts"):
         p.update_sum(LOST_CONTACTS, last.lost)
         remember_clearance(inputs, last.clearance, last.gap, next_q)
+        last.parted.remember(inputs)
 
 
 def _remember_friction(inputs: StepInputs, found: Evaluation, k: int, i: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from heelstrike.contact.surface_law import CouplingRule
 from heelstrike.dynamics.effective_mass import contact_compliances
-from heelstrike.dynamics.loop_sweep import SOFTNESS
+from heelstrike.dynamics.loop_mobility import SOFTNESS
 from heelstrike.dynamics.tree import is_overdetermined
 from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import parameters, structure

@@ -27,6 +27,7 @@ from heelstrike.robot.convex import Capsule
 from heelstrike.scene.shape_contact import ShapeContact
 from heelstrike.spatial.vector import SX
 from heelstrike.step.clearance import LOOK_AHEAD, Clearance
+from heelstrike.step.parted import NO_PAIRS, PartedPair, PartedPairs, parted_pairs
 from heelstrike.step.state import StepState
 
 
@@ -41,17 +42,23 @@ class NearPairs:
     gap: SX
     """Least distance of the shapes that are not listed [m], at most LOOK_AHEAD."""
     clearance: Clearance
+    parted: PartedPairs = NO_PAIRS
+    """Pairs that may overlap where a run starts."""
 
-    def add(self, p: Program, k: SX, gap: SX, halfway: SX) -> None:
+    def add(
+        self, p: Program, k: SX, gap: SX, halfway: SX, parted: PartedPair | None = None
+    ) -> None:
         """List pair k, whose shapes are a `gap` apart, where it is near; inside a block.
 
-        `halfway` is that of the pair [m], see Slot.halfway.
+        `halfway` is that of the pair [m], see Slot.halfway; one that has not `parted` is left out.
         """
-        near = gap < self.clearance.margin(halfway)
+        near = listed = gap < self.clearance.margin(halfway)
+        if parted is not None:
+            listed = ca.logic_and(near, ca.logic_not(parted.leave_alone(p, near)))
         for n, entry in enumerate(ca.vertsplit(self.pairs)):
-            here = ca.logic_and(near, self.count == n)
+            here = ca.logic_and(listed, self.count == n)
             p.assign(entry, ca.if_else(here, k, entry))
-        p.assign(self.count, self.count + near)
+        p.assign(self.count, self.count + listed)
         p.assign(self.gap, ca.fmin(self.gap, ca.if_else(near, self.gap, gap)))
 
 
@@ -64,6 +71,7 @@ def near_pairs(state: StepState, contact: ShapeContact, clear: Clearance) -> Nea
             p.variable("pairs", SX(ca.DM.zeros(contact.near))),
             p.variable("gap", SX(LOOK_AHEAD)),
             clear,
+            parted_pairs(state.inputs, contact, clear.need),
         )
     if contact.pairs:
         with guarded(p, "near shapes", clear.need):
@@ -134,16 +142,25 @@ def _list_shapes(
         reach = number(sum(contact.capsules[i].radius for i in (one, other)))
         limb = state.inputs.limb_of[contact.shapes[one].body]
         halfway = number(contact.pair_halfway(k))
-        arguments = ends[one], ends[other], reach, number(k), halfway, found
-        call(p, "near pair", _list_pair, p, *arguments, limb=limb, member=k)
+        parted = found.parted.pairs.get(k)
+        name = "near pair" if parted is None else "near pair that may overlap at the start"
+        arguments = ends[one], ends[other], reach, number(k), halfway, found, parted
+        call(p, name, _list_pair, p, *arguments, limb=limb, member=k)
 
 
 def _list_pair(
-    p: Program, one: SX, other: SX, reach: SX, k: SX, halfway: SX, found: NearPairs
+    p: Program,
+    one: SX,
+    other: SX,
+    reach: SX,
+    k: SX,
+    halfway: SX,
+    found: NearPairs,
+    parted: PartedPair | None,
 ) -> None:
     """List pair k if its capsules, whose radii add up to `reach` [m], are near; inside a block."""
     ends = (capsule(x[:, 0], x[:, 1], 0.0) for x in (one, other))
     at, place = nearest_points(*ends)
     offset = at - place
     gap = ca.sqrt(ca.dot(offset, offset)) - reach
-    found.add(p, k, gap, halfway)
+    found.add(p, k, gap, halfway, parted)

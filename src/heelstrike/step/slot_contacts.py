@@ -32,6 +32,7 @@ from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import Detection
 from heelstrike.step.edges import APART
 from heelstrike.step.elastic import elastic_force, loads_of, total_forces
+from heelstrike.step.parted import PartedPairs
 from heelstrike.step.slots import FRAME, Slot, Slots, fill_slots, first_solid
 from heelstrike.step.state import (
     Load,
@@ -88,6 +89,8 @@ class ShapeContacts:
     clearance: Clearance
     gap: SX
     """Least distance of shapes, where they were compared [m]."""
+    parted: PartedPairs
+    """Pairs that may overlap where a run starts."""
 
 
 def shape_contacts(state: StepState) -> ShapeContacts | None:
@@ -102,7 +105,7 @@ def shape_contacts(state: StepState) -> ShapeContacts | None:
     found = [_slot_state(state, filled, slot, motions, spread) for slot in filled.slots]
     with reopened(p, filled.guard) as guard:
         loads, forces = total_forces(state, guard, loads_by_body(spread))
-    rest = filled.lost, filled.clearance, filled.gap
+    rest = filled.lost, filled.clearance, filled.gap, filled.parted
     return ShapeContacts(filled.guard, found, loads, forces, *rest)
 
 

@@ -28,6 +28,7 @@ from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.clearance import Clearance, clearance
 from heelstrike.step.edges import APART, on_edges
 from heelstrike.step.edges_near import PlacedSolid, near_edges, placed_solids
+from heelstrike.step.parted import PartedPairs
 from heelstrike.step.shape_tables import ShapeTables
 from heelstrike.step.shapes_near import NearPairs, near_pairs
 from heelstrike.step.state import StepState
@@ -71,6 +72,8 @@ class Slots:
     clearance: Clearance
     gap: SX
     """Least distance of shapes, where they were compared [m]."""
+    parted: PartedPairs
+    """Pairs that may overlap where a run starts."""
 
 
 @dataclass(frozen=True)
@@ -122,9 +125,9 @@ def fill_slots(state: StepState, tables: ShapeTables) -> Slots:
             left_out = ca.fmax(near.count - contact.near, 0) + ca.fmax(used - contact.slots, 0)
             if edges is not None:
                 left_out = left_out + ca.fmax(edges.count - contact.near_edges, 0)
-            lost = guard.leave("lost", left_out)
+            lost = guard.leave("lost", where(near.parted.unknown, 0, left_out))
             p.assign(near.gap, where(left_out > 0, 0, near.gap))
-    return Slots(guard, slots, lost, frames, clear, near.gap)
+    return Slots(guard, slots, lost, frames, clear, near.gap, near.parted)
 
 
 def _new_slot(p: Program, number: int, count: int) -> Slot:
@@ -169,7 +172,8 @@ def _compare(filling: Filling, near: NearPairs) -> None:
             points = _distinct(p, points)
         with p.block("fill"):
             ends = pair + 1, bodies[0], bodies[1], SX(0), numbers[2]
-            _fill(filling, ends, points, _deepest(points))
+            deepest = _deepest(points)
+            _fill(filling, ends, points, deepest, near.parted.compared(p, pair, deepest))
             loop.next(n, n + 1)
             loop.until(n + 1 >= ca.fmin(near.count, contact.near))
 
@@ -215,13 +219,22 @@ def _deepest(points: Sequence[ContactPoint]) -> SX:
     return ca.mmax(ca.vertcat(*(point.depth for point in points)))
 
 
-def _fill(filling: Filling, ends: Sequence[SX], points: Sequence[ContactPoint], depth: SX) -> None:
+def _fill(
+    filling: Filling,
+    ends: Sequence[SX],
+    points: Sequence[ContactPoint],
+    depth: SX,
+    overlapping: SX | None = None,
+) -> None:
     """Fill the next slot where a pair touches; inside a block.
 
-    `ends` are key, bodies, law and `halfway` of the slot, `depth` is the largest of the pair [m].
+    `ends` are key, bodies, law and `halfway` of the slot, `depth` is the largest of the pair [m];
+    where it is `overlapping` since the start it does not touch.
     """
     p, used = filling.state.program, filling.used
     touches = _deepest(points) > -filling.clearance.margin(ends[-1])
+    if overlapping is not None:
+        touches = ca.logic_and(touches, ca.logic_not(overlapping))
     p.assign(filling.gap, ca.fmin(filling.gap, -depth))
     for slot in filling.slots:
         here = ca.logic_and(touches, used == slot.number)

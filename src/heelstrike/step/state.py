@@ -62,6 +62,8 @@ FIELD_MEMORY = "contact field"
 """Name of the memory of the coupled bodies' anchors: y of contact/solver/anchors.py, over dt."""
 CLEARANCE_MEMORY = "clearance"
 """Name of the memory of how far shapes of moving bodies are apart (clearance.py)."""
+PARTED_MEMORY = "parted"
+"""Name of the memory of pairs that may overlap where a run starts (parted.py)."""
 LOST_CONTACTS = "lost_contacts"
 """Name of the memory of how often a pair of shapes found no slot, summed over the steps."""
 SLOT_MEMORY = "slot memory"
@@ -128,6 +130,9 @@ class StepInputs:
         """Memory of each slot, a column: its key, then what its contacts remember."""
         self.clearance = SX(0, 1) if contact is None else p.memory(CLEARANCE_MEMORY, 2)
         """Least distance of shapes that may touch [m], and a sum over q; see clearance.py."""
+        started = 0 if contact is None else len(contact.overlapping)
+        self.parted = p.memory(PARTED_MEMORY, started) if started else SX(0, 1)
+        """Memory of the pairs that may overlap where a run starts, see parted.py."""
         coupled = len(plan.coupled_pairs)
         self.impulses = p.memory("impulse memory", IMPULSE_MEMORY * coupled) if coupled else None
         """Memory of the coupled pairs, see IMPULSE_MEMORY; None if there are none."""
