@@ -26,13 +26,14 @@ import heelstrike as hs
 from benchmarks.command import keep, parser
 from benchmarks.whole_body import faller
 from heelstrike.codegen.cpu import object_code
+from heelstrike.codegen.host import LEVEL
 from heelstrike.codegen.llvm import emit
 from heelstrike.codegen.passes import sharing
 from heelstrike.codegen.real import FLOAT64
 from heelstrike.ir.code import Code, TracedProgram, flatten
 from heelstrike.step.step import step_program
 
-WIDTH, LEVEL = 8, 2
+WIDTH = 8
 LAWS = {"explicit": hs.Elastic(hs.LinearSpring(), hs.Bristle()), "Rigid": hs.Rigid()}
 TARGETS = {"hoap1, all points": 6.0, "g1, 20 bodies": 5.0, "g1": 3.0}
 """CPU seconds in which a robot on `hs.Rigid` is to be compiled."""

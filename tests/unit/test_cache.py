@@ -97,7 +97,7 @@ def test_a_hit_has_the_bits_of_a_compiled_kernel(options):
 
 
 def test_each_option_has_its_own_file(folder):
-    different = [{}, {"width": 1}, {"width": 2}, {"dtype": "float32"}, {"level": 1}]
+    different = [{}, {"width": 1}, {"width": 2}, {"dtype": "float32"}, {"level": 2}]
     different += [{"outputs": ["cube"]}, {"outputs": ["square"]}, {"outputs": []}]
     for n, options in enumerate(different):
         cached_kernel(KEY, growth, **options)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import llvmlite.binding as llvm
 
-from heelstrike.codegen.host import host, target_machine
+from heelstrike.codegen.host import LEVEL, host, target_machine
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.llvm import Module, emit
 from heelstrike.codegen.real import Real, real_type
@@ -20,7 +20,7 @@ def compile_object(
     outputs: Sequence[str] | None = None,
     width: int | None = None,
     dtype: str = "float64",
-    level: int = 2,
+    level: int = LEVEL,
 ) -> tuple[Layout, bytes]:
     """Return the layout and the object code of a program for this CPU; see `compile_program`."""
     real = real_type(dtype)

@@ -17,7 +17,7 @@ import numpy as np
 from heelstrike.ir.block import SX, BlockTag
 from heelstrike.ir.code import Place
 from heelstrike.ir.graph import column, graph
-from heelstrike.ir.number import is_number, split_numbers, value_of
+from heelstrike.ir.number import is_number, value_of
 from heelstrike.ir.program import Program
 
 FOLDED = (0.0, 1.0, -1.0)
@@ -100,23 +100,22 @@ class Parts:
         if not entry.is_symbolic():
             self.expressions.append(entry)
             return "expression"
-        if is_number(entry):
+        symbols, numbers = self.p.places_of((entry,), self.reader)
+        if numbers:
             self.numbers.append(value_of(entry))
             return "number"
-        return self._add_symbol(entry)
-
-    def _add_symbol(self, symbol: SX) -> bool:
-        place = self.p.place_of(symbol, self.reader)
-        self.symbols.append((place, symbol))
-        return place in self.p.variables
+        self.symbols += symbols
+        return symbols[0][0] in self.p.variables
 
     def form_of_expressions(self) -> object:
         """Return the form of all expressions together, and add their symbols."""
         if not self.expressions:
             return None
         whole = ca.vertcat(*self.expressions)
-        symbols, numbers = split_numbers(ca.symvar(whole))
-        return tuple(map(self._add_symbol, symbols)), graph(column(symbols), whole, numbers)
+        symbols, numbers = self.p.places_of(ca.symvar(whole), self.reader)
+        self.symbols += symbols
+        are_variables = tuple(place in self.p.variables for place, _ in symbols)
+        return are_variables, graph(column([x for _, x in symbols]), whole, numbers)
 
     def form_of_symbols(self) -> tuple[tuple[int, ...], dict[Place, SX]]:
         """Return which symbols are the same, and one for each place."""
@@ -129,9 +128,9 @@ def with_symbols(value: Any, parts: Parts, symbols: dict[Place, SX], numbers: SX
     """Return arguments with other symbols, by place, and with symbols in place of numbers."""
     p, reader = parts.p, parts.reader
     whole = column(parts.expressions)
-    if read := split_numbers(ca.symvar(whole))[0]:
-        new = [symbols[p.place_of(symbol, reader)] for symbol in read]
-        whole = ca.substitute(whole, ca.vertcat(*read), ca.vertcat(*new))
+    if read := p.places_of(ca.symvar(whole), reader)[0]:
+        new = [symbols[place] for place, _ in read]
+        whole = ca.substitute(whole, ca.vertcat(*(x for _, x in read)), ca.vertcat(*new))
     left, expressions = iter(numbers.nonzeros()), iter(whole.nonzeros())
     labels = iter(range(len(parts.labels)))
 

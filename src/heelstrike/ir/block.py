@@ -12,13 +12,19 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import casadi as ca
 
-from heelstrike.ir.number import number, split_numbers
+from heelstrike.ir.number import number
 
 if TYPE_CHECKING:
     from heelstrike.ir.code import Advance, Lookup, Place
     from heelstrike.ir.program import Program
 
 SX: TypeAlias = ca.SX
+
+
+def dense(value: SX | float) -> SX:
+    """Return a matrix as dense expressions; a dense one is returned itself."""
+    value = value if isinstance(value, ca.SX) else SX(value)
+    return value if value.is_dense() else ca.densify(value)
 
 
 @dataclass(frozen=True)
@@ -46,11 +52,19 @@ class Block:
     results: list[tuple[Place, SX]] = field(default_factory=list)
     lets: list[tuple[SX, SX]] = field(default_factory=list)
     """Symbols that this block defines, and their expressions."""
+    whole: tuple[SX, list[SX]] | None = None
+    """Column of the results when the block was added to its program, and the symbols in it."""
 
-    def resolve(self, expressions: SX) -> SX:
-        """Return the expressions with this block's own symbols replaced by their meaning."""
+    def resolve(self, expressions: SX, symbols: list[SX] | None = None) -> SX:
+        """Return the expressions with this block's own symbols replaced by their meaning.
+
+        `symbols` are those in the expressions, if they are known.
+        """
+        if not self.lets:
+            return expressions
         own = {symbol.element_hash() for symbol, _ in self.lets}
-        if not any(symbol.element_hash() in own for symbol in ca.symvar(expressions)):
+        read = ca.symvar(expressions) if symbols is None else symbols
+        if not any(symbol.element_hash() in own for symbol in read):
             return expressions
         symbols, meanings = (list(x) for x in zip(*self.lets, strict=True))
         return ca.substitute_inplace(symbols, meanings, [expressions])[1][0]
@@ -79,8 +93,8 @@ class BlockCopy:
         values = self.original.resolve(ca.vertcat(*(e for _, e in self.original.results)))
         numbers = {place: number(value) for place, value in self.numbers.items()}
         actual = self.symbols | numbers
-        read = [(x, p.place_of(x, self.tag)) for x in split_numbers(ca.symvar(values))[0]]
-        known = [(symbol, actual[place]) for symbol, place in read if place in actual]
+        read, _ = p.places_of(ca.symvar(values), self.tag)
+        known = [(symbol, actual[place]) for place, symbol in read if place in actual]
         if known:
             old, new = (ca.vertcat(*x) for x in zip(*known, strict=True))
             values = ca.substitute(values, old, new)

@@ -32,7 +32,6 @@ from heelstrike.ir.code import (
     writes_of,
 )
 from heelstrike.ir.graph import column, graph, with_constants
-from heelstrike.ir.number import split_numbers
 
 if TYPE_CHECKING:
     from heelstrike.ir.program import Program
@@ -236,11 +235,18 @@ class _Walk:
 
 
 def _code(p: Program, block: Block, results: Sequence[tuple[Place, SX]]) -> Code:
-    expressions = block.resolve(ca.vertcat(*(e for _, e in results)))
-    symbols, numbers = split_numbers(ca.symvar(expressions))
-    reads = tuple(p.place_of(symbol, block.tag) for symbol in symbols)
-    operations = graph(column(symbols), expressions, numbers)
-    return Code(block.tag, operations, reads, tuple(place for place, _ in results))
+    if block.whole is not None and block.whole[0].numel() == len(results):
+        whole, symbols = block.whole
+    else:
+        whole = ca.vertcat(*(e for _, e in results))
+        symbols = ca.symvar(whole)
+    expressions = block.resolve(whole, symbols)
+    if expressions is not whole:
+        symbols = ca.symvar(expressions)
+    read, numbers = p.places_of(symbols, block.tag)
+    operations = graph(column([symbol for _, symbol in read]), expressions, numbers)
+    writes = tuple(place for place, _ in results)
+    return Code(block.tag, operations, tuple(place for place, _ in read), writes)
 
 
 def _copied(copy: BlockCopy, code: Code) -> Code:

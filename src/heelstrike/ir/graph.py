@@ -41,22 +41,20 @@ def graph(inputs: ca.SX, outputs: ca.SX, numbers: Sequence[ca.SX] = ()) -> Graph
 
     `numbers` are the symbols of number.py in the expressions.
     """
-    function = ca.Function("block", [inputs, column(numbers)], [outputs])
+    # each operation has an element of its own in the work vector, in the order of operations
+    options = {"live_variables": False}
+    function = ca.Function("block", [inputs, column(numbers)], [outputs], options)
     names = _operation_names()
     operations: list[Operation] = []
     known: dict[Operation, int] = {}
-    register: dict[int, int] = {}  # CasADi's work vector -> operation
+    register: list[int] = []  # CasADi's work vector -> operation
     results = [-1] * outputs.numel()
-    code_of, source, target = (
-        function.instruction_id,
-        function.instruction_input,
-        function.instruction_output,
-    )
+    code_of, source = function.instruction_id, function.instruction_input
     for k in range(function.n_instructions()):
         code = names[code_of(k)]
         operands = source(k)
         if code == "OUTPUT":
-            results[target(k)[1]] = register[operands[0]]
+            results[function.instruction_output(k)[1]] = register[operands[0]]
             continue
         if code == CONST:
             operation = Operation(CONST, (), function.instruction_constant(k))
@@ -72,7 +70,7 @@ def graph(inputs: ca.SX, outputs: ca.SX, numbers: Sequence[ca.SX] = ()) -> Graph
         number = known.setdefault(operation, len(operations))
         if number == len(operations):
             operations.append(operation)
-        register[target(k)[0]] = number
+        register.append(number)
     return Graph(tuple(operations), tuple(results))
 
 

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 import casadi as ca
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.block import SX, Block, BlockTag, GuardBlock
+from heelstrike.ir.block import SX, Block, BlockTag, GuardBlock, dense
 from heelstrike.ir.code import Place
 from heelstrike.ir.program import Program
 from heelstrike.ir.scope import Scope, both, first_block
@@ -55,13 +55,14 @@ class OpenGuard(Scope):
             p.add(block)
 
     def _scalar(self, need: SX) -> SX:
-        if SX(need).numel() != 1:
+        need = dense(need)
+        if need.numel() != 1:
             raise ProgramError(
-                f"the need of guard '{self.name}' has {SX(need).numel()} entries",
-                value=SX(need).numel(),
+                f"the need of guard '{self.name}' has {need.numel()} entries",
+                value=need.numel(),
                 allowed="one entry",
             )
-        return SX(need)
+        return need
 
     @property
     def need(self) -> Place:
@@ -88,15 +89,18 @@ class OpenGuard(Scope):
 
         Inside a block of the guard. Entries that are that constant anyway stay constants.
         """
-        left = ca.densify(SX(value))
-        entries = left.nonzeros()
+        value = dense(value)
+        entries = value.nonzeros()
         new = [k for k, entry in enumerate(entries) if not _is(entry, otherwise)]
         if not new:
-            return left
+            return value
         symbols, places = self.p.new_values(name, len(new))
         self.p.declare_outside(places, self)
         self.start.results += [(place, SX(otherwise)) for place in places]
         self.p.assign(symbols, ca.vertcat(*(entries[k] for k in new)))
+        if len(new) == len(entries):
+            return symbols if value.is_column() else ca.reshape(symbols, value.shape)
+        left = SX(value)  # a copy
         left.nz[new] = symbols
         return left
 

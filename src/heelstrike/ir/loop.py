@@ -29,7 +29,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.block import SX, Block, BlockTag, LoopBlock
+from heelstrike.ir.block import SX, Block, BlockTag, LoopBlock, dense
 from heelstrike.ir.code import Advance, Place
 from heelstrike.ir.number import is_number
 from heelstrike.ir.program import Program
@@ -64,7 +64,7 @@ class Loop(Scope):
 
         After the loop the same symbols hold the result.
         """
-        columns = ca.densify(SX(start))
+        columns = dense(start)
         symbols = SX.zeros(*columns.shape)
         for i, entry in enumerate(columns.nonzeros()):
             symbol, place = self.p.new_value(f"{name}_{i}")
@@ -76,7 +76,7 @@ class Loop(Scope):
         """Set what carried values will be in the next round; inside a block of the loop."""
         self._check_innermost()
         block = self.p.open_block(self.name)
-        for symbol, entry in zip(carried.nonzeros(), ca.densify(SX(value)).nonzeros(), strict=True):
+        for symbol, entry in zip(carried.nonzeros(), dense(value).nonzeros(), strict=True):
             place = self._own_place(entry)
             if place is None:
                 _, place = self.p.new_value("next")
@@ -88,7 +88,7 @@ class Loop(Scope):
         if not entry.is_symbolic() or is_number(entry):
             return None
         place = self.p.place_of(entry, self.name)
-        self.p.check_exists(place, entry, self.name)
+        self.p.check_exist([(place, entry)], self.name)
         return place if place.array is None and place not in self.p.variables else None
 
     def until(self, condition: SX) -> None:

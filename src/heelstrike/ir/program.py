@@ -20,7 +20,7 @@ blocks may change. Loops are in loop.py, guards in guard.py, tables in table.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.block import SX, Block, BlockTag, Statement
+from heelstrike.ir.block import SX, Block, BlockTag, Statement, dense
 from heelstrike.ir.code import (
     CLOCK,
     FAILED,
@@ -42,7 +42,7 @@ from heelstrike.ir.code import (
 )
 from heelstrike.ir.collector import collector_paused
 from heelstrike.ir.dead_code import without_dead_code
-from heelstrike.ir.number import split_numbers
+from heelstrike.ir.number import is_number
 from heelstrike.ir.operations import Counts, count
 
 if TYPE_CHECKING:
@@ -158,12 +158,15 @@ class Program:
         Constants and symbols stay as they are, except that a variable's value is copied.
         """
         block = self.open_block(name)
-        value = SX(value)
+        value = value if isinstance(value, ca.SX) else SX(value)
         entries = value.nonzeros()
         new = [i for i, entry in enumerate(entries) if self._is_computed(entry)]
         if len(new) == len(entries) > 0:
-            return SX(value.sparsity(), self._defined(block, name, entries)[0])
+            symbols = self._defined(block, name, entries)[0]
+            is_column = value.is_column() and value.is_dense()
+            return symbols if is_column else SX(value.sparsity(), symbols)
         if new:
+            value = SX(value)  # a copy
             value.nz[new] = self._defined(block, name, [entries[i] for i in new])[0]
         return value
 
@@ -177,10 +180,10 @@ class Program:
         A variable that is declared in a loop or a guard does not exist outside it.
         """
         block = self.open_block(name)
-        value = ca.densify(SX(value))
+        value = dense(value)
         symbols, places = self._defined(block, name, value.nonzeros())
         self.declare(places)
-        return ca.reshape(symbols, value.shape)
+        return symbols if value.is_column() else ca.reshape(symbols, value.shape)
 
     def assign(self, variable: SX, value: SX) -> None:
         """Change the values of a variable, or of some of its entries.
@@ -190,7 +193,7 @@ class Program:
         loop.
         """
         block = self.open_block("assign")
-        value = ca.densify(SX(value))
+        value = dense(value)
         if variable.shape != value.shape:
             raise ProgramError(
                 f"block '{block.tag}' assigns a value of shape {value.shape} to a variable of "
@@ -198,11 +201,11 @@ class Program:
                 value=value.shape,
                 allowed=str(variable.shape),
             )
-        variable = ca.densify(variable)
+        variable = dense(variable)
         active = self.scopes[-1].active() if self.scopes else None
         new = value if active is None else ca.if_else(active, value, variable)
         assigned: dict[Place, SX] = {}
-        for symbol, entry in zip(variable.nonzeros(), ca.densify(new).nonzeros(), strict=True):
+        for symbol, entry in zip(variable.nonzeros(), dense(new).nonzeros(), strict=True):
             if not self._is_variable(symbol):
                 raise ProgramError(
                     f"block '{block.tag}' assigns to '{symbol}', which is not a variable",
@@ -210,7 +213,7 @@ class Program:
                     remedy="declare it by p.variable(name, value)",
                 )
             place = self.place_of(symbol, block.tag)
-            self.check_exists(place, symbol, block.tag)
+            self.check_exist([(place, symbol)], block.tag)
             assigned[place] = entry
         block.results = [result for result in block.results if result[0] not in assigned]
         block.results += assigned.items()
@@ -225,7 +228,7 @@ class Program:
             raise ProgramError(
                 f"program '{self.name}' already has an output named '{name}'", value=name
             )
-        value = ca.densify(SX(value))
+        value = dense(value)
         rows, columns = value.shape
         port = self.outputs[name] = Output(name, (rows,) if columns == 1 else (rows, columns))
         for i, entry in enumerate(ca.vec(value.T).nonzeros()):  # row by row
@@ -245,7 +248,7 @@ class Program:
             raise ProgramError(
                 f"no memory '{name}' to update", value=name, remedy=f"memories: {', '.join(own)}"
             )
-        entries = ca.densify(ca.vec(SX(value))).nonzeros()
+        entries = dense(value).nonzeros()
         if len(entries) != self.memories[name].size:
             raise ProgramError(
                 f"memory '{name}' is updated with {len(entries)} values",
@@ -257,7 +260,7 @@ class Program:
 
     def update_part(self, name: str, start: int, value: SX) -> None:
         """Set the values after this step of some entries of a memory, from `start` on."""
-        entries = ca.densify(ca.vec(SX(value))).nonzeros()
+        entries = dense(value).nonzeros()
         if name not in self.memories or start + len(entries) > self.memories[name].size:
             raise ProgramError(
                 f"no memory '{name}' with entries {start} to {start + len(entries)}", path=name
@@ -323,8 +326,9 @@ class Program:
         """Add a block to the statements, if all that it reads exists where it stands."""
         if self._homes and block.results:
             expressions = ca.vertcat(*(entry for _, entry in block.results))
-            for symbol in split_numbers(ca.symvar(expressions))[0]:
-                self.check_exists(self.place_of(symbol, block.tag), symbol, block.tag)
+            symbols = ca.symvar(expressions)
+            block.whole = expressions, symbols
+            self.check_exist(self.places_of(symbols, block.tag)[0], block.tag)
         self.statements.append(block)
 
     def new_value(self, name: str) -> tuple[SX, Place]:
@@ -389,6 +393,22 @@ class Program:
             )
         return found[0]
 
+    def places_of(
+        self, symbols: Iterable[SX], reader: object
+    ) -> tuple[list[tuple[Place, SX]], list[SX]]:
+        """Return symbols with the places of their values, and those that stand for numbers."""
+        own: list[tuple[Place, SX]] = []
+        numbers: list[SX] = []
+        for symbol in symbols:
+            found = self._places.get(symbol.element_hash())
+            if found is not None:
+                own.append((found[0], symbol))
+            elif is_number(symbol):
+                numbers.append(symbol)
+            else:
+                own.append((self.place_of(symbol, reader), symbol))  # raises an error
+        return own, numbers
+
     def input_symbols(self, name: str) -> SX:
         """Return the column of symbols through which expressions read an input."""
         symbols = dict(self._places.values())
@@ -409,17 +429,22 @@ class Program:
                 f"{what} opened inside block '{self._open.tag}'", remedy="close that first"
             )
 
-    def check_exists(self, place: Place, symbol: SX, reader: object) -> None:
+    def check_exist(self, values: Iterable[tuple[Place, SX]], reader: object) -> None:
         """Raise an error if a value is used outside the scope in which it exists."""
-        home = self._homes.get(place)
-        if home is None or any(scope.knows(home) for scope in self.scopes):
-            return
-        kind = "loop" if home.need is None else "guard"
-        raise ProgramError(
-            f"block '{reader}' uses '{symbol}', which exists only inside {kind} '{home.name}'",
-            value=str(symbol),
-            remedy=f"assign it to a variable that is declared before the {kind}",
-        )
+        known: set[Scope | None] = {None}
+        for place, symbol in values:
+            home = self._homes.get(place)
+            if home is None or home in known:
+                continue
+            if any(scope.knows(home) for scope in self.scopes):
+                known.add(home)
+                continue
+            kind = "loop" if home.need is None else "guard"
+            raise ProgramError(
+                f"block '{reader}' uses '{symbol}', which exists only inside {kind} '{home.name}'",
+                value=str(symbol),
+                remedy=f"assign it to a variable that is declared before the {kind}",
+            )
 
     def check_new(self, name: str) -> None:
         """Raise an error if there is already a port or an array of this name."""
@@ -480,7 +505,7 @@ class Program:
     def _accumulate(
         self, name: str, value: SX, initial: float, combine: Callable[[SX, SX], SX]
     ) -> SX:
-        value = ca.densify(ca.vec(SX(value)))
+        value = ca.vec(dense(value))
         old = self.memory(name, value.numel(), initial)
         self.update(name, combine(old, value))
         return old

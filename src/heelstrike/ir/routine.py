@@ -27,7 +27,7 @@ from heelstrike.ir.arguments import Parts, Tree, with_symbols
 from heelstrike.ir.block import SX, Block, BlockCopy, BlockTag
 from heelstrike.ir.code import Place
 from heelstrike.ir.graph import column
-from heelstrike.ir.number import is_number, split_numbers
+from heelstrike.ir.number import is_number
 from heelstrike.ir.program import Program
 from heelstrike.ir.scope import Scope
 
@@ -56,8 +56,7 @@ def call(
     if routine is None:
         with p.block(kind, limb=limb, member=member):
             return function(*arguments)
-    for place, symbol in symbols.items():
-        p.check_exists(place, symbol, tag)
+    p.check_exist(symbols.items(), tag)
     result: Result = routine.copied(p, tag, symbols, parts)
     return result
 
@@ -81,8 +80,7 @@ class Routine:
 
     def copied(self, p: Program, tag: BlockTag, symbols: dict[Place, SX], parts: Parts) -> Any:
         """Add a copy of the block for other arguments to the program; return its result."""
-        for place, symbol in self.others:
-            p.check_exists(place, symbol, tag)
+        p.check_exist(self.others, tag)
         new, places = p.new_values(tag.kind, len(self.made))
         made = dict(zip(self.made, places, strict=True))
         p.declare([place for old, place in made.items() if old in p.variables])
@@ -141,9 +139,8 @@ def _traced(
         )
     made = [Place(None, i) for i in range(first, p.value_count)]
     known = {*parameters, *number_places, *made}
-    read = split_numbers(ca.symvar(column([entry for _, entry in block.results])))[0]
-    places = [(p.place_of(symbol, tag), symbol) for symbol in read]
-    others = [(place, symbol) for place, symbol in places if place not in known]
+    read, _ = p.places_of(ca.symvar(column([entry for _, entry in block.results])), tag)
+    others = [(place, symbol) for place, symbol in read if place not in known]
     sources = [_source(p, tag, entry, known) for entry in result.entries]
     return Routine(block, parameters, number_places, made, others, result, sources)
 

@@ -23,6 +23,7 @@ import llvmlite.binding as llvm
 
 import heelstrike
 from heelstrike.codegen.cuda.module import Ptx
+from heelstrike.codegen.host import LEVEL
 from heelstrike.codegen.layout import Layout
 from heelstrike.runtime.cache_folder import read, store, usable_folder
 from heelstrike.runtime.container import CodeTarget, this_machine
@@ -45,7 +46,7 @@ def cached_kernel(
     outputs: Sequence[str] | None = None,
     width: int | None = None,
     dtype: str = "float64",
-    level: int = 2,
+    level: int = LEVEL,
     folder: str | Path | None = None,
 ) -> Kernel:
     """Return `compile_program(build(), outputs, width, dtype, level)`, from the cache if there.

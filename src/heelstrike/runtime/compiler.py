@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heelstrike.codegen.cpu import compile_object
+from heelstrike.codegen.host import LEVEL
 from heelstrike.ir.code import TracedProgram
 from heelstrike.ir.program import Program
 from heelstrike.runtime.kernel import Kernel
@@ -15,7 +16,7 @@ def compile_program(
     outputs: Sequence[str] | None = None,
     width: int | None = None,
     dtype: str = "float64",
-    level: int = 2,
+    level: int = LEVEL,
 ) -> Kernel:
     """Compile a program for this CPU and return the loaded kernel.
 

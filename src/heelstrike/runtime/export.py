@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from heelstrike.codegen.host import LEVEL
 from heelstrike.errors import ProgramError
 from heelstrike.ir.program import Program
 from heelstrike.runtime.compiler import compile_program
@@ -24,7 +25,7 @@ def export(
     outputs: Sequence[str] | None = None,
     width: int | None = None,
     dtype: str = "float64",
-    level: int = 2,
+    level: int = LEVEL,
 ) -> Path:
     """Write a program's machine code for this kind of CPU to a .hs file, and return its path.
 
@@ -39,7 +40,7 @@ def export(
         )
     if isinstance(program, Program):
         program = compile_program(program, outputs, width, dtype, level)
-    elif (outputs, width, dtype, level) != (None, None, "float64", 2):
+    elif (outputs, width, dtype, level) != (None, None, "float64", LEVEL):
         raise ProgramError(
             "a compiled kernel has its outputs, width, dtype and level already",
             remedy="pass the program in place of the kernel",

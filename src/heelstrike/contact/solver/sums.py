@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
+import casadi as ca
+
 from heelstrike.contact.law import SX
 from heelstrike.ir.program import Program
 from heelstrike.ir.routine import call
@@ -37,3 +39,10 @@ def fewer(
 
 def _summed(p: Program, parts: Sequence[tuple[SX, ...]]) -> tuple[SX, ...]:
     return tuple(p.let("sum", total(columns)) for columns in zip(*parts, strict=True))
+
+
+def joined(columns: Sequence[SX], largest: int) -> SX:
+    """Return the largest of the first entries of several columns, and the sums of the others."""
+    return ca.vertcat(
+        reduce(ca.fmax, (x[:largest] for x in columns)), total([x[largest:] for x in columns])
+    )
