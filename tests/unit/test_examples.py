@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES, DOCS = ROOT / "examples", ROOT / "docs"
 PRINTED = {
     "aim": r"misses by [\d.]+e-0[6-9] mm\n$",
+    "ankles": r"10 N: servo +[2-4]\d%, feedback +(9\d|100)%",
     "balance": r"servo +8\d% +1\d% .*\npolicy +(9\d|100)% +([5-9]\d|100)% ",
     "compare_laws": r"creep along",
     "export_step": r"agree to the last bit",
@@ -53,7 +54,7 @@ def test_none_is_forgotten_or_long():
         assert len(path.read_text().splitlines()) < 60, path.name
 
 
-SLOW = ("balance", "pushes", "walk")  # the second is what `make demo` runs
+SLOW = ("ankles", "balance", "pushes", "walk")  # the third is what `make demo` runs
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import numpy as np
 from heelstrike.interrupts import handled
 from heelstrike.progress import progress_bar
 from heelstrike.runtime.batch import Batch
+from heelstrike.simulate.python_control import PeriodicControl
 from heelstrike.simulate.target import Worlds
 
 CHUNK_TIME = 0.1
@@ -39,7 +40,13 @@ class Rollout:
 
 
 def rollout(
-    batch: Worlds, steps: int, every: int, outputs: list[str], threads: int, progress: bool | None
+    batch: Worlds,
+    steps: int,
+    every: int,
+    outputs: list[str],
+    threads: int,
+    progress: bool | None,
+    control: PeriodicControl | None = None,
 ) -> Rollout:
     """Run a batch and return its records.
 
@@ -52,6 +59,7 @@ def rollout(
         outputs: outputs of the step to keep.
         threads: threads that share the worlds, on a CPU.
         progress: whether to show a progress bar; None shows one for long runs in a terminal.
+        control: controller in Python, which is called every few steps.
     """
     records = steps // every + 1 if outputs else 0
     values = _allocate(batch, outputs, records)
@@ -62,10 +70,13 @@ def rollout(
     if isinstance(batch, Batch) and batch.layout.width == 1 and values:
         into = batch.record_into
     record = sum(array[:, :1].nbytes for array in values.values())
-    most = every * max(1, MAX_RECORDS // record) if record else steps
+    most = every * max(1, MAX_RECORDS // record) if record and control is None else steps
     shown = progress_bar("simulating", steps * batch.worlds, "steps", progress)
     with interruptible() as stopped, shown as advance:
         while made < steps and not stopped.is_set():
+            if control is not None:
+                control()
+                chunk = control.every
             chunk = min(chunk, steps - made, most)
             begun = time.perf_counter()
             new = len(range(-made % every, chunk, every))

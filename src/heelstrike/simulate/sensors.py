@@ -114,6 +114,12 @@ class Sensors(Mapping[str, np.ndarray]):
         rows = self._batch.get(name)[:, sensor.delay * sensor.size :]
         return rows.reshape(-1, *sensor.reading_shape)
 
+    def rows(self) -> dict[str, np.ndarray]:
+        """Return copies of all readings with a row per world, (worlds, ...)."""
+        if self._batch.worlds > 1 or not self._views:
+            return dict(self)
+        return {name: view[None].copy() for name, view in self._views.items()}
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._plans)
 

@@ -37,6 +37,7 @@ from heelstrike.simulate.copying import (
     two_threads,
 )
 from heelstrike.simulate.parameters import Parameters
+from heelstrike.simulate.python_control import BatchController, PeriodicControl
 from heelstrike.simulate.recorder import make_recording
 from heelstrike.simulate.rollout import rollout
 from heelstrike.simulate.run_options import (
@@ -281,6 +282,8 @@ class Simulator:
         threads: int | None = None,
         progress: bool | None = None,
         check: bool = True,
+        controller: BatchController | None = None,
+        control_every: int = 1,
     ) -> Recording:
         """Simulate for a duration, or for a number of steps, and return a recording.
 
@@ -305,6 +308,9 @@ class Simulator:
             progress: whether to show a progress bar; None shows one for long runs in a terminal.
             check: whether to raise if a point starts more than 10 mm inside a surface, or shapes
                 of the robot start inside one another.
+            controller: function of the arrays of all worlds (docs/control.md) that returns torques
+                or values of parameters; it is called in Python.
+            control_every: steps from one call of the controller to the next.
 
         Returns:
             The recording: `run.data` is an `xarray.Dataset` with units and labels.
@@ -349,7 +355,8 @@ class Simulator:
             before = batch.snapshot("clock", "work", "q", "v", *lost)
             if threads is None:
                 threads = os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1
-            made = rollout(batch, total, every, list(outputs), threads, progress)
+            own = controller and PeriodicControl(compiled, controller, control_every)
+            made = rollout(batch, total, every, list(outputs), threads, progress, own)
             self._report(before)
             return make_recording(compiled, made, before, kept, every, vary)
 
