@@ -19,15 +19,20 @@ LAWS = {
 }
 
 
-def main() -> None:
+def runs() -> dict[str, hs.Recording]:
+    """Return the fall onto each kind of ground."""
     robot = hs.load("hoap1")
-    q0 = robot.pose("stance")
-    q0[2] += DROP
-    runs = []
-    for law in LAWS.values():
-        scene = hs.Scene(robot, hs.Plane(law=law))
-        runs.append(hs.Simulator(scene, dt=1e-3, control=hs.Servo()).run(0.6, q0=q0))
-    print(f"wrote {film_strip(runs, 'drop.png', times=TIMES, labels=list(LAWS))}")
+    found = {}
+    for name, law in LAWS.items():
+        sim = hs.Simulator(hs.Scene(robot, hs.Plane(law=law)), dt=1e-3, control=hs.Servo())
+        found[name] = sim.run(0.6, q0=robot.on_ground("stance", drop=DROP))
+    return found
+
+
+def main() -> None:
+    made = runs()
+    strip = film_strip(list(made.values()), "drop.png", times=TIMES, labels=list(made))
+    print(f"wrote {strip}")
 
 
 if __name__ == "__main__":

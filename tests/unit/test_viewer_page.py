@@ -25,23 +25,11 @@ from heelstrike.view.browser.player import Player
 from heelstrike.view.browser.run_arrays import run_arrays
 from heelstrike.view.browser.server import address, serving
 from heelstrike.view.browser.show import background
-from tools.chromium import FLAGS, PLACE
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(
-    PLACE is None, reason="no Chromium found; name it by HEELSTRIKE_CHROMIUM"
-)
 SIZE = {"width": 900, "height": 420}
 PATIENCE = 60.0
 """How long a picture or a value is waited for [s]; software draws slowly on a busy machine."""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=PLACE, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

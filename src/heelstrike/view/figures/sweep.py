@@ -90,6 +90,10 @@ def _curve(ax: Axes, found: Columns, name: str, path: str, exact: bool) -> None:
     places, group = _groups(found[path], exact)
     members = _parts(numbers, group, len(places))
     marker = "o" if len(places) <= 2 * BINS else ""
+    if name == "bad" and not found.bad.any():
+        plot.label(ax, title)
+        _say_none(ax, title, len(numbers))
+        return
     if name == "bad":
         middle = np.array([part.mean() if len(part) else np.nan for part in members])
         ax.set_ylim(-3, 103)
@@ -119,16 +123,24 @@ def _map(ax: Axes, found: Columns, name: str, across: str, along: str) -> None:
     number = np.mean if name == "bad" else _middle
     values = np.array([number(part) if len(part) else np.nan for part in parts])
     ax.grid(False)
-    limits = (0, 100) if name == "bad" else (None, None)
-    shades = ax.pcolormesh(
-        x, y, values.reshape(len(y), len(x)), cmap="cividis", vmin=limits[0], vmax=limits[1]
-    )
+    plot.label(ax, title, _axis_label(found, across), _axis_label(found, along))
+    if name == "bad" and not found.bad.any():
+        _say_none(ax, title, len(numbers))
+        return
+    look = {"cmap": "Oranges", "vmin": 0, "vmax": 100} if name == "bad" else {"cmap": "cividis"}
+    shades = ax.pcolormesh(x, y, values.reshape(len(y), len(x)), **look)
     for axis, path in (("x", across), ("y", along)):
         _spaced(ax, axis, found, path)
     bar = ax.figure.colorbar(shades, ax=ax)
     bar.set_label(unit, fontsize=8)
     bar.ax.tick_params(labelsize=7)
-    plot.label(ax, title, _axis_label(found, across), _axis_label(found, along))
+
+
+def _say_none(ax: Axes, title: str, worlds: int) -> None:
+    """Write that no world fell or failed, in place of a map or curve of zeros."""
+    text = f"none of the {worlds:,} worlds\n{title.lower()}"
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", color=plot.INK)
+    ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
 
 
 def _spaced(ax: Axes, axis: str, found: Columns, path: str) -> None:
