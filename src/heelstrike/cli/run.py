@@ -50,6 +50,12 @@ def run(
     strip: Annotated[
         bool, typer.Option("--strip", help="Also draw a film strip, PICTURE-strip.png.")
     ] = False,
+    film: Annotated[
+        Path | None, typer.Option(help="Film of the robot, an .mp4 or .gif file.")
+    ] = None,
+    speed: Annotated[
+        float, typer.Option(help="Speed of the film: 1 real time, 0.1 a tenth of it.")
+    ] = 1.0,
     show: Annotated[
         bool, typer.Option("--print", help="Print the scene with all defaults, and do not run it.")
     ] = False,
@@ -64,6 +70,8 @@ def run(
         print(made.text(), end="")
         return
     kept, drawn = _files(made, out, picture, no_picture)
+    if film is not None:
+        _check_film(film)
     try:
         recording, whole = _simulate(made)
         recording.save(kept)
@@ -72,11 +80,13 @@ def run(
         frames = (drawn or kept).with_name(f"{(drawn or kept).stem}-strip.png") if strip else None
         if frames is not None:
             recording.film_strip(frames)
+        if film is not None:
+            recording.film(film, speed=speed)
     except KeyboardInterrupt:
         left = f"{kept} was written" if kept.exists() else "nothing was written"
         say(f"interrupted; {left}", "yellow")
         sys.exit(INTERRUPTED)
-    files = {"recording": kept, "picture": drawn, "strip": frames}
+    files = {"recording": kept, "picture": drawn, "strip": frames, "film": film}
     _report(made, recording, whole, files, as_json)
 
 
@@ -91,6 +101,14 @@ def _files(
     if drawn is not None:
         will_write(drawn, "a picture", PICTURES, "--picture")
     return kept, drawn
+
+
+def _check_film(film: Path) -> None:
+    """Raise now if a film could not be written."""
+    from heelstrike.view.render.film import SUFFIXES, check_film
+
+    will_write(film, "a film", SUFFIXES, "--film")
+    check_film(film)
 
 
 def chosen_scene(

@@ -125,6 +125,16 @@ class Recording:
 
         return film_strip(self, path, **options)
 
+    def film(self, path: PathLike, **options: Any) -> Path:
+        """Write a film of the robot, .mp4 or .gif, and return the path.
+
+        The options are those of `heelstrike.view.render.film.film`: speed, fps, width, world,
+        camera, forces.
+        """
+        from heelstrike.view.render.film import film
+
+        return film(self, path, **options)
+
     def __getstate__(self) -> dict[str, Any]:
         return {"_data": self.data, "_robot": self._robot}
 

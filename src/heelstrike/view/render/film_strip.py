@@ -56,7 +56,7 @@ def film_strip(
 def film_strip_figure(
     recordings: Recording | Sequence[Recording],
     frames: int = 6,
-    times: Sequence[float] | None = None,
+    times: Sequence[float] | str | None = None,
     columns: int | None = None,
     camera: Camera | None = None,
     world: int = 0,
@@ -69,7 +69,8 @@ def film_strip_figure(
 
     Args:
         frames: Number of frames, at even times.
-        times: Times of the frames [s], in place of `frames`.
+        times: Times of the frames [s], in place of `frames`; "impacts" puts `frames` of them at
+            the start, the end, and the largest peaks of force.
         columns: Number of frames in a row; by default all.
         camera: Direction of view; by default one from which surfaces do not hide the robot.
         world: The world that is shown.
@@ -96,15 +97,15 @@ def film_strip_figure(
     shown = [[row.vertices(frame) for frame in row.frames] for row in rows]
     if camera is None:
         camera = clear_camera(np.vstack(shown[0]), rows[0].surfaces)
-    arrow = _arrow_scale(rows, _viewpoints(rows, shown, camera)[0][0]) if forces else 0.0
+    arrow = arrow_scale(rows, viewpoints(rows, shown, camera)[0][0]) if forces else 0.0
     tips = [[f.points + arrow * f.forces for f in row.frames] for row in rows]
     shown = [
         list(map(np.vstack, zip(*both, strict=True))) for both in zip(shown, tips, strict=True)
     ]
-    return _sheet(rows, _viewpoints(rows, shown, camera), across, width, arrow)
+    return _sheet(rows, viewpoints(rows, shown, camera), across, width, arrow)
 
 
-def _viewpoints(
+def viewpoints(
     rows: list[Snapshots], shown: list[list[np.ndarray]], camera: Camera
 ) -> list[list[Viewpoint]]:
     """Return the viewpoint of every frame: one for all, or one each that follows the robot.
@@ -141,7 +142,7 @@ class Scale:
         return plot.round_down(self.half_width / 2)
 
 
-def _arrow_scale(rows: list[Snapshots], view: Viewpoint) -> float:
+def arrow_scale(rows: list[Snapshots], view: Viewpoint) -> float:
     """Return the length of arrows [m/N] in a view that fits the robot; 0 if there is no force."""
     largest = _max_force(rows)
     longest = LONGEST_ARROW * 2 * view.half_width * max(1.0, view.ratio)

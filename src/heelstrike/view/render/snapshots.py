@@ -63,16 +63,19 @@ class Snapshots:
 def take_snapshots(
     run: Recording,
     count: int = 6,
-    times: Sequence[float] | None = None,
+    times: Sequence[float] | str | None = None,
     world: int = 0,
     robot: Robot | None = None,
     label: str | None = None,
 ) -> Snapshots:
     """Return snapshots of a recording: `count` at even times, or those nearest to `times` [s].
 
+    times="impacts" puts frames at the start, the end, and the largest peaks of force between them.
     The label defaults to the names of the recording's laws.
     """
     info, shown = run.info, world_over_time(run, world)
+    if isinstance(times, str):
+        times = impact_times(shown, count, times)
     at = _indices(shown["time"].values, count, times)
     robot = recorded_robot(run, robot)
     label = law_names(info) if label is None else label
@@ -126,6 +129,31 @@ def _indices(clock: np.ndarray, count: int, times: Sequence[float] | None) -> li
         allowed = f"times between {clock[0]:g} and {clock[-1]:g} s"
         raise ParameterError("times", chosen.tolist(), allowed)
     return [int(np.argmin(np.abs(clock - t))) for t in chosen]
+
+
+def impact_times(shown: xr.Dataset, count: int, chosen: str = "impacts") -> list[float]:
+    """Return start and end of a run, and the times of the largest peaks of normal force [s].
+
+    A peak is the largest force within an eighth of the mean time between two frames.
+    """
+    if chosen != "impacts":
+        raise ParameterError("times", chosen, 'times [s], or "impacts"')
+    if "normal_force" not in shown:
+        raise HeelstrikeError(
+            "this recording holds no normal_force, whose peaks are the impacts",
+            path="times",
+            remedy="run with record='standard', or choose frames by times",
+        )
+    clock, force = shown["time"].values, shown["normal_force"].values.sum(-1)
+    apart = (clock[-1] - clock[0]) / (8 * max(1, count - 1))
+    found = [float(clock[0]), float(clock[-1])]
+    for k in np.argsort(-force, kind="stable"):
+        if len(found) >= count or force[k] <= 0:
+            break
+        near = np.abs(clock - clock[k]) < apart
+        if force[k] >= force[near].max() and min(abs(clock[k] - t) for t in found) >= apart:
+            found.append(float(clock[k]))
+    return sorted(found)[:count]
 
 
 def law_names(info: dict[str, Any]) -> str:
