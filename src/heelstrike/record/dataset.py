@@ -106,11 +106,27 @@ def dataset(
     extra = {path: _varied(path, values) for path, values in varied.items()}
     names = [name for name in coords if name in COORDINATES and not COORDINATES[name].units]
     numbers = {name: values for name, values in coords.items() if name not in names}
-    made = _text_coordinates(
+    text = _text_coordinates(
         tuple((name, tuple(map(str, coords[name])), sizes[name]) for name in names)
     )
-    made = made.merge(xr.Coordinates(_coordinates(numbers, sizes) | extra)).coords
-    return xr.Dataset(found, coords=made, attrs=encode_attributes(attrs))
+    made = _joined(found, text, xr.Coordinates(_coordinates(numbers, sizes) | extra))
+    made.attrs = encode_attributes(attrs)
+    return made
+
+
+def _joined(found: Mapping[str, Any], *coords: xr.Coordinates) -> xr.Dataset:
+    """Return a dataset of variables and coordinates that fit together.
+
+    The constructor of a dataset aligns and merges them, which takes several times as long.
+    """
+    import xarray as xr
+
+    variables = {name: xr.Variable(*parts, fastpath=True) for name, parts in found.items()}
+    indexes: dict[Any, Any] = {}
+    for some in coords:
+        variables |= some.variables
+        indexes |= some.xindexes
+    return xr.Coordinates(variables, indexes=indexes).to_dataset().reset_coords(list(found))
 
 
 def _fixed_labels(names: Sequence[str]) -> Labels:

@@ -93,9 +93,11 @@ def rollout(
             chunk = max(1, min(4 * chunk, int(chunk * CHUNK_TIME / spent)))
             advance(chunk * batch.worlds)
     if outputs and made % every == 0:
+        if into:
+            into({name: array[0, kept : kept + 1] for name, array in values.items()})
         batch.peek()
-        for name, array in values.items():
-            array[:, kept] = batch.output(name)[:, 0]
+        if not into:
+            _keep(batch, values, kept, 1)
         kept += 1
     spent = time.perf_counter() - started
     return Rollout({name: array[:, :kept] for name, array in values.items()}, made, spent)
