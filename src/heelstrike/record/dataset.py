@@ -121,11 +121,14 @@ def _joined(found: Mapping[str, Any], *coords: xr.Coordinates) -> xr.Dataset:
     """
     import xarray as xr
 
-    variables = {name: xr.Variable(*parts, fastpath=True) for name, parts in found.items()}
+    variables: dict[Any, xr.Variable] = {
+        name: xr.Variable(dims, values, attrs, fastpath=True)
+        for name, (dims, values, attrs) in found.items()
+    }
     indexes: dict[Any, Any] = {}
     for some in coords:
-        variables |= some.variables
-        indexes |= some.xindexes
+        variables.update(some.variables)
+        indexes.update(some.xindexes)
     return xr.Coordinates(variables, indexes=indexes).to_dataset().reset_coords(list(found))
 
 
