@@ -4,11 +4,12 @@ Oracles: the distance of every vertex from the reduced hull, a problem of least 
 weights that are not negative; volumes and corners worked out by hand.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from heelstrike.errors import HeelstrikeWarning
 from heelstrike.robot import load
 from heelstrike.robot.collision_hull import MAX_CORNERS, collision_hull, reduce_hull
 from heelstrike.robot.mesh import hull
@@ -85,9 +86,16 @@ def test_growth_of_volume():
 
 
 def test_one_warning_names_the_most_concave_meshes():
-    """solo: every link is a concave mesh; the worst are named, with what the hull adds."""
-    with pytest.warns(HeelstrikeWarning, match="concave") as caught:
+    """solo: every link is a concave mesh; the worst are named, with what the hull adds.
+
+    A second one says how far the corners that are kept are from the whole hull.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         robot = load(example_file("solo_description/robots/solo.urdf"))
+    reduced = [str(w.message) for w in caught if "fewer corners" in str(w.message)]
+    assert len(reduced) == 1
+    assert "13 meshes collide as hulls of fewer corners, up to 8.5 mm (base_link)" in reduced[0]
     concave = [str(w.message) for w in caught if "concave" in str(w.message)]
     assert len(concave) == 1
     assert "9 concave meshes collide as the convex hull" in concave[0]
