@@ -34,6 +34,7 @@ ELSEWHERE = {
 """Commands that no test of the pages runs, and why. What they name must be there."""
 LONG = {
     r"heelstrike paper \w+": "seconds to minutes: every item is tested in tests/papers",
+    r"heelstrike sweep push": "676 worlds: tests/unit/test_sweep.py has smaller ones",
     r"heelstrike (compare|stability) ": "minutes of compiling: tests/unit/test_compare_laws.py",
     r"heelstrike impact hrp2": "half a minute of compiling",
     r"heelstrike bench --quick": "half a minute: tests/unit/test_bench.py",

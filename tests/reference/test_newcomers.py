@@ -27,7 +27,6 @@ from heelstrike.simulate.robot_scene import robot_scene
 from tests.models import example_file as example
 
 STANDING = {"solo12.urdf": "elastic", "talos_reduced.urdf": "rigid"}
-LARGE = "talos_reduced.urdf"  # half a minute on a busy machine: nightly
 
 
 def run(capsys, *arguments):
@@ -38,9 +37,8 @@ def run(capsys, *arguments):
 
 
 @pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.nightly if n == LARGE else ()) for n in STANDING]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", STANDING)
 def test_a_robot_of_ones_own_stands(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found = run(capsys, str(example(name)), "--law", STANDING[name], "--duration", "0.6")

@@ -41,7 +41,7 @@ URDFS = {  # file: whether the base is free
 }
 MJCFS = ["g1", "talos", "anymal_c", "mighty", "op3", "sr1", "hrp4c", "jvrc1", "hoap3_20dof", "t1"]
 LARGE = {"g1_29dof_rev_1_0.urdf", "talos_reduced.urdf", "talos_full_v2.urdf", "icub_reduced.urdf"}
-LARGE |= {"tiago.urdf", "talos", "hrp4c", "jvrc1", "t1"}
+LARGE |= {"tiago.urdf", "talos", "hrp4c", "jvrc1", "t1", "sr1", "mighty", "op3", "hoap3_20dof"}
 
 
 def each(names):
@@ -67,7 +67,7 @@ def test_mjcf_robots(name):
     check_against_pinocchio(load(data_file(f"robots/{name}.xml")))
 
 
-SEEDS = [*range(12), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(12, 50))]
+SEEDS = [*range(8), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(8, 50))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -312,6 +312,7 @@ def quick(tmp_path_factory):
     return json.loads((folder / "b.json").read_text()), (folder / "b.html").read_text()
 
 
+@pytest.mark.nightly
 def test_figures_as_json(quick):
     found, _ = quick
     assert set(found) == {
@@ -332,12 +333,14 @@ def test_figures_as_json(quick):
     assert np.isfinite(found["growth"]["joints"]["us_exponent"])
 
 
+@pytest.mark.nightly
 def test_mujoco_is_measured_beside(quick):
     found, page = quick
     assert found["robots"]["hoap1"]["accuracy"]["mujoco"]["one"]["rate"] > 0
     assert "times MuJoCo" in page
 
 
+@pytest.mark.nightly
 def test_the_page_names_machine_and_command(quick):
     found, page = quick
     for word in (found["machine"]["cpu"], found["machine"]["casadi"], "heelstrike ", "data:image"):

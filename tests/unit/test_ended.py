@@ -27,7 +27,7 @@ def dropped(robot, law, dtype="float64", duration=0.3):
     return sim.run(duration, q0=q0, record=NAMES, progress=False).data
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.nightly)])
 def test_a_robot_that_lands(dtype):
     """Nothing touches in flight; rounding ends solves in float32 alone."""
     data = dropped(hs.load("hoap1", collide="feet"), hs.Rigid(), dtype)

@@ -54,7 +54,7 @@ def test_none_is_forgotten_or_long():
         assert len(path.read_text().splitlines()) < 60, path.name
 
 
-SLOW = ("ankles", "balance", "pushes", "walk")  # the third is what `make demo` runs
+SLOW = ("ankles", "balance", "compare_laws", "materials", "punch", "pushes", "walk")
 
 
 @pytest.mark.parametrize(

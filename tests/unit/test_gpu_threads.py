@@ -55,7 +55,7 @@ def test_limbs_and_root_block_of_a_flight():
     assert np.abs(ours.get("v") - v).max() > 0.05
 
 
-@pytest.mark.parametrize("slices", [1, 2])
+@pytest.mark.parametrize("slices", [pytest.param(1, marks=pytest.mark.nightly), 2])
 def test_rounds_of_a_robot_with_friction_and_at_its_limits(slices):
     """Joints are strided groups, rounds differ from world to world, and the root block records."""
     program, outputs, values = moving(rough("hoap1"), ["q", "normal", "torque"])

@@ -191,12 +191,12 @@ def check(seed, monkeypatch):
                 assert np.array_equal(batch.output(name)[:, 0], expected[name]), (name, width)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_bits_of_random_programs(seed, monkeypatch):
     check(seed, monkeypatch)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("seed", range(12, 300))
+@pytest.mark.parametrize("seed", range(6, 300))
 def test_bits_of_more_random_programs(seed, monkeypatch):
     check(seed, monkeypatch)

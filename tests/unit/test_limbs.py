@@ -100,7 +100,9 @@ def test_something_is_left_between_the_ends_of_a_chain():
 
 
 @pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
-@pytest.mark.parametrize("name", ["jvrc1", "hrp4c", "talos"])
+@pytest.mark.parametrize(
+    "name", ["talos", *(pytest.param(n, marks=pytest.mark.nightly) for n in ("jvrc1", "hrp4c"))]
+)
 def test_robots_with_hands_and_faces(name):
     """Two legs, two arms with their hands, a head."""
     scene = hs.Scene(hs.load(data_file(f"robots/{name}.xml"), collide="feet"), hs.Plane())

@@ -41,19 +41,15 @@ SCENES = {"stack": stack, "gripper": gripped}
 def start(name, dtype):
     """Return the step of a scene, and values of its inputs: some worlds rest, others tumble."""
     sim, q0 = SCENES[name](dtype)
-    batch = sim.compiled.batch(())
-    ports = (*batch.layout.inputs, *batch.layout.memory)
-    values = {port.name: batch.get(port.name)[0] for port in ports}
-    nv = len(values["v"])
+    values = dict(sim.parameters.items()) | sim.compiled.tables()
     fast = np.where(np.arange(WORLDS) % 3 > 0, 0.5, 0.0)[:, None]
-    values |= {"q": q0, "v": fast * np.random.default_rng(0).normal(size=(WORLDS, nv))}
-    return step_program(sim.plan, RECORD), values
+    v0 = fast * np.random.default_rng(0).normal(size=(WORLDS, sim.plan.robot.nv))
+    return step_program(sim.plan, RECORD).trace(RECORD), values | {"q": q0, "v": v0}
 
 
 def run(name, width=1, guards=True, threads=1, dtype="float64"):
     """Return what is recorded of a few steps."""
-    program, values = start(name, dtype)
-    traced, real = program.trace(RECORD), REALS[dtype]
+    (traced, values), real = start(name, dtype), REALS[dtype]
     module = emit(traced, width, real, guards=guards)
     layout = Layout.of(traced, module.width, real, module.frame_size)
     batch = Kernel(layout, object_code(module, 2)).batch(WORLDS)

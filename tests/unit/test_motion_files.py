@@ -91,7 +91,9 @@ def test_a_file_that_is_no_motion_is_a_sentence(tmp_path, foot):
 
 
 @pytest.mark.skipif(DATA is None, reason="HEELSTRIKE_DATA is not set")
-@pytest.mark.parametrize(("array", "way"), [("q1", 0.45), ("q3", 0.90)])
+@pytest.mark.parametrize(
+    ("array", "way"), [pytest.param("q1", 0.45, marks=pytest.mark.nightly), ("q3", 0.90)]
+)
 def test_sr1_walks_its_public_patterns(array, way):
     robot = hs.load(f"{DATA}/robots/sr1.xml", collide="feet")
     table = np.load(f"{DATA}/sr1_walk.npz")

@@ -62,7 +62,7 @@ def test_every_limb_gets_a_warp(name, warps):
     check_order(program.step, plan)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("law", [hs.Elastic(), hs.Rigid()])
 @pytest.mark.parametrize("name", [pytest.param("hrp2", marks=pytest.mark.nightly), "hoap1"])
 def test_a_block_finds_its_registers_and_shared_memory(name, law, dtype):
@@ -142,7 +142,9 @@ OF_BODIES = {
 """Kinds of blocks that belong to the limbs of bodies that touch, not to the root block."""
 
 
-@pytest.mark.parametrize("law", [hs.Rigid(), hs.MicroMacro()])
+@pytest.mark.parametrize(
+    "law", [pytest.param(hs.Rigid(), marks=pytest.mark.nightly), hs.MicroMacro()]
+)
 def test_coupled_laws_go_over_warps(law):
     """One loop of Newton's rounds for contacts and joints; joints are strided groups."""
     scene = hs.Scene(load("hoap1", collide="feet"), hs.Plane(law=law))
