@@ -1,118 +1,64 @@
 """Commands killed (signal 9) at random moments: whole results or none.
 
-    python -m benchmarks.killing --kills 100
+    python -m benchmarks.killing                          # 100 kills
+    python -m benchmarks.killing --verbs run,view --kills 20
 
 Each command runs twice in full, once to compile and once for its duration; then it is killed at
 times drawn from that duration. After a kill every file in the folder must be whole, or one of ours
-that is unfinished, which the next command removes; a sweep must resume.
+that is unfinished; the command again must succeed, remove those, and leave whole files.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import signal
 import subprocess
-import sys
-import tempfile
-import time
-from pathlib import Path
 from random import Random
 
-from heelstrike.files import left_behind
-from heelstrike.record.recording import Recording
+from benchmarks.verbs import VERBS, duration, faults, folder, keep, options, parts, start
 
-SCENE = '[[object]]\nmodel = "ball"\ndrop = 0.1\n[[surface]]\ntype = "plane"\nname = "ground"\n'
-SWEEP = "sweep ball.toml --random ground.normal.k=1e4:1e5 --worlds 600 --chunk 50 --duration 0.2"
-COMMANDS = {
-    "run": "run ball.toml --duration 20 -o out/b.nc",
-    "sweep": f"{SWEEP} -o out/sweep --resume",
-    "compare": "compare ball.toml --duration 0.3 --html out/c.html",
-    "view": "view ball.toml --export out/v.html",
-}
-SHARES = {"run": 40, "sweep": 25, "compare": 15, "view": 20}
-"""Kills of each command in a hundred."""
+AGAIN = ("sweep",)
+"""Commands that run again after each kill, since they resume; the others after a part was left."""
 
 
-def start(words: str, folder: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "heelstrike", *words.split()]
-    paths = [str(Path(path).absolute()) for path in os.environ.get("PYTHONPATH", "").split(":")]
-    env = os.environ | {"PYTHONPATH": ":".join(paths)}
-    quiet = subprocess.DEVNULL
-    return subprocess.Popen(command, cwd=folder, env=env, stdout=quiet, stderr=quiet)
-
-
-def faults(folder: Path) -> list[str]:
-    """Return what is neither whole nor ours and unfinished."""
-    found = []
-    for path in (path for path in folder.rglob("*") if path.is_file()):
-        if path in left_behind(path.parent) or path.name in ("ball.toml", "sweep.lock"):
-            continue
-        data = path.read_bytes()
-        if path.suffix == ".nc":
-            try:
-                Recording.load(path).summary()
-            except Exception as error:
-                found.append(f"{path.name}: {error}")
-        elif path.suffix == ".html" and not data.rstrip().endswith(b"</html>"):
-            found.append(f"{path.name}: a page without an end")
-        elif path.suffix == ".png" and not data.endswith(b"IEND\xaeB`\x82"):
-            found.append(f"{path.name}: a picture without an end")
-    return found
-
-
-def killed(words: str, wait: float) -> tuple[list[str], bool]:
-    """Kill a command after a time; return the faults, and whether it was still running."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "ball.toml").write_text(SCENE)
-        (folder / "out").mkdir()
-        process = start(words, folder)
+def killed(verb: str, wait: float) -> tuple[list[str], bool, bool]:
+    """Kill a command after a time; return faults, whether it was running, and had left a part."""
+    with folder() as place:
+        process = start(VERBS[verb], place)
         try:
-            process.wait(wait)
+            process.communicate(timeout=wait)
             alive = False
         except subprocess.TimeoutExpired:
             alive = True
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        found = faults(folder)
-        if words.startswith("sweep"):
-            if start(words, folder).wait() != 0:
-                found.append("the sweep does not resume")
-            found += faults(folder)
-            if any(left_behind(path) for path in folder.rglob("*") if path.is_dir()):
-                found.append("parts are left after the sweep was resumed")
-        return found, alive
+        process.kill()
+        process.communicate()
+        found, left = faults(place), bool(parts(place))
+        if left or verb in AGAIN:
+            again = start(VERBS[verb], place)
+            _, said = again.communicate()
+            if again.returncode != 0:
+                found.append(f"does not run again: {said[-300:]}")
+            found += faults(place)
+            if parts(place):
+                found.append("parts are left after it ran again")
+        return [f"{verb}: {fault}" for fault in found], alive, left
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=time.time_ns() % 2**31)
-    options = parser.parse_args()
-    random, bad = Random(options.seed), 0
-    for verb, words in COMMANDS.items():
-        with tempfile.TemporaryDirectory() as name:
-            Path(name, "ball.toml").write_text(SCENE)
-            Path(name, "out").mkdir()
-            start(words, Path(name)).wait()  # which compiles
-        with tempfile.TemporaryDirectory() as name:
-            Path(name, "ball.toml").write_text(SCENE)
-            Path(name, "out").mkdir()
-            begun = time.monotonic()
-            status = start(words, Path(name)).wait()
-            spent = time.monotonic() - begun
-            assert status == 0, f"{verb} ended with {status}"
-        running = 0
-        for _ in range(options.kills * SHARES[verb] // 100):
-            found, alive = killed(words, random.uniform(0.3, spent))
-            running += alive
-            bad += bool(found)
-            for fault in found:
-                print(f"{verb}: {fault}", flush=True)
-        print(f"{verb}: {spent:.1f} s in full, {running} killed while running", flush=True)
-    print(f"{bad} kills left something half-written (seed {options.seed})")
-    sys.exit(bool(bad))
+    asked = options(__doc__ or "", "kills", 100)
+    random, findings, rows = Random(asked.seed), [], {}
+    verbs = asked.verbs.split(",")
+    for number, verb in enumerate(verbs):
+        spent = duration(verb)
+        kills = asked.number * (number + 1) // len(verbs) - asked.number * number // len(verbs)
+        row = {"seconds": round(spent, 2), "kills": kills, "running": 0, "left a part": 0}
+        for _ in range(kills):
+            found, alive, left = killed(verb, random.uniform(0.3, spent))
+            row["running"] += alive
+            row["left a part"] += left
+            findings += found
+            print(*found, sep="\n", end="\n" * bool(found), flush=True)
+        rows[verb] = row
+        print(f"{verb:10} {row}", flush=True)
+    keep("killing", rows, findings, asked.seed)
 
 
 if __name__ == "__main__":

@@ -28,19 +28,21 @@ _own: set[Path] = set()
 
 
 @contextmanager
-def whole_file(path: PathLike) -> Iterator[Path]:
+def whole_file(path: PathLike, cached: bool = False) -> Iterator[Path]:
     """Yield a temporary path to write to, which is renamed to `path` when the block succeeds.
 
     An existing file at `path` stays until then. If the block fails, nothing is left behind; errors
-    of the operating system are raised as FileErrors.
+    of the operating system are raised as FileErrors. A cached file can be made again and has a
+    checksum: it is readable by its owner only, and not forced to the disk.
     """
     target = _checked_target(path)
     part, handle = None, -1
     try:
         remove_abandoned(target.parent)
-        part, handle = _new_part(target)
+        part, handle = _new_part(target, 0o600 if cached else 0o666)
         yield part
-        sync_to_disk(handle)
+        if not cached:
+            sync_to_disk(handle)
         os.replace(part, target)
     except OSError as error:
         raise cannot_write(path, error) from error
@@ -138,12 +140,12 @@ def _checked_target(path: PathLike) -> Path:
     return target
 
 
-def _new_part(target: Path) -> tuple[Path, int]:
+def _new_part(target: Path, mode: int) -> tuple[Path, int]:
     """Return a new temporary file beside a target, and a handle that holds its lock."""
     while True:
         part = target.with_name(f"{PART}{secrets.token_hex(TOKEN_BYTES)}{target.suffix}")
         _own.add(part)
-        handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode)
         with suppress(OSError):  # a file system without locks
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         with suppress(FileNotFoundError):  # another process removed it before it was locked

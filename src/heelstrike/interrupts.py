@@ -20,7 +20,7 @@ from types import FrameType
 
 from heelstrike.files import remove_own_parts
 
-PATIENCE = 1.2
+PATIENCE = 0.8
 """Time after a signal in which its handler must be called [s]."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _handled = threading.Event()

@@ -17,7 +17,7 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.dynamics.quantities import quantities
-from heelstrike.errors import ProgramError
+from heelstrike.errors import FileError, ProgramError
 from heelstrike.ir.loop import counted
 from heelstrike.ir.program import Program
 from heelstrike.ir.table import table
@@ -164,7 +164,7 @@ def test_damaged_missing_and_foreign_files_are_said(tmp_path):
             load_exported(path)
     with pytest.raises(ProgramError, match=r"cannot read .*b\.hs: No such file"):
         load_exported(tmp_path / "b.hs")
-    with pytest.raises(ProgramError, match=r"cannot write .*a\.hs"):
+    with pytest.raises(FileError, match=r"cannot write .*a\.hs"):
         export(everything(), tmp_path / "none" / "a.hs")
     with pytest.raises(ProgramError, match=r"is a \.hs file, not 'a\.so'"):
         export(everything(), tmp_path / "a.so")

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import zipfile
 from random import Random
 
+import h5py
 import numpy as np
 import pytest
 import xarray as xr
@@ -185,30 +187,39 @@ def test_altered_files_are_refused_or_read_as_they_were(kind, cases, tmp_path):
         ("time", np.array(["a", "b"])),
     ],
 )
-def test_recordings_with_a_wrong_content_are_refused(name, value, tmp_path):
+def test_recordings_with_a_wrong_content_are_refused(name, value, format_1, tmp_path):
     """Format 1 has no checksum: the schema alone must do."""
-    data = over_time().data.copy()
-    data.attrs[FORMAT] = 1
-    if value is None:
-        del data.attrs[name]
-    elif isinstance(value, np.ndarray):
-        data = data.drop_vars(name)
+    path = shutil.copy(format_1, tmp_path / "run.nc")
+    if isinstance(value, np.ndarray):
+        data = over_time().data.drop_vars(name)
+        data.attrs[FORMAT] = 1
         data[name] = (
             ("x" if name == "force" else "time"),
             np.resize(value, 2 if name == "force" else data.sizes["time"]),
         )
+        data.to_netcdf(path, engine="h5netcdf")
     else:
-        data.attrs[name] = value
-    data.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
+        with h5py.File(path, "r+") as file:
+            file.attrs.pop(name, None)
+            if value is not None:
+                file.attrs[name] = value
     with pytest.raises(FileError, match="damaged"):
-        Recording.load(tmp_path / "run.nc")
+        Recording.load(path)
 
 
-def test_recordings_of_format_1_are_read(tmp_path):
+@pytest.fixture(scope="module")
+def format_1(tmp_path_factory):
+    """A recording of format 1."""
+    path = tmp_path_factory.mktemp("format") / "run.nc"
     data = over_time().data.copy()
     data.attrs[FORMAT] = 1
-    data.to_netcdf(tmp_path / "run.nc", engine="h5netcdf")
-    assert Recording.load(tmp_path / "run.nc").data.identical(data)
+    data.to_netcdf(path, engine="h5netcdf")
+    return path
+
+
+def test_recordings_of_format_1_are_read(format_1):
+    expected = over_time().data.assign_attrs({FORMAT: 1})
+    assert Recording.load(format_1).data.identical(expected)
 
 
 def test_a_number_changed_by_another_program_is_found(tmp_path):

@@ -6,6 +6,7 @@ or an option prints one sentence and exits with code 1 (2 if the command line ca
 
 from __future__ import annotations
 
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -21,7 +22,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from heelstrike.interrupts import ends_promptly
 
     with ends_promptly():
-        _run(arguments)
+        try:
+            _run(arguments)
+        except KeyboardInterrupt:  # outside of any command: while modules are imported
+            sys.exit(128 + signal.SIGINT)
 
 
 def _run(arguments: Sequence[str] | None) -> None:

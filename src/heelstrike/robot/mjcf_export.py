@@ -20,6 +20,7 @@ import numpy as np
 import pinocchio as pin
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.files import whole_file
 from heelstrike.robot.mjcf_export_forces import add_forces, spring_of
 from heelstrike.robot.robot import WORLD, Body, Joint, Robot
 
@@ -53,7 +54,8 @@ def write_mjcf(robot: Robot, path: str | os.PathLike[str]) -> Path:
     _compiled(robot, root)
     target = Path(path)
     indent(root)
-    target.write_text(tostring(root, encoding="unicode") + "\n", encoding="utf-8")
+    with whole_file(target) as part:
+        part.write_text(tostring(root, encoding="unicode") + "\n", encoding="utf-8")
     return target
 
 

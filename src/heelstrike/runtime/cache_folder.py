@@ -9,17 +9,15 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import time
 from pathlib import Path
 
 from heelstrike.codegen.layout import Layout
-from heelstrike.errors import ProgramError
-from heelstrike.runtime.container import TEMPORARY, CodeTarget, Packed, pack, unpack, write
+from heelstrike.errors import FileError, ProgramError
+from heelstrike.files import left_behind, whole_file
+from heelstrike.runtime.container import CodeTarget, Packed, pack, unpack
 
 MAX_BYTES = 256 * 2**20
 """Largest size of the whole cache [bytes]; the least recently used files are removed first."""
-ABANDONED_AFTER = 3600.0
-"""Age above which a temporary file has no writer any more [s]."""
 SUFFIX = ".kernel"
 
 
@@ -71,8 +69,9 @@ def read(folder: Path, name: str, target: CodeTarget) -> Packed | None:
 
 def store(folder: Path, name: str, target: CodeTarget, layout: Layout, code: bytes) -> None:
     """Write a file of the cache, and remove old files if there are too many bytes."""
-    with contextlib.suppress(OSError):  # a full or read-only disk: no cache
-        write(folder / (name + SUFFIX), pack(layout, code, name, target), mode=0o600)
+    with contextlib.suppress(OSError, FileError):  # a full or read-only disk: no cache
+        with whole_file(folder / (name + SUFFIX), cached=True) as part:
+            part.write_bytes(pack(layout, code, name, target))
         trim(folder, MAX_BYTES)
 
 
@@ -82,7 +81,7 @@ def clear_cache(folder: str | Path | None = None) -> int:
     if place is None:
         return 0
     kernels = _kernels(place)
-    for path in (*kernels, *place.glob(TEMPORARY + "*")):
+    for path in (*kernels, *(left_behind(place) if place.is_dir() else ())):
         with contextlib.suppress(OSError):
             path.unlink()
     return len(kernels)
@@ -102,10 +101,6 @@ def trim(folder: Path, max_bytes: int) -> None:
         with contextlib.suppress(OSError):
             path.unlink()
         total -= size
-    for path in folder.glob(TEMPORARY + "*"):
-        with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > ABANDONED_AFTER:
-                path.unlink()
 
 
 def _is_ours(status: os.stat_result) -> bool:

@@ -11,11 +11,8 @@ Nothing is pickled, and numbers survive JSON bit by bit.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from pathlib import Path
 
 import llvmlite.binding as llvm
 
@@ -27,8 +24,6 @@ MAGIC = "heelstrike-kernel 1"
 """Format and version at the start of a file."""
 MAX_LINE = 120
 """Largest length of the first line [bytes]."""
-TEMPORARY = ".heelstrike-"
-"""Prefix of the names of unfinished files."""
 
 
 @dataclass(frozen=True)
@@ -92,16 +87,3 @@ def unpack(data: bytes) -> Packed:
         return Packed(header["key"], target, layout, content[size:])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ProgramError(f"the header cannot be read: {error!r}") from error
-
-
-def write(path: Path, data: bytes, mode: int) -> None:
-    """Write a whole file or none: under a temporary name in the same folder, then renamed."""
-    handle, name = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)  # readable by the owner only
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(name, mode)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

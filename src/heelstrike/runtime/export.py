@@ -7,15 +7,15 @@ export_c.py exports a kernel for C, export_casadi.py a program for CasADi.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from heelstrike.codegen.host import LEVEL
 from heelstrike.errors import ProgramError
+from heelstrike.files import whole_file
 from heelstrike.ir.program import Program
 from heelstrike.runtime.compiler import compile_program
-from heelstrike.runtime.container import pack, write
+from heelstrike.runtime.container import pack
 from heelstrike.runtime.kernel import Kernel
 
 
@@ -45,17 +45,6 @@ def export(
             "a compiled kernel has its outputs, width, dtype and level already",
             remedy="pass the program in place of the kernel",
         )
-    try:
-        write(path, pack(program.layout, program.code), mode=0o666 & ~_umask())
-    except OSError as error:
-        raise ProgramError(
-            f"cannot write {path}: {error.strerror or error}", path=str(path)
-        ) from error
+    with whole_file(path) as part:
+        part.write_bytes(pack(program.layout, program.code))
     return path
-
-
-def _umask() -> int:
-    """Return the umask of this process, which can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isinf, isnan
@@ -18,6 +19,7 @@ from pathlib import Path
 import heelstrike
 from heelstrike.codegen.layout import Layout
 from heelstrike.errors import ProgramError
+from heelstrike.files import cannot_write, whole_file
 from heelstrike.runtime.arrays import ALIGNMENT
 from heelstrike.runtime.container import this_machine
 from heelstrike.runtime.kernel import Kernel
@@ -53,12 +55,12 @@ def export_c(kernel: Kernel, folder: str | Path) -> CFiles:
     declared, code, library = (folder / f"{name}{suffix}" for suffix in (".h", ".o", ".so"))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        declared.write_text(header(kernel.layout))
-        code.write_bytes(kernel.code)
     except OSError as error:
-        raise ProgramError(
-            f"cannot write {folder}: {error.strerror or error}", path=str(folder)
-        ) from error
+        raise cannot_write(folder, error) from error
+    with whole_file(declared) as part:
+        part.write_text(header(kernel.layout))
+    with whole_file(code) as part:
+        part.write_bytes(kernel.code)
     failure = _link(code, library)
     if failure is None:
         return CFiles(declared, code, library, f"{library} is ready to be linked or loaded")
@@ -72,9 +74,15 @@ def _link(code: Path, library: Path) -> str | None:
     compiler = shutil.which("cc")
     if compiler is None:
         return "no C compiler (cc) on the PATH"
-    command = [compiler, "-shared", "-o", str(library), str(code), "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return None if done.returncode == 0 else f"{compiler} reports {done.stderr.strip()[:300]!r}"
+    with tempfile.TemporaryDirectory() as place:
+        made = Path(place, library.name)
+        command = [compiler, "-shared", "-o", str(made), str(code), "-lm"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return f"{compiler} reports {done.stderr.strip()[:300]!r}"
+        with whole_file(library) as part:
+            shutil.copyfile(made, part)
+    return None
 
 
 def header(layout: Layout) -> str:
