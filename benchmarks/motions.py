@@ -1,6 +1,6 @@
 """Every law on every motion: one gait, one set of gains, one step; who walks, who falls, and why.
 
-    python -m benchmarks.motions [--json FILE] [--figure FILE] [--film FILE] [--quick]
+    python -m benchmarks.motions [--json FILE] [--from FILE] [--figure FILE] [--film FILE] [--quick]
 
 hoap1 stands up, walks eight steps, jumps and punches; SR1 walks its three public patterns
 (HEELSTRIKE_DATA; left out where that is not set), in MuJoCo as well. Ground:
@@ -9,8 +9,10 @@ benchmarks/motion_cases.py. Prints Markdown tables.
 
 from __future__ import annotations
 
+import json
 import warnings
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,8 @@ KEPT = (
 )
 FILMED = ("Rigid", "HuntCrossley", "Rigid, literal")
 QUICK = ("Rigid", "HuntCrossley")
+TITLES = {"deepest": "Largest depth", "slid": "Loaded points slide", "chatter": "Chatter of forces"}
+LINE = {"color": "0.9", "linewidth": 0.8}
 COLUMNS = {
     "stood": ("stands", "", 1.0),
     "lost_at": ("lost at", "s", 1.0),
@@ -58,12 +62,16 @@ COLUMNS = {
 def main() -> None:
     command = parser(__doc__, "two laws, hoap1 alone")
     command.add_argument("--figure", metavar="FILE", help="draw them to FILE")
+    command.add_argument(
+        "--from", dest="kept", metavar="FILE", help="show kept results, measure none"
+    )
     command.add_argument("--film", metavar="FILE", help="film one walk on some laws, no tables")
     options = command.parse_args()
     if options.film:
         film(options.film)
         return
-    result = measured(options.quick)
+    kept = options.kept and json.loads(Path(options.kept).read_text())
+    result = kept or measured(options.quick)
     print(summary(result), end="\n\n")
     for motion in dict.fromkeys(row["motion"] for row in result["rows"]):
         print(markdown(result, motion), end="\n\n")
@@ -158,27 +166,36 @@ def markdown(result: dict[str, Any], motion: str) -> str:
 
 
 def drawn(result: dict[str, Any]) -> Any:
-    """Depth, slip and chatter by law; a cross where the robot was lost."""
+    """Depth, slip and chatter by law; open marks where the robot fell, or left its reference."""
     from heelstrike.view import plot
 
     there = {row["motion"] for row in result["rows"]}
     motions = [motion for motion in ("walk", "jump", "SR1 q3") if motion in there]
     laws = list(dict.fromkeys(row["law"] for row in result["rows"]))
-    figure, axes = plot.figure(1, 3, size=(13.0, 4.6))
+    figure, axes = plot.figure(1, 3, size=(13.0, 5.0))
     for ax, name in zip(axes, ("deepest", "slid", "chatter"), strict=True):
         label, unit, factor = COLUMNS[name]
         for k, motion in enumerate(motions):
             found = {r["law"]: r for r in result["rows"] if r["motion"] == motion}
-            values = [factor * (found[law][name] or np.nan) for law in laws]
-            shown = {"label": motion} if ax is axes[0] else {}
-            ax.plot(values, range(len(laws)), **plot.dots(k), **shown)
-            lost = [i for i, law in enumerate(laws) if not found[law]["stood"]]
-            ax.plot([values[i] for i in lost], lost, "x", color=plot.INK, markersize=11)
+            values = np.array([factor * (found[law][name] or np.nan) for law in laws])
+            rows = np.arange(len(laws)) + 0.24 * (k - (len(motions) - 1) / 2)
+            stood = np.array([bool(found[law]["stood"]) for law in laws])
+            ax.plot(values[stood], rows[stood], **plot.dots(k), label=motion)
+            ax.plot(values[~stood], rows[~stood], **plot.dots(k), markerfacecolor="white")
         ax.set(xscale="log", yticks=range(len(laws)), yticklabels=laws)
-        ax.invert_yaxis()
-        plot.label(ax, label.capitalize(), f"{label} [{unit}]")
+        ax.set_ylim(len(laws) - 0.5, -0.5)
+        ax.hlines(np.arange(1, len(laws)) - 0.5, 0, 1, transform=ax.get_yaxis_transform(), **LINE)
+        ax.grid(False, axis="y")
+        plot.label(ax, TITLES[name], f"{label} [{unit}]")
+        ax.get_legend().remove()
     for ax in axes[1:]:
         ax.set_yticklabels([])
+    dots, names = axes[0].get_legend_handles_labels()
+    dots.append(axes[0].plot([], [], "o", color=plot.INK, markerfacecolor="white")[0])
+    names.append("fell, or left its reference")
+    figure.legend(
+        dots, names, loc="outside lower center", ncols=len(dots), frameon=False, fontsize=9
+    )
     return figure
 
 

@@ -35,7 +35,7 @@ def main() -> None:
     sides = [(touching, "stance", azimuth) for azimuth in (0, 90, 35)]
     print(f"wrote {portrait(sides, 'hoap1-points.png', points=True, width=6)}")
     objects = [(hs.load(name), "stance", 35) for name in OBJECTS]
-    print(f"wrote {portrait(objects, 'objects.png', OBJECTS, points=True, elevation=20)}")
+    print(f"wrote {portrait(objects, 'objects.png', OBJECTS, points=True, elevation=25)}")
 
 
 if __name__ == "__main__":

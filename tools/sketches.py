@@ -28,13 +28,13 @@ FLIGHT = hs.Stairs(rise=0.1, run=0.2, count=4)
 
 
 def main() -> None:
-    plt.rcParams.update({"font.size": 9, "axes.titlesize": 9})
+    plt.rcParams.update({"font.size": 9, "axes.titlesize": 9, "axes.edgecolor": "0.6"})
     stairs()
     contact_points()
 
 
 def stairs() -> None:
-    shape = {"figsize": (8.4, 2.7), "width_ratios": (1, 1.75), "layout": "constrained"}
+    shape = {"figsize": (9, 3.4), "width_ratios": (1, 1.6), "layout": "constrained"}
     fig, (left, right) = plt.subplots(1, 2, **shape)
     _flight(left)
     grids = np.meshgrid(np.arange(0.12, 0.3, 8e-3), np.arange(0.052, 0.2, 8e-3))
@@ -45,8 +45,11 @@ def stairs() -> None:
         deep = np.array(depth(np.array([x, 0 * x, z]))).ravel()
         held = (deep > 0) & (deep < 0.05)
         left.plot(x[held], z[held], mark, ms=6, mew=1.2, color=COLOURS[part], label=word)
-    left.set(xlim=(0.1, 0.31), ylim=(0.04, 0.26), title="points inside, at a nose and in a corner")
+    left.set(xlim=(0.1, 0.31), ylim=(0.04, 0.26))
+    left.set_title("what holds a point inside the stairs", loc="left", fontweight="bold")
     left.legend(loc="upper left", frameon=False)
+    left.annotate("nose", (0.2, 0.2), (0.165, 0.205), fontsize=8, color="0.3")
+    left.annotate("corner", (0.2, 0.1), (0.155, 0.108), fontsize=8, color="0.3")
 
     law = hs.Elastic(hs.LinearSpring(k=2e4, c=100), hs.Bristle())
     touched = replace(FLIGHT, law=law, name="stairs"), hs.Plane(law, "floor")
@@ -54,11 +57,14 @@ def stairs() -> None:
     data = sim.run(1.6, q0=[0.75, 0, 0.45, 0, 0, 0, 1], v0=[-0.7, 0, 0, 0, -14, 0]).data
     _flight(right)
     q = data["q"].values[0]
-    right.plot(q[:, 0], q[:, 2], "-", lw=1, color=COLOURS[0])
-    for k in range(0, len(q), 80):
-        right.add_patch(Circle((q[k, 0], q[k, 2]), 0.05, fill=False, lw=0.6))
-    right.axhline(0, color="k", lw=0.8)
-    right.set(xlim=(-0.5, 0.85), ylim=(-0.03, 0.53), title="a ball comes down, every 80 ms")
+    for k in range(0, len(q), 160):
+        ball = Circle((q[k, 0], q[k, 2]), 0.05, facecolor=COLOURS[1], alpha=0.3, edgecolor="none")
+        right.add_patch(ball)
+    right.plot(q[:, 0], q[:, 2], "-", lw=1.2, color=COLOURS[1], label="its centre")
+    right.axhline(0, color="0.3", lw=0.8)
+    right.set(xlim=(-0.5, 0.85), ylim=(-0.03, 0.53))
+    right.set_title("a ball comes down, every 160 ms", loc="left", fontweight="bold")
+    right.legend(loc="upper left", frameon=False)
     for axes in (left, right):
         axes.set(xlabel="x [m]", ylabel="z [m]", aspect="equal")
     fig.savefig(IMAGES / "stairs.png", dpi=150)

@@ -31,6 +31,9 @@ FLOOR: SurfaceRecord = {"kind": "Plane", "normal": (0, 0, 1), "point": (0, 0, 0)
 ABOVE, BELOW = 0.24, 0.24
 """Margins for the label above a picture and for the scale below [inch]."""
 
+FEW_POINTS = 20
+"""Number of contact points up to which their marks are large."""
+
 
 def portrait(
     shots: Sequence[Shot],
@@ -69,6 +72,7 @@ def portrait(
     line = cell * views[0].ratio + ABOVE
     height = down * line + BELOW
     drawn = Figure(figsize=(width, height))
+    size = 4.0 if max(len(scene.frames[0].points) for scene in scenes) <= FEW_POINTS else 2.0
     ink: dict[str, Any] = {"fontsize": 8, "color": plot.INK}
     for k, (scene, view) in enumerate(zip(scenes, views, strict=True)):
         left, low = (k % across) * (cell + GAP), height - (k // across + 1) * line
@@ -78,7 +82,8 @@ def portrait(
         ax.set_axis_off()
         ax.set_title(labels[k] if labels else "", pad=3, **ink)
         if points:
-            ax.plot(*view.project(scene.frames[0].points).T, "o", color=plot.COLOURS[1], ms=1.6)
+            places = view.project(scene.frames[0].points).T
+            ax.plot(*places, "o", color=plot.COLOURS[1], ms=size, mec="white", mew=size / 6)
             ax.set(xlim=(-1, 1), ylim=(-view.ratio, view.ratio))
     drawn.text(1 - 0.05 / width, 0.08 / height, f"tiles of {tile:g} m", ha="right", **ink)
     return plot.save(drawn, path, few_colours=True)
