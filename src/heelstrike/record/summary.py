@@ -235,7 +235,7 @@ def _counted(number: float) -> str:
 
 def _peak(peak: dict[str, Any], unit: str, scale: float, many: bool) -> str:
     if "point" not in peak:
-        return "nothing touched"
+        return "nothing touched a surface"
     where = f", world {peak['world']}" if many else ""
     return f"{peak['value'] * scale:.4g} {unit} at {peak['point']}{where}"
 

@@ -81,7 +81,7 @@ def _title(data: xr.Dataset, world: int) -> str:
     if len(laws) > MAX_LAWS:
         shown.append(f"and {len(laws) - MAX_LAWS} more laws")
     if "touching" in data and "time" in data.dims and not data["touching"].values[world].any():
-        shown.append("nothing touched")
+        shown.append("nothing touched a surface")
     head = f"{info['robot']}{which}, dt = {dt * 1e3:g} ms, {info['integrator']}"
     return "\n".join([head, *shown])
 
