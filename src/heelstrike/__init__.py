@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from heelstrike import adapters as adapters
     from heelstrike import impact as impact
     from heelstrike import motion as motion
     from heelstrike.contact.law import Contact as Contact
@@ -168,7 +169,7 @@ HOMES = {
     "yardsticks": "heelstrike.measure.yardsticks",
 }
 """Where each public name is defined. It is imported when first used: CasADi is large."""
-PACKAGES = ("impact", "motion")
+PACKAGES = ("adapters", "impact", "motion")
 """Public packages."""
 
 __all__ = [*HOMES, *PACKAGES]

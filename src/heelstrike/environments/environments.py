@@ -55,6 +55,7 @@ class Environments(VectorEnv[Array, Array, Array]):
         observation: Hook = task.observation,
         reward: Hook = task.reward,
         terminated: Hook = task.fell,
+        critic: Hook | None = None,
         noise: tuple[float, float] = (0.01, 0.05),
         start: Start | None = None,
         pushes: Pushes | None = None,
@@ -80,6 +81,8 @@ class Environments(VectorEnv[Array, Array, Array]):
             observation: Function of an `Observation` that returns what a policy sees.
             reward: Function of an `Observation` that returns the reward of each world.
             terminated: Function of an `Observation` that returns which episodes ended.
+            critic: Function of an `Observation` that returns what a critic sees besides, in
+                info["critic"].
             noise: Largest deviations of joint positions [rad or m] and velocities at the start.
             start: Function of a `Draw` that returns q and v, in place of `noise`.
             pushes: Random pushes, if any.
@@ -108,7 +111,7 @@ class Environments(VectorEnv[Array, Array, Array]):
         self._actions = Actions(arrays, action, scale, q0)
         self.action_names = self._actions.names
         """The joint of each entry of an action."""
-        self._hooks = observation, reward, terminated
+        self._hooks, self._critic = (observation, reward, terminated), critic
         self._q0, self._v0 = arrays.real_array(q0), arrays.real_array(v0)
         self._start = start or noisy_start(sim.robot, arrays, noise)
         self._random = WorldRandom(arrays)
@@ -123,20 +126,39 @@ class Environments(VectorEnv[Array, Array, Array]):
             self._impulse = 1 * self._layout.impulse
             self._action = arrays.zeros(sim.worlds, self._actions.size)
             self._begin(self._all)
-            size = settings.check_hooks(self._observe(), sim.worlds, self._hooks)
+            size = settings.check_hooks(self._observe(), sim.worlds, self._hooks, critic)
         real = np.dtype(str(arrays.real).removeprefix("torch."))
         self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), real)
         self.single_action_space = gymnasium.spaces.Box(-1, 1, (self._actions.size,))
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._seeded = False
-        functions = [observation, reward, terminated, start, *(vary or {}).values()]
+        functions = [observation, reward, terminated, critic, start, *(vary or {}).values()]
         self._replay = settings.make_replay(arrays, graph, functions, self._advance, self._held)
 
     @property
     def graph(self) -> bool:
         """True if actions are replayed as CUDA graphs."""
         return self._replay is not None and self._replay.captures
+
+    @property
+    def max_episode_steps(self) -> int:
+        """Number of actions after which an episode is truncated."""
+        return self._limit // self.hold
+
+    @property
+    def episode_steps(self) -> Array:
+        """Number of actions of each world since its episode began, (worlds,); may be assigned.
+
+        Learners that start episodes at random lengths assign them; the worlds' clocks follow.
+        """
+        return self._arrays.column(self._layout.tiles["clock"], 0) // self.hold
+
+    @episode_steps.setter
+    def episode_steps(self, lengths: Array) -> None:
+        with self._arrays.stream():
+            clock = self.hold * self._arrays.real_array(lengths)
+            self._arrays.fill(self._layout.tiles["clock"], clock.reshape(-1, 1))
 
     @property
     def vary(self) -> Mapping[str, Range]:
@@ -172,7 +194,7 @@ class Environments(VectorEnv[Array, Array, Array]):
             chosen = self._all if mask is None else self._mask(mask)
             self._begin(chosen, settings.seeds(seed, self.num_envs))
             self._done[...] = self._done & ~chosen
-            return self._hooks[0](self._observe()), {}
+            return self._hooks[0](self._observe()), self._groups()
 
     def step(self, actions: Array) -> Step:
         """Apply an action in each world for `hold` steps."""
@@ -202,7 +224,7 @@ class Environments(VectorEnv[Array, Array, Array]):
                 info = {"final_obs": observation, "_final_obs": over}
                 info |= {"final_info": {}, "_final_info": over}
                 observation = self._hooks[0](self._observe())
-        return observation, reward, terminated, truncated, info
+        return observation, reward, terminated, truncated, info | self._groups()
 
     def _held(self, values: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
         """Return action and impulses, which the next observation needs; set them if passed."""
@@ -219,7 +241,7 @@ class Environments(VectorEnv[Array, Array, Array]):
             reward = self._arrays.xp.where(restarted, 0 * reward, reward)
             terminated, truncated = terminated & ~restarted, truncated & ~restarted
         self._done[...] = terminated | truncated
-        return observation, reward, terminated, truncated, {}
+        return observation, reward, terminated, truncated, self._groups()
 
     def _evaluate(self) -> tuple[Array, Array, Array, Array]:
         """Return observation, reward, terminated and truncated."""
@@ -227,6 +249,10 @@ class Environments(VectorEnv[Array, Array, Array]):
         observation, reward, terminated = self._hooks
         late = state.steps >= self._limit
         return observation(state), reward(state), terminated(state) | state.failed, late
+
+    def _groups(self) -> dict[str, Any]:
+        """Return further groups of observations by name."""
+        return {} if self._critic is None else {"critic": self._critic(self._observe())}
 
     def _observe(self) -> Observation:
         return Observation(self._layout, self._action, self._impulse)

@@ -123,14 +123,19 @@ def seeds(given: int | Sequence[int] | None, worlds: int) -> Sequence[int] | Non
     return found
 
 
-def check_hooks(state: Observation, worlds: int, hooks: tuple[Hook, Hook, Hook]) -> int:
+def check_hooks(
+    state: Observation, worlds: int, hooks: tuple[Hook, Hook, Hook], critic: Hook | None
+) -> int:
     """Call the functions of a task once, and return the size of an observation."""
     observation, *rest = (hook(state) for hook in hooks)
     shape = tuple(np.shape(observation))
-    if len(shape) != 2 or shape[0] != worlds:
-        raise HeelstrikeError(
-            f"observation returned an array of shape {shape}; return ({worlds}, n), a row per world"
-        )
+    groups = {"observation": observation} | ({} if critic is None else {"critic": critic(state)})
+    for name, group in groups.items():
+        found = tuple(np.shape(group))
+        if len(found) != 2 or found[0] != worlds:
+            raise HeelstrikeError(
+                f"{name} returned an array of shape {found}; return ({worlds}, n), a row per world"
+            )
     for name, result in zip(("reward", "terminated"), rest, strict=True):
         if tuple(np.shape(result)) != (worlds,):
             raise HeelstrikeError(
