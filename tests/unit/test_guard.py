@@ -631,6 +631,47 @@ def test_memory_after_many_steps():
     assert np.array_equal(bits(alone.get("x")[0]), bits(found[0][0][4]))
 
 
+def test_memory_that_a_guard_updates():
+    """Lanes that need the guard update their memory, others and those that fail keep it: numpy."""
+    p = Program("kept")
+    x, seen = p.memory("x", 1), p.memory("seen", 2, 5.0)
+    with p.block("step"):
+        p.update("x", x + 0.5)
+        p.fail_when(x > 3)
+        p.output("before", seen)
+    with guarded(p, "whole", ca.fmod(x, 1) == 0):
+        with p.block("first"):
+            p.update_within("seen", 0, ca.vertcat(seen[1] + x))
+        with p.block("second"):
+            p.update_within("seen", 1, 2 * x)
+    start = np.arange(19) % 5 + RNG.integers(0, 2, 19) / 2
+    expected, records = [], []
+    for value in start:
+        seen, own = np.full(2, 5.0), []
+        for _ in range(12):
+            own.append(seen)
+            if value > 3:
+                continue
+            if value % 1 == 0:
+                seen = np.array([seen[1] + value, 2 * value])
+            value += 0.5
+        expected.append(seen)
+        records.append(own)
+    for width, guards in VARIANTS:
+        batch = compiled(p, width, guards).batch(19)
+        batch.set(x=start[:, None])
+        batch.run(steps=12, every=1)
+        assert np.array_equal(batch.get("seen"), expected)
+        assert np.array_equal(batch.output("before"), records)
+    told = message(lambda p, x, v, y: (p.memory("m", 1), _within(p, x)))
+    assert "'m' is updated within no guard" in told
+
+
+def _within(p, x):
+    with p.block("block"):
+        p.update_within("m", 0, x)
+
+
 # derivatives and exports
 
 

@@ -79,15 +79,15 @@ def emit(
     then depend on the target. Without `guards` their bodies are always executed; the bits are the
     same.
     """
-    items = [program.step, program.record]
+    items = [program.step, program.record, program.late]
     if not guards:
         items = [without_guards(part) for part in items]
     if width == 1 and not gpu:
         items = [pack(join_guards(part)) for part in items]
     if not gpu:
         items = share(items, {array.name for array in program.arrays}, width)
-    phases = [_grouped(part) for part in items]
-    phases.append([(program.commit,)] if program.commit else [])
+    commit = (program.commit,) if program.commit else ()
+    phases = [_grouped(part) for part in (*items[:2], (*commit, *items[2]))]
     frame = scratch_frame(
         [_functions(entry) for phase in phases for entry in phase], program.arrays
     )

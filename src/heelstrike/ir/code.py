@@ -253,6 +253,8 @@ class TracedProgram:
     record: tuple[Item, ...]
     """Work that only the outputs need: done in the steps that are recorded."""
     commit: Commit | None
+    late: tuple[Item, ...]
+    """Work after the commit: memory that guards update."""
     inputs: tuple[Port, ...]
     tables: tuple[Port, ...]
     memory: tuple[Port, ...]

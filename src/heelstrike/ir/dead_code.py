@@ -66,17 +66,19 @@ def without_dead_code(p: Program, outputs: Sequence[str] | None) -> TracedProgra
             value=unknown,
             remedy=f"outputs: {', '.join(p.outputs)}",
         )
-    own = tuple(port for name, port in p.memories.items() if name not in (CLOCK, FAILED))
+    own = tuple(port for name, port in p.memories.items() if name not in (CLOCK, FAILED, *p.kept))
     results = set(_results(p.statements))
     updated = tuple(port for port in own if _is_updated(p, port, results))
     commit = Commit((p.memories[CLOCK], p.memories[FAILED], *updated), p.failure) if own else None
-    step, record = _step_and_record(p, wanted, commit)
-    nexts = [Port(next_of(port.name), port.shape) for port in updated]
+    step, record, late = _step_and_record(p, wanted, commit)
+    kept = [p.memories[name] for name in p.kept]
+    nexts = [Port(next_of(port.name), port.shape) for port in (*updated, *kept)]
     return TracedProgram(
         name=p.name,
         step=step,
         record=record,
         commit=commit,
+        late=late,
         inputs=tuple(p.inputs.values()),
         tables=tuple(p.tables.values()),
         memory=tuple(p.memories.values()),
@@ -93,15 +95,19 @@ Codes = dict[tuple[int, tuple[Place, ...]], Code]
 
 def _step_and_record(
     p: Program, wanted: Sequence[str], commit: Commit | None
-) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
-    """Return the items of step and record."""
+) -> tuple[tuple[Item, ...], tuple[Item, ...], tuple[Item, ...]]:
+    """Return the items of step and record, and of what follows the commit."""
     codes: Codes = {}
+    end = _Walk(p, Needs(p.kept), set(), codes)
+    late = end.items([x for statements in p.kept.values() for x in statements])
     inside: set[Place] = set()  # what the record needs of the step besides what the step needs
     while True:
         step: tuple[Item, ...] = ()
         if commit is not None:
             needs = Needs(next_of(port.name) for port in commit.memory)
             needs.add([commit.failure] if commit.failure else [])
+            needs.add(end.needs.places)
+            needs.arrays |= end.needs.arrays
             needs.add(inside)
             step = _Walk(p, needs, set(), codes).items(p.statements)
         walk = _Walk(p, Needs(map(output_of, wanted)), _written(step), codes)
@@ -110,7 +116,7 @@ def _step_and_record(
         missing = (lacking | walk.final) - inside
         if not missing:
             assert not lacking, lacking
-            return step, record
+            return step, record, late
         inside |= missing
 
 

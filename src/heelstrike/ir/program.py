@@ -28,7 +28,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.errors import ProgramError
-from heelstrike.ir.block import SX, Block, BlockTag, Statement, dense
+from heelstrike.ir.block import SX, Block, BlockTag, GuardBlock, Statement, dense
 from heelstrike.ir.code import (
     CLOCK,
     FAILED,
@@ -72,6 +72,8 @@ class Program:
         """Constant tables that loops read row by row."""
         self.statements: list[Statement] = []
         """Blocks, loops, guards and look-ups in the order of their execution."""
+        self.kept: dict[str, list[Statement]] = {}
+        """Memories that guards update, and the statements that do so after the step."""
         self.scopes: list[Scope] = []
         """Loops and guards that are open, the innermost last."""
         self.variables: set[Place] = set()
@@ -185,6 +187,12 @@ class Program:
         self.declare(places)
         return symbols if value.is_column() else ca.reshape(symbols, value.shape)
 
+    def as_variable(self, name: str, value: SX) -> SX:
+        """Return a variable with this value: the value itself where all its entries are ones."""
+        entries = SX(value).nonzeros()
+        whole = SX(value).is_dense() and all(map(self._is_variable, entries))
+        return value if whole else self.variable(name, value)
+
     def assign(self, variable: SX, value: SX) -> None:
         """Change the values of a variable, or of some of its entries.
 
@@ -261,13 +269,35 @@ class Program:
     def update_part(self, name: str, start: int, value: SX) -> None:
         """Set the values after this step of some entries of a memory, from `start` on."""
         entries = dense(value).nonzeros()
-        if name not in self.memories or start + len(entries) > self.memories[name].size:
-            raise ProgramError(
-                f"no memory '{name}' with entries {start} to {start + len(entries)}", path=name
-            )
+        self._check_part(name, start, len(entries))
         self._block_outside_guards(name).results += [
             (Place(next_of(name), start + i), entry) for i, entry in enumerate(entries)
         ]
+
+    def update_within(self, name: str, start: int, value: SX) -> None:
+        """Set the values after this step of some entries of a memory, inside a guard.
+
+        Lanes that do not need the guard keep the values, which then cost nothing. A world does not
+        fail for values that are not finite. No other guard may stand around this one.
+        """
+        block, scope = self.open_block(name), self.scopes[-1] if self.scopes else None
+        if scope is None or scope.need is None or scope.outer is not None:
+            raise ProgramError(
+                f"'{name}' is updated within no guard, or within several scopes",
+                value=name,
+                remedy="use update_part outside guards",
+            )
+        entries = dense(value).nonzeros()
+        self._check_part(name, start, len(entries))
+        results = []
+        alive = ca.logic_and(scope.active(), self.symbols_of(FAILED, 1) < 0)
+        for i, entry in enumerate(entries, start):
+            following = Place(next_of(name), i)
+            block.results.append((following, entry))
+            old, new = (self.symbol_at(place, name) for place in (Place(name, i), following))
+            results.append((Place(name, i), ca.if_else(alive, new, old)))
+        late = GuardBlock(scope.name, scope.need, [Block(block.tag, results)])
+        self.kept.setdefault(name, []).append(late)
 
     def update_max(self, name: str, value: SX) -> SX:
         """Declare a memory of the largest value so far; return its values before this step."""
@@ -465,6 +495,13 @@ class Program:
         other.variables = set(self.variables)
         other._places, other._values = dict(self._places), self._values
         return other
+
+    def _check_part(self, name: str, start: int, count: int) -> None:
+        """Raise an error if a memory lacks some of `count` entries from `start` on."""
+        if name not in self.memories or start + count > self.memories[name].size:
+            raise ProgramError(
+                f"no memory '{name}' with entries {start} to {start + count}", path=name
+            )
 
     def _block_outside_guards(self, user: str) -> Block:
         """Return the block that is open; raise an error if it stands in a guard."""

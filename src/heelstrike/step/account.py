@@ -24,6 +24,7 @@ from heelstrike.step.state import (
     FRICTION_MEMORY,
     LAST_ACCELERATION,
     LOST_CONTACTS,
+    SLOT_KEYS,
     SLOT_MEMORY,
     Contacts,
     Evaluation,
@@ -175,10 +176,12 @@ def _account_slots(inputs: StepInputs, evaluations: Sequence[Evaluation], next_q
     p, last = inputs.program, evaluations[-1].contacts.slots
     if last is None:
         return
-    for n, slot in enumerate(last.slots):
-        with p.block("slot memory", member=n):
-            p.update_part(SLOT_MEMORY, n * slot.memory.numel(), slot.memory)
+    with reopened(p, last.guard):
+        for n, slot in enumerate(last.slots):
+            with p.block("slot memory", member=n):
+                p.update_within(SLOT_MEMORY, n * slot.memory.numel(), slot.memory)
     with p.block("lost contacts"):
+        p.update(SLOT_KEYS, ca.vertcat(*(slot.slot.key for slot in last.slots)))
         p.update_sum(LOST_CONTACTS, last.lost)
         remember_clearance(inputs, last.clearance, last.gap, next_q)
         last.parted.remember(inputs)

@@ -237,9 +237,9 @@ class Coupling:
                     kept.append(memory)
                 spread_loads(p, slot.slot, loads, spread)
                 with p.block("slot memory", limb=SLOTS, member=n):
-                    memory = left(p, guard, "memory", ca.vertcat(*kept))
-            memory = ca.vertcat(slot.memory, memory)
-            slots.append(replace(slot, memory=memory, coupled=acting))
+                    remembered = ca.vertcat(*kept)
+                    p.assign(slot.memory[-remembered.numel() :], remembered)
+            slots.append(replace(slot, coupled=acting))
         with reopened(p, found.guard) as guard:
             whole_loads, forces = total_forces(state, guard, loads_by_body(spread))
         whole = {body: force + forces[body] for body, force in found.forces.items()}

@@ -16,7 +16,7 @@ import casadi as ca
 
 from heelstrike.contact.laws.patch import MEMORY, Patch
 from heelstrike.contact.surface_law import ContactForce, PointState
-from heelstrike.ir.guard import OpenGuard, left
+from heelstrike.ir.guard import OpenGuard, left, reopened
 from heelstrike.ir.program import Program
 from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX, cross, zeros
@@ -150,6 +150,33 @@ def sum_forces(
                 linear, angular = p.let("force", total.linear), p.let("force", total.angular)
                 found[body] = ForceVector(linear, angular)
     return found
+
+
+def add_forces(
+    state: StepState,
+    guard: OpenGuard,
+    loads: Loads,
+    total: dict[int, ForceVector],
+) -> None:
+    """Add loads that exist in a guard to the forces on each body, in its frame."""
+    p = state.program
+    known = {body: force for body, force in total.items() if body in loads}
+    for body, force in known.items():
+        with p.block("contact force", limb=state.inputs.limb_of[body]):
+            parts = (p.as_variable("force", x) for x in (force.linear, force.angular))
+            total[body] = ForceVector(*parts)
+    with reopened(p, guard) as again:
+        assert again is not None
+        for body, (normal, tangent) in loads.items():
+            whole, pose = normal.force + tangent.force, state.poses[body]
+            with p.block("contact force", limb=state.inputs.limb_of[body]):
+                own = ForceVector(pose.unrotate(whole.linear), pose.unrotate(whole.angular))
+                if body in known:
+                    p.assign(total[body].linear, total[body].linear + own.linear)
+                    p.assign(total[body].angular, total[body].angular + own.angular)
+                else:
+                    parts = (again.leave("force", x) for x in (own.linear, own.angular))
+                    total[body] = ForceVector(*parts)
 
 
 def left_pairs(

@@ -55,7 +55,7 @@ LOAD = 14
 
 @dataclass(frozen=True)
 class SlotState:
-    """A slot in this step; all but its memory exists inside the guard `touch`."""
+    """A slot in this step; all but its memory exists inside the guard `touch` alone."""
 
     slot: Slot
     touch: OpenGuard = field(metadata=LABEL)
@@ -67,7 +67,8 @@ class SlotState:
     load: SX
     """Sum of the explicit normal forces [N]; outside the guard."""
     memory: SX
-    """Key and memory of its contacts for the next step; outside the guard."""
+    """Normal and memory of its contacts for the next step; a variable inside the guard of all
+    slots."""
     impulses: SX
     """What its coupled contacts remember of the last step, IMPULSE_MEMORY each."""
     coupled: list[SX] = field(default_factory=list)
@@ -102,7 +103,12 @@ def shape_contacts(state: StepState) -> ShapeContacts | None:
     motions = {b: ca.vertcat(filled.frames[b], state.motions[b].column) for b in filled.frames}
     with reopened(p, filled.guard), p.block("slot loads"):
         spread = new_loads(p, motions)
-    found = [_slot_state(state, filled, slot, motions, spread) for slot in filled.slots]
+        sizes = [memory.numel() for memory in state.inputs.slot_memories]
+        memories = [p.variable("memory", zeros(size)) for size in sizes]
+    found = [
+        _slot_state(state, filled, slot, memory, motions, spread)
+        for slot, memory in zip(filled.slots, memories, strict=True)
+    ]
     with reopened(p, filled.guard) as guard:
         loads, forces = total_forces(state, guard, loads_by_body(spread))
     rest = filled.lost, filled.clearance, filled.gap, filled.parted
@@ -113,6 +119,7 @@ def _slot_state(
     state: StepState,
     filled: Slots,
     slot: Slot,
+    memory: SX,
     motions: Mapping[int, SX],
     spread: Mapping[int, SX],
 ) -> SlotState:
@@ -125,7 +132,8 @@ def _slot_state(
         arguments = slot.first, slot.second, list(motions), list(motions.values()), ground
         places = call(p, "slot bodies", _stand_ins, p, *arguments, limb=SLOTS, member=n)
         bodies = [_moving(k, place) for k, place in enumerate(places)]
-        past = call(p, "past", _past, p, slot.key, state.inputs.slot_memories, limb=SLOTS)
+        known = state.inputs.slot_keys, state.inputs.slot_memories
+        past = call(p, "past", _past, p, slot.key, *known, limb=SLOTS)
         size, pairs, loads = tangent_memory_size(law), [], []
         impulses = past[size * len(slot.points) :]
         for k, point in enumerate(slot.points):
@@ -141,8 +149,8 @@ def _slot_state(
         spread_loads(p, slot, loads, spread)
         with p.block("slot memory", limb=SLOTS, member=n):
             normal = bodies[SECOND].pose.unrotate(slot.points[0].normal)
-            new = ca.vertcat(slot.key, normal, *(pair.memory for pair in pairs))
-            memory = touch.leave("memory", new)
+            new = ca.vertcat(normal, *(pair.memory for pair in pairs))
+            p.assign(memory[: new.numel()], new)
             load = touch.leave("load", sum((pair.normal for pair in pairs), SX(0)))
     return SlotState(slot, touch, law, pairs, bodies, load, memory, impulses)
 
@@ -196,11 +204,11 @@ def _moving(number: int, place: SX) -> MovingBody:
     return MovingBody(number, Transform((MatrixRotation(turn),), origin), motion)
 
 
-def _past(p: Program, key: SX, memories: Sequence[SX]) -> SX:
+def _past(p: Program, key: SX, keys: Sequence[SX], memories: Sequence[SX]) -> SX:
     """Return the memory that a pair had in the last step, 0 if it is new; inside a block."""
     past = zeros(memories[0].numel() - SLOT_HEAD)
-    for memory in memories:
-        past = where(memory[0] == key, memory[SLOT_HEAD:], past)
+    for own, memory in zip(keys, memories, strict=True):
+        past = where(own == key, memory[SLOT_HEAD:], past)
     return p.let("past", past) if past.numel() else past
 
 

@@ -31,11 +31,13 @@ from heelstrike.step.edges_near import PlacedSolid, near_edges, placed_solids
 from heelstrike.step.parted import PartedPairs
 from heelstrike.step.shape_tables import ShapeTables
 from heelstrike.step.shapes_near import NearPairs, near_pairs
-from heelstrike.step.state import StepState
+from heelstrike.step.state import StepInputs, StepState
 from heelstrike.step.surfaces import SLOT_HEAD
 
 SAME = 1e-6
 """Distance below which two contact points of a pair are one [m]."""
+OWNERS = "key", "first", "second"
+"""Numbers of a slot that exist outside the guard in which slots are filled."""
 FRAME = 12
 """Numbers of a body's frame: its rotation matrix by columns, and its origin."""
 
@@ -107,8 +109,7 @@ def fill_slots(state: StepState, tables: ShapeTables) -> Slots:
             solids = placed_solids(state, contact)
         edges = near_edges(state, contact, solids, near.gap, clear)
     with p.block("slots"):
-        used = p.variable("used", SX(0))
-        slots = [_new_slot(p, n, contact.points) for n in range(contact.slots)]
+        owners = [[p.variable(name, SX(0)) for name in OWNERS] for _ in range(contact.slots)]
     count = near.count if edges is None else near.count + edges.count
     with guarded(p, "shapes", count > 0) as guard:
         frames = {}
@@ -116,6 +117,9 @@ def fill_slots(state: StepState, tables: ShapeTables) -> Slots:
             with p.block("frame", limb=state.inputs.limb_of[body], member=body):
                 pose = state.poses[body]
                 frames[body] = p.let("frame", ca.vertcat(ca.vec(pose.matrix), pose.origin))
+        with p.block("slots"):
+            used = p.variable("used", SX(0))
+            slots = [_new_slot(p, n, own, contact.points) for n, own in enumerate(owners)]
         filling = Filling(state, tables, frames, used, slots, near.gap, clear)
         if contact.pairs:
             _compare(filling, near)
@@ -130,10 +134,9 @@ def fill_slots(state: StepState, tables: ShapeTables) -> Slots:
     return Slots(guard, slots, lost, frames, clear, near.gap, near.parted)
 
 
-def _new_slot(p: Program, number: int, count: int) -> Slot:
-    """Return a free slot; inside a block."""
-    names = "key", "first", "second", "law", "halfway"
-    key, first, second, law, halfway = (p.variable(name, SX(0)) for name in names)
+def _new_slot(p: Program, number: int, owners: Sequence[SX], count: int) -> Slot:
+    """Return a free slot, which exists in the guard but for its owners; inside a block."""
+    law, halfway = (p.variable(name, SX(0)) for name in ("law", "halfway"))
     points = [
         ContactPoint(
             depth=p.variable("depth", SX(0)),
@@ -142,6 +145,7 @@ def _new_slot(p: Program, number: int, count: int) -> Slot:
         )
         for _ in range(count)
     ]
+    key, first, second = owners
     return Slot(number, key, first, second, law, halfway, points)
 
 
@@ -166,7 +170,7 @@ def _compare(filling: Filling, near: NearPairs) -> None:
             ]
         with p.block("last normal"):
             turn = ca.reshape(own[1][:9], 3, 3)
-            last = p.let("last", turn @ _last_normal(state.inputs.slot_memories, pair + 1))
+            last = p.let("last", turn @ _last_normal(state.inputs, pair + 1))
         points = contact_points(p, placed[0], placed[1], contact.points, last)
         with p.block("distinct"):
             points = _distinct(p, points)
@@ -200,7 +204,7 @@ def _compare_edges(filling: Filling, near: NearPairs, solids: Sequence[PlacedSol
             shape = _placed(p, contact, row, frame, frame[9:])
             other = box(solid[9:], ca.reshape(solid[:9], 3, 3))
         with p.block("last normal"):
-            last = p.let("last", _last_normal(state.inputs.slot_memories, key))
+            last = p.let("last", _last_normal(state.inputs, key))
         points = contact_points(p, shape, other, contact.points, last)
         with p.block("distinct"):
             deepest = p.let("deepest", _deepest(points))
@@ -248,11 +252,11 @@ def _fill(
     p.assign(used, used + touches)
 
 
-def _last_normal(memories: Sequence[SX], key: SX) -> SX:
+def _last_normal(inputs: StepInputs, key: SX) -> SX:
     """Return the normal of a pair in the last step, in the frame of its second body; 0: none."""
     normal = zeros()
-    for memory in memories:
-        normal = where(memory[0] == key, memory[1:SLOT_HEAD], normal)
+    for own, memory in zip(inputs.slot_keys, inputs.slot_memories, strict=True):
+        normal = where(own == key, memory[:SLOT_HEAD], normal)
     return normal
 
 

@@ -66,8 +66,9 @@ PARTED_MEMORY = "parted"
 """Name of the memory of pairs that may overlap where a run starts (parted.py)."""
 LOST_CONTACTS = "lost_contacts"
 """Name of the memory of how often a pair of shapes found no slot, summed over the steps."""
-SLOT_MEMORY = "slot memory"
-"""Name of the memory of contacts between shapes of moving bodies (slots.py)."""
+SLOT_KEYS, SLOT_MEMORY = "slot keys", "slot memory"
+"""Names of the memories of contacts between shapes of moving bodies (slots.py): which pair has each
+slot, and what its contacts remember, which means nothing in free slots."""
 LAST_ACCELERATION = "tendon acceleration"
 """Name of the memory of accelerations of joints that tendons couple (tendons.py)."""
 UNSHARED_MEMORY = "contact field, unshared"
@@ -127,7 +128,9 @@ class StepInputs:
         size = slot_memory_size(scene)
         kept = p.memory(SLOT_MEMORY, slots * size) if slots else SX(0, 1)
         self.slot_memories = [kept[n * size : (n + 1) * size] for n in range(slots)]
-        """Memory of each slot, a column: its key, then what its contacts remember."""
+        """Memory of each slot, a column: its normal, then what its contacts remember."""
+        self.slot_keys = ca.vertsplit(p.memory(SLOT_KEYS, slots)) if slots else []
+        """Key of each slot, see Slot.key."""
         self.clearance = SX(0, 1) if contact is None else p.memory(CLEARANCE_MEMORY, 2)
         """Least distance of shapes that may touch [m], and a sum over q; see clearance.py."""
         started = 0 if contact is None else len(contact.overlapping)

@@ -24,6 +24,7 @@ from heelstrike.step.account import account, powers
 from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import detect, searched
 from heelstrike.step.elastic import (
+    add_forces,
     add_load,
     elastic_force,
     left_pairs,
@@ -111,11 +112,11 @@ def explicit_contacts(state: StepState) -> Contacts:
         if guard is None:
             loads[group], forces[group] = total_forces(state, None, loads[group])
     inside = [(guards[group], own) for group, own in loads.items()]
-    slots = shape_contacts(state)
+    total, slots = sum_forces(state, forces), shape_contacts(state)
     if slots is not None:
         inside.append((slots.guard, slots.loads))
-        forces[()] = slots.forces
-    return Contacts(ordered, sum_forces(state, forces), inside, guards, slots)
+        add_forces(state, slots.guard, slots.loads, total)
+    return Contacts(ordered, total, inside, guards, slots)
 
 
 def explicit_pairs(state: StepState, numbers: Sequence[int]) -> tuple[dict[int, PairState], Loads]:

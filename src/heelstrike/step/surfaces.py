@@ -21,9 +21,9 @@ from heelstrike.scene.scene import Pair, Scene
 from heelstrike.scene.surfaces import Surface
 from heelstrike.spatial.vector import SX, zeros
 
-SLOT_HEAD = 4
-"""First part of the memory of a slot: its key, and the normal of its first contact in the frame of
-its second body, (3,)."""
+SLOT_HEAD = 3
+"""First part of the memory of a slot: the normal of its first contact in the frame of its second
+body, (3,)."""
 IMPULSE_MEMORY = 4
 """Memory of a coupled point: the last force in the axes of its surface, (3,) [N], and 0 apart,
 1 stuck or 2 sliding."""
@@ -110,8 +110,8 @@ def memory_size(scene: Scene, pair: Pair) -> int:
 def slot_memory_size(scene: Scene) -> int:
     """Return the number of values that a slot of self-contact carries from step to step.
 
-    These are its key and normal (SLOT_HEAD), the memory of the law and how far each contact has
-    slipped, (2,), and what coupled contacts remember.
+    These are its normal (SLOT_HEAD), the memory of the law and how far each contact has slipped,
+    (2,), and what coupled contacts remember.
     """
     contact = scene.shape_contact
     if contact is None:

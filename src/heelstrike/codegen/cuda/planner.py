@@ -68,7 +68,7 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
     level = _level(program.step)
     nexts = {next_of(port.name) for port in program.memory}
     simple = all(isinstance(x, Code) for item in program.record for x in flatten(item))
-    if level is None or not simple or program.constants or program.commit is None:
+    if level is None or not simple or program.constants or program.commit is None or program.late:
         return None
     if any(array.name not in nexts for array in program.arrays):
         return None
