@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from heelstrike.codegen.passes.packing import (
     MAX_DISTANCE,
     MAX_WIDTH,
+    KnownPlaces,
     LimbSets,
     Touched,
+    can_be_packed,
     limb_sets,
-    pack_blocks,
     similar,
 )
 from heelstrike.ir.block import BlockTag
@@ -29,20 +30,20 @@ def join_guards(items: Sequence[Item]) -> tuple[Item, ...]:
 
     Blocks between the guards, such as those that compute their needs, move before it.
     """
-    return _join(items, limb_sets(items))
+    return _join(items, limb_sets(items), {})
 
 
-def _join(items: Sequence[Item], sets: LimbSets) -> tuple[Item, ...]:
+def _join(items: Sequence[Item], sets: LimbSets, known: KnownPlaces) -> tuple[Item, ...]:
     left = list(items)
     result: list[Item] = []
     while left:
         item = left.pop(0)
         if isinstance(item, Repeat):
-            item = Repeat(item.name, _join(item.body, sets), item.limit, item.until)
+            item = Repeat(item.name, _join(item.body, sets, known), item.limit, item.until)
         elif isinstance(item, Guard):
-            guards, before, taken = _with_later(item, left, sets)
+            guards, before, taken = _with_later(item, left, sets, known)
             if len(guards) == 1:
-                item = Guard(item.name, item.need, _join(item.body, sets))
+                item = Guard(item.name, item.need, _join(item.body, sets, known))
             else:
                 left = [other for k, other in enumerate(left) if k not in taken]
                 need = _either(guards)
@@ -54,12 +55,12 @@ def _join(items: Sequence[Item], sets: LimbSets) -> tuple[Item, ...]:
 
 
 def _with_later(
-    guard: Guard, others: Sequence[Item], sets: LimbSets
+    guard: Guard, others: Sequence[Item], sets: LimbSets, known: KnownPlaces
 ) -> tuple[list[Guard], list[Code], set[int]]:
     """Return the guard with similar ones that follow, blocks that move before it, and indices."""
     found: list[tuple[int, Guard]] = []
     moving: dict[int, Code] = {}
-    staying = Touched()
+    staying = Touched(known)
     staying.add(guard)
     for k, other in enumerate(others[:MAX_DISTANCE]):
         movable = not staying.conflicts(other)
@@ -88,7 +89,7 @@ def _alike(a: Guard, b: Guard, sets: LimbSets) -> bool:
         own_set = sets.get(x.limb)
         if own_set != sets.get(y.limb) or (own_set is not None and x.limb == y.limb):
             return False
-        if pack_blocks([x, y]) is None:
+        if not can_be_packed(x, y):
             return False
     return True
 

@@ -43,25 +43,27 @@ in one block, but not in the other, is computed twice.
 
 LimbSets = Mapping[str | None, int]
 """Number of the set of similar limbs that a limb belongs to."""
+KnownPlaces = dict[int, tuple[Item, set[Place], set[Place]]]
+"""Items by id, with the places that each reads and writes."""
 
 
 def pack(items: Sequence[Item]) -> tuple[Item, ...]:
     """Return the items with blocks packed; a packed block stands at the place of its first."""
-    return _pack(items, limb_sets(items))
+    return _pack(items, limb_sets(items), {})
 
 
-def _pack(items: Sequence[Item], sets: LimbSets) -> tuple[Item, ...]:
+def _pack(items: Sequence[Item], sets: LimbSets, known: KnownPlaces) -> tuple[Item, ...]:
     left = list(items)
     result: list[Item] = []
     while left:
         item = left.pop(0)
         if isinstance(item, Repeat):
-            result.append(Repeat(item.name, _pack(item.body, sets), item.limit, item.until))
+            result.append(Repeat(item.name, _pack(item.body, sets, known), item.limit, item.until))
             continue
         if isinstance(item, Guard):
-            result.append(Guard(item.name, item.need, _pack(item.body, sets)))
+            result.append(Guard(item.name, item.need, _pack(item.body, sets, known)))
             continue
-        found = _pack_with_later(item, left, sets) if isinstance(item, Code) else None
+        found = _pack_with_later(item, left, sets, known) if isinstance(item, Code) else None
         if found is None:
             result.append(item)
             continue
@@ -80,7 +82,7 @@ def limb_sets(items: Sequence[Item]) -> LimbSets:
             continue
         known.add(code.limb)
         for group in groups:
-            if similar(group[0], code) and pack_blocks([group[0], code]) is not None:
+            if similar(group[0], code) and can_be_packed(group[0], code):
                 group.append(code)
                 break
         else:
@@ -90,12 +92,12 @@ def limb_sets(items: Sequence[Item]) -> LimbSets:
 
 
 def _pack_with_later(
-    code: Code, others: Sequence[Item], sets: LimbSets
+    code: Code, others: Sequence[Item], sets: LimbSets, known: KnownPlaces
 ) -> tuple[PackedCode, list[int]] | None:
     """Return the code packed with some of those that follow, and the indices of those."""
     codes, places = [code], []
     own_set, limbs = sets.get(code.limb), {code.limb}
-    passed = Touched()
+    passed = Touched(known)
     passed.add(code)
     for k, other in enumerate(others[:MAX_DISTANCE]):
         if len(codes) == MAX_WIDTH:
@@ -106,7 +108,7 @@ def _pack_with_later(
             and sets.get(other.limb) == own_set
             and (own_set is None or other.limb not in limbs)
             and not passed.conflicts(other)
-            and pack_blocks([code, other]) is not None
+            and can_be_packed(code, other)
         ):
             codes.append(other)
             places.append(k)
@@ -125,6 +127,14 @@ def _pack_with_later(
 def _order(code: Code) -> tuple[str, str, int]:
     tag = code.tag
     return tag.limb or "", tag.kind, -1 if tag.member is None else tag.member
+
+
+def can_be_packed(a: Code, b: Code) -> bool:
+    """Return whether two blocks with as many results have the same operations."""
+    if a.graph is b.graph:
+        return True
+    outputs = list(zip(a.graph.outputs, b.graph.outputs, strict=True))
+    return _side_by_side([a.graph, b.graph], outputs) is not None
 
 
 def pack_blocks(codes: Sequence[Code]) -> PackedCode | None:
@@ -173,21 +183,26 @@ def _side_by_side(graphs: Sequence[Graph], outputs: Sequence[Node]) -> list[Node
         own = [graph.operations[i] for graph, i in zip(graphs, node, strict=True)]
         if len(met) > MAX_GROWTH * len(graphs[0].operations):
             return None
-        if len({_form(graph, op) for graph, op in zip(graphs, own, strict=True)}) > 1:
+        code = own[0].code
+        if any(op.code != code for op in own):
             return None
-        if own[0].code != INPUT:
+        if code in FORMS and len(set(map(_form, graphs, own))) > 1:
+            return None
+        if code != INPUT:
             waiting += zip(*(op.operands for op in own), strict=True)
     return sorted(met)
 
 
+FORMS = "ADD", "CONSTPOW"
+"""Operations whose operands decide their instructions."""
+
+
 def _form(graph: Graph, operation: Operation) -> tuple[object, ...]:
-    """Return an operation's code, and what else decides its instructions."""
+    """Return what decides the instructions of one of the operations FORMS."""
     code, operands, _ = operation
     if code == "ADD":
-        return (code, if_else_operand(graph.operations, *operands))
-    if code == "CONSTPOW":
-        return (code, graph.operations[operands[1]].value)
-    return (code,)
+        return (if_else_operand(graph.operations, *operands),)
+    return (graph.operations[operands[1]].value,)
 
 
 def similar(a: Code, b: Code) -> bool:
@@ -200,19 +215,26 @@ def similar(a: Code, b: Code) -> bool:
 class Touched:
     """Places that items read and write; a later block that touches them must stay behind them."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: KnownPlaces) -> None:
         self.read: set[Place] = set()
         self.written: set[Place] = set()
+        self.known = known
 
     def add(self, item: Item) -> None:
-        self.read |= reads_of(item)
-        self.written |= writes_of(item)
+        _, reads, writes = self._places(item)
+        self.read |= reads
+        self.written |= writes
 
     def conflicts(self, item: Item) -> bool:
         """Return whether the item reads what they write, or writes what they read or write."""
-        writes = writes_of(item)
+        _, reads, writes = self._places(item)
         return (
-            not self.written.isdisjoint(reads_of(item))
+            not self.written.isdisjoint(reads)
             or not self.written.isdisjoint(writes)
             or not self.read.isdisjoint(writes)
         )
+
+    def _places(self, item: Item) -> tuple[Item, set[Place], set[Place]]:
+        if id(item) not in self.known:
+            self.known[id(item)] = item, reads_of(item), writes_of(item)
+        return self.known[id(item)]
