@@ -105,12 +105,21 @@ class OpenGuard(Scope):
         return left
 
     def trace(self) -> Iterator[OpenGuard]:
-        """Collect the statements of the guard, and add it to the program."""
+        """Collect the statements of the guard, and add it to the program.
+
+        What follows a guard of the same need at once is added to that, so that it is tested once.
+        """
         with self.collect():
             yield self
+        statements = self.p.statements
+        last = statements.pop() if statements else None
+        if not isinstance(last, GuardBlock) or last.need != self.need:
+            statements += [] if last is None else [last]
+            last = GuardBlock(self.name, self.need, [])
         if self.start.results:
             self.p.add(self.start)
-        self.p.statements.append(GuardBlock(self.name, self.need, self.statements))
+        last.statements += self.statements
+        statements.append(last)
 
 
 def _is(entry: SX, number: float) -> bool:

@@ -56,7 +56,7 @@ def clearance(state: StepState, contact: ShapeContact) -> Clearance:
     reaches = contact.reaches
     with p.block("clearance"):
         last, known = ca.vertsplit(inputs.clearance)
-        motions = {body: state.motions[body] for body in contact.bodies}
+        motions = {body: state.kinematics.velocities[body] for body in contact.bodies}
         speeds = [ca.sumsqr(motion.linear) for motion in motions.values()]
         spins = [reaches[b] ** 2 * ca.sumsqr(motion.angular) for b, motion in motions.items()]
         speed = ca.sqrt(_largest(speeds)) + ca.sqrt(_largest(spins))
