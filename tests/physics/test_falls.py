@@ -9,6 +9,7 @@ import pytest
 
 import heelstrike as hs
 from benchmarks.falls import DEEP, fallen, lowest_shape
+from heelstrike.robot.overlaps import overlaps
 from heelstrike.scene.files.part import Part
 from tests.models import data_file, example_file
 
@@ -16,7 +17,10 @@ MASS = '<inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/>'
 
 
 def test_a_pushed_robot_lies_on_the_floor():
-    """hoap1 stands, is pushed by 30 N and falls; most of its weight is then on its trunk."""
+    """hoap1 stands, is pushed by 30 N and falls; most of its weight is then on its trunk.
+
+    Nothing is inside another body on the way, by coal.
+    """
     scene = hs.load_scene("stand")
     sim = scene.simulator()
     q, v = scene.start
@@ -31,6 +35,9 @@ def test_a_pushed_robot_lies_on_the_floor():
     assert -2e-3 < lowest_shape(sim.robot, end) < 0
     force = run.data["normal_force"].isel(world=0, time=-1)
     assert float(force.sum()) == pytest.approx(sim.robot.mass * 9.81, rel=1e-3)
+    # springs of 2e4 N/m between shapes as well
+    for q in run.data["q"].values[0, ::4]:
+        assert max(overlaps(sim.robot, q).values(), default=0.0) < 3e-3
     feet = {point.name for point in hs.load("hoap1", collide="feet").points}
     carried = sum(float(force.sel(point=p)) for p in force.point.values if p not in feet)
     assert carried > 0.5 * sim.robot.mass * 9.81

@@ -81,13 +81,16 @@ def test_height(name):
 @pytest.mark.parametrize("name", [*HUMANOIDS, *OBJECTS, "foot"])
 def test_nothing_of_the_world_is_in_the_file(name):
     """No floor: every shape moves, and only soles, the point and the objects themselves collide
-    with a floor of MuJoCo's default bits; shells meet neither that, nor soles, nor one another.
+    with a floor of MuJoCo's default bits; shells meet one another and soles.
     """
     model, _ = load(name)
     assert (model.geom_bodyid > 0).all()
     drawn = model.geom_group == 2
     assert set(model.geom_contype[drawn]) <= {0, 2}
-    assert not model.geom_conaffinity[drawn].any()
+    shells = drawn & (model.geom_contype == 2)
+    assert set(model.geom_conaffinity[drawn & ~shells]) <= {0}
+    assert set(model.geom_conaffinity[shells]) <= {2}
+    assert set(model.geom_contype[~drawn]) == ({3} if name in HUMANOIDS else {1})
     assert set(model.geom_conaffinity[~drawn]) == {1}
     collision = {model.geom(i).name for i in np.flatnonzero(~drawn)}
     expected = {"foot": {"point"}} | {humanoid: set(SOLES) for humanoid in HUMANOIDS}
