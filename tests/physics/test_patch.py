@@ -1,4 +1,4 @@
-"""Friction against rolling and spinning.
+"""Friction against rolling and spinning, of explicit and of coupled laws.
 
 Oracles, with r the radius of rolling friction, s that of spinning friction and I = k2 m R^2: a
 ball stops after v^2 R (1 + k2) / (2 r g); it rolls down a slope with (g sin - g cos r / R) /
@@ -117,12 +117,59 @@ def test_radii_are_run_time_parameters():
     np.testing.assert_allclose(speed, 0.5 - 0.5 * G * radii / R / (1 + K2), rtol=5e-3)
 
 
-def test_coupled_laws_refuse():
-    with pytest.raises(hs.HeelstrikeError, match="rolling and spinning cannot be implicit"):
-        hs.Elastic(NORMAL, hs.Coulomb(), implicit=True, patch=hs.Patch())
-    with pytest.raises(hs.ParameterError, match=r"belongs to hs\.Elastic alone"):
+RADII = hs.Patch(rolling=5e-3, spinning=1e-3)
+COUPLED = {
+    "rigid": hs.Rigid(patch=RADII),
+    "signorini": hs.Signorini(patch=RADII),
+    "implicit": hs.Elastic(NORMAL, hs.Coulomb(), implicit=True, patch=RADII),
+    "micro-macro": hs.MicroMacro(hs.Elastic(NORMAL, hs.Bristle(0.8, 0.6)), hs.Rigid(patch=RADII)),
+}
+
+
+@pytest.mark.parametrize("name", COUPLED)
+def test_coupled_laws(name):
+    """A ball stops at its distance and rests, another one spins down; energy only falls."""
+    law, v, spin = COUPLED[name], 0.5, 20.0
+    stop = v**2 * R * (1 + K2) / (2 * RADII.rolling * G)
+    rate = RADII.spinning * G / 1e-3
+    sim = hs.Simulator(hs.Scene(hs.load("ball"), hs.Plane(law)), dt=1e-3)
+    height = R if name in ("rigid", "signorini") else R - DEPTH
+    start = {"q0": [0, 0, height, 0, 0, 0, 1], "progress": False}
+    starts = [[v, 0, 0, 0, v / R, 0], [0, 0, 0, 0, 0, spin]]
+    data = sim.run(3.0, worlds=2, v0=np.array(starts), **start).data
+    x, w = data.q.values[0, :, 0], data.v.values[1, :, 5]
+    # the first step has no load of a step before: v dt of 0.36 m, and rate dt of 10 rad/s
+    assert x[-1] == pytest.approx(stop, rel=2e-3)
+    assert np.ptp(x[-500:]) < 1e-12
+    assert w[1000] == pytest.approx(spin - rate, rel=2e-3)
+    assert abs(data.v.values[:, -1]).max() < 1e-9
+    energy = (data.kinetic + data.potential).values
+    # a bristle gives back f_t^2 / 2 k, with f_t = rolling m g / (R (1 + k2)) and k = 2e4 N/m
+    assert np.diff(energy, axis=1).max() < (2e-5 if name == "micro-macro" else 1e-9)
+    works = data.work_friction.values[:, -1] + data.work_contact.values[:, -1]
+    np.testing.assert_allclose(works, energy[:, -1] - energy[:, 0], atol=2e-4)
+
+
+@pytest.mark.parametrize("share", [0.8, 1.5])
+def test_a_ball_on_a_slope_of_a_coupled_law(share):
+    """It rests below tan = r / R, without creep, and rolls above."""
+    angle = np.arctan(share * RADII.rolling / R)
+    slope = hs.Plane(COUPLED["rigid"], normal=(-np.sin(angle), 0.0, np.cos(angle)))
+    sim = hs.Simulator(hs.Scene(hs.load("ball"), slope), dt=1e-3)
+    data = sim.run(1.0, q0=[*(R * slope.axes[2]), 0, 0, 0, 1], progress=False).data
+    speed = np.linalg.norm(data.com_velocity.values[0], axis=1)
+    if share < 1:
+        assert np.abs(data.q.values[0, -1] - data.q.values[0, 10]).max() < 1e-9
+    else:
+        expected = (np.sin(angle) - np.cos(angle) * RADII.rolling / R) * G / (1 + K2)
+        assert (speed[900] - speed[400]) / 0.5 == pytest.approx(expected, rel=1e-6)
+
+
+def test_what_is_no_patch_is_refused():
+    with pytest.raises(hs.ParameterError, match=r"rigid\.patch"):
         hs.MicroMacro(hs.Elastic(NORMAL, hs.Kinetic(), patch=hs.Patch()))
-    with pytest.raises(hs.ParameterError, match=r"hs\.Patch\(\.\.\.\), or None"):
-        hs.Elastic(patch=1e-3)
-    with pytest.raises(TypeError, match="patch"):
-        hs.Rigid(patch=hs.Patch())
+    for law in (hs.Elastic, hs.Rigid, hs.Signorini):
+        with pytest.raises(hs.ParameterError, match=r"hs\.Patch\(\.\.\.\), or None"):
+            law(patch=1e-3)
+    with pytest.raises(hs.ParameterError, match="patch"):
+        hs.Rigid(rule="paper", patch=hs.Patch())

@@ -14,6 +14,7 @@
           slot_contacts.py          boxes 3 and 4 of contacts between bodies
           impact_time.py            impacts at the instant at which points entered
     5-7   coupled.py            coupled problem: contacts as its rows, its impulses as forces
+          turning.py                rows against rolling and spinning
           swept.py                  with the rows of joints, by sweeps over the tree
           literal.py                by the literal rule of a paper
     8     acceleration.py       acceleration, under the torques of

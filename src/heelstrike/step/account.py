@@ -32,7 +32,7 @@ from heelstrike.step.state import (
     StepInputs,
     StepState,
 )
-from heelstrike.step.surfaces import IMPULSE_MEMORY
+from heelstrike.step.surfaces import IMPULSE_MEMORY, TURNS
 from heelstrike.step.torque import by_joint
 
 MAX_SPEED = 1e4
@@ -166,6 +166,10 @@ def _account_pairs(inputs: StepInputs, evaluations: Sequence[Evaluation]) -> Non
             if coupled is not None and k in number:
                 own = IMPULSE_MEMORY * number[k]
                 p.update_part("impulse memory", own, coupled.memory[own : own + IMPULSE_MEMORY])
+                for j in range(TURNS * (k in inputs.plan.turning_pairs)):
+                    turn = TURNS * inputs.plan.turning_pairs.index(k) + j
+                    own = IMPULSE_MEMORY * (len(number) + turn)
+                    p.update_part("impulse memory", own, coupled.memory[own : own + IMPULSE_MEMORY])
             if size := inputs.law_memories[k].numel():
                 p.update_part("contact memory", start, last.memory)
                 start += size

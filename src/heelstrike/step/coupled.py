@@ -16,7 +16,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
-from heelstrike.contact.solver.rows import Arm, Row
+from heelstrike.contact.solver.rows import Arm, Row, TurningRow
 from heelstrike.contact.surface_law import CouplingRule, PaperTerms, SurfaceLaw
 from heelstrike.ir.guard import OpenGuard, left, reopened
 from heelstrike.ir.routine import call
@@ -34,7 +34,8 @@ from heelstrike.step.slot_contacts import (
     spread_loads,
 )
 from heelstrike.step.state import Contacts, Group, Loads, PairState, StepState
-from heelstrike.step.surfaces import IMPULSE_MEMORY
+from heelstrike.step.surfaces import IMPULSE_MEMORY, TURNS, patch_of
+from heelstrike.step.turning import turning_loads, turning_moment, turning_rows
 
 SLIDING = 1 - 1e-3
 """Fraction of mu_k f_n that friction must reach for a point to count as sliding in the next step.
@@ -81,6 +82,33 @@ class Coupling:
         sides = sorted(pair.sides, key=lambda side: side.body)
         arms = (Arm(self.bodies.index(x.body), x.lever, x.sign) for x in sides)
         return replace(row, arms=tuple(arms))
+
+    def turning_numbers(self, n: int) -> list[int]:
+        """Return the numbers of the rows against turning of the n-th coupled pair."""
+        turning, k = self.state.plan.turning_pairs, self.pairs[n]
+        if k not in turning:
+            return []
+        slots = sum(len(slot.pairs) for slot in self.slots)
+        first = len(self.pairs) + slots + TURNS * turning.index(k)
+        return list(range(first, first + TURNS))
+
+    def turning_rows(self, n: int, row: Row, limb: str) -> dict[int, TurningRow]:
+        """Return the rows against turning of the n-th coupled pair, by number."""
+        state, numbers, k = self.state, self.turning_numbers(n), self.pairs[n]
+        if not numbers:
+            return {}
+        pair, place = self.contacts.pairs[k], state.scene.pairs[k]
+        law = state.inputs.surfaces.laws[place.law]
+        patch = patch_of(law, place.point.extent)
+        assert patch is not None
+        first = len(self.pairs) + TURNS * state.plan.turning_pairs.index(k)
+        memories = ca.vertsplit(self.memory[IMPULSE_MEMORY * first :], IMPULSE_MEMORY)[:TURNS]
+        load = self.memory[IMPULSE_MEMORY * n + 2] + pair.normal
+        with state.program.block("turning", limb=limb, member=n):
+            slips = SLIPS * state.dt * ca.sqrt(ca.dot(state.gravity, state.gravity))
+            own = patch, place.point.lever, memories, load, slips, state.dt
+            rows = turning_rows(state.program, row, pair, *own)
+        return dict(zip(numbers, rows, strict=True))
 
     def slot_number(self, slot: int, k: int) -> int:
         """Return the number of the row of contact k of a slot."""
@@ -201,12 +229,43 @@ class Coupling:
                     with p.block("left", limb=limb, member=n):
                         forces[n] = found[0], left(p, guard, "force", found[0])
                         remembered[n] = left(p, guard, "memory", found[1])
+                turned = {n: self._moment(n, impulses, slides, remembered, guard) for n in own}
                 inside = {number[n]: force for n, (force, _) in forces.items()}
-                loads.append((guard, self._coupled_loads(group, inside)))
+                moments = {number[n]: x[0] for n, x in turned.items() if x is not None}
+                loads.append((guard, self._coupled_loads(group, inside, moments)))
             for n, (_, force) in forces.items():
+                moment = turned[n]
                 pairs[number[n]] = self._with_force(n, force)
-        kept = ca.vertcat(*(remembered[n] for n in number))
+                if moment is not None:
+                    pairs[number[n]] = replace(pairs[number[n]], moment=moment[1])
+        kept = ca.vertcat(*(remembered[n] for n in sorted(remembered)))
         return replace(contacts, pairs=pairs, loads=loads), kept
+
+    def _moment(
+        self,
+        n: int,
+        impulses: Sequence[SX],
+        slides: Sequence[SX],
+        remembered: dict[int, SX],
+        guard: OpenGuard | None,
+    ) -> tuple[SX, SX] | None:
+        """Return the moment of the n-th pair's rows against turning, inside and outside its guard.
+
+        What the rows remember is added to that of the pairs.
+        """
+        p, limb, forces = self.state.program, self._limb(n), []
+        for j in self.turning_numbers(n):
+            arguments = self.rows[j], impulses[j], slides[j]
+            force, memory = call(p, "force", self._force, *arguments, limb=limb, member=j)
+            with p.block("left", limb=limb, member=j):
+                remembered[j] = left(p, guard, "memory", memory)
+            forces.append(force)
+        if not forces:
+            return None
+        place = self.state.scene.pairs[self.pairs[n]].point
+        with p.block("moment", limb=limb, member=n):
+            moment = p.let("moment", turning_moment(place.lever, forces))
+            return moment, left(p, guard, "moment", moment)
 
     def with_slots(
         self,
@@ -246,16 +305,22 @@ class Coupling:
         new = replace(found, slots=slots, forces=whole)
         return replace(contacts, loads=[*contacts.loads, (found.guard, whole_loads)], slots=new)
 
-    def _coupled_loads(self, group: Group, forces: Mapping[int, SX]) -> Loads:
-        """Return the loads of coupled forces, by number of the pair, on the bodies of a group."""
+    def _coupled_loads(
+        self, group: Group, forces: Mapping[int, SX], moments: Mapping[int, SX]
+    ) -> Loads:
+        """Return the loads of coupled forces and moments, by pair, on the bodies of a group."""
         p, pairs = self.state.program, self.contacts.pairs
         loads: Loads = {}
         for body in group:
             with p.block("coupled loads", limb=self.state.inputs.limb_of[body], member=body):
                 for k, force in forces.items():
                     own = tuple(side for side in pairs[k].sides if side.body == body)
-                    for load in forces_on(replace(pairs[k], sides=own), force[2], force[:2]):
+                    pair = replace(pairs[k], sides=own)
+                    for load in forces_on(pair, force[2], force[:2]):
                         add_load(loads, body, load)
+                    for turned in turning_loads(pair, moments[k]) if k in moments else ():
+                        normal, tangent = loads[body]
+                        loads[body] = normal, tangent + turned
                 normal, tangent = loads[body]
                 loads[body] = normal.let(p), tangent.let(p)
         return loads

@@ -31,7 +31,7 @@ def elastic_force(
 ) -> PairState:
     """Return the pair with the force of its law; to be called inside a block."""
     law, memory, gravity, slip = pair.law, pair.memory, pair.gravity, velocity.slip
-    patch = patch_of(law, pair.extent)
+    patch = None if law.couples else patch_of(law, pair.extent)  # coupled: turning.py
     held = memory.numel() - (0 if patch is None else MEMORY)
     own, kept, angle = ca.vertsplit(memory, [0, law.memory_size, held, memory.numel()])
     slid, slides = pair.since_memory * slip, pair.dt * slip

@@ -23,6 +23,7 @@ from heelstrike.scene.stops import StopsPlan
 from heelstrike.step.cones import cone_indices
 from heelstrike.step.control import Control, control_key, parameter_prefix
 from heelstrike.step.push import Push, push_path
+from heelstrike.step.surfaces import patch_of
 from heelstrike.step.tendons import joined
 
 CORRECTION = 1.0
@@ -85,6 +86,16 @@ class StepPlan:
         """Numbers of the pairs whose law couples, in the order of the scene."""
         laws = self.scene.laws
         return [k for k, pair in enumerate(self.scene.pairs) if laws[pair.law].couples]
+
+    @property
+    def turning_pairs(self) -> list[int]:
+        """Numbers of the coupled pairs that resist rolling and spinning."""
+        scene = self.scene
+        return [
+            k
+            for k in self.coupled_pairs
+            if patch_of(scene.laws[scene.pairs[k].law], scene.pairs[k].point.extent) is not None
+        ]
 
     @property
     def couples(self) -> bool:

@@ -35,6 +35,7 @@ from heelstrike.step.sensors import SensorMemory
 from heelstrike.step.shape_tables import ShapeTables
 from heelstrike.step.surfaces import (
     IMPULSE_MEMORY,
+    TURNS,
     Surfaces,
     SurfaceState,
     memory_size,
@@ -136,9 +137,10 @@ class StepInputs:
         started = 0 if contact is None else len(contact.overlapping)
         self.parted = p.memory(PARTED_MEMORY, started) if started else SX(0, 1)
         """Memory of the pairs that may overlap where a run starts, see parted.py."""
-        coupled = len(plan.coupled_pairs)
+        coupled = len(plan.coupled_pairs) + TURNS * len(plan.turning_pairs)
         self.impulses = p.memory("impulse memory", IMPULSE_MEMORY * coupled) if coupled else None
-        """Memory of the coupled pairs, see IMPULSE_MEMORY; None if there are none."""
+        """Memory of the coupled pairs, then of rows against their turning (turning.py), see
+        IMPULSE_MEMORY; None if there are none."""
         bodies = sum(len(group) == 1 for group in plan.coupled_groups) if plan.is_swept else 0
         self.fields = p.memory(FIELD_MEMORY, 6 * bodies) if bodies else SX(0, 1)
         """Memory of the anchors of bodies that may touch the ground."""

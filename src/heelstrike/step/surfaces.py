@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.laws.patch import MEMORY, Patch
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.ir.program import Program
@@ -24,6 +23,8 @@ from heelstrike.spatial.vector import SX, zeros
 SLOT_HEAD = 3
 """First part of the memory of a slot: the normal of its first contact in the frame of its second
 body, (3,)."""
+TURNS = 2
+"""Rows of a contact against rolling and spinning (turning.py)."""
 IMPULSE_MEMORY = 4
 """Memory of a coupled point: the last force in the axes of its surface, (3,) [N], and 0 apart,
 1 stuck or 2 sliding."""
@@ -100,7 +101,7 @@ def memory_size(scene: Scene, pair: Pair) -> int:
     point on the surface's material, (3,). Then the angle of rolling and spinning friction, (3,).
     """
     law, extent = scene.laws[pair.law], pair.point.extent
-    turning = MEMORY if patch_of(law, extent) is not None else 0
+    turning = MEMORY if patch_of(law, extent) is not None and not law.couples else 0
     if not law.memory_size:
         return turning
     vary = scene.surfaces[pair.surface].tangents_vary(extent, pair.part)
@@ -127,4 +128,4 @@ def tangent_memory_size(law: SurfaceLaw) -> int:
 
 def patch_of(law: SurfaceLaw, extent: float) -> Patch | None:
     """Return the friction of a law against rolling and spinning of a point of some extent [m]."""
-    return law.patch if isinstance(law, Elastic) and extent else None
+    return getattr(law, "patch", None) if extent else None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.contact.solver.links import Link, SlotLink, selected
-from heelstrike.contact.solver.rows import Row
+from heelstrike.contact.solver.rows import Row, TurningRow
 from heelstrike.contact.solver.start import Motion, Start
 from heelstrike.contact.solver.state import Body
 from heelstrike.contact.solver.swept import SweptProblem
@@ -41,6 +41,8 @@ def add_bodies(
             numbers = [j for j, k in enumerate(coupling.pairs) if scene.group_of(k) == bodies]
             limbs = [state.inputs.limb_of[coupling.moving_body(coupling.pairs[j])] for j in numbers]
             found = {j: coupling.row(j, limb) for j, limb in zip(numbers, limbs, strict=True)}
+            for j, limb in zip(numbers, limbs, strict=True):
+                found |= coupling.turning_rows(j, found[j], limb)
         rows |= found
         make = _body if len(bodies) == 1 else _linked
         problem.add_body(make(state, start, n, bodies, found, own, coasts, guards[bodies]))
@@ -121,7 +123,7 @@ def _linked(
     p, robot, limb = state.program, state.robot, state.inputs.limb_of[bodies[0]]
     first, second = bodies
     number = len(robot.joints) + n
-    levers = [row.arms[0].lever for row in rows.values()]
+    levers = [row.arms[0].lever for row in rows.values() if not isinstance(row, TurningRow)]
     if len(levers) == 1:
         with reopened(p, near) as guard, p.block("lever", limb=limb, member=number):
             levers = [left(p, guard, "lever", levers[0])]

@@ -30,7 +30,7 @@ from heelstrike.contact.law import SX, Contact, FrictionLaw, NormalLaw, force_an
 from heelstrike.contact.laws.bristle import Bristle
 from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.contact.laws.hunt_crossley import HuntCrossley
-from heelstrike.contact.laws.patch import Patch
+from heelstrike.contact.laws.patch import Patch, check_patch
 from heelstrike.contact.surface_law import (
     ContactForce,
     ContactTarget,
@@ -61,7 +61,7 @@ class Elastic(SurfaceLaw):
             friction.
         implicit: take the force at the end of the step, so that any stiffness is stable.
         patch: friction of round points against rolling and spinning, hs.Patch(...); None: they
-            roll and spin freely. Not with implicit.
+            roll and spin freely. With implicit, its radii alone count.
 
     Examples:
         >>> mat = hs.Elastic(hs.HuntCrossley(k=5e4, alpha=0.4), hs.Bristle(mu_s=0.8, mu_k=0.6))
@@ -98,15 +98,7 @@ class Elastic(SurfaceLaw):
                 value=self.friction,
                 allowed=f"{names}, or None",
             )
-        if not (self.patch is None or isinstance(self.patch, Patch)):
-            raise ParameterError("patch", self.patch, "hs.Patch(...), or None", owner="Elastic")
-        if self.implicit and self.patch is not None:
-            raise HeelstrikeError(
-                "Elastic: friction against rolling and spinning cannot be implicit",
-                path="patch",
-                value=self.patch,
-                remedy="use patch=None, or implicit=False with hs.Bristle()",
-            )
+        check_patch("Elastic", self.patch)
         if self.implicit and self.normal.memory_size:
             raise HeelstrikeError(
                 f"Elastic: the normal law {self.normal!r} has memory and cannot be implicit",

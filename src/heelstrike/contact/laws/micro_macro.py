@@ -15,6 +15,7 @@ from typing import ClassVar
 import casadi as ca
 
 from heelstrike.contact.laws.elastic import Elastic
+from heelstrike.contact.laws.patch import Patch
 from heelstrike.contact.laws.rigid import Rigid
 from heelstrike.contact.surface_law import (
     ContactForce,
@@ -62,13 +63,18 @@ class MicroMacro(SurfaceLaw):
                 "membrane.patch",
                 self.membrane.patch,
                 "None",
-                "friction against rolling and spinning belongs to hs.Elastic alone",
+                "friction against rolling and spinning belongs to the floor, rigid.patch",
                 owner="MicroMacro",
             )
         if not isinstance(self.rigid, Rigid):
             raise ParameterError("rigid", self.rigid, "hs.Rigid(...)", owner="MicroMacro")
         check_numbers(self, thickness=(0, 1))
         check_choice(self, below=("both", "rigid"))
+
+    @property
+    def patch(self) -> Patch | None:
+        """Friction against rolling and spinning: that of the floor."""
+        return self.rigid.patch
 
     @property
     def memory_size(self) -> int:

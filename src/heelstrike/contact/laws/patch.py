@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
+from heelstrike.errors import ParameterError
 from heelstrike.parameters import check_numbers, parameter
 
 MIN_MOMENT = 1e-15
@@ -34,6 +35,9 @@ class Patch:
 
     w is the angular velocity of the body relative to the surface, R the radius of the shape, of an
     ellipsoid its middle half axis. Where a limit is reached, the anchor follows.
+
+    Coupled laws have the same limits and neither spring nor damper: w = 0 up to the limit, with f_n
+    of the step before.
 
     Args:
         rolling: largest moment against rolling over the normal force [m].
@@ -75,3 +79,9 @@ class Patch:
             moments.append(moment)
             angles.append(where(slides, followed, angle[part]))
         return ca.vertcat(*moments), ca.vertcat(*angles)
+
+
+def check_patch(owner: str, patch: Patch | None) -> None:
+    """Raise an error if a law's patch is neither one nor None."""
+    if not (patch is None or isinstance(patch, Patch)):
+        raise ParameterError("patch", patch, "hs.Patch(...), or None", owner=owner)

@@ -23,6 +23,7 @@ import casadi as ca
 
 from heelstrike.contact.law import MIN_SLIP, SX
 from heelstrike.contact.laws.coulomb import Coulomb, check_coulomb
+from heelstrike.contact.laws.patch import Patch, check_patch
 from heelstrike.contact.surface_law import (
     ALLOWANCE,
     CORRECTION,
@@ -59,6 +60,8 @@ class Rigid(SurfaceLaw):
         allowance: depth that is left to points at rest [m].
         time_of_impact: impacts act at the instant at which points enter, instead of at the end of
             that step; rule="consistent".
+        patch: friction of round points against rolling and spinning, hs.Patch(...), of which the
+            radii count; None: they roll and spin freely. rule="consistent".
         lam: weight of impulses in (33) [1/kg^2]; rule="paper".
         epsilon: speed up to which a point rests [m/s]; rule="paper".
         bias: "keep" or "drop" the term that (19) drops; "rule": as the rule does.
@@ -80,6 +83,10 @@ class Rigid(SurfaceLaw):
     time_of_impact: bool = static(
         False, meaning="impacts act when points enter, not at the end of that step"
     )
+    patch: Patch | None = field(
+        default=None,
+        metadata={MEANING: "hs.Patch(...): friction against rolling and spinning; None: no such"},
+    )
 
     lam: float = parameter(0.1, "1/kg^2", 'weight of impulses in (33); rule="paper"')
     epsilon: float = parameter(5e-3, "m/s", 'speed up to which a point rests; rule="paper"')
@@ -94,6 +101,9 @@ class Rigid(SurfaceLaw):
 
     def __post_init__(self) -> None:
         check_coulomb("Rigid", self.friction)
+        check_patch("Rigid", self.patch)
+        if self.rule == "paper":
+            check_choice(self, patch=(None,))
         check_numbers(
             self,
             restitution=(0, 1),

@@ -18,6 +18,7 @@ import numpy as np
 
 from heelstrike.contact.law import SX
 from heelstrike.contact.laws.coulomb import Coulomb, check_coulomb
+from heelstrike.contact.laws.patch import Patch, check_patch
 from heelstrike.contact.surface_law import (
     ALLOWANCE,
     CORRECTION,
@@ -50,6 +51,8 @@ class Signorini(SurfaceLaw):
         allowance: depth that is left to points at rest [m].
         time_of_impact: impacts act at the instant at which points enter, instead of at the end of
             that step.
+        patch: friction of round points against rolling and spinning, hs.Patch(...), of which the
+            radii count; None: they roll and spin freely.
 
     Examples:
         >>> exact = hs.Signorini(friction=hs.Coulomb(0.5, 0.5))
@@ -66,12 +69,17 @@ class Signorini(SurfaceLaw):
     time_of_impact: bool = static(
         False, meaning="impacts act when points enter, not at the end of that step"
     )
+    patch: Patch | None = field(
+        default=None,
+        metadata={MEANING: "hs.Patch(...): friction against rolling and spinning; None: no such"},
+    )
 
     sources: ClassVar[tuple[str, ...]] = ("LeLidec2024",)
     coupling: ClassVar[CouplingRule] = CouplingRule("exact")
 
     def __post_init__(self) -> None:
         check_coulomb("Signorini", self.friction, "hs.Coulomb(mu, mu)")
+        check_patch("Signorini", self.patch)
         mu_s, mu_k = self.friction.mu_s, self.friction.mu_k
         if is_number(mu_s) and is_number(mu_k) and np.any(np.not_equal(mu_s, mu_k)):
             raise ParameterError(

@@ -108,3 +108,25 @@ class Row:
         out = left > self.rest
         push = -self.rest / self.compliance - (left - self.rest) / self.leaving
         return where(out, push, -left / self.compliance), where(out, self.leaving, self.compliance)
+
+
+SLACK = 1e-9
+"""Compliance of the load of a turning row [1/kg]: a number that no velocity depends on."""
+
+
+@dataclass(frozen=True)
+class TurningRow(Row):
+    """Friction of a round contact against rolling or spinning, as that of a contact that slides.
+
+        u = R w,   |f| <= (radius / R) f_n          R: lever of the shape, f: moment over R
+
+    Its tangents are the axes about which it turns. Its normal acts on nothing: the target makes it
+    f_n, the impulse that the contact carried in the last step.
+    """
+
+    lever: SX | float = 0.0
+    """R [m]."""
+
+    @property
+    def map(self) -> SX:
+        return self.arms[0].sign * self.lever * ca.densify(ca.horzcat(SX(3, 3), self.axes))
