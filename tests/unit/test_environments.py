@@ -388,3 +388,21 @@ def test_without_gymnasium_a_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(HeelstrikeError, match=r"heelstrike\[gym\]"):
         hs.Environments  # noqa: B018
+
+
+def test_pictures_show_the_robot_where_it_is():
+    """Gymnasium passes render_mode; a robot that moved looks different, and the size stays."""
+    env = gymnasium.make("heelstrike/Stand-v0", render_mode="rgb_array", width=48)
+    env.reset(seed=0)
+    before = env.render()
+    assert before.dtype == np.uint8
+    assert before.shape[1:] == (48, 3)
+    for _ in range(10):
+        env.step(np.full(env.action_space.shape, 0.8, np.float32))
+    after = env.render()
+    assert after.shape == before.shape
+    assert np.abs(after.astype(int) - before.astype(int)).max() > 60
+    assert env.metadata["render_fps"] == 50
+    assert hs.Environments("stand", 2).render() is None
+    with pytest.raises(hs.UnknownNameError, match="no render_mode 'human'"):
+        hs.Environments("stand", render_mode="human")

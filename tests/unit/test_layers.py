@@ -31,7 +31,8 @@ SHARED = {
 }
 """Modules beside the packages that any package may import."""
 CONVENIENCES = {
-    ("record/recording.py", "view"): "run.plot() and run.film_strip()",
+    ("record/recording.py", "view"): "run.plot(), run.film_strip() and run.film()",
+    ("environments/environments.py", "view"): "envs.render()",
     ("robot/robot.py", "view"): "a robot in a notebook",
     ("scene/scene.py", "view"): "a scene in a notebook",
     ("simulate/simulator.py", "view"): "a simulator in a notebook",

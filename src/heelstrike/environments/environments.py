@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -35,6 +35,9 @@ from heelstrike.environments.settings import Hook, Source
 from heelstrike.errors import HeelstrikeError
 from heelstrike.scene.sensor import Sensor
 from heelstrike.simulate.run_options import MANY_WORLDS
+
+if TYPE_CHECKING:
+    from heelstrike.view.render.live import WorldCamera
 
 Step = tuple[Array, Array, Array, Array, dict[str, Any]]
 """Observation, reward, terminated, truncated and info."""
@@ -66,6 +69,8 @@ class Environments(VectorEnv[Array, Array, Array]):
         device: str | None = None,
         threads: int | None = None,
         graph: bool | None = None,
+        render_mode: str | None = None,
+        width: int = 320,
     ) -> None:
         """Make the worlds and compile their step.
 
@@ -94,6 +99,8 @@ class Environments(VectorEnv[Array, Array, Array]):
             threads: Number of threads; by default all cores if there are many worlds.
             graph: Whether a GPU replays an action as a CUDA graph; by default if all functions
                 are the default ones.
+            render_mode: "rgb_array", so that `render` returns pictures, or None.
+            width: Width of pictures [pixels].
 
         docs/environments.md has examples.
         """
@@ -102,7 +109,15 @@ class Environments(VectorEnv[Array, Array, Array]):
         self.hold, self.num_envs = count("hold", hold), sim.worlds
         cores = os.cpu_count() or 1 if sim.worlds > MANY_WORLDS else 1
         self.threads = cores if threads is None else count("threads", threads)
-        self.metadata = {"autoreset_mode": settings.autoreset_mode(autoreset), "render_modes": []}
+        period = self.hold * float(sim.parameters["dt"].ravel()[0])
+        self.metadata = {
+            "autoreset_mode": settings.autoreset_mode(autoreset),
+            "render_modes": ["rgb_array"],
+            "render_fps": round(1 / period),
+        }
+        self.render_mode = settings.render_mode(render_mode)
+        self._width = count("width", width, least=16, most=4096)
+        self._camera: WorldCamera | None = None
         path = add_push_slot(sim, pushes) if pushes is not None else ""
         self._arrays = arrays = settings.make_arrays(sim)
         dt = float(sim.parameters["dt"].ravel()[0])
@@ -202,6 +217,16 @@ class Environments(VectorEnv[Array, Array, Array]):
             action = self._actions.checked(actions)
             pushes = self._schedule is not None and self._schedule.due()
             return (self._replay or self._advance)(action, pushes)
+
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """Return a picture of each world, (height, width, 3) of bytes; None without render_mode."""
+        if self.render_mode is None:
+            return None
+        if self._camera is None:
+            from heelstrike.view.render.live import WorldCamera
+
+            self._camera = WorldCamera(self.sim, self._width)
+        return tuple(self._camera.image(world) for world in range(self.num_envs))
 
     def _advance(self, action: Array, pushes: bool) -> Step:
         """Apply an action and return its results.

@@ -105,6 +105,13 @@ def autoreset_mode(given: str | AutoresetMode) -> AutoresetMode:
     return AutoresetMode[given.upper()]
 
 
+def render_mode(given: str | None) -> str | None:
+    """Return a mode of rendering."""
+    if given is not None:
+        check_choice("render_mode", given, ["rgb_array"])
+    return given
+
+
 def action_limit(episode: float, period: float) -> int:
     """Return the number of actions of an episode [s] with a period of actions [s]."""
     if not (isinstance(episode, int | float) and period <= episode < 1e6):

@@ -21,9 +21,12 @@ class SingleEnvironment(gymnasium.Env[Array, Array]):
     """An `Environments` with one world; it takes all arguments except `worlds` and `autoreset`."""
 
     def __init__(
-        self, scene: Source = "stand", *, render_mode: None = None, **options: Any
+        self, scene: Source = "stand", *, render_mode: str | None = None, **options: Any
     ) -> None:
-        self.envs = Environments(scene, 1, autoreset=AutoresetMode.DISABLED, **options)
+        options = {"render_mode": render_mode, "autoreset": AutoresetMode.DISABLED} | options
+        self.envs = Environments(scene, 1, **options)
+        self.metadata = {name: self.envs.metadata[name] for name in ("render_modes", "render_fps")}
+        self.render_mode = self.envs.render_mode
         self.observation_space = self.envs.single_observation_space
         self.action_space = self.envs.single_action_space
 
@@ -39,6 +42,11 @@ class SingleEnvironment(gymnasium.Env[Array, Array]):
         """Apply an action; return observation, reward, terminated, truncated and info."""
         observation, reward, terminated, truncated, info = self.envs.step(np.asarray(action)[None])
         return observation[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), info
+
+    def render(self) -> np.ndarray | None:  # type: ignore[override]
+        """Return a picture, (height, width, 3) of bytes; None without render_mode."""
+        pictures = self.envs.render()
+        return None if pictures is None else pictures[0]
 
 
 def make_stand(**options: Any) -> SingleEnvironment:
