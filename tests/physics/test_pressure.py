@@ -58,6 +58,23 @@ def foot(tmp_path_factory):
     return hs.load(path, collide="all")
 
 
+@pytest.fixture(scope="module")
+def pinned_foot(tmp_path_factory):
+    """The same with two free bodies, which two points on the axis of the hinge join."""
+    folder, parts = tmp_path_factory.mktemp("pinned"), {}
+    for name, size, at, mass in (("heel", 0.1, 0, 3), ("toe", 0.05, 0.05, 0.5)):
+        geom = f'<geom type="box" size="{size} 0.05 0.02" pos="{at} 0 0" mass="{mass}"/>'
+        body = f'<body name="{name}"><freejoint/>{geom}</body>'
+        path = folder / f"{name}.xml"
+        path.write_text(f'<mujoco model="{name}"><worldbody>{body}</worldbody></mujoco>')
+        parts[name] = hs.load(path, collide="all")
+    pins = [
+        hs.Connect(f"pin{k}", 0, np.array([0.1, y, 0]), 1, np.array([0, y, 0]))
+        for k, y in enumerate((-0.05, 0.05))
+    ]
+    return hs.combine(parts).with_constraints(*pins)
+
+
 def start(law, depth):
     thickness = getattr(law, "thickness", 0.0)
     return [0, 0, HEIGHT - thickness - depth, 0, 0, 0, 1]
@@ -147,6 +164,22 @@ def test_bodies_share_a_load_whatever_came_before(law, dtype, off, foot):
         least = _least_loads(data.q.values[0, -1], places, loads > 0)
         assert np.sum(loads > 0) == 8
         assert loads[loads > 0] == pytest.approx(least, rel=off)
+
+
+def test_bodies_of_a_loop_share_a_load_whatever_came_before(pinned_foot):
+    """Heel and toe again, joined by points instead of a hinge of the tree."""
+    sim = hs.Simulator(hs.Scene(pinned_foot, hs.Plane(RIGID)), dt=1e-3)
+    for height, bend, spin in ((0.02, 0.0, 0.0), (0.02, 0.0, 3.0), (0.063, 0.4, 0.0)):
+        turn = [0, np.sin(bend / 2), 0, np.cos(bend / 2)]
+        q0 = [0, 0, height, 0, 0, 0, 1, 0.1, 0, height, *turn]
+        v0 = [0, 0, 0, 0, 0, spin, 0, 0.1 * spin, 0, 0, 0, spin]
+        data = sim.run(1.0, q0=q0, v0=v0, progress=False).data
+        loads, places = data.normal_force.values[0, -1], data.contact_position.values[0, -1]
+        q = data.q.values[0, -1]
+        heel, toe = (2 * np.arctan2(x[4], x[6]) for x in (q[:7], q[7:]))
+        least = _least_loads([*q[:7], toe - heel], places, loads > 0)
+        assert np.sum(loads > 0) == 8
+        assert loads[loads > 0] == pytest.approx(least, rel=1e-3)
 
 
 def _least_loads(q, places, loaded):

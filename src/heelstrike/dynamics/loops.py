@@ -8,6 +8,7 @@ eliminated where all of them meet.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heelstrike.dynamics.tree import supports
@@ -70,6 +71,12 @@ def loops_of(robot: Robot) -> list[Loop]:
 def constrained_roots(robot: Robot) -> set[int]:
     """Return the joints on the world that are on the way of a constraint."""
     return {i for loop in loops_of(robot) for i in loop.joints if robot.joints[i].parent == WORLD}
+
+
+def is_joined(robot: Robot, bodies: Iterable[int]) -> bool:
+    """Return whether a loop moves two of some bodies, so that it may carry forces between them."""
+    lines = [set(supports(robot, body)) for body in bodies]
+    return any(sum(bool(loop.joints & x) for x in lines) > 1 for loop in loops_of(robot))
 
 
 _End = tuple[int, bool]

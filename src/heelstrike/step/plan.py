@@ -11,6 +11,7 @@ import numpy as np
 from heelstrike.contact.surface_law import CouplingRule
 from heelstrike.dynamics.effective_mass import contact_compliances
 from heelstrike.dynamics.loop_mobility import SOFTNESS
+from heelstrike.dynamics.loops import is_joined
 from heelstrike.dynamics.tree import is_overdetermined
 from heelstrike.errors import HeelstrikeError
 from heelstrike.parameters import parameters, structure
@@ -130,7 +131,8 @@ class StepPlan:
     def shares_loads(self) -> bool:
         """True if coupled bodies may share loads in several ways."""
         counts = Counter(b for k in self.coupled_pairs for b in bodies_in([self.scene.pairs[k]]))
-        return is_overdetermined(self.robot, {b: FREEDOMS.get(n, 6) for b, n in counts.items()})
+        wanted = {b: FREEDOMS.get(n, 6) for b, n in counts.items()}
+        return is_overdetermined(self.robot, wanted) or is_joined(self.robot, counts)
 
     @cached_property
     def compliances(self) -> np.ndarray:
