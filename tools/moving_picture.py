@@ -29,7 +29,7 @@ PAUSE = 1200  # at the end [ms]
 
 def main() -> None:
     rows = [take_snapshots(run, FRAMES, label=name) for name, run in drop.runs().items()]
-    points = np.vstack([row.vertices(frame) for row in rows for frame in row.frames[::4]])
+    points = np.vstack([row.corners(frame) for row in rows for frame in row.frames[::4]])
     view = fit_camera(Camera(), points)
     pictures = []
     for k in range(FRAMES):

@@ -23,7 +23,7 @@ from heelstrike.scene.surfaces import Surface
 from heelstrike.simulate.suggest import in_words
 from heelstrike.view import plot
 from heelstrike.view.render.camera import fit_camera
-from heelstrike.view.render.robot_solids import place_solids, robot_solids
+from heelstrike.view.render.robot_solids import robot_solids
 from heelstrike.view.render.sight import clear_camera
 from heelstrike.view.render.snapshots import Snapshot, Snapshots
 from heelstrike.view.render.surface_solids import SurfaceRecord, small_surface_points
@@ -132,7 +132,7 @@ def _picture(robot: Robot, q: np.ndarray, surfaces: list[SurfaceRecord]) -> str:
     try:
         none = np.zeros((0, 3))
         shown = Snapshots("", robot, robot_solids(robot), surfaces, [Snapshot(0.0, q, none, none)])
-        points = np.vstack([s.vertices for s in place_solids(robot, shown.solids, q)])
+        points = shown.corners(shown.frames[0])
         points = np.vstack([points, small_surface_points(surfaces, points)])
         view = fit_camera(clear_camera(points, surfaces), points)
         image = shown.image(shown.frames[0], view, WIDTH, plot.round_down(view.half_width / 2))

@@ -97,7 +97,7 @@ def _images(
     taken: Snapshots, camera: Camera | None, width: int, forces: bool
 ) -> Iterator[np.ndarray]:
     """Yield the frames, (height, width, 3) of bytes, all of one size."""
-    shown = [taken.vertices(frame) for frame in taken.frames]
+    shown = [taken.corners(frame) for frame in taken.frames]
     camera = camera or clear_camera(np.vstack(shown[:: max(1, len(shown) // 8)]), taken.surfaces)
     views = viewpoints([taken], [shown], camera)[0]
     arrow = arrow_scale([taken], views[0]) if forces else 0.0

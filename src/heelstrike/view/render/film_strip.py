@@ -94,7 +94,7 @@ def film_strip_figure(
         for run, name in zip(runs, names, strict=True)
     ]
     across = min(columns or len(rows[0].frames), len(rows[0].frames))
-    shown = [[row.vertices(frame) for frame in row.frames] for row in rows]
+    shown = [[row.corners(frame) for frame in row.frames] for row in rows]
     if camera is None:
         camera = clear_camera(np.vstack(shown[0]), rows[0].surfaces)
     arrow = arrow_scale(rows, viewpoints(rows, shown, camera)[0][0]) if forces else 0.0

@@ -104,7 +104,7 @@ def _pose_snapshot(robot: Robot, pose: str | Sequence[float] | np.ndarray) -> Sn
 
 def _viewpoints(scenes: list[Snapshots], cameras: list[Camera]) -> list[Viewpoint]:
     """Return viewpoints of one aspect ratio and one distance, each centred on its robot."""
-    vertices = [scene.vertices(scene.frames[0]) for scene in scenes]
+    vertices = [scene.corners(scene.frames[0]) for scene in scenes]
     both = list(zip(cameras, vertices, strict=True))
     ratio = max(fit_camera(camera, points).ratio for camera, points in both)
     views = [fit_camera(camera, points, ratio) for camera, points in both]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from heelstrike.robot.mesh import hull
 from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import WORLD, Robot, Shape
 from heelstrike.robot.rotations import turn_z_to
@@ -16,6 +17,9 @@ ROD_RADIUS = 0.012
 
 BodySolids = list[tuple[int, Solid]]
 """Pairs of a body, or WORLD, and a solid in its frame."""
+
+BodyCorners = list[tuple[int, np.ndarray]]
+"""Pairs of a body, or WORLD, and corners in its frame, (n, 3) [m]."""
 
 
 def robot_solids(robot: Robot) -> BodySolids:
@@ -40,6 +44,20 @@ def place_solids(robot: Robot, solids: BodySolids, q: np.ndarray) -> list[Solid]
     """Return the solids of a robot in the world at q."""
     poses = placements(robot, q)
     return [s if body == WORLD else s.moved(*poses[body]) for body, s in solids]
+
+
+def outline(solids: BodySolids) -> BodyCorners:
+    """Return the corners of each body's convex hull: what a camera must show of it."""
+    parts: dict[int, list[np.ndarray]] = {}
+    for body, own in solids:
+        parts.setdefault(body, []).append(own.vertices)
+    return [(body, hull(np.vstack(own))[0]) for body, own in parts.items()]
+
+
+def place_outline(robot: Robot, corners: BodyCorners, q: np.ndarray) -> np.ndarray:
+    """Return the corners of all bodies in the world at q, (n, 3) [m]."""
+    poses = [*placements(robot, q), (np.eye(3), np.zeros(3))]  # WORLD is -1, the last
+    return np.vstack([own @ poses[body][0].T + poses[body][1] for body, own in corners])
 
 
 def _solids(shapes: list[Shape]) -> list[Solid]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,14 @@ from heelstrike.robot.robot import Robot
 from heelstrike.view import plot
 from heelstrike.view.render.camera import Viewpoint
 from heelstrike.view.render.raytrace import render
-from heelstrike.view.render.robot_solids import BodySolids, place_solids, robot_solids
+from heelstrike.view.render.robot_solids import (
+    BodyCorners,
+    BodySolids,
+    outline,
+    place_outline,
+    place_solids,
+    robot_solids,
+)
 from heelstrike.view.render.surface_solids import SurfaceRecord, recorded_surfaces, surface_solids
 
 if TYPE_CHECKING:
@@ -50,9 +58,14 @@ class Snapshots:
     surfaces: list[SurfaceRecord]
     frames: list[Snapshot]
 
-    def vertices(self, frame: Snapshot) -> np.ndarray:
-        """Return the vertices of the robot in a frame, (n, 3) [m]."""
-        return np.vstack([s.vertices for s in place_solids(self.robot, self.solids, frame.q)])
+    @cached_property
+    def outline(self) -> BodyCorners:
+        """Corners of the convex hulls of the robot's bodies."""
+        return outline(self.solids)
+
+    def corners(self, frame: Snapshot) -> np.ndarray:
+        """Return corners whose convex hull holds the robot in a frame, (n, 3) [m]."""
+        return place_outline(self.robot, self.outline, frame.q)
 
     def image(self, frame: Snapshot, view: Viewpoint, width: int, tile: float) -> np.ndarray:
         """Return an image of the robot and its ground; see `render`."""
