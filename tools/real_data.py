@@ -1,7 +1,8 @@
 """Fits laws on the measured data sets, and writes docs/real-data.md from the numbers.
 
     HEELSTRIKE_DATA=... python tools/real_data.py [SET ...]   # fit, judge, draw, fill the page
-    python tools/real_data.py --fill                          # no fit: the page from what is kept
+    HEELSTRIKE_DATA=... python tools/real_data.py --judge     # no fit: judge what is kept, draw
+    python tools/real_data.py --fill                          # neither: the page from what is kept
 
 What a fit found is kept in src/heelstrike/validation/fits/SET.json: parameters, scores, verdict and
 checksums of the cases that were trained on, so that `heelstrike validate SET --data FOLDER` judges
@@ -18,10 +19,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from heelstrike.validation import kept
-from heelstrike.validation.sets import SETS
+from heelstrike.validation import elbow, kept
+from heelstrike.validation.elbow import Elbow
+from heelstrike.validation.files import training_file
+from heelstrike.validation.sets import SETS, measured_set
 from heelstrike.validation.tables import markdown
-from heelstrike.validation.validate import validate
+from heelstrike.validation.validate import FOLD, validate
 from heelstrike.view.figures.validation import write_figures
 
 ROOT = Path(__file__).parent.parent
@@ -37,14 +40,32 @@ Kept = Mapping[str, Any]
 
 def fit(name: str) -> None:
     """Fit and judge all models of a set; keep the numbers and draw the pictures."""
+    if name == "elbow":
+        cases = Elbow({}).read(training_file(Elbow.stem))
+        found_body = elbow.calibrate(cases.chosen(cases.ids % Elbow.parts != FOLD))
+        elbow.BODY.write_text(json.dumps(found_body, indent=1) + "\n", encoding="utf-8")
     found = validate(name)
     print(found, flush=True)
-    values = {**found.as_dict(), "trained": list(found.trained)}
+    keep(name, {**found.as_dict(), "trained": list(found.trained)})
+    write_figures(found, IMAGES)
+
+
+def judge(name: str) -> None:
+    """Judge the kept parameters of a set on the held-out fold of its training file."""
+    old = kept.read(name)
+    found = validate(name, data=training_file(measured_set(name).stem))
+    keep(
+        name, {**found.as_dict(), **{key: old[key] for key in ("effort", "calibration", "trained")}}
+    )
+    write_figures(found, IMAGES)
+
+
+def keep(name: str, values: Kept) -> None:
+    """Write what is kept of a set, rows of numbers in a line each."""
     kept.FOLDER.mkdir(exist_ok=True)
     text = json.dumps(values, indent=1, allow_nan=False)
     text = re.sub(r"\s*\n\s+(?=-?\d+,?\n)|(?<=\d)\n\s+(?=\])", " ", text)  # lists of numbers: a row
     (kept.FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-    write_figures(found, IMAGES)
 
 
 def _verdict(values: Kept) -> str:
@@ -78,6 +99,35 @@ def _unresolved(values: Kept) -> str:
     return "\n".join(lines) or "- Every parameter is determined to a factor of two."
 
 
+def _advice() -> str:
+    """How often each law is as good as the best, and beside MuJoCo, over all sets and measures."""
+    signs: dict[str, dict[str, list[int]]] = {}
+    found = [kept.read(name) for name in SETS if (kept.FOLDER / f"{name}.json").exists()]
+    for values in found:
+        for laws in values["ranks"].values():
+            for law, own in laws.items():
+                for other, sign in own.items():
+                    signs.setdefault(law, {}).setdefault(other, []).append(sign)
+    rows = sorted(signs.items(), key=lambda item: sum(item[1]["best"]) / len(item[1]["best"]))
+    lines = ["| law | judged by | as good as the best | better than MuJoCo | equal | worse |"]
+    lines.append("| --- |" + " ---: |" * 5)
+    for law, own in rows:
+        best, peer = own["best"], own["mujoco"]
+        cells = (len(best), best.count(0), *(peer.count(sign) for sign in (-1, 0, 1)))
+        lines.append(f"| {law} | {' | '.join(map(str, cells))} |")
+    most = len(rows[0][1]["best"])
+    good = [law for law, own in rows if own["best"].count(0) == rows[0][1]["best"].count(0)]
+    last, fewest = rows[-1][0], rows[-1][1]["best"].count(0)
+    words = (
+        f"Over {len(found)} sets and {most} measures, "
+        f"{' and '.join(good)} {'is' if len(good) == 1 else 'are'} within two standard errors of "
+        f"the best law most often, {rows[0][1]['best'].count(0)} times; {last} least often, "
+        f"{fewest} times. Start with {good[0]}; take another law where its row says why, and "
+        "measure friction first: it is what every set determines best."
+    )
+    return "\n".join([words, "", *lines])
+
+
 KINDS: dict[str, Callable[[Kept], str]] = {
     "about": _about,
     "table": markdown,
@@ -90,6 +140,8 @@ def fill(text: str) -> str:
     """Return a page with its blocks written anew; those of other tools stay as they are."""
 
     def block(match: re.Match[str]) -> str:
+        if (match["kind"], match["name"]) == ("advice", "all"):
+            return f"{match['head']}{_advice()}\n{match['tail']}"
         if match["name"] not in SETS:
             return match[0]
         made = KINDS[match["kind"]](kept.read(match["name"]))
@@ -102,9 +154,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("sets", nargs="*", default=list(SETS), help="default: all")
     parser.add_argument("--fill", action="store_true", help="write the pages only, no fit")
+    parser.add_argument("--judge", action="store_true", help="judge kept parameters, no fit")
     chosen = parser.parse_args()
     for name in [] if chosen.fill else chosen.sets:
-        fit(name)
+        (judge if chosen.judge else fit)(name)
     for page in PAGES:
         page.write_text(fill(page.read_text(encoding="utf-8")), encoding="utf-8")
 

@@ -6,6 +6,8 @@ these uses the code under test. With noise, the scatter of what is found over re
 often an interval of 95 % holds the truth, are the oracles of errors and intervals.
 """
 
+from contextlib import nullcontext
+
 import mpmath
 import numpy as np
 import pytest
@@ -118,7 +120,9 @@ def test_restitution_of_a_rigid_law():
 
 @pytest.mark.parametrize(("k", "alpha", "n"), [(5e4, 0.4, 1.0), (2e5, 0.05, 1.5), (1e6, 1.0, 2.0)])
 def test_all_three_from_exact_forces(k, alpha, n):
-    fit = hs.identify(path(k, alpha, n), hs.HuntCrossley(), PRESS, **FEW)
+    end = pytest.warns(hs.HeelstrikeWarning, match="n = 1 lies at an end of its range")
+    with end if n == PRESS["n"][0] else nullcontext():
+        fit = hs.identify(path(k, alpha, n), hs.HuntCrossley(), PRESS, **FEW)
     # clouds of 1e-6 about it: their curvature
     assert fit.values == pytest.approx({"k": k, "alpha": alpha, "n": n}, rel=1e-8)
 

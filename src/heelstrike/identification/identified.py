@@ -64,11 +64,15 @@ def of_slopes(space: Space, found: Solution, model: Any) -> Identified:
 
 
 def of_search(space: Space, tried: Tried, again: Floats, model: Any) -> Identified:
-    """Return the result of a search, with intervals by the bootstrap's quantiles."""
+    """Return the result of a search, with intervals by the bootstrap's quantiles.
+
+    What is not determined is found by the bootstrap and by the profile of the loss together.
+    """
     ends = np.quantile(again, [(1 - SURE) / 2, (1 + SURE) / 2], axis=0)
     covariance = np.cov(again, rowvar=False).reshape(len(space), len(space))
     told = float(tried.means.min()), tried.losses.shape[1]
-    return _made(space, tried.best, covariance, ends, told, model)
+    flat = covariance + tried.profile()
+    return _made(space, tried.best, covariance, ends, told, model, flat)
 
 
 def _made(
@@ -78,9 +82,11 @@ def _made(
     ends: Floats,
     told: tuple[float, int],
     model: Any,
+    flat: Floats | None = None,
 ) -> Identified:
+    """Return the result; `flat` is the covariance by which directions count as undetermined."""
     names, p = space.names, np.exp(x)
-    unresolved = groups(names, x, covariance)
+    unresolved = groups(names, x, covariance if flat is None else flat)
     vague = {name for group in unresolved for name in group.names}
     spread = p * np.sqrt(np.diag(covariance))
     near = np.minimum(x - space.low, space.high - x) < EDGE

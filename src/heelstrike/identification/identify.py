@@ -23,6 +23,7 @@ from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.identification.bounces import Bounces
 from heelstrike.identification.identified import Identified, of_search, of_slopes
+from heelstrike.identification.inertia import assembled, expanded
 from heelstrike.identification.loops import Loop, changed
 from heelstrike.identification.motions import (
     Motions,
@@ -75,18 +76,38 @@ def identify(
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeelstrikeWarning)  # of sets that diverge
-        if _is_motion(measured):
-            with search_bar("identifying", progress) as report:
-                effort = (sets, rounds, seed)
-                return _from_motions(measured, model, search, loss, noise, effort, report)
-        if isinstance(model, Simulator) or loss is not None:
-            raise HeelstrikeError(
-                "a simulator and a loss are for motions: tables with time, q and v0"
-            )
-        space = _space(model, search)
-        compared = _table(measured, model, space, mass, dt)
         with search_bar("identifying", progress) as report:
-            found = least_squares(compared, compared.space, sets, seed, report)
+            effort = (sets, rounds, seed)
+            found = _found(measured, model, search, loss, noise, (mass, dt), effort, report)
+    for name in found.at_end:
+        warnings.warn(
+            f"{name} = {found.values[name]:.4g} lies at an end of its range: the data ask for a "
+            "value outside; widen the range before you use it",
+            HeelstrikeWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+def _found(
+    measured: Any,
+    model: Any,
+    search: Search | None,
+    loss: Callable[[PoseErrors], Floats] | None,
+    noise: tuple[float, float],
+    impact: tuple[float, float],
+    effort: tuple[int, int, int],
+    report: Report,
+) -> Identified:
+    """Return what is found from motions or from a table; `impact` has a mass and a step."""
+    if _is_motion(measured):
+        return _from_motions(measured, model, search, loss, noise, effort, report)
+    if isinstance(model, Simulator) or loss is not None:
+        raise HeelstrikeError("a simulator and a loss are for motions: tables with time, q and v0")
+    sets, _, seed = effort
+    space = _space(model, search)
+    compared = _table(measured, model, space, *impact)
+    found = least_squares(compared, compared.space, sets, seed, report)
     law: Any = model
     for name, paths in zip(space.names, space.paths, strict=True):
         for path in paths:
@@ -131,8 +152,7 @@ def _from_motions(
     sim, space, prefix = _simulator(measured, model, search)
     rollouts = Rollouts(sim, motions(measured))
     long = space.prefixed(prefix)
-    for path in long.values(long.low[None]):
-        sim.parameters.known(path)
+    sim.compiled.add_parameters(assembled(sim.robot, long.values(long.low[None])))
     sets, rounds, seed = effort
     if loss is None:
         compared = _compared(rollouts, long, noise)
@@ -142,8 +162,8 @@ def _from_motions(
         tried = search_sets(losses, space, sets, rounds, seed, report)
         found = of_search(space, tried, tried.again(np.random.default_rng(seed)), sim)
     best = np.log([list(found.values.values())])
-    for path, value in long.values(best).items():
-        sim.parameters[path] = float(value[0])
+    for path, value in assembled(sim.robot, long.values(best)).items():
+        sim.parameters[path] = value[0]
     return found
 
 
@@ -155,7 +175,7 @@ def _simulator(measured: Any, model: Any, search: Search | None) -> tuple[Simula
                 "say which of the simulator's parameters are searched, and where: "
                 "search={'ground.normal.k': (1e3, 1e5)}"
             )
-        return model, Space.of(search), ""
+        return model, Space.of(expanded(search)), ""
     space = _space(model, search)
     first = measured[0] if isinstance(measured, Sequence) and measured else measured
     if not isinstance(first, Recording) or isinstance(model, NormalLaw):

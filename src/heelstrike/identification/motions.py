@@ -16,6 +16,7 @@ import numpy as np
 
 from heelstrike.contact.restitution import Floats
 from heelstrike.errors import HeelstrikeError
+from heelstrike.identification.inertia import assembled
 from heelstrike.record.recording import Recording
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.simulator import Simulator
@@ -112,6 +113,7 @@ class Rollouts:
         failure.
         """
         sets = len(next(iter(values.values()))) if values else 1
+        values = assembled(self.sim.robot, values)
         most = max(1, MAX_BYTES // self.measured.q.nbytes)
         parts = [
             self._run({path: value[k : k + most] for path, value in values.items()})
@@ -128,7 +130,7 @@ class Rollouts:
             q0=np.tile(q[:, 0], (sets, 1)),
             v0=np.tile(self.measured.v0, (sets, 1)),
             worlds=sets * many,
-            vary={path: np.repeat(value, many) for path, value in values.items()},
+            vary={path: np.repeat(value, many, axis=0) for path, value in values.items()},
             record=("q",),
             every=self.every,
             progress=False,

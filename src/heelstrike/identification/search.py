@@ -53,6 +53,20 @@ class Tried:
         """The set with the least mean loss, (p,)."""
         return self.x[int(np.argmin(self.means))]
 
+    def profile(self) -> Floats:
+        """Return the spread of ln p of sets that fit as well as the best, (p, p).
+
+        A profile of the loss: sets count whose mean loss exceeds the best one by at most the
+        standard error of this difference, motion by motion. Directions in which they lie far apart
+        are flat: the motions do not determine them.
+        """
+        apart = self.losses - self.losses[int(np.argmin(self.means))]
+        finite = np.isfinite(apart).all(axis=1)
+        apart, x = apart[finite], self.x[finite]
+        error = apart.std(axis=1, ddof=min(1, apart.shape[1] - 1)) / np.sqrt(apart.shape[1])
+        alike = x[apart.mean(axis=1) <= error] - self.best
+        return np.asarray(alike.T @ alike / max(1, len(alike) - 1))
+
     def again(self, random: np.random.Generator) -> Floats:
         """Return the best set of each of DRAWS draws of as many motions, (draws, p)."""
         motions = self.losses.shape[1]

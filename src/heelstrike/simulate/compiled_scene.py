@@ -30,6 +30,7 @@ from heelstrike.simulate.state import State
 from heelstrike.simulate.target import CompileTarget, Worlds
 from heelstrike.simulate.validation import check_relations, check_value
 from heelstrike.step.control import REFERENCE
+from heelstrike.step.freed import INERTIA, freeable
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import push_path
 from heelstrike.step.shape_tables import shape_tables
@@ -121,7 +122,7 @@ class CompiledScene:
     def kernel(self, outputs: tuple[str, ...] = ()) -> Kernel | CudaKernel:
         """Return the step compiled to record these outputs."""
         plan, width = self.plan, 1 if self.worlds == 1 else None
-        wanted = (plan.pushes, plan.varied, outputs, width)
+        wanted = (plan.pushes, plan.varied, plan.freed, outputs, width)
         if wanted not in self._kernels:
             self._kernels[wanted] = self.target.kernel(
                 plan.key(), lambda: step_program(plan, outputs), outputs, width
@@ -161,13 +162,28 @@ class CompiledScene:
         self._seed_sensors()
 
     def add_parameters(self, paths: Iterable[str]) -> None:
-        """Make the masses among these paths parameters; raise if any path is unknown."""
+        """Make masses, inertias, damping and friction among these paths parameters.
+
+        Raises:
+            UnknownNameError: a path is unknown.
+        """
         new = [path for path in paths if path not in self.parameters]
-        masses = self.mass_paths
+        masses, others = self.mass_paths, freeable(self.plan.robot)
+        freed = tuple(path for path in new if path in others)
         for path in new:
-            if path not in masses:
+            if path not in masses and path not in others:
                 self.parameters.known(path)  # raises
-        self.free_masses([masses[path] for path in new])
+        heavy = [masses[path] for path in new if path not in others]
+        whole = {path.removesuffix(INERTIA) for path in (*self.plan.freed, *freed)}
+        if both := {*self.plan.varied, *heavy} & whole:
+            raise HeelstrikeError(
+                f"mass and inertia of '{min(both)}' cannot both vary",
+                path=f"{min(both)}{INERTIA}",
+                remedy="vary its inertia, whose first number is the mass",
+            )
+        self.free_masses(heavy)
+        if freed:
+            self._extend(replace(self.plan, freed=(*self.plan.freed, *freed)))
 
     def free_masses(self, names: Sequence[str]) -> None:
         """Make the masses of bodies parameters, "NAME.mass" [kg]; state and values are kept."""

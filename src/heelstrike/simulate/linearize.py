@@ -95,7 +95,7 @@ class SceneLinearizer:
 
     def _linearizer(self, inputs: tuple[str, ...]) -> Linearizer:
         plan = self._compiled.plan
-        wanted = (plan.pushes, plan.varied, inputs)
+        wanted = (plan.pushes, plan.varied, plan.freed, inputs)
         if wanted not in self._linearizers:
             self._linearizers[wanted] = Linearizer(
                 plan.robot,

@@ -17,6 +17,7 @@ from heelstrike.scene.sensor import MAX_SEED, SEED
 from heelstrike.scene.servo import NO_LIMIT, ServoPlan, driven
 from heelstrike.simulate.run_options import MAX_STEP
 from heelstrike.spatial.vector import SX
+from heelstrike.step.freed import INERTIA, is_physical
 from heelstrike.step.plan import StepPlan, mass_path
 
 RANGES = {
@@ -29,6 +30,8 @@ RANGES = {
 SERVO = {"kp": 1e12, "kd": 1e12, "limit": np.inf, "delay": 1e3}
 """Largest values of a servo's parameters that must not be below 0."""
 
+PHYSICAL = "mass above 0, centre of mass, and moments xx yy zz xy xz yz that a body can have"
+"""What ten numbers of an inertia must be."""
 MAX_TRIED = 64
 """Largest number of worlds, evenly chosen, for which relations in a user's law are checked."""
 
@@ -40,7 +43,13 @@ def check_value(plan: StepPlan, path: str, value: np.ndarray) -> None:
         least, most, allowed = 0.0, 1e9, "a mass above 0 kg"
     if any(path in sensor.parameters() for sensor in plan.sensors):
         _require(path, value, value >= 0, "numbers of at least 0")
+    if path in plan.freed:
+        least, allowed = (0.0, "a number above 0") if value.shape[-1] == 1 else (least, "")
     _require(path, value, (value > least) & (value < most), allowed)
+    if path in plan.freed and path.endswith(INERTIA):
+        wrong = np.atleast_2d(value)[~np.atleast_1d(is_physical(value))]
+        if len(wrong):
+            raise ParameterError(path, wrong[0].tolist(), PHYSICAL)
     if path.startswith("servo.") and isinstance(plan.control, ServoPlan):
         _check_servo(plan, plan.control, path, value)
     node, own = _node(plan, path)

@@ -193,7 +193,7 @@ def _account_slots(inputs: StepInputs, evaluations: Sequence[Evaluation], next_q
 
 def _remember_friction(inputs: StepInputs, found: Evaluation, k: int, i: int) -> None:
     """Update the memories of dry friction of joint i, the k-th that has it."""
-    share = (1 / float(inputs.plan.robot.friction[i])) * found.friction_torque[i]
+    share = (1 / inputs.dry[i]) * found.friction_torque[i]
     _, before = inputs.friction
     motion = before[k], inputs.v[i], found.a[i], inputs.dt
     new = expected_friction(found.friction_state[k], share, *motion)

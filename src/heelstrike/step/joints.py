@@ -41,7 +41,7 @@ robot at rest stick and slide in turn."""
 
 def passive_torque(state: StepState) -> Torque:
     """Return the torque of joint damping, springs, tendons and ranges of ball joints."""
-    d = SX(state.robot.damping)
+    d = state.inputs.damping
     damping = Torque(-d * state.v, state.ahead * d, cheap=True)
     robot, q, v, ahead = state.robot, state.q, state.v, state.ahead
     if not (robot.springs or robot.tendons or robot.cones):
@@ -108,7 +108,7 @@ def friction_torque(state: StepState) -> Torque:
     own = joint_inertias(robot, state.plan.pose)
     inertia = np.where(robot.armature > 0, robot.armature, own)
     for k, i in enumerate(joints):
-        force = float(robot.friction[i])
+        force = state.inputs.dry[i]
         stopped_in_a_step = force / float(inertia[i]) * dt
         if state.inputs.friction:
             expected, last = (memory[k] for memory in state.inputs.friction)
@@ -116,7 +116,7 @@ def friction_torque(state: StepState) -> Torque:
             guess = ca.if_else(slides, -ca.sign(v[i]), expected)
             damping = STUCK * float(inertia[i])
             steep = -damping * v[i], damping * dt
-            rows[i] = (DryFriction(*steep, SX(force), guess, force * last, STILL),)
+            rows[i] = (DryFriction(*steep, force, guess, force * last, STILL),)
         else:
             now[i] = -force * v[i] / ca.fmax(ca.fabs(v[i]), stopped_in_a_step)
     return Torque(now, zeros(robot.nv), rows, cheap=bool(state.inputs.friction))

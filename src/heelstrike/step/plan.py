@@ -23,6 +23,7 @@ from heelstrike.scene.sensor import SEED, SensorPlan
 from heelstrike.scene.stops import StopsPlan
 from heelstrike.step.cones import cone_indices
 from heelstrike.step.control import Control, control_key, parameter_prefix
+from heelstrike.step.freed import INERTIA, freeable
 from heelstrike.step.push import Push, push_path
 from heelstrike.step.surfaces import patch_of
 from heelstrike.step.tendons import joined
@@ -50,6 +51,8 @@ class StepPlan:
     """Bodies that pushes act on."""
     varied: tuple[str, ...] = ()
     """Bodies whose mass is a parameter."""
+    freed: tuple[str, ...] = ()
+    """Paths of inertias, damping and friction of the robot that are parameters (freed.py)."""
     tolerance: float = 1e-9
     """Relative tolerance of the coupled problem [-]."""
     softness: float = SOFTNESS
@@ -161,7 +164,18 @@ class StepPlan:
     def parameters(self) -> dict[str, np.ndarray]:
         """Return the values of all run-time parameters by path, dt excepted."""
         masses = {mass_path(name): value for name, value in self.masses().items()}
-        return self.parameters_without_masses() | masses
+        return self.parameters_without_masses() | masses | self.freed_values()
+
+    def freed_values(self) -> dict[str, np.ndarray]:
+        """Return the robot's numbers that are parameters, by path (freed.py)."""
+        known = freeable(self.robot) if self.freed else {}
+        return {path: known[path] for path in self.freed}
+
+    @property
+    def heavier(self) -> tuple[str, ...]:
+        """Bodies whose mass may change at run time."""
+        whole = (path.removesuffix(INERTIA) for path in self.freed if path.endswith(INERTIA))
+        return (*self.varied, *whole)
 
     def parameters_without_masses(self) -> dict[str, np.ndarray]:
         """Return the values of the run-time parameters by path, dt and masses excepted."""
@@ -197,7 +211,8 @@ class StepPlan:
         fixed = [[point.position, point.radius] for point in scene.points]
         stops = None if self.stops is None else structure(self.stops)
         sensors = [sensor.structure() for sensor in self.sensors]
-        rest = (self.integrator, sensors, list(self.pushes), list(self.varied))
+        changing = [*self.varied, *self.freed]
+        rest = (self.integrator, sensors, list(self.pushes), changing)
         pose = self.pose if dry_joints(self.robot) else None
         bodies_touch = scene.shape_contact and scene.shape_contact.structure()
         return (

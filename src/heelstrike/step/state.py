@@ -29,6 +29,7 @@ from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant, zeros
 from heelstrike.step.control import JointControl
+from heelstrike.step.freed import DAMPING, FRICTION, INERTIA, of_joints
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import Push, push_path
 from heelstrike.step.sensors import SensorMemory
@@ -98,8 +99,14 @@ class StepInputs:
         parameters = plan.parameters_without_masses()
         values = {path: p.input(path, value.size) for path, value in parameters.items()}
         masses = {name: p.input(mass_path(name), 1) for name in plan.varied}
-        self.inertias = varied_inertias(robot, masses)
+        freed = {path: p.input(path, value.size) for path, value in plan.freed_values().items()}
+        whole = {k.removesuffix(INERTIA): x for k, x in freed.items() if k.endswith(INERTIA)}
+        self.inertias = varied_inertias(robot, masses, whole)
         """Inertias of the bodies."""
+        self.damping = of_joints(robot, DAMPING, robot.damping, freed)
+        """Viscous damping by velocity index [N m s/rad, N s/m]."""
+        self.dry = of_joints(robot, FRICTION, robot.friction, freed)
+        """Dry friction by velocity index [N m, N]."""
         self.gravity = values["gravity"]
         self.stops = plan.stops and with_values(plan.stops, values, "stops.")
         self.surfaces = Surfaces(p, scene, values)

@@ -128,7 +128,7 @@ def _linked(
         with reopened(p, near) as guard, p.block("lever", limb=limb, member=number):
             levers = [left(p, guard, "lever", levers[0])]
     link = _link(state, first, second, levers)
-    varied = {robot.body(name) for name in state.plan.varied}
+    varied = {robot.body(name) for name in state.plan.heavier}
     with p.block("compliance", limb=limb, member=number):
         whole = SX(0)
         for part, body in zip(ca.vertsplit(own), bodies, strict=True):

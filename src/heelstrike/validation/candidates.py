@@ -25,9 +25,16 @@ THIN_MU = (
 SLIDING = {"ground.friction.mu": ROUGH}
 
 
-def candidates(mass: float = MASS) -> Mapping[str, Candidate]:
-    """Return the laws by name, with ranges for a body of this mass [kg]."""
-    stiff, damped = ((least * mass / MASS, most * mass / MASS) for least, most in (STIFF, DAMPED))
+def candidates(mass: float = MASS, harder: float = 1.0) -> Mapping[str, Candidate]:
+    """Return the laws by name.
+
+    Args:
+        mass: mass of the body [kg].
+        harder: factor by which the stiffest ground of the search is stiffer than STIFF.
+    """
+    share = mass / MASS
+    stiff = STIFF[0] * share, STIFF[1] * share * harder
+    damped = DAMPED[0] * share, DAMPED[1] * share * harder**0.5
     spring = {"ground.normal.k": stiff, "ground.normal.c": damped}
     return {
         "hunt-crossley": Candidate(
@@ -64,7 +71,7 @@ def candidates(mass: float = MASS) -> Mapping[str, Candidate]:
         "signorini": Candidate(hs.Signorini(), {"ground.restitution": BOUNCY, MU: ROUGH}),
         "feedback-linearized": Candidate(
             hs.FeedbackLinearized(),
-            {"ground.kp": (100.0, 1e5), "ground.kv": (5.0, 1e3), MU: ROUGH},
+            {"ground.kp": (100.0, 1e5 * harder), "ground.kv": (5.0, 1e3 * harder**0.5), MU: ROUGH},
         ),
     }
 

@@ -77,7 +77,7 @@ def fit(
     """Return the parameters of a model with the least mean loss over training cases."""
     if model.space is None:
         return Fit({}, {})
-    space, few = model.space, thinned(training, effort.cases)
+    space, few = model.space, about.searched(thinned(training, effort.cases))
     started = time.process_time()
 
     def losses(x: Floats) -> Floats:

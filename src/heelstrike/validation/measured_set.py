@@ -67,6 +67,10 @@ class Cases:
         """Number of frames of the longest case."""
         return self.measured.shape[1]
 
+    def cut(self, frames: int) -> Cases:
+        """Return the first frames of all cases."""
+        return replace(self, time=self.time[:frames], measured=self.measured[:, :frames])
+
     def chosen(self, which: slice | np.ndarray) -> Cases:
         """Return a subset of the cases."""
         given = {name: value[which] for name, value in self.given.items()}
@@ -134,6 +138,10 @@ class MeasuredSet(ABC):
     @abstractmethod
     def loss(self, cases: Cases, errors: Errors) -> Floats:
         """Return the loss of each case, (..., case)."""
+
+    def searched(self, training: Cases) -> Cases:
+        """Return the training cases as the search compares them: here whole ones."""
+        return training
 
     @abstractmethod
     def phase(self, cases: Cases) -> Ints:

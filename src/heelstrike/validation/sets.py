@@ -9,6 +9,8 @@ from heelstrike.validation.measured_set import MeasuredSet
 
 SETS = {
     "cube": "cube:Cube",
+    "square": "square:Square",
+    "elbow": "elbow:Elbow",
 }
 """Module and class of each set."""
 

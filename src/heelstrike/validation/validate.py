@@ -22,7 +22,7 @@ from heelstrike.validation.measured_set import BASELINE, MUJOCO, Cases, Measured
 from heelstrike.validation.sets import measured_set
 from heelstrike.validation.tables import table
 from heelstrike.validation.verdict import laws as laws_of
-from heelstrike.validation.verdict import verdict
+from heelstrike.validation.verdict import ranks, verdict
 
 FOLD = 1
 """The fold that is held out: cases whose id leaves this when divided by the set's `parts`."""
@@ -76,6 +76,7 @@ class Validation:
             "models": {name: one.as_dict() for name, one in self.models.items()},
             "floor": self.floor and self.floor.as_dict(),
             "verdict": self.verdict,
+            "ranks": ranks(self.models, self.about.measures),
             "effort": effort,
             "machine": machine(),
         }

@@ -20,6 +20,28 @@ def verdict(
     return found
 
 
+def ranks(
+    models: Mapping[str, Judged], measures: Sequence[Measure]
+) -> dict[str, dict[str, dict[str, int]]]:
+    """Return by measure and law whether it is clearly worse (1) or better (-1), or neither (0).
+
+    Each law is compared with the law of the least error, "best", and with "mujoco" if it is there.
+    """
+    ours = laws(models)
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for measure in measures if ours else ():
+        others = {"best": best(models, measure.name, ours), MUJOCO: MUJOCO}
+        found[measure.name] = {
+            law: {
+                word: clearly(difference(models[law], models[other], measure.name))
+                for word, other in others.items()
+                if other in models
+            }
+            for law in ours
+        }
+    return found
+
+
 def laws(models: Mapping[str, Judged]) -> list[str]:
     """Return the names of contact laws among the models."""
     return [name for name in models if not name.startswith(MUJOCO) and name != BASELINE]
