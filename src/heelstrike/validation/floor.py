@@ -103,7 +103,7 @@ def nearest(starts: Floats) -> np.ndarray:
 def _pairs(residuals: Floats, pairs: np.ndarray) -> Score:
     """Return |r_i - r_j| / sqrt(2), mean over the frames that both have."""
     a, b = residuals[pairs[:, 0]], residuals[pairs[:, 1]]
-    apart = np.linalg.norm(a - b, axis=-1) / np.sqrt(2)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)  # of what diverged, or has no such frame
+        apart = np.linalg.norm(a - b, axis=-1) / np.sqrt(2)
         return Score.of(np.nanmean(apart, axis=-1))
