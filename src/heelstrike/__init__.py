@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from heelstrike.contact.surface_law import SurfaceLaw as SurfaceLaw
     from heelstrike.environments import Environments as Environments
     from heelstrike.environments import Pushes as Pushes
+    from heelstrike.environments.policy import Policy as Policy
     from heelstrike.errors import FileError as FileError
     from heelstrike.errors import HeelstrikeError as HeelstrikeError
     from heelstrike.errors import HeelstrikeWarning as HeelstrikeWarning
@@ -121,6 +122,7 @@ HOMES = {
     "Patch": "heelstrike.contact.laws.patch",
     "Plane": "heelstrike.scene.surfaces",
     "Point": "heelstrike.robot",
+    "Policy": "heelstrike.environments.policy",
     "PointState": "heelstrike.contact.surface_law",
     "PoissonSpring": "heelstrike.contact.laws.poisson_spring",
     "Program": "heelstrike.ir.program",

@@ -72,7 +72,7 @@ def test_the_overview_fits_80_columns(capsys, monkeypatch):
     code, out, _ = call(capsys, "--help")
     commands = out.partition("Commands:\n")[2].splitlines()
     assert code == 0
-    assert len(commands) == 13
+    assert len(commands) == 14
     assert all(line.endswith(".") and not line.endswith("...") for line in commands)
 
 

@@ -16,6 +16,7 @@ from heelstrike.cli.impact import impact
 from heelstrike.cli.inspect import inspect
 from heelstrike.cli.listing import list_names
 from heelstrike.cli.paper import paper
+from heelstrike.cli.play import play
 from heelstrike.cli.run import run
 from heelstrike.cli.stability import stability
 from heelstrike.cli.sweep import sweep
@@ -51,6 +52,7 @@ def heelstrike(
 
 
 app.command("run")(run)
+app.command("play")(play)
 app.command("compare")(compare)
 app.command("stability")(stability)
 app.command("sweep")(sweep)

@@ -71,7 +71,7 @@ def run(
         return
     kept, drawn = _files(made, out, picture, no_picture)
     if film is not None:
-        _check_film(film)
+        check_film(film)
     try:
         recording, whole = _simulate(made)
         recording.save(kept)
@@ -103,12 +103,12 @@ def _files(
     return kept, drawn
 
 
-def _check_film(film: Path) -> None:
+def check_film(film: Path) -> None:
     """Raise now if a film could not be written."""
-    from heelstrike.view.render.film import SUFFIXES, check_film
+    from heelstrike.view.render import film as films
 
-    will_write(film, "a film", SUFFIXES, "--film")
-    check_film(film)
+    will_write(film, "a film", films.SUFFIXES, "--film")
+    films.check_film(film)
 
 
 def chosen_scene(

@@ -9,6 +9,7 @@ task.py                the default task: observation, reward and the end of an e
 observation.py         the quantities from which a task is computed
 actions.py             actions as positions or torques
 episode_start.py       the start of an episode, and parameters that vary
+policy.py              policies from ONNX files
 random_numbers.py      random numbers of each world     pushes.py    random pushes
 arrays.py              the worlds' arrays on a CPU      gpu_arrays.py, cuda_graph.py    on a GPU
 """

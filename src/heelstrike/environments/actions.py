@@ -28,7 +28,7 @@ class Actions:
         check_choice("action", kind, ("position", "torque"))
         sim, robot = arrays.sim, arrays.sim.robot
         self.arrays = arrays
-        path, joints = _position(sim) if kind == "position" else _torque(sim)
+        path, joints = position_joints(sim) if kind == "position" else torque_joints(sim)
         if not joints:
             raise HeelstrikeError(f"{robot.name} has no joint that an action can move")
         self.size = len(joints)
@@ -59,7 +59,7 @@ class Actions:
         return action
 
 
-def _position(sim: Simulator) -> tuple[str, list[int]]:
+def position_joints(sim: Simulator) -> tuple[str, list[int]]:
     """Return the path of the servo's reference, and the joints that it drives."""
     if "servo.q_ref" not in sim.parameters:
         raise HeelstrikeError(
@@ -70,7 +70,7 @@ def _position(sim: Simulator) -> tuple[str, list[int]]:
     return "servo.q_ref", [int(i) for i in np.flatnonzero(strength * driven(sim.robot))]
 
 
-def _torque(sim: Simulator) -> tuple[str, list[int]]:
+def torque_joints(sim: Simulator) -> tuple[str, list[int]]:
     """Return the path of the torque, and the joints that it drives."""
     path = "servo.torque" if "servo.torque" in sim.parameters else "torque"
     if path not in sim.parameters:

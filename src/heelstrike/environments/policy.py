@@ -1,0 +1,219 @@
+"""Policies from ONNX files, run by onnxruntime: observation terms in, actions of the servo out.
+
+A small TOML file beside the ONNX file describes what the policy sees and moves, so that one that
+was trained elsewhere can be played here; docs/control.md has its keys.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heelstrike.checks import number
+from heelstrike.environments.actions import SCALE, position_joints, torque_joints
+from heelstrike.environments.arrays import Arrays
+from heelstrike.environments.observation import Observation, StateLayout
+from heelstrike.errors import FileError, HeelstrikeError, MissingPackageError, UnknownNameError
+from heelstrike.record.recording import Recording
+from heelstrike.simulate.simulator import Simulator
+from heelstrike.simulate.target import check_choice
+
+OWN_TERMS = ("action", "command")
+"""Terms that are no quantities of the robot: the last action, and the command of the file."""
+ORDERED = ("joints", "joint_velocities")
+"""Terms in the order of the policy's joints."""
+
+
+@dataclass(frozen=True)
+class PolicyDescription:
+    """What a policy sees and moves: the keys of its TOML file."""
+
+    observation: Sequence[str | Mapping[str, Any]]
+    """Terms, side by side: names, or {term = "twist", scale = 0.5}."""
+    period: float = 0.02
+    """Time from action to action [s]."""
+    action: str = "position"
+    """"position": references start + scale * action of the servo; "torque": scale * action."""
+    scale: float | Sequence[float] = SCALE
+    """Position [rad or m] or torque [N m or N] of the action 1, for all joints or each."""
+    clip: float | None = None
+    """Largest action; None: actions are not clipped."""
+    joints: Sequence[str] = ()
+    """Joints in the policy's order; empty: all driven ones in the robot's order."""
+    command: Sequence[float] = field(default_factory=tuple)
+    """Value of the term "command"."""
+
+    def __post_init__(self) -> None:
+        number("period", self.period, "a time above 0 s", above=0.0)
+        check_choice("action", self.action, ("position", "torque"))
+
+
+class Policy:
+    """A policy from an ONNX file and its description."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        description: str | os.PathLike[str] | PolicyDescription | None = None,
+    ) -> None:
+        """Load a policy.
+
+        Args:
+            path: ONNX file; its first input takes observations, its first output is the action.
+            description: TOML file; by default the one beside the ONNX file, of the same name.
+
+        Raises:
+            HeelstrikeError: onnxruntime is missing, or a file cannot be used.
+        """
+        self.path = Path(path)
+        if not isinstance(description, PolicyDescription):
+            description = read_description(description or self.path.with_suffix(".toml"))
+        self.description = description
+        self._session = _session(self.path)
+        self._input = self._session.get_inputs()[0]
+        size = self._input.shape[-1]
+        self.size: int | None = size if isinstance(size, int) else None
+        """Number of values that it takes; None if the file does not say."""
+
+    @property
+    def terms(self) -> list[tuple[str, float]]:
+        """Names and scales of the observation's terms."""
+        terms = [{"term": x} if isinstance(x, str) else x for x in self.description.observation]
+        return [(str(term["term"]), float(term.get("scale", 1.0))) for term in terms]
+
+    @property
+    def sensors(self) -> list[str]:
+        """Terms that a simulator must have as sensors: quantities of bodies, links and sites."""
+        return [name for name, _ in self.terms if "." in name]
+
+    def __call__(self, observation: np.ndarray) -> np.ndarray:
+        """Return the actions of observations, (worlds, n)."""
+        rows = np.ascontiguousarray(observation, np.float32)
+        single = self._input.shape[:1] == [1] and len(rows) > 1
+        parts = [rows[i : i + 1] for i in range(len(rows))] if single else [rows]
+        return np.concatenate([self._session.run(None, {self._input.name: x})[0] for x in parts])
+
+    def controller(self, sim: Simulator) -> Callable[[object], Mapping[str, np.ndarray]]:
+        """Return a controller for `sim.run`, which holds the policy's last action."""
+        return PolicyController(self, sim)
+
+    def play(self, sim: Simulator, duration: float, **options: Any) -> Recording:
+        """Run a simulator under the policy and return the recording.
+
+        Args:
+            sim: simulator with the policy's `sensors`, and a servo unless actions are torques.
+            duration: simulated time [s].
+            options: those of `Simulator.run`.
+        """
+        every = max(1, round(self.description.period / float(sim.dt[0])))
+        return sim.run(duration, controller=self.controller(sim), control_every=every, **options)
+
+
+class PolicyController:
+    """Computes observations, asks the policy, and returns parameters of the control."""
+
+    def __init__(self, policy: Policy, sim: Simulator) -> None:
+        told = policy.description
+        self.policy, self.arrays = policy, Arrays(sim)
+        start = np.atleast_2d(sim.start["q"])[0]
+        self._layout = StateLayout(self.arrays, start, told.period)
+        which = position_joints if told.action == "position" else torque_joints
+        self.path, driven = which(sim)
+        names = {j.iv + k: j.name for j in sim.robot.joints for k in range(j.nv)}
+        own = [names[i] for i in driven]
+        wanted = list(told.joints) or own
+        for name in wanted:
+            if name not in own:
+                raise UnknownNameError("joint", name, own, path="joints", owner=sim.robot.name)
+        self._columns = [driven[own.index(name)] for name in wanted]
+        seen = list(self._layout.names)
+        self._order = [seen.index(name) for name in wanted if name in seen]
+        self._base = np.atleast_2d(sim.parameters[self.path]).repeat(sim.worlds, 0)[: sim.worlds]
+        self._action = np.zeros((sim.worlds, len(wanted)))
+        self._impulse = 1 * self._layout.impulse
+        self._check(self.observation())
+
+    def observation(self) -> np.ndarray:
+        """Return the terms side by side, (worlds, n)."""
+        seen = Observation(self._layout, self._action, self._impulse)
+        self._impulse = 1 * self._layout.impulse
+        return np.concatenate([scale * self._term(seen, n) for n, scale in self.policy.terms], 1)
+
+    def __call__(self, s: object) -> Mapping[str, np.ndarray]:
+        told = self.policy.description
+        action = self.policy(self.observation())
+        if action.shape != self._action.shape:
+            raise HeelstrikeError(
+                f"the policy returned actions of shape {action.shape}",
+                path=str(self.policy.path),
+                allowed=f"{self._action.shape}, one for each joint",
+            )
+        self._action = action if told.clip is None else action.clip(-told.clip, told.clip)
+        values = self._base.copy() if told.action == "position" else 0 * self._base
+        values[:, self._columns] += np.asarray(told.scale) * self._action
+        return {self.path: values}
+
+    def _term(self, seen: Observation, name: str) -> np.ndarray:
+        if name == "action":
+            return self._action
+        if name == "command":
+            return np.tile(np.asarray(self.policy.description.command, float), (len(seen.q), 1))
+        found: np.ndarray = seen.joined(name)
+        return found[:, self._order] if name in ORDERED else found
+
+    def _check(self, observation: np.ndarray) -> None:
+        """Raise if the policy takes another number of values than its terms have."""
+        wanted = self.policy.size
+        if wanted is not None and wanted != observation.shape[1]:
+            seen = Observation(self._layout, self._action, self._impulse)
+            sizes = [f"{n} {self._term(seen, n).shape[1]}" for n, _ in self.policy.terms]
+            raise HeelstrikeError(
+                f"the policy takes {wanted} numbers, but its terms have {observation.shape[1]}: "
+                + ", ".join(sizes),
+                path=str(self.policy.path),
+                remedy="correct `observation` in its TOML file",
+            )
+
+
+def read_description(path: str | os.PathLike[str]) -> PolicyDescription:
+    """Read the description of a policy from a TOML file."""
+    try:
+        found = tomllib.loads(Path(path).read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        problem = getattr(error, "strerror", None) or error
+        raise FileError(
+            f"cannot read '{path}', the description of a policy: {problem}",
+            path=os.fspath(path),
+            remedy="write one: docs/control.md",
+        ) from error
+    known = [f.name for f in fields(PolicyDescription)]
+    for key in found:
+        if key not in known:
+            raise UnknownNameError("key", key, known, path=key, owner=f"'{path}'")
+    if "observation" not in found:
+        raise FileError(f"'{path}' does not say what the policy sees", remedy="add observation")
+    return PolicyDescription(**found)
+
+
+def _session(path: Path) -> Any:
+    try:
+        runtime = import_module("onnxruntime")
+    except ImportError as error:
+        raise MissingPackageError(
+            "hs.Policy needs onnxruntime, which is not installed; run pip install "
+            "'heelstrike[onnx]'"
+        ) from error
+    if not path.is_file():
+        raise FileError(f"no file '{path}'", path=str(path))
+    try:
+        return runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    except Exception as error:  # of onnxruntime, which has many
+        reason = str(error).splitlines()[0]
+        raise FileError(f"'{path}' is no ONNX model: {reason}", path=str(path)) from error

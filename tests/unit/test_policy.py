@@ -1,0 +1,96 @@
+"""Policies from ONNX files.
+
+Oracle: a linear policy, whose file is made here, does in `hs.Environments` what it does when it is
+played; onnxruntime multiplies in float32.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import heelstrike as hs
+from heelstrike.environments import Environments
+from heelstrike.environments.policy import PolicyDescription, read_description
+
+SCENE = hs.Scene(hs.load("hoap1", collide="feet"), hs.Plane())
+TERMS = ["gravity", "twist", "joints", "action", "command", "WAIST.gyro"]
+NAMES = [joint.name for joint in SCENE.robot.joints if joint.name != "root"]
+
+
+def write_model(path, weights, batch="worlds"):
+    """Write actions = observations @ weights."""
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    real, make = onnx.TensorProto.FLOAT, onnx.helper.make_tensor_value_info
+    rows, columns = weights.shape
+    kept = onnx.numpy_helper.from_array(weights.astype(np.float32), "w")
+    node = onnx.helper.make_node("MatMul", ["seen", "w"], ["action"])
+    ends = make("seen", real, [batch, rows]), make("action", real, [batch, columns])
+    graph = onnx.helper.make_graph([node], "policy", [ends[0]], [ends[1]], [kept])
+    opset = [onnx.helper.make_opsetid("", 13)]
+    onnx.save(onnx.helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+
+
+@pytest.mark.parametrize("batch", ["worlds", 1])
+def test_a_policy_plays_as_in_an_environment(tmp_path, batch):
+    """Terms in another order of the joints; 0.2 s, actions to rounding of float32."""
+    rng, n, order = np.random.default_rng(0), len(NAMES), np.random.default_rng(1).permutation(20)
+    weights = 0.2 * rng.normal(size=(3 + 6 + n + n + 2 + 3, n))
+    write_model(tmp_path / "walk.onnx", weights, batch)
+    joints = [NAMES[i] for i in order]
+    told = PolicyDescription(TERMS, 0.02, joints=joints, clip=1.0, command=[0.5, -1.0])
+    policy = hs.Policy(tmp_path / "walk.onnx", told)
+    assert policy.sensors == ["WAIST.gyro"]
+
+    def observation(s):
+        own = [s.gravity, s.twist, s.joints[:, order], s.action[:, order]]
+        command = np.tile([0.5, -1.0], (len(s.q), 1))
+        return np.hstack([*own, command, s.sensors["WAIST.gyro"]])
+
+    usual = {"noise": (0, 0), "dtype": "float64", "hold": 20, "sensors": policy.sensors}
+    envs = Environments(SCENE, 2, observation=observation, **usual)
+    assert list(envs.action_names) == NAMES
+    seen, _ = envs.reset(seed=0)
+    for _ in range(10):
+        action = np.zeros((2, n))
+        action[:, order] = seen.astype(np.float32) @ weights.astype(np.float32)
+        seen, *_ = envs.step(action)
+    sim = hs.Simulator(SCENE, control=hs.Servo(), worlds=2, sensors=policy.sensors)
+    run = policy.play(sim, 0.2, q0=sim.start["q"], record=["q"])
+    moved = np.abs(envs.sim.state["q"][:, 7:] - sim.start["q"][7:]).max()
+    assert moved > 0.05
+    np.testing.assert_allclose(run.data["q"].values[:, -1], envs.sim.state["q"], atol=1e-5)
+
+
+def test_sizes_and_names_that_do_not_fit(tmp_path):
+    write_model(tmp_path / "walk.onnx", np.zeros((5, 20)))
+    sim = hs.Simulator(SCENE, control=hs.Servo())
+    with pytest.raises(hs.HeelstrikeError, match="takes 5 numbers, but its terms have 9: gravity"):
+        hs.Policy(tmp_path / "walk.onnx", PolicyDescription(["gravity", "twist"])).controller(sim)
+    told = PolicyDescription(["gravity"], joints=["R_KNEE"])
+    with pytest.raises(hs.UnknownNameError, match="hoap1 has no joint 'R_KNEE'; did you mean"):
+        hs.Policy(tmp_path / "walk.onnx", told).controller(sim)
+    (tmp_path / "bad.onnx").write_text("no model")
+    with pytest.raises(hs.FileError, match="is no ONNX model"):
+        hs.Policy(tmp_path / "bad.onnx", told)
+    with pytest.raises(hs.FileError, match="no file"):
+        hs.Policy(tmp_path / "absent.onnx", told)
+
+
+def test_descriptions(tmp_path):
+    path = tmp_path / "walk.toml"
+    path.write_text('period = 0.01\nobservation = ["gravity", {term = "twist", scale = 0.5}]\n')
+    assert read_description(path).period == 0.01
+    for text, message in [
+        ("observations = []", "has no key 'observations'; did you mean 'observation'"),
+        ("period = 0.02", "does not say what the policy sees"),
+        ("period = ", "cannot read"),
+        ('observation = []\naction = "push"', "no action 'push'"),
+        ("observation = []\nperiod = 0", "period is 0; allowed: a time above 0 s"),
+    ]:
+        path.write_text(text)
+        with pytest.raises(hs.HeelstrikeError, match=message):
+            read_description(path)
+    with pytest.raises(hs.FileError, match=r"docs/control\.md"):
+        read_description(tmp_path / "absent.toml")
