@@ -35,6 +35,7 @@ def test_a_pushed_robot_lies_on_the_floor():
     assert -2e-3 < lowest_shape(sim.robot, end) < 0
     force = run.data["normal_force"].isel(world=0, time=-1)
     assert float(force.sum()) == pytest.approx(sim.robot.mass * 9.81, rel=1e-3)
+    assert run.data["lost_contacts"].values.max() == 0
     # springs of 2e4 N/m between shapes as well
     for q in run.data["q"].values[0, ::4]:
         assert max(overlaps(sim.robot, q).values(), default=0.0) < 3e-3

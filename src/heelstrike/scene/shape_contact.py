@@ -26,8 +26,9 @@ MIN_SLOTS = 6
 """Slots of a robot with many pairs of shapes."""
 SLOTS_OF_TREE = 2
 """Slots for each tree of bodies, such as an object; a row of dominoes that lean takes as many."""
-NEAR_OF_SLOT = 2
-"""Pairs of shapes for each slot, at most, that are compared closely in a step."""
+NEAR_OF_SLOT, LEAST_NEAR = 2, 30
+"""Pairs of shapes that are compared closely in a step: for each slot, and at least. Capsules around
+boxes are wide: a hoap1 that falls has more than twelve pairs of them near one another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ class ShapeContact:
     @property
     def near(self) -> int:
         """Pairs of bodies' shapes that may be near at a time."""
-        return min(NEAR_OF_SLOT * self.slots, len(self.pairs))
+        return min(max(NEAR_OF_SLOT * self.slots, LEAST_NEAR), len(self.pairs))
 
     @property
     def near_edges(self) -> int:
