@@ -299,3 +299,29 @@ def test_cassie_stands(law):
     assert float(last.normal_force.sum()) == pytest.approx(robot.mass * G, rel=1e-2)
     assert float(run.constraint_error.max()) < 1e-7
     assert float(last.constraint_error.max()) < 1e-12
+
+
+def test_a_tendon_over_three_joints(tmp_path):
+    """Sliders whose coordinates sum up to a constant, with factors 1, 2 and -1: Lagrange's y.
+
+    With masses m and forces f along them, m a = f + y c and c . a = 0: y = -c.(f/m) / c.(c/m).
+    """
+    c, m, f = np.array([1.0, 2, -1]), np.array([1.0, 2, 3]), np.array([0.0, -2 * G, 0])
+    body = """<body name="{0}" pos="0 {3} 0"><joint name="{0}" type="slide" axis="{1}"/>
+      <geom size=".1" mass="{2}"/></body>"""
+    parts = zip("abc", ("1 0 0", "0 0 1", "1 0 0"), m, range(3), strict=True)
+    bodies = "".join(body.format(*part) for part in parts)
+    arms = "".join(f'<joint joint="{n}" coef="{x}"/>' for n, x in zip("abc", c, strict=True))
+    path = tmp_path / "three.xml"
+    path.write_text(
+        f'<mujoco><worldbody>{bodies}</worldbody><tendon><fixed name="t">{arms}</fixed></tendon>'
+        '<equality><tendon tendon1="t"/></equality></mujoco>'
+    )
+    robot = hs.load(path)
+    assert not robot.fidelity
+    sim = hs.Simulator(hs.Scene(robot), dt=1e-3, control=None)
+    data = sim.run(0.5, q0=np.zeros(3)).data.isel(world=0)
+    y = -(c @ (f / m)) / (c @ (c / m))
+    assert np.abs(data.v.values[-1] - 0.5 * (f + y * c) / m).max() < 1e-9
+    assert float(data.constraint_error.max()) < 1e-12
+    assert robot.close(np.array([1.0, 1.0, 1.0])) @ c == pytest.approx(0, abs=1e-9)

@@ -179,7 +179,8 @@ def test_faults_are_named(pair):
             robot.with_constraints(constraint)
 
 
-def test_constraints_of_tendons_over_three_joints_are_named(tmp_path):
+def test_constraints_of_two_tendons_over_several_joints_are_named(tmp_path):
+    """One over three joints alone is a coupling of them: tests/physics/test_closed_loops.py."""
     path = tmp_path / "cord.xml"
     bodies = "".join(
         f"<body pos='{k} 0 0'><joint name='{name}'/><geom size='.1'/></body>"
@@ -188,11 +189,12 @@ def test_constraints_of_tendons_over_three_joints_are_named(tmp_path):
     joints = "".join(f"<joint joint='{name}' coef='1'/>" for name in "jkl")
     path.write_text(
         f"""<mujoco><worldbody>{bodies}</worldbody>
-        <tendon><fixed name="cord">{joints}</fixed></tendon>
-        <equality><tendon name="taut" tendon1="cord"/><joint joint1="j"/></equality></mujoco>""",
+        <tendon><fixed name="cord">{joints}</fixed><fixed name="other">{joints}</fixed></tendon>
+        <equality><tendon name="taut" tendon1="cord" tendon2="other"/><joint joint1="j"/></equality>
+        </mujoco>""",
         encoding="utf-8",
     )
-    message = "equality constraint taut left out: its tendons couple more than two joints"
+    message = "equality constraint taut left out: it couples tendons of several joints"
     with pytest.warns(HeelstrikeWarning, match=message):
         robot = hs.load(path)
     assert [c.name for c in robot.constraints] == ["joint j"]

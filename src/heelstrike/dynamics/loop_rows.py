@@ -210,5 +210,10 @@ def _coupling(robot: Robot, coupling: JointCoupling, q: SX, v: SX) -> Constraint
         entries[coupling.other] = -slope
     error = q[joint.iq] - coupling.reference - wanted
     rate = v[joint.iv] - slope * speed
+    for number, factor in coupling.more:
+        further = robot.joints[number]
+        entries[number] = SX(-factor)
+        error = error - factor * q[further.iq]
+        rate = rate - factor * v[further.iv]
     bias = -bend * speed * speed
     return ConstraintRows({}, entries, error, rate, bias, SX(0), (slice(0, 1),))

@@ -151,6 +151,7 @@ def _rows(
         other = constraint.other
         x = 0.0 if other is None else q[robot.joints[other].iq] - constraint.other_reference
         wanted = np.polynomial.polynomial.polyval(x, constraint.coefficients or (0.0,))
+        wanted += sum(factor * q[robot.joints[i].iq] for i, factor in constraint.more)
         return np.array([q[robot.joints[constraint.joint].iq] - constraint.reference - wanted])
     one, other_placement = placed[constraint.body], placed[constraint.other]
     apart = one.act(np.asarray(constraint.point)) - other_placement.act(
@@ -173,6 +174,8 @@ def _coupling_row(robot: Robot, coupling: JointCoupling, q: np.ndarray) -> np.nd
         slopes = np.polynomial.polynomial.polyder(coupling.coefficients or (0.0,))
         x = q[other.iq] - coupling.other_reference
         row[0, other.iv] = -np.polynomial.polynomial.polyval(x, slopes)
+    for i, factor in coupling.more:
+        row[0, robot.joints[i].iv] = -factor
     return row
 
 

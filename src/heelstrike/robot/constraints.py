@@ -98,9 +98,9 @@ class Distance(_BetweenBodies):
 class JointCoupling:
     """The coordinate of a joint is a polynomial of that of another, or a constant.
 
-        q - reference = c_0 + c_1 x + ... + c_4 x^4,      x = q_other - other_reference
+        q - reference = c_0 + c_1 x + ... + c_4 x^4 + sum f_k q_k,   x = q_other - other_reference
 
-    Both are revolute or prismatic joints. Its row is the left side less the right one [rad, m].
+    All are revolute or prismatic joints. Its row is the left side less the right one [rad, m].
     """
 
     size: ClassVar[int] = 1
@@ -115,11 +115,14 @@ class JointCoupling:
     """[rad or m]"""
     other_reference: float = 0.0
     """[rad or m]"""
+    more: tuple[tuple[int, float], ...] = ()
+    """Further joints, by index, and their factors f_k."""
 
     @property
     def bodies(self) -> tuple[int, ...]:
         """The bodies that its joints move."""
-        return (self.joint,) if self.other is None else (self.joint, self.other)
+        other = () if self.other is None else (self.other,)
+        return (self.joint, *other, *(joint for joint, _ in self.more))
 
 
 Constraint: TypeAlias = Connect | Weld | Distance | JointCoupling
@@ -130,7 +133,9 @@ def moved(constraint: Constraint, prefix: str, first: int) -> Constraint:
     name = f"{prefix}{constraint.name}"
     other = constraint.other if constraint.other in (None, WORLD) else constraint.other + first
     if isinstance(constraint, JointCoupling):
-        return replace(constraint, name=name, joint=constraint.joint + first, other=other)
+        more = tuple((joint + first, factor) for joint, factor in constraint.more)
+        joint = constraint.joint + first
+        return replace(constraint, name=name, joint=joint, other=other, more=more)
     assert other is not None
     return replace(constraint, name=name, body=constraint.body + first, other=other)
 
@@ -197,9 +202,10 @@ def _coupling_fault(robot: Robot, coupling: JointCoupling) -> str | None:
         joint = robot.joints[i]
         if joint.kind not in ("revolute", "prismatic"):
             return f"couples joint '{joint.name}', which is {joint.kind}, not revolute or prismatic"
-    if coupling.joint == coupling.other:
-        return f"couples joint '{robot.joints[coupling.joint].name}' with itself"
-    numbers = (*coupling.coefficients, coupling.reference, coupling.other_reference)
+    if len({*coupling.bodies}) < len(coupling.bodies):
+        return f"couples joint '{robot.joints[coupling.joint].name}' with itself, or another twice"
+    factors = (factor for _, factor in coupling.more)
+    numbers = (*coupling.coefficients, coupling.reference, coupling.other_reference, *factors)
     if not np.isfinite(numbers).all():
         return "has a coefficient that is not finite"
     if len(coupling.coefficients) > DEGREE + 1:

@@ -148,7 +148,7 @@ def _add_actuator(
 def _add_constraint(
     equality: Element, robot: Robot, holders: Holders, own: Constraint, put: Put
 ) -> None:
-    if isinstance(own, JointCoupling):
+    if isinstance(own, JointCoupling) and not own.more:
         shifted = np.polynomial.Polynomial([-own.other_reference, 1.0])
         poly = np.polynomial.Polynomial(own.coefficients)(shifted) + own.reference
         other = {} if own.other is None else {"joint2": robot.joints[own.other].name}
@@ -156,6 +156,8 @@ def _add_constraint(
         joint = robot.joints[own.joint].name
         put(equality, "joint", name=own.name, joint1=joint, polycoef=coefficients, **other)
         return
+    if isinstance(own, JointCoupling):
+        raise HeelstrikeError(f"'{own.name}' couples more than two joints, and is not written")
     if not isinstance(own, Connect | Weld):
         raise HeelstrikeError(f"MuJoCo has no {type(own).__name__}, as '{own.name}' is")
     ends = [(own.body, own.point), (own.other, own.other_point)]

@@ -141,7 +141,7 @@ def with_tendons_of_one_joint(robot: Robot, mj: mujoco.MjModel, joints: list[Mod
 def tendon_couplings(
     file: RobotFile, robot: Robot, mj: mujoco.MjModel, joints: list[ModelJoint]
 ) -> tuple[JointCoupling, ...]:
-    """Return the equalities of tendons that couple one or two joints; warn of others.
+    """Return the equalities of tendons: one over any joints, or two over one each; warn of others.
 
     In MuJoCo's letters L_1 - L_1(qpos0) = data[0] + data[1] (L_2 - L_2(qpos0)) + ...
     """
@@ -153,7 +153,7 @@ def tendon_couplings(
         name = equality_name(mj, int(i))
         coupling = _coupling(mj, int(i), name, number, scalar_joints(robot, joints))
         if coupling is None:
-            what = f"equality constraint {name} left out: its tendons couple more than two joints"
+            what = f"equality constraint {name} left out: it couples tendons of several joints"
             file.warn(what, name)
         else:
             found.append(coupling)
@@ -166,14 +166,16 @@ def _coupling(
     one, two = int(mj.eq_obj1id[i]), int(mj.eq_obj2id[i])
     arms, c = tendon_arms(mj, one, where), mj.eq_data[i, :5]
     beside = None if two < 0 else tendon_arms(mj, two, where)
-    if not arms or len(arms) > 2 or (two >= 0 and (not beside or len(beside) > 1)):
+    if not arms or (two >= 0 and (not beside or len(beside) > 1)):
         return None
     (at, arm), length = arms[0], float(mj.tendon_length0[one])
     if two < 0:
         rest = ((length + float(c[0])) / arm,)
         if len(arms) == 1:
             return JointCoupling(name, number[at], None, rest)
-        return JointCoupling(name, number[at], number[arms[1][0]], (*rest, -arms[1][1] / arm))
+        more = tuple((number[k], -other / arm) for k, other in arms[2:])
+        pair = (*rest, -arms[1][1] / arm)
+        return JointCoupling(name, number[at], number[arms[1][0]], pair, more=more)
     if len(arms) > 1 or beside is None:
         return None
     ((other, its),) = beside
