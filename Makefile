@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint docs clean
+.PHONY: demo test test-oldest lint docs clean
 
 demo: .venv/installed-demo
 	$(BIN)/python examples/stand.py
@@ -13,6 +13,10 @@ test: .venv/installed-dev
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 	$(BIN)/python -m pytest -n 2 -m "not nightly"
+
+# every direct dependency at the oldest version that pyproject.toml allows; nightly
+test-oldest: .venv-oldest/installed
+	.venv-oldest/bin/python -m pytest -n 2 -m "not nightly" $(TESTS)
 
 lint: .venv/installed-dev
 	$(BIN)/python -m ruff check --fix .
@@ -34,5 +38,11 @@ docs: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+.venv-oldest/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet uv
+	.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python --resolution lowest-direct --editable '.[test]'
+	touch $@
+
 clean:
-	rm -rf .venv
+	rm -rf .venv .venv-oldest

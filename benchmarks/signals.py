@@ -60,10 +60,11 @@ def interrupted(
         _, said = process.communicate()
         spent = time.monotonic() - begun
         found = faults(place) + [part.name for part in parts(place)]
-        whole = process.returncode == 0 and verb not in SERVE
-        if not whole and process.returncode % 256 not in (128 + number, 256 - number):
+        # a command that was done; Ctrl-C is the usual end of a server
+        done = process.returncode == 0 and (verb not in SERVE or number == signal.SIGINT)
+        if not done and process.returncode % 256 not in (128 + number, 256 - number):
             found.append(f"ended with {process.returncode} instead of {128 + number}")
-        if "Traceback" in said:
+        if "Traceback" in said and "\n" not in words:  # a script shows its own
             found.append(f"a traceback: {said[-400:]}")
         if spent > LIMIT:
             found.append(f"took {spent:.1f} s")

@@ -52,7 +52,7 @@ SWEEP = "sweep ball.toml --random ground.normal.k=1e4:1e5 --worlds 600 --chunk 5
 VERBS = {
     "run": "run ball.toml --duration 5 -o out/b.nc --picture out/b.png",
     "sweep": f"{SWEEP} -o out/sweep --resume",
-    "compare": "compare ball.toml --set simulation.duration=0.3 --html out/c.html",
+    "compare": "compare ball.toml --laws scene --set simulation.duration=0.3 --html out/c.html",
     "identify": IDENTIFY,
     "view": "view ball.toml --export out/v.html",
     "stability": "stability ball.toml --picture out/s.png",

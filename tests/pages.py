@@ -22,7 +22,7 @@ PLACEHOLDER = re.compile(
 
 ELSEWHERE = {
     r"pip install ": "installs from a network",
-    r"make (demo|test|lint|docs)$": "what CI does, or an example",
+    r"make (demo|test|test-oldest|lint|docs)$": "what CI does, or an example",
     r"(python -m )?pytest ": "is a test itself, mostly a nightly one",
     r"heelstrike view (?!.*--export)": "serves until Ctrl-C: tests/unit/test_viewer.py",
     r"python examples/": "tests/unit/test_examples.py",

@@ -3,7 +3,8 @@
 Python calls a handler between two of its own instructions; a call into a compiler or an optimiser
 may take much longer. Signals are therefore written to a pipe as well, which a thread reads: if no
 handler was called PATIENCE seconds after a signal, the thread removes unfinished files and ends the
-process. A handler that was called is in charge: it may keep partial results.
+process. A handler that was called is in charge: it may keep partial results. If Python calls it
+inside a finalizer, where exceptions are lost, it is called again a moment later.
 """
 
 from __future__ import annotations
@@ -13,22 +14,37 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from _thread import interrupt_main
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from os import _exit as end_at_once
 from types import FrameType
+from typing import Any
 
 from heelstrike.files import remove_own_parts
 
 PATIENCE = 0.8
 """Time after a signal in which its handler must be called [s]."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+AGAIN = 0.02
+"""Time after which a signal whose exception was lost is delivered again [s]."""
 _handled = threading.Event()
+_received: list[int] = []
+"""Signals that have reached `_stop`."""
 
 
 def handled() -> None:
     """Say that a signal has reached its handler."""
     _handled.set()
+
+
+def last_signal() -> int | None:
+    """Return the last signal that ended what was being done, None if there was none.
+
+    Other packages may turn the exception of a signal into one of their own, such as ImportError.
+    """
+    return _received[-1] if _received else None
 
 
 @contextmanager
@@ -44,13 +60,16 @@ def ends_promptly() -> Iterator[None]:
     read, write = os.pipe()
     os.set_blocking(write, False)
     before = {number: signal.signal(number, _stop) for number in SIGNALS}
-    old = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    old, hook = signal.set_wakeup_fd(write, warn_on_full_buffer=False), sys.unraisablehook
+    sys.unraisablehook = partial(_deliver_again, hook)
+    _received.clear()
     watch = threading.Thread(target=_watch, args=(read,), daemon=True)
     watch.start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(old)
+        sys.unraisablehook = hook
         for number, handler in before.items():
             signal.signal(number, handler)
         os.close(write)  # ends the thread
@@ -60,9 +79,20 @@ def ends_promptly() -> Iterator[None]:
 
 def _stop(number: int, frame: FrameType | None) -> None:
     handled()
+    _received.append(number)
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     sys.exit(128 + number)
+
+
+def _deliver_again(hook: Callable[[Any], object], lost: Any) -> None:
+    """Deliver a signal again whose exception was raised in a finalizer."""
+    if _received and lost.exc_type in (KeyboardInterrupt, SystemExit):
+        again = threading.Timer(AGAIN, interrupt_main, (_received[-1],))
+        again.daemon = True
+        again.start()
+    else:
+        hook(lost)
 
 
 def _watch(read: int) -> None:

@@ -98,3 +98,45 @@ def test_a_run_ends_with_its_signal(number, tmp_path):
     assert [path.name for path in tmp_path.glob(".heelstrike*")] == []
     assert (tmp_path / "b.nc").exists() == (number == signal.SIGINT)
     assert b"Traceback" not in process.stderr.read()
+
+
+FINALIZER = """
+import signal, time, weakref
+from heelstrike.interrupts import ends_promptly
+class Kept:
+    pass
+with ends_promptly():
+    kept = Kept()
+    end = weakref.finalize(kept, lambda: None)
+    reference = weakref.ref(kept, lambda _: signal.raise_signal(signal.{name}))
+    del kept  # the handler is called inside the callback, where exceptions are lost
+    for _ in range(100):
+        time.sleep(0.05)
+"""
+
+
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", -signal.SIGINT), ("SIGTERM", 143)])
+def test_a_signal_inside_a_finalizer_is_not_lost(name, status):
+    words = [sys.executable, "-c", FINALIZER.format(name=name)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == status
+    assert "Exception ignored" not in done.stderr
+
+
+FOREIGN = """
+import signal, sys
+from heelstrike import cli
+def run(arguments):
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except SystemExit as error:
+        raise ImportError("initialization failed") from error
+cli._run = run
+cli.main([])
+"""
+
+
+def test_an_exception_that_a_package_makes_of_a_signal_is_no_traceback():
+    """As pybind11 does while a module is imported."""
+    done = subprocess.run([sys.executable, "-c", FOREIGN], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (143, b"")

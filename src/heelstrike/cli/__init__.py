@@ -6,7 +6,6 @@ or an option prints one sentence and exits with code 1 (2 if the command line ca
 
 from __future__ import annotations
 
-import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -19,13 +18,16 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run `heelstrike` with these arguments, or with those of the process, and exit."""
-    from heelstrike.interrupts import ends_promptly
+    from heelstrike.interrupts import ends_promptly, last_signal
 
     with ends_promptly():
         try:
             _run(arguments)
-        except KeyboardInterrupt:  # outside of any command: while modules are imported
-            sys.exit(128 + signal.SIGINT)
+        except (KeyboardInterrupt, Exception):  # the first while modules are imported
+            number = last_signal()
+            if number is None:
+                raise
+            sys.exit(128 + number)
 
 
 def _run(arguments: Sequence[str] | None) -> None:
