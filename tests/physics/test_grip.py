@@ -42,9 +42,15 @@ def test_a_can_slides_as_coulomb_says():
     assert fall[1, 50:200] == pytest.approx(-0.02 * 9.81, abs=1e-4)
 
 
-def test_a_can_that_is_held_does_not_creep():
-    """It neither slides nor turns in 0.4 s, on the law of the example."""
-    data = held(hs.Rigid(), [1.7]).isel(world=0)
+@pytest.fixture(scope="module")
+def on_rigid() -> xr.Dataset:
+    """The law of the example: the first world holds the can, from the others it slides."""
+    return held(hs.Rigid(), [1.7, 0.1, 0.2, 0.34, 0.5, 0.7, 0.9, 0.98])
+
+
+def test_a_can_that_is_held_does_not_creep(on_rigid):
+    """It neither slides nor turns in 0.4 s."""
+    data = on_rigid.isel(world=0)
     q = data["q"]
     place = (q.sel(coordinate="can.z") - q.sel(coordinate="lift")).values[100:]
     assert np.ptp(place) < 1e-12  # of 0.16 m: rounding
@@ -53,10 +59,9 @@ def test_a_can_that_is_held_does_not_creep():
     assert pressed == pytest.approx(FORCE, rel=1e-6)
 
 
-def test_a_can_that_slides_meets_its_law():
+def test_a_can_that_slides_meets_its_law(on_rigid):
     """In every step, whatever friction is: contact points of a finger come together and part, and
     one that is no longer there does not count. It stood for a speed of 1,000 m/s, of which 7e-7 is
     where passes end.
     """
-    data = held(hs.Rigid(), [0.1, 0.2, 0.34, 0.5, 0.7, 0.9, 0.98])
-    assert data["solver_residual"].values.max() < 1e-5
+    assert on_rigid["solver_residual"].values[1:].max() < 1e-5

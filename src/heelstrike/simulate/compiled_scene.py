@@ -273,9 +273,10 @@ class CompiledScene:
 
     def reset(self, start: Mapping[str, np.ndarray], mask: np.ndarray) -> None:
         """Set the worlds of a mask to a state at time 0, with all other memory at its initial
-        value.
+        value. Worlds that are not compiled yet will begin at the common start.
         """
-        self.batch().reset(mask, **start)
+        if self._batch is not None or start is not self.start:
+            self.batch().reset(mask, **start)
         self.hold(start["q"], mask)
 
     def hold(self, q: np.ndarray, mask: np.ndarray) -> None:
