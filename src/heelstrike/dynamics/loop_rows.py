@@ -210,8 +210,8 @@ def _coupling(robot: Robot, coupling: JointCoupling, q: SX, v: SX) -> Constraint
         entries[coupling.other] = -slope
     error = q[joint.iq] - coupling.reference - wanted
     rate = v[joint.iv] - slope * speed
-    for number, factor in coupling.more:
-        further = robot.joints[number]
+    for number, by in coupling.more:
+        further, factor = robot.joints[number], float(by)
         entries[number] = SX(-factor)
         error = error - factor * q[further.iq]
         rate = rate - factor * v[further.iv]
