@@ -36,7 +36,7 @@ class WorldCamera:
         surfaces = [describe_surface(surface) for surface in sim.compiled.surfaces(world)]
         now = Snapshot(float(sim.time[world]), q, np.zeros((0, 3)), np.zeros((0, 3)))
         taken = Snapshots("", sim.robot, self._solids, surfaces, [now])
-        points = taken.vertices(now)
+        points = taken.corners(now)
         if self._first is None:
             fitted = fit_camera(self.camera, points)
             self._first = fitted.at_distance(ROOM * fitted.distance)
