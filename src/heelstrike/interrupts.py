@@ -67,6 +67,10 @@ def ends_promptly() -> Iterator[None]:
     watch.start()
     try:
         yield
+    except Exception:
+        if signal.SIGTERM in _received:  # its exit became an error of a package
+            sys.exit(128 + signal.SIGTERM)
+        raise
     finally:
         signal.set_wakeup_fd(old)
         sys.unraisablehook = hook
