@@ -99,6 +99,22 @@ def _unresolved(values: Kept) -> str:
     return "\n".join(lines) or "- Every parameter is determined to a factor of two."
 
 
+def _phases(values: Kept) -> str:
+    """Mean errors by phase, of measures that have an aim, or else of the first."""
+    aimed = [name for name, one in values["measures"].items() if one["aim"] is not None]
+    shown = aimed or list(values["measures"])[:1]
+    models = {name: model["phases"] for name, model in values["models"].items()}
+    heads = [(name, phase) for name in shown for phase in next(iter(models.values()))[name]]
+    lines = ["|  | " + " | ".join(f"{name}, {phase}" for name, phase in heads) + " |"]
+    lines.append("| --- |" + " ---: |" * len(heads))
+    for model, found in models.items():
+        cells = (found[name].get(phase) for name, phase in heads)
+        lines.append(
+            f"| {model} | " + " | ".join("" if x is None else f"{x:.3g}" for x in cells) + " |"
+        )
+    return "\n".join(lines)
+
+
 def _advice() -> str:
     """How often each law is as good as the best, and beside MuJoCo, over all sets and measures."""
     signs: dict[str, dict[str, list[int]]] = {}
@@ -131,6 +147,7 @@ def _advice() -> str:
 KINDS: dict[str, Callable[[Kept], str]] = {
     "about": _about,
     "table": markdown,
+    "phases": _phases,
     "verdict": _verdict,
     "unresolved": _unresolved,
 }

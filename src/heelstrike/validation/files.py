@@ -26,13 +26,25 @@ def data_file(name: str) -> Path | None:
 
 def training_file(stem: str) -> Path:
     """Return the file that laws are fitted on; raise if there is none."""
-    path = data_file(stem + TRAINING)
+    path = data_file(stem + TRAINING) or data_file(f"{stem}.npz")
     if path is None:
         raise HeelstrikeError(
             f"no file {stem}{TRAINING} to fit laws on",
             path=VARIABLE,
             remedy=f"set {VARIABLE} to the folder that holds it (docs/real-data.md says where the "
             "data come from), or judge another file with the kept parameters: --data FOLDER",
+        )
+    return path
+
+
+def robot_file(name: str) -> Path:
+    """Return the file of a robot of the data, in their folder `robots`; raise if there is none."""
+    path = data_file(f"robots/{name}")
+    if path is None:
+        raise HeelstrikeError(
+            f"no file robots/{name}",
+            path=VARIABLE,
+            remedy=f"set {VARIABLE} to the folder of the data (docs/real-data.md)",
         )
     return path
 

@@ -11,6 +11,9 @@ SETS = {
     "cube": "cube:Cube",
     "square": "square:Square",
     "elbow": "elbow:Elbow",
+    "icub-walking": "icub:Walking",
+    "icub-sway": "icub:Swaying",
+    "cassie": "cassie:Cassie",
 }
 """Module and class of each set."""
 
