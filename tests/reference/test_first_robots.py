@@ -51,3 +51,25 @@ def test_five_lines(name, tmp_path):
     run = sim.run(0.5, q0=sim.place() if robot.points else None, check=False)
     run.plot(path=tmp_path / "first.png")
     assert is_sensible(run)
+
+
+def test_the_suggested_ground_carries_a_heavy_quadruped():
+    """HyQ, 87 kg, dropped 2 cm: the class's default ground lets it sink 21 mm and bounce.
+
+    hs.suggest aims at 1 mm at rest under equal loads; the most loaded foot rests at 1.3 mm, and the
+    robot lands once.
+    """
+    robot = hs.load(example("hyq_no_sensors.urdf"), collide="feet")
+    found = {}
+    for name, law in (("default", hs.Elastic()), ("suggested", hs.suggest(robot).law)):
+        scene = hs.Scene(robot, hs.Plane(law=law))
+        sim = hs.Simulator(scene, control=hs.Servo.holding(robot))
+        data = sim.run(1.0, q0=sim.place(drop=0.02), progress=False).data
+        force = data["normal_force"].sum("point").values[0]
+        landings = int(((force[1:] > 0) & (force[:-1] <= 0)).sum())
+        found[name] = data["depth"].values[0], landings, force
+    depth, landings, force = found["suggested"]
+    assert depth[-1].max() < 2e-3
+    assert depth.max() < found["default"][0].max() / 3
+    assert landings == 1 < found["default"][1]
+    assert force[-200:].mean() == pytest.approx(9.81 * robot.mass, rel=1e-2)
