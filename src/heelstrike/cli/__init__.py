@@ -49,3 +49,6 @@ def _run(arguments: Sequence[str] | None) -> None:
         except HeelstrikeError as error:
             say(str(error), "red")
             sys.exit(1)
+        except OSError as error:  # where no file of ours is written, as a full /tmp
+            say(f"{error.strerror or error}; free space on the disk, also in /tmp", "red")
+            sys.exit(1)

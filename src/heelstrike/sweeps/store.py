@@ -144,8 +144,9 @@ def locked(folder: Path) -> Iterator[None]:
     while handle is None:
         handle = _try_lock(folder)
     try:
-        os.truncate(handle, 0)
-        os.write(handle, f"{os.getpid()}\n".encode())
+        with suppress(OSError):  # a full disk: the number is for the message of another process
+            os.truncate(handle, 0)
+            os.write(handle, f"{os.getpid()}\n".encode())
         yield
     finally:
         with suppress(OSError):
