@@ -250,15 +250,15 @@ class Cube(MeasuredSet):
         """Return differences of position and rotation, in the direction of flight."""
         start, v0 = cases.measured[:, 0], cases.given["v0"]
         turned = free_body.heading(Rotation.from_quat(start[:, 3:]).apply(v0[:, :3]))
-        linear, angular = differences(self.robot, cases.measured, predicted)
+        linear, angular = (-x for x in differences(self.robot, predicted, cases.measured))
         frames = cases.frames
         found = {}
         for name, own, scale in (
             ("position", linear, 100 / (2 * HALF)),
             ("rotation", angular, np.degrees(1)),
         ):
-            if name == "rotation":  # from the predicted cube's frame to the world's
-                quat = np.where(np.isfinite(predicted[..., 3:]), predicted[..., 3:], 0.5)
+            if name == "rotation":  # from the measured cube's frame to the world's
+                quat = np.where(np.isfinite(cases.measured[..., 3:]), cases.measured[..., 3:], 0.5)
                 own = Rotation.from_quat(quat.reshape(-1, 4)).apply(own.reshape(-1, 3))
                 own = own.reshape(len(cases), frames, 3)
             matrices = turned.as_matrix()

@@ -251,7 +251,7 @@ class Elbow(MeasuredSet):
         """Return differences of position in the direction of flight, of rotation and hinge."""
         start, v0 = cases.measured[:, 0], cases.given["v0"]
         turned = free_body.heading(Rotation.from_quat(start[:, 3:7]).apply(v0[:, :3]))
-        linear, angular = self._apart(cases.measured, predicted)
+        linear, angular = (-x for x in self._apart(predicted, cases.measured))
         return {
             "position": np.einsum("kij,kfj->kfi", turned.as_matrix(), linear),
             "rotation": angular[..., :3],

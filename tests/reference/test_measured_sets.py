@@ -1,0 +1,106 @@
+"""The measured square and elbow: what is read, refused and predicted.
+
+Oracles: MuJoCo, which must agree with us as long as nothing touches; numbers that were put into a
+file; the scatter that the sets' constants state.
+"""
+
+import numpy as np
+import pytest
+
+import heelstrike as hs
+from heelstrike.validation import elbow, square
+from heelstrike.validation.files import data_file
+from heelstrike.validation.measured_set import BASELINE
+
+FRAMES = 30
+
+
+def drops(height=0.25):
+    """A square that falls flat on the ground and stays there, frames of 1/250 s."""
+    t = np.arange(FRAMES) / square.RATE
+    z = np.maximum(height - 9.81 * t**2 / 2 - 2 * t, square.HALF + square.GROUND)
+    vz = np.where(z > square.HALF + square.GROUND, -9.81 * t - 2, 0)
+    zero = np.zeros(FRAMES)
+    return np.stack([zero, z, zero - square.TURN, zero, vz, zero], axis=1)[None]
+
+
+def tosses():
+    """An elbow that falls to 5 mm above the ground, frames of 1/148 s."""
+    t = np.arange(FRAMES) / elbow.RATE
+    x = np.zeros((1, FRAMES, 15))
+    x[..., 3], x[..., 7] = 1.0, 0.3
+    x[..., 2] = np.maximum(0.25 - elbow.GRAVITY * t**2 / 2 - t, 0.03)
+    x[..., 10] = np.where(x[..., 2] > 0.03, -elbow.GRAVITY * t - 1, 0)
+    return x
+
+
+SETS = {"square": (square.Square, drops), "elbow": (lambda: elbow.Elbow({}), tosses)}
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"x": None}, "lacks the array x"),
+        ({"x": np.zeros((1, 9, 2))}, "x has the shape"),
+        ({"ids": np.array([1, 2])}, "ids has the shape"),
+        ("nan", r"7, row 4: .* is nan; leave this case out of the file, or cut it before row 4"),
+        ("rate", "velocities say .* frames a second; resample the data"),
+        ("high", "never comes near the ground"),
+    ],
+)
+def test_files_that_cannot_be_used(tmp_path, name, change, message):
+    make, rows = SETS[name]
+    data = {"x": rows(), "ids": np.array([7])}
+    velocity = slice(3, 5) if name == "square" else slice(8, 11)
+    if change == "nan":
+        data["x"][0, 4, 1] = np.nan
+    elif change == "rate":
+        data["x"][..., velocity] *= 2
+    elif change == "high":
+        data["x"][..., 1 if name == "square" else 2] += 1
+    else:
+        data |= change
+    path = tmp_path / "mine.npz"
+    np.savez(path, **{key: value for key, value in data.items() if value is not None})
+    with pytest.raises(hs.FileError, match=message) as raised:
+        make().read(path)
+    assert raised.value.path == str(path)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_mujoco_flies_as_we_do(tmp_path, name):
+    """Poses until three frames after the start, before anything touches."""
+    make, rows = SETS[name]
+    path = tmp_path / "mine.npz"
+    np.savez(path, x=rows(), ids=np.array([7]))
+    about = make()
+    cases = about.read(path).cut(4)
+    models = about.models()
+    ours = models[BASELINE]().predict(cases, {})[0]
+    theirs = models["mujoco"]().predict(
+        cases, {"k": np.array([1e4]), "b": np.array([100.0]), "mu": np.array([0.2])}
+    )[0]
+    # both symplectic; damping is implicit here and in MuJoCo's Euler: round-off
+    np.testing.assert_allclose(theirs, ours, atol=1e-6)
+    assert ours[0, -1, 1 if name == "square" else 2] < ours[0, 0, 1 if name == "square" else 2]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_constants_are_what_the_training_cases_show(name):
+    make, _ = SETS[name]
+    about = make()
+    path = data_file(f"{about.stem}_train.npz")
+    if path is None:
+        pytest.skip("HEELSTRIKE_DATA is not set: no measurements")
+    cases = about.read(path)
+    said = about.calibration(cases.chosen(cases.ids % 5 != 1))
+    if name == "square":
+        assert abs(said["height of the ground, left [mm]"]) < 0.15
+        assert abs(said["angle at rest, left [deg]"]) < 0.05
+        assert said["scatter of angles at rest [deg]"] == pytest.approx(0.21, abs=0.01)
+        assert said["scatter of heights at rest [mm]"] == pytest.approx(0.5, abs=0.02)
+    else:
+        assert said["lowest corner at rest [mm]"] == pytest.approx(0, abs=0.15)
+        assert said["its scatter [mm]"] == pytest.approx(1.5, abs=0.3)
+        assert said["its tilt, each axis [deg]"] == pytest.approx(1.6, abs=0.15)
