@@ -98,3 +98,16 @@ def test_a_shell_is_not_passed_by_a_ball(tmp_path):
     assert data.v.values[:, -1, 8] == pytest.approx(-SPEED / 2, rel=1e-6)
     alone = hs.Simulator(scene, dt=2e-3).run(0.03, q0=q[7], v0=v[7]).data.q.values[0]
     assert np.array_equal(alone, data.q.values[7])
+
+
+def test_a_cube_and_a_shell_go_on_together(tmp_path):
+    """Without gravity nothing acts after the impact: no step ends at the limit of rounds, where
+    relative velocities are rounding of 5 m/s, and momentum is shared by both.
+    """
+    robot = loaded(tmp_path, "cube", SHELL)
+    scene = hs.Scene(robot, hs.Plane(hs.Rigid(), point=(0, 0, -100)), gravity=0)
+    sim = hs.Simulator(scene, dt=1e-3, worlds=WORLDS)
+    q, v = starts(robot, 1e-3)
+    data = sim.run(0.03, q0=q, v0=v).data
+    assert not data["solver_unfinished"].any()
+    assert data.v.values[:, -1, 8] == pytest.approx(-SPEED / 2, rel=1e-6)

@@ -84,7 +84,8 @@ def _add_slot(
             whole = p.let("compliance", whole)
             now = Link(0, 1, offset).relative({0: one.motion.column, 1: other.motion.column})
             coast = link.relative({body: coasts[body] for body in contact.bodies})
-            motion = Motion(p.let("coast", coast), p.let("now", now))
+            size = link.size({body: coasts[body] for body in contact.bodies})
+            motion = Motion(p.let("coast", coast), p.let("now", now), p.let("size", size))
     problem.add_body(start.body(number, SLOTS, rows, whole, motion, link=link, near=slot.touch))
     return rows
 
@@ -136,7 +137,7 @@ def _linked(
             whole = whole + (part * grown if body in varied else part)
         whole = p.let("compliance", whole)
     now = {body: state.motions[body].column for body in bodies}
-    motion = Motion(link.relative(coasts), link.relative(now))
+    motion = Motion(link.relative(coasts), link.relative(now), link.size(coasts))
     return start.body(number, limb, rows, whole, motion, link=link, near=near)
 
 

@@ -66,9 +66,15 @@ class Link:
 
     def relative(self, twists: Mapping[int, SX]) -> SX:
         """Return V_a - X V_b of the twists of bodies, or of their accelerations."""
-        a, b = twists[self.first], twists[self.second]
-        carried = b[:3] + cross(b[3:], self.offset)
-        return ca.vertcat(a[:3] - carried, a[3:] - b[3:])
+        return twists[self.first] - self._carried(twists[self.second])
+
+    def size(self, twists: Mapping[int, SX]) -> SX:
+        """Return |V_a| + |X V_b|, entry by entry: rounding of V is a share of it."""
+        return ca.fabs(twists[self.first]) + ca.fabs(self._carried(twists[self.second]))
+
+    def _carried(self, b: SX) -> SX:
+        """Return X V_b."""
+        return ca.vertcat(b[:3] + cross(b[3:], self.offset), b[3:])
 
     def pulls(self, wrenches: SX) -> dict[int, SX]:
         """Return how wrenches of the link, one per column, act on its bodies: w and -X^T w."""
@@ -95,10 +101,16 @@ class SlotLink:
 
     def relative(self, twists: Mapping[int, SX]) -> SX:
         """Return V_a - X V_b of the twists of bodies, or of their accelerations."""
+        return Link(0, 1, self.offset).relative(self._pair(twists))
+
+    def size(self, twists: Mapping[int, SX]) -> SX:
+        """Return |V_a| + |X V_b|, entry by entry."""
+        return Link(0, 1, self.offset).size(self._pair(twists))
+
+    def _pair(self, twists: Mapping[int, SX]) -> dict[int, SX]:
         known = {body: twists[body] for body in self.bodies}
         other = zeros(6) if self.grounded else None
-        pair = {0: selected(self.first, known), 1: selected(self.second, known, other)}
-        return Link(0, 1, self.offset).relative(pair)
+        return {0: selected(self.first, known), 1: selected(self.second, known, other)}
 
     def pulls(self, wrenches: SX) -> dict[int, SX]:
         """Return how wrenches of the link, one per column, act on all bodies."""

@@ -33,6 +33,9 @@ BLUR = 20.0
 """In float32 rounding of velocities, over the compliance of a pass, is more than Newton's method
 may leave of impulses, which is this often the tolerance of impulses that would make such
 velocities;"""
+RELATIVE, RELATIVE_SINGLE = 1e-8, 1e-2
+"""Speed of two bodies beside one another that is resolved, over their speeds: the changes that end
+passes are 7e-7 and 3e-5 of it, a few units in the last place."""
 SOFT = 1e-2
 """and compliances of passes are not below this share of the contact's own."""
 
@@ -45,6 +48,8 @@ class Motion:
     """Its twist after the step if no force acts on it (6) [m/s, rad/s]."""
     now: SX
     """Its twist at the start of the step."""
+    size: SX | None = None
+    """Of a link, the sum of what `coast` is the difference of, without signs."""
 
 
 class Start:
@@ -85,6 +90,7 @@ class Start:
         with guarded(p, "touch", active, within=near) as touch:
             with p.block("inside", limb=limb, member=number):
                 coast = p.let("coast", motion.coast)
+                size = () if motion.size is None else (p.let("size", motion.size),)
                 places |= {name: p.variable(name, zeros(size)) for name, size in inside.items()}
                 y0 = zeros(6) if y is None else p.let("y", y)
                 places["y"] = p.variable("y", y0)
@@ -97,7 +103,17 @@ class Start:
             body = Body(number, limb, points, touch, active, coast, y0, **places, link=link)
             guess = self._guess if link is None else self._linked_guess
             guesses = [
-                call(p, "guess", guess, point, coast, motion.now, limb=limb, member=point.number)
+                call(
+                    p,
+                    "guess",
+                    guess,
+                    point,
+                    coast,
+                    motion.now,
+                    *size,
+                    limb=limb,
+                    member=point.number,
+                )
                 for point in points
             ]
             sums = fewer(p, [x[:2] for x in guesses], limb, number)
@@ -157,7 +173,7 @@ class Start:
         stiffness = p.let("stiffness", upper(g.T @ w @ g))
         return p.let("wrench", wrench), stiffness, p.let("scales", self._scales(point, coast))
 
-    def _linked_guess(self, point: Point, coast: SX, now: SX) -> tuple[SX, SX, SX]:
+    def _linked_guess(self, point: Point, coast: SX, now: SX, size: SX) -> tuple[SX, SX, SX]:
         """Return the same of a contact of a link, without stiffness.
 
         An impulse that falls with the velocity is guessed to be that of the last step.
@@ -166,7 +182,9 @@ class Start:
         f, _, _ = self._anchor_impulse(point, now)
         if point.row.compliance is not None:
             f = where(point.row.active, point.row.past, 0)
-        scales = p.let("scales", self._scales(point, coast))
+        whole = ca.mmax(ca.fabs(point.map) @ size)
+        least = where(self.single, RELATIVE_SINGLE, RELATIVE) * whole
+        scales = p.let("scales", self._scales(point, coast, whole, least))
         return p.let("wrench", point.map.T @ f), zeros(21), scales
 
     def _anchor_impulse(self, point: Point, now: SX) -> tuple[SX, SX, SX]:
@@ -196,12 +214,22 @@ class Start:
         self.p.assign(stiffness, total(stiffnesses))
         self.p.assign(scales, reduce(ca.fmax, sizes))
 
-    def _scales(self, point: Point, coast: SX) -> SX:
+    def _scales(
+        self, point: Point, coast: SX, size: SX | None = None, least: SX | float = 0.0
+    ) -> SX:
+        """Return speed, rounding of the impulse, and whether a contact moves.
+
+        Of a link, `size` is the speed before the motions of its bodies cancel, `least` the least
+        speed that they resolve.
+        """
         row, free = point.row, point.map @ coast
         # a target that lets the point approach is no speed that anything has
         wanted = ca.fmax(ca.mmax(ca.fabs(row.target[:2])), row.target[2])
         speed = ca.fmax(ca.mmax(ca.fabs(free)), wanted)
-        size = ca.mmax(ca.fabs(point.map) @ ca.fabs(coast))  # before terms cancel, as in rolling
+        if size is None:
+            size = ca.mmax(ca.fabs(point.map) @ ca.fabs(coast))  # before terms cancel, in rolling
+        else:
+            speed = ca.fmax(speed, least)
         rounding = EPSILON * size / (point.rho * self.tolerance)
         noise = where(self.single, BLUR * size / point.own, rounding)
         return where(row.active, ca.vertcat(speed, noise, SX(row.moves)), 0)
