@@ -42,9 +42,7 @@ def test_soles_are_where_the_file_has_them():
     made = icub_recording.read(path, Walking.columns)
     with np.load(path) as data:
         even = np.arange(data["time"][0], data["time"][-1], 1 / icub_recording.RATE)
-        wanted = [
-            np.interp(even, data["time"], data["left_foot_position"][:, k]) for k in range(3)
-        ]
+        wanted = [np.interp(even, data["time"], data["left_foot_position"][:, k]) for k in range(3)]
     model = icub_recording._pinocchio()
     data, sole = model.createData(), icub_recording.robot().frames["l_sole"]
     for frame in range(0, len(made), 150):
