@@ -16,6 +16,8 @@
     5-7   coupled.py            coupled problem: contacts as its rows, its impulses as forces
           turning.py                rows against rolling and spinning
           swept.py                  with the rows of joints, by sweeps over the tree
+          swept_bodies.py           its bodies, links and slots
+          swept_joints.py           its joints
           literal.py                by the literal rule of a paper
     8     acceleration.py       acceleration, under the torques of
           torque.py                 torques that depend on the acceleration
@@ -39,6 +41,6 @@
 
 step.py connects the boxes; plan.py holds all that decides the compiled code; state.py the state
 that passes through the boxes; surfaces.py and shape_tables.py surfaces and shapes of a scene in the
-program; start_depths.py the program of the depths in which a run would start;
-noise.py random numbers. Box 10 is ours.
+program; freed.py numbers of the robot that are run-time parameters; start_depths.py the program of
+the depths in which a run would start; noise.py random numbers. Box 10 is ours.
 """

@@ -1,4 +1,4 @@
-"""Bodies of the swept problem (swept.py): those that may touch the ground, links and slots.
+"""Boxes 5 to 7 of [Sugihara2006], Fig. 4: bodies of the swept problem, links and slots.
 
 Each gets the rows of its contacts, the twist that it would have after the step without a force, and
 the field of its anchors that the last step left.

@@ -1,4 +1,7 @@
-"""Joints of the swept problem (swept.py): torque limits, stops and dry friction become rows."""
+"""Boxes 5 to 7 of [Sugihara2006], Fig. 4: joints of the swept problem.
+
+Torque limits, stops and dry friction become rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes 5 to 7 of [Sugihara2006], Fig. 4, added: rolling and spinning friction of coupled contacts.
+"""Boxes 5 to 7 of [Sugihara2006], Fig. 4: rolling and spinning friction of coupled contacts.
 
 A round contact of a coupled law with a patch has two more rows in the swept problem: one about its
 tangents, against rolling, and one about its normal, against spinning (TurningRow). Up to a moment
