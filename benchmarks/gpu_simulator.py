@@ -1,11 +1,12 @@
 """Whole simulators on a GPU: hs.Simulator(device="cuda"), each law, beside the CPU's bits.
 
-    python -m benchmarks.gpu_simulator [--laws elastic,rigid] [--json FILE] [ROBOT ...]
+    python -m benchmarks.gpu_simulator [--laws elastic,rigid] [--variants float32-exact,...]
+                                       [--whole-body] [--json FILE] [ROBOT ...]
 
-Robots stand as in standing.py: servo, torque limits, joint stops, eight contact points. 65,536
-worlds make 1000 steps in one run that keeps its end; the best of three counts. 256 worlds make 100
-steps on both devices from one state: worlds whose every bit agrees, and the largest difference of a
-normal force in one step, over the weight.
+Robots stand as in standing.py: servo, torque limits, joint stops, eight contact points, or the
+points of whole_body.py (hoap1, g1, anymal_c). 65,536 worlds make 1000 steps in one run that keeps
+its end; the best of three counts. 256 worlds make 100 steps on both devices from one state: worlds
+whose every bit agrees, and the largest difference of a normal force in one step, over the weight.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import heelstrike as hs
+from benchmarks.whole_body import faller
 from heelstrike.bench.standing import simulator
 from heelstrike.machine import machine
 from heelstrike.runtime.cuda.driver import current_device
@@ -29,7 +31,10 @@ LAWS: dict[str, Any] = {
     "elastic": hs.Elastic(hs.LinearSpring(), hs.Bristle()),
     "rigid": hs.Rigid(friction=hs.Coulomb(0.8, 0.6)),
 }
-VARIANTS = (("float32", "exact"), ("float32", "fast"), ("float64", "exact"))
+VARIANTS = {
+    f"{dtype}-{math}": (dtype, math)
+    for dtype, math in (("float32", "exact"), ("float32", "fast"), ("float64", "exact"))
+}
 DT = 1e-3
 
 
@@ -37,15 +42,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("robots", nargs="*")
     parser.add_argument("--laws", default=",".join(LAWS))
+    parser.add_argument("--variants", default=",".join(VARIANTS))
+    parser.add_argument("--whole-body", action="store_true", help="contact points on all bodies")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     data = os.environ.get("HEELSTRIKE_DATA")
     ours = [f"{data}/robots/{name}.xml" for name in ("g1", "anymal_c")] if data else []
     rows: dict[str, Any] = {}
     for source in options.robots or ["hoap1", *ours]:
-        robot = hs.load(source, collide="feet")
+        if options.whole_body:
+            robot = faller(Path(source).stem).robot
+        else:
+            robot = hs.load(source, collide="feet")
         for law in options.laws.split(","):
-            for dtype, math in VARIANTS:
+            for dtype, math in (VARIANTS[x] for x in options.variants.split(",")):
                 name = f"{robot.name}, {law}, {dtype}, {math}"
                 rows[name] = measured(robot, law, dtype, math)
                 print(name, json.dumps(rows[name]), flush=True)
