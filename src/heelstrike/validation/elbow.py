@@ -90,8 +90,8 @@ PARTS: Mapping[Any, tuple[float, float]] = {
     "hinge.friction": (1e-5, 5e-2),
 }
 """What `calibrate` searches with a law: factors of the sizes of both blocks' inertias, alike, for
-the blocks are; [N m s/rad], [N m]. Masses, centres and shears of each block as well, 19 numbers,
-were tried: on a fold that was left out they predict no better."""
+the blocks are; [N m s/rad], [N m]. The mass ratio, the centres and the sizes of each block, 13
+numbers, were tried: on a fold that was left out they predict no better."""
 CALIBRATED_WITH, CALIBRATION = "linear-both", Effort(sets=60, rounds=9, cases=150)
 FLAT = 0.985
 """Cosine of the tilt below which a block lies on a face."""
