@@ -75,13 +75,18 @@ def _verdict(values: Kept) -> str:
 def _about(values: Kept) -> str:
     """How it was fitted and judged, in numbers."""
     effort, cpu = values["effort"], sum(m["fit"]["seconds"] for m in values["models"].values())
-    measured = "; ".join(f"{name} {value}" for name, value in values["calibration"].items())
+    measured = "; ".join(f"{name} {_listed(x)}" for name, x in values["calibration"].items())
     return (
         f"{values['title']}. {values['cases']} held-out cases; each model: {effort['sets']} sets "
         f"of parameters on {min(effort['cases'], len(values['trained']))} of "
         f"{len(values['trained'])} training cases, seed {effort['seed']}; all searches together "
         f"{cpu / 60:.0f} CPU minutes. Measured on the training cases: {measured}."
     )
+
+
+def _listed(value: object) -> str:
+    """A number, or several without brackets, which Markdown would take for a link."""
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _unresolved(values: Kept) -> str:

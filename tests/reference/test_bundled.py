@@ -31,6 +31,14 @@ POSES = [
 SOLES = ("l_sole", "r_sole")
 
 
+def test_shapes_of_a_fixed_base_touch_no_body():
+    """They belong to the world, which is no body of the robot."""
+    fixed = load("hoap1", base="fixed")
+    bodies = {fixed.shapes[i].body for pair in fixed.self_pairs for i in pair}
+    assert bodies
+    assert min(bodies) >= 0
+
+
 def path(name):
     return str(MODELS / f"{name}.xml")
 

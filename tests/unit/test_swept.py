@@ -119,7 +119,8 @@ def kernel(bodies, points, accuracy=MANY, tolerance=1e-9, soft=False, pair=False
         link = Link(0, 1, offset, rows[0].arms[0].lever if n == 1 else None) if pair else None
         coast = link.relative(twists) if link else twists[b]
         known = None if link else y[6 * b : 6 * b + 6]
-        body = start.body(b, "limb", mapped, own[b], Motion(coast, coast), known, link)
+        motion = Motion(coast, coast, link.size(twists) if link else None)
+        body = start.body(b, "limb", mapped, own[b], motion, known, link)
         problem.add_body(body)
         with reopened(p, body.touch), p.block("guess"):
             if link:

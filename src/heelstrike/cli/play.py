@@ -7,10 +7,20 @@ from typing import Annotated
 
 import typer
 
-from heelstrike.cli.console import output
-from heelstrike.cli.options import Drop, Duration, LawName, RobotName, SceneName, Settings, Step
+from heelstrike.cli.console import output, print_json
+from heelstrike.cli.options import (
+    Drop,
+    Duration,
+    Json,
+    LawName,
+    RobotName,
+    SceneName,
+    Settings,
+    Step,
+)
 from heelstrike.cli.outputs import fresh
 from heelstrike.cli.run import check_film, chosen_scene, compiling
+from heelstrike.finite import finite
 
 
 def play(
@@ -28,6 +38,7 @@ def play(
     film: Annotated[
         Path | None, typer.Option(help="Film of the robot, an .mp4 or .gif file.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Run a scene under a policy; write a recording."""
     from heelstrike.environments.policy import Policy
@@ -47,6 +58,11 @@ def play(
     recording.save(kept)
     if film is not None:
         recording.film(film)
+    if as_json:
+        files = {"recording": str(kept), "film": None if film is None else str(film)}
+        found = recording.summary().as_dict()
+        print_json(finite({"scene": made.name, "policy": str(policy), "summary": found, **files}))
+        return
     console = output()
     console.print(f"{made.name} under {policy.name}", style="bold", markup=False)
     console.print(str(recording.summary()), markup=False, soft_wrap=True)

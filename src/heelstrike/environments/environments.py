@@ -209,6 +209,7 @@ class Environments(VectorEnv[Array, Array, Array]):
             chosen = self._all if mask is None else self._mask(mask)
             self._begin(chosen, settings.seeds(seed, self.num_envs))
             self._done[...] = self._done & ~chosen
+            self.sim.compiled.check_parameters()  # here, since reading them in a step would copy
             return self._hooks[0](self._observe()), self._groups()
 
     def step(self, actions: Array) -> Step:

@@ -70,14 +70,13 @@ def with_contact_points(
 
 
 def _self_pairs(robot: Robot, collide: str | Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of shapes that may touch one another, among those that collide."""
+    """Return the pairs of shapes on bodies that may touch one another, among those that collide."""
+    moving = [x for x in robot.self_pairs if all(robot.shapes[i].body != WORLD for i in x)]
     if isinstance(collide, str):
-        return robot.self_pairs if collide == "all" else ()
+        return tuple(moving) if collide == "all" else ()
     chosen = {*collide}
     return tuple(
-        pair
-        for pair in robot.self_pairs
-        if all(chosen & {*_names(robot, robot.shapes[i])} for i in pair)
+        pair for pair in moving if all(chosen & {*_names(robot, robot.shapes[i])} for i in pair)
     )
 
 
