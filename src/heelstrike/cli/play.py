@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from heelstrike.cli.console import output, print_json
 from heelstrike.cli.options import (
     Drop,
     Duration,
@@ -19,8 +18,7 @@ from heelstrike.cli.options import (
     Step,
 )
 from heelstrike.cli.outputs import fresh
-from heelstrike.cli.run import check_film, chosen_scene, compiling
-from heelstrike.finite import finite
+from heelstrike.cli.run import check_film, chosen_scene, compiling, report
 
 
 def play(
@@ -58,14 +56,4 @@ def play(
     recording.save(kept)
     if film is not None:
         recording.film(film)
-    if as_json:
-        files = {"recording": str(kept), "film": None if film is None else str(film)}
-        found = recording.summary().as_dict()
-        print_json(finite({"scene": made.name, "policy": str(policy), "summary": found, **files}))
-        return
-    console = output()
-    console.print(f"{made.name} under {policy.name}", style="bold", markup=False)
-    console.print(str(recording.summary()), markup=False, soft_wrap=True)
-    for name, path in (("recording", kept), ("film", film)):
-        if path is not None:
-            console.print(f"{name:<14}{path}", markup=False, soft_wrap=True)
+    report(made, recording, True, {"recording": kept, "film": film}, as_json)

@@ -87,7 +87,7 @@ def run(
         say(f"interrupted; {left}", "yellow")
         sys.exit(INTERRUPTED)
     files = {"recording": kept, "picture": drawn, "strip": frames, "film": film}
-    _report(made, recording, whole, files, as_json)
+    report(made, recording, whole, files, as_json)
 
 
 def _files(
@@ -193,7 +193,7 @@ def _draw(made: SceneFile, recording: Recording, path: Path) -> None:
     recording.plot(None if kept in ("standard", "final") else kept, path=path)
 
 
-def _report(
+def report(
     made: SceneFile,
     recording: Recording,
     whole: bool,
