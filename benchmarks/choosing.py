@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.pages import markdown, placed
 from heelstrike.measure.laws import compare_laws
 from heelstrike.measure.table import GROUPS, Entry, cell, failure
 
@@ -54,7 +54,7 @@ SUMMARY = (
     ("stand", "step_time", "a step"),
 )
 """Scene, number and head of the first table."""
-MARK = "<!-- {} of benchmarks/results/choosing.json -->"
+MARK = "{} of benchmarks/results/choosing.json"
 
 
 def measured(scenes: list[str]) -> dict[str, Any]:
@@ -88,14 +88,14 @@ def _summary(scenes: Mapping[str, Any]) -> str:
     for name in names:
         cells = [_cell(_column(scenes[scene], name), ENTRIES[key]) for scene, key, _ in SUMMARY]
         rows.append([name, *cells])
-    return _markdown(["law", *heads], rows)
+    return markdown(["law", *heads], rows)
 
 
 def _table(scene: Mapping[str, Any]) -> str:
     entries = [ENTRIES[key] for key in COLUMNS]
     heads = [f"{entry.label} [{entry.unit}]" for entry in entries]
     rows = [[c["name"], *(_cell(c, entry) for entry in entries)] for c in scene["columns"]]
-    return _markdown(["law", *heads], rows)
+    return markdown(["law", *heads], rows)
 
 
 def _column(scene: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -106,20 +106,9 @@ def _cell(column: Mapping[str, Any], entry: Entry) -> str:
     return failure(column) or cell(column, entry)
 
 
-def _markdown(heads: list[str], rows: list[list[str]]) -> str:
-    rule = ["---", *["---:"] * (len(heads) - 1)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, rule, *rows])
-
-
-def placed(page: str, made: Mapping[str, str]) -> str:
-    """The page with its tables after their marks."""
-    for name, text in made.items():
-        mark = re.escape(MARK.format(name))
-        old = rf"({mark}\n)(?:\n(?:\|.*\n)+)?"
-        page, count = re.subn(old, lambda m, t=text: f"{m[1]}\n{t}\n", page)
-        if count != 1:
-            raise SystemExit(f"the page needs one line {MARK.format(name)}")
-    return page
+def marked(made: Mapping[str, str]) -> dict[str, str]:
+    """Return the tables by the marks of the page."""
+    return {MARK.format(name): text for name, text in made.items()}
 
 
 def main() -> None:
@@ -139,7 +128,7 @@ def main() -> None:
     if options.page:
         page = Path(options.page)
         results = json.loads(Path(options.source or options.json).read_text())
-        page.write_text(placed(page.read_text(), tables(results)))
+        page.write_text(placed(page.read_text(), marked(tables(results))))
 
 
 if __name__ == "__main__":

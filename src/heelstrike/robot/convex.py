@@ -37,6 +37,11 @@ class ConvexShape:
         """True if it has an ellipsoid."""
         return bool(self.half_axes.any())
 
+    @property
+    def is_capsule(self) -> bool:
+        """True if it is a capsule or a sphere."""
+        return len(self.vertices) <= 2 and not self.is_curved
+
 
 @dataclass(frozen=True, eq=False)
 class Capsule:

@@ -1,8 +1,8 @@
 """Contacts of shapes: those of bodies that may touch one another, or edges of the ground.
 
-Of the pairs of shapes that may touch only a few do at a time. Those that are near are listed in
-each step, and those that touch take a slot, so that cost follows what is near. The numbers of
-places in the list and of slots follow from the number of trees; what finds no place is counted.
+Of the pairs of shapes that may touch only a few do at a time. Those that are near are compared, and
+those that touch take a slot, so that cost follows what is near. The number of slots follows from
+the number of trees; what finds no slot is counted.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from heelstrike.robot.bounding_box import BoundingBox, bounding_box
 from heelstrike.robot.convex import (
     Capsule,
     ConvexShape,
@@ -26,9 +27,6 @@ MIN_SLOTS = 6
 """Slots of a robot with many pairs of shapes."""
 SLOTS_OF_TREE = 2
 """Slots for each tree of bodies, such as an object; a row of dominoes that lean takes as many."""
-NEAR_OF_SLOT, LEAST_NEAR = 2, 30
-"""Pairs of shapes that are compared closely in a step: for each slot, and at least. Capsules around
-boxes are wide: a hoap1 that falls has more than twelve pairs of them near one another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,16 +73,6 @@ class ShapeContact:
     """Numbers of the pairs that may overlap where a run starts; they touch after they parted."""
 
     @property
-    def near(self) -> int:
-        """Pairs of bodies' shapes that may be near at a time."""
-        return min(max(NEAR_OF_SLOT * self.slots, LEAST_NEAR), len(self.pairs))
-
-    @property
-    def near_edges(self) -> int:
-        """Pairs of a shape and a solid that may be near at a time."""
-        return min(NEAR_OF_SLOT * self.slots, len(self.edges))
-
-    @property
     def slots(self) -> int:
         """Pairs that may touch at a time."""
         most = max(MIN_SLOTS, SLOTS_OF_TREE * self.trees)
@@ -121,6 +109,11 @@ class ShapeContact:
     def capsules(self) -> list[Capsule]:
         """Capsules around the shapes."""
         return [bounding_capsule(shape) for shape in self.shapes]
+
+    @cached_property
+    def boxes(self) -> list[BoundingBox]:
+        """Boxes around the shapes."""
+        return [bounding_box(shape) for shape in self.shapes]
 
     @cached_property
     def widths(self) -> list[float]:
@@ -198,10 +191,9 @@ class ShapeContact:
 
     def structure(self) -> object:
         """Return what decides the compiled code, as plain values."""
-        room = [self.slots, self.near, self.near_edges]
         solids = [[x.surface, x.number, x.closed.tolist()] for x in self.solids]
         tables = self.pair_table(), self.shape_table(), self.edge_table()
-        own = [list(self.laws), room, solids, list(self.overlapping)]
+        own = [list(self.laws), self.slots, solids, list(self.overlapping)]
         return own + [table.tolist() for table in tables]
 
 

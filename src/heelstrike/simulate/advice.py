@@ -127,9 +127,8 @@ def explain_lost(sim: Simulator, before: Mapping[str, np.ndarray]) -> str | None
     where = f" in {worlds} of {sim.worlds} worlds" if sim.worlds > 1 else ""
     return (
         f"{int(lost.sum())} contacts of shapes of {sim.robot.name} were left out{where}: at most "
-        f"{max(contact.near, contact.near_edges)} pairs may be near and {contact.slots} touch at a "
-        "time; name the shapes that matter, hs.load(..., collide=[...]), or pass "
-        "self_contact=False or edges=False to hs.Scene"
+        f"{contact.slots} pairs may touch at a time; name the shapes that matter, "
+        "hs.load(..., collide=[...]), or pass self_contact=False or edges=False to hs.Scene"
     )
 
 

@@ -5,7 +5,7 @@
           detect.py                 depth, normal and levers of each pair
           clearance.py              bodies beside one another: whether shapes are compared
           parted.py                 those that overlap where a run starts
-          shapes_near.py            which of them may touch
+          shapes_near.py            which of them may touch; pair_set.py holds them
           edges_near.py             which of them may touch edges of the ground
           slots.py                  contact points of those that touch
           edges.py                  contact points on edges

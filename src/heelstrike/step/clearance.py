@@ -1,13 +1,15 @@
 """Box 2 of [Sugihara2006], Fig. 4: for how long no shapes of moving bodies can touch one another.
 
-When shapes were last compared, the least distance of any two of them was c. In a step no point of a
-body moves further than dt (|v| + |w| r), so that nothing touches while
+When shapes were last compared, the least distance of any two of them was c. In a step joint i takes
+the bodies that it carries, none of which reaches further than r_i, by at most
 
-    c - 2 SAFETY sum over steps of dt (max |v| + max |w| r) > MIN_GAP
+    s_i = dt (|v_i| + |w_i| r_i)        v_i, w_i: velocities of the joint
 
-and shapes need not be compared. Where the next step may take a shape halfway through another one,
-what it moves beyond that is left in reserve. Skipping changes no force; a pair that is compared
-again after it was skipped has lost the normal from which its comparison starts (slots.py).
+so that nothing touches while c, less the sums of s along the two limbs that move most, in all steps
+since, is above MIN_GAP, and shapes need not be compared. The joint of a lone robot with the world
+moves all its shapes alike, and does not count. Where the next step may take a shape halfway through
+another one, what it moves beyond that is left in reserve. Skipping changes no force; a pair that is
+compared again after it was skipped has lost the normal from which its comparison starts (slots.py).
 Coordinates that were set from outside since the last step, and solids of the ground, are recognised
 by a sum over all of them; shapes are compared then.
 """
@@ -19,6 +21,8 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from heelstrike.dynamics import joint as joints
+from heelstrike.robot.robot import WORLD, Joint
 from heelstrike.scene.shape_contact import ShapeContact
 from heelstrike.spatial.vector import SX
 from heelstrike.step.near import MARGIN
@@ -26,9 +30,7 @@ from heelstrike.step.state import CLEARANCE_MEMORY, StepInputs, StepState
 
 MIN_GAP = 1e-4
 """Gap below which shapes are compared in every step [m]: far above rounding, also in float32."""
-SAFETY = 1.1
-"""Factor on the speed of bodies, whose paths within a step are curved."""
-LOOK_AHEAD = 0.05
+LOOK_AHEAD = 0.02
 """Distance beyond which that of two bodies is not measured [m]."""
 
 
@@ -53,14 +55,9 @@ def clearance(state: StepState, contact: ShapeContact) -> Clearance:
     """Return whether shapes may have come near one another since they were last compared."""
     p, inputs = state.program, state.inputs
     timed = any(law.timed for law in state.scene.laws.values())
-    reaches = contact.reaches
     with p.block("clearance"):
         last, known = ca.vertsplit(inputs.clearance)
-        motions = {body: state.kinematics.velocities[body] for body in contact.bodies}
-        speeds = [ca.sumsqr(motion.linear) for motion in motions.values()]
-        spins = [reaches[b] ** 2 * ca.sumsqr(motion.angular) for b, motion in motions.items()]
-        speed = ca.sqrt(_largest(speeds)) + ca.sqrt(_largest(spins))
-        far = p.let("far", 2 * SAFETY * state.dt * speed)
+        far = p.let("far", state.dt * largest_approach(state, contact))
         ahead = far if state.plan.slots_couple else SX(0)
         if not state.plan.implicit or timed:  # whose steps are not the present velocity times dt
             return Clearance(SX(1), SX(0), ahead)
@@ -88,5 +85,50 @@ def _sum_of(q: SX, inputs: StepInputs) -> SX:
     return total
 
 
-def _largest(entries: list[SX]) -> SX:
-    return ca.mmax(ca.vertcat(*entries))
+def largest_approach(state: StepState, contact: ShapeContact) -> SX:
+    """Return a bound of the speed at which two shapes approach one another [m/s]."""
+    robot, reaches = state.robot, _reaches(state, contact)
+    roots = {i for i in reaches if robot.joints[i].parent == WORLD}
+    alone = len(roots) == 1 and not contact.edges
+    moved: dict[int, SX] = {}
+    for i in sorted(reaches):
+        joint = robot.joints[i]
+        own = SX(0) if alone and i in roots else _speed(joint, state.v, reaches[i])
+        moved[i] = own if joint.parent == WORLD else moved[joint.parent] + own
+    first = second = SX(0)
+    for i in sorted(set(reaches) - {robot.joints[i].parent for i in reaches}):  # ends of limbs
+        first, second = ca.fmax(first, moved[i]), ca.fmax(second, ca.fmin(first, moved[i]))
+    return first + second
+
+
+def _reaches(state: StepState, contact: ShapeContact) -> dict[int, SX]:
+    """Return how far shapes beyond a joint reach from its origin, by joint [m]."""
+    found: dict[int, SX] = {body: SX(reach) for body, reach in contact.reaches.items()}
+    for i in reversed(range(len(state.robot.joints))):
+        joint = state.robot.joints[i]
+        if i in found and joint.parent != WORLD:
+            reach = found[i] + float(np.linalg.norm(joint.translation)) + _slid(joint, state.q)
+            found[joint.parent] = ca.fmax(found.get(joint.parent, SX(0)), reach)
+    return found
+
+
+def _slid(joint: Joint, q: SX) -> SX:
+    """Return how far a joint has moved the origin of its body [m]."""
+    own = joints.coordinates(joint, q)
+    match joint.kind:
+        case "prismatic":
+            return ca.fabs(own)
+        case "planar":
+            return ca.sqrt(ca.sumsqr(own[:2]))
+        case "free":
+            return ca.sqrt(ca.sumsqr(own[:3]))
+    return SX(0)
+
+
+def _speed(joint: Joint, v: SX, reach: SX) -> SX:
+    """Return a bound of the speed of what is within `reach` [m] of a joint that moves [m/s]."""
+    own = joints.velocities(joint, v)
+    if joint.nv == 1:
+        return ca.fabs(own) * (1 if joint.kind == "prismatic" else reach)
+    motion = joints.velocity(joint, own)
+    return ca.sqrt(ca.sumsqr(motion.linear)) + reach * ca.sqrt(ca.sumsqr(motion.angular))

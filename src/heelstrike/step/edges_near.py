@@ -23,7 +23,8 @@ from heelstrike.ir.routine import call
 from heelstrike.scene.shape_contact import ShapeContact
 from heelstrike.spatial.vector import SX
 from heelstrike.step.clearance import LOOK_AHEAD, Clearance
-from heelstrike.step.shapes_near import NearPairs, body_spheres
+from heelstrike.step.pair_set import new_set
+from heelstrike.step.shapes_near import NearEntry, NearPairs, body_spheres
 from heelstrike.step.state import StepState
 
 
@@ -68,8 +69,7 @@ def near_edges(
     """
     p = state.program
     with p.block("near edges"):
-        places = p.variable("pairs", SX(ca.DM.zeros(contact.near_edges)))
-        found = NearPairs(p.variable("count", SX(0)), places, gap, clear)
+        found = NearPairs(new_set(p, len(contact.edges)), gap, clear)
     with guarded(p, "near edges", clear.need):
         _list_near(state, contact, solids, found)
     return found
@@ -92,8 +92,8 @@ def _list_near(
                 with p.block("ends", limb=limb, member=k):
                     columns = [pose.point(place) for place in ca.horzsplit(places)]
                     ends = p.let("ends", ca.horzcat(*columns))
-                halfway = number(contact.widths[contact.edges[k].shape] / 4)
-                own = ends, number(shape.radius), solids[solid], number(k), halfway, found
+                entry = found.entry(k, contact.widths[contact.edges[k].shape] / 4)
+                own = ends, number(shape.radius), solids[solid], entry
                 call(p, "near edge", _list_pair, p, *own, limb=limb, member=k)
 
 
@@ -102,11 +102,9 @@ def _is_near(p: Program, centre: SX, radius: SX, solid: PlacedSolid, far: SX) ->
     return p.let("near", _gap(ca.horzcat(centre), radius, solid) < LOOK_AHEAD + far)
 
 
-def _list_pair(
-    p: Program, ends: SX, radius: SX, solid: PlacedSolid, k: SX, halfway: SX, found: NearPairs
-) -> None:
-    """List pair k if its capsule may touch an edge; inside a block."""
-    found.add(p, k, p.let("gap", _gap(ends, radius, solid)), halfway)
+def _list_pair(p: Program, ends: SX, radius: SX, solid: PlacedSolid, entry: NearEntry) -> None:
+    """List a pair if its capsule may touch an edge; inside a block."""
+    entry.add(p, p.let("gap", _gap(ends, radius, solid)))
 
 
 def _gap(places: SX, radius: SX, solid: PlacedSolid) -> SX:

@@ -5,7 +5,7 @@ Covers, and neighbours of neighbours, may overlap in the poses of a robot's file
 only after it has parted. Each has a memory:
 
     UNKNOWN    at the start; it is compared, and then one of
-    OVERLAPS   it overlapped: it is left alone until the capsules around its shapes are apart
+    OVERLAPS   it overlapped: it is left alone until the boxes around its shapes are apart
     TOUCHES    it was apart: it touches like all others
 """
 
@@ -40,7 +40,7 @@ class PartedPair:
     def leave_alone(self, p: Program, near: SX) -> SX:
         """Return 1 where the pair does not touch because it has not parted; inside a block.
 
-        `near` is 1 where its capsules are near.
+        `near` is 1 where the bounds of its shapes are near.
         """
         p.assign(self.now, where(near, self.before, TOUCHES))
         return self.before == OVERLAPS

@@ -1,12 +1,9 @@
 """Box 2 of [Sugihara2006], Fig. 4: which shapes of moving bodies may touch one another.
 
 Two bodies whose bounding spheres are far apart skip their shapes (a guard, ir/guard.py). Of the
-others, each pair of shapes compares the capsules around them,
-
-    |p - q| - r_p - r_q < MARGIN        p, q: nearest places of the capsules' segments
-
-and pairs that may touch, or pass through one another within the step, are listed by number. A pair
-for which the list has no place is counted.
+others, each pair of shapes has a lower bound of its distance: that of the segments of two capsules,
+else that of boxes around the shapes (contact/geometry/box_gap.py). Pairs that may touch, or pass
+through one another within the step, are put into a set (pair_set.py).
 """
 
 from __future__ import annotations
@@ -17,6 +14,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from heelstrike.contact.geometry.box_gap import PlacedBox, box_gap
 from heelstrike.contact.geometry.convex import capsule
 from heelstrike.contact.geometry.segments import nearest_points
 from heelstrike.ir.guard import guarded
@@ -27,6 +25,7 @@ from heelstrike.robot.convex import Capsule
 from heelstrike.scene.shape_contact import ShapeContact
 from heelstrike.spatial.vector import SX
 from heelstrike.step.clearance import LOOK_AHEAD, Clearance
+from heelstrike.step.pair_set import PairSet, new_set
 from heelstrike.step.parted import NO_PAIRS, PartedPair, PartedPairs, parted_pairs
 from heelstrike.step.state import StepState
 
@@ -35,30 +34,41 @@ from heelstrike.step.state import StepState
 class NearPairs:
     """Pairs of shapes that may touch in this step, as variables."""
 
-    count: SX
-    """Number of pairs, those without a place included."""
-    pairs: SX
-    """Their numbers, a column; entries from `count` on mean nothing."""
+    pairs: PairSet
     gap: SX
     """Least distance of the shapes that are not listed [m], at most LOOK_AHEAD."""
     clearance: Clearance
     parted: PartedPairs = NO_PAIRS
     """Pairs that may overlap where a run starts."""
 
-    def add(
-        self, p: Program, k: SX, gap: SX, halfway: SX, parted: PartedPair | None = None
-    ) -> None:
-        """List pair k, whose shapes are a `gap` apart, where it is near; inside a block.
+    def entry(self, k: int, halfway: float) -> NearEntry:
+        """Return the entry of pair k; `halfway` [m] is that of Slot."""
+        own = *self.pairs.place(k), number(halfway), self.parted.pairs.get(k)
+        return NearEntry(self.gap, self.clearance, *own)
 
-        `halfway` is that of the pair [m], see Slot.halfway; one that has not `parted` is left out.
+
+@dataclass(frozen=True)
+class NearEntry:
+    """A pair of shapes that may be listed."""
+
+    gap: SX
+    """Least distance of the shapes that are not listed, a variable [m]."""
+    clearance: Clearance
+    word: SX
+    """Word of the pair in the set, a variable."""
+    bit: SX
+    halfway: SX
+    parted: PartedPair | None
+
+    def add(self, p: Program, gap: SX) -> None:
+        """List the pair, whose shapes are a `gap` apart, where it is near; inside a block.
+
+        One that has not parted is left out.
         """
-        near = listed = gap < self.clearance.margin(halfway)
-        if parted is not None:
-            listed = ca.logic_and(near, ca.logic_not(parted.leave_alone(p, near)))
-        for n, entry in enumerate(ca.vertsplit(self.pairs)):
-            here = ca.logic_and(listed, self.count == n)
-            p.assign(entry, ca.if_else(here, k, entry))
-        p.assign(self.count, self.count + listed)
+        near = listed = gap < self.clearance.margin(self.halfway)
+        if self.parted is not None:
+            listed = ca.logic_and(near, ca.logic_not(self.parted.leave_alone(p, near)))
+        p.assign(self.word, ca.if_else(listed, self.word + self.bit, self.word))
         p.assign(self.gap, ca.fmin(self.gap, ca.if_else(near, self.gap, gap)))
 
 
@@ -67,8 +77,7 @@ def near_pairs(state: StepState, contact: ShapeContact, clear: Clearance) -> Nea
     p = state.program
     with p.block("near shapes"):
         found = NearPairs(
-            p.variable("count", SX(0)),
-            p.variable("pairs", SX(ca.DM.zeros(contact.near))),
+            new_set(p, len(contact.pairs)),
             p.variable("gap", SX(LOOK_AHEAD)),
             clear,
             parted_pairs(state.inputs, contact, clear.need),
@@ -84,13 +93,15 @@ def _list_near(state: StepState, contact: ShapeContact, found: NearPairs) -> Non
     p = state.program
     bodies = {body for meeting in contact.meetings for body in meeting}
     centres, radii = body_spheres(state, contact, bodies)
+    bounds = _bounds(state, contact)
     for n, ((one, other), numbers) in enumerate(contact.meetings.items()):
         limb = state.inputs.limb_of[one]
         reach = number(radii[one] + radii[other] + LOOK_AHEAD)
         arguments = centres[one], centres[other], reach, found.clearance.far
         need = call(p, "near bodies", _are_near, p, *arguments, limb=limb, member=n)
         with guarded(p, "near shapes", need):
-            _list_shapes(state, contact, numbers, found)
+            for k in numbers:
+                _list_pair(state, contact, bounds, found, k)
 
 
 def body_spheres(
@@ -125,42 +136,62 @@ def _are_near(p: Program, one: SX, other: SX, reach: SX, far: SX) -> SX:
     return p.let("near", ca.dot(offset, offset) < reach * reach)
 
 
-def _list_shapes(
-    state: StepState, contact: ShapeContact, numbers: list[int], found: NearPairs
-) -> None:
-    """List those pairs of shapes of two bodies that may touch; inside their guard."""
-    p, ends = state.program, {}
-    for shape in sorted({i for k in numbers for i in contact.pairs[k]}):
-        body = contact.shapes[shape].body
-        with p.block("ends", limb=state.inputs.limb_of[body], member=shape):
-            places = SX(contact.capsules[shape].ends.T)
-            pose = state.poses[body]
-            columns = [pose.point(place) for place in ca.horzsplit(places)]
-            ends[shape] = p.let("ends", ca.horzcat(*columns))
-    for k in numbers:
-        one, other = contact.pairs[k]
-        reach = number(sum(contact.capsules[i].radius for i in (one, other)))
-        limb = state.inputs.limb_of[contact.shapes[one].body]
-        halfway = number(contact.pair_halfway(k))
-        parted = found.parted.pairs.get(k)
-        name = "near pair" if parted is None else "near pair that may overlap at the start"
-        arguments = ends[one], ends[other], reach, number(k), halfway, found, parted
-        call(p, name, _list_pair, p, *arguments, limb=limb, member=k)
+@dataclass(frozen=True)
+class _Bounds:
+    """Segments of capsules, and boxes around shapes, in the world, by shape: those in use."""
+
+    ends: dict[int, SX]
+    boxes: dict[int, PlacedBox]
+
+
+def _bounds(state: StepState, contact: ShapeContact) -> _Bounds:
+    """Return what bounds the distances of the pairs."""
+    p, found = state.program, _Bounds({}, {})
+    segments = {i for pair in contact.pairs if _are_capsules(contact, pair) for i in pair}
+    others = {i for pair in contact.pairs if not _are_capsules(contact, pair) for i in pair}
+    for i in sorted(segments | others):
+        body = contact.shapes[i].body
+        with p.block("bounds", limb=state.inputs.limb_of[body], member=i):
+            pose, box = state.poses[body], contact.boxes[i]
+            if i in segments:
+                places = ca.horzsplit(SX(contact.capsules[i].ends.T))
+                found.ends[i] = p.let("ends", ca.horzcat(*(pose.point(x) for x in places)))
+            if i in others:
+                centre = p.let("centre", pose.point(SX(box.centre)))
+                axes = p.let("axes", pose.matrix @ ca.sparsify(SX(box.axes)))
+                half = ca.vertcat(*(number(x) for x in box.half))
+                found.boxes[i] = PlacedBox(centre, axes, half)
+    return found
+
+
+def _are_capsules(contact: ShapeContact, pair: tuple[int, int]) -> bool:
+    return all(contact.shapes[i].is_capsule for i in pair)
 
 
 def _list_pair(
-    p: Program,
-    one: SX,
-    other: SX,
-    reach: SX,
-    k: SX,
-    halfway: SX,
-    found: NearPairs,
-    parted: PartedPair | None,
+    state: StepState, contact: ShapeContact, bounds: _Bounds, found: NearPairs, k: int
 ) -> None:
-    """List pair k if its capsules, whose radii add up to `reach` [m], are near; inside a block."""
+    """List pair k if its shapes may touch; inside the guard of their bodies."""
+    p, pair = state.program, contact.pairs[k]
+    limb = state.inputs.limb_of[contact.shapes[pair[0]].body]
+    radius = number(sum(contact.shapes[i].radius for i in pair))
+    rest = radius, found.entry(k, contact.pair_halfway(k))
+    if _are_capsules(contact, pair):
+        ends = (bounds.ends[i] for i in pair)
+        call(p, "near capsules", _list_capsules, p, *ends, *rest, limb=limb, member=k)
+    else:
+        boxes = (bounds.boxes[i] for i in pair)
+        call(p, "near boxes", _list_boxes, p, *boxes, *rest, limb=limb, member=k)
+
+
+def _list_capsules(p: Program, one: SX, other: SX, radius: SX, entry: NearEntry) -> None:
+    """List a pair of capsules, whose radii add up to `radius` [m]; inside a block."""
     ends = (capsule(x[:, 0], x[:, 1], 0.0) for x in (one, other))
     at, place = nearest_points(*ends)
     offset = at - place
-    gap = ca.sqrt(ca.dot(offset, offset)) - reach
-    found.add(p, k, gap, halfway, parted)
+    entry.add(p, ca.sqrt(ca.dot(offset, offset)) - radius)
+
+
+def _list_boxes(p: Program, one: PlacedBox, other: PlacedBox, radius: SX, entry: NearEntry) -> None:
+    """List a pair of boxes with balls, whose radii add up to `radius` [m]; inside a block."""
+    entry.add(p, box_gap(one, other) - radius)

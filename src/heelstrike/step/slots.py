@@ -68,7 +68,7 @@ class Slots:
     guard: OpenGuard
     slots: list[Slot]
     lost: SX
-    """Pairs that found no place; outside the guard."""
+    """Pairs that found no slot; outside the guard."""
     frames: dict[int, SX]
     """Frames of the bodies that have shapes, by number, see FRAME."""
     clearance: Clearance
@@ -110,8 +110,8 @@ def fill_slots(state: StepState, tables: ShapeTables) -> Slots:
         edges = near_edges(state, contact, solids, near.gap, clear)
     with p.block("slots"):
         owners = [[p.variable(name, SX(0)) for name in OWNERS] for _ in range(contact.slots)]
-    count = near.count if edges is None else near.count + edges.count
-    with guarded(p, "shapes", count > 0) as guard:
+    some = near.pairs.some if edges is None else ca.logic_or(near.pairs.some, edges.pairs.some)
+    with guarded(p, "shapes", some) as guard:
         frames = {}
         for body in contact.bodies:
             with p.block("frame", limb=state.inputs.limb_of[body], member=body):
@@ -126,9 +126,7 @@ def fill_slots(state: StepState, tables: ShapeTables) -> Slots:
         if edges is not None:
             _compare_edges(filling, edges, solids)
         with p.block("lost"):
-            left_out = ca.fmax(near.count - contact.near, 0) + ca.fmax(used - contact.slots, 0)
-            if edges is not None:
-                left_out = left_out + ca.fmax(edges.count - contact.near_edges, 0)
+            left_out = ca.fmax(used - contact.slots, 0)
             lost = guard.leave("lost", where(near.parted.unknown, 0, left_out))
             p.assign(near.gap, where(left_out > 0, 0, near.gap))
     return Slots(guard, slots, lost, frames, clear, near.gap, near.parted)
@@ -154,10 +152,9 @@ def _compare(filling: Filling, near: NearPairs) -> None:
     state, tables, frames = filling.state, filling.tables, filling.frames
     p, contact = state.program, tables.contact
     assert tables.pairs is not None
-    with repeated(p, "near pairs", limit=contact.near) as loop:
-        n = loop.carry("n", SX(0))
+    with repeated(p, "near pairs", limit=len(contact.pairs)) as loop:
         with p.block("pair"):
-            pair = p.let("pair", selected(n, dict(enumerate(ca.vertsplit(near.pairs)))))
+            pair = near.pairs.take_first(p)
         numbers, _ = tables.pairs.at(pair)
         rows = [_row(tables.shapes, numbers[k]) for k in range(2)]
         with p.block("frames"):
@@ -178,8 +175,7 @@ def _compare(filling: Filling, near: NearPairs) -> None:
             ends = pair + 1, bodies[0], bodies[1], SX(0), numbers[2]
             deepest = _deepest(points)
             _fill(filling, ends, points, deepest, near.parted.compared(p, pair, deepest))
-            loop.next(n, n + 1)
-            loop.until(n + 1 >= ca.fmin(near.count, contact.near))
+            loop.until(ca.logic_not(near.pairs.some))
 
 
 def _compare_edges(filling: Filling, near: NearPairs, solids: Sequence[PlacedSolid]) -> None:
@@ -189,10 +185,9 @@ def _compare_edges(filling: Filling, near: NearPairs, solids: Sequence[PlacedSol
     assert tables.edges is not None
     assert tables.closed is not None
     places = {k: solid.numbers for k, solid in enumerate(solids)}
-    with repeated(p, "near edges", limit=contact.near_edges) as loop:
-        n = loop.carry("n", SX(0))
+    with repeated(p, "near edges", limit=len(contact.edges)) as loop:
         with p.block("pair"):
-            pair = p.let("pair", selected(n, dict(enumerate(ca.vertsplit(near.pairs)))))
+            pair = near.pairs.take_first(p)
         numbers, _ = tables.edges.at(pair)
         row, (closed, _) = _row(tables.shapes, numbers[0]), tables.closed.at(numbers[1])
         with p.block("frames"):
@@ -215,8 +210,7 @@ def _compare_edges(filling: Filling, near: NearPairs, solids: Sequence[PlacedSol
             halfway = numbers[3] + thin / 4
             ends = key, row[0], numbers[1] + first_solid(state), numbers[2], halfway
             _fill(filling, ends, points, deepest)
-            loop.next(n, n + 1)
-            loop.until(n + 1 >= ca.fmin(near.count, contact.near_edges))
+            loop.until(ca.logic_not(near.pairs.some))
 
 
 def _deepest(points: Sequence[ContactPoint]) -> SX:
