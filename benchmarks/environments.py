@@ -15,18 +15,17 @@ million steps a second of the same without.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import heelstrike as hs
+from benchmarks.command import CONDITIONS, keep, parser
 from heelstrike.bench.timing import Contender
 from heelstrike.bench.timing import timed as take_turns
 from heelstrike.runtime.cuda.driver import current_device
@@ -41,11 +40,9 @@ PUSHES = hs.Pushes(force=(0.0, 0.0))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--device", choices=SIZES, default="cpu")
-    parser.add_argument("--json", metavar="FILE", help="write the figures to FILE as well")
-    parser.add_argument("--quick", action="store_true", help="hoap1 alone, few worlds and turns")
-    options = parser.parse_args()
+    asked = parser(__doc__, "hoap1 alone, few worlds and turns")
+    asked.add_argument("--device", choices=SIZES, default="cpu")
+    options = asked.parse_args()
     measure = on_cpu if options.device == "cpu" else on_gpu
     rows = []
     for name in robots(options.quick):
@@ -54,11 +51,10 @@ def main() -> None:
     if options.device == "cpu":
         show(rows)
     else:
-        result["machine"]["gpu"] = current_device().name
+        result["machine"] = CONDITIONS.machine | {"gpu": current_device().name}
         result["copies"] = copies()
         print(json.dumps(result, indent=1))
-    if options.json:
-        Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+    keep(result, options.json)
     if result.get("copies", {}).get("to_host"):
         raise SystemExit("a thousand actions copied from the GPU")
 

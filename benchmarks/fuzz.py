@@ -22,7 +22,9 @@ from random import Random
 
 LIMIT = 30
 """Time of a case [s]; a busy machine doubles it."""
-SHARES = {"robot": 25, "scene": 20, "file": 15, "message": 10, "call": 20, "command": 10}
+SHARES = {
+    "robot": 20, "scene": 15, "file": 15, "message": 10, "call": 15, "command": 10, "option": 15
+}  # fmt: skip
 """Cases of each kind in a hundred."""
 BATCH = 250
 """Cases of one child process."""

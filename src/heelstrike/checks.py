@@ -10,12 +10,13 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from heelstrike.errors import ParameterError
 
+T = TypeVar("T")
 MAX_COUNT = 2**53
 """Largest count of steps or worlds: up to here float64 holds every integer."""
 MAX_NAME = 200
@@ -90,6 +91,13 @@ def mapping(name: str, value: object, allowed: str) -> Mapping[str, Any]:
     return value
 
 
+def instance(name: str, value: object, kind: type[T], allowed: str) -> T:
+    """Return an object of a class."""
+    if not isinstance(value, kind):
+        raise ParameterError(name, value, allowed)
+    return value
+
+
 def function(name: str, value: object) -> list[inspect.Parameter]:
     """Return the parameters of a function that a user wrote."""
     try:
@@ -104,6 +112,17 @@ def paths(name: str, value: object) -> tuple[Path, ...]:
         return tuple(Path(item) for item in value)  # type: ignore[attr-defined]
     except TypeError:
         raise ParameterError(name, value, "a list of paths") from None
+
+
+def path(name: str, value: object) -> Path:
+    """Return the path of one file."""
+    try:
+        found = Path(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ParameterError(name, value, "a path") from None
+    if "\0" in str(found):
+        raise ParameterError(name, value, "a path without zero bytes")
+    return found
 
 
 def names(name: str, value: object) -> tuple[str, ...]:

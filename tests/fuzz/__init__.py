@@ -1,4 +1,4 @@
-"""Hostile inputs by chance: mutated robots, scenes, files, messages, calls and command lines.
+"""Hostile inputs by chance: mutated robots, scenes, files, messages, calls, options and commands.
 
 Each kind is a function of a `random.Random` that makes one case and judges it. It returns "taken",
 or "refused" by a HeelstrikeError; any other exception, or a taken case that is wrong, is a finding.
@@ -13,6 +13,7 @@ from tests.fuzz.calls import call
 from tests.fuzz.commands import command
 from tests.fuzz.files import damaged_file
 from tests.fuzz.messages import message
+from tests.fuzz.options import option
 from tests.fuzz.robots import robot
 from tests.fuzz.scenes import scene
 
@@ -24,5 +25,6 @@ KINDS: dict[str, Case] = {
     "message": message,
     "call": call,
     "command": command,
+    "option": option,
 }
 """Kinds of cases by name."""

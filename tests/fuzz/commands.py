@@ -8,6 +8,7 @@ import os
 import tempfile
 import warnings
 from random import Random
+from unittest import mock
 
 from heelstrike.cli import main
 from tests.fuzz.values import word
@@ -28,12 +29,25 @@ VERBS = (
 )  # fmt: skip
 
 
+NEWER = (
+    ("play", "stand", "--policy"), ("play", "stand", "--out"), ("play", "stand", "--film"),
+    ("play", "--robot"), ("validate",), ("validate", "--laws"), ("validate", "--data"),
+    ("validate", "cube", "--kept", "--data"), ("validate", "cube", "--report"),
+    ("bench", "--quick", "--robots"), ("bench", "--quick", "--robots", "none", "--laws"),
+)  # fmt: skip
+"""Commands that end for want of a policy, of data, or of a robot of that name."""
+
+
 def command(random: Random) -> str:
     """Run a command line that ends before anything is compiled."""
     words = _words(random)
     out, err = io.StringIO(), io.StringIO()
     before = os.getcwd()
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        warnings.catch_warnings(),
+        mock.patch.dict(os.environ, {"HEELSTRIKE_DATA": folder}),
+    ):
         warnings.simplefilter("ignore")
         os.chdir(folder)
         try:
@@ -58,6 +72,8 @@ def _words(random: Random) -> list[str]:
         if random.random() < 0.3:
             made += [random.choice(["--law", "--dt", "--duration", "--drop"]), word(random)]
         return made
+    if random.random() < 0.4:
+        return [*random.choice(NEWER), word(random)]
     verb = list(random.choice(VERBS))
     wrong = [word(random) for _ in range(random.randint(1, 2))]
     return (

@@ -377,7 +377,7 @@ def test_other_mistakes_get_sentences():
         envs.step(np.zeros((5, 2)))
     with pytest.raises(HeelstrikeError, match=r"reset_mask has the shape \(1,\); pass 5 booleans"):
         envs.reset(options={"reset_mask": [True]})
-    with pytest.raises(HeelstrikeError, match=r"seed is \[1, 2\]; allowed: one number, or 5"):
+    with pytest.raises(HeelstrikeError, match=r"seed is \[1, 2\]; allowed: one integer, or 5"):
         envs.reset(seed=[1, 2])
 
 

@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 
 from tests.fuzz import KINDS
 
-CASES = {"robot": 150, "scene": 110, "file": 120, "message": 300, "call": 220, "command": 100}
+CASES = {
+    "robot": 150, "scene": 110, "file": 120, "message": 200, "call": 220, "command": 100,
+    "option": 100,
+}  # fmt: skip
 """Number of cases of each kind: 1,000 together."""
 MORE = 20
 """How many times as many cases the nightly run takes."""

@@ -52,8 +52,9 @@ def test_a_scene_shows_the_robot_before_its_stairs(box):
     assert blue_share(html) > 0.05
 
 
-def test_a_simulator_shows_its_present_state(box):
-    sim = hs.Simulator(hs.Scene(box, hs.Plane(name="floor")), dt=2e-3, worlds=2)
+@pytest.mark.parametrize("worlds", [1, 2])
+def test_a_simulator_shows_its_present_state(box, worlds):
+    sim = hs.Simulator(hs.Scene(box, hs.Plane(name="floor")), dt=2e-3, worlds=worlds)
     before = sim._repr_html_()
     assert "0 s, steps of 2 ms" in before
     assert sim.compiled.outputs is None  # nothing was compiled

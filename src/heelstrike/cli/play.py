@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from heelstrike.cli.console import will_write
 from heelstrike.cli.options import (
     Drop,
     Duration,
@@ -18,7 +19,7 @@ from heelstrike.cli.options import (
     Step,
 )
 from heelstrike.cli.outputs import fresh
-from heelstrike.cli.run import check_film, chosen_scene, compiling, report
+from heelstrike.cli.run import check_film, chosen_scene, compiling, completed, report
 
 
 def play(
@@ -45,6 +46,8 @@ def play(
         check_film(film)
     options = {"--law": law, "--drop": drop, "--duration": duration, "--dt": dt}
     made = chosen_scene(scene, robot, options, settings or [])
+    kept = out or fresh(f"{made.name}-{policy.stem}", (".nc",)).with_suffix(".nc")
+    will_write(kept, "a recording", (".nc",), "--out")
     player = Policy(policy)
     sim = made.simulator(sensors=player.sensors)
     q0, v0 = made.start
@@ -52,8 +55,8 @@ def play(
     with compiling():
         sim.compile()
     recording = player.play(sim, made.content.simulation.duration, q0=q0, v0=v0)
-    kept = out or fresh(f"{made.name}-{policy.stem}", (".nc",)).with_suffix(".nc")
     recording.save(kept)
     if film is not None:
         recording.film(film)
-    report(made, recording, True, {"recording": kept, "film": film}, as_json)
+    files = {"recording": kept, "film": film}
+    report(made, recording, completed(made, sim, recording), files, as_json)

@@ -169,11 +169,13 @@ def _simulate(made: SceneFile) -> tuple[Recording, bool]:
     with compiling():
         made.compile(sim)
     recording = made.run_on(sim)
-    return recording, recording.info["steps"] == _steps(made, sim)
+    return recording, completed(made, sim, recording)
 
 
-def _steps(made: SceneFile, sim: Simulator) -> int:
-    return max(1, round(made.content.simulation.duration / float(sim.parameters["dt"][0])))
+def completed(made: SceneFile, sim: Simulator, recording: Recording) -> bool:
+    """Return whether a run made all steps of its scene; Ctrl-C ends it before."""
+    steps = max(1, round(made.content.simulation.duration / float(sim.parameters["dt"][0])))
+    return bool(recording.info["steps"] == steps)
 
 
 @contextmanager

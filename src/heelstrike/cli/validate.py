@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heelstrike.cli.console import output, print_json
+from heelstrike.cli.console import output, print_json, will_write
 from heelstrike.cli.options import Json
 
 if TYPE_CHECKING:
@@ -64,6 +64,10 @@ def validate(
     from heelstrike.validation.sets import SETS
     from heelstrike.validation.validate import validate as run
 
+    if report is not None:
+        from heelstrike.view.pages.validation import PAGE, write_report
+
+        will_write(report / PAGE, "a page", (".md",), "--report")
     chosen = laws.split(",") if laws else None
     found = []
     for one in [name] if name else SETS:
@@ -71,8 +75,6 @@ def validate(
         if not as_json:
             _show(found[-1])
     if report is not None:
-        from heelstrike.view.pages.validation import write_report
-
         page = write_report(found, report)
         if not as_json:
             output().print(f"report        {page}", markup=False, soft_wrap=True)

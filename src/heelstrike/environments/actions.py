@@ -41,7 +41,10 @@ class Actions:
 
     def checked(self, actions: Array) -> Array:
         """Return a user's actions, (worlds, joints), as an array on this device."""
-        action = self.arrays.real_array(actions)
+        try:
+            action = self.arrays.real_array(actions)
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError("actions", actions, "numbers from -1 to 1") from None
         if tuple(action.shape) != (self.arrays.worlds, self.size):
             expected = f"({self.arrays.worlds}, {self.size})"
             raise HeelstrikeError(
@@ -85,7 +88,7 @@ def _scale(given: ArrayLike, names: tuple[str, ...]) -> np.ndarray:
     """Return a scale for each joint."""
     try:
         scale = np.broadcast_to(np.asarray(given, dtype=float), (len(names),))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         scale = np.zeros(1)
     if not np.all(scale > 0):
         allowed = f"one number above 0, or one for each of the {len(names)} joints"

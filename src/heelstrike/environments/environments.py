@@ -104,6 +104,8 @@ class Environments(VectorEnv[Array, Array, Array]):
 
         docs/environments.md has examples.
         """
+        hooks = {"observation": observation, "reward": reward, "terminated": terminated}
+        settings.check_functions(start, critic, **hooks)
         self.sim, q0, v0 = settings.make_simulator(scene, worlds, dtype, device, sensors)
         sim = self.sim
         self.hold, self.num_envs = count("hold", hold), sim.worlds
@@ -130,7 +132,7 @@ class Environments(VectorEnv[Array, Array, Array]):
         self._q0, self._v0 = arrays.real_array(q0), arrays.real_array(v0)
         self._start = start or noisy_start(sim.robot, arrays, noise)
         self._random = WorldRandom(arrays)
-        self.vary = vary or {}
+        self.vary = {} if vary is None else vary
         self._schedule: PushSchedule | None = None
         if pushes is not None:
             self._schedule = PushSchedule(arrays, self._random, pushes, path, dt, hold)
@@ -186,7 +188,8 @@ class Environments(VectorEnv[Array, Array, Array]):
     @vary.setter
     def vary(self, ranges: Mapping[str, Range] | None) -> None:
         allowed = "ranges by path: {'ground.friction.mu_k': (0.3, 0.8)}"
-        self._varied = VariedParameters(self._arrays, mapping("vary", ranges or {}, allowed))
+        checked = mapping("vary", {} if ranges is None else ranges, allowed)
+        self._varied = VariedParameters(self._arrays, checked)
 
     def reset(  # type: ignore[override]
         self,
@@ -200,11 +203,13 @@ class Environments(VectorEnv[Array, Array, Array]):
         """
         if isinstance(seed, np.integer):
             seed = int(seed)
-        super().reset(seed=seed if isinstance(seed, int) else None)
+        settings.seeds(seed, self.num_envs)
+        super().reset(seed=seed % 2**62 if isinstance(seed, int) else None)  # theirs: 0 or above
         if seed is None and not self._seeded:
             seed = int(self.np_random.integers(2**62))
         self._seeded = True
-        mask = (options or {}).get("reset_mask")
+        allowed = "options by name: {'reset_mask': mask}"
+        mask = mapping("options", {} if options is None else options, allowed).get("reset_mask")
         with self._arrays.stream():
             chosen = self._all if mask is None else self._mask(mask)
             self._begin(chosen, settings.seeds(seed, self.num_envs))

@@ -7,7 +7,6 @@ was trained elsewhere can be played here; docs/control.md has its keys.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import import_module
@@ -16,12 +15,21 @@ from typing import Any
 
 import numpy as np
 
+from heelstrike import checks
 from heelstrike.checks import number
 from heelstrike.environments.actions import SCALE, position_joints, torque_joints
 from heelstrike.environments.arrays import Arrays
 from heelstrike.environments.observation import Observation, StateLayout
-from heelstrike.errors import FileError, HeelstrikeError, MissingPackageError, UnknownNameError
+from heelstrike.errors import (
+    FileError,
+    HeelstrikeError,
+    MissingPackageError,
+    ParameterError,
+    UnknownNameError,
+)
+from heelstrike.files import check_regular
 from heelstrike.record.recording import Recording
+from heelstrike.scene.files.document import parse_document
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.target import check_choice
 
@@ -53,6 +61,30 @@ class PolicyDescription:
     def __post_init__(self) -> None:
         number("period", self.period, "a time above 0 s", above=0.0)
         check_choice("action", self.action, ("position", "torque"))
+        if self.clip is not None:
+            number("clip", self.clip, "a number above 0, or None", above=0.0)
+        joints = checks.names("joints", self.joints)
+        if len(set(joints)) < len(joints):
+            raise ParameterError("joints", self.joints, "different joints")
+        for name in ("scale", "command"):
+            array = checks.array_of_numbers(getattr(self, name))
+            if array is None or array.ndim > 1 or not np.isfinite(array).all():
+                raise ParameterError(name, getattr(self, name), "finite numbers in a list")
+        self.terms()
+
+    def terms(self) -> list[tuple[str, float]]:
+        """Names and scales of the observation's terms."""
+        allowed = "terms: names, or {term = NAME, scale = NUMBER}"
+        found = self.observation
+        if isinstance(found, str) or not isinstance(found, Sequence) or not found:
+            raise ParameterError("observation", found, allowed)
+        terms = []
+        for one in found:
+            entry = {"term": one} if isinstance(one, str) else one
+            if not isinstance(entry, Mapping) or not isinstance(entry.get("term"), str):
+                raise ParameterError("observation", one, allowed)
+            terms.append((entry["term"], number("scale", entry.get("scale", 1.0))))
+        return terms
 
 
 class Policy:
@@ -72,9 +104,12 @@ class Policy:
         Raises:
             HeelstrikeError: onnxruntime is missing, or a file cannot be used.
         """
-        self.path = Path(path)
+        self.path = checks.path("path", path)
         if not isinstance(description, PolicyDescription):
-            description = read_description(description or self.path.with_suffix(".toml"))
+            if description is None:
+                check_regular(self.path)
+                description = self.path.with_suffix(".toml")
+            description = read_description(description)
         self.description = description
         self._session = _session(self.path)
         self._input = self._session.get_inputs()[0]
@@ -83,22 +118,25 @@ class Policy:
         """Number of values that it takes; None if the file does not say."""
 
     @property
-    def terms(self) -> list[tuple[str, float]]:
-        """Names and scales of the observation's terms."""
-        terms = [{"term": x} if isinstance(x, str) else x for x in self.description.observation]
-        return [(str(term["term"]), float(term.get("scale", 1.0))) for term in terms]
-
-    @property
     def sensors(self) -> list[str]:
         """Terms that a simulator must have as sensors: quantities of bodies, links and sites."""
-        return [name for name, _ in self.terms if "." in name]
+        return [name for name, _ in self.description.terms() if "." in name]
 
     def __call__(self, observation: np.ndarray) -> np.ndarray:
         """Return the actions of observations, (worlds, n)."""
         rows = np.ascontiguousarray(observation, np.float32)
         single = self._input.shape[:1] == [1] and len(rows) > 1
         parts = [rows[i : i + 1] for i in range(len(rows))] if single else [rows]
-        return np.concatenate([self._session.run(None, {self._input.name: x})[0] for x in parts])
+        try:
+            found = [self._session.run(None, {self._input.name: x})[0] for x in parts]
+        except Exception as error:  # of onnxruntime, which has many
+            reason = str(error).splitlines()[0]
+            raise HeelstrikeError(
+                f"'{self.path}' takes no observations of shape {rows.shape}: {reason}",
+                path=str(self.path),
+                remedy="export a policy whose only input is the observation",
+            ) from error
+        return np.concatenate(found)
 
     def controller(self, sim: Simulator) -> Callable[[object], Mapping[str, np.ndarray]]:
         """Return a controller for `sim.run`, which holds the policy's last action."""
@@ -128,7 +166,9 @@ class PolicyController:
         self.path, driven = which(sim)
         names = {j.iv + k: j.name for j in sim.robot.joints for k in range(j.nv)}
         own = [names[i] for i in driven]
-        wanted = list(told.joints) or own
+        wanted = list(checks.names("joints", told.joints)) or own
+        if np.size(told.scale) not in (1, len(wanted)):
+            raise ParameterError("scale", told.scale, f"one number, or {len(wanted)}, one a joint")
         for name in wanted:
             if name not in own:
                 raise UnknownNameError("joint", name, own, path="joints", owner=sim.robot.name)
@@ -144,7 +184,8 @@ class PolicyController:
         """Return the terms side by side, (worlds, n)."""
         seen = Observation(self._layout, self._action, self._impulse)
         self._impulse = 1 * self._layout.impulse
-        return np.concatenate([scale * self._term(seen, n) for n, scale in self.policy.terms], 1)
+        terms = self.policy.description.terms()
+        return np.concatenate([scale * self._term(seen, n) for n, scale in terms], 1)
 
     def __call__(self, s: object) -> Mapping[str, np.ndarray]:
         told = self.policy.description
@@ -154,6 +195,12 @@ class PolicyController:
                 f"the policy returned actions of shape {action.shape}",
                 path=str(self.policy.path),
                 allowed=f"{self._action.shape}, one for each joint",
+            )
+        if not np.isfinite(action).all():
+            raise HeelstrikeError(
+                "the policy returned an action that is not finite",
+                path=str(self.policy.path),
+                remedy="check the scales and the order of its observation",
             )
         self._action = action if told.clip is None else action.clip(-told.clip, told.clip)
         values = self._base.copy() if told.action == "position" else 0 * self._base
@@ -173,7 +220,8 @@ class PolicyController:
         wanted = self.policy.size
         if wanted is not None and wanted != observation.shape[1]:
             seen = Observation(self._layout, self._action, self._impulse)
-            sizes = [f"{n} {self._term(seen, n).shape[1]}" for n, _ in self.policy.terms]
+            terms = self.policy.description.terms()
+            sizes = [f"{n} {self._term(seen, n).shape[1]}" for n, _ in terms]
             raise HeelstrikeError(
                 f"the policy takes {wanted} numbers, but its terms have {observation.shape[1]}: "
                 + ", ".join(sizes),
@@ -184,9 +232,11 @@ class PolicyController:
 
 def read_description(path: str | os.PathLike[str]) -> PolicyDescription:
     """Read the description of a policy from a TOML file."""
+    file = checks.path("description", path)
     try:
-        found = tomllib.loads(Path(path).read_text())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        check_regular(file)
+        found = parse_document(file.read_text(encoding="utf-8"), file.name, file.parent).data
+    except (HeelstrikeError, OSError, UnicodeDecodeError) as error:
         problem = getattr(error, "strerror", None) or error
         raise FileError(
             f"cannot read '{path}', the description of a policy: {problem}",
@@ -210,8 +260,7 @@ def _session(path: Path) -> Any:
             "hs.Policy needs onnxruntime, which is not installed; run pip install "
             "'heelstrike[onnx]'"
         ) from error
-    if not path.is_file():
-        raise FileError(f"no file '{path}'", path=str(path))
+    check_regular(path)
     try:
         return runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     except Exception as error:  # of onnxruntime, which has many

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heelstrike.checks import instance
 from heelstrike.environments.arrays import Arrays, WorldSubset
 from heelstrike.environments.random_numbers import WorldRandom
 from heelstrike.errors import ParameterError
@@ -52,6 +53,7 @@ def _is_range(pair: Iterable[float]) -> bool:
 
 def add_push_slot(sim: Simulator, pushes: Pushes) -> str:
     """Add a push at the body's centre of mass, and return the path of its parameters."""
+    instance("pushes", pushes, Pushes, "hs.Pushes(...)")
     body = sim.robot.bodies[sim.robot.body(pushes.body) if pushes.body is not None else 0]
     path = sim.compiled.add_push(body.name)
     sim.parameters[f"{path}.point"] = body.com

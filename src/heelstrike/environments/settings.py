@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -124,10 +125,21 @@ def seeds(given: int | Sequence[int] | None, worlds: int) -> Sequence[int] | Non
     """Return one seed per world, from one number or as many as worlds."""
     if given is None:
         return None
-    found = range(given, given + worlds) if isinstance(given, int) else given
+    try:
+        found = range(given, given + worlds) if isinstance(given, int) else list(map(index, given))
+    except TypeError:
+        found = []
     if len(found) != worlds:
-        raise ParameterError("seed", given, f"one number, or {worlds} numbers")
+        raise ParameterError("seed", given, f"one integer, or {worlds} integers")
     return found
+
+
+def check_functions(start: object, critic: object, **hooks: object) -> None:
+    """Raise if a function of a task is none."""
+    optional = {"start": start, "critic": critic}
+    for name, hook in (optional | hooks).items():
+        if not callable(hook) and not (name in optional and hook is None):
+            raise ParameterError(name, hook, "a function")
 
 
 def check_hooks(

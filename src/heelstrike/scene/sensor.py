@@ -42,7 +42,8 @@ class Sensor:
     def __post_init__(self) -> None:
         if not isinstance(self.quantity, str):
             raise ParameterError("quantity", self.quantity, "the name of a quantity")
-        if self.label and not (isinstance(self.label, str) and self.label.isidentifier()):
+        label = self.label
+        if not isinstance(label, str) or (label and not label.isidentifier()):
             raise ParameterError("label", self.label, "letters, digits and _", owner=self.quantity)
         count("history", self.history, most=MAX_SAMPLES)
         count("every", self.every)

@@ -355,7 +355,9 @@ class Simulator:
             before = batch.snapshot("clock", "work", "q", "v", *lost)
             if threads is None:
                 threads = os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1
-            own = controller and PeriodicControl(compiled, controller, control_every)
+            own = None
+            if controller is not None:
+                own = PeriodicControl(compiled, controller, control_every)
             made = rollout(batch, total, every, list(outputs), threads, progress, own)
             self._report(before)
             return make_recording(compiled, made, before, kept, every, vary)
@@ -367,6 +369,8 @@ class Simulator:
         v0: ArrayLike | None = None,
     ) -> None:
         """Set worlds back to the start, or to another state, at time 0.
+
+        Parameters stay, and so do pushes, which occur again at their times; see `push`.
 
         Args:
             worlds: mask of the worlds to reset, (worlds,) booleans; None resets all, and q0 and v0
@@ -404,7 +408,9 @@ class Simulator:
     ) -> None:
         """Apply a force to a body for a while.
 
-        The first push on a body compiles a step that includes it.
+        The first push on a body compiles a step that includes it. A push is tied to its time: after
+        `reset`, or a `run` with q0, it occurs again. `sim.parameters["push0.force"] = [0, 0, 0]`
+        removes the first push; `sim.plan.pushes` lists the bodies that are pushed.
 
         Args:
             body: body, link or site.

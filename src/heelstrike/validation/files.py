@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from heelstrike.checks import path as checked_path
 from heelstrike.errors import FileError, HeelstrikeError
 from heelstrike.npz import NUMBERS, TEXT, read_arrays
 
@@ -55,10 +56,10 @@ def find(stem: str, data: str | os.PathLike[str]) -> Path:
     A name begins with the set's stem: cube_toss_test.npz, cube_toss.npz. Where a folder has
     several, those that end as training files do are passed over.
     """
-    place = Path(data)
-    if place.is_file():
+    place = checked_path("data", data)
+    if os.path.isfile(place):
         return place
-    if not place.is_dir():
+    if not os.path.isdir(place):
         raise FileError(f"'{place}' is neither a folder nor a file", path=str(place))
     names = sorted(path for path in place.glob(f"{stem}*.npz") if path.is_file())
     chosen = [path for path in names if not path.name.endswith(TRAINING)] or names

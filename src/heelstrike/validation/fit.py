@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from heelstrike.checks import count
 from heelstrike.identification.identified import of_search
 from heelstrike.identification.search import Report, search
 from heelstrike.validation.measured_set import Cases, Floats, MeasuredSet, Model
 
+MAX_EFFORT = 100_000
+"""Largest number of sets in a round, of rounds, and of cases."""
 BATCH = 2**27
 """Largest memory of the predictions of one call [bytes]."""
 
@@ -27,6 +30,11 @@ class Effort:
     cases: int = 110
     """Largest number of training cases, spread evenly over those that there are."""
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("sets", "rounds", "cases"):
+            count(name, getattr(self, name), least=1, most=MAX_EFFORT)
+        count("seed", self.seed, least=0)
 
     @property
     def total(self) -> int:

@@ -20,7 +20,7 @@ SETS = {
 
 def measured_set(name: str) -> MeasuredSet:
     """Return a data set; raise UnknownNameError if there is none of this name."""
-    if name not in SETS:
+    if not isinstance(name, str) or name not in SETS:
         raise UnknownNameError("data set", name, SETS)
     module, _, kind = SETS[name].partition(":")
     made: MeasuredSet = getattr(import_module(f"heelstrike.validation.{module}"), kind)()

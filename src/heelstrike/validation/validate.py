@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from heelstrike import checks
 from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.identification.progress import search_bar
 from heelstrike.machine import machine
@@ -116,6 +117,13 @@ def validate(
         progress: whether to show a progress bar; None shows one in a terminal.
     """
     about = measured_set(name)
+    fold = checks.count("fold", fold, least=0, most=about.parts - 1)
+    laws = None if laws is None else checks.names("laws", laws)
+    if effort is not None:
+        checks.instance("effort", effort, Effort, "heelstrike.validation.fit.Effort(...)")
+    for option, value in (("mujoco", mujoco), ("quick", quick), ("refit", refit)):
+        if value is not None or option != "refit":
+            checks.instance(option, value, bool, "True or False")
     fits_now = refit if refit is not None else data is None
     effort = (effort or (QUICK if quick else FULL)) if fits_now else None
     training: Cases | None = None

@@ -125,7 +125,8 @@ def unit(written: str) -> str:
 def of_world(data: xr.Dataset, world: int) -> xr.Dataset:
     """Return one world of a recording, with its own time as `time`."""
     worlds = data.sizes["world"]
-    if not -worlds <= world < worlds:
+    whole = isinstance(world, int | np.integer) and not isinstance(world, bool)
+    if not whole or not -worlds <= world < worlds:
         raise ParameterError("world", world, f"0 to {worlds - 1}")
     shown = data.isel(world=world)
     if "world_time" in shown.coords:

@@ -60,7 +60,7 @@ def simulator_html(sim: Simulator) -> str:
     """Return the first world of a simulator as it is now, with how it is simulated."""
     compiled = sim.compiled
     started = compiled.outputs is not None
-    q = sim.state["q"][0] if started else np.atleast_2d(sim.start["q"])[0]
+    q = np.atleast_2d(sim.state["q"] if started else sim.start["q"])[0]
     surfaces = compiled.surfaces(0)
     rows = [
         ("worlds", str(sim.worlds)),

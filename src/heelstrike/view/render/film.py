@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heelstrike.checks import count, number
+from heelstrike.checks import count, instance, number
+from heelstrike.checks import path as checked_path
 from heelstrike.errors import MissingPackageError, ParameterError
 from heelstrike.files import whole_file
 from heelstrike.robot.robot import Robot
@@ -61,12 +62,15 @@ def film(
         forces: whether contact forces are drawn as arrows.
     """
     check_film(path)
-    number("speed", speed, "a number above 0", above=0.0)
+    speed = number("speed", speed, "a number above 0", above=0.0)
     fps, width = count("fps", fps, most=240), count("width", width, least=16, most=4096)
+    instance("forces", forces, bool, "True or False")
+    if camera is not None:
+        instance("camera", camera, Camera, "heelstrike.view.render.camera.Camera(...)")
     clock = world_over_time(run, world)["time"].values
-    times = np.arange(clock[0], clock[-1] + 0.5 * speed / fps, speed / fps)
-    if len(times) > MAX_FRAMES:
+    if (clock[-1] - clock[0]) * fps > MAX_FRAMES * speed:
         raise ParameterError("speed", speed, f"speeds that make at most {MAX_FRAMES} frames")
+    times = np.arange(clock[0], clock[-1] + 0.5 * speed / fps, speed / fps)
     chosen = np.minimum(times, clock[-1]).tolist()
     taken = take_snapshots(run, times=chosen, world=world, robot=robot)
     with whole_file(path) as place:
@@ -76,7 +80,7 @@ def film(
 
 def check_film(path: str | os.PathLike[str]) -> None:
     """Raise if a film cannot be written to a file of this name."""
-    suffix = Path(path).suffix.lower()
+    suffix = checked_path("path", path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ParameterError("path", os.fspath(path), "a file .mp4 or .gif")
     if suffix == ".mp4":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heelstrike.checks import instance
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.robot.robot import Robot
 from heelstrike.view import plot
@@ -109,7 +110,8 @@ def world_over_time(run: Recording, world: int) -> xr.Dataset:
 
 def recorded_robot(run: Recording, robot: Robot | None = None) -> Robot:
     """Return the robot of a recording: `robot`, or the one that its file names."""
-    robot, coordinates = robot or run.robot, run.data.sizes["coordinate"]
+    robot = run.robot if robot is None else instance("robot", robot, Robot, "a robot of hs.load")
+    coordinates = run.data.sizes["coordinate"]
     if robot.nq != coordinates:
         raise HeelstrikeError(
             f"{robot.name} has {robot.nq} coordinates, but the recording has {coordinates}; "
