@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from heelstrike.scene.actuators import Actuators as Actuators
     from heelstrike.scene.controller import controller as controller
     from heelstrike.scene.files import scenes as scenes
+    from heelstrike.scene.motors import Motors as Motors
     from heelstrike.scene.scene import Scene as Scene
     from heelstrike.scene.sensor import Sensor as Sensor
     from heelstrike.scene.servo import Servo as Servo
@@ -140,6 +141,7 @@ HOMES = {
     "Simulator": "heelstrike.simulate.simulator",
     "Sphere": "heelstrike.scene.surfaces",
     "Stairs": "heelstrike.scene.surfaces",
+    "Motors": "heelstrike.scene.motors",
     "Stops": "heelstrike.scene.stops",
     "SurfaceLaw": "heelstrike.contact.surface_law",
     "Target": "heelstrike.impact.target",

@@ -17,13 +17,14 @@ def body_inertias(robot: Robot) -> list[RigidInertia]:
 
 
 def varied_inertias(
-    robot: Robot, masses: Mapping[str, SX], inertias: Mapping[str, SX]
+    robot: Robot, masses: Mapping[str, SX], coms: Mapping[str, SX], inertias: Mapping[str, SX]
 ) -> list[RigidInertia]:
-    """Return all inertias, with masses or whole inertias of the named bodies as symbols.
+    """Return all inertias; masses, centres of mass or whole inertias of some bodies are symbols.
 
     Args:
         robot: the robot.
         masses: masses [kg]; a body's moments of inertia grow with it, its centre of mass stays.
+        coms: centres of mass [m], about which the moments stay as they are.
         inertias: mass, centre of mass, and moments xx yy zz xy xz yz about it, (10,).
     """
     bodies = body_inertias(robot)
@@ -31,6 +32,9 @@ def varied_inertias(
         i = robot.body(name)
         per_kilogram = bodies[i].central / robot.bodies[i].mass
         bodies[i] = RigidInertia(mass, bodies[i].com, mass * per_kilogram)
+    for name, com in coms.items():
+        i = robot.body(name)
+        bodies[i] = RigidInertia(bodies[i].mass, com, bodies[i].central)
     for name, x in inertias.items():
         central = ca.vertcat(
             ca.horzcat(x[4], x[7], x[8]), ca.horzcat(x[7], x[5], x[9]), ca.horzcat(x[8], x[9], x[6])

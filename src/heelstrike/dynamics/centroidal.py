@@ -80,15 +80,15 @@ def centroidal(p: Program, robot: Robot, kin: Kinematics) -> Centroidal:
         )
 
 
-def kinetic_energy(p: Program, robot: Robot, kin: Kinematics, v: SX) -> SX:
-    """Return the kinetic energy [J] of the bodies and, through the armature, of the rotors."""
+def kinetic_energy(p: Program, robot: Robot, kin: Kinematics, v: SX, armature: SX) -> SX:
+    """Return the kinetic energy [J] of the bodies, and of rotors by their `armature`."""
     terms = []
     for limb in limbs(robot):
         with p.block("kinetic energy", limb=limb.name):
             own = (kin.bodies[i].energy(kin.velocities[i]) for i in limb.joints)
             terms.append(p.let("kinetic", sum(own, SX(0))))
     with p.block("kinetic energy"):
-        rotors = 0.5 * ca.dot(ca.SX(robot.armature), v**2)
+        rotors = 0.5 * ca.dot(armature, v**2)
         return p.let("kinetic", sum(terms, rotors))
 
 

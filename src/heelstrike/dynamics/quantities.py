@@ -145,7 +145,9 @@ ROBOT_QUANTITIES: dict[str, Callable[[Workspace], SX]] = {
     "com": lambda w: w.centroidal.com,
     "com_velocity": lambda w: w.centroidal.velocity,
     "momentum": lambda w: w.centroidal.momentum.column,
-    "kinetic_energy": lambda w: kinetic_energy(w.program, w.robot, w.kin, w.v),
+    "kinetic_energy": lambda w: kinetic_energy(
+        w.program, w.robot, w.kin, w.v, SX(w.robot.armature)
+    ),
     "potential_energy": lambda w: potential_energy(w.program, w.kin, w.centroidal.com, w.gravity),
     "contact_wrench": lambda w: w.wrench.column,
     "zmp": lambda w: zmp(w.wrench),

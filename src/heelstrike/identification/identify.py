@@ -21,9 +21,10 @@ from heelstrike.contact.law import NormalLaw
 from heelstrike.contact.restitution import Floats
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
+from heelstrike.identification.assembly import Assembly
 from heelstrike.identification.bounces import Bounces
 from heelstrike.identification.identified import Identified, of_search, of_slopes
-from heelstrike.identification.inertia import assembled, expanded
+from heelstrike.identification.inertia import expanded
 from heelstrike.identification.loops import Loop, changed
 from heelstrike.identification.motions import (
     Motions,
@@ -150,9 +151,9 @@ def _from_motions(
     report: Report,
 ) -> Identified:
     sim, space, prefix = _simulator(measured, model, search)
-    rollouts = Rollouts(sim, motions(measured))
     long = space.prefixed(prefix)
-    sim.compiled.add_parameters(assembled(sim.robot, long.values(long.low[None])))
+    assembly = Assembly(sim, [path for one in long.paths for path in one])
+    rollouts = Rollouts(sim, motions(measured), assembly)
     sets, rounds, seed = effort
     if loss is None:
         compared = _compared(rollouts, long, noise)
@@ -162,7 +163,7 @@ def _from_motions(
         tried = search_sets(losses, space, sets, rounds, seed, report)
         found = of_search(space, tried, tried.again(np.random.default_rng(seed)), sim)
     best = np.log([list(found.values.values())])
-    for path, value in assembled(sim.robot, long.values(best)).items():
+    for path, value in assembly(long.values(best)).items():
         sim.parameters[path] = value[0]
     return found
 

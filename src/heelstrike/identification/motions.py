@@ -16,7 +16,7 @@ import numpy as np
 
 from heelstrike.contact.restitution import Floats
 from heelstrike.errors import HeelstrikeError
-from heelstrike.identification.inertia import assembled
+from heelstrike.identification.assembly import Assembly
 from heelstrike.record.recording import Recording
 from heelstrike.robot.robot import Robot
 from heelstrike.simulate.simulator import Simulator
@@ -92,8 +92,8 @@ def _together(parts: list[Motions]) -> Motions:
 class Rollouts:
     """Simulations of all motions with sets of parameters."""
 
-    def __init__(self, sim: Simulator, measured: Motions) -> None:
-        self.sim, self.measured = sim, measured
+    def __init__(self, sim: Simulator, measured: Motions, assembly: Assembly) -> None:
+        self.sim, self.measured, self.assembly = sim, measured, assembly
         dt = float(sim.parameters["dt"].ravel()[0])
         self.every = round(measured.step / dt)
         if self.every < 1 or abs(self.every * dt / measured.step - 1) > 1e-6:
@@ -113,7 +113,7 @@ class Rollouts:
         failure.
         """
         sets = len(next(iter(values.values()))) if values else 1
-        values = assembled(self.sim.robot, values)
+        values = self.assembly(values)
         most = max(1, MAX_BYTES // self.measured.q.nbytes)
         parts = [
             self._run({path: value[k : k + most] for path, value in values.items()})

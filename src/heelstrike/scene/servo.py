@@ -268,14 +268,17 @@ def driven(robot: Robot) -> np.ndarray:
     return result
 
 
-def gains(robot: Robot, gain: Gain, default: np.ndarray, name: str) -> np.ndarray:
+def gains(
+    robot: Robot, gain: Gain, default: np.ndarray, name: str, owner: str = "Servo"
+) -> np.ndarray:
     """Return a gain or limit by velocity index; zero (no limit) where a joint is not driven.
 
     Args:
         robot: the robot.
         gain: the value, as hs.Servo takes it.
         default: the model's own values, (nv,).
-        name: "kp", "kd" or "limit".
+        name: name of the argument; "limit" has no bound where a joint is not driven.
+        owner: class whose argument it is.
     """
     if gain is None:
         return np.array(default, dtype=float)
@@ -292,10 +295,10 @@ def gains(robot: Robot, gain: Gain, default: np.ndarray, name: str) -> np.ndarra
         values = _array(gain)
         if values.shape not in ((), (robot.nv,)):
             allowed = f"a number, {robot.nv} numbers (one per entry of v), or numbers by joint name"
-            raise ParameterError(name, gain, allowed, owner="Servo")
+            raise ParameterError(name, gain, allowed, owner=owner)
         result = np.where(moved, values, nothing) if values.shape == () else values
     if np.any(np.isnan(result)) or np.any(result < 0):
-        raise ParameterError(name, gain, "numbers of at least 0", owner="Servo")
+        raise ParameterError(name, gain, "numbers of at least 0", owner=owner)
     return result
 
 

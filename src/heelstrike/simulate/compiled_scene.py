@@ -30,7 +30,7 @@ from heelstrike.simulate.state import State
 from heelstrike.simulate.target import CompileTarget, Worlds
 from heelstrike.simulate.validation import check_relations, check_value
 from heelstrike.step.control import REFERENCE
-from heelstrike.step.freed import INERTIA, freeable
+from heelstrike.step.freed import COM, INERTIA, freeable
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import push_path
 from heelstrike.step.shape_tables import shape_tables
@@ -162,7 +162,7 @@ class CompiledScene:
         self._seed_sensors()
 
     def add_parameters(self, paths: Iterable[str]) -> None:
-        """Make masses, inertias, damping and friction among these paths parameters.
+        """Make masses, inertias, armature, damping and friction among these paths parameters.
 
         Raises:
             UnknownNameError: a path is unknown.
@@ -174,13 +174,18 @@ class CompiledScene:
             if path not in masses and path not in others:
                 self.parameters.known(path)  # raises
         heavy = [masses[path] for path in new if path not in others]
-        whole = {path.removesuffix(INERTIA) for path in (*self.plan.freed, *freed)}
-        if both := {*self.plan.varied, *heavy} & whole:
-            raise HeelstrikeError(
-                f"mass and inertia of '{min(both)}' cannot both vary",
-                path=f"{min(both)}{INERTIA}",
-                remedy="vary its inertia, whose first number is the mass",
-            )
+        paths = (*self.plan.freed, *freed)
+        whole, moved = (
+            {path.removesuffix(end) for path in paths if path.endswith(end)}
+            for end in (INERTIA, COM)
+        )
+        for part, own in (("mass", {*self.plan.varied, *heavy}), ("centre of mass", moved)):
+            if both := own & whole:
+                raise HeelstrikeError(
+                    f"{part} and inertia of '{min(both)}' cannot both vary",
+                    path=f"{min(both)}{INERTIA}",
+                    remedy="vary its inertia, which begins with mass and centre of mass",
+                )
         self.free_masses(heavy)
         if freed:
             self._extend(replace(self.plan, freed=(*self.plan.freed, *freed)))

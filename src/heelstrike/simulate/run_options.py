@@ -14,6 +14,7 @@ from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.record.variables import check_variables, standard
 from heelstrike.scene.actuators import Actuators
 from heelstrike.scene.controller import Controller
+from heelstrike.scene.motors import Motors
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.servo import Servo, ServoPlan
@@ -39,12 +40,21 @@ def step_plan(
     target: CompileTarget,
     stops: Stops | None,
     sensors: Sequence[str | Sensor],
+    motors: Motors | None = None,
 ) -> StepPlan:
     """Return the plan of a simulator's step; the arguments are those of `Simulator`."""
     check_scene(scene, integrator)
     dt = number("dt", dt, "a time step above 0 s, such as 1e-3", above=0.0, below=MAX_STEP)
     if stops is not None and not isinstance(stops, Stops):
         raise ParameterError("stops", stops, "hs.Stops(...), or None")
+    if motors is not None and not isinstance(motors, Motors):
+        raise ParameterError("motors", motors, "hs.Motors(...), or None")
+    if motors is not None and isinstance(control, Actuators):
+        raise HeelstrikeError(
+            "hs.Actuators() are the motors of the robot's file",
+            path="motors",
+            remedy="drive the joints by hs.Servo(...), a controller or sim.torque",
+        )
     robot = scene.robot
     pose = np.array(next(iter(robot.poses.values()), robot.neutral), dtype=float)
     pose = closed_pose(robot, pose)
@@ -62,6 +72,7 @@ def step_plan(
         integrator,
         own,
         ends,
+        motors=None if motors is None else motors.resolved(robot, dt),
         tolerance=tolerance,
         softness=SOFTNESS if target.dtype == "float64" else SOFTNESS_SINGLE,
         pose=pose,

@@ -163,7 +163,7 @@ class SceneFile:
         settings = self.content.simulation
         own = settings.dtype if device == "cpu" else None
         control, scene = self.control, self.scene
-        with self._locating_errors(("simulation",), ("servo",), ("stops",)):
+        with self._locating_errors(("simulation",), ("servo",), ("stops",), ("motors",)):
             sim = Simulator(
                 scene,
                 settings.dt,
@@ -175,6 +175,7 @@ class SceneFile:
                 math=math,
                 stops=self.content.stops,
                 sensors=[*settings.sensors, *sensors],
+                motors=self.content.motors,
             )
         if not bare:
             self._check_start(sim)

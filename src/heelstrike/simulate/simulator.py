@@ -19,6 +19,7 @@ from heelstrike.record.recording import Recording
 from heelstrike.record.variables import check_variables, derive, needed_outputs
 from heelstrike.scene.actuators import Actuators
 from heelstrike.scene.controller import Controller
+from heelstrike.scene.motors import Motors
 from heelstrike.scene.placing import placed
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.sensor import Sensor
@@ -88,6 +89,7 @@ class Simulator:
         math: str = "exact",
         stops: Stops | None = Stops(),  # noqa: B008  frozen
         sensors: Sequence[str | Sensor] = (),
+        motors: Motors | None = None,
     ) -> None:
         """Plan the simulation of a scene; nothing is compiled yet.
 
@@ -107,13 +109,15 @@ class Simulator:
                 their limits.
             sensors: quantities that every step measures, names such as "zmp" or "WAIST.gyro", or
                 `hs.Sensor(...)` with noise, latency or history: docs/control.md.
+            motors: delay, lag, torque-speed curve and gear friction between the control and the
+                joints, `hs.Motors(...)`; None: torques act as they are.
 
         Raises:
             HeelstrikeError: the integrator cannot serve a law of the scene, the device is missing,
                 or an argument is out of range.
         """
         target = CompileTarget.of(device, dtype, math)
-        plan = step_plan(scene, dt, control, integrator, target, stops, sensors)
+        plan = step_plan(scene, dt, control, integrator, target, stops, sensors, motors)
         self.scene = scene
         self.robot = scene.robot
         self.compiled = CompiledScene(plan, dt, count("worlds", worlds), target)

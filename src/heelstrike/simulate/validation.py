@@ -13,11 +13,13 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.parameters import parameters, with_values
+from heelstrike.scene.motors import MotorPlan
 from heelstrike.scene.sensor import MAX_SEED, SEED
 from heelstrike.scene.servo import NO_LIMIT, ServoPlan, driven
 from heelstrike.simulate.run_options import MAX_STEP
 from heelstrike.spatial.vector import SX
-from heelstrike.step.freed import INERTIA, is_physical
+from heelstrike.step.control import MOTORS
+from heelstrike.step.freed import ARMATURE, INERTIA, is_physical
 from heelstrike.step.plan import StepPlan, mass_path
 
 RANGES = {
@@ -29,6 +31,9 @@ RANGES = {
 """Open intervals of parameters that belong to no law, surface or servo."""
 SERVO = {"kp": 1e12, "kd": 1e12, "limit": np.inf, "delay": 1e3}
 """Largest values of a servo's parameters that must not be below 0."""
+
+CURVE = ("stall_torque", "no_load_speed")
+"""Numbers of a motor that must be above 0 where it has them."""
 
 PHYSICAL = "mass above 0, centre of mass, and moments xx yy zz xy xz yz that a body can have"
 """What ten numbers of an inertia must be."""
@@ -45,6 +50,8 @@ def check_value(plan: StepPlan, path: str, value: np.ndarray) -> None:
         _require(path, value, value >= 0, "numbers of at least 0")
     if path in plan.freed:
         least, allowed = (0.0, "a number above 0") if value.shape[-1] == 1 else (least, "")
+        if path.endswith(ARMATURE):
+            least, allowed = -1e-300, "a number of at least 0"
     _require(path, value, (value > least) & (value < most), allowed)
     if path in plan.freed and path.endswith(INERTIA):
         wrong = np.atleast_2d(value)[~np.atleast_1d(is_physical(value))]
@@ -52,6 +59,8 @@ def check_value(plan: StepPlan, path: str, value: np.ndarray) -> None:
             raise ParameterError(path, wrong[0].tolist(), PHYSICAL)
     if path.startswith("servo.") and isinstance(plan.control, ServoPlan):
         _check_servo(plan, plan.control, path, value)
+    if path.startswith(MOTORS) and plan.motors is not None:
+        _check_motors(plan, plan.motors, path, value)
     node, own = _node(plan, path)
     if node is not None:
         others = {name: SX.sym("x", x.size) for name, x in parameters(node, own).items()}
@@ -62,6 +71,9 @@ def check_relations(
     plan: StepPlan, values: Mapping[str, np.ndarray], changed: Iterable[str]
 ) -> None:
     """Raise ParameterError if parameters that were changed do not go with the others."""
+    changed = list(changed)
+    if {"dt", f"{MOTORS}delay"} & set(changed):
+        _check_delay(plan, values)
     for own, path in {_node(plan, path)[1]: path for path in changed}.items():
         node = _node(plan, path)[0]
         if node is None:
@@ -127,6 +139,35 @@ def _check_servo(plan: StepPlan, servo: ServoPlan, path: str, value: np.ndarray)
             value=value,
             remedy="pass gains and limit of this joint to hs.Servo",
         )
+
+
+def _check_motors(plan: StepPlan, motors: MotorPlan, path: str, value: np.ndarray) -> None:
+    """Raise for a number of a motor out of range, or of a joint that is compiled without."""
+    name = path.removeprefix(MOTORS)
+    own = np.isin(np.arange(plan.robot.nv), motors.parts()[name])
+    _require(path, value, value >= 0, "numbers of at least 0")
+    _require(path, value, (value > 0) | ~own | (name not in CURVE), "numbers above 0")
+    _require(path, value, (value < 1) | (name != "load_friction"), "numbers below 1")
+    found = np.flatnonzero((np.atleast_2d(value > 0) & ~own).any(axis=0))
+    if len(found):
+        joint = next(x.name for x in plan.robot.joints if x.iv <= found[0] < x.iv + x.nv)
+        raise HeelstrikeError(
+            f"{path}: joint '{joint}' is compiled without {name}",
+            path=path,
+            value=value,
+            remedy=f"pass {name} of this joint to hs.Motors",
+        )
+
+
+def _check_delay(plan: StepPlan, values: Mapping[str, np.ndarray]) -> None:
+    """Raise if commands are to be later than the compiled step remembers them."""
+    path = f"{MOTORS}delay"
+    if plan.motors is None or path not in values:
+        return
+    longest, steps = values[path].max(axis=-1) / values["dt"].ravel(), plan.motors.steps
+    if np.any(longest > steps + 0.5):
+        allowed = f"delays of up to {steps} steps, {steps * values['dt'].min():g} s"
+        raise ParameterError(path, values[path].max(), allowed, "pass max_delay to hs.Motors")
 
 
 def _require(path: str, value: np.ndarray, fits: np.ndarray, allowed: str) -> None:

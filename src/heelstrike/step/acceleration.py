@@ -88,7 +88,7 @@ def _accelerate(
     p, robot, solved = state.program, state.robot, []
 
     def solve(tau: SX, slope: SX) -> tuple[SX, SX]:
-        diagonal = SX(robot.armature) + slope
+        diagonal = state.inputs.armature + slope
         motion = robot, state.kinematics, state.v, tau, state.gravity, diagonal
         solved.append(forward_dynamics(p, *motion, external, loops=loops))
         return solved[0].a, SX(0, 1)

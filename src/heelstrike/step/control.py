@@ -4,7 +4,7 @@
                 slope = ahead (kd + ahead kp),   ahead = dt where the servo is implicit, else 0
 
 Explicit torques may be held over several steps and come late: a row of past torques, moved on at
-every control instant, is part of the state.
+every control instant, is part of the state. Motors (motors.py) stand between torques and joints.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ from heelstrike.parameters import structure, with_values
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.actuators import ActuatorPlan
 from heelstrike.scene.controller import Controller, ControlState
+from heelstrike.scene.motors import MotorPlan
 from heelstrike.scene.servo import NO_LIMIT, ServoPlan, driven
 from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.actuators import activation_indices, actuator_torque, inputs_of
+from heelstrike.step.motors import JointMotors
 from heelstrike.step.torque import Rows, Torque, clamped
 
 
@@ -43,6 +45,8 @@ Control: TypeAlias = Direct | ServoPlan | ActuatorPlan | Controller
 
 ACTIVATION = "activation"
 """Name of the memory of actuators' activations."""
+MOTORS = "motors."
+"""Prefix of the paths of the motors' parameters."""
 REFERENCE = "servo.reference"
 """Name of the table of a servo that follows a trajectory."""
 
@@ -86,6 +90,7 @@ class JointControl:
         implicit: bool,
         last: Mapping[int, SX],
         sensors: Mapping[str, SX],
+        motors: MotorPlan | None = None,
     ) -> None:
         self.p, self.robot, self.dt = p, robot, dt
         self.implicit, self.last, self.sensors = implicit, last, sensors
@@ -105,11 +110,26 @@ class JointControl:
         self.reference: Table | None = None
         if isinstance(control, ServoPlan) and control.rows:
             self.reference = table(p, REFERENCE, control.rows, 2 * robot.nv)
+        self.motors: JointMotors | None = None
+        """Motors between the control and the joints; None: torques act as they are."""
+        if motors is not None:
+            signals = 2 if isinstance(control, ServoPlan) else 1
+            own = with_values(motors, values, MOTORS)
+            self.motors = JointMotors(p, robot, own, dt, implicit, signals)
         self._held: SX | None = None
         self._inputs: list[SX] | None = None
 
     def torque(self, q: SX, v: SX, stage: float) -> Torque:
         """Return the torque at a state, `stage` of a step after the start of the step."""
+        command = self._command(q, v, stage)
+        if self.motors is None:
+            return command
+        if not isinstance(self.control, ServoPlan):
+            command = replace(command, now=self.motors.late([command.now])[0])
+        return self.motors.torque(command, v)
+
+    def _command(self, q: SX, v: SX, stage: float) -> Torque:
+        """Return the torque without motors, held where the control is slower than the steps."""
         if self._held is not None:
             return Torque(self._held, zeros(self.robot.nv))
         new = self._new(q, v, stage)
@@ -123,8 +143,10 @@ class JointControl:
         self._held = past[-self.robot.nv :]
         return Torque(self._held, zeros(self.robot.nv))
 
-    def update_memory(self) -> None:
-        """Update held torques and the controller's memory."""
+    def update_memory(self, torque: SX) -> None:
+        """Update held torques, the controller's memory and that of the motors' torques."""
+        if self.motors is not None:
+            self.motors.remember(torque)
         if self.updates:
             with self.p.block("remember", limb="control"):
                 for name, value in self.updates.items():
@@ -158,7 +180,7 @@ class JointControl:
         """Return a servo's torque; an implicit one takes its references at the end of the step."""
         ahead = self.dt if servo.implicit else 0.0
         if self.reference is None:
-            return servo_torque(self.robot, servo, q, v, servo.q_ref, servo.v_ref, ahead)
+            return self._follow(servo, q, v, SX(servo.q_ref), SX(servo.v_ref), ahead)
         step = self._last_instant() + (1.0 if servo.implicit else 0.0)
         if not self.holds:
             step = step + stage
@@ -167,7 +189,17 @@ class JointControl:
         nv = self.robot.nv
         servo = replace(servo, torque=servo.torque + values[nv:])
         v_ref = slopes[:nv] * servo.rate
-        return servo_torque(self.robot, servo, q, v, values[:nv], v_ref, ahead)
+        return self._follow(servo, q, v, values[:nv], v_ref, ahead)
+
+    def _follow(
+        self, servo: ServoPlan, q: SX, v: SX, q_ref: SX, v_ref: SX, ahead: SX | float
+    ) -> Torque:
+        """Return a servo's torque for references that motors may let come late."""
+        if self.motors is not None:
+            moves = SX(servo.kd) * v_ref + servo.torque
+            q_ref, moves = self.motors.late([q_ref, moves])
+            servo, v_ref = replace(servo, torque=moves), zeros(self.robot.nv)
+        return servo_torque(self.robot, servo, q, v, q_ref, v_ref, ahead)
 
     def _actuators(self, plan: ActuatorPlan, q: SX, v: SX, stage: float) -> Torque:
         """Return the torque of the robot's actuators."""

@@ -2,6 +2,8 @@
 
     BODY.inertia     mass [kg], centre of mass x y z [m], inertia about it xx yy zz xy xz yz
                      [kg m^2], in the body's frame
+    BODY.com         centre of mass x y z [m] alone, in the body's frame
+    JOINT.armature   inertia of the rotor at the joint [kg m^2, kg] of a joint of one freedom
     JOINT.damping    viscous damping [N m s/rad, N s/m] of a joint of one freedom that has some
     JOINT.friction   dry friction [N m, N] of a joint of one freedom that has some
 
@@ -20,7 +22,8 @@ import numpy as np
 from heelstrike.robot.robot import Body, Robot
 from heelstrike.spatial.vector import SX
 
-INERTIA, DAMPING, FRICTION = ".inertia", ".damping", ".friction"
+INERTIA, COM, ARMATURE = ".inertia", ".com", ".armature"
+DAMPING, FRICTION = ".damping", ".friction"
 """Ends of the paths."""
 MOMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 """Entries of an inertia in their order."""
@@ -28,9 +31,12 @@ MOMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 def freeable(robot: Robot) -> dict[str, np.ndarray]:
     """Return the values of all numbers of a robot that may become parameters, by path."""
-    found = {f"{body.name}{INERTIA}": numbers(body) for body in robot.bodies if body.mass > 0}
+    heavy = [body for body in robot.bodies if body.mass > 0]
+    found = {f"{body.name}{INERTIA}": numbers(body) for body in heavy}
+    found |= {f"{body.name}{COM}": np.array(body.com, dtype=float) for body in heavy}
     for joint in robot.joints:
         if joint.nv == 1:
+            found[f"{joint.name}{ARMATURE}"] = robot.armature[joint.iv : joint.iv + 1]
             for end, values in ((DAMPING, robot.damping), (FRICTION, robot.friction)):
                 if values[joint.iv] > 0:
                     found[f"{joint.name}{end}"] = values[joint.iv : joint.iv + 1]
@@ -54,7 +60,7 @@ def is_physical(values: np.ndarray) -> np.ndarray:
 
 
 def of_joints(robot: Robot, end: str, constant: np.ndarray, freed: Mapping[str, SX]) -> SX:
-    """Return damping or friction by velocity index, with those that are freed as symbols."""
+    """Return armature, damping or friction by velocity index, freed ones as symbols."""
     found = SX(constant)
     for joint in robot.joints:
         if (path := f"{joint.name}{end}") in freed:

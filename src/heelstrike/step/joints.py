@@ -20,7 +20,6 @@ from heelstrike.ir.number import number
 from heelstrike.scene.servo import NO_LIMIT
 from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.cones import cone_torque
-from heelstrike.step.plan import dry_joints
 from heelstrike.step.springs import spring_torque
 from heelstrike.step.state import StepState
 from heelstrike.step.tendons import tendon_torque
@@ -102,7 +101,7 @@ def friction_torque(state: StepState) -> Torque:
     slide.
     """
     robot, v, dt = state.robot, state.v, state.dt
-    joints, now, rows = dry_joints(robot), zeros(robot.nv), Rows()
+    joints, now, rows = state.plan.dry_joints, zeros(robot.nv), Rows()
     if not joints:
         return Torque(now, zeros(robot.nv))
     own = joint_inertias(robot, state.plan.pose)

@@ -53,7 +53,7 @@ def accelerate_literal(
     p, robot, solutions = state.program, state.robot, []
 
     def solve_with(tau: SX, slope: SX) -> tuple[SX, SX]:
-        diagonal = SX(robot.armature) + slope
+        diagonal = state.inputs.armature + slope
         found = forward_dynamics(
             p, robot, state.kinematics, state.v, tau, state.gravity, diagonal, external
         )

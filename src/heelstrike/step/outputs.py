@@ -112,7 +112,7 @@ class StepValues:
             case "potential":
                 return potential_energy(p, kin, self._centroidal.com, state.gravity)
             case "kinetic":
-                return kinetic_energy(p, state.robot, kin, state.v)
+                return kinetic_energy(p, state.robot, kin, state.v, state.inputs.armature)
             case "constraint_force" | "constraint_error" if found.loops:
                 return self._constraint(name)
             case "rounds" | "ended" | "residual" if found.coupled is not None:

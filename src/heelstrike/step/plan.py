@@ -18,11 +18,12 @@ from heelstrike.parameters import parameters, structure
 from heelstrike.robot.fingerprint import fingerprint
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.actuators import ActuatorPlan
+from heelstrike.scene.motors import MotorPlan
 from heelstrike.scene.scene import Scene, bodies_in
 from heelstrike.scene.sensor import SEED, SensorPlan
 from heelstrike.scene.stops import StopsPlan
 from heelstrike.step.cones import cone_indices
-from heelstrike.step.control import Control, control_key, parameter_prefix
+from heelstrike.step.control import MOTORS, Control, control_key, parameter_prefix
 from heelstrike.step.freed import INERTIA, freeable
 from heelstrike.step.push import Push, push_path
 from heelstrike.step.surfaces import patch_of
@@ -45,6 +46,8 @@ class StepPlan:
     """What drives the joints."""
     stops: StopsPlan | None
     """Stops at the ends of the joints' ranges; None: joints have no stops."""
+    motors: MotorPlan | None = None
+    """Motors between the control and the joints; None: torques act as they are."""
     sensors: tuple[SensorPlan, ...] = ()
     """Quantities that every step measures."""
     pushes: tuple[str, ...] = ()
@@ -74,7 +77,13 @@ class StepPlan:
     @property
     def friction_joints(self) -> tuple[int, ...]:
         """Velocity indices of joints whose dry friction has a memory: it sticks or slides."""
-        return dry_joints(self.robot) if self.implicit else ()
+        return self.dry_joints if self.implicit else ()
+
+    @property
+    def dry_joints(self) -> tuple[int, ...]:
+        """Velocity indices that have dry friction, of the robot's file or of a motor's gear."""
+        own = np.flatnonzero(self.robot.friction > 0)
+        return tuple(sorted({*map(int, own), *(self.motors.rubbing if self.motors else ())}))
 
     @property
     def joined(self) -> tuple[int, ...]:
@@ -183,6 +192,8 @@ class StepPlan:
         found |= parameters(self.control, parameter_prefix(self.control))
         if self.stops is not None:
             found |= parameters(self.stops, "stops.")
+        if self.motors is not None:
+            found |= parameters(self.motors, MOTORS)
         for surface in self.scene.surfaces:
             found |= parameters(surface, f"{surface.name}.")
         for name, law in self.scene.materials.items():
@@ -210,10 +221,11 @@ class StepPlan:
         bodies = [[name, structure(law)] for name, law in scene.materials.items()]
         fixed = [[point.position, point.radius] for point in scene.points]
         stops = None if self.stops is None else structure(self.stops)
+        motors = None if self.motors is None else structure(self.motors)
         sensors = [sensor.structure() for sensor in self.sensors]
         changing = [*self.varied, *self.freed]
         rest = (self.integrator, sensors, list(self.pushes), changing)
-        pose = self.pose if dry_joints(self.robot) else None
+        pose = self.pose if self.dry_joints else None
         bodies_touch = scene.shape_contact and scene.shape_contact.structure()
         return (
             "step",
@@ -222,6 +234,7 @@ class StepPlan:
             bodies,
             fixed,
             stops,
+            motors,
             *rest,
             pose,
             bodies_touch,
@@ -232,11 +245,6 @@ class StepPlan:
 def mass_path(body: str) -> str:
     """Return the path of the parameter that holds a body's mass."""
     return f"{body}.mass"
-
-
-def dry_joints(robot: Robot) -> tuple[int, ...]:
-    """Return the velocity indices that have dry friction."""
-    return tuple(int(i) for i in np.flatnonzero(robot.friction > 0))
 
 
 def coupling_rule(scene: Scene) -> CouplingRule | None:

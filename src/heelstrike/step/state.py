@@ -29,7 +29,7 @@ from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant, zeros
 from heelstrike.step.control import JointControl
-from heelstrike.step.freed import DAMPING, FRICTION, INERTIA, of_joints
+from heelstrike.step.freed import ARMATURE, COM, DAMPING, FRICTION, INERTIA, of_joints
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import Push, push_path
 from heelstrike.step.sensors import SensorMemory
@@ -100,11 +100,16 @@ class StepInputs:
         values = {path: p.input(path, value.size) for path, value in parameters.items()}
         masses = {name: p.input(mass_path(name), 1) for name in plan.varied}
         freed = {path: p.input(path, value.size) for path, value in plan.freed_values().items()}
-        whole = {k.removesuffix(INERTIA): x for k, x in freed.items() if k.endswith(INERTIA)}
-        self.inertias = varied_inertias(robot, masses, whole)
+        coms, whole = (
+            {k.removesuffix(end): x for k, x in freed.items() if k.endswith(end)}
+            for end in (COM, INERTIA)
+        )
+        self.inertias = varied_inertias(robot, masses, coms, whole)
         """Inertias of the bodies."""
         self.damping = of_joints(robot, DAMPING, robot.damping, freed)
         """Viscous damping by velocity index [N m s/rad, N s/m]."""
+        self.armature = of_joints(robot, ARMATURE, robot.armature, freed)
+        """Inertia of the rotors by velocity index [kg m^2, kg]."""
         self.dry = of_joints(robot, FRICTION, robot.friction, freed)
         """Dry friction by velocity index [N m, N]."""
         self.gravity = values["gravity"]
@@ -121,7 +126,10 @@ class StepInputs:
         self.sensors = SensorMemory(p, plan.sensors, values, self.dt)
         """Sensors, with what they showed after the last step."""
         own = values, self.dt, plan.implicit, self.last, self.sensors.readings()
-        self.control = JointControl(p, robot, plan.control, *own)
+        self.control = JointControl(p, robot, plan.control, *own, plan.motors)
+        if (motors := self.control.motors) is not None:
+            self.dry = motors.friction(self.dry)
+            self.damping = self.damping + SX(motors.motors.damping)
         joints = plan.friction_joints
         self.friction = [p.memory(name, len(joints)) for name in FRICTION_MEMORY if joints]
         """Memories of joints with dry friction, in the order of FRICTION_MEMORY."""

@@ -63,7 +63,7 @@ def step_program(plan: StepPlan, outputs: Sequence[str] = (), thorough: bool = F
     inputs = StepInputs(plan, thorough)
     evaluations, weights, q = integrate(inputs, partial(evaluate, inputs))  # 9, around 1 to 8
     account(inputs, evaluations, weights, q)  # 10
-    inputs.control.update_memory()
+    inputs.control.update_memory(evaluations[0].torque)
     values = StepValues(evaluations[0])
     add_outputs(values, inputs.sensors.update(values), outputs)
     return inputs.program

@@ -29,7 +29,7 @@ def add_joints(state: StepState, problem: SweptProblem, torques: Sequence[Torque
     tau, diagonal = zeros(robot.nv), zeros(robot.nv)
     for limb, i in by_joint(state.inputs.limbs):
         with p.block("torque", limb=limb, member=i):
-            straight, fixed = SX(0), SX(float(robot.armature[i]))
+            straight, fixed = SX(0), state.inputs.armature[i]
             line, slope, anchor = SX(0), SX(0), SX(0)
             rows: list[Piecewise] = []
             friction: DryFriction | None = None

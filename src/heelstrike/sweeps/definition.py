@@ -18,6 +18,7 @@ from heelstrike.record.variables import AXES
 from heelstrike.runtime.cache import environment
 from heelstrike.runtime.cuda.kernel import CudaKernel
 from heelstrike.runtime.key import digest
+from heelstrike.simulate.parameter_paths import MASS, fill_rows
 from heelstrike.simulate.recorder import final_memory, final_values
 from heelstrike.simulate.scene_file import SceneFile, load_scene
 from heelstrike.simulate.simulator import Simulator
@@ -28,10 +29,8 @@ from heelstrike.step.start_depths import placement_inputs
 from heelstrike.sweeps.fell import fall_criterion
 from heelstrike.sweeps.job import STATE, SweepJob, local_kernel, make_job
 from heelstrike.sweeps.parameter_paths import (
-    MASS,
     check_drop,
     check_no_overlap,
-    fill_rows,
     resolve_path,
     unit_of_path,
 )

@@ -1,47 +1,26 @@
 """Paths of a sweep, and the inputs of the step that they set.
 
-ground.normal.k             a parameter that is one number
-gravity.z, servo.kp.R_KN    an entry of a vector: x, y, z, a joint's name, or 0, 1, ...
-servo.kp_scale              a factor on all its entries
-torso.mass, torso.mass_scale, robot.mass_scale       masses; inertias go with them
+ground.normal.k, servo.kp.R_KN, servo.kp_scale       parameters: simulate/parameter_paths.py
 start.drop, start.q.R_KN, start.v.root.vx            the state at time 0
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.parameters import units
 from heelstrike.record.labels import joint_labels
-from heelstrike.record.variables import AXES
 from heelstrike.robot.placement import lowest_height
 from heelstrike.scene.servo import ServoPlan
+from heelstrike.simulate.parameter_paths import MASS, SCALE, PathTarget, parameter_targets
 from heelstrike.simulate.simulator import Simulator
 
-SCALE = "_scale"
-MASS = ".mass"
-ALL_MASSES = f"robot{MASS}{SCALE}"
 DROP = "start.drop"
 UNITS = {"gravity": "m s-2", "force": "N", "point": "m", "velocity": "m s-1", "drop": "m"}
 """Units of parameters that belong to no law, by the last word of their path."""
-
-
-@dataclass(frozen=True)
-class PathTarget:
-    """The entries of an input that a path sets: of a parameter, or of q or v at time 0."""
-
-    port: str
-    """Name of the input."""
-    entry: int | None
-    """Index of the entry; None for all."""
-    scale: bool = False
-    """Whether the number multiplies the present value, in place of replacing it."""
-    offset: float = 0.0
-    """Value that is added to the number."""
 
 
 def resolve_path(sim: Simulator, path: str) -> list[PathTarget]:
@@ -54,52 +33,8 @@ def resolve_path(sim: Simulator, path: str) -> list[PathTarget]:
         )
     if path.startswith("start."):
         return _start(sim, path)
-    if path == ALL_MASSES:
-        heavy = [body.name for body in sim.robot.bodies if body.mass > 0]
-        sim.free_masses(*heavy)
-        return [PathTarget(f"{name}{MASS}", None, scale=True) for name in heavy]
-    scale = path not in sim.parameters and path.endswith(SCALE)
-    whole = path.removesuffix(SCALE) if scale else path
-    _make_mass_a_parameter(sim, whole)
-    if whole in sim.parameters:
-        if sim.parameters.size(whole) > 1 and not scale:
-            names = list(entries(sim, whole))
-            first = ", ".join(f"{whole}.{name}" for name in names[:3]) + ", ..." * (len(names) > 3)
-            raise HeelstrikeError(
-                f"'{path}' is a vector of {len(names)} numbers",
-                path=path,
-                remedy=f"name one entry, {first}, or scale all by {whole}{SCALE}",
-            )
-        return [PathTarget(whole, None, scale)]
-    return [_entry(sim, whole, scale, path)]
-
-
-def entries(sim: Simulator, port: str) -> dict[str, int]:
-    """Return the indices of a parameter's entries by name."""
-    size = sim.parameters.size(port)
-    if size == len(AXES):
-        return {axis: i for i, axis in enumerate(AXES)}
-    if size == sim.robot.nv:
-        return {name: i for i, name in enumerate(joint_labels(sim.robot)["joint"])}
-    return {str(i): i for i in range(size)}
-
-
-def fill_rows(
-    base: Mapping[str, np.ndarray],
-    targets: Mapping[str, Sequence[PathTarget]],
-    values: Mapping[str, np.ndarray],
-) -> dict[str, np.ndarray]:
-    """Return the rows, one per world, of every input that varies; factors are applied last."""
-    found: dict[str, np.ndarray] = {}
-    pairs = [(target, values[path]) for path, own in targets.items() for target in own]
-    for target, numbers in sorted(pairs, key=lambda pair: pair[0].scale):
-        if target.port not in found:
-            found[target.port] = np.tile(base[target.port], (len(numbers), 1))
-        columns = slice(None) if target.entry is None else slice(target.entry, target.entry + 1)
-        rows = found[target.port][:, columns]
-        new = numbers[:, None] + target.offset
-        rows[...] = rows * new if target.scale else new
-    return found
+    starts = [f"start.{kind}.{name}" for kind in "qv" for name in start_entries(sim, kind)]
+    return parameter_targets(sim, path, [DROP, *starts])
 
 
 def check_no_overlap(targets: Mapping[str, Sequence[PathTarget]]) -> None:
@@ -144,30 +79,6 @@ def unit_of_path(sim: Simulator, path: str) -> str:
             return names[f"{of}_unit"][at] + end
     whole = path if path in (DROP, *sim.parameters) else path.rpartition(".")[0]
     return UNITS.get(whole.rpartition(".")[2], "")
-
-
-def _make_mass_a_parameter(sim: Simulator, path: str) -> None:
-    """Make the mass that a path names, if any, a parameter."""
-    names = [body.name for body in sim.robot.bodies]
-    if path.endswith(MASS) and path not in sim.parameters and path.removesuffix(MASS) in names:
-        sim.free_masses(path.removesuffix(MASS))
-
-
-def _entry(sim: Simulator, path: str, scale: bool, given: str) -> PathTarget:
-    """Return the target of an entry of a vector; names of entries may have dots, as root.vx."""
-    words = path.split(".")
-    for end in range(len(words) - 1, 0, -1):
-        port, name = ".".join(words[:end]), ".".join(words[end:])
-        if port in sim.parameters:
-            known = entries(sim, port)
-            if name in known and sim.parameters.size(port) > 1:
-                return PathTarget(port, known[name], scale)
-            if sim.parameters.size(port) > 1:
-                raise UnknownNameError("entry", name, known, "entries", given, owner=port)
-    masses = [f"{body.name}{MASS}" for body in sim.robot.bodies]
-    starts = [f"start.{kind}.{name}" for kind in "qv" for name in start_entries(sim, kind)]
-    among = [*sim.parameters, *masses, ALL_MASSES, DROP, *starts]
-    raise UnknownNameError("parameter", given, among, path=given)
 
 
 def start_entries(sim: Simulator, kind: str) -> dict[str, int]:

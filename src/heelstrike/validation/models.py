@@ -12,6 +12,7 @@ import numpy as np
 
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeWarning
+from heelstrike.identification.assembly import Assembly
 from heelstrike.identification.motions import Motions, Rollouts
 from heelstrike.identification.space import Search
 from heelstrike.simulate.simulator import Simulator
@@ -41,7 +42,7 @@ class LawModel(Model):
         motions = Motions(step, cases.measured, np.asarray(cases.given["v0"]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HeelstrikeWarning)  # of sets that diverge
-            return Rollouts(self.sim, motions).poses(values)
+            return Rollouts(self.sim, motions, Assembly(self.sim, values)).poses(values)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Rows at joints: torques that are straight lines in the acceleration, in pieces.
 
     servo       clamp(now - slope a, -limit, limit)
+    motor       the same between bounds that fall with the speed, and so with the acceleration
     friction    the same, steep enough to stop the joint
     stop        now - slope a where that pushes the joint back into its range, else 0
 
@@ -96,6 +97,65 @@ class DryFriction(Clamp):
 
 
 @dataclass(frozen=True)
+class Bounded:
+    """A torque now - slope a between two bounds, low - low_slope a and high - high_slope a."""
+
+    now: SX
+    """Torque at zero acceleration [N m or N]."""
+    slope: SX
+    """Decrease with the acceleration, >= 0 [kg m^2 or kg]."""
+    low: SX
+    high: SX
+    """Bounds at zero acceleration [N m or N],"""
+    low_slope: SX
+    high_slope: SX
+    """and their decrease with it."""
+    scale: SX
+    """Torque to whose share SLACK the bounds hold [N m or N]."""
+    guess: SX | float = 0.0
+
+    def kept(self, p: Program) -> Bounded:
+        """Return the row with what is dear to compute as symbols; inside a block."""
+        names = ("now", "low", "high", "low_slope", "high_slope")
+        return replace(self, **{name: p.let(name, getattr(self, name)) for name in names})
+
+    def at(self, a: SX) -> tuple[SX, SX]:
+        """Return the torque at an acceleration, and its slope."""
+        state = self.state(a)
+        return self.on(state, a), self.line(state)[1]
+
+    def state(self, a: SX) -> SX:
+        """Return the state at an acceleration."""
+        z = self.now - self.slope * a
+        above, below = z > self.high - self.high_slope * a, z < self.low - self.low_slope * a
+        return where(above, 1, where(below, -1, 0))
+
+    def next_state(self, state: SX, a: SX, free: SX) -> SX:
+        """Return the state at an acceleration; where `free`, 0 if that is not the next one."""
+        new = self.state(a)
+        return where(ca.logic_and(free, state * new < 0), 0, new)
+
+    def line(self, state: SX) -> tuple[SX, SX]:
+        """Return the torque at zero acceleration, and the slope, of a piece."""
+        now = where(state == 0, self.now, where(state > 0, self.high, self.low))
+        bound = where(state > 0, self.high_slope, self.low_slope)
+        return now, where(state == 0, self.slope, bound)
+
+    def on(self, state: SX, a: SX) -> SX:
+        """Return the torque of a piece at an acceleration."""
+        now, slope = self.line(state)
+        return now - slope * a
+
+    def misses(self, state: SX, a: SX) -> SX:
+        """Return whether the free torque is beyond its piece by more than its slack."""
+        z, slack = self.now - self.slope * a, SLACK * self.scale
+        over = z - (self.high - self.high_slope * a)
+        under = (self.low - self.low_slope * a) - z
+        beyond = where(state == 0, ca.fmax(over, under), where(state > 0, -over, -under))
+        return beyond > slack
+
+
+@dataclass(frozen=True)
 class Stop:
     """A torque now - slope a of a stop where it pushes the joint back, else 0, as symbols."""
 
@@ -137,7 +197,7 @@ class Stop:
         return state * pull > BARELY * self.slope
 
 
-Piecewise = Clamp | Stop
+Piecewise = Clamp | Bounded | Stop
 
 
 @dataclass(frozen=True)

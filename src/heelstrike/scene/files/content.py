@@ -13,6 +13,7 @@ from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.scene.files.document import Key
 from heelstrike.scene.files.motion_table import MotionTable
 from heelstrike.scene.files.part import Part
+from heelstrike.scene.motors import Motors
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.stops import Stops
 from heelstrike.scene.surfaces import Surface
@@ -119,6 +120,8 @@ class SceneContent:
         edges: whether shapes touch edges of boxes and stairs between their contact points.
         servo: a table [servo]; none: the joints are free.
         stops: springs at the ends of the joints' ranges; none: joints turn past them.
+        motors: a table [motors]: delay, lag, curve and gear friction; none: torques act as they
+            are.
         motion: a table [motion] with file = ..., which the servo follows.
         push: forces on bodies for a time.
         recording: variables to record, how often, and where to.
@@ -136,6 +139,7 @@ class SceneContent:
     edges: bool = True
     servo: Servo | None = None
     stops: Stops | None = field(default_factory=Stops)
+    motors: Motors | None = None
     motion: MotionTable | None = None
     push: Sequence[Push] = ()
     recording: RecordingSettings = field(default_factory=RecordingSettings)
