@@ -11,8 +11,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-import heelstrike as hs
-
 MODELS = files("heelstrike.robot") / "models"
 HUMANOIDS = {  # name: (joints, mass [kg], height [m] and tolerance, if the paper gives a height)
     "hoap1": (20, 5.0, (0.480, 0.005)),
@@ -31,14 +29,6 @@ POSES = [
     ("biped14", "stance"), ("biped14", "crouch"),
 ]  # fmt: skip
 SOLES = ("l_sole", "r_sole")
-
-
-def test_shapes_of_a_fixed_base_touch_no_body():
-    """They belong to the world, which is no body of the robot."""
-    fixed = hs.load("hoap1", base="fixed")
-    bodies = {fixed.shapes[i].body for pair in fixed.self_pairs for i in pair}
-    assert bodies
-    assert min(bodies) >= 0
 
 
 def path(name):

@@ -70,7 +70,13 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         points += [replace(p, name=f"{key}/{p.name}", body=p.body + first) for p in part.points]
         own = [i for i, shape in enumerate(part.shapes) if _touches(part, shape)]
         self_pairs += [(i + len(shapes), j + len(shapes)) for i, j in part.self_pairs]
-        self_pairs += [(i, j + len(shapes)) for i in touching for j in own]
+        fixed = {j for j in own if part.shapes[j].body == WORLD}
+        self_pairs += [
+            (i, j + len(shapes))
+            for i in touching
+            for j in own
+            if shapes[i].body != WORLD or j not in fixed
+        ]
         overlapping += [(i + len(shapes), j + len(shapes)) for i, j in part.overlapping]
         ground_shapes += [i + len(shapes) for i in part.ground_shapes]
         touching += [i + len(shapes) for i in own]
@@ -149,11 +155,12 @@ def _moved_path(path: Path, first: int) -> Path:
 def _touches(part: Robot, shape: Shape) -> bool:
     """Return whether a shape of a part touches shapes of other parts.
 
-    These are the shapes of moving bodies that collide, of those that the part was loaded with.
+    These are the shapes that collide, of those that the part was loaded with.
     """
-    if shape.body == WORLD or not shape.collides:
+    if not shape.collides:
         return False
-    return _is_chosen(part.source, (part.bodies[shape.body].name, shape.link, shape.name))
+    own = shape.link if shape.body == WORLD else part.bodies[shape.body].name
+    return _is_chosen(part.source, (own, shape.link, shape.name))
 
 
 def _is_chosen(source: Mapping[str, Any] | None, names: Sequence[str]) -> bool:

@@ -15,9 +15,12 @@ import numpy as np
 from mujoco import mjtDisableBit, mjtGeom
 
 from heelstrike.robot.mjcf_compile import Compiled
+from heelstrike.robot.mjcf_model import placement
 
 FLOORS = (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_HFIELD)
 """Types of geoms that are ground on every body that is fixed to the world."""
+FLAT = 1e-6
+"""Height up to which geoms of the world are ground [m]."""
 
 
 def meets_ground(compiled: Compiled) -> np.ndarray:
@@ -47,7 +50,7 @@ def paired_geoms(mj: mujoco.MjModel) -> list[tuple[int, int]]:
 
 
 def touching_geoms(mj: mujoco.MjModel) -> list[tuple[int, int]]:
-    """Return the pairs of geoms, on different bodies of the robot, that may touch."""
+    """Return the pairs of geoms that may touch, the ground's left out."""
     body = mj.geom_bodyid
     weld = mj.body_weldid[body]
     parent = mj.body_weldid[mj.body_parentid[weld]]
@@ -61,8 +64,21 @@ def touching_geoms(mj: mujoco.MjModel) -> list[tuple[int, int]]:
         allowed &= ~(excluded | excluded.T)
     for i, j in paired_geoms(mj):
         allowed[i, j] = allowed[j, i] = True
-    allowed[body == 0] = allowed[:, body == 0] = False
+    ground = (body == 0) & is_ground(mj)
+    allowed[ground] = allowed[:, ground] = False
     return [(int(i), int(j)) for i, j in np.argwhere(np.triu(allowed))]
+
+
+def is_ground(mj: mujoco.MjModel) -> np.ndarray:
+    """Return a mask of the geoms that a scene replaces by its ground, if they are of the world.
+
+    These are planes, height fields, and what does not reach above z = 0.
+    """
+    floors = np.isin(mj.geom_type, FLOORS)
+    turned = [placement(mj.geom_quat[i], mj.geom_pos[i]).rotation for i in range(mj.ngeom)]
+    middle, half = mj.geom_aabb[:, :3], mj.geom_aabb[:, 3:]
+    tops = [R[2] @ c + np.abs(R[2]) @ h for R, c, h in zip(turned, middle, half, strict=True)]
+    return floors | (mj.geom_pos[:, 2] + np.array(tops) <= FLAT)
 
 
 def _bits_match(mj: mujoco.MjModel) -> np.ndarray:

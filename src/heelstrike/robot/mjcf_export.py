@@ -31,6 +31,8 @@ KINDS = {
     "spherical": "ball",
     "free": "free",
 }
+FIXED = "fixed shapes"
+"""Body of the shapes that do not move."""
 FAR = 1e6
 """End of a range that the robot has at one side only [rad or m]."""
 Holders = list[Element | None]
@@ -45,7 +47,7 @@ def write_mjcf(robot: Robot, path: str | os.PathLike[str]) -> Path:
     asset, world = put(root, "asset"), put(root, "worldbody")
     holders = _add_tree(world, robot)
     _add_sites(world, robot, holders)
-    names, contact = _add_shapes(asset, robot, holders), put(root, "contact")
+    names, contact = _add_shapes(asset, world, robot, holders), put(root, "contact")
     for i, j in robot.self_pairs:
         if names[i] and names[j]:
             put(contact, "pair", geom1=names[i], geom2=names[j])
@@ -185,13 +187,18 @@ def _add_sites(world: Element, robot: Robot, holders: Holders) -> None:
             put(holder, "site", name=name, **placed_at(pin.SE3(frame.rotation, frame.translation)))
 
 
-def _add_shapes(asset: Element, robot: Robot, holders: Holders) -> list[str]:
-    """Add the shapes of moving bodies; return their names, "" of those that are left out."""
+def _add_shapes(asset: Element, world: Element, robot: Robot, holders: Holders) -> list[str]:
+    """Add the shapes; return their names, "" of those that are left out."""
     names: list[str] = []
+    fixed: Element | None = None
     for k, shape in enumerate(robot.shapes):
         names.append("")
-        holder = None if shape.body == WORLD else holders[shape.body]
-        if holder is None or (shape.kind == "mesh" and shape.vertices is None):
+        if shape.kind == "mesh" and shape.vertices is None:
+            continue
+        if shape.body == WORLD and fixed is None:  # geoms of the world itself are ground
+            fixed = put(world, "body", name=FIXED)
+        holder = fixed if shape.body == WORLD else holders[shape.body]
+        if holder is None:
             continue
         name = names[-1] = f"{shape.name}.{k}"
         options: dict[str, Any] = {"size": shape.size}

@@ -14,7 +14,7 @@ from heelstrike.robot.collision_hull import (
 )
 from heelstrike.robot.mesh import MeshFile
 from heelstrike.robot.mjcf_compile import Compiled
-from heelstrike.robot.mjcf_contacts import meets_ground, paired_geoms, touching_geoms
+from heelstrike.robot.mjcf_contacts import is_ground, meets_ground, paired_geoms, touching_geoms
 from heelstrike.robot.mjcf_model import Carriers, name_of, placement
 from heelstrike.robot.robot import WORLD, Shape
 from heelstrike.robot.xml import RobotFile
@@ -45,7 +45,7 @@ def read_shapes(
     model = compiled.model
     shapes: list[Shape] = []
     missing, growths, index = [], [], {}
-    ground = meets_ground(compiled)
+    ground, ground_geoms = meets_ground(compiled), is_ground(model)
     collides = (model.geom_contype | model.geom_conaffinity) != 0
     collides[[geom for pair in paired_geoms(model) for geom in pair]] = True
     kinds = (compiled.geoms[i].kind for i in range(model.ngeom))
@@ -53,7 +53,7 @@ def read_shapes(
     most = corners_each(int((collides & is_mesh).sum()))
     for i in range(model.ngeom):
         body = int(model.geom_bodyid[i])
-        if body == 0:
+        if body == 0 and ground_geoms[i]:
             continue
         name = model.geom(i).name or name_of(model, body)
         shape = _shape(compiled, i, bool(collides[i]), most)

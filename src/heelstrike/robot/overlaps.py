@@ -6,12 +6,13 @@ would push them apart in the first step, so such pairs touch once they have part
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heelstrike.robot.placement import Placement, placements
-from heelstrike.robot.robot import Robot, Shape
+from heelstrike.robot.robot import WORLD, Robot, Shape
 
 if TYPE_CHECKING:
     import coal
@@ -32,17 +33,17 @@ def overlaps(robot: Robot, q: np.ndarray) -> dict[tuple[int, int], float]:
     for pair in robot.self_pairs:
         ends = []
         for i in pair:
-            ends += [solids[i], _place(robot.shapes[i], placed[robot.shapes[i].body])]
+            ends += [solids[i], _place(robot.shapes[i], placed)]
         depth = -coal.distance(*ends, request, coal.DistanceResult())
         if depth > MIN_OVERLAP:
             found[pair] = depth
     return found
 
 
-def _place(shape: Shape, placement: Placement) -> coal.Transform3s:
+def _place(shape: Shape, placed: Sequence[Placement]) -> coal.Transform3s:
     import coal
 
-    R, p = placement
+    R, p = (np.eye(3), np.zeros(3)) if shape.body == WORLD else placed[shape.body]
     return coal.Transform3s(R @ shape.rotation, R @ shape.translation + p)
 
 

@@ -70,14 +70,18 @@ def with_contact_points(
 
 
 def _self_pairs(robot: Robot, collide: str | Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of shapes on bodies that may touch one another, among those that collide."""
-    moving = [x for x in robot.self_pairs if all(robot.shapes[i].body != WORLD for i in x)]
+    """Return the pairs of shapes that may touch one another, among those that collide.
+
+    Like the ground, fixed shapes touch all that are chosen.
+    """
     if isinstance(collide, str):
-        return tuple(moving) if collide == "all" else ()
+        return robot.self_pairs if collide == "all" else ()
     chosen = {*collide}
-    return tuple(
-        pair for pair in moving if all(chosen & {*_names(robot, robot.shapes[i])} for i in pair)
-    )
+
+    def collides(shape: Shape) -> bool:
+        return shape.body == WORLD or not chosen.isdisjoint(_names(robot, shape))
+
+    return tuple(pair for pair in robot.self_pairs if all(collides(robot.shapes[i]) for i in pair))
 
 
 def _ground_shapes(robot: Robot, collide: str | Sequence[str]) -> tuple[int, ...]:

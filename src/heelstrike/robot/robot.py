@@ -152,7 +152,7 @@ class Shape:
     name: str
     """Name of the shape, or of its link if it has none."""
     body: int
-    """Index of the body that carries it; WORLD for shapes of a fixed base, which are only drawn."""
+    """Index of the body that carries it; WORLD for shapes of a fixed base."""
     kind: str
     """box, sphere, capsule, cylinder, ellipsoid or mesh; axes along z."""
     rotation: np.ndarray

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import combinations
 from pathlib import Path
 
-from heelstrike.robot.robot import WORLD, Joint, Shape
+from heelstrike.robot.robot import Joint, Shape
 from heelstrike.robot.xml import RobotFile
 
 LinkPairs = set[frozenset[str]]
@@ -42,7 +42,7 @@ def touching_shapes(
     """Return the pairs of collision shapes, as indices, that may touch."""
     parents = [joint.parent for joint in joints]
     neighbours = {frozenset((i, parent)) for i, parent in enumerate(parents)}
-    solid = [i for i, shape in enumerate(shapes) if shape.collides and shape.body != WORLD]
+    solid = [i for i, shape in enumerate(shapes) if shape.collides]
     return tuple(
         (i, j)
         for i, j in combinations(solid, 2)

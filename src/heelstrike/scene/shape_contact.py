@@ -1,4 +1,4 @@
-"""Contacts of shapes: those of bodies that may touch one another, or edges of the ground.
+"""Contacts of shapes: those of bodies that may touch one another, fixed shapes or edges.
 
 Of the pairs of shapes that may touch only a few do at a time. Those that are near are compared, and
 those that touch take a slot, so that cost follows what is near. The number of slots follows from
@@ -62,7 +62,7 @@ class ShapeContact:
     """Names of the shapes."""
     shapes: tuple[ConvexShape, ...]
     pairs: tuple[tuple[int, int], ...]
-    """Shapes that may touch, as indices of `shapes`, ordered by their bodies."""
+    """Shapes that may touch, as indices of `shapes`, ordered by their bodies; fixed ones last."""
     trees: int
     """Trees of bodies in the world: robots and objects."""
     solids: tuple[SolidPart, ...] = ()
@@ -102,8 +102,18 @@ class ShapeContact:
 
     @cached_property
     def bodies(self) -> tuple[int, ...]:
-        """Bodies that carry the shapes."""
-        return tuple(sorted({shape.body for shape in self.shapes}))
+        """Moving bodies that carry the shapes."""
+        return tuple(sorted({shape.body for shape in self.shapes} - {WORLD}))
+
+    @property
+    def has_fixed(self) -> bool:
+        """True if one of the shapes is fixed to the world."""
+        return any(shape.body == WORLD for shape in self.shapes)
+
+    @property
+    def meets_ground(self) -> bool:
+        """True if shapes may touch what does not move: solids of the ground or fixed shapes."""
+        return bool(self.edges) or self.has_fixed
 
     @cached_property
     def capsules(self) -> list[Capsule]:
@@ -125,18 +135,33 @@ class ShapeContact:
         """Largest distance of a body's shapes from its origin, by body [m]."""
         found = dict.fromkeys(self.bodies, 0.0)
         for shape, capsule in zip(self.shapes, self.capsules, strict=True):
+            if shape.body == WORLD:
+                continue
             far = float(np.linalg.norm(capsule.ends, axis=1).max()) + capsule.radius
             found[shape.body] = max(found[shape.body], far)
         return found
 
     @cached_property
     def meetings(self) -> dict[tuple[int, int], list[int]]:
-        """Numbers of the pairs by the two bodies that they join."""
+        """Numbers of the pairs by the two groups of shapes that they join."""
         found: dict[tuple[int, int], list[int]] = {}
         for k, (one, other) in enumerate(self.pairs):
-            bodies = self.shapes[one].body, self.shapes[other].body
-            found.setdefault(bodies, []).append(k)
+            found.setdefault((self._group_of(one), self._group_of(other)), []).append(k)
         return found
+
+    @cached_property
+    def groups(self) -> dict[int, list[int]]:
+        """Shapes that are near others together: those of a body, by its number; a fixed shape is
+        alone, with a number below WORLD.
+        """
+        found: dict[int, list[int]] = {}
+        for i in range(len(self.shapes)):
+            found.setdefault(self._group_of(i), []).append(i)
+        return found
+
+    def _group_of(self, shape: int) -> int:
+        body = self.shapes[shape].body
+        return WORLD - 1 - shape if body == WORLD else body
 
     @cached_property
     def edge_meetings(self) -> dict[tuple[int, int], list[int]]:
@@ -177,7 +202,7 @@ class ShapeContact:
         return np.array([*rows, (0, 0, 0, 0)], dtype=float)
 
     def shape_table(self) -> np.ndarray:
-        """Return a row for each shape: body, radius, half axes by columns, vertices.
+        """Return a row for each shape: body or WORLD, radius, half axes by columns, vertices.
 
         The last vertex is repeated where a shape has fewer than others; a last row is repeated.
         """
@@ -227,10 +252,13 @@ def shape_contact_of(
 def _ordered(
     pairs: Iterable[tuple[int, int]], shapes: tuple[ConvexShape, ...]
 ) -> tuple[tuple[int, int], ...]:
-    """Return the pairs with the shape of the lower body first, ordered by bodies and shapes."""
+    """Return the pairs with the shape of the lower body first, ordered by bodies and shapes.
 
-    def key(k: int) -> tuple[int, int]:
-        return shapes[k].body, k
+    Fixed shapes come last.
+    """
+
+    def key(k: int) -> tuple[bool, int, int]:
+        return shapes[k].body == WORLD, shapes[k].body, k
 
     ends = [(min(pair, key=key), max(pair, key=key)) for pair in pairs]
     return tuple(sorted(ends, key=lambda pair: (*map(key, pair),)))

@@ -7,11 +7,12 @@ the bodies that it carries, none of which reaches further than r_i, by at most
 
 so that nothing touches while c, less the sums of s along the two limbs that move most, in all steps
 since, is above MIN_GAP, and shapes need not be compared. The joint of a lone robot with the world
-moves all its shapes alike, and does not count. Where the next step may take a shape halfway through
-another one, what it moves beyond that is left in reserve. Skipping changes no force; a pair that is
-compared again after it was skipped has lost the normal from which its comparison starts (slots.py).
-Coordinates that were set from outside since the last step, and solids of the ground, are recognised
-by a sum over all of them; shapes are compared then.
+moves all its shapes alike, and counts only where they may meet something that is fixed. Where the
+next step may take a shape halfway through another one, what it moves beyond that is left in
+reserve. Skipping changes no force; a pair that is compared again after it was skipped has lost the
+normal from which its comparison starts (slots.py). Coordinates that were set from outside since the
+last step, and solids of the ground, are recognised by a sum over all of them; shapes are compared
+then.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def largest_approach(state: StepState, contact: ShapeContact) -> SX:
     """Return a bound of the speed at which two shapes approach one another [m/s]."""
     robot, reaches = state.robot, _reaches(state, contact)
     roots = {i for i in reaches if robot.joints[i].parent == WORLD}
-    alone = len(roots) == 1 and not contact.edges
+    alone = len(roots) == 1 and not contact.meets_ground
     moved: dict[int, SX] = {}
     for i in sorted(reaches):
         joint = robot.joints[i]

@@ -24,7 +24,7 @@ from heelstrike.scene.shape_contact import ShapeContact
 from heelstrike.spatial.vector import SX
 from heelstrike.step.clearance import LOOK_AHEAD, Clearance
 from heelstrike.step.pair_set import new_set
-from heelstrike.step.shapes_near import NearEntry, NearPairs, body_spheres
+from heelstrike.step.shapes_near import NearEntry, NearPairs, group_spheres
 from heelstrike.step.state import StepState
 
 
@@ -80,7 +80,7 @@ def _list_near(
 ) -> None:
     """List the pairs that may touch."""
     p, meetings = state.program, contact.edge_meetings
-    centres, radii = body_spheres(state, contact, {body for body, _ in meetings})
+    centres, radii = group_spheres(state, contact, {body for body, _ in meetings})
     for n, ((body, solid), numbers) in enumerate(meetings.items()):
         limb = state.inputs.limb_of[body]
         arguments = centres[body], number(radii[body]), solids[solid], found.clearance.far

@@ -90,7 +90,7 @@ def _slot_loads(found: Evaluation, bodies: set[int]) -> list[SX]:
     slots, contact = found.contacts.slots, found.state.scene.shape_contact
     if slots is None or contact is None:
         return []
-    if not contact.edges and bodies.issuperset(contact.bodies):
+    if not contact.meets_ground and bodies.issuperset(contact.bodies):
         return []
     inside = bodies.intersection(contact.bodies)
     loads = []

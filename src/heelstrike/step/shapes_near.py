@@ -1,9 +1,9 @@
-"""Box 2 of [Sugihara2006], Fig. 4: which shapes of moving bodies may touch one another.
+"""Box 2 of [Sugihara2006], Fig. 4: which shapes of moving bodies may touch others.
 
-Two bodies whose bounding spheres are far apart skip their shapes (a guard, ir/guard.py). Of the
-others, each pair of shapes has a lower bound of its distance: that of the segments of two capsules,
-else that of boxes around the shapes (contact/geometry/box_gap.py). Pairs that may touch, or pass
-through one another within the step, are put into a set (pair_set.py).
+Two bodies, or a body and a fixed shape, whose bounding spheres are far apart skip their shapes (a
+guard, ir/guard.py). Of the others, each pair of shapes has a lower bound of its distance: that of
+the segments of two capsules, else that of boxes around the shapes (contact/geometry/box_gap.py).
+Pairs that may touch, or pass through one another within the step, are put into a set (pair_set.py).
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from heelstrike.ir.number import number
 from heelstrike.ir.program import Program
 from heelstrike.ir.routine import call
 from heelstrike.robot.convex import Capsule
+from heelstrike.robot.robot import WORLD
 from heelstrike.scene.shape_contact import ShapeContact
-from heelstrike.spatial.vector import SX
+from heelstrike.spatial.transform import Transform
+from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.clearance import LOOK_AHEAD, Clearance
 from heelstrike.step.pair_set import PairSet, new_set
 from heelstrike.step.parted import NO_PAIRS, PartedPair, PartedPairs, parted_pairs
@@ -91,8 +93,8 @@ def near_pairs(state: StepState, contact: ShapeContact, clear: Clearance) -> Nea
 def _list_near(state: StepState, contact: ShapeContact, found: NearPairs) -> None:
     """List the pairs of shapes that may touch."""
     p = state.program
-    bodies = {body for meeting in contact.meetings for body in meeting}
-    centres, radii = body_spheres(state, contact, bodies)
+    groups = {group for meeting in contact.meetings for group in meeting}
+    centres, radii = group_spheres(state, contact, groups)
     bounds = _bounds(state, contact)
     for n, ((one, other), numbers) in enumerate(contact.meetings.items()):
         limb = state.inputs.limb_of[one]
@@ -104,21 +106,23 @@ def _list_near(state: StepState, contact: ShapeContact, found: NearPairs) -> Non
                 _list_pair(state, contact, bounds, found, k)
 
 
-def body_spheres(
-    state: StepState, contact: ShapeContact, bodies: Iterable[int]
+def group_spheres(
+    state: StepState, contact: ShapeContact, groups: Iterable[int]
 ) -> tuple[dict[int, SX], dict[int, float]]:
-    """Return the centre in the world, and the radius, of a sphere about the shapes of each body."""
+    """Return centre in the world and radius of a sphere about the shapes of each group."""
     p, centres, radii = state.program, {}, {}
-    for body in sorted(bodies):
-        own = [
-            capsule
-            for shape, capsule in zip(contact.shapes, contact.capsules, strict=True)
-            if shape.body == body
-        ]
-        centre, radii[body] = _sphere(own)
-        with p.block("sphere", limb=state.inputs.limb_of[body], member=body):
-            centres[body] = p.let("centre", state.poses[body].point(SX(centre)))
+    for group in sorted(groups):
+        own = contact.groups[group]
+        centre, radii[group] = _sphere([contact.capsules[i] for i in own])
+        body = contact.shapes[own[0]].body
+        with p.block("sphere", limb=state.inputs.limb_of[body], member=group):
+            centres[group] = p.let("centre", _pose(state, body).point(SX(centre)))
     return centres, radii
+
+
+def _pose(state: StepState, body: int) -> Transform:
+    """Return the placement of a body; WORLD is where it is."""
+    return Transform((), zeros()) if body == WORLD else state.poses[body]
 
 
 def _sphere(capsules: list[Capsule]) -> tuple[np.ndarray, float]:
@@ -152,7 +156,7 @@ def _bounds(state: StepState, contact: ShapeContact) -> _Bounds:
     for i in sorted(segments | others):
         body = contact.shapes[i].body
         with p.block("bounds", limb=state.inputs.limb_of[body], member=i):
-            pose, box = state.poses[body], contact.boxes[i]
+            pose, box = _pose(state, body), contact.boxes[i]
             if i in segments:
                 places = ca.horzsplit(SX(contact.capsules[i].ends.T))
                 found.ends[i] = p.let("ends", ca.horzcat(*(pose.point(x) for x in places)))

@@ -33,7 +33,7 @@ from heelstrike.step.detect import Detection
 from heelstrike.step.edges import APART
 from heelstrike.step.elastic import elastic_force, loads_of, total_forces
 from heelstrike.step.parted import PartedPairs
-from heelstrike.step.slots import FRAME, Slot, Slots, fill_slots, first_solid
+from heelstrike.step.slots import FRAME, GROUND_FRAME, Slot, Slots, fill_slots, first_solid
 from heelstrike.step.state import (
     Load,
     Loads,
@@ -128,7 +128,7 @@ def _slot_state(
     assert contact is not None
     with guarded(p, "slot", slot.key > 0, within=filled.guard) as touch:
         law, flow = _law(state, contact, slot), _flow(state, contact, slot)
-        ground = ca.vertcat(ca.vec(SX(ca.DM.eye(3))), zeros(9)) if contact.edges else None
+        ground = ca.vertcat(GROUND_FRAME, zeros(6)) if contact.meets_ground else None
         arguments = slot.first, slot.second, list(motions), list(motions.values()), ground
         places = call(p, "slot bodies", _stand_ins, p, *arguments, limb=SLOTS, member=n)
         bodies = [_moving(k, place) for k, place in enumerate(places)]

@@ -4,7 +4,8 @@ The pairs of shapes that may touch (shapes_near.py) are compared one after anoth
 (contact/geometry/), then those of a shape and a solid's edges (edges_near.py, edges.py); shapes are
 read from tables. Those that touch take the next free slot. Which bodies a slot joins is known at
 run time only: what a slot reads of them is selected, and its loads are spread over all bodies by
-selection. Solids do not move; where bodies are numbered, theirs begin at `first_solid`.
+selection. Fixed shapes and solids do not move; where bodies are numbered, those of solids begin at
+`first_solid`.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ OWNERS = "key", "first", "second"
 """Numbers of a slot that exist outside the guard in which slots are filled."""
 FRAME = 12
 """Numbers of a body's frame: its rotation matrix by columns, and its origin."""
+GROUND_FRAME = SX(ca.vertcat(ca.vec(ca.DM.eye(3)), ca.DM.zeros(3)))
+"""Frame of fixed shapes and solids."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Slot:
     first: SX
     """Body of the first shape, by number."""
     second: SX
-    """Body of the second shape; a solid of the ground from `first_solid` on."""
+    """Body of the second shape; WORLD of a fixed one, a solid of the ground from `first_solid`."""
     law: SX
     """Index of its law in `ShapeContact.laws`."""
     halfway: SX
@@ -159,7 +162,8 @@ def _compare(filling: Filling, near: NearPairs) -> None:
         rows = [_row(tables.shapes, numbers[k]) for k in range(2)]
         with p.block("frames"):
             bodies = p.let("bodies", ca.vertcat(rows[0][0], rows[1][0]))
-            own = [p.let("frame", selected(bodies[k], frames)) for k in range(2)]
+            others = None, GROUND_FRAME if contact.has_fixed else None
+            own = [p.let("frame", selected(bodies[k], frames, others[k])) for k in range(2)]
         with p.block("shapes"):
             placed = [
                 _placed(p, contact, row, frame, own[0][9:])

@@ -73,7 +73,7 @@ def _add_slot(
         rows = {j: coupling.slot_row(slot, k) for k, j in enumerate(numbers)}
         with p.block("offset", limb=SLOTS, member=own.number):
             offset = left(p, touch, "offset", one.pose.origin - other.pose.origin)
-        grounded = bool(contact.edges)
+        grounded = contact.meets_ground
         link = SlotLink(own.first, own.second, offset, contact.bodies, grounded)
         with p.block("slot motion", limb=SLOTS, member=own.number):
             parts = dict(
