@@ -34,7 +34,11 @@ if TYPE_CHECKING:
     from heelstrike.contact.surface_law import CouplingRule as CouplingRule
     from heelstrike.contact.surface_law import PointState as PointState
     from heelstrike.contact.surface_law import SurfaceLaw as SurfaceLaw
+    from heelstrike.environments import Changes as Changes
+    from heelstrike.environments import Commands as Commands
     from heelstrike.environments import Environments as Environments
+    from heelstrike.environments import Factor as Factor
+    from heelstrike.environments import Graded as Graded
     from heelstrike.environments import Pushes as Pushes
     from heelstrike.environments.policy import Policy as Policy
     from heelstrike.errors import FileError as FileError
@@ -82,6 +86,7 @@ if TYPE_CHECKING:
     from heelstrike.scene.surfaces import Sphere as Sphere
     from heelstrike.scene.surfaces import Stairs as Stairs
     from heelstrike.scene.surfaces import Treadmill as Treadmill
+    from heelstrike.scene.terrain import Terrain as Terrain
     from heelstrike.simulate.scene_file import SceneFile as SceneFile
     from heelstrike.simulate.scene_file import load_scene as load_scene
     from heelstrike.simulate.simulator import Simulator as Simulator
@@ -96,6 +101,8 @@ HOMES = {
     "Box": "heelstrike.scene.surfaces",
     "Bristle": "heelstrike.contact.laws.bristle",
     "Capsule": "heelstrike.scene.surfaces",
+    "Changes": "heelstrike.environments",
+    "Commands": "heelstrike.environments",
     "Connect": "heelstrike.robot.constraints",
     "Contact": "heelstrike.contact.law",
     "ContactForce": "heelstrike.contact.surface_law",
@@ -105,9 +112,11 @@ HOMES = {
     "Distance": "heelstrike.robot.constraints",
     "Elastic": "heelstrike.contact.laws.elastic",
     "Environments": "heelstrike.environments",
+    "Factor": "heelstrike.environments",
     "FeedbackLinearized": "heelstrike.contact.laws.feedback_linearized",
     "FileError": "heelstrike.errors",
     "FrictionLaw": "heelstrike.contact.law",
+    "Graded": "heelstrike.environments",
     "HeelstrikeError": "heelstrike.errors",
     "HeelstrikeWarning": "heelstrike.errors",
     "HeightField": "heelstrike.scene.surfaces",
@@ -145,6 +154,7 @@ HOMES = {
     "Stops": "heelstrike.scene.stops",
     "SurfaceLaw": "heelstrike.contact.surface_law",
     "Target": "heelstrike.impact.target",
+    "Terrain": "heelstrike.scene.terrain",
     "TimestepDamper": "heelstrike.contact.laws.timestep_damper",
     "TraceError": "heelstrike.errors",
     "Trajectory": "heelstrike.scene.servo",

@@ -49,6 +49,26 @@ PUSHES = {"pushes": hs.Pushes(force=(5, 40), wait=(0.05, 0.2))}
 PUSHED = {"pushes": hs.Pushes(force=(5, 40), wait=(0.05, 0.2)), "episode": 0.3}
 
 
+TERRAIN = hs.Terrain(("flat", "rough"), levels=2, tile=0.6, platform=0.2)
+DRAWN = {
+    "commands": hs.Commands(
+        {"vx": (-0.1, 0.2), "turn": hs.Graded((0, 0), (0, 1))}, wait=(0.05, 0.1)
+    ),
+    "changes": hs.Changes({"ground.friction.mu_k": (0.3, 0.6)}, wait=(0.03, 0.06)),
+    "vary": {"servo.kp": hs.Factor(0.8, 1.2, each=True), "gravity": hs.Factor(0.9, 1.1)},
+    "terrain": TERRAIN,
+    "curriculum": lambda p: 0.3 * p.share + 0.1 * p.level + 1e-3 * p.actions,
+    "observation": lambda s: {
+        "body": s.joined("height", "v", "command"),
+        "drawn": s.joined("gravity"),
+    },
+    "reward": lambda s: {"up": s.height, "rate": (s.action - s.last_action).sum(1), "all": s.level},
+    "critic": lambda s: s.joined("level", *s.parameters),
+    "episode": 0.15,
+}
+"""All that an environment can draw, and functions of it."""
+
+
 class Cuda:
     """Of the stand-in: writes down who waits for whom."""
 
@@ -197,6 +217,44 @@ def test_pushes_are_the_cpus():
     for one, other in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(one.astype(float), other.astype(float), atol=3e-3)
     assert np.abs(ours[-4][:, 5:7]).max() > 0.1  # they move
+
+
+def parts(found):
+    """Arrays of nested tuples and dicts."""
+    if isinstance(found, dict | tuple | list):
+        values = found.values() if isinstance(found, dict) else found
+        return [array for value in values for array in parts(value)]
+    return [np.array(found)]
+
+
+def drawn(device, **options):
+    """All results of 24 actions in environments that draw all they can."""
+    ground = TERRAIN.surface(scene().surfaces[0].law)
+    made = hs.Scene(scene().robot, ground)
+    options = DRAWN | {"autoreset": "same_step"} | options
+    envs = hs.Environments(made, WORLDS, device=device, **options)
+    found = parts(envs.reset(seed=2))
+    rng = np.random.default_rng(1)
+    for _ in range(24):
+        action = rng.uniform(-1, 1, envs.action_space.shape).astype(np.float32)
+        seen, reward, fell, late, info = envs.step(action)
+        kept = {name: info[name] for name in ("critic", "reward_terms")}
+        found += parts((seen, reward, fell, late, kept))
+    return found
+
+
+@pytest.mark.usefixtures("torch")
+def test_what_episodes_draw_has_the_bits_of_the_cpu():
+    for one, other in zip(drawn("cpu"), drawn("cuda"), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step"])
+def test_what_episodes_draw_has_the_same_bits_in_a_graph(real_torch, mode):
+    plain, graph = (drawn("cuda", graph=graph, autoreset=mode) for graph in (False, True))
+    assert Graph.made == 1
+    for one, other in zip(plain, graph, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_a_thousand_actions_copy_nothing(torch, driver):

@@ -47,7 +47,9 @@ class RslVecEnv(VecEnv):  # type: ignore[misc]
         return self._observation, reward.float(), (terminated | truncated).long(), extras
 
     def _grouped(self, observation: Any, info: dict[str, Any]) -> TensorDict:
-        groups = {"policy": observation, "critic": info.get("critic", observation)}
+        groups = dict(observation) if isinstance(observation, dict) else {"policy": observation}
+        if "critic" in info or "policy" in groups:
+            groups.setdefault("critic", info.get("critic", groups.get("policy")))
         tensors = {name: self._tensor(x).float() for name, x in groups.items()}
         return TensorDict(tensors, batch_size=[self.num_envs], device=self.device)
 

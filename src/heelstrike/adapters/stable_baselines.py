@@ -18,7 +18,7 @@ class StableBaselinesVecEnv(VecEnv):  # type: ignore[misc]
         self._action: Any = None
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
-    def reset(self) -> np.ndarray:
+    def reset(self) -> Any:
         """Begin an episode in all worlds, with the seeds of `seed` if it was called."""
         seeds = None if self._seeds[0] is None else self._seeds
         observation, _ = self.envs.reset(seed=seeds)
@@ -30,7 +30,7 @@ class StableBaselinesVecEnv(VecEnv):  # type: ignore[misc]
         """Keep the actions for `step_wait`."""
         self._action = actions
 
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Apply the actions; return observations, rewards, ends of episodes and infos."""
         observation, reward, terminated, truncated, info = self.envs.step(self._action)
         terminated, truncated = on_cpu(terminated), on_cpu(truncated)
@@ -40,7 +40,8 @@ class StableBaselinesVecEnv(VecEnv):  # type: ignore[misc]
             last = on_cpu(info["final_obs"])
             for i in np.flatnonzero(done):
                 late = bool(truncated[i] and not terminated[i])
-                infos[i] = {"terminal_observation": last[i], "TimeLimit.truncated": late}
+                own = {n: x[i] for n, x in last.items()} if isinstance(last, dict) else last[i]
+                infos[i] = {"terminal_observation": own, "TimeLimit.truncated": late}
         return on_cpu(observation), on_cpu(reward), done, infos
 
     def close(self) -> None:
@@ -67,6 +68,8 @@ class StableBaselinesVecEnv(VecEnv):  # type: ignore[misc]
         return [False] * len(list(self._get_indices(indices)))
 
 
-def on_cpu(array: Any) -> np.ndarray:
-    """Return a NumPy array; a tensor is copied from its device."""
+def on_cpu(array: Any) -> Any:
+    """Return a NumPy array, or a dict of them; a tensor is copied from its device."""
+    if isinstance(array, dict):
+        return {name: on_cpu(part) for name, part in array.items()}
     return array if isinstance(array, np.ndarray) else array.cpu().numpy()

@@ -83,8 +83,8 @@ class Arrays:
         return np.asarray(values, dtype=np.int32)
 
     def index(self, values: Array) -> Array:
-        """Return integers that choose rows or columns."""
-        return np.asarray(values)
+        """Return integers that choose rows or columns; real numbers are cut off."""
+        return np.asarray(values, dtype=np.int64)
 
     def zeros(self, *shape: int) -> Array:
         """Return zeros as real numbers on this device."""

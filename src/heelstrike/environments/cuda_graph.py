@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Work = Callable[[Array, bool], Any]
 """Applies an action, and new pushes if the flag is set; returns arrays in tuples and dicts."""
-Held = Callable[..., tuple[Array, Array]]
+Held = Callable[..., tuple[Array, ...]]
 """Returns the arrays that are kept for the next action; replaces them if others are passed."""
 
 
@@ -34,7 +34,7 @@ class Captured:
     graph: CUDAGraph
     action: Array
     found: Any
-    held: tuple[Array, Array]
+    held: tuple[Array, ...]
 
 
 class GraphReplay:
@@ -62,6 +62,10 @@ class GraphReplay:
         captured.graph.replay()
         self.held(captured.held)
         return copied(captured.found)
+
+    def forget(self) -> None:
+        """Capture actions again, after something that they use was replaced."""
+        self._graphs.clear()
 
     def _capture(self, action: Array, pushes: bool) -> Captured | None:
         """Return the work of an action as a graph; None if it cannot be captured."""

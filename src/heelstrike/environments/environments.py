@@ -21,19 +21,18 @@ from heelstrike.checks import count, mapping
 from heelstrike.environments import settings, task
 from heelstrike.environments.actions import Actions
 from heelstrike.environments.arrays import Array
-from heelstrike.environments.episode_start import (
-    Draw,
-    Range,
-    Start,
-    VariedParameters,
-    noisy_start,
-)
+from heelstrike.environments.changes import Changes
+from heelstrike.environments.commands import Commands
+from heelstrike.environments.curriculum import Curriculum, Progress
+from heelstrike.environments.episode_start import Start, noisy_start
+from heelstrike.environments.episodes import Episodes, Happenings
 from heelstrike.environments.observation import Observation, StateLayout
-from heelstrike.environments.pushes import Pushes, PushSchedule, add_push_slot
-from heelstrike.environments.random_numbers import WorldRandom
+from heelstrike.environments.pushes import Pushes, add_push_slot
+from heelstrike.environments.ranges import Range
 from heelstrike.environments.settings import Hook, Source
 from heelstrike.errors import HeelstrikeError
 from heelstrike.scene.sensor import Sensor
+from heelstrike.scene.terrain import Terrain
 from heelstrike.simulate.run_options import MANY_WORLDS
 
 if TYPE_CHECKING:
@@ -62,6 +61,10 @@ class Environments(VectorEnv[Array, Array, Array]):
         noise: tuple[float, float] = (0.01, 0.05),
         start: Start | None = None,
         pushes: Pushes | None = None,
+        commands: Commands | None = None,
+        changes: Changes | None = None,
+        terrain: Terrain | None = None,
+        curriculum: Curriculum | None = None,
         vary: Mapping[str, Range] | None = None,
         sensors: Sequence[str | Sensor] = (),
         autoreset: str | AutoresetMode = AutoresetMode.NEXT_STEP,
@@ -83,14 +86,20 @@ class Environments(VectorEnv[Array, Array, Array]):
             action: "position" of the servo's joints, or "torque".
             scale: Position [rad or m] or torque [N m or N] of the action 1, for all joints or each;
                 by default 0.25 rad, or the torque limits.
-            observation: Function of an `Observation` that returns what a policy sees.
-            reward: Function of an `Observation` that returns the reward of each world.
+            observation: Function of an `Observation` that returns what a policy sees, an array or
+                a dict of arrays by name.
+            reward: Function of an `Observation` that returns the reward of each world, or a dict of
+                terms by name, whose sum is the reward; they are in info["reward_terms"].
             terminated: Function of an `Observation` that returns which episodes ended.
             critic: Function of an `Observation` that returns what a critic sees besides, in
                 info["critic"].
             noise: Largest deviations of joint positions [rad or m] and velocities at the start.
             start: Function of a `Draw` that returns q and v, in place of `noise`.
             pushes: Random pushes, if any.
+            commands: Numbers that a policy is asked for, such as a velocity.
+            changes: Parameters that change in the middle of an episode.
+            terrain: Ground with levels, on whose tiles worlds begin; the scene must have it.
+            curriculum: Function of a `Progress` that returns the levels of the next episodes.
             vary: Ranges of parameters, by path, from which each episode draws.
             sensors: Quantities that every step measures, besides the scene's own.
             autoreset: Mode of Gymnasium: "next_step", "same_step" or "disabled".
@@ -105,7 +114,8 @@ class Environments(VectorEnv[Array, Array, Array]):
         docs/environments.md has examples.
         """
         hooks = {"observation": observation, "reward": reward, "terminated": terminated}
-        settings.check_functions(start, critic, **hooks)
+        optional = {"start": start, "critic": critic, "curriculum": curriculum}
+        settings.check_functions(optional, **hooks)
         self.sim, q0, v0 = settings.make_simulator(scene, worlds, dtype, device, sensors)
         sim = self.sim
         self.hold, self.num_envs = count("hold", hold), sim.worlds
@@ -122,36 +132,40 @@ class Environments(VectorEnv[Array, Array, Array]):
         self._camera: WorldCamera | None = None
         path = add_push_slot(sim, pushes) if pushes is not None else ""
         self._arrays = arrays = settings.make_arrays(sim)
-        dt = float(sim.parameters["dt"].ravel()[0])
-        self._limit = hold * settings.action_limit(episode, dt * hold)
-        self._layout = StateLayout(arrays, q0, dt * hold)
+        self._limit = hold * settings.action_limit(episode, period)
+        self._layout = StateLayout(arrays, q0, period, settings.checked_terrain(sim, terrain))
         self._actions = Actions(arrays, action, scale, q0)
         self.action_names = self._actions.names
         """The joint of each entry of an action."""
         self._hooks, self._critic = (observation, reward, terminated), critic
-        self._q0, self._v0 = arrays.real_array(q0), arrays.real_array(v0)
-        self._start = start or noisy_start(sim.robot, arrays, noise)
-        self._random = WorldRandom(arrays)
-        self.vary = {} if vary is None else vary
-        self._schedule: PushSchedule | None = None
-        if pushes is not None:
-            self._schedule = PushSchedule(arrays, self._random, pushes, path, dt, hold)
-        self._initial = {name: arrays.real_array(sim.state.initial(name)) for name in sim.state}
+        begin = start or noisy_start(sim.robot, arrays, noise)
+        happenings = Happenings(begin, pushes, path, commands, changes, terrain, curriculum)
+        self._episodes = Episodes(arrays, self._layout, happenings, q0, v0, self.hold)
+        self._episodes.vary = vary
+        self._first_episode()
+        given: list[object] = [*self._hooks, critic, start, curriculum]
+        given += settings.functions_of(vary, commands, changes)
+        self._replay = settings.make_replay(arrays, graph, given, self._advance, self._held)
+
+    def _first_episode(self) -> None:
+        """Begin an episode in all worlds, and check the functions of the task on it."""
+        arrays = self._arrays
         with arrays.stream():
-            self._all = arrays.mask(np.ones(sim.worlds, bool))
+            self._all = arrays.mask(np.ones(self.num_envs, bool))
             self._done = ~self._all
             self._impulse = 1 * self._layout.impulse
-            self._action = arrays.zeros(sim.worlds, self._actions.size)
-            self._begin(self._all)
-            size = settings.check_hooks(self._observe(), sim.worlds, self._hooks, critic)
+            self._action = arrays.zeros(self.num_envs, self._actions.size)
+            self._last_action, self._previous = 1 * self._action, 1 * self._action
+            self._total, self._count = arrays.zeros(self.num_envs), arrays.zeros(1)
+            self._zero = arrays.zeros(1)
+            self._begin(self._all, first=True)
+            found = settings.check_hooks(self._observe(), self.num_envs, self._hooks, self._critic)
         real = np.dtype(str(arrays.real).removeprefix("torch."))
-        self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), real)
+        self.single_observation_space = settings.space(found, real)
         self.single_action_space = gymnasium.spaces.Box(-1, 1, (self._actions.size,))
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._seeded = False
-        functions = [observation, reward, terminated, critic, start, *(vary or {}).values()]
-        self._replay = settings.make_replay(arrays, graph, functions, self._advance, self._held)
 
     @property
     def graph(self) -> bool:
@@ -183,13 +197,18 @@ class Environments(VectorEnv[Array, Array, Array]):
 
         Parameters that are no longer varied keep the values that were drawn last.
         """
-        return self._varied.ranges
+        return self._episodes.vary
 
     @vary.setter
     def vary(self, ranges: Mapping[str, Range] | None) -> None:
-        allowed = "ranges by path: {'ground.friction.mu_k': (0.3, 0.8)}"
-        checked = mapping("vary", {} if ranges is None else ranges, allowed)
-        self._varied = VariedParameters(self._arrays, checked)
+        self._episodes.vary = ranges
+        if self._replay is not None:
+            self._replay.forget()
+
+    @property
+    def level(self) -> Array:
+        """Level of each world, 0 to 1, (worlds,)."""
+        return self._episodes.level
 
     def reset(  # type: ignore[override]
         self,
@@ -212,7 +231,7 @@ class Environments(VectorEnv[Array, Array, Array]):
         mask = mapping("options", {} if options is None else options, allowed).get("reset_mask")
         with self._arrays.stream():
             chosen = self._all if mask is None else self._mask(mask)
-            self._begin(chosen, settings.seeds(seed, self.num_envs))
+            self._begin(chosen, settings.seeds(seed, self.num_envs), first=True)
             self._done[...] = self._done & ~chosen
             self.sim.compiled.check_parameters()  # here, since reading them in a step would copy
             return self._hooks[0](self._observe()), self._groups()
@@ -221,8 +240,7 @@ class Environments(VectorEnv[Array, Array, Array]):
         """Apply an action in each world for `hold` steps."""
         with self._arrays.stream():
             action = self._actions.checked(actions)
-            pushes = self._schedule is not None and self._schedule.due()
-            return (self._replay or self._advance)(action, pushes)
+            return (self._replay or self._advance)(action, self._episodes.pushes_due)
 
     def render(self) -> tuple[np.ndarray, ...] | None:
         """Return a picture of each world, (height, width, 3) of bytes; None without render_mode."""
@@ -240,71 +258,85 @@ class Environments(VectorEnv[Array, Array, Array]):
         On a GPU this is work for the device alone, so that it can be captured: what the next action
         needs is written in place.
         """
-        self._action = self._actions.apply(action)
-        if self._schedule is not None and pushes:
-            self._schedule.renew()
+        self._last_action, self._action = 1 * self._previous, self._actions.apply(action)
+        self._previous[...] = self._action
+        self._episodes.renew(pushes)
         self._impulse = 1 * self._layout.impulse
         self.sim.step(self.hold, self.threads)
         if self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP:
             return self._next_step()
-        observation, reward, terminated, truncated = self._evaluate()
-        info: dict[str, Any] = {}
+        observation, reward, terminated, truncated, info = self._evaluate()
         if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
             over = terminated | truncated
             if self._begin(over):
-                info = {"final_obs": observation, "_final_obs": over}
+                info |= {"final_obs": observation, "_final_obs": over}
                 info |= {"final_info": {}, "_final_info": over}
                 observation = self._hooks[0](self._observe())
         return observation, reward, terminated, truncated, info | self._groups()
 
-    def _held(self, values: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
-        """Return action and impulses, which the next observation needs; set them if passed."""
+    def _held(self, values: tuple[Array, ...] | None = None) -> tuple[Array, ...]:
+        """Return actions and impulses, which the next observation needs; set them if passed."""
         if values is not None:
-            self._action, self._impulse = values
-        return self._action, self._impulse
+            self._action, self._last_action, self._impulse = values
+        return self._action, self._last_action, self._impulse
 
     def _next_step(self) -> Step:
         """Return the results; worlds that were done begin an episode in place of their action."""
         restarted = self._done
         begun = self._begin(restarted)
-        observation, reward, terminated, truncated = self._evaluate()
+        observation, reward, terminated, truncated, info = self._evaluate()
         if begun:
             reward = self._arrays.xp.where(restarted, 0 * reward, reward)
             terminated, truncated = terminated & ~restarted, truncated & ~restarted
         self._done[...] = terminated | truncated
-        return observation, reward, terminated, truncated, self._groups()
+        return observation, reward, terminated, truncated, info | self._groups()
 
-    def _evaluate(self) -> tuple[Array, Array, Array, Array]:
-        """Return observation, reward, terminated and truncated."""
+    def _evaluate(self) -> Step:
+        """Return observation, reward, terminated, truncated, and the terms of the reward."""
         state = self._observe()
         observation, reward, terminated = self._hooks
         late = state.steps >= self._limit
-        return observation(state), reward(state), terminated(state) | state.failed, late
+        found = reward(state)
+        info = {"reward_terms": found} if isinstance(found, Mapping) else {}
+        total = sum(found.values()) if isinstance(found, Mapping) else found
+        if self._episodes.happenings.curriculum is not None:
+            self._total += total
+            self._count += 1
+        return observation(state), total, terminated(state) | state.failed, late, info
 
     def _groups(self) -> dict[str, Any]:
         """Return further groups of observations by name."""
         return {} if self._critic is None else {"critic": self._critic(self._observe())}
 
     def _observe(self) -> Observation:
-        return Observation(self._layout, self._action, self._impulse)
+        return Observation(self._layout, self._action, self._impulse, self._last_action)
 
-    def _begin(self, mask: Array, seeds: Sequence[int] | None = None) -> bool:
-        """Put worlds at the start of an episode; return whether there may be any."""
+    def _begin(self, mask: Array, seeds: Sequence[int] | None = None, first: bool = False) -> bool:
+        """Put worlds at the start of an episode; return whether there may be any.
+
+        Unless it is their first one, the curriculum sets their levels.
+        """
         some = self._arrays.subset(mask)
         if some is None:
             return False
-        self._random.begin(some, seeds)
-        draw = Draw(self._random, some, self._q0, self._v0)
-        q, v = self._start(draw)
-        for name, value in (self._initial | {"q": q, "v": v}).items():
-            some.write(self._layout.tiles[name], value)
-        self._varied.begin(some, draw)
-        if self._schedule is not None:
-            self._schedule.begin(some)
-        some.write(self._impulse, self._arrays.zeros(1))
-        self._action = 1 * self._action  # a copy: arrays that were returned must not change
-        some.put(self._action, 0 * some.pick(self._action))
+        self._episodes.begin(some, seeds, None if first else self._next_level())
+        some.write(self._impulse, self._zero)
+        begun, where = mask[:, None], self._arrays.xp.where  # new arrays: returned ones stay
+        self._action = where(begun, self._zero, self._action)
+        self._last_action = where(begun, self._zero, self._last_action)
+        self._previous[...] = self._action
+        if self._episodes.happenings.curriculum is not None:
+            some.put(self._total, 0 * some.pick(self._total))
         return True
+
+    def _next_level(self) -> Array | None:
+        """Return the level of each world's next episode, (worlds,), if there is a curriculum."""
+        curriculum = self._episodes.happenings.curriculum
+        if curriculum is None:
+            return None
+        state = self._observe()
+        share = (state.steps / self._limit).clip(0.0, 1.0)
+        return curriculum(Progress(state, self.level, share, self._total, self._count))
 
     def _mask(self, given: Array) -> Array:
         if tuple(np.shape(given)) != (self.num_envs,):

@@ -1,8 +1,8 @@
-"""The start of an episode: the state of the robot, and parameters that vary between worlds."""
+"""The start of an episode: the state of the robot, from random numbers of its world."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import TypeAlias
 
@@ -10,13 +10,9 @@ import numpy as np
 
 from heelstrike.environments.arrays import Array, Arrays, WorldSubset, columns
 from heelstrike.environments.random_numbers import WorldRandom
-from heelstrike.errors import HeelstrikeError, ParameterError
+from heelstrike.errors import ParameterError
 from heelstrike.robot.robot import Robot
-from heelstrike.scene.sensor import MAX_SEED, SEED
-from heelstrike.simulate.simulator import Simulator
 
-Range: TypeAlias = tuple[Array, Array] | Callable[[Array], Array]
-"""Low and high, or a function of random numbers in [0, 1) of shape (count, size)."""
 Start: TypeAlias = Callable[["Draw"], tuple[Array, Array]]
 """Returns q (count, nq) and v (count, nv)."""
 
@@ -24,8 +20,15 @@ Start: TypeAlias = Callable[["Draw"], tuple[Array, Array]]
 class Draw:
     """The scene's start, and random numbers of the worlds that begin an episode."""
 
-    def __init__(self, random: WorldRandom, some: WorldSubset, q0: Array, v0: Array) -> None:
-        self._random, self._some = random, some
+    def __init__(
+        self,
+        random: WorldRandom,
+        some: WorldSubset,
+        q0: Array,
+        v0: Array,
+        level: Callable[[], Array],
+    ) -> None:
+        self._random, self._some, self._level = random, some, level
         self._taken = self._made = self._first = 0
         self._ready: Array = None
         self.q0, self.v0 = q0, v0
@@ -37,6 +40,11 @@ class Draw:
     def xp(self) -> ModuleType:
         """The module of these arrays, numpy or torch."""
         return self._random.arrays.xp
+
+    @property
+    def level(self) -> Array:
+        """Levels of these worlds, 0 to 1, (count,)."""
+        return self._some.pick(self._level())
 
     def uniform(self, size: int, low: Array = 0.0, high: Array = 1.0) -> Array:
         """Return new numbers between low and high, (count, size).
@@ -82,51 +90,3 @@ def noisy_start(robot: Robot, arrays: Arrays, noise: tuple[float, float]) -> Sta
         return q, v
 
     return start
-
-
-class VariedParameters:
-    """Parameters that are drawn for each episode."""
-
-    def __init__(self, arrays: Arrays, ranges: Mapping[str, Range]) -> None:
-        """Make parameters vary per world; raise if the ends of a range are not allowed.
-
-        Noise of sensors draws from another seed in each episode.
-        """
-        self.arrays, self.ranges = arrays, dict(ranges)
-        if SEED in arrays.sim.parameters:
-            ranges = {SEED: lambda u: MAX_SEED * u} | self.ranges
-        prepare_varied(arrays.sim, ranges)
-        self.values = {path: self._function(path, given) for path, given in ranges.items()}
-        self.tiles = {path: arrays.tiles(path) for path in ranges}
-
-    def begin(self, some: WorldSubset, draw: Draw) -> None:
-        """Draw the parameters of worlds that begin an episode."""
-        for path, function in self.values.items():
-            some.write(self.tiles[path], function(draw.uniform(self.tiles[path].shape[1])))
-
-    def _function(self, path: str, given: Range) -> Callable[[Array], Array]:
-        if callable(given):
-            return given
-        low, high = (self.arrays.real_array(np.atleast_1d(end)) for end in given)
-        return lambda u: low + (high - low) * u
-
-
-def prepare_varied(sim: Simulator, ranges: Mapping[str, Range]) -> None:
-    """Make parameters vary per world, and raise if the ends of a range are not allowed."""
-    if "dt" in ranges:
-        raise HeelstrikeError(
-            "all worlds of an environment share one time step; remove dt from vary", path="dt"
-        )
-    for path, given in ranges.items():
-        ends: Sequence[Array]
-        sim.compiled.add_parameters([path])
-        if callable(given):
-            size = sim.parameters.size(path)
-            ends = [np.asarray(given(np.full((1, size), u)))[0] for u in (0.0, 1 - 2.0**-24)]
-        elif isinstance(given, Sequence) and len(given) == 2:
-            ends = given
-        else:
-            allowed = "(low, high), or a function of numbers in [0, 1)"
-            raise ParameterError(path, given, allowed, owner="vary")
-        for end in ends:
-            sim.parameters[path] = end

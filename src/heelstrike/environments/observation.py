@@ -8,10 +8,13 @@ heading:
 
 The force on a foot is its impulse over the last action divided by the action's time: a mean, which
 does not depend on chatter between two observations. It is 0 after a reset.
+
+On a terrain the height of the base is that above the ground below it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,10 +23,11 @@ from types import ModuleType
 import numpy as np
 
 from heelstrike.environments.arrays import Array, Arrays, columns
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.robot.points import on_feet
 from heelstrike.scene.controller import Readings
 from heelstrike.scene.servo import positions
+from heelstrike.scene.terrain import Terrain
 from heelstrike.simulate.target import check_choice
 
 OF_BASE = ("height", "gravity", "twist")
@@ -32,10 +36,23 @@ QUANTITIES = (*OF_BASE, "joints", "joint_velocities", "load", "foot_load")
 """Quantities that `Observation.joined` takes, besides states and sensors of the simulator."""
 
 
+class Named(dict[str, Array]):
+    """Arrays by name; unknown names raise with the nearest one."""
+
+    def __init__(self, kind: str, arrays: Mapping[str, Array]) -> None:
+        super().__init__(arrays)
+        self._kind = kind
+
+    def __missing__(self, name: str) -> Array:
+        raise UnknownNameError(self._kind, name, self)
+
+
 class StateLayout:
     """The positions of quantities in q and v, and the start with which they are compared."""
 
-    def __init__(self, arrays: Arrays, q0: np.ndarray, period: float) -> None:
+    def __init__(
+        self, arrays: Arrays, q0: np.ndarray, period: float, terrain: Terrain | None = None
+    ) -> None:
         sim, robot = arrays.sim, arrays.sim.robot
         self.arrays, self.robot = arrays, robot
         self.period = period
@@ -49,6 +66,10 @@ class StateLayout:
             for sensor in sim.plan.sensors
         }
         """States, and what sensors show: without samples that are on their way."""
+        self.parameters: dict[str, Array] = {}
+        """Parameters that differ between worlds, by path, as tiles."""
+        self.command_names: tuple[str, ...] = ()
+        self.ground = None if terrain is None else GroundHeight(arrays, terrain)
         self.impulse = self.tiles.get("impulse", self.tiles["q"][:, :0])
         self.floating = robot.joints[0].kind == "free"
         single = [j for j in robot.joints if j.kind in ("revolute", "prismatic")]
@@ -72,6 +93,30 @@ class StateLayout:
         self.weight = robot.mass * float(np.linalg.norm(sim.scene.gravity)) or 1.0
 
 
+class GroundHeight:
+    """Heights of a terrain below places, bilinear as in the compiled step."""
+
+    def __init__(self, arrays: Arrays, terrain: Terrain) -> None:
+        self._arrays, self._heights = arrays, arrays.real_array(terrain.heights)
+        self._middle = [(n - 1) / 2 for n in terrain.heights.shape]
+        self._per = [
+            (n - 1) / size for n, size in zip(terrain.heights.shape, terrain.size, strict=True)
+        ]
+
+    def __call__(self, x: Array, y: Array) -> Array:
+        """Return the height [m] at places x, y [m], in arrays of any shape."""
+        cells, parts = [], []
+        for place, middle, per, n in zip(
+            (x, y), self._middle, self._per, self._heights.shape, strict=True
+        ):
+            held = (place * per + middle).clip(0.0, n - 1.0)
+            cells.append(self._arrays.index(held.clip(0.0, n - 2.0)))
+            parts.append(held - self._arrays.real_array(cells[-1]))
+        (i, j), (a, b), h = cells, parts, self._heights
+        low, high = ((1 - b) * h[k, j] + b * h[k, j + 1] for k in (i, i + 1))
+        return (1 - a) * low + a * high
+
+
 @dataclass(frozen=True)
 class Observation:
     """The quantities of all worlds after an action or a reset; all arrays are copies."""
@@ -81,6 +126,8 @@ class Observation:
     """The action as applied, within -1 and 1, (worlds, joints); 0 after a reset."""
     _impulse_before: Array
     """Impulses before the action, as tiles."""
+    last_action: Array = None
+    """The action before that, as applied; 0 after a reset."""
 
     @property
     def xp(self) -> ModuleType:
@@ -99,7 +146,7 @@ class Observation:
 
     @cached_property
     def height(self) -> Array:
-        """Height of the base [m], (worlds,)."""
+        """Height of the base [m], on a terrain above the ground below it, (worlds,)."""
         return self._layout.arrays.column(self._tiles("height"), 0)
 
     @cached_property
@@ -132,6 +179,44 @@ class Observation:
         """What the simulator's sensors showed after the last step by name, (worlds, ...)."""
         shapes = self._layout.sensors
         return Readings({n: self.joined(n).reshape(-1, *shape) for n, shape in shapes.items()})
+
+    @property
+    def command(self) -> Array:
+        """Present commands side by side, (worlds, commands)."""
+        if not self._layout.command_names:
+            raise HeelstrikeError(
+                "this environment has no commands", remedy="pass commands=hs.Commands(...)"
+            )
+        return self.joined("command")
+
+    @cached_property
+    def commands(self) -> Mapping[str, Array]:
+        """Present commands by name, (worlds,) each."""
+        named = enumerate(self._layout.command_names)
+        tiles = self._layout.readable.get("command")
+        column = self._layout.arrays.column
+        return Named("command", {name: column(tiles, i) for i, name in named})
+
+    @property
+    def level(self) -> Array:
+        """Level of each world, 0 to 1, (worlds,)."""
+        return self._layout.arrays.column(self._tiles("level"), 0)
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Array]:
+        """Values of the parameters that were drawn, by path, (worlds, size) each."""
+        rows = self._layout.arrays.rows
+        drawn = self._layout.parameters.items()
+        return Named("drawn parameter", {path: rows(tiles) for path, tiles in drawn})
+
+    def phase(self, cycle: float) -> Array:
+        """Return sine and cosine of a clock with a cycle [s], (worlds, 2)."""
+        angle = (2 * math.pi / cycle) * self.time
+        return self.xp.stack([self.xp.sin(angle), self.xp.cos(angle)], 1)
+
+    def ground(self, x: Array, y: Array) -> Array:
+        """Return the height of the terrain at places x, y [m], arrays of any shape; else 0."""
+        return 0 * x if self._layout.ground is None else self._layout.ground(x, y)
 
     @cached_property
     def steps(self) -> Array:
@@ -176,7 +261,8 @@ class Observation:
     def joined(self, *names: str) -> Array:
         """Return several quantities side by side, (worlds, n): the fastest way to an observation.
 
-        Names are any state or sensor of the simulator, or height, gravity, twist, joints,
+        Names are any state or sensor of the simulator, any parameter that is drawn, or command,
+        level, height, gravity, twist, joints,
         joint_velocities, load (the contact forces divided by the weight) and foot_load (those of
         the feet).
         """
@@ -185,9 +271,10 @@ class Observation:
     def _tiles(self, name: str) -> Array:
         """Return a quantity as tiles."""
         layout = self._layout
-        if name in layout.readable:
-            return layout.readable[name]
-        check_choice("quantity", name, [*QUANTITIES, *layout.tiles], "quantities")
+        for known in (layout.readable, layout.parameters):
+            if name in known:
+                return known[name]
+        check_choice("quantity", name, [*QUANTITIES, *layout.readable], "quantities")
         if name in OF_BASE and not layout.floating:
             raise HeelstrikeError(f"{layout.robot.name} has no free base, so it has no '{name}'")
         if name in ("load", "foot_load") and not layout.bodies:
@@ -199,7 +286,7 @@ class Observation:
         q, v = layout.tiles["q"], layout.tiles["v"]
         match name:
             case "height":
-                return q[:, 2:3]
+                return q[:, 2:3] - self.ground(q[:, 0:1], q[:, 1:2]) if layout.ground else q[:, 2:3]
             case "gravity":
                 return self._gravity
             case "twist":

@@ -33,8 +33,6 @@ from heelstrike.scene.files.document import parse_document
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.target import check_choice
 
-OWN_TERMS = ("action", "command")
-"""Terms that are no quantities of the robot: the last action, and the command of the file."""
 ORDERED = ("joints", "joint_velocities")
 """Terms in the order of the policy's joints."""
 
@@ -57,6 +55,8 @@ class PolicyDescription:
     """Joints in the policy's order; empty: all driven ones in the robot's order."""
     command: Sequence[float] = field(default_factory=tuple)
     """Value of the term "command"."""
+    cycle: float | None = None
+    """Time of a cycle of the term "phase", sine and cosine of a clock [s]."""
 
     def __post_init__(self) -> None:
         number("period", self.period, "a time above 0 s", above=0.0)
@@ -212,8 +212,20 @@ class PolicyController:
             return self._action
         if name == "command":
             return np.tile(np.asarray(self.policy.description.command, float), (len(seen.q), 1))
+        if name == "phase":
+            return np.asarray(seen.phase(self._cycle))
         found: np.ndarray = seen.joined(name)
         return found[:, self._order] if name in ORDERED else found
+
+    @property
+    def _cycle(self) -> float:
+        if self.policy.description.cycle is None:
+            raise HeelstrikeError(
+                "the policy sees a clock, but its description has no cycle",
+                path=str(self.policy.path),
+                remedy="add cycle = 0.6 (in s) to its TOML file",
+            )
+        return self.policy.description.cycle
 
     def _check(self, observation: np.ndarray) -> None:
         """Raise if the policy takes another number of values than its terms have."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from heelstrike.checks import instance
-from heelstrike.environments.arrays import Arrays, WorldSubset
+from heelstrike.environments.arrays import Array, Arrays, WorldSubset
 from heelstrike.environments.random_numbers import WorldRandom
+from heelstrike.environments.ranges import Drawing, Graded
 from heelstrike.errors import ParameterError
 from heelstrike.simulate.simulator import Simulator
 
@@ -23,8 +24,8 @@ NEVER = 1e9
 class Pushes:
     """Repeated horizontal pushes on a body, each from a random direction."""
 
-    force: tuple[float, float] = (0.0, 10.0)
-    """Smallest and largest force [N]."""
+    force: tuple[float, float] | Graded = (0.0, 10.0)
+    """Smallest and largest force [N]; `hs.Graded` for forces that grow with the level."""
     duration: float = 0.1
     """Duration of a push [s]."""
     wait: tuple[float, float] = (0.5, 1.5)
@@ -33,22 +34,20 @@ class Pushes:
     """The body, by default the base; the force acts at its centre of mass."""
 
     def __post_init__(self) -> None:
-        for name, pair in (("force", self.force), ("wait", self.wait)):
-            if not _is_range(pair):
-                allowed = "(smallest, largest), both at least 0"
-                raise ParameterError(name, pair, allowed, owner="Pushes")
+        force = self.force
+        for pair in (force.easy, force.hard) if isinstance(force, Graded) else (force,):
+            check_range("Pushes", "force", pair)
+        check_range("Pushes", "wait", self.wait)
         if not (isinstance(self.duration, REAL) and 0 < self.duration < math.inf):
             raise ParameterError("duration", self.duration, "times above 0 s", owner="Pushes")
 
 
-def _is_range(pair: Iterable[float]) -> bool:
-    """Return whether a pair is two numbers, the first at least 0 and the second not below it."""
-    try:
-        low, high = pair
-    except (TypeError, ValueError):
-        return False
-    real = isinstance(low, REAL) and isinstance(high, REAL)
-    return bool(real and 0 <= low <= high < math.inf)
+def check_range(owner: str, name: str, pair: object) -> None:
+    """Raise unless a pair is two numbers, the first at least 0 and the second not below it."""
+    ends = tuple(pair) if isinstance(pair, Iterable) and np.ndim(pair) == 1 else ()  # type: ignore[arg-type]
+    real = len(ends) == 2 and all(isinstance(end, REAL) for end in ends)
+    if not (real and 0 <= ends[0] <= ends[1] < math.inf):
+        raise ParameterError(name, pair, "(smallest, largest), both at least 0", owner=owner)
 
 
 def add_push_slot(sim: Simulator, pushes: Pushes) -> str:
@@ -81,6 +80,7 @@ class PushSchedule:
         names = ("force", "first", "last")
         self.force, self.first, self.last = (arrays.tiles(f"{path}.{name}") for name in names)
         self.clock = arrays.tiles("clock")
+        self._size = Drawing(arrays, "force", pushes.force, np.ones(1))
         self._three = arrays.int_array(np.arange(1, 4))
 
     def begin(self, some: WorldSubset) -> None:
@@ -97,16 +97,15 @@ class PushSchedule:
         self._until = self.pause
         return True
 
-    def renew(self) -> None:
-        """Draw the next push of worlds whose last one is over."""
+    def renew(self, level: Array) -> None:
+        """Draw the next push of worlds whose last one is over, by their levels (worlds,)."""
         clock, last = (self.arrays.column(tiles, 0) for tiles in (self.clock, self.last))
         some = self.arrays.subset(clock >= last)
         if some is None:
             return
         xp, since = self.arrays.xp, some.pick(last)
         u = self.random.uniform(some, -3 * self.arrays.int_array(since)[:, None] - self._three)
-        smallest, largest = self.pushes.force
-        size, angle = smallest + (largest - smallest) * u[:, 0], 2 * math.pi * u[:, 1]
+        size, angle = self._size(u[:, :1], some.pick(level))[:, 0], 2 * math.pi * u[:, 1]
         force = [size * xp.cos(angle), size * xp.sin(angle), 0 * size]
         soon, late = self.wait
         first = xp.round(since + soon + (late - soon) * u[:, 2])[:, None]

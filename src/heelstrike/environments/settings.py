@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import index
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from heelstrike.environments import task
 from heelstrike.environments.arrays import Array, Arrays
+from heelstrike.environments.changes import Changes
+from heelstrike.environments.commands import Commands
 from heelstrike.environments.observation import Observation
+from heelstrike.environments.ranges import Range
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.servo import Servo
+from heelstrike.scene.surfaces.height_field import HeightField
+from heelstrike.scene.terrain import Terrain
 from heelstrike.simulate.scene_file import SceneFile, load_scene
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.target import check_choice
@@ -26,7 +32,7 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = str | os.PathLike[str] | SceneFile | Scene | Simulator
 """The name of a bundled scene, a .toml file, a loaded scene, an hs.Scene or an hs.Simulator."""
-Hook: TypeAlias = Callable[[Observation], Array]
+Hook: TypeAlias = Callable[[Observation], Any]
 """A function of a task: observation, reward or the end of an episode."""
 
 
@@ -134,31 +140,70 @@ def seeds(given: int | Sequence[int] | None, worlds: int) -> Sequence[int] | Non
     return found
 
 
-def check_functions(start: object, critic: object, **hooks: object) -> None:
-    """Raise if a function of a task is none."""
-    optional = {"start": start, "critic": critic}
-    for name, hook in (optional | hooks).items():
+def check_functions(optional: Mapping[str, object], **hooks: object) -> None:
+    """Raise if a function of a task is none; optional ones may be None."""
+    for name, hook in {**optional, **hooks}.items():
         if not callable(hook) and not (name in optional and hook is None):
             raise ParameterError(name, hook, "a function")
 
 
+def checked_terrain(sim: Simulator, terrain: object) -> Terrain | None:
+    """Return a terrain that is a surface of the scene, or None."""
+    if terrain is None:
+        return None
+    if not isinstance(terrain, Terrain):
+        raise ParameterError("terrain", terrain, "hs.Terrain(...)")
+    grounds = [x.table for x in sim.scene.surfaces if isinstance(x, HeightField)]
+    if not any(np.array_equal(ground, terrain.heights) for ground in grounds):
+        raise HeelstrikeError(
+            "the scene does not have this terrain",
+            path="terrain",
+            remedy="build it with hs.Scene(robot, terrain.surface())",
+        )
+    return terrain
+
+
+def functions_of(
+    vary: Mapping[str, Range] | None, commands: Commands | None, changes: Changes | None
+) -> list[Range]:
+    """Return all ranges, of which those that are functions must be captured."""
+    parts = (vary, commands and commands.ranges, changes and changes.ranges)
+    return [given for part in parts for given in (part or {}).values()]
+
+
+def space(example: Array | Mapping[str, Array], real: np.dtype) -> gymnasium.Space[Any]:
+    """Return the space of an observation of one world, from that of all worlds."""
+    if isinstance(example, Mapping):
+        return gymnasium.spaces.Dict({name: space(x, real) for name, x in example.items()})
+    return gymnasium.spaces.Box(-np.inf, np.inf, tuple(example.shape)[1:], real)
+
+
 def check_hooks(
     state: Observation, worlds: int, hooks: tuple[Hook, Hook, Hook], critic: Hook | None
-) -> int:
-    """Call the functions of a task once, and return the size of an observation."""
-    observation, *rest = (hook(state) for hook in hooks)
-    shape = tuple(np.shape(observation))
-    groups = {"observation": observation} | ({} if critic is None else {"critic": critic(state)})
+) -> Array | Mapping[str, Array]:
+    """Call the functions of a task once, check their shapes, and return the observation."""
+    observation, reward, terminated = (hook(state) for hook in hooks)
+    groups = (
+        {f"observation '{k}'": x for k, x in observation.items()}
+        if isinstance(observation, Mapping)
+        else {"observation": observation}
+    )
+    groups |= {} if critic is None else {"critic": critic(state)}
     for name, group in groups.items():
         found = tuple(np.shape(group))
         if len(found) != 2 or found[0] != worlds:
             raise HeelstrikeError(
                 f"{name} returned an array of shape {found}; return ({worlds}, n), a row per world"
             )
-    for name, result in zip(("reward", "terminated"), rest, strict=True):
+    terms = (
+        {f"reward '{k}'": x for k, x in reward.items()}
+        if isinstance(reward, Mapping)
+        else {"reward": reward}
+    )
+    for name, result in {**terms, "terminated": terminated}.items():
         if tuple(np.shape(result)) != (worlds,):
             raise HeelstrikeError(
                 f"{name} returned an array of shape {tuple(np.shape(result))}; return ({worlds},), "
                 "a value per world"
             )
-    return shape[1]
+    return observation

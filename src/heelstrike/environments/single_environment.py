@@ -12,6 +12,7 @@ from heelstrike.environments.arrays import Array
 from heelstrike.environments.environments import Environments
 from heelstrike.environments.pushes import Pushes
 from heelstrike.environments.settings import Source
+from heelstrike.environments.walk import walking
 
 STAND: dict[str, Any] = {"scene": "stand", "pushes": Pushes(force=(0.0, 12.0))}
 """Options of heelstrike/Stand-v0: hoap1, pushed harder than its servo alone withstands."""
@@ -57,3 +58,13 @@ def make_stand(**options: Any) -> SingleEnvironment:
 def make_stand_vector(num_envs: int = 1, **options: Any) -> Environments:
     """Return heelstrike/Stand-v0 with many worlds."""
     return Environments(worlds=num_envs, **(STAND | options))
+
+
+def make_walk(**options: Any) -> SingleEnvironment:
+    """Return heelstrike/Walk-v0 with one world."""
+    return SingleEnvironment(**walking(**options))
+
+
+def make_walk_vector(num_envs: int = 1, **options: Any) -> Environments:
+    """Return heelstrike/Walk-v0 with many worlds."""
+    return Environments(**walking(worlds=num_envs, **options))
