@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from heelstrike.scene.surfaces import Stairs as Stairs
     from heelstrike.scene.surfaces import Treadmill as Treadmill
     from heelstrike.scene.terrain import Terrain as Terrain
+    from heelstrike.simulate.robot_scene import robot_scene as robot_scene
     from heelstrike.simulate.scene_file import SceneFile as SceneFile
     from heelstrike.simulate.scene_file import load_scene as load_scene
     from heelstrike.simulate.simulator import Simulator as Simulator
@@ -174,6 +175,7 @@ HOMES = {
     "load": "heelstrike.robot.load",
     "load_scene": "heelstrike.simulate.scene_file",
     "normal_law": "heelstrike.contact.laws.custom",
+    "robot_scene": "heelstrike.simulate.robot_scene",
     "scenes": "heelstrike.scene.files",
     "suggest": "heelstrike.simulate.suggest",
     "sweep": "heelstrike.sweeps.sweep",

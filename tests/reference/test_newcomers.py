@@ -18,10 +18,8 @@ from heelstrike.cli import main
 from heelstrike.robot.check import massless_joint
 from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.load import MIN_ARMATURE
-from heelstrike.scene.files.robot_on_plane import (
-    joints_into_range,
-    robot_on_plane,
-)
+from heelstrike.robot.placement import joints_into_range
+from heelstrike.scene.files.robot_on_plane import robot_on_plane
 from heelstrike.scene.holding import standing_gains
 from heelstrike.simulate.robot_scene import robot_scene
 from tests.models import example_file as example

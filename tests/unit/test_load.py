@@ -4,6 +4,7 @@ The oracle is the sentence that each file must produce; those of MJCF that begin
 reports" are MuJoCo's own.
 """
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -417,6 +418,27 @@ def test_referenced_files_are_checked_as_xml(reference, tmp_path):
     assert caught.value.path == str(part)
 
 
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+@pytest.mark.parametrize(("away", "told"), [("0 1.57 0", True), ("0 1.2 0", False)])
+def test_a_mesh_that_collides_far_from_where_it_is_drawn(away, told, tmp_path):
+    """An angle written as a distance: the mesh is sqrt(3) x 0.8 m long, and stands 1.57 m aside."""
+    (tmp_path / "m.obj").write_text(TETRAHEDRON)
+    geometry = "<geometry><mesh filename='m.obj' scale='0.8 0.8 0.8'/></geometry>"
+    shapes = f"<visual>{geometry}</visual><collision>{geometry}<origin xyz='{away}'/></collision>"
+    (tmp_path / "r.urdf").write_text(
+        urdf(links="").replace('<link name="b">', f'<link name="b">{shapes}')
+    )
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        load(tmp_path / "r.urdf")
+    said = [str(x.message) for x in raised if "from where it is drawn" in str(x.message)]
+    wanted = "r.urdf: m.obj of link 'b' collides 1.57 m from where it is drawn; check the <origin>"
+    assert bool(said) == told
+    assert all(text.startswith(wanted) for text in said)
+
+
 def test_errors_of_mujoco_carry_the_line(tmp_path):
     """File and line are attributes of the error."""
     path = tmp_path / "robot.xml"
@@ -429,9 +451,7 @@ def test_errors_of_mujoco_carry_the_line(tmp_path):
 def test_suffix_does_not_matter(tmp_path):
     """MuJoCo chooses a parser by the suffix; includes and meshes are found all the same."""
     (tmp_path / "part.xml").write_text("<mujoco><option gravity='0 0 -1'/></mujoco>")
-    (tmp_path / "m.obj").write_text(
-        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
-    )
+    (tmp_path / "m.obj").write_text(TETRAHEDRON)
     body = "<freejoint/><geom type='mesh' mesh='m'/>"
     text = mjcf(body, "<include file='part.xml'/><asset><mesh file='m.obj'/></asset>")
     for name in ("robot.xml", "robot.mjcf", "robot"):

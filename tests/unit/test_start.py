@@ -96,6 +96,19 @@ def test_on_ground(surface):
     assert np.allclose(sim.start["q"], sim.place(drop=0.1), rtol=0, atol=1e-8)
 
 
+def test_place_names_joints_that_start_out_of_range_and_leaves_fixed_robots():
+    robot = hs.load("hoap1", collide="feet")
+    q, knee = robot.pose("stance"), next(j for j in robot.joints if j.name == "L_KN")
+    q[knee.iq] = robot.lower[knee.iq] - 0.25
+    sim = hs.Simulator(hs.Scene(robot, hs.Plane()), control=hs.Servo())
+    with pytest.warns(hs.HeelstrikeWarning, match="1 of the joints .*'L_KN' by 0.25 rad"):
+        sim.place(q)
+    foot = hs.Simulator(hs.Scene(hs.load("foot"), hs.Plane()))
+    assert foot.place([0.3]).tolist() == [0.3]
+    with pytest.raises(hs.HeelstrikeError, match="applies to a free base"):
+        foot.place(drop=0.1)
+
+
 def test_on_ground_without_a_base_or_a_surface():
     with pytest.raises(hs.HeelstrikeError, match="applies to a free base"):
         hs.load("foot").on_ground()

@@ -143,9 +143,8 @@ def chosen_scene(
     times = {option: value for option, value in passed.items() if option in ("--duration", "--dt")}
 
     if robot is not None:
-        return robot_scene(
-            robot, collide, passed.get("--law"), passed.get("--drop"), times, settings
-        )
+        own = {key.removeprefix("--"): x for key, x in passed.items() if key != "--collide"}
+        return robot_scene(robot, **own, collide=collide, settings=settings)
     document = read_scene(str(scene))
     if collide is not None:
         document = with_collide(document, collide)

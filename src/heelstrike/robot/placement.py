@@ -69,3 +69,14 @@ def lowest_height(robot: Robot, q: np.ndarray) -> float:
     """Return the height of the lowest contact point at q [m]."""
     placed = placements(robot, q)
     return min(float(lowest_place(point, placed[point.body])[2]) for point in robot.points)
+
+
+def joints_into_range(robot: Robot, q: np.ndarray) -> dict[str, float]:
+    """Return the joints of one coordinate outside their range at q, with the nearest end of it."""
+    found = {}
+    for joint in robot.joints:
+        if joint.nq == joint.nv == 1:
+            inside = float(np.clip(q[joint.iq], robot.lower[joint.iq], robot.upper[joint.iq]))
+            if inside != q[joint.iq]:
+                found[joint.name] = inside
+    return found

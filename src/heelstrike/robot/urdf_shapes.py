@@ -80,7 +80,29 @@ def shapes_of(
             concerns="contact",
         )
     warn_concave(file, growths, "hull")
+    _warn_apart(file, shapes)
     return tuple(shapes)
+
+
+def _warn_apart(file: RobotFile, shapes: Sequence[Shape]) -> None:
+    """Warn about meshes that collide farther from where their link shows them than they are long.
+
+    A distance of <origin> that was meant to be an angle does this.
+    """
+    drawn = {(s.link, s.file.path): s for s in shapes if s.visible and s.file is not None}
+    for shape in shapes:
+        if not shape.collides or shape.file is None or shape.vertices is None:
+            continue
+        shown = drawn.get((shape.link, shape.file.path))
+        if shown is None:
+            continue
+        distance = float(np.linalg.norm(shape.translation - shown.translation))
+        if distance > np.linalg.norm(np.ptp(shape.vertices, axis=0)):
+            file.warn(
+                f"{shape.file.path.name} of link '{shape.link}' collides {distance:.3g} m from "
+                "where it is drawn; check the <origin> of its <collision>",
+                concerns="file",
+            )
 
 
 def _origin(file: RobotFile, element: Element) -> tuple[np.ndarray, np.ndarray]:

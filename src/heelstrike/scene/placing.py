@@ -36,6 +36,8 @@ def placed(
 ) -> np.ndarray:
     """Return q with the free base moved vertically, so that the robot is `drop` above contact.
 
+    A robot without a free base stays where it is.
+
     Args:
         scene: robot and surfaces; those that ride on bodies do not count.
         q: coordinates, (nq,).
@@ -43,6 +45,8 @@ def placed(
         surfaces: surfaces with other values of their parameters; None: those of the scene.
     """
     robot, made = scene.robot, tuple(surfaces or scene.surfaces)
+    if drop == 0 and robot.joints[0].kind != "free":
+        return np.array(q, dtype=float)
     base = free_base(robot)
     if not (isinstance(drop, int | float) and 0 <= drop < MAX_LIFT):
         raise ParameterError("drop", drop, f"a height from 0 to {MAX_LIFT:g} m")

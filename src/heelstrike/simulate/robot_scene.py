@@ -7,7 +7,8 @@ stable in any step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,29 +31,42 @@ MAX_DEPTH, MAX_RESTITUTION = 2e-3, 0.5
 
 
 def robot_scene(
-    robot: str,
-    collide: str | Sequence[str] | None = None,
+    robot: str | os.PathLike[str],
     law: str | None = None,
     drop: float | None = None,
-    values: Mapping[str, float] | None = None,
+    collide: str | Sequence[str] | None = None,
+    duration: float | None = None,
+    dt: float | None = None,
     settings: Sequence[str] = (),
 ) -> SceneFile:
-    """Return the scene of a robot on a plane.
+    """Return the scene of a robot on a plane, as `heelstrike run --robot` simulates it.
+
+    The law suits the robot, joints start inside their ranges, a servo holds them, and a URDF that
+    rests on its base alone is fixed there.
 
     Args:
         robot: a bundled name, or a path to .urdf or .xml.
-        collide: shapes that collide, as `load` takes them.
-        law: name of the law of the plane, whose numbers are chosen; None: see above.
+        law: name of the law of the plane, whose numbers are chosen; None: Hunt and Crossley's, or
+            an implicit spring where that one needs a shorter step.
         drop: height of fall [m]; None: the robot stands.
-        values: values of --duration and --dt.
-        settings: values of --set, which come last.
+        collide: shapes that collide, as `hs.load` takes them.
+        duration: simulated time [s]; None: 1 s.
+        dt: time step [s]; None: 1 ms.
+        settings: other values, as --set takes them: "ground.normal.k=2e4".
+
+    Examples:
+        >>> scene = hs.robot_scene("my.urdf", drop=0.02)
+        >>> run = scene.run()
+        >>> run.plot(path="first.png")
     """
+    robot = os.fspath(robot)
     document = robot_on_plane(robot, collide, bool(drop))
     if law is not None:
         document = with_law(document, law)
     if drop is not None:
         document = with_drop(document, drop)
-    document = with_values(document, values or {})
+    values = {"--duration": duration, "--dt": dt}
+    document = with_values(document, {k: v for k, v in values.items() if v is not None})
     plain = SceneFile(with_settings(document, settings))
     chosen = _chosen(plain, drop or 0.0, law is not None)
     if chosen is None:

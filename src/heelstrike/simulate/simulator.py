@@ -48,7 +48,7 @@ from heelstrike.simulate.run_options import (
     step_plan,
 )
 from heelstrike.simulate.sensors import Sensors
-from heelstrike.simulate.start import check_step
+from heelstrike.simulate.start import check_step, warn_out_of_range
 from heelstrike.simulate.state import State
 from heelstrike.simulate.target import CompileTarget
 from heelstrike.step.control import torque_path
@@ -457,8 +457,8 @@ class Simulator:
     def place(self, q0: ArrayLike | None = None, drop: float = 0.0) -> np.ndarray:
         """Put the robot on the surfaces of the scene, or above them, and let worlds start there.
 
-        The free base is moved vertically until the first contact, on slopes and stairs too.
-        Nothing is compiled.
+        The free base is moved vertically until the first contact, on slopes and stairs too; a
+        robot without one stays where it is. Nothing is compiled.
 
         Args:
             q0: coordinates, (nq,); None for the present start.
@@ -472,6 +472,7 @@ class Simulator:
             >>> run = sim.run(0.1, q0=sim.place(drop=0.02))
         """
         pose = np.atleast_2d(self.compiled.start_state(q0, None)["q"])[0]
+        warn_out_of_range(self.robot, pose)
         found = placed(self.scene, pose, drop, self.compiled.surfaces(0))
         self.begin_at(found)
         return found

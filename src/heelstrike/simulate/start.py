@@ -15,6 +15,7 @@ and c_t, and the effective mass along the surface.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,10 +28,11 @@ from heelstrike.contact.laws.bristle import Bristle
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.stability import largest_step, slopes, step_radius
 from heelstrike.dynamics.effective_mass import ActiveContact, contact_mass
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.overlaps import overlaps
-from heelstrike.robot.robot import WORLD
+from heelstrike.robot.placement import joints_into_range
+from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.scene.deepest import DeepestPoints
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import ServoPlan
@@ -65,6 +67,21 @@ class StartError(HeelstrikeError):
         """Report a problem at `law`: the surface, or the key of the material, that it concerns."""
         super().__init__(problem, path=path, remedy=remedy)
         self.law = law
+
+
+def warn_out_of_range(robot: Robot, q: np.ndarray) -> None:
+    """Warn of joints that start outside their ranges, where their stops push."""
+    moved = joints_into_range(robot, q)
+    by = {j.name: abs(moved[j.name] - q[j.iq]) for j in robot.joints if j.name in moved}
+    if by:
+        worst = max(by, key=lambda name: by[name])
+        warnings.warn(
+            f"{len(by)} of the joints of {robot.name} start outside their ranges, '{worst}' by "
+            f"{by[worst]:.2g} rad or m, so that their stops push them; start them inside, or use "
+            "hs.robot_scene, which does",
+            HeelstrikeWarning,
+            stacklevel=3,
+        )
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,14 @@ def label(ax: Axes, title: str = "", x: str = "", y: str = "") -> None:
         ax.legend(fontsize=7, frameon=True, framealpha=0.85, edgecolor="none")
 
 
+def widen(ax: Axes, span: float) -> None:
+    """Have the vertical axis span at least so much, so that rounding at rest looks like rest."""
+    low, high = ax.get_ylim()
+    if high - low < span:
+        middle = (low + high) / 2
+        ax.set_ylim(middle - span / 2, middle + span / 2)
+
+
 def unit(written: str) -> str:
     """Return a unit as people write it: m s-1 becomes m/s."""
     return written.replace(" s-1", "/s").replace(" s-2", "/s\u00b2")

@@ -16,7 +16,12 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeWarning
 from heelstrike.robot import Robot, bundled, load
-from heelstrike.robot.placement import lowest_height, lowest_place, placements
+from heelstrike.robot.placement import (
+    joints_into_range,
+    lowest_height,
+    lowest_place,
+    placements,
+)
 from heelstrike.scene.files.document import Document, Key
 from heelstrike.scene.holding import holding_gains
 
@@ -99,14 +104,3 @@ def is_mounted(robot: Robot) -> bool:
 def _first(robot: Robot) -> np.ndarray:
     """Return q of the robot's first pose."""
     return np.array(next(iter(robot.poses.values()), robot.neutral))
-
-
-def joints_into_range(robot: Robot, q: np.ndarray) -> dict[str, float]:
-    """Return the joints of one coordinate outside their range at q, with the nearest end of it."""
-    found = {}
-    for joint in robot.joints:
-        if joint.nq == joint.nv == 1:
-            inside = float(np.clip(q[joint.iq], robot.lower[joint.iq], robot.upper[joint.iq]))
-            if inside != q[joint.iq]:
-                found[joint.name] = inside
-    return found

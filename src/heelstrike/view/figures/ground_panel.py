@@ -41,9 +41,10 @@ def ground(ax: Axes, shown: xr.Dataset) -> None:
     middle, span = corners.mean(0), max(float(np.ptp(corners, axis=0).max()), 1e-3)
     ax.set_xlim(middle[0] - span, middle[0] + span)
     ax.set_ylim(middle[1] - span, middle[1] + span)
-    ax.set_aspect("equal")
+    ax.set_aspect("equal", anchor="W")
     plot.label(ax, "Ground plane from above", "x [m]", "y [m]")
-    ax.legend(fontsize=7, frameon=False, loc="upper right")
+    legend = ax.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.02))
+    legend.set_in_layout(False)  # beside a square panel is space
 
 
 def _hull(places: np.ndarray) -> np.ndarray:

@@ -128,6 +128,7 @@ def height(ax: Axes, shown: xr.Dataset) -> None:
         for name in names[:MAX_LINES]:
             ax.plot(time, shown["q"].sel(coordinate=name).values, label=name)
     plot.label(ax, "Height", TIME, "height [m]")
+    plot.widen(ax, 1e-3)
 
 
 def normal_force(ax: Axes, shown: xr.Dataset) -> None:
@@ -141,21 +142,23 @@ def normal_force(ax: Axes, shown: xr.Dataset) -> None:
     rows = {name: row for name, row in rows.items() if np.any(row)}  # those that touch
     _lines(ax, shown["time"].values, rows)
     plot.label(ax, "Normal force", TIME, "sum over a body's points [N]")
+    plot.widen(ax, 1e-3)
     if rows:
         _mark_peak(ax, shown["time"].values, max(rows.values(), key=lambda row: np.nanmax(row)))
 
 
 def _mark_peak(ax: Axes, time: np.ndarray, row: np.ndarray) -> None:
-    """Write the largest value of a line beside its peak."""
+    """Write the largest value of a line above its peak."""
     at = int(np.nanargmax(row))
-    right = at < len(time) / 2
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + 0.06 * (high - low))  # space for the words
     ax.annotate(
         f"{row[at]:.4g} N at {time[at]:.3g} s",
         (time[at], row[at]),
-        xytext=(6 if right else -6, -2),
+        xytext=(0, 3),
         textcoords="offset points",
-        ha="left" if right else "right",
-        va="top",
+        ha="left" if at < len(time) / 2 else "right",
+        va="bottom",
         fontsize=7,
         color=plot.INK,
     )
@@ -168,6 +171,7 @@ def penetration(ax: Axes, shown: xr.Dataset) -> None:
     rows = {name: depth[:, surfaces == name].max(1) for name in dict.fromkeys(surfaces)}
     _lines(ax, shown["time"].values, rows)
     plot.label(ax, "Penetration", TIME, "deepest point [mm]")
+    plot.widen(ax, 1e-3)
 
 
 def slip(ax: Axes, shown: xr.Dataset) -> None:
@@ -176,6 +180,7 @@ def slip(ax: Axes, shown: xr.Dataset) -> None:
     fastest = np.where(shown["touching"].values, speed, 0.0).max(1)
     ax.plot(shown["time"].values, np.where(shown["touching"].values.any(1), fastest, np.nan))
     plot.label(ax, "Slip", TIME, "fastest active contact [mm/s]")
+    plot.widen(ax, 1e-2)
 
 
 def energy(ax: Axes, shown: xr.Dataset) -> None:
@@ -210,6 +215,7 @@ def torque(ax: Axes, shown: xr.Dataset) -> None:
     for i in order[:3]:
         ax.plot(time, values[:, i], label=str(shown["joint"].values[i]))
     plot.label(ax, "Control torque", TIME, f"torque [{_unit(shown['torque'])}]")
+    plot.widen(ax, 1e-6)
 
 
 def variable(ax: Axes, values: xr.DataArray) -> None:
