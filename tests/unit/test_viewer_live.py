@@ -62,6 +62,20 @@ def test_a_parameter_changes_the_depth_without_compiling(live, monkeypatch):
     live.set("ground.normal.k", 2e4)
 
 
+def test_the_ground_stays_below_a_robot_that_goes_far(ball):
+    """By whole tiles, within its plane: 50 m away the grid is there, and its lines are in place."""
+    with serving(port=0) as opened:
+        view = LivePanel(opened, ball).scene_view
+        (ground,), tile = view.world_node._grounds, 5 * 0.02
+        first = np.array(ground._grid.position)
+        view.world_node.follow(np.array([50.03, -7.0, 2.0]))
+        moved = np.array(ground._grid.position) - first
+        np.testing.assert_allclose(moved, [50.0, -7.0, 0.0], atol=tile)
+        np.testing.assert_allclose(moved / tile, np.round(moved / tile), atol=1e-6)
+        view.world_node.follow(None)
+        np.testing.assert_allclose(ground._grid.position, first)
+
+
 def test_a_mistake_is_told_and_nothing_changes(live):
     live.reset()
     live.request(lambda: live.set("ground.friction.mu_k", -1.0))
@@ -169,7 +183,9 @@ def test_sliders_have_words_and_units(law):
         assert ("[" in slider.meaning) == ("[" in slider.label)
         assert slider.path in slider.hint
         name = slider.path.split(".")[-1]
-        assert slider.numerical == (name in ("smoothing", "lam", "epsilon", "correction"))
+        assert slider.numerical == (
+            name in ("smoothing", "lam", "epsilon", "correction", "allowance")
+        )
 
 
 def test_going_back_and_on_repeats_every_bit(ball):
@@ -279,7 +295,15 @@ def test_a_scene_that_cannot_be_compiled_is_told():
     document = hs.load_scene("bouncing-ball").document
     document.data["surface"][0]["law"]["normal"]["k"] = -1.0
     with pytest.raises(HeelstrikeError, match="k is -1"):
-        prepare(document)
+        prepare(Choice(document, "bouncing-ball"))
+
+
+def test_a_chosen_robot_stands_on_ground_that_suits_it():
+    """The document of the other process is that of hs.robot_scene, with the law's numbers."""
+    given = hs.load_scene("bouncing-ball").document
+    for law in (None, "linear-spring"):
+        choice = Choice(given, "bouncing-ball", "box", law or "as in the scene")
+        assert prepare(choice).data == hs.robot_scene("box", law).document.data
 
 
 def test_a_film_has_all_its_frames():

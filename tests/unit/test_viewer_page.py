@@ -102,7 +102,7 @@ def write(page, label, value) -> None:
     page.keyboard.press("Enter")
 
 
-def test_a_recording_is_seen_and_the_slider_moves_it(page, falling):
+def test_a_recording_is_seen_moved_by_the_slider_and_filmed(page, falling, tmp_path):
     with serving(port=0) as opened:
         player = Player(opened, [run_arrays(falling, "fall")])
         page.goto(f"{address(opened)}/?fixedDpr=0.5")
@@ -127,6 +127,20 @@ def test_a_recording_is_seen_and_the_slider_moves_it(page, falling):
         write(page, "time [s]", 0.2)
         until(lambda: abs(player.time - 0.2) < 1e-3, page)
         until(lambda: seen() and differs(before, pictures[0]) > 0.02, page)
+        assert len(download(page, "Screenshot", "PNG", tmp_path)) == 1
+        film = download(page, "Film", "GIF", tmp_path)
+        assert len(film) == 3  # of 0.3 s, 10 a second
+        assert differs(film[0], film[-1]) > 0.02  # it fell
+
+
+def download(page, label, kind, folder) -> list[np.ndarray]:
+    """Click a button of the panel and return the frames of the picture that arrives."""
+    with page.expect_download(timeout=1e3 * PATIENCE) as got:
+        page.get_by_text(label, exact=True).click()
+    got.value.save_as(path := folder / label)
+    with Image.open(path) as drawn:
+        assert drawn.format == kind
+        return [np.asarray(x.convert("RGB"), int) for x in ImageSequence.Iterator(drawn)]
 
 
 def test_a_slider_of_a_live_scene_changes_the_depth(page):
@@ -212,14 +226,7 @@ def test_a_live_scene_is_dragged_rewound_filmed_and_replaced(page, tmp_path):
             for label, kind in (("Screenshot", "PNG"), ("Film", "GIF")):
                 if label == "Film":  # a short one
                     live.request(lambda: live.rewind(0.4))
-                with page.expect_download(timeout=1e3 * PATIENCE) as got:
-                    page.get_by_text(label, exact=True).click()
-                got.value.save_as(path := tmp_path / label)
-                with Image.open(path) as drawn:
-                    assert drawn.format == kind
-                    frames = [
-                        np.asarray(x.convert("RGB"), int) for x in ImageSequence.Iterator(drawn)
-                    ]
+                frames = download(page, label, kind, tmp_path)
                 assert len(frames) == (1 if label == "Screenshot" else 5)  # 10 a second
                 for frame in frames:  # the ball is red, the rest of the picture grey
                     assert ((frame[..., 0] - frame[..., 2]) > 50).mean() > 0.003

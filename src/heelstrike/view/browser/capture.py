@@ -1,4 +1,4 @@
-"""Pictures and films of a live scene for download, from the camera of the page that asks.
+"""Pictures and films for download, from the camera of the page that asks.
 
 They are ray traced here (view/render), so that the browser need not send what it draws. The robot,
 its ground and the arrows of contact forces are shown, as in film strips.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
 
 from heelstrike.robot.rotations import turn_z_to
-from heelstrike.view.browser.instances import HEAD_LENGTH, head, rod
+from heelstrike.view.browser.instances import HEAD_LENGTH, Colour, head, rod
 from heelstrike.view.browser.overlays import COLOURS as OVERLAYS
 from heelstrike.view.browser.run_arrays import RunArrays, Sample
 from heelstrike.view.render.camera import Viewpoint
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 PICTURE, FILM = 900, 320
 """Length of the longer side of a picture and of a film [pixels]."""
 RATE = 10
-"""Frames of a film per second of simulated time."""
+"""Frames of a film per second of its time."""
 COLOURS = 128
 """Number of colours of a film."""
 
@@ -49,23 +50,39 @@ def page_viewpoint(camera: CameraHandle) -> Viewpoint:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A run at one time, in its own colours or, as a ghost, in one."""
+
+    run: RunArrays
+    now: Sample
+    ghost: Colour | None = None
+
+    def solids(self, scale: float, size: float) -> list[Solid]:
+        """Return the robot and its contact forces as solids; see `draw`."""
+        robot = place_solids(self.run.robot, self.run.solids, self.now["q"])
+        if self.ghost is not None:
+            robot = [replace(part, colour=_rgb(self.ghost)) for part in robot]
+        return [*robot, *_arrows(self.now, scale, size)]
+
+
 def draw(
-    run: RunArrays, now: Sample, view: Viewpoint, side: int, scale: float, size: float
+    shown: Sequence[Shown], view: Viewpoint, side: int, scale: float, size: float
 ) -> Image.Image:
-    """Return a picture of a run.
+    """Return a picture of runs on the ground of the first.
 
     Args:
-        now: The variables that are drawn.
         side: Length of the longer side [pixels].
         scale: Force of an arrow of 1 m [N/m].
         size: Extent of the robot, to which arrows and tiles are fitted [m].
     """
     from heelstrike.view import plot
 
+    run, now = shown[0].run, shown[0].now
     ground = surface_solids(recorded_surfaces(run.info, run.world), run.robot, now["q"], view)
-    shown = [*ground, *place_solids(run.robot, run.solids, now["q"]), *_arrows(now, scale, size)]
+    parts = [part for one in shown for part in one.solids(scale, size)]
     width = round(side / max(1.0, view.ratio))
-    drawn = render(shown, view, width, plot.round_down(size / 4))
+    drawn = render([*ground, *parts], view, width, plot.round_down(size / 4))
     return Image.fromarray(np.round(255 * np.clip(drawn, 0, 1)).astype(np.uint8))
 
 
@@ -98,9 +115,7 @@ def _arrows(now: Sample, scale: float, size: float) -> list[Solid]:
     """Return the forces of active contacts as solids."""
     if not {"touching", "force", "contact_position"} <= set(now):
         return []
-    red, green, blue = (part / 255 for part in OVERLAYS["forces"])
-    colour: Rgb = (red, green, blue)
-    found = []
+    colour, found = _rgb(OVERLAYS["forces"]), []
     for k in np.flatnonzero(now["touching"]):
         vector, place = now["force"][k] / scale, now["contact_position"][k]
         length = float(np.linalg.norm(vector))
@@ -115,3 +130,9 @@ def _arrows(now: Sample, scale: float, size: float) -> list[Solid]:
             part = solid((vertices * np.array(sizes), faces), colour)
             found.append(part.moved(R, place + low * vector / length))
     return found
+
+
+def _rgb(colour: Colour) -> Rgb:
+    """Return a colour of the page as shares of red, green and blue."""
+    red, green, blue = (part / 255 for part in colour)
+    return red, green, blue

@@ -30,13 +30,14 @@ WORDS = {
     "spinning": "spinning resistance",
     "smoothing": "pass compliance",
     "correction": "push-out rate",
+    "allowance": "depth left at rest",
     "lam": "weight of impulses",
     "epsilon": "threshold",
 }
 """Words for parameters of the bundled laws, by name."""
 PARTS = {"membrane": "membrane", "rigid": "floor", "patch": "patch"}
 """Words for parts of a law that have parameters of the same names."""
-SOLVER = ("smoothing", "correction", "lam", "epsilon")
+SOLVER = ("smoothing", "correction", "allowance", "lam", "epsilon")
 """Parameters that regularise a law or serve its solver."""
 
 

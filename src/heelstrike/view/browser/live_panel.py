@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.view.browser.capture import Shown
 from heelstrike.view.browser.curves import add_curves
 from heelstrike.view.browser.dragging import Dragging
 from heelstrike.view.browser.instances import Arrows
@@ -153,8 +154,14 @@ class LivePanel:
         self._add_law_sliders()
         add_push_controls(gui, self.live, self.weight)
         add_switches(self.server, self.scene_view, act)
-        PictureControls(gui, self.live, self.scene_view, lambda: self.rewind.shown_time, self.say)
+        PictureControls(gui, self.scene_view, act, self._subject, self.say, "the last 10 s")
         self.curves = add_curves(gui, [self.live.values], [colour(0)], act)
+
+    def _subject(self) -> tuple[str, list[Shown], float]:
+        """Return what a picture shows: the present, or the time that the user went back to."""
+        history, time = self.live.history, self.rewind.shown_time
+        now = history.now if time is None else history.sample(time)
+        return self.live.scene.name, [Shown(self.live.values, now)], self.live.speed
 
     def _reset(self) -> None:
         self.rewind.forget()

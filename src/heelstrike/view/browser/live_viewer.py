@@ -70,9 +70,7 @@ class LiveViewer:
     def _compile(self, choice: Choice) -> None:
         """Compile a scene into the cache."""
         try:
-            document = choice.document()
-            prepare(document)
-            self._ready.put((choice, document))
+            self._ready.put((choice, prepare(choice)))
         except HeelstrikeError as error:
             self._ready.put((choice, error))
 

@@ -1,19 +1,17 @@
-"""Buttons for pictures and films of a live scene, which are drawn while it goes on."""
+"""Buttons for pictures and films of what is shown, which are drawn while it goes on."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heelstrike.errors import HeelstrikeError
 from heelstrike.view.browser import capture
-from heelstrike.view.browser.live_simulation import LiveSimulation
-from heelstrike.view.browser.run_arrays import Sample
-from heelstrike.view.browser.scene_view import SceneView
+from heelstrike.view.browser.capture import Shown
+from heelstrike.view.browser.scene_view import Act, SceneView
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 """Shows a message; an empty one shows none."""
+MAX_FRAMES = 600
+"""Frames of a film, at most."""
 
 
 class PictureControls:
@@ -29,18 +29,26 @@ class PictureControls:
     def __init__(
         self,
         gui: GuiApi,
-        live: LiveSimulation,
         view: SceneView,
-        shown_time: Callable[[], float | None],
+        act: Act,
+        subject: Callable[[], tuple[str, Sequence[Shown], float]],
         say: Say,
+        filmed: str,
     ) -> None:
-        """Add the buttons; `shown_time` returns the time that is shown [s], None for now."""
-        self._live, self._view, self._shown_time, self._say = live, view, shown_time, say
+        """Add the buttons.
+
+        Args:
+            act: runs a change in the thread that writes the scene.
+            subject: returns a name for files, the runs as they are shown now, and the speed.
+            say: shows the progress of a film.
+            filmed: what a film shows, in words.
+        """
+        self._view, self._act, self._subject, self._say = view, act, subject, say
         self._busy = threading.Lock()
         with gui.add_folder("Picture"):
             centre = gui.add_button("Centre view", icon="focus-centered")
             picture = gui.add_button("Screenshot", icon="camera", hint="download a PNG")
-            film = gui.add_button("Film", icon="movie", hint="download the last 10 s as a GIF")
+            film = gui.add_button("Film", icon="movie", hint=f"download {filmed} as a GIF")
         self._on_click(centre, view.world_node.frame)
         self._on_click(picture, lambda client: self._start(self._picture, client))
         self._on_click(film, lambda client: self._start(self._film, client))
@@ -51,23 +59,25 @@ class PictureControls:
         def clicked(event: GuiEvent[GuiButtonHandle]) -> None:
             client = event.client
             if client is not None:
-                self._live.request(lambda: work(client))
+                self._act(lambda: work(client))
 
         button.on_click(clicked)
 
     def _start(
         self,
-        work: Callable[[ClientHandle], Callable[[], None]],
+        work: Callable[[ClientHandle], Callable[[], None] | None],
         client: ClientHandle,
     ) -> None:
         """Prepare a picture now, and draw it in another thread, one at a time."""
         if not self._busy.acquire(blocking=False):
-            raise HeelstrikeError("a picture or a film is still being drawn")
+            _refuse(client, "a picture or a film is still being drawn")
+            return
         draw = work(client)
 
         def run() -> None:
             try:
-                draw()
+                if draw is not None:
+                    draw()
             finally:
                 self._say("")
                 self._busy.release()
@@ -75,38 +85,47 @@ class PictureControls:
         threading.Thread(target=run, daemon=True).start()
 
     def _picture(self, client: ClientHandle) -> Callable[[], None]:
-        history, time = self._live.history, self._shown_time()
-        now = history.now if time is None else history.sample(time)
-        draw_one, name = self._pencil(client, capture.PICTURE), self._live.scene.name
+        name, shown, _ = self._subject()
+        draw_one = self._pencil(client, capture.PICTURE)
 
         def draw() -> None:
             self._say("drawing a picture")
-            drawn = capture.png(draw_one(now))
+            drawn = capture.png(draw_one(shown))
             client.send_file_download(f"{name}.png", drawn, save_immediately=True)
 
         return draw
 
-    def _film(self, client: ClientHandle) -> Callable[[], None]:
-        run = self._live.values
-        times = np.arange(run.time[0], run.time[-1], 1 / capture.RATE)
-        draw_one, name = self._pencil(client, capture.FILM), self._live.scene.name
+    def _film(self, client: ClientHandle) -> Callable[[], None] | None:
+        """Prepare a film of all that is kept, at the speed at which it is shown."""
+        name, shown, speed = self._subject()
+        clock = shown[0].run.time
+        times = np.arange(clock[0], clock[-1], speed / capture.RATE)
+        if len(times) > MAX_FRAMES:
+            _refuse(client, f"a film of {len(times)} frames is too long; choose a higher speed")
+            return None
+        draw_one = self._pencil(client, capture.FILM)
 
         def draw() -> None:
             pictures = []
             for k, time in enumerate(times):
                 self._say(f"filming: frame {k + 1} of {len(times)}")
-                pictures.append(draw_one(run.at(run.index(float(time)))))
+                frame = [replace(x, now=x.run.at(x.run.index(float(time)))) for x in shown]
+                pictures.append(draw_one(frame))
             client.send_file_download(f"{name}.gif", capture.gif(pictures), save_immediately=True)
 
         return draw
 
-    def _pencil(self, client: ClientHandle, side: int) -> Callable[[Sample], Image]:
-        """Return a function that draws samples as a page shows them, with its camera of now."""
-        run, shown, eye = self._live.values, self._view, capture.page_viewpoint(client.camera)
-        scale, size = shown.scale, shown.world_node.size
+    def _pencil(self, client: ClientHandle, side: int) -> Callable[[Sequence[Shown]], Image]:
+        """Return a function that draws runs as a page shows them, with its camera of now."""
+        view, eye = self._view, capture.page_viewpoint(client.camera)
+        scale, size = view.scale, view.world_node.size
 
-        def draw(now: Sample) -> Image:
-            view = replace(eye, position=eye.position - shown.shift(now))
-            return capture.draw(run, now, view, side, scale, size)
+        def draw(shown: Sequence[Shown]) -> Image:
+            seen = replace(eye, position=eye.position - view.shift(shown[0].now))
+            return capture.draw(shown, seen, side, scale, size)
 
         return draw
+
+
+def _refuse(client: ClientHandle, why: str) -> None:
+    client.add_notification("Heelstrike", why, color="orange")

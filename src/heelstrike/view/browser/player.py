@@ -1,4 +1,4 @@
-"""Player of recordings in the browser: time slider, play and pause, speed, curves of a contact."""
+"""Player of recordings in the browser: time slider, play and pause, speed, pictures, curves."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from heelstrike.view.browser.capture import Shown
 from heelstrike.view.browser.curves import add_curves
 from heelstrike.view.browser.phone import fold_on_phones
+from heelstrike.view.browser.picture_controls import PictureControls
 from heelstrike.view.browser.run_arrays import RunArrays
 from heelstrike.view.browser.scene_view import SceneView, add_switches, colour, legend, rgb
 
@@ -86,6 +88,7 @@ class Player:
             )
             self.button = gui.add_button("Play", icon="player-play")
             speed = gui.add_dropdown("speed", SPEEDS, initial_value="1x")
+            self.message = gui.add_markdown("", visible=False)
         self.slider.on_update(self._slider_moved)
         self.button.on_click(lambda _: self.toggle())
         gui.add_command("Play or pause", hotkey="space").on_trigger(lambda _: self.toggle())
@@ -93,9 +96,24 @@ class Player:
         if len(self.runs) > 1:
             self._add_run_switches()
         add_switches(self.server, self.scene_view, self._act)
+        words = "the whole recording, at the chosen speed,"
+        PictureControls(gui, self.scene_view, self._act, self._subject, self._say, words)
         self.curves = add_curves(
             gui, self.runs, [colour(k) for k in range(len(self.runs))], self._act
         )
+
+    def _subject(self) -> tuple[str, list[Shown], float]:
+        """Return what a picture shows: the recordings that are not hidden, the first always."""
+        shown = []
+        for k, run in enumerate(self.runs):
+            if k == 0 or self.scene_view.robots[k].root.visible:
+                ghost = rgb(colour(k)) if k else None
+                shown.append(Shown(run, run.at(run.index(self.time)), ghost))
+        return self.runs[0].label or self.runs[0].robot.name, shown, self.speed
+
+    def _say(self, message: str) -> None:
+        """Show a message below the controls of time; an empty one ends it."""
+        self.message.content, self.message.visible = message, bool(message)
 
     def _slider_moved(self, event: GuiEvent[GuiSliderHandle[float]]) -> None:
         if event.client is not None:  # else moved by the player itself

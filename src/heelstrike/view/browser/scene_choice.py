@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from heelstrike.robot import bundled
 from heelstrike.scene.files.document import Document, read_scene, scenes
 from heelstrike.scene.files.overrides import law_names, with_law
-from heelstrike.scene.files.robot_on_plane import robot_on_plane
+from heelstrike.simulate.robot_scene import robot_scene
 
 if TYPE_CHECKING:
     from viser import GuiApi, GuiDropdownHandle, GuiEvent
@@ -40,12 +40,12 @@ class Choice:
 
     def document(self) -> Document:
         """Return the document of the scene."""
+        law = None if self.law == OWN_LAW else self.law
         if self.robot != OWN_ROBOT:
-            found = robot_on_plane(self.robot)
-        else:
-            own = self.scene == scene_name(self.given)
-            found = self.given if own else read_scene(self.scene)
-        return found if self.law == OWN_LAW else with_law(found, self.law)
+            return robot_scene(self.robot, law).document
+        own = self.scene == scene_name(self.given)
+        found = self.given if own else read_scene(self.scene)
+        return found if law is None else with_law(found, law)
 
 
 def scene_name(document: Document) -> str:

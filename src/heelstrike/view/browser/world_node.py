@@ -27,7 +27,7 @@ from heelstrike.view.render.surface_solids import (
 )
 
 if TYPE_CHECKING:
-    from viser import CameraHandle, ClientHandle, ViserServer
+    from viser import CameraHandle, ClientHandle, GridHandle, ViserServer
 
 WORLD = "/world"
 """The node above all others; it moves to keep the robot in view."""
@@ -60,6 +60,7 @@ class WorldNode:
         self.centre = run.arrays["com"][0] if "com" in run.arrays else points.mean(axis=0)
         shown = recorded_surfaces(run.info, run.world)
         self._add_lights()
+        self._grounds: list[_Ground] = []
         for k, surface in enumerate(shown):
             if surface.get("body") is None:
                 self._add_surface(surface, COLOURS[k % len(COLOURS)])
@@ -84,6 +85,8 @@ class WorldNode:
         """Shift the world so that a point stays above the robot's start; None undoes the shift."""
         x, y, z = self.shift(point)
         self.node.position = (float(x), float(y), float(z))
+        for ground in self._grounds:
+            ground.centre_at(self.centre if point is None else point)
 
     def shift(self, point: np.ndarray | None) -> np.ndarray:
         """Return the shift with which a point stays above the robot's start, (3,) [m].
@@ -141,7 +144,8 @@ class WorldNode:
         shade = tuple(round(255 * part) for part in colour)
         if surface["kind"] == "Plane":
             cell = plot.round_down(self.size / 4)
-            scene.add_grid(
+            turn, origin = rotations_from_z(plane_normal(surface)[None])[0], surface_origin(surface)
+            grid = scene.add_grid(
                 name,
                 *(2 * GROUND_SIZE * self.size,) * 2,
                 cell_size=cell,
@@ -153,15 +157,35 @@ class WorldNode:
                 shadow_opacity=0.35,
                 fade_distance=GROUND_SIZE * self.size / 3,
                 fade_strength=1.5,
-                wxyz=rotations_from_z(plane_normal(surface)[None])[0],
-                position=surface_origin(surface),
+                wxyz=turn,
+                position=origin,
             )
+            self._grounds.append(_Ground(grid, turn, np.asarray(origin, dtype=float), 5 * cell))
             return
         for k, (vertices, triangles) in enumerate(surface_meshes(surface)):
             faces = split_vertices(solid((vertices, triangles), colour))
             scene.add_mesh_simple(
                 f"{name}/{k}", *faces, color=shade, side="double", position=surface_origin(surface)
             )
+
+
+class _Ground:
+    """The grid of a plane, which is finite and stays below the robot."""
+
+    def __init__(self, grid: GridHandle, turn: np.ndarray, origin: np.ndarray, tile: float) -> None:
+        """Keep the grid, its rotation (wxyz) and origin [m], and its largest tile [m]."""
+        from viser.transforms import SO3
+
+        self._grid, self._origin, self._tile = grid, origin, tile
+        self._axes = SO3(np.asarray(turn, dtype=float)).as_matrix()[:, :2]
+
+    def centre_at(self, point: np.ndarray) -> None:
+        """Move the grid along its plane by whole tiles, so that its lines stay in place."""
+        tiles = np.round((point - self._origin) @ self._axes / self._tile)
+        x, y, z = self._origin + self._axes @ (tiles * self._tile)
+        place = (float(x), float(y), float(z))
+        if place != tuple(self._grid.position):
+            self._grid.position = place
 
 
 def _near(size: float) -> float:
