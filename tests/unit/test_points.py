@@ -396,10 +396,14 @@ def test_meshes_of_a_urdf():
     meshes = [s for s in robot.shapes if s.kind == "mesh" and s.collides]
     assert len(meshes) > 20
     for one in meshes:
-        points = places(one)
-        assert 4 <= len(points) <= MAX_CORNERS
+        sides = outline(one)
+        assert len(sides) == 4
+        assert all(point.hull is sides[0].hull for point in sides)
+        assert sides[0].hull is not None
+        corners = sides[0].hull.corners
+        assert 4 <= len(corners) <= MAX_CORNERS
         vertices = np.vstack(theirs[one.body])
-        for point in points:
+        for point in [*corners, *sides[0].hull.places(np.array([0.6, 0.0, 0.8]))]:
             assert np.linalg.norm(vertices - point, axis=1).min() < 1e-9
     soles = [p for p in robot.points if p.name.startswith("leg_")]
     assert len(soles) >= 8

@@ -82,6 +82,12 @@ class FunctionEmitter(Values):
         """Emit value = a + (b - a) f between neighbours a and b; beyond the ends the slope is 0."""
         b, (rows, columns) = self.lanes, item.table.shape
         base = self.port(item.table.name)
+        if item.is_row:
+            held = b.min(b.max(self.load(item.reads[0]), b.const(0.0)), b.const(rows - 1.0))
+            start = b.int_op("mul", b.to_integer(held), b.integer(columns))
+            for value, place in zip(b.fetch(base, start, range(columns)), item.writes, strict=True):
+                self.store(value, place)
+            return
         cell, part, inside = self._cell(item.reads[0], rows)
         if len(item.reads) == 1:
             start = b.int_op("mul", cell, b.integer(columns))

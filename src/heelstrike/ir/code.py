@@ -151,7 +151,8 @@ class Lookup:
     """Linear interpolation in a table of the caller's; beyond the ends the value is held.
 
     1-D: reads u (in rows from 0), writes a value and a slope d/du for each column. 2-D: reads u, v
-    (in rows and columns), writes one value, its slopes d/du, d/dv, and its twist d2/du dv.
+    (in rows and columns), writes one value, its slopes d/du, d/dv, and its twist d2/du dv. A row:
+    reads its number, writes a value for each column, without interpolation.
     """
 
     table: Port
@@ -159,8 +160,13 @@ class Lookup:
     writes: tuple[Place, ...]
 
     @property
+    def is_row(self) -> bool:
+        """Whether a whole row is read, without interpolation."""
+        return len(self.reads) == 1 and len(self.writes) == self.table.shape[1]
+
+    @property
     def size(self) -> int:
-        return 20 + 5 * len(self.writes)
+        return 20 + (2 if self.is_row else 5) * len(self.writes)
 
 
 @dataclass(frozen=True)

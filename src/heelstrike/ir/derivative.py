@@ -88,6 +88,9 @@ class Derivative:
         if isinstance(statement, Block):
             return [self._block(statement)]
         if isinstance(statement, Lookup):
+            if statement.is_row:
+                self._tangents |= dict.fromkeys(statement.writes, SX(0))
+                return [statement]
             return [statement, self._lookup(statement)]
         body = [x for inner in statement.statements for x in self._statements(inner)]
         if isinstance(statement, GuardBlock):

@@ -352,6 +352,18 @@ class Program:
         finally:
             self._open = None
 
+    def close_block(self) -> BlockTag | None:
+        """Add what the open block has collected, and close it; return its tag, if one is open."""
+        block, self._open = self._open, None
+        if block is None:
+            return None
+        self.add(block)
+        return block.tag
+
+    def open_again(self, tag: BlockTag | None) -> None:
+        """Go on with a block that `close_block` closed."""
+        self._open = None if tag is None else Block(tag)
+
     def add(self, block: Block) -> None:
         """Add a block to the statements, if all that it reads exists where it stands."""
         if self._homes and block.results:

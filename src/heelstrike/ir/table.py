@@ -27,6 +27,21 @@ class Table:
         columns = self.port.shape[1]
         return self._look_up([u], columns, 1)
 
+    def row(self, u: SX) -> SX:
+        """Return row number u, a whole number counted from 0, as a column.
+
+        Beyond the ends the row is the last one there. It may be called inside a block, which is
+        closed before the look-up and opened again after it.
+        """
+        p = self.p
+        tag = p.close_block()
+        place = p.new_value("row")[1]
+        p.add(Block(BlockTag(f"row of {self.port.name}"), [(place, SX(u))]))
+        values, places = p.new_values(self.port.name, self.port.shape[1])
+        p.statements.append(Lookup(self.port, (place,), tuple(places)))
+        p.open_again(tag)
+        return values
+
     def at2(self, u: SX, v: SX) -> tuple[SX, SX]:
         """Return value and slopes (d/du, d/dv) at row u and column v, bilinear."""
         value, slopes = self._look_up([u, v], 1, 3)  # the third is the twist, for derivatives

@@ -1,4 +1,4 @@
-"""The convex hull by which a mesh collides: few corners, and how far they are from the mesh's hull.
+"""The convex hull by which a mesh collides: few corners, or tables of all where few miss too much.
 
 Every corner is a contact point, so the hull is reduced to few corners. With the support function
 
@@ -6,19 +6,22 @@ Every corner is a contact point, so the hull is reduced to few corners. With the
 
 of the whole hull, corners are chosen one after another, each the one that reaches h(d) - tolerance
 in the most directions d that none reached before (the greedy cover of a set), until none is left.
-If this takes more corners than allowed, the tolerance grows until it does not. The reduced hull
-lies inside the whole one.
+If this takes more corners than allowed, the tolerance grows until it does not; the mesh collides by
+tables of all corners then (hull_cells.py), and by the few on ground that is not flat. The reduced
+hull lies inside the whole one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.fidelity import Concern
+from heelstrike.robot.hull_cells import HullCells, hull_cells
 from heelstrike.robot.mesh import hull
 from heelstrike.robot.robot import Shape
 from heelstrike.robot.xml import RobotFile
@@ -65,11 +68,28 @@ class CollisionHull:
     """Corners of the whole hull, (n, 3) [m]."""
     corners: np.ndarray
     """Indices of the vertices that the reduced hull keeps."""
-    error: float
+    cells: HullCells | None
+    """Corners of the whole hull by directions; None: the reduced one is good enough."""
+    corner_error: float
     """Largest distance by which the whole hull exceeds the reduced one [m]: in DIRECTIONS and
     along the normals of its faces."""
     growth: float
     """Volume of the whole hull over that of the mesh, less 1; 0 if the mesh is not closed."""
+
+    @property
+    def error(self) -> float:
+        """Largest distance by which the whole hull exceeds what collides [m]."""
+        return self.corner_error if self.cells is None else self.cells.error
+
+    def of_shape(self) -> dict[str, Any]:
+        """Return the fields of a Shape that hold the hull."""
+        return {
+            "vertices": self.vertices,
+            "corners": self.corners,
+            "cells": self.cells,
+            "hull_error": self.error,
+            "corner_error": self.corner_error,
+        }
 
 
 def corners_each(meshes: int) -> int:
@@ -84,7 +104,8 @@ def collision_hull(
     whole, faces = hull(vertices)
     corners, error = reduce_hull(whole, most)
     growth = _growth(vertices, triangles, _volume(whole, faces))
-    return CollisionHull(whole, corners, error, growth)
+    cells = hull_cells(whole) if error > _tolerance(whole) else None
+    return CollisionHull(whole, corners, cells, error, growth)
 
 
 def with_hull(shape: Shape) -> Shape:
@@ -99,7 +120,7 @@ def with_hull(shape: Shape) -> Shape:
             path="collide",
             value=shape.name,
         ) from None
-    return replace(shape, vertices=convex.vertices, corners=convex.corners, hull_error=convex.error)
+    return replace(shape, **convex.of_shape())
 
 
 def reduce_hull(vertices: np.ndarray, most: int = MAX_CORNERS) -> tuple[np.ndarray, float]:
@@ -181,8 +202,8 @@ def warn_concave(file: RobotFile, growths: Sequence[tuple[str, float]], concerns
 
 
 def warn_reduced(file: RobotFile, shapes: Iterable[Shape]) -> None:
-    """Warn about meshes whose hull has so many corners that the reduced one misses by more than
-    the tolerance.
+    """Warn about meshes whose hull has so many corners that it is missed by more than the
+    tolerance.
     """
     far = [
         shape

@@ -3,7 +3,7 @@
 A shape is the convex hull of vertices, plus an ellipsoid, plus a ball (Minkowski sums):
 
     sphere       one vertex, ball            box         eight vertices
-    capsule      two vertices, ball          mesh        corners of its reduced hull
+    capsule      two vertices, ball          mesh        corners of its hull
     cylinder     two vertices, disc          ellipsoid   one vertex, ellipsoid
 
 so that one code finds the distance of any two of them (contact/geometry/).
@@ -11,11 +11,12 @@ so that one code finds the distance of any two of them (contact/geometry/).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
 
+from heelstrike.robot.hull_cells import HullCells
 from heelstrike.robot.robot import Shape
 
 
@@ -31,6 +32,12 @@ class ConvexShape:
     """Half axes of the ellipsoid as columns, (3, 3) [m]; zero: there is none."""
     radius: float
     """Radius of the ball [m]."""
+    cells: HullCells | None = None
+    """Vertices of a hull of many corners by directions, in a frame of its own."""
+    rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
+    """Rotation of that frame, (3, 3)."""
+    translation: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    """Its origin (3) [m]."""
 
     @property
     def is_curved(self) -> bool:
@@ -68,11 +75,12 @@ def convex_shape(shape: Shape) -> ConvexShape:
         case "box":
             vertices = np.array(list(product((-1, 1), repeat=3))) * size
         case _:
-            assert shape.vertices is not None
-            corners = slice(None) if shape.corners is None else shape.corners
-            vertices = np.asarray(shape.vertices, dtype=float)[corners]
-    placed = vertices @ shape.rotation.T + shape.translation
-    return ConvexShape(shape.body, placed, shape.rotation @ half_axes, radius)
+            vertices = shape.collision_vertices()
+    turn, offset = shape.rotation, shape.translation
+    own = shape.body, vertices @ turn.T + offset, turn @ half_axes, radius
+    if shape.cells is None:
+        return ConvexShape(*own)
+    return ConvexShape(*own, shape.cells, turn, offset)
 
 
 def _along_z(half_length: float) -> np.ndarray:
@@ -83,7 +91,7 @@ def _along_z(half_length: float) -> np.ndarray:
 def bounding_capsule(shape: ConvexShape) -> Capsule:
     """Return a capsule that contains a shape; spheres and capsules are their own."""
     vertices, centre = shape.vertices, shape.vertices.mean(axis=0)
-    axis = np.linalg.svd(vertices - centre)[2][0]
+    axis = np.linalg.svd(vertices - centre, full_matrices=len(vertices) < 3)[2][0]
     along = (vertices - centre) @ axis
     across = np.linalg.norm(vertices - centre - np.outer(along, axis), axis=1)
     widest = across.max()
@@ -98,6 +106,6 @@ def bounding_capsule(shape: ConvexShape) -> Capsule:
 def smallest_width(shape: ConvexShape) -> float:
     """Return the extent of a shape along that of its principal axes on which it is least [m]."""
     centred = shape.vertices - shape.vertices.mean(axis=0)
-    along = np.linalg.svd(np.vstack([centred, shape.half_axes.T]))[2]
+    along = np.linalg.svd(np.vstack([centred, shape.half_axes.T]), full_matrices=False)[2]
     round_part = 2 * (np.linalg.norm(shape.half_axes.T @ along.T, axis=0) + shape.radius)
     return float((np.ptp(shape.vertices @ along.T, axis=0) + round_part).min())

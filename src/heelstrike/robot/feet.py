@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from scipy.optimize import nnls
 
 from heelstrike.robot.collision_hull import reduce_hull
+from heelstrike.robot.hull_cells import hull_cells
 from heelstrike.robot.outline import outline
 from heelstrike.robot.placement import Placement, heights, lowest_place, placements
 from heelstrike.robot.robot import WORLD, Point, Robot, Shape
@@ -19,10 +22,20 @@ BALANCE = 0.2
 stands on them, as a share of its height [-]."""
 
 
-def feet(
-    robot: Robot, shapes: list[Shape], edge_points: int = 0
-) -> list[tuple[Shape, list[Point]]]:
-    """Return the shapes that the robot stands on, each with the points of its lowest face."""
+@dataclass(frozen=True, eq=False)
+class Sole:
+    """A shape that a robot stands on."""
+
+    shape: Shape
+    points: list[Point]
+    """Contact points of its lowest face."""
+    rest: Shape | None
+    """The shape without that face where it is a hull of many corners, None if nothing is left;
+    the shape itself if it is none."""
+
+
+def feet(robot: Robot, shapes: list[Shape], edge_points: int = 0) -> list[Sole]:
+    """Return the shapes that the robot stands on."""
     placed = placements(robot, next(iter(robot.poses.values()), robot.neutral))
     bottom: dict[int, float] = {}
     for shape in shapes:
@@ -40,23 +53,30 @@ def feet(
     chosen = []
     for shape in shapes:
         if shape.body in alone:
-            chosen.append((shape, outline(shape, edge_points)))
+            chosen.append(Sole(shape, outline(shape, edge_points), shape))
         elif shape.body in standing:
             lowest = bottom[shape.body] + LEVEL_TOLERANCE
             if _bottom(outline(shape), placed[shape.body]) <= lowest:
-                chosen.append((shape, _sole(shape, edge_points, placed[shape.body])))
+                chosen.append(_sole(shape, edge_points, placed[shape.body]))
     return chosen
 
 
-def _sole(shape: Shape, edge_points: int, placement: Placement) -> list[Point]:
-    """Return the points of a shape's lowest face."""
-    if shape.kind == "mesh" and shape.vertices is not None:
-        vertices = shape.vertices @ shape.rotation.T + shape.translation
-        height = heights(vertices, placement)
-        face = vertices[height <= height.min() + LEVEL_TOLERANCE]
-        corners = face[reduce_hull(face)[0]]
-        return [Point(f"{shape.name}.{k}", shape.body, x) for k, x in enumerate(corners)]
-    return _lowest_face(shape, outline(shape, edge_points), placement)
+def _sole(shape: Shape, edge_points: int, placement: Placement) -> Sole:
+    """Return a shape with the points of its lowest face."""
+    if shape.kind != "mesh" or shape.vertices is None:
+        return Sole(shape, _lowest_face(shape, outline(shape, edge_points), placement), shape)
+    vertices = shape.vertices @ shape.rotation.T + shape.translation
+    height = heights(vertices, placement)
+    lowest = height <= height.min() + LEVEL_TOLERANCE
+    corners = vertices[lowest][reduce_hull(vertices[lowest])[0]]
+    points = [Point(f"{shape.name}.{k}", shape.body, x) for k, x in enumerate(corners)]
+    if shape.cells is None:
+        return Sole(shape, points, shape)
+    if lowest.all():
+        return Sole(shape, points, None)
+    rest = shape.vertices[~lowest]
+    few = reduce_hull(rest)[0]
+    return Sole(shape, points, replace(shape, vertices=rest, corners=few, cells=hull_cells(rest)))
 
 
 def _trees(robot: Robot) -> list[list[int]]:

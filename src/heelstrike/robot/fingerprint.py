@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 
+from heelstrike.robot.hull_cells import HullCells
 from heelstrike.robot.robot import Robot
 
 NOT_TRACED = {"model", "shapes", "self_pairs", "overlapping", "ground_shapes", "fidelity", "source"}
@@ -24,6 +25,8 @@ def fingerprint(robot: Robot) -> tuple[object, ...]:
 
 def _plain(value: object) -> object:
     """Return dataclasses, tuples and mappings as nested tuples and dicts; the rest as it is."""
+    if isinstance(value, HullCells):  # a table of the caller's
+        return None
     if is_dataclass(value):
         own = ((f.name, _plain(getattr(value, f.name))) for f in fields(value))
         return (type(value).__name__, *own)

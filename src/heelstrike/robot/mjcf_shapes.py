@@ -78,14 +78,12 @@ def read_shapes(
                 translation=np.array(here.translation),
                 size=size,
                 link=name_of(model, body),
-                vertices=None if convex is None else convex.vertices,
-                corners=None if convex is None else convex.corners,
-                hull_error=0.0 if convex is None else convex.error,
                 collides=bool(collides[i]),
                 meets_floor=bool(ground[i]),
                 visible=not hidden,
                 colour=colour,
                 file=mesh_file,
+                **({} if convex is None else convex.of_shape()),
             )
         )
     if missing:

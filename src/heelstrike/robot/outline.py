@@ -14,6 +14,8 @@ from itertools import combinations
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.robot.hull import SIDES, place_hull
+from heelstrike.robot.hull_cells import HullCells
 from heelstrike.robot.robot import Point, Shape
 
 CAP_POINTS = 4
@@ -31,6 +33,8 @@ def outline(shape: Shape, edge_points: int = 0) -> list[Point]:
 
     The `edge_points` points on each edge of a box come after its corners.
     """
+    if shape.cells is not None:
+        return _sides(shape, shape.cells)
     size, radius = shape.size, 0.0
     half_axes: dict[int, np.ndarray] = {}
     if shape.kind == "box":
@@ -67,6 +71,32 @@ def outline(shape: Shape, edge_points: int = 0) -> list[Point]:
             shape.rotation @ half_axes[k] if k in half_axes else None,
         )
         for k, position in enumerate(local)
+    ]
+
+
+def _sides(shape: Shape, cells: HullCells) -> list[Point]:
+    """Return the contact points of a hull of many corners."""
+    assert shape.vertices is not None
+    assert shape.corners is not None
+    hull = place_hull(cells, shape.vertices, shape.corners, shape.rotation, shape.translation)
+    return [
+        Point(f"{shape.name}.{k}", shape.body, hull.centre, hull=hull, side=k) for k in range(SIDES)
+    ]
+
+
+def corner_points(point: Point) -> list[Point]:
+    """Return the contact points on ground that is not flat: for a side of a hull, few corners.
+
+    All of them belong to the first side.
+    """
+    if point.hull is None:
+        return [point]
+    if point.side:
+        return []
+    stem = point.name.rpartition(".")[0]
+    return [
+        Point(f"{stem}.corner{k}", point.body, place, foot=point.foot)
+        for k, place in enumerate(point.hull.corners)
     ]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heelstrike.robot.mesh import hull
 from heelstrike.robot.placement import Placement, placements
 from heelstrike.robot.robot import WORLD, Robot, Shape
 
@@ -26,7 +27,7 @@ def overlaps(robot: Robot, q: np.ndarray) -> dict[tuple[int, int], float]:
     import coal
 
     placed, found = placements(robot, q), {}
-    solids = {i: _solid(robot.shapes[i]) for pair in robot.self_pairs for i in pair}
+    solids = {i: _solid(robot.shapes[i]) for i in {i for pair in robot.self_pairs for i in pair}}
     request = coal.DistanceRequest()
     request.enable_signed_distance = True
     request.gjk_tolerance = request.epa_tolerance = 1e-9
@@ -66,18 +67,13 @@ def _solid(shape: Shape) -> coal.CollisionGeometry:
 
 
 def _hull(shape: Shape) -> coal.Convex:
-    """Return the reduced hull of a mesh."""
+    """Return the hull by which a mesh collides."""
     import coal
-    from scipy.spatial import ConvexHull
 
-    assert shape.vertices is not None
-    corners = slice(None) if shape.corners is None else shape.corners
-    hull = ConvexHull(np.asarray(shape.vertices, dtype=float)[corners])
     points, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
-    for vertex in hull.points:
-        points.append(vertex)
-    for simplex, equation in zip(hull.simplices, hull.equations, strict=True):
-        a, b, c = hull.points[simplex]
-        order = simplex if np.cross(b - a, c - a) @ equation[:3] > 0 else simplex[::-1]
-        faces.append(coal.Triangle(*(int(k) for k in order)))
+    corners, triangles = hull(shape.collision_vertices())
+    for corner in corners:
+        points.append(corner)
+    for triangle in triangles.tolist():
+        faces.append(coal.Triangle(*triangle))
     return coal.Convex(points, faces)

@@ -34,6 +34,8 @@ def heights(points: np.ndarray, placement: Placement) -> np.ndarray:
 def lowest_place(point: Point, placement: Placement) -> np.ndarray:
     """Return the lowest place of a contact point in the world, given its body's, (3,) [m]."""
     R, p = placement
+    if point.hull is not None:
+        return np.asarray(R @ point.hull.places(R[2])[point.side] + p)
     place = R @ np.asarray(point.position, dtype=float) + p - [0.0, 0.0, point.radius]
     if point.half_axes is not None:
         along = R[2] @ point.half_axes

@@ -9,7 +9,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 from heelstrike.robot.collision_hull import with_hull
-from heelstrike.robot.feet import feet
+from heelstrike.robot.feet import Sole, feet
 from heelstrike.robot.outline import outline
 from heelstrike.robot.robot import WORLD, Point, Robot, Shape, first_duplicate
 
@@ -116,14 +116,12 @@ def _chosen(robot: Robot, collide: str | Sequence[str], edge_points: int) -> lis
     shapes = [shape for shape in robot.shapes if shape.meets_floor and shape.body != WORLD]
     soles = feet(robot, shapes, edge_points)
     if isinstance(collide, str) and collide == "feet":
-        return [replace(point, foot=True) for _, sole in soles for point in sole]
+        return [replace(point, foot=True) for sole in soles for point in sole.points]
     if not isinstance(collide, str) or collide != "all":
         shapes = shapes_named(robot, collide)
-    found = {id(shape): sole for shape, sole in soles}
+    found = {id(sole.shape): sole for sole in soles}
     return [
-        point
-        for shape in shapes
-        for point in _with_sole(outline(shape, edge_points), found.get(id(shape), []))
+        point for shape in shapes for point in _with_sole(shape, found.get(id(shape)), edge_points)
     ]
 
 
@@ -154,14 +152,17 @@ def _names(robot: Robot, shape: Shape) -> tuple[str, str, str]:
     return robot.bodies[shape.body].name, shape.link, shape.name
 
 
-def _with_sole(points: list[Point], sole: list[Point]) -> list[Point]:
-    """Return points, those of the sole marked, and the corners of a mesh's sole that they lack."""
-    if not sole:
-        return points
-    away = np.array([[np.linalg.norm(p.position - s.position) for s in sole] for p in points])
-    same = away < SAME_PLACE
+def _with_sole(shape: Shape, sole: Sole | None, edge_points: int) -> list[Point]:
+    """Return the points of a shape, those of its sole marked, and the corners of a mesh's sole that
+    they lack.
+    """
+    if sole is None:
+        return outline(shape, edge_points)
+    points = [] if sole.rest is None else outline(sole.rest, edge_points)
+    away = [[np.linalg.norm(p.position - s.position) for s in sole.points] for p in points]
+    same = np.reshape(away, (len(points), len(sole.points))) < SAME_PLACE
     marked = [replace(p, foot=bool(row.any())) for p, row in zip(points, same, strict=True)]
-    missing = [s for s, column in zip(sole, same.T, strict=True) if not column.any()]
+    missing = [s for s, column in zip(sole.points, same.T, strict=True) if not column.any()]
     return marked + [replace(point, foot=True) for point in missing]
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import pinocchio
 
     from heelstrike.robot.constraints import Constraint
+    from heelstrike.robot.hull import Hull
+    from heelstrike.robot.hull_cells import HullCells
     from heelstrike.robot.mesh import MeshFile
 
 WORLD = -1
@@ -113,10 +115,11 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A contact point of a body: a point, or a sphere or an ellipsoid about it.
+    """A contact point of a body: a point, a sphere or an ellipsoid about it, or a side of a hull.
 
     A sphere or an ellipsoid touches where it is deepest, so that its contact moves over the body as
-    the body turns. With both a radius and half axes it is the ellipsoid, rounded by the radius.
+    the body turns. With both a radius and half axes it is the ellipsoid, rounded by the radius. The
+    sides of a hull are corners of it that are found anew as the body turns (hull.py).
     """
 
     name: str
@@ -129,10 +132,19 @@ class Point:
     """Half axes of the ellipsoid as columns, in the body's frame, (3, 3) [m]; None: it has none."""
     foot: bool = False
     """Whether it belongs to the lowest face of a foot (feet.py)."""
+    hull: Hull | None = None
+    """Hull that it is a corner of; its position is the centre of the hull then."""
+    side: int = 0
+    """Which of the hull's contact points it is."""
 
     @property
     def extent(self) -> float:
-        """Largest distance of its surface from its position [m]; 0 for a mere point."""
+        """Largest distance of where it touches from its position [m]; 0 for a mere point."""
+        return self.roundness if self.hull is None else self.hull.radius
+
+    @property
+    def roundness(self) -> float:
+        """Largest half axis of its sphere or ellipsoid [m]; 0 for points and hulls."""
         if self.half_axes is None:
             return self.radius
         return self.radius + float(np.linalg.norm(self.half_axes, 2))
@@ -166,7 +178,12 @@ class Shape:
     """Corners of a mesh's convex hull in the shape's frame, (n, 3) [m]."""
     corners: np.ndarray | None = None
     """Indices of the vertices by which a mesh collides: a reduced hull (collision_hull.py)."""
+    cells: HullCells | None = None
+    """Corners of the whole hull by directions, where the reduced one misses it by too much."""
     hull_error: float = 0.0
+    """Largest distance by which the whole hull exceeds what collides [m]: its cells, if it has
+    them, else the reduced hull."""
+    corner_error: float = 0.0
     """Largest distance by which the whole hull exceeds the reduced one [m]."""
     collides: bool = True
     """False for shapes that are only drawn."""
@@ -178,6 +195,14 @@ class Shape:
     """Red, green, blue and opacity, 0 to 1, if the file has a colour."""
     file: MeshFile | None = None
     """File with the triangles of a mesh, read when the mesh is drawn."""
+
+    def collision_vertices(self) -> np.ndarray:
+        """Return the corners by which a mesh collides with other shapes, in its frame (n, 3) [m]:
+        those of the whole hull if it has `cells`, else of the reduced one.
+        """
+        assert self.vertices is not None
+        whole = self.corners is None or self.cells is not None
+        return np.asarray(self.vertices, dtype=float)[slice(None) if whole else self.corners]
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,14 +63,12 @@ def shapes_of(
                     translation=frame.translation + frame.rotation @ p,
                     size=size,
                     link=name,
-                    vertices=None if convex is None else convex.vertices,
-                    corners=None if convex is None else convex.corners,
-                    hull_error=0.0 if convex is None else convex.error,
                     collides=collides,
                     meets_floor=collides,
                     visible=not collides,
                     colour=colour,
                     file=mesh_file,
+                    **({} if convex is None else convex.of_shape()),
                 )
             )
     if missing:

@@ -19,11 +19,13 @@ import numpy as np
 
 from heelstrike.robot.placement import Placement
 from heelstrike.robot.robot import Point
-from heelstrike.scene.surfaces import Surface
+from heelstrike.scene.surfaces import Plane, Surface
 from heelstrike.spatial.vector import SX, cross
 
 REPETITIONS = 6
 """Evaluations of a surface whose normal varies."""
+APART = 1.0
+"""Distance from its surface of a side of a hull whose corner is that of another side [m]."""
 
 
 def deepest(
@@ -88,15 +90,30 @@ def deepest_in_pose(
     return float(depths[0]), normals[0], places[0]
 
 
+def flat_normal(surface: Surface) -> np.ndarray:
+    """Return the normal of flat ground in its frame; 0 for other surfaces, which touch no hulls."""
+    return surface.axes[2] if isinstance(surface, Plane) else np.zeros(3)
+
+
+def place_of(point: Point, R: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """Return where a point of a body with rotation R touches flat ground with a normal, or the
+    point itself, in the body's frame [m].
+    """
+    if point.hull is None:
+        return np.asarray(point.position, dtype=float)
+    return np.asarray(point.hull.places(R.T @ normal)[point.side])
+
+
 class DeepestPoints:
     """Contact points on a surface, to be evaluated in poses, all points of a shape at once."""
 
     def __init__(self, surface: Surface, part: int, points: Sequence[Point]) -> None:
         self.surface, self.part, self.points = surface, part, points
         self._radii = np.array([x.radius for x in points])
+        self._hulls = [k for k, x in enumerate(points) if x.hull is not None]
         groups: dict[tuple[float, float, bool], list[int]] = {}
         for k, x in enumerate(points):
-            groups.setdefault((x.radius, x.extent, x.half_axes is not None), []).append(k)
+            groups.setdefault((x.radius, x.roundness, x.half_axes is not None), []).append(k)
         self._groups = [(own, self._evaluate(*key)) for key, own in groups.items()]
 
     def at(
@@ -108,14 +125,26 @@ class DeepestPoints:
         """
         R_s, p_s = frame
         held = list(zip(self.points, poses, strict=True))
-        centres = np.array([R @ np.asarray(x.position, dtype=float) + p for x, (R, p) in held])
+        normal = R_s @ flat_normal(self.surface)
+        centres = np.array([R @ place_of(x, R, normal) + p for x, (R, p) in held])
         found = np.empty((len(held), 7))
         for own, evaluate in self._groups:
             turned = [R_s.T @ held[k][1][0] @ held[k][0].half_axes
                       for k in own if held[k][0].half_axes is not None]  # fmt: skip
             found[own] = evaluate((centres[own] - p_s) @ R_s, turned)
+        found[self._repeated(centres), 0] = -APART
         normals, reach = found[:, 1:4] @ R_s.T, found[:, 4:] @ R_s.T
         return found[:, 0], normals, centres - self._radii[:, None] * normals - reach
+
+    def _repeated(self, centres: np.ndarray) -> list[int]:
+        """Return the sides of hulls whose corner is that of another side."""
+        known, found = set(), []
+        for k in self._hulls:
+            key = id(self.points[k].hull), *centres[k]
+            if key in known:
+                found.append(k)
+            known.add(key)
+        return found
 
     def _evaluate(
         self, radius: float, extent: float, is_ellipsoid: bool

@@ -16,7 +16,7 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.robot.placement import free_base, placements
 from heelstrike.robot.robot import WORLD, Robot
-from heelstrike.scene.deepest import deepest, deepest_in_pose
+from heelstrike.scene.deepest import deepest, deepest_in_pose, flat_normal, place_of
 from heelstrike.scene.scene import Pair, Scene
 from heelstrike.scene.surfaces.base import Surface
 from heelstrike.spatial.vector import SX
@@ -81,10 +81,11 @@ def _depth_by_height(
     h, found = SX.sym("h"), []
     for x in pairs:
         R, p = at[x.point.body]
-        place = SX(R @ np.asarray(x.point.position, dtype=float) + p) + ca.vertcat(0, 0, h)
+        surface = surfaces[x.surface]
+        place = SX(R @ place_of(x.point, R, flat_normal(surface)) + p) + ca.vertcat(0, 0, h)
         half_axes = None if x.point.half_axes is None else SX(R @ x.point.half_axes)
-        shape = x.point.radius, half_axes, x.point.extent
-        found.append(deepest(surfaces[x.surface], place, *shape, x.part)[0])
+        shape = x.point.radius, half_axes, x.point.roundness
+        found.append(deepest(surface, place, *shape, x.part)[0])
     made = ca.Function("depth", [h], [ca.mmax(ca.vertcat(*found))])
     return lambda height: float(made(height))
 

@@ -12,9 +12,11 @@ import numpy as np
 from heelstrike.checks import array_of_numbers, mapping
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError, at_path
+from heelstrike.robot.hull_cells import HullCells
+from heelstrike.robot.outline import corner_points
 from heelstrike.robot.robot import WORLD, Point, Robot, first_duplicate
 from heelstrike.scene.shape_pairs import SELF, touching_shapes
-from heelstrike.scene.surfaces import Surface
+from heelstrike.scene.surfaces import Plane, Surface
 
 RESERVED = re.compile(rf"gravity|dt|servo|controller|stops|push\d*|solver|world|{SELF}")
 """First words of parameter paths that no surface or material may have."""
@@ -109,7 +111,7 @@ class Scene:
                 value=twice,
                 remedy="pass a different name= to each",
             )
-        radius = max((point.extent for point in robot.points), default=0.0)
+        radius = max((point.roundness for point in robot.points), default=0.0)
         surfaces = tuple(surface.fitted(radius) for surface in surfaces)
         self.robot = robot
         self.surfaces = surfaces
@@ -161,10 +163,18 @@ class Scene:
                 if not self.may_touch(k, WORLD if carrier is None else carrier, point.body):
                     continue
                 law = self.law_of(point.body, surface.name)
-                for n, part in enumerate(surface.parts):
-                    name = point.name if alone else f"{point.name} on {surface.name} {part}".strip()
-                    found.append(Pair(name, point, k, carrier, n, law))
+                for own in [point] if isinstance(surface, Plane) else corner_points(point):
+                    for n, part in enumerate(surface.parts):
+                        name = own.name if alone else f"{own.name} on {surface.name} {part}".strip()
+                        found.append(Pair(name, own, k, carrier, n, law))
         return found
+
+    @cached_property
+    def hull_cells(self) -> list[HullCells]:
+        """Hulls of many corners: those of `shape_contact`, then those of contact points alone."""
+        found = [] if self.shape_contact is None else [*self.shape_contact.hulls]
+        found += [x.point.hull.cells for x in self.pairs if x.point.hull is not None]
+        return list({id(cells): cells for cells in found}.values())
 
     @cached_property
     def groups(self) -> dict[tuple[int, ...], list[int]]:

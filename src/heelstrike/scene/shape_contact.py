@@ -21,12 +21,16 @@ from heelstrike.robot.convex import (
     convex_shape,
     smallest_width,
 )
+from heelstrike.robot.hull_cells import ACROSS, HullCells, hull_cells
 from heelstrike.robot.robot import WORLD, Robot
 
 MIN_SLOTS = 6
 """Slots of a robot with many pairs of shapes."""
 SLOTS_OF_TREE = 2
 """Slots for each tree of bodies, such as an object; a row of dominoes that lean takes as many."""
+
+PLACED_CORNERS = 14
+"""Numbers of a shape whose vertices are in `ShapeContact.cells`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,18 @@ class ShapeContact:
     def vertices(self) -> int:
         """Vertices of the shape that has most."""
         return max(len(shape.vertices) for shape in self.shapes)
+
+    @cached_property
+    def cells(self) -> list[HullCells]:
+        """Vertices of each shape by directions, if one of the shapes has many; else none."""
+        if all(shape.cells is None for shape in self.shapes):
+            return []
+        return [shape.cells or hull_cells(shape.vertices) for shape in self.shapes]
+
+    @cached_property
+    def hulls(self) -> list[HullCells]:
+        """What `cells` has, without repetitions."""
+        return list({id(x): x for x in self.cells}.values())
 
     @property
     def is_curved(self) -> bool:
@@ -205,9 +221,17 @@ class ShapeContact:
         """Return a row for each shape: body or WORLD, radius, half axes by columns, vertices.
 
         The last vertex is repeated where a shape has fewer than others; a last row is repeated.
+        Where vertices are in `cells`, there are two of them, and PLACED_CORNERS numbers: the first
+        row of the shape's cells, its size, and rotation (by columns) and origin of their frame.
         """
-        rows = []
-        for shape in self.shapes:
+        rows, first = [], {id(x): ACROSS**2 * k for k, x in enumerate(self.hulls)}
+        for shape, cells in zip(self.shapes, self.cells, strict=False):
+            ends, axes = shape.vertices[[0, -1]], shape.half_axes.ravel(order="F")
+            size = np.linalg.norm(shape.vertices - ends[0], axis=1).max()
+            frame = *shape.rotation.ravel(order="F"), *shape.translation
+            corners = first[id(cells)], size, *frame
+            rows.append(np.array([shape.body, shape.radius, *axes, *ends.ravel(), *corners]))
+        for shape in () if rows else self.shapes:
             missing = self.vertices - len(shape.vertices)
             vertices = np.vstack([shape.vertices, *[shape.vertices[-1:]] * missing])
             axes = shape.half_axes.ravel(order="F")

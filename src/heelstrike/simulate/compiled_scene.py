@@ -31,6 +31,7 @@ from heelstrike.simulate.target import CompileTarget, Worlds
 from heelstrike.simulate.validation import check_relations, check_value
 from heelstrike.step.control import REFERENCE
 from heelstrike.step.freed import COM, INERTIA, freeable
+from heelstrike.step.hull_table import hull_tables
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import push_path
 from heelstrike.step.shape_tables import shape_tables
@@ -132,7 +133,7 @@ class CompiledScene:
     def tables(self) -> dict[str, np.ndarray]:
         """Return what all worlds share: surfaces, shapes, the motion that a servo follows."""
         scene, control = self.plan.scene, self.plan.control
-        found = surface_tables(scene) | shape_tables(scene.shape_contact)
+        found = surface_tables(scene) | shape_tables(scene.shape_contact) | hull_tables(scene)
         if isinstance(control, ServoPlan) and control.table is not None:
             found[REFERENCE] = control.table
         return found

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from heelstrike.runtime.cache import cached_kernel
+from heelstrike.step.hull_table import hull_tables
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.start_depths import depth_program, placement_inputs
 from heelstrike.step.surfaces import surface_tables
@@ -22,4 +23,5 @@ def start_depths(plan: StepPlan, values: Mapping[str, np.ndarray]) -> np.ndarray
     """
     kernel = cached_kernel(("starts", plan.key()), lambda: depth_program(plan))
     inputs = {name: values[name] for name in placement_inputs(plan)}
-    return kernel(1, **inputs, **surface_tables(plan.scene))["depth"]
+    tables = surface_tables(plan.scene) | hull_tables(plan.scene)
+    return kernel(1, **inputs, **tables)["depth"]

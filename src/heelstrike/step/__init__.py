@@ -2,6 +2,7 @@
 
     1     kinematics.py         kinematics, inertia, bias
     2     near.py               detect contacts: which bodies may touch
+          hulls.py                  which corners of hulls touch
           detect.py                 depth, normal and levers of each pair
           clearance.py              bodies beside one another: whether shapes are compared
           parted.py                 those that overlap where a run starts
@@ -28,6 +29,7 @@
           springs.py                springs at the joints
           tendons.py                tendons that are linear in the joints
           actuators.py              actuators of the robot's file
+          motors.py                 motors: curve, delay, lag and gear friction
           closed_loops.py           equality constraints
           body_forces.py            forces on bodies that are no contacts
           push.py                   pushes
@@ -40,7 +42,8 @@
           slot_outputs.py           contacts between bodies
 
 step.py connects the boxes; plan.py holds all that decides the compiled code; state.py the state
-that passes through the boxes; surfaces.py and shape_tables.py surfaces and shapes of a scene in the
-program; freed.py numbers of the robot that are run-time parameters; start_depths.py the program of
-the depths in which a run would start; noise.py random numbers. Box 10 is ours.
+that passes through the boxes; surfaces.py, shape_tables.py and hull_table.py surfaces, shapes and
+hulls of a scene in the program; freed.py numbers of the robot that are run-time parameters;
+start_depths.py the program of the depths in which a run would start; noise.py random numbers. Box
+10 is ours.
 """

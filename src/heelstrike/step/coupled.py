@@ -99,7 +99,7 @@ class Coupling:
             return {}
         pair, place = self.contacts.pairs[k], state.scene.pairs[k]
         law = state.inputs.surfaces.laws[place.law]
-        patch = patch_of(law, place.point.extent)
+        patch = patch_of(law, place.point.roundness)
         assert patch is not None
         first = len(self.pairs) + TURNS * state.plan.turning_pairs.index(k)
         memories = ca.vertsplit(self.memory[IMPULSE_MEMORY * first :], IMPULSE_MEMORY)[:TURNS]

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import casadi as ca
+
 from heelstrike.ir.program import Program
-from heelstrike.scene.deepest import deepest, support_rate
+from heelstrike.scene.deepest import APART, deepest, support_rate
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.state import PairInputs, Side
@@ -67,6 +69,8 @@ def detect(p: Program, pair: PairInputs) -> Detection:
         rate = p.let("rate", cross(carrier.motion.angular, kept))
         sides.append(Side(carrier.number, kept, -1.0, rate, 1.0, carrier.motion))
         levers.append(arm)
+    if pair.present is not None:
+        depth = ca.if_else(pair.present, depth, -APART)
     depth = p.let("depth", depth)
     return Detection(depth, position, axes, tuple(sides), tuple(levers), frame, point, own_axes)
 

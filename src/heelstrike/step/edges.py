@@ -70,8 +70,8 @@ def _at_round_end(point: ContactPoint, shape: Convex, near: SX) -> SX:
     if shape.half_axes is not None:
         size = size + ca.sqrt(ca.sumsqr(shape.half_axes))
     ends = []
-    for i in range(shape.count):
-        offset = shape.vertex(i) - point.position
+    for vertex in ca.horzsplit(shape.vertices):
+        offset = vertex - point.position
         along = ca.dot(offset, point.normal)
         across = ca.dot(offset, offset) - along * along
         close = ca.fabs(along) < size + ca.fabs(point.depth) + near

@@ -25,6 +25,8 @@ from heelstrike.step.contact_sums import PointObservation, contact_sums, observe
 from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import detect
 from heelstrike.step.elements import element_of, owner_of
+from heelstrike.step.hull_table import Sides
+from heelstrike.step.hulls import on_corner
 from heelstrike.step.slot_outputs import SLOT_OUTPUTS, slot_outputs
 from heelstrike.step.state import Contacts, Evaluation, PairState, StepState, pair_inputs
 
@@ -69,7 +71,9 @@ class StepValues:
     @cached_property
     def observed_pairs(self) -> list[PairState]:
         """Pairs with all that can be read outside guards."""
-        return [_observed(self.state, self.found.contacts, k) for k in range(len(self.pairs))]
+        corners: dict[tuple[int, int], Sides] = {}
+        own = self.state, self.found.contacts, corners
+        return [_observed(*own, k) for k in range(len(self.pairs))]
 
     @cached_property
     def observed(self) -> list[PointObservation]:
@@ -158,17 +162,19 @@ def add_outputs(values: StepValues, readings: Mapping[str, SX], names: Sequence[
                 values.state.program.output(name, value)
 
 
-def _observed(state: StepState, contacts: Contacts, k: int) -> PairState:
+def _observed(
+    state: StepState, contacts: Contacts, corners: dict[tuple[int, int], Sides], k: int
+) -> PairState:
     """Return a pair as it can be read outside guards.
 
     Where it is under a guard, which leaves its forces alone, its geometry and velocity are
-    computed once more.
+    computed once more. `corners` are those of hulls that were found so.
     """
     p, pair = state.program, contacts.pairs[k]
     if contacts.guards[state.scene.group_of(k)] is None:
         return pair
+    inputs = on_corner(state, k, pair_inputs(state, k), corners)
     with p.block("observed", member=k):
-        inputs = pair_inputs(state, k)
         found = detect(p, inputs)
         velocity = contact_velocity(p, inputs, found)
         return replace(

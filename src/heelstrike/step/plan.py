@@ -107,7 +107,7 @@ class StepPlan:
         return [
             k
             for k in self.coupled_pairs
-            if patch_of(scene.laws[scene.pairs[k].law], scene.pairs[k].point.extent) is not None
+            if patch_of(scene.laws[scene.pairs[k].law], scene.pairs[k].point.roundness) is not None
         ]
 
     @property

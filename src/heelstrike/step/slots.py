@@ -17,14 +17,15 @@ from functools import reduce
 import casadi as ca
 
 from heelstrike.contact.geometry import ContactPoint, Convex, box, contact_points
+from heelstrike.contact.geometry.cells import CellTable
+from heelstrike.contact.geometry.convex import PlacedCorners
 from heelstrike.contact.law import where
 from heelstrike.contact.solver.links import selected
 from heelstrike.ir.arguments import LABEL
 from heelstrike.ir.guard import OpenGuard, guarded
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
-from heelstrike.ir.table import Table
-from heelstrike.scene.shape_contact import ShapeContact
+from heelstrike.scene.shape_contact import PLACED_CORNERS, ShapeContact
 from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.clearance import Clearance, clearance
 from heelstrike.step.edges import APART, on_edges
@@ -153,20 +154,20 @@ def _new_slot(p: Program, number: int, owners: Sequence[SX], count: int) -> Slot
 def _compare(filling: Filling, near: NearPairs) -> None:
     """Compare the pairs of bodies' shapes that may touch, and fill slots with those that do."""
     state, tables, frames = filling.state, filling.tables, filling.frames
-    p, contact = state.program, tables.contact
+    p, contact, cells = state.program, tables.contact, state.inputs.hulls.cells
     assert tables.pairs is not None
     with repeated(p, "near pairs", limit=len(contact.pairs)) as loop:
         with p.block("pair"):
             pair = near.pairs.take_first(p)
-        numbers, _ = tables.pairs.at(pair)
-        rows = [_row(tables.shapes, numbers[k]) for k in range(2)]
+        numbers = tables.pairs.row(pair)
+        rows = [tables.shapes.row(numbers[k]) for k in range(2)]
         with p.block("frames"):
             bodies = p.let("bodies", ca.vertcat(rows[0][0], rows[1][0]))
             others = None, GROUND_FRAME if contact.has_fixed else None
             own = [p.let("frame", selected(bodies[k], frames, others[k])) for k in range(2)]
         with p.block("shapes"):
             placed = [
-                _placed(p, contact, row, frame, own[0][9:])
+                _placed(p, contact, cells, row, frame, own[0][9:])
                 for row, frame in zip(rows, own, strict=True)
             ]
         with p.block("last normal"):
@@ -185,22 +186,22 @@ def _compare(filling: Filling, near: NearPairs) -> None:
 def _compare_edges(filling: Filling, near: NearPairs, solids: Sequence[PlacedSolid]) -> None:
     """Compare the pairs of shape and solid that may touch, and fill slots with those that do."""
     state, tables = filling.state, filling.tables
-    p, contact = state.program, tables.contact
+    p, contact, cells = state.program, tables.contact, state.inputs.hulls.cells
     assert tables.edges is not None
     assert tables.closed is not None
     places = {k: solid.numbers for k, solid in enumerate(solids)}
     with repeated(p, "near edges", limit=len(contact.edges)) as loop:
         with p.block("pair"):
             pair = near.pairs.take_first(p)
-        numbers, _ = tables.edges.at(pair)
-        row, (closed, _) = _row(tables.shapes, numbers[0]), tables.closed.at(numbers[1])
+        numbers = tables.edges.row(pair)
+        row, closed = tables.shapes.row(numbers[0]), tables.closed.row(numbers[1])
         with p.block("frames"):
             frame = p.let("frame", selected(row[0], filling.frames))
             solid = selected(numbers[1], places)
             solid = p.let("solid", ca.vertcat(solid[:9], solid[9:] - frame[9:]))
             key = p.let("key", pair + 1 + len(contact.pairs))
         with p.block("shapes"):
-            shape = _placed(p, contact, row, frame, frame[9:])
+            shape = _placed(p, contact, cells, row, frame, frame[9:])
             other = box(solid[9:], ca.reshape(solid[:9], 3, 3))
         with p.block("last normal"):
             last = p.let("last", _last_normal(state.inputs, key))
@@ -268,16 +269,27 @@ def _distinct(p: Program, points: Sequence[ContactPoint]) -> list[ContactPoint]:
     return found
 
 
-def _row(shapes: Table, number: SX) -> SX:
-    return shapes.at(number)[0]
-
-
-def _placed(p: Program, contact: ShapeContact, row: SX, frame: SX, origin: SX) -> Convex:
+def _placed(
+    p: Program,
+    contact: ShapeContact,
+    cells: CellTable | None,
+    row: SX,
+    frame: SX,
+    origin: SX,
+) -> Convex:
     """Return a shape in world axes, from an origin; inside a block."""
     turn, offset = ca.reshape(frame[:9], 3, 3), frame[9:] - origin
-    columns = ca.reshape(row[11:], 3, contact.vertices)
-    vertices = p.let("vertices", turn @ columns + ca.repmat(offset, 1, contact.vertices))
-    half_axes = None
+    end = -PLACED_CORNERS if contact.cells else row.numel()
+    columns = ca.reshape(row[11:end], 3, -1)
+    vertices = p.let("vertices", turn @ columns + ca.repmat(offset, 1, columns.shape[1]))
+    half_axes, corners = None, None
     if contact.is_curved:
         half_axes = p.let("half axes", turn @ ca.reshape(row[2:11], 3, 3))
-    return Convex(vertices, half_axes, row[1])
+    if contact.cells:
+        assert cells is not None
+        first, size, own, place = ca.vertsplit(row[end:], [0, 1, 2, 11, PLACED_CORNERS])
+        rotation = p.let("turn", turn @ ca.reshape(own, 3, 3))
+        corners = PlacedCorners(
+            cells, first, rotation, p.let("offset", turn @ place + offset), size
+        )
+    return Convex(vertices, half_axes, row[1], corners=corners)

@@ -8,9 +8,10 @@ import numpy as np
 from heelstrike.dynamics.kinematics import kinematics, poses
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD
-from heelstrike.scene.deepest import deepest
+from heelstrike.scene.deepest import APART, deepest
 from heelstrike.spatial.vector import SX, constant
 from heelstrike.step.detect import placed
+from heelstrike.step.hull_table import HullTable
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.surfaces import with_symbols
 
@@ -29,20 +30,30 @@ def depth_program(plan: StepPlan) -> Program:
     values = {path: p.input(path, np.size(known[path])) for path in placement_inputs(plan)[1:]}
     surfaces = [with_symbols(p, surface, values) for surface in plan.scene.surfaces]
     at = poses(p, robot, kinematics(p, robot, q, SX.zeros(robot.nv)))
+    hulls = HullTable(p, plan.scene)
     found = []
     for k, pair in enumerate(plan.scene.pairs):
         with p.block("place", member=k):
             bodies = pair.point.body, pair.carrier
             where = (None if body in (None, WORLD) else at[body] for body in bodies)
-            point = pair.point
-            pose, frame, _, inside = placed(constant(point.position), *where)
+            point, position = pair.point, constant(pair.point.position)
+            pose, frame, _, inside = placed(position, *where)
+            present = None
+            if point.hull is not None:
+                _, axes = surfaces[pair.surface].depth_and_axes(inside, 0.0, pair.part)
+                sides = hulls.sides(p, point.hull, pose, frame.rotate(axes[2, :].T))
+                position, present = sides[point.side]
+                *_, inside = placed(position, pose, frame)
             inside, half_axes = p.let("place", inside), None
             if point.half_axes is not None:
                 half_axes = p.let("half", frame.unrotate(pose.rotate(constant(point.half_axes))))
         surface = surfaces[pair.surface].search(p, inside)
         with p.block("depth", member=k):
-            shape = point.radius, half_axes, point.extent
-            found.append(p.let("depth", deepest(surface, inside, *shape, pair.part)[0]))
+            shape = point.radius, half_axes, point.roundness
+            depth = deepest(surface, inside, *shape, pair.part)[0]
+            if present is not None:
+                depth = ca.if_else(present, depth, -APART)
+            found.append(p.let("depth", depth))
     with p.block("depths"):
         p.output("depth", ca.vertcat(*found))
     return p

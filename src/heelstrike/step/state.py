@@ -30,6 +30,7 @@ from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant, zeros
 from heelstrike.step.control import JointControl
 from heelstrike.step.freed import ARMATURE, COM, DAMPING, FRICTION, INERTIA, of_joints
+from heelstrike.step.hull_table import HullTable
 from heelstrike.step.plan import StepPlan, mass_path
 from heelstrike.step.push import Push, push_path
 from heelstrike.step.sensors import SensorMemory
@@ -138,6 +139,8 @@ class StepInputs:
         self.law_memories = [memory[a:b, :] for a, b in pairwise(np.cumsum([0, *sizes]))]
         """Memory of the law of each pair, a column."""
         contact = scene.shape_contact
+        self.hulls = HullTable(p, scene)
+        """Hulls of many corners."""
         self.shapes = None if contact is None else ShapeTables(p, contact)
         """Shapes of moving bodies that may touch; None: there are none."""
         slots = 0 if contact is None else contact.slots
@@ -262,7 +265,7 @@ class PairInputs:
     """Half axes of an ellipsoid as columns, in the frame of its body, (3, 3) [m]; None: it is no
     ellipsoid."""
     extent: float
-    """Largest distance of the contact from the position [m]."""
+    """Largest half axis of a sphere or an ellipsoid [m]."""
     rolling_lever: float
     """Radius at which a sphere or an ellipsoid rolls [m]."""
     body: MovingBody | None
@@ -290,6 +293,8 @@ class PairInputs:
     """Velocity of the surface's material beyond that of its body, in its frame [m/s]."""
     halfway: SX | None = None
     """Depth from which on a contact may leave by the other side [m]; None: nothing is thin."""
+    present: SX | None = None
+    """1 where the pair exists; None: it always does."""
 
     @property
     def travel(self) -> SX:
@@ -315,7 +320,7 @@ def pair_inputs(state: StepState, k: int) -> PairInputs:
         position=constant(pair.point.position),
         radius=pair.point.radius,
         half_axes=None if pair.point.half_axes is None else constant(pair.point.half_axes),
-        extent=pair.point.extent,
+        extent=pair.point.roundness,
         rolling_lever=pair.point.lever,
         body=moving(pair.point.body),
         carrier=moving(pair.carrier),

@@ -32,6 +32,8 @@ from heelstrike.step.elastic import (
     sum_forces,
     total_forces,
 )
+from heelstrike.step.hull_table import Sides
+from heelstrike.step.hulls import on_corner
 from heelstrike.step.impact_time import add_lasting
 from heelstrike.step.integrate import integrate
 from heelstrike.step.kinematics import kinematics
@@ -123,9 +125,10 @@ def explicit_pairs(state: StepState, numbers: Sequence[int]) -> tuple[dict[int, 
     """Return some pairs, and their loads on bodies."""
     p, pairs = state.program, {}
     loads: Loads = {}
+    corners: dict[tuple[int, int], Sides] = {}
     for k in numbers:
         limb = state.inputs.limb_of[state.scene.pairs[k].point.body]
-        inputs = searched(p, pair_inputs(state, k))
+        inputs = searched(p, on_corner(state, k, pair_inputs(state, k), corners))
         pairs[k], own = call(p, "contact", contact, p, inputs, limb=limb, member=k)
         for side, load in zip(pairs[k].sides, own, strict=True):
             add_load(loads, side.body, load)

@@ -97,11 +97,13 @@ def memory_size(scene: Scene, pair: Pair) -> int:
     """Return the number of values that a pair carries from step to step.
 
     These are the memory of its law and, where the law has one, what `tangent_position` needs: of a
-    sphere or an ellipsoid the position itself, (2,); of a point on tangents that change also the
-    point on the surface's material, (3,). Then the angle of rolling and spinning friction, (3,).
+    sphere, an ellipsoid or a hull the position itself, (2,); of a point on tangents that change
+    also the point on the surface's material, (3,). Then the angle of rolling and spinning friction,
+    (3,).
     """
     law, extent = scene.laws[pair.law], pair.point.extent
-    turning = MEMORY if patch_of(law, extent) is not None and not law.couples else 0
+    patch = patch_of(law, pair.point.roundness)
+    turning = MEMORY if patch is not None and not law.couples else 0
     if not law.memory_size:
         return turning
     vary = scene.surfaces[pair.surface].tangents_vary(extent, pair.part)

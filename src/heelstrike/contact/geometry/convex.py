@@ -18,11 +18,35 @@ from itertools import product
 
 import casadi as ca
 
+from heelstrike.contact.geometry.cells import CellTable
 from heelstrike.contact.law import where
+from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX
 
 TINY = 1e-30
 """Number below which a square is taken for zero."""
+MANY = 1000
+"""More vertices than are looked at one by one."""
+
+
+@dataclass(frozen=True)
+class PlacedCorners:
+    """Corners of a hull in a table (cells.py), and where the hull is."""
+
+    table: CellTable
+    first: SX
+    """Row of the hull's first cell."""
+    turn: SX
+    """Rotation of the table's frame, (3, 3)."""
+    offset: SX
+    """Place of its origin (3) [m]."""
+    size: SX
+    """Largest distance of a corner from the shape's first vertex [m]."""
+
+    def farthest(self, direction: SX) -> SX:
+        """Return the corner that is farthest along a direction (3) [m]."""
+        own = self.table.farthest(self.first, self.turn.T @ direction)
+        return self.turn @ own + self.offset
 
 
 @dataclass(frozen=True)
@@ -47,11 +71,14 @@ class Convex:
     edges: SX | None = None
     """Unit directions of the hull's edges up to their sign, (3, k), if all are known and few. Those
     of boxes and segments are found from the vertices."""
+    corners: PlacedCorners | None = None
+    """All vertices, by a table. Those of `vertices` are then two of them: both where there are no
+    more."""
 
     @property
     def count(self) -> int:
-        """Number of vertices."""
-        return int(self.vertices.shape[1])
+        """Number of vertices, MANY where a table has them."""
+        return int(self.vertices.shape[1]) if self.corners is None else MANY
 
     def vertex(self, i: int) -> SX:
         """Return a vertex (3) [m]."""
@@ -134,8 +161,20 @@ def with_known_axes(shape: Convex) -> Convex:
     return shape
 
 
+def moved(p: Program, shape: Convex, move: SX) -> Convex:
+    """Return a shape that is moved by (3) [m]; inside a block."""
+    columns = int(shape.vertices.shape[1])
+    vertices = p.let("moved", shape.vertices + ca.repmat(move, 1, columns))
+    if shape.corners is None:
+        return replace(shape, vertices=vertices)
+    offset = p.let("moved", shape.corners.offset + move)
+    return replace(shape, vertices=vertices, corners=replace(shape.corners, offset=offset))
+
+
 def farthest_vertex(shape: Convex, direction: SX) -> SX:
     """Return the vertex that is farthest along a direction (3) [m]; the first of equals."""
+    if shape.corners is not None:
+        return shape.corners.farthest(direction)
     best, place = ca.dot(direction, shape.vertex(0)), shape.vertex(0)
     for i in range(1, shape.count):
         along = ca.dot(direction, shape.vertex(i))
@@ -159,8 +198,12 @@ def support(shape: Convex, direction: SX) -> SX:
 
 def extent(shape: Convex, direction: SX) -> tuple[SX, SX]:
     """Return the least and largest coordinate of a core along a direction [m]."""
-    along = [ca.dot(direction, shape.vertex(i)) for i in range(shape.count)]
-    low, high = reduce(ca.fmin, along), reduce(ca.fmax, along)
+    if shape.corners is not None:
+        low = ca.dot(direction, farthest_vertex(shape, -direction))
+        high = ca.dot(direction, farthest_vertex(shape, direction))
+    else:
+        along = [ca.dot(direction, shape.vertex(i)) for i in range(shape.count)]
+        low, high = reduce(ca.fmin, along), reduce(ca.fmax, along)
     if shape.half_axes is None:
         return low, high
     reach = length(shape.half_axes.T @ direction)
@@ -174,8 +217,11 @@ def size_of(first: Convex, second: Convex) -> SX:
     """
     total = SX(1e-15)
     for shape in (first, second):
-        offsets = [shape.vertex(i) - shape.vertex(0) for i in range(1, shape.count)]
-        total += ca.sqrt(reduce(ca.fmax, (ca.dot(a, a) for a in offsets), SX(0)))
+        if shape.corners is not None:
+            total += shape.corners.size
+        else:
+            offsets = [shape.vertex(i) - shape.vertex(0) for i in range(1, shape.count)]
+            total += ca.sqrt(reduce(ca.fmax, (ca.dot(a, a) for a in offsets), SX(0)))
         if shape.half_axes is not None:
             total += ca.sqrt(ca.sumsqr(shape.half_axes))
     return total

@@ -13,14 +13,13 @@ where steps that shrink at the same rate would lead to (Aitken).
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import casadi as ca
 
 from heelstrike.contact.geometry.convex import (
     TINY,
     Convex,
     extent,
+    moved,
     single_precision,
     size_of,
     unit,
@@ -65,9 +64,9 @@ def refine(p: Program, first: Convex, second: Convex, deepest: dict[str, SX]) ->
         with repeated(p, "refine", ROUNDS) as loop:
             with p.block("move"):
                 move = p.let("move", (APART * size - distance) * normal)
-                moved = p.let("moved", first.vertices + ca.repmat(move, 1, first.count))
+                aside = moved(p, first, move)
                 direction = p.let("direction", normal)
-            near = separation(p, replace(first, vertices=moved), second, direction)
+            near = separation(p, aside, second, direction)
             with p.block("refine"):
                 own = p.let("distance", near.distance - ca.dot(move, near.normal))
                 better = ca.logic_and(own >= distance - 10 * change, ca.logic_not(near.overlap))

@@ -55,7 +55,7 @@ def handed_over(scene: Scene, dt: float, q: np.ndarray) -> mujoco.MjModel:
     _points(mj, bodies, scene)
     for k, pair in enumerate(scene.pairs):
         law = scene.laws[pair.law]
-        mu, patch = friction_of(law).mu_k, patch_of(law, pair.point.extent)
+        mu, patch = friction_of(law).mu_k, patch_of(law, pair.point.roundness)
         radii = (0, 0) if patch is None else (patch.spinning, patch.rolling)
         spec.add_pair(
             name=f"pair{k}",
@@ -166,6 +166,12 @@ def _points(mj: Any, bodies: list[Any], scene: Scene) -> None:
 
 def _shape(mj: Any, point: Point) -> dict[str, Any]:
     """Return the geom of a contact point; half axes are those of a rotated ellipsoid."""
+    if point.hull is not None:
+        raise HeelstrikeError(
+            f"point '{point.name}' cannot be handed over to MuJoCo: it moves over the corners of a "
+            "hull",
+            remedy="load the robot with collide='feet', or list its contact points",
+        )
     if point.half_axes is None:
         return {"type": mj.mjtGeom.mjGEOM_SPHERE, "size": [max(point.radius, SMALLEST), 0, 0]}
     if point.radius:

@@ -1,0 +1,77 @@
+"""Contact points of a hull of many corners on flat ground: four of its corners at a time.
+
+Where a plane with normal nu touches a hull, the corners o_k that are farthest along
+
+    d_k = -nu + LEAN t_k,        t_k in SIDES directions across the normal
+
+are the contact points: corners of a face that lies on the plane, ends of an edge, or one corner, as
+the hull stands there. They are found in the frame of the hull, so that they do not change while it
+turns about the normal, and corners that were found twice count once. The deepest corner is among
+them, or is deeper than all by LEAN times its distance from them at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from heelstrike.robot.hull_cells import HullCells
+
+LEAN = 0.02
+"""Slope by which directions lean from the normal [-]."""
+SIDES = 4
+"""Directions across the normal."""
+TURNS = 2 * np.pi * (np.arange(SIDES) + 0.37) / SIDES
+"""Angles of these directions, aligned with no axis [rad]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """A hull on a body."""
+
+    cells: HullCells
+    """Its corners, in a frame of its own."""
+    rotation: np.ndarray
+    """Of that frame in the body's, (3, 3)."""
+    translation: np.ndarray
+    """Of that frame in the body's, (3,) [m]."""
+    corners: np.ndarray
+    """Few corners, in the body's frame, (n, 3) [m], for ground that is not flat."""
+    centre: np.ndarray
+    """Centre of a ball around the hull, in the body's frame, (3,) [m]."""
+    radius: float
+    """Radius of this ball [m]."""
+
+    def places(self, normal: np.ndarray) -> np.ndarray:
+        """Return the contact points of all sides, (SIDES, 3) [m], against a unit normal (3,) of the
+        ground; both in the body's frame.
+        """
+        own = self.rotation.T @ normal
+        s, t = _tangents(own)
+        across = np.outer(np.cos(TURNS), s) + np.outer(np.sin(TURNS), t)
+        return self.cells.farthest(LEAN * across - own) @ self.rotation.T + self.translation
+
+
+def place_hull(
+    cells: HullCells,
+    vertices: np.ndarray,
+    corners: np.ndarray,
+    rotation: np.ndarray,
+    translation: np.ndarray,
+) -> Hull:
+    """Return a hull with vertices (n, 3) [m], of which `corners` are indices of few."""
+    places = vertices @ rotation.T + translation
+    centre = (places.min(axis=0) + places.max(axis=0)) / 2
+    radius = float(np.linalg.norm(places - centre, axis=1).max())
+    return Hull(cells, rotation, translation, places[corners], centre, radius)
+
+
+def _tangents(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return `contact.geometry.convex.tangents` of a unit normal."""
+    x, y, z = normal
+    sign = -1.0 if z < 0 else 1.0
+    a = -1 / (sign + z)
+    b = x * y * a
+    first = np.array([1 + sign * x * x * a, sign * b, -sign * x])
+    return first, np.array([b, sign + y * y * a, -y])
