@@ -13,10 +13,13 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from xml.etree import ElementTree
+
+import numpy as np
 
 from heelstrike.files import left_behind
 from heelstrike.motion.motion import Motion
@@ -62,8 +65,18 @@ VERBS = {
     "export C": "export ball.toml --c out",
     "inspect": "inspect biped14 --picture out/p.png",
     "save": WRITE,
+    "bench": "bench --quick --laws linear-spring --html out/b.html -o out/b.json",
+    "validate": "validate square --quick --laws linear-both --no-mujoco --report out",
+    "play": "play stand --duration 0.02 --policy policy.onnx -o out/p.nc --film out/p.gif",
 }
 """Arguments of each command, or lines of Python."""
+NEEDS = {
+    "validate": "data of docs/real-data.md" * ("HEELSTRIKE_DATA" not in os.environ),
+    "play": " and ".join(name for name in ("onnx", "onnxruntime") if find_spec(name) is None),
+}
+"""What a command needs that is not here; "" if nothing."""
+JOINTS = 20
+"""Joints of hoap1, which the policy moves by nothing."""
 
 
 @contextmanager
@@ -77,6 +90,11 @@ def folder() -> Iterator[Path]:
 def prepare(place: Path) -> None:
     """Put a scene and an empty place for results into a folder."""
     (place / "ball.toml").write_text(SCENE)
+    (place / "policy.toml").write_text('observation = ["gravity"]\n')
+    if not NEEDS["play"]:
+        from tests.onnx_files import write_linear
+
+        write_linear(place / "policy.onnx", np.zeros((3, JOINTS)))
     (place / "out").mkdir()
 
 
@@ -113,11 +131,15 @@ def duration(verb: str) -> float:
     return spent
 
 
+INPUTS = ("ball.toml", "policy.toml", "policy.onnx", "sweep.lock")
+"""Files that are no results."""
+
+
 def faults(place: Path) -> list[str]:
     """Return what is neither whole nor ours and unfinished."""
     found = []
     for path in (path for path in place.rglob("*") if path.is_file()):
-        if path in left_behind(path.parent) or path.name in ("ball.toml", "sweep.lock"):
+        if path in left_behind(path.parent) or path.name in INPUTS:
             continue
         try:
             _check(path)
@@ -157,17 +179,21 @@ def _check(path: Path) -> None:
         assert data[:4] == b"\x7fELF", "no ELF file"
         assert len(data) >= table + rows * size, "without its end"
     else:
-        ends = {".html": b"</html>", ".png": b"IEND\xaeB`\x82", ".h": b"#endif", ".md": b""}
+        ends = {".html": b"</html>", ".png": b"IEND\xaeB`\x82", ".h": b"#endif", ".gif": b";"}
         assert data, "empty"
-        assert data.rstrip().endswith(ends[path.suffix]), "without its end"
+        assert data.rstrip().endswith(ends.get(path.suffix, b"")), "without its end"
 
 
 def options(description: str, name: str, number: int) -> argparse.Namespace:
     """Return the options of a benchmark that disturbs commands a number of times."""
     parser = argparse.ArgumentParser(description=description, allow_abbrev=False)
-    parser.add_argument("--verbs", default=",".join(VERBS), help="separated by commas")
+    here = [verb for verb in VERBS if not NEEDS.get(verb)]
+    parser.add_argument("--verbs", default=",".join(here), help="separated by commas")
     parser.add_argument(f"--{name}", dest="number", type=int, default=number)
     parser.add_argument("--seed", type=int, default=time.time_ns() % 2**31)
+    for verb in NEEDS:
+        if NEEDS[verb]:
+            print(f"without {verb}: it needs {NEEDS[verb]}")
     return parser.parse_args()
 
 

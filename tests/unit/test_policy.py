@@ -12,6 +12,7 @@ import pytest
 import heelstrike as hs
 from heelstrike.environments import Environments
 from heelstrike.environments.policy import PolicyDescription, read_description
+from tests.onnx_files import write_linear
 
 SCENE = hs.Scene(hs.load("hoap1", collide="feet"), hs.Plane())
 TERMS = ["gravity", "twist", "joints", "action", "command", "WAIST.gyro"]
@@ -19,17 +20,9 @@ NAMES = [joint.name for joint in SCENE.robot.joints if joint.name != "root"]
 
 
 def write_model(path, weights, batch="worlds"):
-    """Write actions = observations @ weights."""
-    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    pytest.importorskip("onnx", reason="onnx is not installed")
     pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
-    real, make = onnx.TensorProto.FLOAT, onnx.helper.make_tensor_value_info
-    rows, columns = weights.shape
-    kept = onnx.numpy_helper.from_array(weights.astype(np.float32), "w")
-    node = onnx.helper.make_node("MatMul", ["seen", "w"], ["action"])
-    ends = make("seen", real, [batch, rows]), make("action", real, [batch, columns])
-    graph = onnx.helper.make_graph([node], "policy", [ends[0]], [ends[1]], [kept])
-    opset = [onnx.helper.make_opsetid("", 13)]
-    onnx.save(onnx.helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+    write_linear(path, weights, batch)
 
 
 @pytest.mark.parametrize("batch", ["worlds", 1])
