@@ -11,6 +11,8 @@ signal itself has the status 130 in a shell.
 
 from __future__ import annotations
 
+import os
+import resource
 import signal
 import subprocess
 import time
@@ -39,9 +41,9 @@ def handles_signals(process: subprocess.Popen[str]) -> bool:
 
 def interrupted(
     verb: str, number: signal.Signals, background: bool, wait: float
-) -> tuple[list[str], float | None]:
-    """Send a signal after a time; return what is wrong, and the time to the end [s]."""
-    words = (VERBS | SERVE)[verb]
+) -> tuple[list[str], tuple[float, float] | None]:
+    """Send a signal after a time; return what is wrong, and time and CPU time to the end [s]."""
+    words, before = (VERBS | SERVE)[verb], _children()
 
     def ignore() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -55,10 +57,11 @@ def interrupted(
             return [f"{verb}: {fault}" for fault in faults(place)], None
         except subprocess.TimeoutExpired:
             pass
-        begun = time.monotonic()
+        begun, worked = time.monotonic(), _worked(process)
         process.send_signal(number)
         _, said = process.communicate()
         spent = time.monotonic() - begun
+        worked = _children() - before - worked
         found = faults(place) + [part.name for part in parts(place)]
         # a command that was done; Ctrl-C is the usual end of a server
         done = process.returncode == 0 and (verb not in SERVE or number == signal.SIGINT)
@@ -67,8 +70,20 @@ def interrupted(
         if "Traceback" in said and "\n" not in words:  # a script shows its own
             found.append(f"a traceback: {said[-400:]}")
         if spent > LIMIT:
-            found.append(f"took {spent:.1f} s")
-    return [f"{verb}, {number.name}, {wait:.2f} s: {fault}" for fault in found], spent
+            found.append(f"took {spent:.1f} s, {worked:.1f} s of a processor")
+    return [f"{verb}, {number.name}, {wait:.2f} s: {fault}" for fault in found], (spent, worked)
+
+
+def _children() -> float:
+    """Return the CPU time of all processes that this one has waited for [s]."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _worked(process: subprocess.Popen[str]) -> float:
+    """Return the CPU time of a process so far [s]."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -84,7 +99,9 @@ def main() -> None:
             times += [] if spent is None else [spent]
             findings += found
             print(*found, sep="\n", end="\n" * bool(found), flush=True)
-        rows[verb] = {"sent": len(times), "longest [s]": round(max(times, default=0.0), 2)}
+        longest, worked = (max(each) for each in zip(*times, strict=True)) if times else (0, 0)
+        rows[verb] = {"sent": len(times), "longest [s]": round(longest, 2)}
+        rows[verb]["longest CPU time [s]"] = round(worked, 2)
         print(f"{verb:10} {rows[verb]}", flush=True)
     keep("signals", rows, findings, asked.seed)
 

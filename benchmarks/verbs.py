@@ -198,10 +198,12 @@ def options(description: str, name: str, number: int) -> argparse.Namespace:
 
 
 def keep(name: str, rows: dict[str, Any], findings: list[str], seed: int) -> None:
-    """Print what was found, write it to results if all commands were disturbed, and exit."""
-    made = {"seed": seed, "verbs": rows, "findings": findings}
-    if set(rows) >= set(VERBS):
-        path = Path(__file__).parent / "results" / f"{name}.json"
-        path.write_text(json.dumps(made, indent=1) + "\n")
+    """Print what was found, put the rows of these commands into the results, and exit."""
+    path = Path(__file__).parent / "results" / f"{name}.json"
+    kept = json.loads(path.read_text())["verbs"] if path.exists() else {}
+    for verb, row in rows.items():
+        own = [text for text in findings if text.startswith((f"{verb}:", f"{verb},"))]
+        kept[verb] = row | {"date": time.strftime("%Y-%m-%d"), "seed": seed, "findings": own}
+    path.write_text(json.dumps({"verbs": kept}, indent=1) + "\n")
     print(f"{len(findings)} findings (seed {seed})")
     sys.exit(bool(findings))

@@ -81,6 +81,30 @@ def ends_promptly() -> Iterator[None]:
         os.close(read)
 
 
+@contextmanager
+def signals_raised_again() -> Iterator[None]:
+    """Call handlers of signals again after a block whose library swallows their exceptions."""
+    found = [(number, signal.getsignal(number)) for number in SIGNALS]
+    if threading.current_thread() is not threading.main_thread():
+        found = []
+    received: list[Callable[[], Any]] = []
+
+    def note(handler: Callable[[int, FrameType | None], Any], *arguments: Any) -> None:
+        received.append(partial(handler, *arguments))
+        handler(*arguments)
+
+    for number, handler in found:
+        if callable(handler):
+            signal.signal(number, partial(note, handler))
+    try:
+        yield
+    finally:
+        for number, handler in found:
+            signal.signal(number, handler)
+    for handle in received:
+        handle()
+
+
 def _stop(number: int, frame: FrameType | None) -> None:
     handled()
     _received.append(number)

@@ -10,7 +10,11 @@ import subprocess
 import sys
 import time
 
+import casadi as ca
+import numpy as np
 import pytest
+
+from heelstrike.impact.nlp import ipopt
 
 SCENE = '[[object]]\nmodel = "ball"\ndrop = 0.1\n[[surface]]\ntype = "plane"\n'
 STUCK = """
@@ -140,3 +144,23 @@ def test_an_exception_that_a_package_makes_of_a_signal_is_no_traceback():
     """As pybind11 does while a module is imported."""
     done = subprocess.run([sys.executable, "-c", FOREIGN], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (143, b"")
+
+
+class Interrupted(ca.Callback):
+    """The function x, during which Ctrl-C is pressed."""
+
+    def __init__(self):
+        ca.Callback.__init__(self)
+        self.construct("interrupted", {"enable_fd": True})
+
+    def eval(self, x):
+        signal.raise_signal(signal.SIGINT)
+        return x
+
+
+def test_a_signal_that_an_optimiser_swallows_is_raised_again():
+    """CasADi ends Ipopt and returns what it had: a plan must not be made of that."""
+    x, function = ca.MX.sym("x"), Interrupted()
+    problem = {"x": x, "f": function(x), "g": x}
+    with pytest.raises(KeyboardInterrupt):
+        ipopt(problem, np.ones(1), *(end * np.ones(1) for end in (-2, 2, -1, 1)), 10)

@@ -792,3 +792,5 @@ def test_ray_that_is_not_there_is_a_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(HeelstrikeError, match=r"pip install heelstrike\[ray\]"):
         swept(ray="local")
+    assert not Path("unreached").exists()
+    assert not Path("made").exists()

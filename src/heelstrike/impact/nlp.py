@@ -7,6 +7,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from heelstrike.interrupts import signals_raised_again
+
 MAX_TIME = 120.0
 """Largest time of a search [s]; what it has found by then is judged like any other."""
 
@@ -30,7 +32,8 @@ def ipopt(
         "ipopt.max_cpu_time": MAX_TIME,
     }  # fmt: skip
     solver = ca.nlpsol("plan", "ipopt", problem, options)
-    made = solver(x0=np.clip(guess, low, high), lbx=low, ubx=high, lbg=least, ubg=most_g)
+    with signals_raised_again():  # CasADi stops at a signal, but returns what it had
+        made = solver(x0=np.clip(guess, low, high), lbx=low, ubx=high, lbg=least, ubg=most_g)
     g = np.array(made["g"]).ravel()
     missed = np.maximum(np.maximum(least - g, g - most_g), 0)
     count = int(solver.stats()["iter_count"])

@@ -54,19 +54,12 @@ def work(job: SweepJob, worlds: int, rows: Mapping[str, np.ndarray]) -> dict[str
 @contextmanager
 def cluster(address: str) -> Iterator[ModuleType]:
     """Connect Ray to a cluster, or start a local one with a worker per core; stop at the end."""
-    try:
-        import ray
-    except ImportError as error:
-        raise HeelstrikeError(
-            "--ray needs Ray, which is not installed; run pip install heelstrike[ray], or omit "
-            "--ray to use all cores of this machine"
-        ) from error
+    ray = check_cluster(address)
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
         here = {"include_dashboard": False, "object_store_memory": STORE_SIZE}
         options |= here | {"num_cpus": os.cpu_count() or 1, "address": LOCAL}
     else:
-        _check_reachable(address)
         options["address"] = address
     try:
         ray.init(**options)
@@ -81,6 +74,21 @@ def cluster(address: str) -> Iterator[ModuleType]:
             yield ray
     finally:
         ray.shutdown()
+
+
+def check_cluster(address: str) -> ModuleType:
+    """Return Ray; raise if it is not installed, or if nothing is at its address."""
+    try:
+        import ray
+    except ImportError as error:
+        raise HeelstrikeError(
+            "--ray needs Ray, which is not installed; run pip install heelstrike[ray], or omit "
+            "--ray to use all cores of this machine"
+        ) from error
+    if address != LOCAL:
+        _check_reachable(address)
+    found: ModuleType = ray
+    return found
 
 
 def _check_reachable(address: str) -> None:

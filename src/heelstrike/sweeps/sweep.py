@@ -18,7 +18,7 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.simulate.rollout import interruptible
 from heelstrike.sweeps.axes import GridLike, RandomLike
-from heelstrike.sweeps.cluster import cluster, on_cluster
+from heelstrike.sweeps.cluster import check_cluster, cluster, on_cluster
 from heelstrike.sweeps.definition import Source, SweepDefinition, define_sweep
 from heelstrike.sweeps.job import Worker, with_program
 from heelstrike.sweeps.join import join
@@ -93,6 +93,8 @@ def sweep(
     definition = define_sweep(source, plan, duration, device, math, dtype, keep)
     check_disk_space(Path(folder or gettempdir()), definition.bytes * plan.worlds)
     definition.check()
+    if ray is not None:
+        check_cluster(ray)  # before a folder is made
     threads = threads or os.cpu_count() or 1
     manifest = definition.manifest(chunk or chunk_size(definition, ray is not None))
     if folder is not None:
