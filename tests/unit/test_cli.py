@@ -11,6 +11,7 @@ import sys
 import pytest
 
 import heelstrike
+from heelstrike.cli.app import commands
 from tests.cli import call
 
 pytestmark = pytest.mark.usefixtures("plain")
@@ -151,3 +152,10 @@ def test_paper_without_a_name_lists_papers(capsys):
     code, out, _ = call(capsys, "paper")
     assert code == 0
     assert "marhefka1996" in out
+
+
+def test_every_command_has_json():
+    """`--json` means the same on every verb: a flag, after which JSON alone is printed."""
+    for name, command in commands().commands.items():
+        (flag,) = [x for x in command.params if "--json" in x.opts]
+        assert (flag.is_flag, flag.help) == (True, "Print JSON only."), name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,10 @@ from heelstrike.cli.options import (
 from heelstrike.cli.outputs import FOLDER
 from heelstrike.cli.run import INTERRUPTED, chosen_scene
 from heelstrike.errors import HeelstrikeError
+
+if TYPE_CHECKING:
+    from heelstrike.simulate.scene_file import SceneFile
+    from heelstrike.sweeps.sweep import Sweep
 
 
 def sweep(
@@ -100,6 +104,11 @@ def sweep(
     except KeyboardInterrupt:
         say(f"interrupted; the same command with --resume continues in {folder}", "yellow")
         sys.exit(INTERRUPTED)
+    _report(made, found, picture, as_json)
+
+
+def _report(made: SceneFile, found: Sweep, picture: Path, as_json: bool) -> None:
+    """Print what came of a sweep, and its files."""
     summary = found.summary()
     if as_json:
         files = {"data": str(found.path), "picture": str(picture)}

@@ -71,6 +71,30 @@ def view(
 ) -> None:
     """Show recordings, or a scene while it runs, in the browser."""
     names = things or []
+    recordings = _recorded(names, robot)
+    if export is not None:
+        will_write(export, "a page", PAGES, "--export")
+    elif contact is not None:
+        raise HeelstrikeError("--contact needs --export", remedy="pass --export FILE.html, too")
+    announce = _announcer(no_open, as_json)
+    if recordings:
+        if law is not None or settings or collide is not None:
+            raise HeelstrikeError(
+                "--law, --collide and --set change a scene, not a recording", remedy="pass a scene"
+            )
+        runs = _recordings(recordings, world, robot)
+        _page(runs, export, contact, as_json) if export else _watch(runs, announce, host, port)
+        return
+    options = {"--law": law, "--collide": collide}
+    scene = chosen_scene(names[0] if names else None, robot, options, settings or [])
+    if export:
+        _page([_simulated(scene)], export, contact, as_json)
+    else:
+        _live(scene, announce, host, port)
+
+
+def _recorded(names: list[str], robot: str | None) -> list[str]:
+    """Return the names if they are recordings, none if they are a scene; else raise."""
     if not names and robot is None:
         raise HeelstrikeError(
             f"pass recordings ({RECORDING}), a scene, or --robot",
@@ -93,25 +117,7 @@ def view(
             f"'{names[0]}' is a robot, not a scene",
             remedy=f"put it on a plane: heelstrike view --robot {names[0]}",
         )
-    if export is not None:
-        will_write(export, "a page", PAGES, "--export")
-    elif contact is not None:
-        raise HeelstrikeError("--contact needs --export", remedy="pass --export FILE.html, too")
-    announce = _announcer(no_open, as_json)
-    if recordings:
-        if law is not None or settings or collide is not None:
-            raise HeelstrikeError(
-                "--law, --collide and --set change a scene, not a recording", remedy="pass a scene"
-            )
-        runs = _recordings(recordings, world, robot)
-        _page(runs, export, contact, as_json) if export else _watch(runs, announce, host, port)
-        return
-    options = {"--law": law, "--collide": collide}
-    scene = chosen_scene(names[0] if names else None, robot, options, settings or [])
-    if export:
-        _page([_simulated(scene)], export, contact, as_json)
-    else:
-        _live(scene, announce, host, port)
+    return recordings
 
 
 def _is_recording(name: str) -> bool:

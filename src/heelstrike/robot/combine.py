@@ -10,11 +10,9 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.actuators import Actuator, Arms, Path, SpatialTendon, Tendon
-from heelstrike.robot.constraints import Constraint, moved
-from heelstrike.robot.fidelity import Difference
+from heelstrike.robot.constraints import moved
 from heelstrike.robot.mirror import with_mirrored
-from heelstrike.robot.robot import WORLD, Body, Frame, Joint, Point, Robot, Shape, first_duplicate
-from heelstrike.robot.springs import Cone, Spring
+from heelstrike.robot.robot import WORLD, Joint, Robot, Shape, first_duplicate
 
 VECTORS = (
     "lower", "upper", "armature", "damping", "friction", "velocity_limit", "torque_limit",
@@ -43,90 +41,87 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
             value=gravities,
             remedy="make them equal with dataclasses.replace(robot, gravity=...)",
         )
-    joints: list[Joint] = []
-    bodies: list[Body] = []
-    points: list[Point] = []
-    shapes: list[Shape] = []
-    self_pairs: list[tuple[int, int]] = []
-    overlapping: list[tuple[int, int]] = []
-    ground_shapes: list[int] = []
-    touching: list[int] = []  # shapes that touch those of other parts
-    frames: dict[str, Frame] = {}
-    constraints: list[Constraint] = []
-    springs: list[Spring] = []
-    cones: list[Cone] = []
-    tendons: list[Tendon] = []
-    cords: list[SpatialTendon] = []
-    actuators: list[Actuator] = []
-    fidelity: list[Difference] = []
-    iq = iv = 0
+    moved_parts: list[dict[str, list[Any]]] = []
+    earlier: list[Shape] = []  # shapes of the parts before, in the order of the whole
+    touching: list[int] = []  # those of them that touch shapes of other parts
+    first = iq = iv = 0
     for key, part in parts.items():
-        first = len(joints)
-        for joint in part.joints:
-            parent = _shifted(joint.parent, first)
-            own_joint = replace(joint, parent=parent, iq=joint.iq + iq, iv=joint.iv + iv)
-            joints.append(replace(own_joint, name=f"{key}/{joint.name}"))
-        bodies += [replace(b, name=f"{key}/{b.name}") for b in part.bodies]
-        points += [replace(p, name=f"{key}/{p.name}", body=p.body + first) for p in part.points]
+        fields = _moved_part(part, key, first, iq, iv, len(earlier))
         own = [i for i, shape in enumerate(part.shapes) if _touches(part, shape)]
-        self_pairs += [(i + len(shapes), j + len(shapes)) for i, j in part.self_pairs]
-        fixed = {j for j in own if part.shapes[j].body == WORLD}
-        self_pairs += [
-            (i, j + len(shapes))
+        fields["self_pairs"] += [
+            (i, j + len(earlier))
             for i in touching
             for j in own
-            if shapes[i].body != WORLD or j not in fixed
+            if earlier[i].body != WORLD or part.shapes[j].body != WORLD
         ]
-        overlapping += [(i + len(shapes), j + len(shapes)) for i, j in part.overlapping]
-        ground_shapes += [i + len(shapes) for i in part.ground_shapes]
-        touching += [i + len(shapes) for i in own]
-        shapes += [
-            replace(
-                s,
-                name=f"{key}/{s.name}",
-                link=f"{key}/{s.link}",
-                body=_shifted(s.body, first),
-            )
-            for s in part.shapes
-        ]
-        for tendon in part.tendons:
-            arms = _moved(tendon.arms, iv)
-            tendons.append(replace(tendon, name=f"{key}/{tendon.name}", arms=arms))
-        for cord in part.spatial_tendons:
-            path = _moved_path(cord.path, first)
-            cords.append(replace(cord, name=f"{key}/{cord.name}", path=path))
-        actuators += [_moved_actuator(a, key, first, iv) for a in part.actuators]
-        cones += [replace(c, joint=c.joint + first) for c in part.cones]
-        springs += [replace(s, joint=s.joint + first) for s in part.springs]
-        fidelity += [replace(d, what=f"{key}: {d.what}") for d in part.fidelity]
-        for link, frame in part.frames.items():
-            frames[f"{key}/{link}"] = replace(frame, body=_shifted(frame.body, first))
-        constraints += [moved(constraint, f"{key}/", first) for constraint in part.constraints]
-        iq, iv = iq + part.nq, iv + part.nv
+        touching += [i + len(earlier) for i in own]
+        earlier += fields["shapes"]
+        first, iq, iv = first + len(part.joints), iq + part.nq, iv + part.nv
+        moved_parts.append(fields)
+    joined = {
+        field: tuple(entry for fields in moved_parts for entry in fields[field])
+        for field in moved_parts[0]
+    }
+    frames = dict(joined.pop("frames"))
     whole = Robot(
         name=name,
-        joints=tuple(joints),
-        bodies=tuple(bodies),
-        points=tuple(points),
         poses=_poses(list(parts.values())),
         frames=frames,
-        shapes=tuple(shapes),
-        self_pairs=tuple(self_pairs),
-        overlapping=tuple(overlapping),
-        ground_shapes=tuple(ground_shapes),
-        constraints=tuple(constraints),
         gravity=gravities.pop(),
         tilted_gravity=next(iter(parts.values())).tilted_gravity,
-        springs=tuple(springs),
-        cones=tuple(cones),
-        tendons=tuple(tendons),
-        spatial_tendons=tuple(cords),
-        actuators=tuple(actuators),
-        fidelity=tuple(fidelity),
         source=_source(parts),
+        **joined,
         **{key: np.concatenate([getattr(p, key) for p in parts.values()]) for key in VECTORS},
     )
     return with_mirrored(replace(whole, model=to_pinocchio(whole)))
+
+
+def _moved_part(
+    part: Robot, key: str, first: int, iq: int, iv: int, shapes: int
+) -> dict[str, list[Any]]:
+    """Return the entries of a part by field, with names and indices as in the whole.
+
+    Before it are `first` joints and bodies, `iq` coordinates, `iv` velocities and `shapes` shapes.
+    """
+
+    def joint(own: Joint) -> Joint:
+        parent = _shifted(own.parent, first)
+        name = f"{key}/{own.name}"
+        return replace(own, name=name, parent=parent, iq=own.iq + iq, iv=own.iv + iv)
+
+    def shape(own: Shape) -> Shape:
+        name, link = f"{key}/{own.name}", f"{key}/{own.link}"
+        return replace(own, name=name, link=link, body=_shifted(own.body, first))
+
+    def tendon(own: Tendon) -> Tendon:
+        return replace(own, name=f"{key}/{own.name}", arms=_moved(own.arms, iv))
+
+    def cord(own: SpatialTendon) -> SpatialTendon:
+        return replace(own, name=f"{key}/{own.name}", path=_moved_path(own.path, first))
+
+    def pairs(own: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        return [(i + shapes, j + shapes) for i, j in own]
+
+    return {
+        "joints": [joint(x) for x in part.joints],
+        "bodies": [replace(x, name=f"{key}/{x.name}") for x in part.bodies],
+        "points": [replace(x, name=f"{key}/{x.name}", body=x.body + first) for x in part.points],
+        "shapes": [shape(x) for x in part.shapes],
+        "self_pairs": pairs(part.self_pairs),
+        "overlapping": pairs(part.overlapping),
+        "ground_shapes": [i + shapes for i in part.ground_shapes],
+        "frames": [
+            (f"{key}/{link}", replace(x, body=_shifted(x.body, first)))
+            for link, x in part.frames.items()
+        ],
+        "constraints": [moved(x, f"{key}/", first) for x in part.constraints],
+        "springs": [replace(x, joint=x.joint + first) for x in part.springs],
+        "cones": [replace(x, joint=x.joint + first) for x in part.cones],
+        "tendons": [tendon(x) for x in part.tendons],
+        "spatial_tendons": [cord(x) for x in part.spatial_tendons],
+        "actuators": [_moved_actuator(x, key, first, iv) for x in part.actuators],
+        "fidelity": [replace(x, what=f"{key}: {x.what}") for x in part.fidelity],
+    }
 
 
 def _shifted(body: int, first: int) -> int:

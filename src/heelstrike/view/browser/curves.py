@@ -122,7 +122,7 @@ class Curves:
             legend=uplot.Legend(show=False),
             cursor=uplot.Cursor(show=True),
             height=HEIGHT,
-            padding=(4, 12, 0, 0),
+            padding=(10, 12, 0, 0),
         )
 
     def _curves(self, plot: Plot) -> tuple[np.ndarray, ...]:
