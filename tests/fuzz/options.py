@@ -121,7 +121,11 @@ def _environments(random: Random) -> None:
         "scale": 0.3, "noise": (0.01, 0.05), "vary": {"ground.normal.k": (1e4, 2e4)},
         "autoreset": "same_step", "render_mode": "rgb_array", "width": 64, "threads": 1,
         "critic": None, "start": None, "pushes": None, "graph": None, "sensors": (),
+        "commands": None, "changes": None, "terrain": None, "curriculum": None,
     }  # fmt: skip
+    graded = random.choice([(0.0, 1.0), hs.Graded((0, 1), odd(random)), hs.Factor(0.5, 2.0)])
+    if random.random() < 0.2:
+        usual["changes"] = hs.Changes({"ground.normal.k": graded})
     if random.random() < 0.3:
         usual["vary"] = {"ground.normal.k": odd(random)}
     made = hs.Environments(**_odd(random, **usual))
@@ -140,8 +144,27 @@ def _episode(random: Random) -> None:
         envs.reset(options=odd(random) if random.random() < 0.5 else {"reset_mask": odd(random)})
 
 
-def _pushes(random: Random) -> None:
-    hs.Pushes(**_odd(random, force=(0, 5), duration=0.1, wait=(0.5, 1.0), body="trunk"))
+MADE: dict[str, dict[str, Any]] = {
+    "Pushes": {"force": (0, 5), "duration": 0.1, "wait": (0.5, 1.0), "body": "trunk"},
+    "Commands": {"ranges": {"speed": (0.0, 1.0)}, "wait": (4.0, 8.0), "zero": 0.1},
+    "Changes": {"ranges": {"ground.normal.k": (1e4, 2e4)}, "wait": (1.0, 3.0)},
+    "Factor": {"low": 0.5, "high": 2.0, "each": True},
+    "Graded": {"easy": (0.0, 1.0), "hard": (0.0, 2.0)},
+    "Terrain": {"levels": 2, "height": 0.02, "slope": 0.3, "gap": 0.06},
+    "Motors": {"stall_torque": 5.0, "no_load_speed": 20.0, "delay": 0.002, "time_constant": 0.01},
+    "Patch": {"rolling": 0.01, "spinning": 0.01, "k": 2e4, "c": 100.0},
+    "Trajectory": {"times": [0.0, 1.0], "q": np.zeros((2, 8)), "torque": None},
+    "VirtualBase": {"links": None, "mass": 1e5, "inertia": 1e5},
+    "combine": {"robots": {"a": toppler.robot()}, "name": "both"},
+    "virtual_mass": {"q": toppler.robot().neutral, "link": "arm", "direction": "x", "base": None},
+}
+"""Usual arguments of what is made."""
+
+
+def _made(random: Random) -> None:
+    name = random.choice(list(MADE))
+    more = {"robot": toppler.robot()} if name == "virtual_mass" else {}
+    getattr(hs, name)(**more, **_odd(random, **MADE[name]))
 
 
 def _adapters(random: Random) -> None:
@@ -191,5 +214,5 @@ def _validate(random: Random) -> None:
 
 CALLS: tuple[Callable[[Random], None], ...] = (
     _sensor, _sensors, _controller, _description, _description_file, _policy, _environments,
-    _episode, _pushes, _adapters, _film, _validate,
+    _episode, _made, _made, _adapters, _film, _validate,
 )  # fmt: skip

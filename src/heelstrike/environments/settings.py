@@ -11,6 +11,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from heelstrike.checks import instance
 from heelstrike.environments import task
 from heelstrike.environments.arrays import Array, Arrays
 from heelstrike.environments.changes import Changes
@@ -89,6 +90,8 @@ def make_replay(
 
     Unless `graph` says so, they are used if all functions of the task are the default ones.
     """
+    if graph is not None:
+        instance("graph", graph, bool, "True, False or None")
     if arrays.sim.device == "cpu":
         if graph:
             raise HeelstrikeError('graph=True needs device="cuda"; omit it on a CPU')

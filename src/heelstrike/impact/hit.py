@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heelstrike.checks import array_of_numbers
 from heelstrike.dynamics.jacobian import body_jacobian, point_jacobian
 from heelstrike.dynamics.kinematics import poses
 from heelstrike.errors import HeelstrikeError
@@ -85,11 +86,12 @@ class Hit:
 
     def postures(self, q: ArrayLike) -> np.ndarray:
         """Return q as rows (hits, nq)."""
-        rows = np.atleast_2d(np.asarray(q, dtype=float))
+        found = array_of_numbers(q)
+        rows = np.atleast_2d(np.zeros(0) if found is None else found)
         if rows.ndim != 2 or rows.shape[1] != self.robot.nq or not np.isfinite(rows).all():
             raise HeelstrikeError(
-                f"a posture of {self.robot.name} is {self.robot.nq} finite numbers, got shape "
-                f"{np.shape(q)}"
+                f"a posture of {self.robot.name} is {self.robot.nq} finite numbers, got "
+                f"{'no numbers' if found is None else f'shape {found.shape}'}"
             )
         return rows
 
@@ -149,13 +151,13 @@ def hit(
         raise HeelstrikeError(f"a hit needs a robot, hs.load(...), not {robot!r:.60}")
     robot = on_feet(robot)
     body = robot.body(link)
-    given = np.asarray(point, dtype=float)
-    if given.shape != (3,) or not np.isfinite(given).all():
+    given = array_of_numbers(point)
+    if given is None or given.shape != (3,) or not np.isfinite(given).all():
         raise HeelstrikeError(
             f"a point of link '{link}' is three numbers in its frame [m], not {point!r}"
         )
     place = placed(robot, link, given)
-    base = base or VirtualBase()
+    base = VirtualBase() if base is None else base
     if not isinstance(base, VirtualBase):
         raise HeelstrikeError(f"the base is hs.VirtualBase(...), not {base!r}")
     held = base.bodies(robot)
@@ -176,8 +178,8 @@ def unit(direction: str | ArrayLike) -> np.ndarray:
                 f"a direction is x, y or z, with a sign or not, or three numbers, not '{direction}'"
             )
         return np.array(AXES[name], dtype=float) * (-1.0 if direction[0] == "-" else 1.0)
-    vector = np.asarray(direction, dtype=float)
-    if vector.shape != (3,) or not np.isfinite(vector).all() or not vector.any():
+    vector = array_of_numbers(direction)
+    if vector is None or vector.shape != (3,) or not np.isfinite(vector).all() or not vector.any():
         raise HeelstrikeError(
             f"the direction {direction!r} says no way to hit: give three numbers, not all 0"
         )

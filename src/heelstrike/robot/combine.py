@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from heelstrike.checks import instance
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.actuators import Actuator, Arms, Path, SpatialTendon, Tendon
 from heelstrike.robot.constraints import moved
@@ -31,6 +32,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
     """
     from heelstrike.robot.convert import to_pinocchio
 
+    instance("name", name, str, "a name")
     parts = _parts(robots)
     gravities = {part.gravity for part in parts.values()}
     if len({tuple(part.gravity_vector) for part in parts.values()}) > 1:

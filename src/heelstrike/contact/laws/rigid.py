@@ -100,6 +100,7 @@ class Rigid(SurfaceLaw):
     sources: ClassVar[tuple[str, ...]] = ("Sugihara2006",)
 
     def __post_init__(self) -> None:
+        check_choice(self, rule=("consistent", "paper"), bias=("rule", "keep", "drop"))
         check_coulomb("Rigid", self.friction)
         check_patch("Rigid", self.patch)
         if self.rule == "paper":
@@ -113,7 +114,6 @@ class Rigid(SurfaceLaw):
             lam=(0, 1e12),
             epsilon=(0, 1e3),
         )
-        check_choice(self, rule=("consistent", "paper"), bias=("rule", "keep", "drop"))
         check_choice(self, time_of_impact=(False,) if self.rule == "paper" else (False, True))
         check_choice(self, forces=("b", "b-hat") if self.rule == "paper" else ("b",))
 
