@@ -1,21 +1,28 @@
-"""Environments for the learners of other libraries.
+"""Environments for the learners of other libraries, and steps with gradients.
 
 stable_baselines.py    hs.adapters.sb3(envs): a VecEnv of Stable-Baselines3
 rsl.py                 hs.adapters.rsl_rl(envs): a VecEnv of rsl_rl
+torch_gradient.py      hs.adapters.torch_step(sim, inputs): a step with PyTorch's autograd
+jax_gradient.py        hs.adapters.jax_step(sim, inputs): a step with a vjp of JAX
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from heelstrike.errors import HeelstrikeError, MissingPackageError, ParameterError
 
 if TYPE_CHECKING:
+    from heelstrike.adapters.jax_gradient import JaxStep
     from heelstrike.adapters.rsl import RslVecEnv
     from heelstrike.adapters.stable_baselines import StableBaselinesVecEnv
+    from heelstrike.adapters.torch_gradient import TorchStep
     from heelstrike.environments import Environments
+    from heelstrike.simulate.adjoint import DifferentiableStep
+    from heelstrike.simulate.simulator import Simulator
 
-__all__ = ["rsl_rl", "sb3"]
+__all__ = ["jax_step", "rsl_rl", "sb3", "torch_step"]
 
 
 def sb3(envs: Environments) -> StableBaselinesVecEnv:
@@ -52,6 +59,53 @@ def rsl_rl(envs: Environments) -> RslVecEnv:
     except ImportError as error:
         raise _missing("hs.adapters.rsl_rl", "rsl-rl-lib", "rsl") from error
     return RslVecEnv(envs)
+
+
+def torch_step(sim: Simulator, inputs: Sequence[str]) -> TorchStep:
+    """Return the step of a simulator as a function of PyTorch's tensors with a gradient.
+
+    Args:
+        sim: simulator on a CPU under elastic laws (docs/derivatives.md).
+        inputs: paths of the parameters in u, such as ["servo.q_ref"].
+
+    Examples:
+        >>> f = hs.adapters.torch_step(sim, ["servo.q_ref"])
+        >>> x, u = torch.tensor(f.step.state(sim)), torch.tensor(f.step.input_values(sim))
+        >>> u.requires_grad_()
+        >>> f(f(x, u), u).square().sum().backward()
+    """
+    try:
+        from heelstrike.adapters.torch_gradient import TorchStep
+    except ImportError as error:
+        raise _missing("hs.adapters.torch_step", "torch", "torch") from error
+    return TorchStep(_differentiable(sim, inputs))
+
+
+def jax_step(sim: Simulator, inputs: Sequence[str]) -> JaxStep:
+    """Return the step of a simulator as a function of JAX's arrays with a vjp.
+
+    Args:
+        sim: simulator on a CPU under elastic laws (docs/derivatives.md).
+        inputs: paths of the parameters in u, such as ["servo.q_ref"].
+
+    Examples:
+        >>> f = hs.adapters.jax_step(sim, ["servo.q_ref"])
+        >>> slope = jax.grad(lambda u: f(x, u).sum())(u)
+    """
+    try:
+        from heelstrike.adapters.jax_gradient import JaxStep
+    except ImportError as error:
+        raise _missing("hs.adapters.jax_step", "jax", "jax") from error
+    return JaxStep(_differentiable(sim, inputs))
+
+
+def _differentiable(sim: object, inputs: Sequence[str]) -> DifferentiableStep:
+    from heelstrike.simulate.adjoint import DifferentiableStep
+    from heelstrike.simulate.simulator import Simulator
+
+    if not isinstance(sim, Simulator):
+        raise ParameterError("sim", sim, "hs.Simulator(...)")
+    return DifferentiableStep(sim, inputs)
 
 
 def _check(envs: object) -> None:

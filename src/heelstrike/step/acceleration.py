@@ -93,5 +93,5 @@ def _accelerate(
         solved.append(forward_dynamics(p, *motion, external, loops=loops))
         return solved[0].a, SX(0, 1)
 
-    limited = solve_limited(p, state.inputs.limbs, torques, solve)
+    limited = solve_limited(p, state.inputs.limbs, torques, solve, held=state.inputs.held)
     return limited, solved[0].bodies, solved[0].multipliers

@@ -109,12 +109,18 @@ class LineSearch:
 
 
 def solve_limited(
-    p: Program, limbs: Limbs, torques: Sequence[Torque], solve: Solve, counts: int = 0
+    p: Program,
+    limbs: Limbs,
+    torques: Sequence[Torque],
+    solve: Solve,
+    counts: int = 0,
+    held: SX | None = None,
 ) -> LimitedSolution:
     """Return accelerations and applied torques.
 
     Each joint has blocks of its own, all alike, which may be packed. `counts` is the number of
-    numbers that `solve` counts.
+    numbers that `solve` counts. `held` are accelerations that decide the pieces of the rows: one
+    solve without a loop, for a reverse sweep.
     """
     if not any(torque.rows for torque in torques):
         a, counted = solve(*_straight(torques))
@@ -124,6 +130,8 @@ def solve_limited(
     line, slope = _straight(torques)
     for i, joint in joints.items():
         line[i], slope[i] = joint.line, joint.slope
+    if held is not None:
+        return _solve_held(p, limbs, torques, joints, solve, held)
     with p.block("search"):
         ends = p.variable("share", SX(1)), p.variable("low", SX(0)), p.variable("high", SX(1))
         search = LineSearch(*ends)
@@ -143,6 +151,30 @@ def solve_limited(
     acted = [_applied(torque, a, states) for torque in torques]
     sliding = ca.vertcat(*(own for _, own in acted))
     return LimitedSolution(a, [torque for torque, _ in acted], sliding, total)
+
+
+def _solve_held(
+    p: Program,
+    limbs: Limbs,
+    torques: Sequence[Torque],
+    joints: Mapping[int, LimitedJoint],
+    solve: Solve,
+    held: SX,
+) -> LimitedSolution:
+    """Return the solution on the pieces that rows have at given accelerations."""
+    line, slope = _straight(torques)
+    states: dict[int, list[SX]] = {}
+    for limb, i in ((limb, i) for limb, i in by_joint(limbs) if i in joints):
+        with p.block("held pieces", limb=limb, member=i):
+            states[i] = [p.let("state", row.state(held[i])) for row in joints[i].rows]
+            for row, state in zip(joints[i].rows, states[i], strict=True):
+                now, fall = row.line(state)
+                line[i], slope[i] = line[i] + now, slope[i] + fall
+            line[i], slope[i] = p.let("line", line[i]), p.let("slope", slope[i])
+    a, counted = solve(line, slope)
+    acted = [_applied(torque, a, states) for torque in torques]
+    sliding = ca.vertcat(*(own for _, own in acted))
+    return LimitedSolution(a, [torque for torque, _ in acted], sliding, counted)
 
 
 def _straight(torques: Sequence[Torque]) -> tuple[SX, SX]:

@@ -74,6 +74,8 @@ SLOT_KEYS, SLOT_MEMORY = "slot keys", "slot memory"
 slot, and what its contacts remember, which means nothing in free slots."""
 LAST_ACCELERATION = "tendon acceleration"
 """Name of the memory of accelerations of joints that tendons couple (tendons.py)."""
+HELD = "held acceleration"
+"""Name of the input of accelerations that decide the pieces of the joints' rows."""
 UNSHARED_MEMORY = "contact field, unshared"
 """Name of the memory of how far fields moved since loads were shared (solver/sharing.py)."""
 
@@ -81,7 +83,7 @@ UNSHARED_MEMORY = "contact field, unshared"
 class StepInputs:
     """Parameters and memories of a step, as symbols of its program."""
 
-    def __init__(self, plan: StepPlan, thorough: bool = False) -> None:
+    def __init__(self, plan: StepPlan, thorough: bool = False, held: bool = False) -> None:
         self.plan = plan
         self.thorough = thorough
         """Whether coupled contacts are solved in full however well they began."""
@@ -97,6 +99,8 @@ class StepInputs:
         self.work = p.memory("work", len(WORKS))
         """Works since the start [J], in the order of WORKS."""
         self.dt = p.input("dt", 1)
+        self.held = p.input(HELD, robot.nv) if held else None
+        """Accelerations that decide the pieces of the joints' rows (limits.py); None: a search."""
         parameters = plan.parameters_without_masses()
         values = {path: p.input(path, value.size) for path, value in parameters.items()}
         masses = {name: p.input(mass_path(name), 1) for name in plan.varied}

@@ -56,13 +56,16 @@ from heelstrike.step.state import (
 
 
 @collector_paused()
-def step_program(plan: StepPlan, outputs: Sequence[str] = (), thorough: bool = False) -> Program:
+def step_program(
+    plan: StepPlan, outputs: Sequence[str] = (), thorough: bool = False, held: bool = False
+) -> Program:
     """Return the program of a step, with memory q, v, work, peaks, impulses and the laws' own.
 
     `outputs` names what is recorded (outputs.py). `thorough` is for derivatives: coupled contacts
-    are solved in full however well they began.
+    are solved in full however well they began. `held` is for reverse sweeps: the pieces of the
+    joints' rows are those at accelerations that are an input.
     """
-    inputs = StepInputs(plan, thorough)
+    inputs = StepInputs(plan, thorough, held)
     evaluations, weights, q = integrate(inputs, partial(evaluate, inputs))  # 9, around 1 to 8
     account(inputs, evaluations, weights, q)  # 10
     inputs.control.update_memory(evaluations[0].torque)

@@ -1,0 +1,153 @@
+"""Reverse gradient of a simulator's step, of all worlds at once, compiled when first needed.
+
+    x+ = f(x, u),      (df/dx)^T w,  (df/du)^T w
+
+x holds all memory of a world, q and v first; u the named parameters. The pieces on which torque
+limits, stops and dry friction are stay those of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from heelstrike.checks import array_of_numbers, names
+from heelstrike.errors import HeelstrikeError, ParameterError
+from heelstrike.ir.adjoint import Adjoint, memories_of
+from heelstrike.ir.code import FAILED
+from heelstrike.ir.program import Program
+from heelstrike.runtime.cache import cached_kernel
+from heelstrike.simulate.simulator import Simulator
+from heelstrike.step.plan import StepPlan
+from heelstrike.step.state import HELD
+from heelstrike.step.step import step_program
+
+COTANGENT, GRADIENT = "cotangent of ", "gradient of "
+"""Beginnings of the names of the program's inputs and outputs."""
+
+
+class DifferentiableStep:
+    """The step of a simulator as a function of its state and of parameters, with its adjoint."""
+
+    def __init__(self, sim: Simulator, inputs: Sequence[str] | str) -> None:
+        """Compile the step and its reverse sweep.
+
+        Args:
+            sim: simulator on a CPU, under laws that do not couple contacts; its worlds and
+                parameters are taken as they are now.
+            inputs: paths of the parameters in u, such as "servo.q_ref".
+        """
+        self.inputs = names("inputs", inputs)
+        compiled = sim.compiled
+        for path in self.inputs:
+            compiled.parameters.known(path)
+        _check(sim)
+        plan = compiled.plan
+        key = ("reverse sweep of a step", plan.key(), list(self.inputs))
+        kernel = cached_kernel(key, lambda: gradient_program(plan, self.inputs))
+        self.worlds = sim.worlds
+        self._forward = compiled.new_batch(())
+        self.reverse_batch = kernel.batch(sim.worlds)
+        """The worlds of the reverse sweep."""
+        taken = {port.name for port in kernel.layout.inputs}
+        values = {path: x for path, x in compiled.parameters.items() if path in taken}
+        self.reverse_batch.set(**values, **compiled.tables())
+        self._dt = sim.dt[:, None].copy()
+        memory = {port.name: port.size for port in self._forward.layout.memory}
+        self.sizes = {name: n for name, n in memory.items() if name != FAILED}
+        """Entries of x by name of the memory, in order."""
+        self.input_sizes = {path: compiled.parameters.size(path) for path in self.inputs}
+        """Entries of u by path, in order."""
+        self._taken = taken
+        self._made = {port.name for port in kernel.layout.outputs}
+
+    def state(self, sim: Simulator) -> np.ndarray:
+        """Return x of a simulator's worlds, (worlds, n)."""
+        found = sim.compiled.batch().state()
+        return np.hstack([found[name] for name in self.sizes]).astype(float)
+
+    def input_values(self, sim: Simulator) -> np.ndarray:
+        """Return u of a simulator's worlds, (worlds, m)."""
+        own = [np.atleast_2d(sim.parameters[path]) for path in self.inputs]
+        return np.hstack([np.broadcast_to(x, (self.worlds, x.shape[1])) for x in own])
+
+    def __call__(self, x: ArrayLike, u: ArrayLike) -> np.ndarray:
+        """Return x after a step."""
+        batch = self._forward
+        batch.reset()
+        batch.set(**self._parts(x, self.sizes, "x"), **self._parts(u, self.input_sizes, "u"))
+        batch.run()
+        return np.hstack([batch.get(name) for name in self.sizes])
+
+    def pullback(
+        self, x: ArrayLike, u: ArrayLike, after: ArrayLike, w: ArrayLike
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return gradients with respect to x and u for that with respect to x after the step.
+
+        Args:
+            x: state before the step, (worlds, n).
+            u: parameters, (worlds, m).
+            after: state after it, as the call returned it.
+            w: gradient of a number with respect to `after`, (worlds, n).
+        """
+        before, later = self._parts(x, self.sizes, "x"), self._parts(after, self.sizes, "after")
+        values = before | self._parts(u, self.input_sizes, "u")
+        values[HELD] = (later["v"] - before["v"]) / self._dt
+        values |= {COTANGENT + k: part for k, part in self._parts(w, self.sizes, "w").items()}
+        batch = self.reverse_batch
+        batch.set(**{name: part for name, part in values.items() if name in self._taken})
+        batch.run()
+        return self._gradient(self.sizes), self._gradient(self.input_sizes)
+
+    def _gradient(self, sizes: dict[str, int]) -> np.ndarray:
+        parts = []
+        for name, size in sizes.items():
+            known = GRADIENT + name in self._made
+            found = self.reverse_batch.output(GRADIENT + name) if known else 0.0
+            parts.append(np.broadcast_to(found, (self.worlds, size)))
+        return np.hstack(parts)
+
+    def _parts(self, whole: ArrayLike, sizes: dict[str, int], name: str) -> dict[str, np.ndarray]:
+        """Return the parts of x or u by name."""
+        found, size = array_of_numbers(whole), sum(sizes.values())
+        if found is None or found.shape != (self.worlds, size):
+            raise ParameterError(name, whole, f"numbers of shape ({self.worlds}, {size})")
+        ends = np.cumsum(list(sizes.values()))[:-1]
+        return dict(zip(sizes, np.split(found, ends, axis=1), strict=True))
+
+
+def gradient_program(plan: StepPlan, inputs: Sequence[str]) -> Program:
+    """Return the program of the reverse sweep of a step."""
+    source = step_program(plan, held=True)
+    adjoint = Adjoint(source, "step_gradient")
+    p, memories = adjoint.program, memories_of(source)
+    adjoint.trace({name: p.input(COTANGENT + name, size) for name, size in memories.items()})
+    with p.block("gradient"):
+        for name in (*memories, *inputs):
+            p.output(GRADIENT + name, adjoint.of(name))
+    return p
+
+
+def _check(sim: Simulator) -> None:
+    """Raise if a step has no reverse sweep."""
+    if sim.device != "cpu":
+        raise HeelstrikeError(
+            "the reverse sweep runs on a CPU",
+            path="device",
+            value=sim.device,
+            remedy='pass device="cpu"',
+        )
+    if sim.plan.couples:
+        raise HeelstrikeError(
+            "the reverse sweep takes laws that do not couple contacts",
+            path="law",
+            remedy="use hs.Elastic(...), or sim.linearize(...), which takes every law",
+        )
+    if sim.scene.shape_contact is not None:
+        raise HeelstrikeError(
+            "the reverse sweep takes scenes without contact between shapes",
+            path="self_contact",
+            remedy="pass self_contact=False and edges=False to hs.Scene",
+        )

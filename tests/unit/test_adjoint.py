@@ -1,0 +1,178 @@
+"""Reverse gradients of a step against central differences, and against forward directions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import heelstrike as hs
+from heelstrike.ir.adjoint import Adjoint
+from heelstrike.ir.guard import guarded
+from heelstrike.simulate.adjoint import DifferentiableStep
+
+INPUTS = ["servo.q_ref", "ground.normal.k", "gravity"]
+DISCRETE = ("clock", "joint friction, expected")
+"""Memories of whole numbers."""
+HEAVY = hs.Elastic(hs.HuntCrossley(k=2e4, alpha=0.5), hs.Bristle())
+
+
+def standing(law=None, worlds=2, steps=30, **options):
+    """Return hoap1 on its feet after some steps, in worlds that are pushed differently."""
+    robot = hs.load("hoap1", collide="feet")
+    ground = hs.Plane(law or HEAVY, name="ground")
+    scene = hs.Scene(robot, ground, self_contact=False, edges=False)
+    sim = hs.Simulator(scene, control=hs.Servo(), worlds=worlds, **options)
+    v0 = np.zeros((worlds, robot.nv))
+    v0[:, 0] = np.linspace(0.05, 0.4, worlds)
+    sim.run(steps=steps, q0=robot.pose("stance"), v0=v0, record="final")
+    return sim
+
+
+def differences(f, x, u, w, columns, of_state):
+    """Return the central differences of w . f along entries of x or u, (worlds, columns)."""
+    found = []
+    for j in columns:
+        at = x if of_state else u
+        step = 1e-6 * max(1e-3 if of_state else 1.0, np.abs(at[:, j]).max())
+        moved = np.zeros_like(at)
+        moved[:, j] = step
+        ends = [(x + s * moved, u) if of_state else (x, u + s * moved) for s in (1, -1)]
+        high, low = ((w * f(*end)).sum(axis=1) for end in ends)
+        found.append((high - low) / (2 * step))
+    return np.array(found).T
+
+
+def assert_gradients(sim, inputs, every=7):
+    f = DifferentiableStep(sim, inputs)
+    x, u = f.state(sim), f.input_values(sim)
+    w = np.random.default_rng(0).normal(size=x.shape)
+    by_state, by_input = f.pullback(x, u, f(x, u), w)
+    smooth = np.concatenate([np.full(n, name not in DISCRETE) for name, n in f.sizes.items()])
+    for columns, gradient, of_state in (
+        (np.flatnonzero(smooth)[::every], by_state, True),
+        (np.arange(0, u.shape[1], every), by_input, False),
+    ):
+        expected = differences(f, x, u, w, columns, of_state)
+        scale = np.abs(expected).max(axis=0) + 1e-6 * np.abs(expected).max()
+        # of second order in steps of 1e-6 of each entry, of sums with rounding 1e-16 / 1e-6
+        assert np.abs(expected).max() > 1e-3
+        assert np.all(np.abs(gradient[:, columns] - expected) <= 1e-4 * scale)
+
+
+def test_gradient_of_a_standing_robot():
+    assert_gradients(standing(), INPUTS)
+
+
+def test_gradient_with_motors_and_a_torque_limit_that_is_reached():
+    motors = hs.Motors(stall_torque=3.0, no_load_speed=1.0, time_constant=2e-3, friction=0.05)
+    sim = standing(motors=motors)
+    assert_gradients(sim, ["servo.q_ref", "motors.stall_torque"])
+
+
+def test_gradient_on_a_height_field():
+    robot = hs.load("ball")
+    heights = np.random.default_rng(0).uniform(0, 0.05, (6, 6))
+    ground = hs.HeightField(HEAVY, name="ground", heights=heights, size=(1.0, 1.0))
+    sim = hs.Simulator(hs.Scene(robot, ground), worlds=3)
+    q0 = robot.neutral + np.array([[0.03, 0.01, 0, 0, 0, 0, 0]]) * np.arange(3)[:, None]
+    q0[:, 2] = 0.058  # some millimetres in the ground
+    sim.run(steps=2, q0=q0, record="final", check=False)
+    assert_gradients(sim, ["ground.scale", "ground.normal.k"], every=3)
+
+
+def test_gradient_over_steps_equals_forward_directions():
+    """Of v after a step with respect to v before it, where linearize has a matrix."""
+    sim = standing(worlds=1)
+    f = DifferentiableStep(sim, ["servo.q_ref"])
+    x, u = f.state(sim), f.input_values(sim)
+    after, nv = f(x, u), sim.robot.nv
+    first = f.sizes["clock"] + f.sizes["q"]
+    forward = sim.linearize("servo.q_ref")
+    for i in (0, 7, nv - 1):
+        w = np.zeros_like(x)
+        w[0, first + i] = 1.0
+        by_state, by_input = f.pullback(x, u, after, w)
+        row = forward.state[nv + i, nv:]
+        assert np.allclose(by_state[0, first : first + nv], row, atol=1e-9 * np.abs(row).max())
+        row = forward.inputs["servo.q_ref"][nv + i]
+        assert np.allclose(by_input[0], row, atol=1e-9 * np.abs(row).max())
+
+
+def test_adjoint_of_variables_in_guards():
+    """x+ = x^3 where x > 0, else 5 x; the variable changes twice."""
+    p = hs.Program("guarded")
+    x = p.memory("x", 1)
+    with p.block("start"):
+        y = p.variable("y", 5 * x)
+    with guarded(p, "cube", x > 0), p.block("cube"):
+        p.assign(y, x**2)
+    with guarded(p, "again", x > 0), p.block("again"):
+        p.assign(y, y * x)
+    with p.block("end"):
+        p.update("x", y)
+    adjoint = Adjoint(p, "gradient")
+    adjoint.trace({"x": adjoint.program.input("w", 1)})
+    with adjoint.program.block("out"):
+        adjoint.program.output("slope", adjoint.of("x"))
+    kernel = hs.compile_program(adjoint.program)
+    at = np.array([[-2.0], [0.5], [3.0]])
+    slopes = kernel(x=at, w=[2.0], clock=[0.0], failed=[-1.0])["slope"]
+    assert np.allclose(slopes, 2 * np.where(at > 0, 3 * at**2, 5), rtol=1e-14)
+
+
+def test_what_has_no_reverse_sweep_is_refused():
+    robot = hs.load("hoap1", collide="feet")
+    rigid = hs.Simulator(hs.Scene(robot, hs.Plane(hs.Rigid())), control=hs.Servo())
+    with pytest.raises(hs.HeelstrikeError, match=r"sim\.linearize"):
+        DifferentiableStep(rigid, ["servo.q_ref"])
+    touching = hs.Simulator(hs.Scene(hs.load("hoap1"), hs.Plane()), control=hs.Servo())
+    with pytest.raises(hs.HeelstrikeError, match="self_contact=False"):
+        DifferentiableStep(touching, ["servo.q_ref"])
+    with pytest.raises(hs.UnknownNameError, match=r"servo\.q_ref"):
+        DifferentiableStep(standing(), ["servo.qref"])
+    f = DifferentiableStep(standing(), ["servo.q_ref"])
+    with pytest.raises(hs.ParameterError, match=r"shape \(2, 109\)"):
+        f(np.zeros(109), np.zeros((2, 26)))
+
+
+def test_torch_descends_through_many_steps():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    sim = standing(steps=5)
+    f = hs.adapters.torch_step(sim, ["servo.q_ref"])
+    x = torch.tensor(f.step.state(sim))
+    u = torch.tensor(f.step.input_values(sim), requires_grad=True)
+
+    def loss(u, x=x):
+        for _ in range(10):
+            x = f(x, u)
+        return x[:, 1:30].square().sum()
+
+    value = loss(u)
+    value.backward()
+    moved = torch.zeros_like(u)
+    moved[0, 9] = 1e-6
+    with torch.no_grad():
+        expected = (loss(u + moved) - loss(u - moved)) / 2e-6
+    assert float(u.grad[0, 9]) == pytest.approx(float(expected), rel=1e-4)
+
+
+def test_jax_has_the_same_gradient():
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    jax.config.update("jax_enable_x64", True)
+    sim = standing(steps=5)
+    f = hs.adapters.jax_step(sim, ["servo.q_ref"])
+    x, u = f.step.state(sim), f.step.input_values(sim)
+    w = np.random.default_rng(1).normal(size=x.shape)
+    by_x, by_u = jax.jit(jax.grad(lambda x, u: (w * f(x, u)).sum(), argnums=(0, 1)))(x, u)
+    expected = f.step.pullback(x, u, f.step(x, u), w)
+    assert np.allclose(by_x, expected[0])
+    assert np.allclose(by_u, expected[1])
+
+
+def test_absent_packages_are_named(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "jax", None)
+    monkeypatch.delitem(sys.modules, "heelstrike.adapters.jax_gradient", raising=False)
+    with pytest.raises(hs.HeelstrikeError, match=r"heelstrike\[jax\]"):
+        hs.adapters.jax_step(None, [])
