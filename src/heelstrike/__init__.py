@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from heelstrike.scene.controller import controller as controller
     from heelstrike.scene.files import scenes as scenes
     from heelstrike.scene.motors import Motors as Motors
+    from heelstrike.scene.rays import Rays as Rays
     from heelstrike.scene.scene import Scene as Scene
     from heelstrike.scene.sensor import Sensor as Sensor
     from heelstrike.scene.servo import Servo as Servo
@@ -139,6 +140,7 @@ HOMES = {
     "Program": "heelstrike.ir.program",
     "ProgramError": "heelstrike.errors",
     "Pushes": "heelstrike.environments",
+    "Rays": "heelstrike.scene.rays",
     "Recording": "heelstrike.record.recording",
     "Rigid": "heelstrike.contact.laws.rigid",
     "Robot": "heelstrike.robot",

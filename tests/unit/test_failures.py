@@ -202,7 +202,7 @@ def test_an_explicit_servo_that_cannot_hold_raises_an_error(integrator):
         (lambda: ball().run(1.0, record="froce"), "no variable 'froce'; did you mean 'force'"),
         (
             lambda: ball().run(1.0, record=["ball.air_time"]),
-            "'ball.air_time' is counted over the steps by a sensor, .*sensors=",
+            "'ball.air_time' is measured by a sensor in every step, .*sensors=",
         ),
         (
             lambda: hs.Simulator(hs.Scene(BALL)).run(1.0, record=["cop"]),

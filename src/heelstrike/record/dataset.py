@@ -17,6 +17,7 @@ from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.record.provenance import encode_attributes
 from heelstrike.record.variables import AXES
 from heelstrike.record.variables import variable as variable_of
+from heelstrike.step.elements import RAY
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -93,6 +94,7 @@ def dataset(
     fixed = _fixed_labels([*series, *finals])
     coords = {"world": np.arange(worlds), **fixed, **units_of_joints(coords), **coords}
     sizes = {name: len(values) for name, values in coords.items()}
+    coords = {name: values for name, values in coords.items() if not name.endswith(f".{RAY}")}
     if np.ndim(coords.get("time", ())) == 2:
         sizes["time"] = np.shape(coords["time"])[1]
         coords["world_time"] = coords.pop("time")

@@ -7,8 +7,10 @@ twist.
 
 from __future__ import annotations
 
+from heelstrike.record.variables import ray_dimension
 from heelstrike.robot.constraints import JointCoupling
 from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.scene.rays import Rays
 from heelstrike.step.plan import StepPlan
 
 COORDINATES = {  # kind: parts of q, their units
@@ -67,6 +69,9 @@ def dimension_labels(plan: StepPlan) -> dict[str, list[str]]:
     if contact is not None:
         found["slot"] = [str(n) for n in range(contact.slots)]
         found["shape_pair"] = contact.pair_names
+    for sensor in plan.sensors:
+        if isinstance(sensor.sensor, Rays):
+            found[ray_dimension(sensor.name)] = [str(n) for n in range(sensor.size)]
     if robot.constraints:
         found |= constraint_labels(robot)
     return found

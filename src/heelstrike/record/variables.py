@@ -14,7 +14,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError, UnknownNameError, nearest
 from heelstrike.scene.scene import Scene
-from heelstrike.step.elements import ELEMENTS, element_names, element_of, owner_of
+from heelstrike.step.elements import ELEMENTS, RAY, element_names, element_of, owner_of
 from heelstrike.step.outputs import ENDED, LIMIT
 from heelstrike.step.state import WORKS
 
@@ -270,8 +270,14 @@ def variable(name: str) -> Variable:
     if element is None:
         raise unknown_variable(name, [])
     long_name = f"{element.long_name}: {plain.rpartition('.')[0]}"
-    own = _own_output(name, element.dims)
-    return Variable(element.dims, element.units, long_name, own, kind=element.kind)
+    dims = tuple(ray_dimension(name) if dim == RAY else dim for dim in element.dims)
+    own = _own_output(name, dims)
+    return Variable(dims, element.units, long_name, own, kind=element.kind)
+
+
+def ray_dimension(name: str) -> str:
+    """Return the dimension of the rays of a sensor."""
+    return f"{name.replace('/', ':').replace(' ', '_')}.{RAY}"
 
 
 def _own_output(name: str, dims: tuple[str, ...]) -> Source:
@@ -314,9 +320,9 @@ def check_variables(
             continue
         if (element := element_of(name)) is not None:
             owner_of(scene, name, path)
-            if element.counts and path == "record":
+            if not element.alone and path == "record":
                 raise HeelstrikeError(
-                    f"'{name}' is counted over the steps by a sensor, and there is none",
+                    f"'{name}' is measured by a sensor in every step, and there is none",
                     path=path,
                     value=name,
                     remedy=f"pass sensors=['{name}'] to hs.Simulator",

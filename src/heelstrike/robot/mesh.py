@@ -55,6 +55,12 @@ class MeshFile:
         return triangles[:, ::-1] if np.linalg.det(self.matrix) < 0 else triangles
 
 
+def half_spaces(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return outward normals (n, 3) and offsets (n,) of the faces of a convex hull, each once."""
+    found = np.unique(np.round(ConvexHull(np.asarray(vertices, dtype=float)).equations, 9), axis=0)
+    return found[:, :3], -found[:, 3]
+
+
 def hull(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (corners, outward triangles) of the convex hull; flat sets have no triangles."""
     try:

@@ -52,6 +52,10 @@ class Sensor:
             if (value := getattr(self, name)) is not None:
                 number(name, value, "a number of at least 0, or None", least=0.0)
 
+    def structure(self) -> list[object]:
+        """Return what the compiled code depends on besides the quantity and its samples."""
+        return []
+
     @property
     def name(self) -> str:
         """Name under which the sensor is read and recorded."""
@@ -117,4 +121,5 @@ class SensorPlan:
         """Return what the compiled code depends on."""
         own = sorted(path.rpartition(".")[2] for path in self.parameters())
         sensor = [self.name, self.sensor.history, self.sensor.every]
+        sensor += self.sensor.structure()
         return [*sensor, self.value, self.index, list(self.shape), self.delay, self.counts, own]

@@ -11,10 +11,12 @@ from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 from heelstrike.record.dataset import FIXED
 from heelstrike.record.labels import dimension_labels
 from heelstrike.record.variables import check_variables, variable
+from heelstrike.scene.rays import END, Rays
 from heelstrike.scene.sensor import MAX_SAMPLES, MAX_SEED, Sensor, SensorPlan
 from heelstrike.simulate.target import Worlds
 from heelstrike.step.elements import element_of
 from heelstrike.step.plan import StepPlan
+from heelstrike.step.rays import check_rays
 
 STATES = ("q", "v", "work", "impulse", "peak_force", "peak_depth", "lost_contacts", "activation")
 """Names of memories of a step, which a sensor cannot have."""
@@ -47,6 +49,16 @@ def with_sensors(plan: StepPlan, sensors: Sequence[str | Sensor], dt: float) -> 
 def _planned(plan: StepPlan, sensor: Sensor, dt: float) -> SensorPlan:
     """Return a sensor with the shape of its quantity and its delay."""
     check_variables(plan.scene, [sensor.quantity], (), path="sensors")
+    is_rays = sensor.quantity.endswith(END)
+    if isinstance(sensor, Rays):
+        check_rays(plan.scene, sensor)
+    elif is_rays:
+        raise HeelstrikeError(
+            f"'{sensor.quantity}' needs rays",
+            path="sensors",
+            value=sensor.quantity,
+            remedy=f"pass hs.Rays('{sensor.quantity.removesuffix(END)}', ...) in sensors",
+        )
     own = variable(sensor.quantity)
     source, element = own.source, element_of(sensor.quantity)
     if source is None or not source.sensed:
@@ -65,6 +77,8 @@ def _planned(plan: StepPlan, sensor: Sensor, dt: float) -> SensorPlan:
         )
     sizes = {dim: len(labels) for dim, labels in {**FIXED, **dimension_labels(plan)}.items()}
     shape = tuple(sizes.get(dim, 0) for dim in own.dims)
+    if isinstance(sensor, Rays):
+        shape = (len(sensor.table),)
     delay = round(sensor.latency / (dt * sensor.every))
     counts = None if element is None else element.counts
     found = SensorPlan(sensor, source.sensed, source.index, shape, delay, counts)

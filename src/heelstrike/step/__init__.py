@@ -38,6 +38,7 @@
           outputs.py                recorded quantities
           elements.py               quantities of one body, link or site
           sensors.py                sensors
+          rays.py                   distances along rays
           contact_sums.py           forces summed by body, CoP, ZMP
           slot_outputs.py           contacts between bodies
 

@@ -28,6 +28,9 @@ from heelstrike.spatial.vector import SX, add_cross, constant, zeros
 if TYPE_CHECKING:
     from heelstrike.step.outputs import StepValues
 
+RAY = "ray"
+"""Dimension of the rays of a sensor; each sensor has one of its own, "NAME.rays.ray"."""
+
 
 @dataclass(frozen=True)
 class Owner:
@@ -60,6 +63,8 @@ class Element:
     kind: Literal["f", "b"] = "f"
     counts: str | None = None
     """"contact" or "air": a time that is counted over the steps."""
+    alone: bool = True
+    """Whether it can be recorded without a sensor."""
 
 
 def _position(values: StepValues, at: Owner) -> SX:
@@ -108,6 +113,10 @@ def _jacobian(values: StepValues, at: Owner) -> SX:
     with state.program.block("sensed jacobian", limb=at.name):
         moved = placement.motion_columns_in(MotionVector(columns[:3, :], columns[3:, :]))
         return state.program.let("J", ca.densify(moved.column))
+
+
+def _rays(values: StepValues, at: Owner) -> SX:
+    raise AssertionError(f"{at.name}: rays are traced by their sensor")
 
 
 def _force(values: StepValues, at: Owner) -> SX:
@@ -177,6 +186,7 @@ ELEMENTS: dict[str, Element] = {
         "frame",
         _jacobian,
     ),
+    "rays": Element((RAY,), "m", "distance along rays", "frame", _rays, alone=False),
     "force": Element(("axis",), "N", "contact force, world axes", "contact", _force),
     "normal_force": Element((), "N", "size of the normal contact force", "contact", _normal_force),
     "friction_force": Element(
@@ -190,10 +200,22 @@ ELEMENTS: dict[str, Element] = {
         (), "1", "whether a point is in the ground or carries a force", "contact", _touching, "b"
     ),
     "contact_time": Element(
-        (), "s", "time since contact began, 0 without", "contact", _touching, counts="contact"
+        (),
+        "s",
+        "time since contact began, 0 without",
+        "contact",
+        _touching,
+        counts="contact",
+        alone=False,
     ),
     "air_time": Element(
-        (), "s", "time since contact ended, 0 in contact", "contact", _touching, counts="air"
+        (),
+        "s",
+        "time since contact ended, 0 in contact",
+        "contact",
+        _touching,
+        counts="air",
+        alone=False,
     ),
 }
 """Quantities of one body, link or site by the last part of their names."""

@@ -14,9 +14,11 @@ import casadi as ca
 
 from heelstrike.ir.program import Program
 from heelstrike.scene.controller import Readings
+from heelstrike.scene.rays import Rays
 from heelstrike.scene.sensor import SEED, SensorPlan
 from heelstrike.spatial.vector import SX
 from heelstrike.step.noise import WorldGenerator
+from heelstrike.step.rays import RayCaster
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,8 +57,11 @@ class SensorMemory:
         generator = WorldGenerator(self.p, self.values[SEED]) if drawn else None
         found = {}
         for k, sensor in enumerate(self.sensors):
-            exact = values[sensor.value]
-            exact = exact if sensor.index is None else exact[sensor.index]
+            if isinstance(sensor.sensor, Rays):
+                exact = RayCaster(values.state, sensor.sensor).distances()
+            else:
+                exact = values[sensor.value]
+                exact = exact if sensor.index is None else exact[sensor.index]
             with self.p.block("sensor", limb="sensors", member=k):
                 exact = self._counted(sensor, exact) if sensor.counts else exact
                 samples = self._measured(sensor, ca.vec(exact.T), generator)

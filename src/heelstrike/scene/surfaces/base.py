@@ -104,6 +104,14 @@ class Surface(ABC):
         """
         return None
 
+    def ray(self, origin: SX, direction: SX) -> SX:
+        """Return the distance along a ray to the surface [m], 0 inside, FAR where it does not meet.
+
+        Everything is in the surface's frame; the direction has length 1. Height fields have `rays`
+        in its place, and meshes neither.
+        """
+        raise NotImplementedError
+
     @property
     def thickness(self) -> SX | None:
         """Thickness of what points may pass through [m]; None: nothing of it is thin."""

@@ -88,6 +88,9 @@ class Box(Surface):
         closed = np.array([[f"{sign}{axis}" in self.faces for sign in "-+"] for axis in "xyz"])
         return [Solid("", SX(self.point), ca.diag(SX(self.size) / 2), closed)]
 
+    def ray(self, origin: SX, direction: SX) -> SX:
+        return self.solids()[0].ray(origin, direction)
+
     def gap(self, place: SX, radius: float = 0.0) -> SX:
         return ca.mmax(ca.fabs(place - SX(self.point)) - SX(self.size) / 2)
 

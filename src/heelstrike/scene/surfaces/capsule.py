@@ -13,8 +13,9 @@ from typing import ClassVar
 
 import casadi as ca
 
+from heelstrike.contact.geometry import ray
 from heelstrike.parameters import check_numbers, static
-from heelstrike.scene.surfaces.base import Surface
+from heelstrike.scene.surfaces.base import Surface, axes_of
 from heelstrike.scene.surfaces.sphere import radial_axes
 from heelstrike.spatial.vector import SX, constant
 
@@ -57,6 +58,11 @@ class Capsule(Surface):
     def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         distance, axes = radial_axes(self._from_segment(place))
         return self.radius + radius - distance, axes
+
+    def ray(self, origin: SX, direction: SX) -> SX:
+        turn, half = constant(axes_of(self._unit("axis", 3))), SX(self.length) / 2
+        o, d = turn @ (origin - SX(self.point)), turn @ direction
+        return ray.distance(ray.capsule(SX(self.radius), half, o, d))
 
     def gap(self, place: SX, radius: float = 0.0) -> SX:
         offset = self._from_segment(place)

@@ -22,6 +22,8 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.ir.loop import repeated
+from heelstrike.ir.program import Program
 from heelstrike.ir.table import Table
 from heelstrike.npz import read_arrays
 from heelstrike.parameters import (
@@ -43,6 +45,10 @@ class HeightTable:
     """`HeightField.bounds`."""
 
 
+CLOSE = 1e-7
+"""Height above the ground at which a ray has arrived [m]."""
+MAX_ROUNDS = 200
+"""Largest number of advances of a ray."""
 Heights = Sequence[Sequence[float]] | np.ndarray | str | os.PathLike[str]
 
 
@@ -136,6 +142,44 @@ class HeightField(Surface):
         if self.outside == "hold":
             return above
         return ca.mmax(ca.vertcat(above, ca.fabs(offset[:2]) - size / 2))
+
+    def rays(self, p: Program, origins: SX, directions: SX, reach: float) -> SX:
+        """Return the distances along rays, columns of (3, n), to the ground [m]; outside blocks.
+
+        All advance together, each by what the largest slopes allow, until none is above the ground
+        by more than CLOSE within its reach.
+        """
+        assert isinstance(self.heights, HeightTable)
+        per = (SX(self.shape) - 1) / SX(self.size)
+        rises = ca.fabs(SX(self.scale)) * self.heights.bounds[2:] * per
+        with p.block("slopes of a field"):
+            falls = ca.mtimes(rises.T, ca.fabs(directions[:2, :])) - directions[2, :]
+            rates = p.let("rate", falls.T)
+        with repeated(p, "rays on a field", limit=MAX_ROUNDS) as loop:
+            t = loop.carry("t", SX.zeros(rates.numel()))
+            heights = []
+            for k in range(rates.numel()):
+                with p.block("ray on a field", member=k):
+                    place = p.let("place", origins[:, k] + t[k] * directions[:, k])
+                heights.append(self._above(place))
+            with p.block("rays on a field"):
+                above = p.let("above", ca.vertcat(*heights))
+                rising, close = rates <= 0, above < CLOSE
+                new = t + ca.fmax(above, 0) / ca.if_else(rising, 1, rates)
+                new = ca.if_else(ca.logic_and(rising, above > 0), reach, new)
+                new = p.let("t", ca.fmin(new, reach))
+                loop.next(t, new)
+                loop.until(ca.mmin(ca.fmax(close, new >= reach)) > 0)
+        return t
+
+    def _above(self, place: SX) -> SX:
+        """Return the height of a place above the ground [m]; outside blocks."""
+        offset, size = place - SX(self.point), SX(self.size)
+        u = offset[:2] * (SX(self.shape) - 1) / size + (SX(self.shape) - 1) / 2
+        height = offset[2] - self.scale * self._at(u[0], u[1])[0]
+        if self.outside == "hold":
+            return height
+        return ca.fmax(height, ca.mmax(ca.fabs(offset[:2]) - size / 2))
 
     @property
     def bounds(self) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import ClassVar
 import casadi as ca
 import numpy as np
 
+from heelstrike.contact.geometry import ray
 from heelstrike.parameters import check_numbers, static
 from heelstrike.scene.surfaces.base import Surface, axes_of
 from heelstrike.spatial.vector import SX, constant
@@ -75,6 +76,11 @@ class Plane(Surface):
 
     def gap(self, place: SX, radius: float = 0.0) -> SX:
         return ca.dot(self._axes()[2, :].T, place - SX(self.point))
+
+    def ray(self, origin: SX, direction: SX) -> SX:
+        normal = self._axes()[2, :].T
+        offset = ca.dot(normal, SX(self.point))
+        return ray.distance(ray.half_space(normal, offset, origin, direction))
 
     def _axes(self) -> SX:
         """Return the axes as constants, or as expressions of the slope; x is never the normal."""

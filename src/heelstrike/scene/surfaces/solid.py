@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
 
+from heelstrike.contact.geometry import ray
 from heelstrike.spatial.vector import SX
 
 
@@ -25,6 +27,15 @@ class Solid:
     """Half axes as columns, at right angles, (3, 3) [m]."""
     closed: np.ndarray
     """Whether each face can be touched, by axis and side, (3, 2): those against the axis first."""
+
+    def ray(self, origin: SX, direction: SX) -> SX:
+        """Return the distance along a ray to the box [m]; all its faces are met."""
+        lengths = [ca.sqrt(ca.dot(axis, axis)) for axis in ca.horzsplit(self.half_axes)]
+        turn = ca.horzcat(
+            *(a / n for a, n in zip(ca.horzsplit(self.half_axes), lengths, strict=True))
+        )
+        half, o = ca.vertcat(*lengths), turn.T @ (origin - self.centre)
+        return ray.distance(ray.box(half, o, turn.T @ direction))
 
     @property
     def has_edges(self) -> bool:

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import casadi as ca
 
+from heelstrike.contact.geometry import ray
 from heelstrike.parameters import check_numbers
 from heelstrike.scene.surfaces.base import Surface
 from heelstrike.spatial.vector import SX
@@ -52,6 +53,9 @@ class Sphere(Surface):
 
     def tangents_vary(self, radius: float, part: int = 0) -> bool:
         return True
+
+    def ray(self, origin: SX, direction: SX) -> SX:
+        return ray.distance(ray.sphere(SX(self.radius), origin - SX(self.point), direction))
 
     def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         distance, axes = radial_axes(place - SX(self.point))

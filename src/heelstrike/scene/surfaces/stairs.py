@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import ClassVar
 
 import casadi as ca
@@ -110,6 +111,9 @@ class Stairs(Surface):
         noses = over / ca.sqrt(SX(self.rise) ** 2 + SX(self.run) ** 2)
         past = [-inside for inside in self._insides(s, aside, z)]
         return ca.mmax(ca.vertcat(noses, z - self.count * self.rise, -s, *past))
+
+    def ray(self, origin: SX, direction: SX) -> SX:
+        return reduce(ca.fmin, (part.ray(origin, direction) for part in self.solids()))
 
     def solids(self) -> list[Solid]:
         """Return a slab for each step, which reaches below the next one and two rises down."""

@@ -15,6 +15,7 @@ from typing import ClassVar
 import casadi as ca
 import numpy as np
 
+from heelstrike.contact.geometry import ray
 from heelstrike.parameters import check_numbers, static
 from heelstrike.scene.surfaces.base import Surface, axes_of, ends_at
 from heelstrike.spatial.vector import SX, constant
@@ -76,6 +77,11 @@ class Treadmill(Surface):
     def gap(self, place: SX, radius: float = 0.0) -> SX:
         up, insides = self._place(place)
         return ca.mmax(ca.vertcat(up, *(-inside for inside in insides)))
+
+    def ray(self, origin: SX, direction: SX) -> SX:
+        frame, half = constant(self._frame), SX(self.size) / 2
+        o, d = frame @ (origin - SX(self.point)), frame @ direction
+        return ray.distance(ray.box(half, o + ca.vertcat(0, 0, half[2]), d))
 
     def _place(self, place: SX) -> tuple[SX, list[SX]]:
         """Return the height of a place above the belt, and its distances from the ends [m]."""
