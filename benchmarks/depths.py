@@ -45,7 +45,7 @@ class Depths:
         centre = np.zeros((len(self.robot.shapes), 3))
         for k in np.unique(self._pairs):
             shape = self.robot.shapes[k]
-            R, p = placed[shape.body]
+            R, p = (np.eye(3), np.zeros(3)) if shape.body == WORLD else placed[shape.body]
             centre[k] = R @ shape.translation + p
         one, two = self._pairs.T
         apart = np.linalg.norm(centre[one] - centre[two], axis=1)

@@ -2,11 +2,11 @@
 
     python -m benchmarks.pushed_over [--only REGEX] [--quick] [--json FILE]
 
-Models are hoap1, biped14, those of HEELSTRIKE_DATA that are named below, and humanoid.xml of the
-package gymnasium, with all collision shapes and the pairs of them that the file lets touch. Each
-stands in its first pose, held by its servo, or limp if its file has no servo, and turns as a whole
-about the ground below its centre of mass. It falls for 6 s. benchmarks/pushed_over.md explains the
-columns.
+Models are hoap1, biped14, those of HEELSTRIKE_DATA and example-robot-data that are named below, and
+humanoid.xml of the package gymnasium, with all collision shapes and the pairs of them that the file
+lets touch. Each stands in its first pose, held by its servo, or limp if its file has no servo, and
+turns as a whole about the ground below its centre of mass. It falls for 6 s.
+benchmarks/pushed_over.md explains the columns.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ import re
 import time
 import warnings
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, files
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,8 @@ CORRECTIONS = (10.0, 0.0)
 """Outward speeds per depth of Rigid beyond its allowance [1/s]; the first is the default."""
 BUNDLED = ("hoap1", "biped14")
 FILES = ("g1", "anymal_c", "talos", "t1")
+URDFS = ("go2_description/urdf/go2.urdf", "talos_data/robots/talos_reduced.urdf")
+"""Files of example-robot-data; their meshes collide as hulls."""
 RECORDED = ("q", "v", "com")
 
 
@@ -49,6 +53,11 @@ def models() -> Iterator[tuple[str, str]]:
     yield from ((name, name) for name in BUNDLED)
     if data := os.environ.get("HEELSTRIKE_DATA"):
         yield from ((name, str(Path(data, "robots", f"{name}.xml"))) for name in FILES)
+    try:
+        parts = [str(file.locate()) for file in files("example-robot-data") or []]
+    except PackageNotFoundError:
+        parts = []
+    yield from ((Path(x).stem, x) for x in parts if x.endswith(URDFS))
     package = find_spec("gymnasium")
     for folder in (package.submodule_search_locations if package else None) or []:
         yield "humanoid", str(Path(folder, "envs", "mujoco", "assets", "humanoid.xml"))
@@ -157,7 +166,10 @@ def fallen(source: str, ways: int) -> dict[str, Any]:
     row |= {"falls": on_rigid(robot, depths, ways)}
     row["falls"]["Elastic"] = on_springs(robot, depths, ways)
     q, v = starts(robot, ways)
-    paths = fallen_in_mujoco(source, robot, q, v)
+    with TemporaryDirectory() as folder:
+        is_urdf = source.endswith(".urdf")
+        peer = str(robot.to_mjcf(Path(folder, "robot.xml"))) if is_urdf else source
+        paths = fallen_in_mujoco(peer, robot, q, v)
     row["falls"]["MuJoCo"] = figures(depths, *paths) | {"dt [s]": DT}
     return row
 

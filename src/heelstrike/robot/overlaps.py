@@ -7,7 +7,7 @@ would push them apart in the first step, so such pairs touch once they have part
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,25 +20,36 @@ if TYPE_CHECKING:
 
 MIN_OVERLAP = 1e-6
 """Depth from which on two shapes overlap [m]."""
+TOLERANCES = (1e-9, 1e-6, 1e-4)
+"""Tolerances of coal; deep cylinders have no answer with the smallest."""
 
 
 def overlaps(robot: Robot, q: np.ndarray) -> dict[tuple[int, int], float]:
     """Return the depth [m] of the pairs of shapes that may touch and overlap at q."""
-    import coal
-
     placed, found = placements(robot, q), {}
     solids = {i: _solid(robot.shapes[i]) for i in {i for pair in robot.self_pairs for i in pair}}
-    request = coal.DistanceRequest()
-    request.enable_signed_distance = True
-    request.gjk_tolerance = request.epa_tolerance = 1e-9
     for pair in robot.self_pairs:
         ends = []
         for i in pair:
             ends += [solids[i], _place(robot.shapes[i], placed)]
-        depth = -coal.distance(*ends, request, coal.DistanceResult())
+        depth = _depth(*ends)
         if depth > MIN_OVERLAP:
             found[pair] = depth
     return found
+
+
+def _depth(*ends: Any) -> float:
+    """Return the depth of two placed solids; where coal fails, with a larger tolerance [m]."""
+    import coal
+
+    request, depth = coal.DistanceRequest(), np.inf
+    request.enable_signed_distance = True
+    for tolerance in TOLERANCES:
+        request.gjk_tolerance = request.epa_tolerance = tolerance
+        depth = -coal.distance(*ends, request, coal.DistanceResult())
+        if np.isfinite(depth):
+            break
+    return float(depth)
 
 
 def _place(shape: Shape, placed: Sequence[Placement]) -> coal.Transform3s:

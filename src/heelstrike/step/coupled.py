@@ -275,12 +275,12 @@ class Coupling:
         guards: Sequence[OpenGuard],
     ) -> Contacts:
         """Return the contacts with the coupled forces of slots added; `guards` are theirs."""
-        found = contacts.slots
-        if found is None or not self.slots:
+        found, contact = contacts.slots, self.state.scene.shape_contact
+        if found is None or contact is None or not self.slots:
             return contacts
         p, state, slots = self.state.program, self.state, []
         with reopened(p, found.guard), p.block("slot loads"):
-            spread = new_loads(p, found.loads)
+            spread = new_loads(p, contact.bodies)
         for slot, within in zip(found.slots, guards, strict=True):
             n = slot.slot.number
             with reopened(p, within) as guard:
@@ -301,7 +301,7 @@ class Coupling:
             slots.append(replace(slot, coupled=acting))
         with reopened(p, found.guard) as guard:
             whole_loads, forces = total_forces(state, guard, loads_by_body(spread))
-        whole = {body: force + forces[body] for body, force in found.forces.items()}
+        whole = forces | {body: own + forces[body] for body, own in found.forces.items()}
         new = replace(found, slots=slots, forces=whole)
         return replace(contacts, loads=[*contacts.loads, (found.guard, whole_loads)], slots=new)
 

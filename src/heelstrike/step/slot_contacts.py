@@ -82,7 +82,7 @@ class ShapeContacts:
     guard: OpenGuard
     slots: list[SlotState]
     loads: Loads
-    """By body; inside the guard."""
+    """By body; inside the guard. None of laws that have no explicit forces."""
     forces: dict[int, ForceVector]
     """Sum of the loads on each body, in its frame; outside the guard."""
     lost: SX
@@ -109,8 +109,10 @@ def shape_contacts(state: StepState) -> ShapeContacts | None:
         _slot_state(state, filled, slot, memory, motions, spread)
         for slot, memory in zip(filled.slots, memories, strict=True)
     ]
-    with reopened(p, filled.guard) as guard:
-        loads, forces = total_forces(state, guard, loads_by_body(spread))
+    loads, forces = {}, {}
+    if any(_is_explicit(pair) for slot in found for pair in slot.pairs):
+        with reopened(p, filled.guard) as guard:
+            loads, forces = total_forces(state, guard, loads_by_body(spread))
     rest = filled.lost, filled.clearance, filled.gap, filled.parted
     return ShapeContacts(filled.guard, found, loads, forces, *rest)
 
@@ -146,13 +148,19 @@ def _slot_state(
             pair, load = call(p, "slot contact", _contact, p, point, inputs, limb=SLOTS, member=n)
             pairs.append(pair)
             loads.append(load)
-        spread_loads(p, slot, loads, spread)
+        if any(map(_is_explicit, pairs)):
+            spread_loads(p, slot, loads, spread)
         with p.block("slot memory", limb=SLOTS, member=n):
             normal = bodies[SECOND].pose.unrotate(slot.points[0].normal)
             new = ca.vertcat(normal, *(pair.memory for pair in pairs))
             p.assign(memory[: new.numel()], new)
             load = touch.leave("load", sum((pair.normal for pair in pairs), SX(0)))
     return SlotState(slot, touch, law, pairs, bodies, load, memory, impulses)
+
+
+def _is_explicit(pair: PairState) -> bool:
+    """Return whether the law of a contact has explicit forces."""
+    return not (pair.normal.is_zero() and pair.tangent.is_zero())
 
 
 def _law(state: StepState, contact: ShapeContact, slot: Slot) -> SurfaceLaw:
