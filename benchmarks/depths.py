@@ -24,7 +24,7 @@ class Depths:
         self.robot = robot
         self._floor = [s for s in robot.shapes if s.collides and s.meets_floor and s.body != WORLD]
         self._pairs = np.array(robot.self_pairs, dtype=int).reshape(-1, 2)
-        self._radius = np.array([_radius(shape) for shape in robot.shapes])
+        self._radius = np.array([_radius(s) if s.collides else 0.0 for s in robot.shapes])
 
     @property
     def both(self) -> tuple[Callable[[np.ndarray], float], Callable[[np.ndarray], float]]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MIN_OVERLAP = 1e-6
 """Depth from which on two shapes overlap [m]."""
+FAILED = 1e300
+"""Depth that coal returns where it finds none [m]: the largest number."""
 TOLERANCES = (1e-9, 1e-6, 1e-4)
 """Tolerances of coal; deep cylinders have no answer with the smallest."""
 
@@ -47,7 +49,7 @@ def _depth(*ends: Any) -> float:
     for tolerance in TOLERANCES:
         request.gjk_tolerance = request.epa_tolerance = tolerance
         depth = -coal.distance(*ends, request, coal.DistanceResult())
-        if np.isfinite(depth):
+        if depth < FAILED:
             break
     return float(depth)
 
