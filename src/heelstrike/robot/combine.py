@@ -60,11 +60,14 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         earlier += fields["shapes"]
         first, iq, iv = first + len(part.joints), iq + part.nq, iv + part.nv
         moved_parts.append(fields)
-    joined = {
+    joined: dict[str, Any] = {
         field: tuple(entry for fields in moved_parts for entry in fields[field])
         for field in moved_parts[0]
     }
     frames = dict(joined.pop("frames"))
+    vectors: dict[str, Any] = {
+        key: np.concatenate([getattr(part, key) for part in parts.values()]) for key in VECTORS
+    }
     whole = Robot(
         name=name,
         poses=_poses(list(parts.values())),
@@ -73,7 +76,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
         tilted_gravity=next(iter(parts.values())).tilted_gravity,
         source=_source(parts),
         **joined,
-        **{key: np.concatenate([getattr(p, key) for p in parts.values()]) for key in VECTORS},
+        **vectors,
     )
     return with_mirrored(replace(whole, model=to_pinocchio(whole)))
 
