@@ -168,3 +168,22 @@ def test_depths_in_any_pose(tmp_path):
     missed = -depths.max(axis=1) - lowest
     assert missed.min() > -1e-9
     assert missed.max() < 0.003  # 1 % of 0.3 m; measured 4e-5
+
+
+def test_a_corner_with_many_neighbours(tmp_path):
+    """Two cones of 400 sides load, though coal takes no corner with more than 255 neighbours."""
+    angle = 2 * np.pi * np.arange(400) / 400
+    rim = np.column_stack([0.1 * np.cos(angle), 0.1 * np.sin(angle), 0 * angle])
+    numbers = " ".join(f"{x:.9g}" for x in [*rim.ravel(), 0, 0, 0.1])
+    bodies = "".join(
+        f'<body pos="{x} 0 1"><freejoint/><geom type="mesh" mesh="cone"/></body>' for x in (0, 0.15)
+    )
+    path = tmp_path / "cones.xml"
+    path.write_text(
+        f"""<mujoco><asset><mesh name="cone" vertex="{numbers}"/></asset>
+        <worldbody>{bodies}</worldbody></mujoco>"""
+    )
+    with pytest.warns(hs.HeelstrikeWarning, match="overlap"):
+        robot = hs.load(path)
+    assert len(robot.self_pairs) == 1
+    assert robot.overlapping == robot.self_pairs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from heelstrike.dynamics import joint as joints
@@ -60,6 +60,23 @@ def kinematics(
                 placements[i] = placement.renamed(lambda x: p.let("placement", x))
                 speeds[i] = let_motion(p, "velocity", speed)
     return Kinematics(_in_order(placements), _in_order(speeds), bodies or body_inertias(robot))
+
+
+def with_velocity(p: Program, robot: Robot, kin: Kinematics, v: SX) -> Kinematics:
+    """Return the kinematics of the same coordinates at another velocity."""
+    speeds: dict[int, MotionVector] = {}
+    for limb in limbs(robot):
+        with p.block("velocities", limb=limb.name):
+            inner: dict[int, MotionVector] = {}
+            for i in limb.joints:
+                joint = robot.joints[i]
+                speed = joints.velocity(joint, joints.velocities(joint, v))
+                if joint.parent != WORLD:
+                    outer = inner.get(joint.parent) or speeds[joint.parent]
+                    speed = kin.placements[i].motion_in(outer) + speed
+                inner[i] = speed
+                speeds[i] = let_motion(p, "velocity", speed)
+    return replace(kin, velocities=_in_order(speeds))
 
 
 def poses(p: Program, robot: Robot, kin: Kinematics) -> list[Transform]:

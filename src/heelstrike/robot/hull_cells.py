@@ -44,6 +44,10 @@ class HullCells:
     error: float
     """Largest distance by which the hull exceeds the corners of a cell along its directions [m]."""
 
+    def corners(self) -> np.ndarray:
+        """Return all corners, (n, 3) [m]."""
+        return np.unique(self.rows.reshape(-1, 3), axis=0)
+
     def farthest(self, directions: np.ndarray) -> np.ndarray:
         """Return the corners farthest along directions (k, 3), as (k, 3) [m]."""
         own = self.rows[cell_of(directions)]

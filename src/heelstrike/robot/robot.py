@@ -198,11 +198,13 @@ class Shape:
 
     def collision_vertices(self) -> np.ndarray:
         """Return the corners by which a mesh collides with other shapes, in its frame (n, 3) [m]:
-        those of the whole hull if it has `cells`, else of the reduced one.
+        those of its `cells`, if it has them, else of the reduced hull.
         """
         assert self.vertices is not None
-        whole = self.corners is None or self.cells is not None
-        return np.asarray(self.vertices, dtype=float)[slice(None) if whole else self.corners]
+        if self.cells is not None:
+            return self.cells.corners()
+        kept = slice(None) if self.corners is None else self.corners
+        return np.asarray(self.vertices, dtype=float)[kept]
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,7 @@
           actuators.py              actuators of the robot's file
           motors.py                 motors: curve, delay, lag and gear friction
           closed_loops.py           equality constraints
+          half_step.py              their velocities, half a step ahead
           body_forces.py            forces on bodies that are no contacts
           push.py                   pushes
     9     integrate.py          integrate

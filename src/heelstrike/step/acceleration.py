@@ -17,6 +17,7 @@ from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.body_forces import BodyForce, add_body_forces
 from heelstrike.step.closed_loops import closed_loops
+from heelstrike.step.half_step import Moving, moving_ahead
 from heelstrike.step.joints import friction_torque, passive_torque, stop_torque
 from heelstrike.step.limits import solve_limited
 from heelstrike.step.literal import accelerate_literal
@@ -63,9 +64,10 @@ def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
     if inputs.stops is not None:
         torques.append(stop_torque(state))
     coupled: CoupledSolution | None = None
-    loops = closed_loops(state)
+    moving = moving_ahead(state)
+    loops = closed_loops(state, moving)
     if not state.plan.couples:
-        limited, specific, multipliers = _accelerate(state, external, torques, loops)
+        limited, specific, multipliers = _accelerate(state, moving, external, torques, loops)
     else:
         memory = SX(0, 1) if inputs.impulses is None else inputs.impulses
         if state.plan.is_swept:
@@ -80,6 +82,7 @@ def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
 
 def _accelerate(
     state: StepState,
+    moving: Moving,
     external: list[ForceVector | None],
     torques: list[Torque],
     loops: list[ClosedLoop],
@@ -89,7 +92,7 @@ def _accelerate(
 
     def solve(tau: SX, slope: SX) -> tuple[SX, SX]:
         diagonal = state.inputs.armature + slope
-        motion = robot, state.kinematics, state.v, tau, state.gravity, diagonal
+        motion = robot, moving.kinematics, moving.v, tau, state.gravity, diagonal
         solved.append(forward_dynamics(p, *motion, external, loops=loops))
         return solved[0].a, SX(0, 1)
 

@@ -14,6 +14,8 @@ symplectic step, velocities are those of the middle of the last step. Under rk4
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 
 from heelstrike.dynamics.loop_rows import constraint_rows
@@ -22,21 +24,32 @@ from heelstrike.dynamics.loops import loops_of
 from heelstrike.robot.constraints import Connect, Weld
 from heelstrike.robot.robot import WORLD
 from heelstrike.spatial.vector import SX
+from heelstrike.step.half_step import Moving
 from heelstrike.step.state import StepState
 
 SLOWER = 10.0
 """Steps in which rk4 takes off what a constraint misses."""
 
 
-def closed_loops(state: StepState) -> list[ClosedLoop]:
-    """Return the loops of the robot, with the accelerations that are wanted of their rows."""
+def closed_loops(state: StepState, moving: Moving) -> list[ClosedLoop]:
+    """Return the loops of the robot, with the accelerations that are wanted of their rows.
+
+    J' v has the velocities of `moving`.
+    """
     p, robot, inputs, dt = state.program, state.robot, state.inputs, state.dt
     found = []
     for loop in loops_of(robot):
         limb = inputs.limb_of[loop.meets]
-        motion = robot, state.kinematics, state.q, state.v, state.gravity
-        count, symplectic = len(loop.constraints), state.plan.implicit
-        rows = [constraint_rows(p, *motion, loop, k, limb, symplectic) for k in range(count)]
+        rest = state.gravity, loop
+        symplectic, ahead = state.plan.implicit, (moving.kinematics, state.q, moving.v)
+        rows = []
+        for k in range(len(loop.constraints)):
+            own = constraint_rows(p, robot, *ahead, *rest, k, limb, symplectic)
+            if state.plan.ahead:
+                now = robot, state.kinematics, state.q, state.v
+                rate = constraint_rows(p, *now, *rest, k, limb, symplectic).rate
+                own = replace(own, rate=rate)
+            rows.append(own)
         targets = []
         for number, own in zip(loop.numbers, rows, strict=True):
             with p.block("constraint target", limb=limb, member=number):

@@ -18,6 +18,7 @@ from heelstrike.dynamics.integrate import euler, rk4
 from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.body_forces import about_base
+from heelstrike.step.half_step import remember_half_step
 from heelstrike.step.impact_time import late_times
 from heelstrike.step.state import Evaluation, PairState, StepInputs
 from heelstrike.step.surfaces import IMPULSE_MEMORY
@@ -36,6 +37,7 @@ def integrate(inputs: StepInputs, evaluate: Evaluate) -> tuple[list[Evaluation],
         found = evaluate(inputs.q, inputs.v, 0.0)
         flight = _flight(found) if inputs.plan.integrator == "symplectic" else None
         q = euler(p, robot, inputs.q, inputs.v, found.a, inputs.dt, flight)
+        remember_half_step(inputs, found.a)
         return [found], [1.0], q
     evaluations: list[Evaluation] = []
 

@@ -75,6 +75,14 @@ class StepPlan:
         return self.integrator == "symplectic"
 
     @property
+    def ahead(self) -> tuple[int, ...]:
+        """Velocity indices of joints whose forces that are quadratic in velocities take those of
+        half a step ahead (half_step.py)."""
+        if not self.implicit or not self.robot.constraints or self.couples:
+            return ()
+        return tuple(joint.iv for joint in self.robot.joints if joint.nv == 1)
+
+    @property
     def friction_joints(self) -> tuple[int, ...]:
         """Velocity indices of joints whose dry friction has a memory: it sticks or slides."""
         return self.dry_joints if self.implicit else ()

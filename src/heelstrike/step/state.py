@@ -76,6 +76,8 @@ LAST_ACCELERATION = "tendon acceleration"
 """Name of the memory of accelerations of joints that tendons couple (tendons.py)."""
 HELD = "held acceleration"
 """Name of the input of accelerations that decide the pieces of the joints' rows."""
+HALF_STEP = "half step"
+"""Name of the memory of half the change of velocities in the last step (half_step.py)."""
 UNSHARED_MEMORY = "contact field, unshared"
 """Name of the memory of how far fields moved since loads were shared (solver/sharing.py)."""
 
@@ -168,6 +170,8 @@ class StepInputs:
         """Memory of the anchors of bodies that may touch the ground."""
         self.unshared = p.memory(UNSHARED_MEMORY, 1) if bodies and plan.shares_loads else None
         """Memory of UNSHARED_MEMORY; None where the motion decides how bodies share loads."""
+        self.half_step = p.memory(HALF_STEP, len(plan.ahead)) if plan.ahead else None
+        """Half the change of velocities in the last step of `plan.ahead`; None: there are none."""
         self.tolerance = values.get("solver.tolerance", SX(0))
         """Relative tolerance of the coupled problem [-]."""
         self.compliances = values.get("solver.compliance", SX(0, 1))
