@@ -109,7 +109,8 @@ def shape_contacts(state: StepState) -> ShapeContacts | None:
         _slot_state(state, filled, slot, memory, motions, spread)
         for slot, memory in zip(filled.slots, memories, strict=True)
     ]
-    loads, forces = {}, {}
+    loads: Loads = {}
+    forces: dict[int, ForceVector] = {}
     if any(_is_explicit(pair) for slot in found for pair in slot.pairs):
         with reopened(p, filled.guard) as guard:
             loads, forces = total_forces(state, guard, loads_by_body(spread))
