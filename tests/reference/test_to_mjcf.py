@@ -16,6 +16,7 @@ import pytest
 import heelstrike as hs
 import heelstrike.robot
 from heelstrike.errors import HeelstrikeWarning
+from heelstrike.robot.constraints import JointCoupling
 from tests.robot_files import LINK_MASS, joint, urdf
 
 DATA = os.environ.get("HEELSTRIKE_DATA")
@@ -131,3 +132,28 @@ def test_urdf_and_what_has_no_likeness(tmp_path):
     path.write_text(urdf(joint("j", "a", "b", "planar", "<axis xyz='0 0 1'/>"), inertial=LINK_MASS))
     with pytest.raises(hs.HeelstrikeError, match="no planar joint, as 'j' is"):
         hs.load(path).to_mjcf(tmp_path / "robot.xml")
+
+
+@pytest.mark.parametrize("other", [None, 1])
+def test_couplings_of_three_joints(other, tmp_path):
+    """MuJoCo's row of the written coupling is its formula (JointCoupling) at random coordinates."""
+    text = "".join(
+        f'<body name="{n}" pos="0 0 {k}"><joint name="{n}"/><geom size=".1"/></body>'
+        for k, n in enumerate("abc")
+    )
+    path = tmp_path / "three.xml"
+    path.write_text(f"<mujoco><worldbody>{text}</worldbody></mujoco>")
+    coefficients = (0.1, 0.7, -0.3) if other else (0.1,)
+    more = ((2, 0.4),) if other else ((1, -0.6), (2, 0.4))
+    own = JointCoupling("row", 0, other, coefficients, 0.2, 0.3 if other else 0.0, more)
+    robot = hs.load(path, points=[]).with_constraints(own)
+    model = mujoco.MjModel.from_xml_path(str(robot.to_mjcf(tmp_path / "written.xml")))
+    data = mujoco.MjData(model)
+    for q in np.random.default_rng(0).uniform(-1, 1, (5, 3)):
+        data.qpos[:] = q
+        mujoco.mj_forward(model, data)
+        x = 0.0 if other is None else q[1] - 0.3
+        linear = sum(factor * q[k] for k, factor in more)
+        expected = q[0] - 0.2 - np.polynomial.Polynomial(coefficients)(x) - linear
+        assert data.nefc == 1
+        assert abs(data.efc_pos[0] - expected) < 1e-12

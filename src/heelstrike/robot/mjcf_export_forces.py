@@ -57,7 +57,10 @@ def add_forces(root: Element, robot: Robot, holders: Holders, put: Put) -> None:
         _add_actuator(actuators, tendons, robot, holders, actuator, put)
     equality = put(root, "equality")
     for constraint in robot.constraints:
-        _add_constraint(equality, robot, holders, constraint, put)
+        if isinstance(constraint, JointCoupling):
+            _add_coupling(equality, tendons, robot, constraint, put)
+        else:
+            _add_constraint(equality, robot, holders, constraint, put)
 
 
 def _add_tendon(
@@ -145,19 +148,30 @@ def _add_actuator(
     )
 
 
+def _add_coupling(
+    equality: Element, tendons: Element, robot: Robot, own: JointCoupling, put: Put
+) -> None:
+    """Add a coupling of joints; of more than two as one of fixed tendons, the first over the joint
+    and those that are linear, the second over the other joint.
+    """
+    shifted = np.polynomial.Polynomial([-own.other_reference, 1.0])
+    poly = np.polynomial.Polynomial(own.coefficients)(shifted) + own.reference
+    ends = {} if own.other is None else {2: robot.joints[own.other]}
+    coefficients, kind = np.pad(poly.coef, (0, 5 - len(poly.coef))), "joint"
+    named = {f"joint{k}": joint.name for k, joint in (ends | {1: robot.joints[own.joint]}).items()}
+    if own.more:
+        kind, named = "tendon", {}
+        more = [(robot.joints[joint].iv, -factor) for joint, factor in own.more]
+        arms = {1: ((robot.joints[own.joint].iv, 1.0), *more)}
+        for k, each in (arms | {k: ((joint.iv, 1.0),) for k, joint in ends.items()}).items():
+            named[f"tendon{k}"] = name = f"{own.name}.{k}"
+            _add_tendon(tendons, robot, name, each, put)
+    put(equality, kind, name=own.name, polycoef=coefficients, **named)
+
+
 def _add_constraint(
     equality: Element, robot: Robot, holders: Holders, own: Constraint, put: Put
 ) -> None:
-    if isinstance(own, JointCoupling) and not own.more:
-        shifted = np.polynomial.Polynomial([-own.other_reference, 1.0])
-        poly = np.polynomial.Polynomial(own.coefficients)(shifted) + own.reference
-        other = {} if own.other is None else {"joint2": robot.joints[own.other].name}
-        coefficients = np.pad(poly.coef, (0, 5 - len(poly.coef)))
-        joint = robot.joints[own.joint].name
-        put(equality, "joint", name=own.name, joint1=joint, polycoef=coefficients, **other)
-        return
-    if isinstance(own, JointCoupling):
-        raise HeelstrikeError(f"'{own.name}' couples more than two joints, and is not written")
     if not isinstance(own, Connect | Weld):
         raise HeelstrikeError(f"MuJoCo has no {type(own).__name__}, as '{own.name}' is")
     ends = [(own.body, own.point), (own.other, own.other_point)]
