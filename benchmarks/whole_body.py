@@ -17,6 +17,7 @@ import heelstrike as hs
 from benchmarks.coupled import LAWS as MOST_LAWS
 from heelstrike.bench.standing import case, first_pose
 from heelstrike.robot.placement import lowest_height
+from heelstrike.simulate.start import StartError, check_apart
 
 LAWS = {**MOST_LAWS, "Signorini": hs.Signorini()}
 """All coupled laws."""
@@ -138,11 +139,25 @@ def swaying(
 def _near_first_pose(
     robot: hs.Robot, worlds: int, off: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return first poses with joints a little off, within their ranges."""
+    """Return first poses with joints a little off, within their ranges and with bodies apart."""
     q0 = np.tile(first_pose(robot), (worlds, 1))
-    q0[:, 7:] += off * rng.normal(size=(worlds, robot.nq - 7))
-    q0[:, 7:] = np.clip(q0[:, 7:], robot.lower[7:], robot.upper[7:])
+    lower, upper = robot.lower[7:], robot.upper[7:]
+    q0[:, 7:] = np.clip(q0[:, 7:] + off * rng.normal(size=(worlds, robot.nq - 7)), lower, upper)
+    scene = hs.Scene(robot, hs.Plane())
+    for pose in q0:
+        while not _apart(scene, pose):
+            drawn = first_pose(robot)[7:] + off * rng.normal(size=robot.nq - 7)
+            pose[7:] = np.clip(drawn, lower, upper)
     return q0
+
+
+def _apart(scene: hs.Scene, pose: np.ndarray) -> bool:
+    """Return whether a simulator would start with the robot's bodies in this pose."""
+    try:
+        check_apart(scene, pose)
+    except StartError:
+        return False
+    return True
 
 
 def _lift(robot: hs.Robot, q0: np.ndarray, heights: np.ndarray) -> None:

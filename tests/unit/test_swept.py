@@ -19,7 +19,7 @@ from scipy.optimize import brentq, nnls
 
 import heelstrike as hs
 from heelstrike.contact.solver.criteria import USUAL, Accuracy, Ended
-from heelstrike.contact.solver.links import Link, added
+from heelstrike.contact.solver.links import Link, pull_sum, pulls_by_body
 from heelstrike.contact.solver.rows import Arm, Row
 from heelstrike.contact.solver.semidefinite import root_of
 from heelstrike.contact.solver.start import Motion, Start
@@ -54,6 +54,7 @@ class Bodies:
             self.root = p.let("root", root_of(inverse))
             self.force = p.variable("force", ca.SX(size, 1))
             self.stiffness = [p.variable("stiffness", ca.SX(6, 6)) for _ in range(size // 6)]
+        self.loads = {n: n for n in range(size // 6)}
 
     def set_force(self, body, force):
         self.p.assign(self.force[6 * body : 6 * body + 6], force)
@@ -122,13 +123,14 @@ def kernel(bodies, points, accuracy=MANY, tolerance=1e-9, soft=False, pair=False
         motion = Motion(coast, coast, link.size(twists) if link else None)
         body = start.body(b, "limb", mapped, own[b], motion, known, link)
         problem.add_body(body)
-        with reopened(p, body.touch), p.block("guess"):
-            if link:
-                for number, force in added([link], [body.wrench], {}).items():
-                    tree.set_force(number, force)
-            else:
-                tree.set_force(b, body.wrench)
-                tree.set_stiffness(b, full(body.stiffness))
+        with reopened(p, body.touch):
+            pulls = pulls_by_body(p, [link], [body.wrench]) if link else {}
+            with p.block("guess"):
+                for number, own in pulls.items():
+                    tree.set_force(number, pull_sum(ca.SX(number), own, None))
+                if not link:
+                    tree.set_force(b, body.wrench)
+                    tree.set_stiffness(b, full(body.stiffness))
     nothing = ca.SX(0, 1)
     s = problem.solve(tree, [], nothing, tree.solve({})[1], nothing)
     impulses, slides, twists = [ca.SX(0)] * n, [ca.SX(0)] * n, []

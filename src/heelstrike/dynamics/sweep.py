@@ -39,6 +39,8 @@ from heelstrike.spatial.vector import SX, mac, symmetric, zeros
 class BodyLoad:
     """Variables of a body that contacts act on, in its frame."""
 
+    pose: Transform
+    """Of its frame in the world."""
     inertia: Inertia | None
     """K, the decrease of its contacts' impulse with its velocity, which joins its inertia; None if
     it touches moving bodies alone."""
@@ -46,8 +48,8 @@ class BodyLoad:
     """r [N, N m]."""
 
 
-def body_load(p: Program, stiff: bool) -> BodyLoad:
-    """Return a load of zero, as variables; inside a block."""
+def body_load(p: Program, pose: Transform, stiff: bool) -> BodyLoad:
+    """Return a load of zero on a body in a pose, as variables; inside a block."""
 
     def symmetric_block() -> SX:
         entries = p.variable("stiffness", zeros(6))
@@ -58,20 +60,20 @@ def body_load(p: Program, stiff: bool) -> BodyLoad:
         coupling = p.variable("stiffness", zeros(3, 3))
         inertia = Inertia(symmetric_block(), coupling, symmetric_block())
     force = ForceVector(p.variable("force", zeros()), p.variable("force", zeros()))
-    return BodyLoad(inertia, force)
+    return BodyLoad(pose, inertia, force)
 
 
-def set_force(p: Program, load: BodyLoad, pose: Transform, force: SX) -> None:
+def set_force(p: Program, load: BodyLoad, force: SX) -> None:
     """Assign r, given in world axes, (6,); inside a block."""
-    p.assign(load.force.linear, pose.unrotate(force[:3]))
-    p.assign(load.force.angular, pose.unrotate(force[3:]))
+    p.assign(load.force.linear, load.pose.unrotate(force[:3]))
+    p.assign(load.force.angular, load.pose.unrotate(force[3:]))
 
 
-def set_stiffness(p: Program, load: BodyLoad, pose: Transform, stiffness: SX) -> None:
+def set_stiffness(p: Program, load: BodyLoad, stiffness: SX) -> None:
     """Assign K, given in world axes, symmetric (6, 6); inside a block."""
 
     def turned(x: SX) -> SX:
-        return pose.unrotate(pose.unrotate(x).T).T
+        return load.pose.unrotate(load.pose.unrotate(x).T).T
 
     inertia = load.inertia
     assert inertia is not None
@@ -120,18 +122,13 @@ class Sweep:
                 self.multipliers = [p.variable("multiplier", x) for x in first.multipliers]
                 self._direction = [p.variable("direction", 0 * x) for x in first.multipliers]
 
-    @property
-    def loaded(self) -> Collection[int]:
-        """Bodies that may have an r."""
-        return self.loads.keys()
-
-    def set_force(self, body: int, force: SX) -> None:
+    def set_force(self, load: BodyLoad, force: SX) -> None:
         """Assign r of a body, in world axes, (6,); inside a block."""
-        set_force(self.p, self.loads[body], self.poses[body], force)
+        set_force(self.p, load, force)
 
-    def set_stiffness(self, body: int, stiffness: SX) -> None:
+    def set_stiffness(self, load: BodyLoad, stiffness: SX) -> None:
         """Assign K of a body, in world axes, symmetric (6, 6); inside a block."""
-        set_stiffness(self.p, self.loads[body], self.poses[body], stiffness)
+        set_stiffness(self.p, load, stiffness)
 
     def factor(self, bodies: Mapping[int, SX], joint: Mapping[int, SX], diagonal: SX) -> None:
         """Compute the terms where something changed.

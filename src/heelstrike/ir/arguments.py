@@ -7,7 +7,7 @@ Numbers that tracing would fold (0, 1, -1) and numbers in expressions belong to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -86,11 +86,15 @@ class Parts:
 
     def _add_matrix(self, value: SX) -> object:
         entries = tuple([self._add_entry(entry) for entry in value.nonzeros()])
-        where = value.sparsity()
-        shape = value.shape
-        return (shape, entries) if where.is_dense() else (shape, entries, tuple(where.find()))
+        rows, columns = shape = value.shape
+        is_dense = len(entries) == rows * columns
+        return (shape, entries) if is_dense else (shape, entries, tuple(value.sparsity().find()))
 
     def _add_entry(self, entry: SX) -> object:
+        place = self.p.known_place(entry)
+        if place is not None:  # the usual case, fast
+            self.symbols.append((place, entry))
+            return place in self.p.variables
         if entry.is_constant():
             number = float(entry)
             if number in FOLDED:
@@ -100,12 +104,9 @@ class Parts:
         if not entry.is_symbolic():
             self.expressions.append(entry)
             return "expression"
-        symbols, numbers = self.p.places_of((entry,), self.reader)
-        if numbers:
-            self.numbers.append(value_of(entry))
-            return "number"
-        self.symbols += symbols
-        return symbols[0][0] in self.p.variables
+        self.p.places_of((entry,), self.reader)  # raises an error for a symbol that is no number
+        self.numbers.append(value_of(entry))
+        return "number"
 
     def form_of_expressions(self) -> object:
         """Return the form of all expressions together, and add their symbols."""
@@ -179,23 +180,25 @@ class Tree:
         self.value = value
         self.matrices: list[SX] = []
         mapped(value, self._found, lambda x: x)
-        self.entries = [entry for x in self.matrices for entry in x.nonzeros()]
+        self.parts = [x.nonzeros() for x in self.matrices]
+        """Entries of each matrix."""
+        self.shapes = [
+            None if x.is_column() and x.is_dense() else x.sparsity() for x in self.matrices
+        ]
+        """Sparsity of each matrix that is no dense column."""
 
     def _found(self, matrix: SX) -> SX:
         self.matrices.append(matrix)
         return matrix
 
-    def filled(self, entries: list[SX], labels: list[object]) -> Any:
-        """Return the tree with other entries, and with labels in place of their numbers."""
-        matrices = self._matrices(entries)
+    def filled(self, columns: Iterable[SX], labels: list[object]) -> Any:
+        """Return the tree with other entries, a column for each matrix, and with labels in place of
+        their numbers.
+        """
+        pairs = zip(columns, self.shapes, strict=True)
+        matrices = (new if shape is None else SX(shape, new) for new, shape in pairs)
 
         def own(found: object) -> object:
             return labels[found.number] if isinstance(found, LabelNumber) else found
 
         return mapped(self.value, lambda _: next(matrices), own)
-
-    def _matrices(self, entries: list[SX]) -> Iterator[SX]:
-        ends = np.cumsum([0, *(x.nnz() for x in self.matrices)]).tolist()
-        columns = ca.vertsplit(ca.vertcat(*entries), ends) if entries else self.matrices
-        for old, new in zip(self.matrices, columns, strict=True):
-            yield new if old.is_column() and old.is_dense() else SX(old.sparsity(), new)

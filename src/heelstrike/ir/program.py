@@ -435,6 +435,11 @@ class Program:
             )
         return found[0]
 
+    def known_place(self, symbol: SX) -> Place | None:
+        """Return the place of a symbol's value; None for what is no symbol of this program."""
+        found = self._places.get(symbol.element_hash())
+        return None if found is None else found[0]
+
     def places_of(
         self, symbols: Iterable[SX], reader: object
     ) -> tuple[list[tuple[Place, SX]], list[SX]]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import casadi as ca
 
@@ -32,6 +32,9 @@ from heelstrike.ir.program import Program
 from heelstrike.ir.scope import Scope
 
 Result = TypeVar("Result")
+Source: TypeAlias = "slice | list[Place | SX]"
+"""Entries of a matrix: a run of the routine's own lets and variables, or places, and constants and
+symbols of others themselves."""
 
 
 def call(
@@ -75,8 +78,8 @@ class Routine:
     others: list[tuple[Place, SX]]
     """What the block reads besides: places and symbols."""
     result: Tree
-    sources: list[Place | SX]
-    """Places of the result's entries; of constants themselves."""
+    sources: list[Source]
+    """Where the entries of the result's matrices are."""
 
     def copied(self, p: Program, tag: BlockTag, symbols: dict[Place, SX], parts: Parts) -> Any:
         """Add a copy of the block for other arguments to the program; return its result."""
@@ -88,10 +91,18 @@ class Routine:
         read = dict(zip(self.parameters, symbols.values(), strict=True))
         numbers = dict(zip(self.numbers, parts.numbers, strict=True))
         p.statements.append(BlockCopy(tag, self.block, own, read, numbers))
-        values = read | dict(zip(self.made, new.nonzeros(), strict=True))
-        values |= {place: SX(value) for place, value in numbers.items()}
-        entries = [values[x] if isinstance(x, Place) else x for x in self.sources]
-        return self.result.filled(entries, parts.labels)
+        values: dict[Place, SX] | None = None
+        columns = []
+        for source in self.sources:
+            if isinstance(source, slice):
+                columns.append(new if source == slice(0, len(self.made)) else new[source])
+                continue
+            if values is None:
+                values = read | dict(zip(self.made, new.nonzeros(), strict=True))
+                values |= {place: SX(value) for place, value in numbers.items()}
+            entries = [values[x] if isinstance(x, Place) else x for x in source]
+            columns.append(column(entries))
+        return self.result.filled(columns, parts.labels)
 
 
 class _RoutineScope(Scope):
@@ -141,8 +152,20 @@ def _traced(
     known = {*parameters, *number_places, *made}
     read, _ = p.places_of(ca.symvar(column([entry for _, entry in block.results])), tag)
     others = [(place, symbol) for place, symbol in read if place not in known]
-    sources = [_source(p, tag, entry, known) for entry in result.entries]
+    sources = [
+        _run([_source(p, tag, entry, known) for entry in entries], made) for entries in result.parts
+    ]
     return Routine(block, parameters, number_places, made, others, result, sources)
+
+
+def _run(entries: list[Place | SX], made: list[Place]) -> Source:
+    """Return which lets of a routine the entries of a matrix are, if they follow one another."""
+    places = [x for x in entries if isinstance(x, Place)]
+    if made and places and len(places) == len(entries):
+        start = places[0].index - made[0].index
+        if start >= 0 and places == made[start : start + len(places)]:
+            return slice(start, start + len(places))
+    return entries
 
 
 def _source(p: Program, tag: BlockTag, entry: SX, known: set[Place]) -> Place | SX:

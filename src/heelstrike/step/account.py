@@ -14,7 +14,10 @@ from collections.abc import Sequence
 import casadi as ca
 
 from heelstrike.ir.guard import left, reopened
+from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
 from heelstrike.spatial.motion import MotionVector
+from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, add_cross, cross, zeros
 from heelstrike.step.acceleration import Acceleration
 from heelstrike.step.body_forces import power_of
@@ -92,24 +95,36 @@ def _contact_power(
     for within, own in contacts.loads:
         for body, loads in own.items():
             limb = state.inputs.limb_of[body]
-            with reopened(p, within) as guard, p.block("contact power", limb=limb):
-                moving = state.motions[body]
-                turned = add_cross(state.gravity, moving.angular, moving.linear)
-                linear = state.poses[body].rotate(specific[body].linear) + turned
-                angular = state.poses[body].rotate(specific[body].angular)
-                powers = [_power(load, linear, angular, ahead) for load in loads]
-                normal = normal + left(p, guard, "power", powers[0])
-                tangent = tangent + left(p, guard, "power", powers[1])
-                force = loads[0].force.linear + loads[1].force.linear
-                pushed[body] = pushed.get(body, zeros()) + left(p, guard, "push", force)
+            motion = state.motions[body], state.poses[body], specific[body], state.gravity
+            with reopened(p, within) as guard:
+                arguments = p, loads, *motion, SX(ahead)
+                made = call(p, "contact power", _power, *arguments, limb=limb, member=body)
+                with p.block("contact power", limb=limb):
+                    normal = normal + left(p, guard, "power", made[0])
+                    tangent = tangent + left(p, guard, "power", made[1])
+                    pushed[body] = pushed.get(body, zeros()) + left(p, guard, "push", made[2])
     return (normal, tangent), pushed
 
 
-def _power(load: Load, linear: SX, angular: SX, ahead: SX | float) -> SX:
-    """Return the power of a load on a body with an acceleration [W]."""
-    force = load.force
-    rise = ca.dot(force.linear, linear) + ca.dot(force.angular, angular)
-    return load.power + ahead * rise
+def _power(
+    p: Program,
+    loads: tuple[Load, Load],
+    moving: MotionVector,
+    pose: Transform,
+    specific: MotionVector,
+    gravity: SX,
+    ahead: SX,
+) -> tuple[SX, SX, SX]:
+    """Return the powers of normal forces and friction on a body [W], and their force [N]."""
+    turned = add_cross(gravity, moving.angular, moving.linear)
+    linear = pose.rotate(specific.linear) + turned
+    angular = pose.rotate(specific.angular)
+    powers = []
+    for load in loads:
+        rise = ca.dot(load.force.linear, linear) + ca.dot(load.force.angular, angular)
+        powers.append(p.let("power", load.power + ahead * rise))
+    push = p.let("push", loads[0].force.linear + loads[1].force.linear)
+    return powers[0], powers[1], push
 
 
 def account(

@@ -11,13 +11,15 @@ from collections.abc import Iterable, Sequence
 import casadi as ca
 
 from heelstrike.contact.solver.criteria import EXACT, USUAL
-from heelstrike.contact.solver.links import added, any_of
+from heelstrike.contact.solver.links import Pull, any_of, pull_sum, pulls_by_body
 from heelstrike.contact.solver.state import Body, full
 from heelstrike.contact.solver.swept import SweptProblem
 from heelstrike.dynamics.aba import forward_dynamics
 from heelstrike.dynamics.loop_sweep import ClosedLoop
 from heelstrike.dynamics.sweep import BodyLoad, Sweep, body_load, set_force, set_stiffness
 from heelstrike.ir.guard import guarded, left, reopened
+from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
 from heelstrike.spatial.inertia import Inertia
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX
@@ -119,22 +121,22 @@ def _loads(
     loads = {}
     for number in sorted(numbers):
         with p.block("load", limb=limb_of[number], member=number):
-            loads[number] = body_load(p, number in grounded)
+            loads[number] = body_load(p, state.poses[number], number in grounded)
     for number, body in grounded.items():
-        pose, load = state.poses[number], loads[number]
-        with reopened(p, body.touch), p.block("load guess", limb=body.limb, member=number):
-            set_force(p, load, pose, body.wrench / dt)
-            set_stiffness(p, load, pose, full(body.stiffness))
+        own = p, loads[number], body.wrench, body.stiffness, dt
+        with reopened(p, body.touch):
+            call(p, "load guess", _guess_load, *own, limb=body.limb, member=number)
     if linked:
         wrenches = [body.wrench for body, _ in linked]
         ground = {number: body.wrench for number, body in grounded.items()}
-        pulls = added([link for _, link in linked], wrenches, ground)
         with p.block("links touch"):
             touching = p.let("touching", any_of(body.active for body, _ in linked))
         with guarded(p, "links", touching):
-            for number, force in pulls.items():
-                with p.block("pull of links", limb=limb_of[number], member=number):
-                    set_force(p, loads[number], state.poses[number], force / dt)
+            pulls = pulls_by_body(p, [link for _, link in linked], wrenches)
+            for number, parts in pulls.items():
+                arguments = p, loads[number], SX(number), parts, ground.get(number), dt
+                limb = limb_of[number]
+                call(p, "pull of links", _pull, *arguments, limb=limb, member=number)
     for number, load in loads.items():
         old = external[number]
         with p.block("external", limb=limb_of[number], member=number):
@@ -142,3 +144,14 @@ def _loads(
             linear, angular = p.let("push", force.linear), p.let("push", force.angular)
             external[number] = ForceVector(linear, angular)
     return loads
+
+
+def _guess_load(p: Program, load: BodyLoad, wrench: SX, stiffness: SX, dt: SX) -> None:
+    set_force(p, load, wrench / dt)
+    set_stiffness(p, load, full(stiffness))
+
+
+def _pull(
+    p: Program, load: BodyLoad, number: SX, pulls: Sequence[Pull], ground: SX | None, dt: SX
+) -> None:
+    set_force(p, load, pull_sum(number, pulls, ground) / dt)

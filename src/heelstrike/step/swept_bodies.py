@@ -6,7 +6,7 @@ the field of its anchors that the last step left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import casadi as ca
 
@@ -17,6 +17,8 @@ from heelstrike.contact.solver.state import Body
 from heelstrike.contact.solver.swept import SweptProblem
 from heelstrike.dynamics.kinematics import accelerations
 from heelstrike.ir.guard import OpenGuard, left, reopened
+from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
 from heelstrike.spatial.motion import MotionVector
 from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.coupled import Coupling
@@ -32,6 +34,9 @@ def add_bodies(
     """Add the contacting bodies, links and slots with their rows."""
     p, scene, guards = state.program, state.scene, coupling.contacts.guards
     coasts = _coasts(state, coupling)
+    if coupling.slots and coupling.contacts.slots is not None:
+        with reopened(p, coupling.contacts.slots.guard), p.block("coasts", limb=SLOTS):
+            in_slots = {body: p.let("coast", coast) for body, coast in coasts.items()}
     start, first = Start(p, state.inputs.tolerance), 0
     rows: dict[int, Row] = {}
     for n, bodies in enumerate(state.plan.coupled_groups):
@@ -47,7 +52,7 @@ def add_bodies(
         make = _body if len(bodies) == 1 else _linked
         problem.add_body(make(state, start, n, bodies, found, own, coasts, guards[bodies]))
     for slot in coupling.slots:
-        rows |= _add_slot(state, coupling, problem, start, slot, coasts, first)
+        rows |= _add_slot(state, coupling, problem, start, slot, in_slots, first)
     coupling.rows = [rows[j] for j in range(len(rows))]
 
 
@@ -75,19 +80,34 @@ def _add_slot(
             offset = left(p, touch, "offset", one.pose.origin - other.pose.origin)
         grounded = contact.meets_ground
         link = SlotLink(own.first, own.second, offset, contact.bodies, grounded)
-        with p.block("slot motion", limb=SLOTS, member=own.number):
-            parts = dict(
-                zip(contact.bodies, ca.vertsplit(state.inputs.compliances[first:]), strict=True)
-            )
-            more = selected(own.second, parts, SX(0) if grounded else None)
-            whole = selected(own.first, parts) + more
-            whole = p.let("compliance", whole)
-            now = Link(0, 1, offset).relative({0: one.motion.column, 1: other.motion.column})
-            coast = link.relative({body: coasts[body] for body in contact.bodies})
-            size = link.size({body: coasts[body] for body in contact.bodies})
-            motion = Motion(p.let("coast", coast), p.let("now", now), p.let("size", size))
+        parts = ca.vertsplit(state.inputs.compliances[first:])
+        known = {x: (coasts[x], part) for x, part in zip(contact.bodies, parts, strict=True)}
+        arguments = p, link, (one.motion, other.motion), known
+        motion, whole = call(
+            p, "slot motion", _slot_motion, *arguments, limb=SLOTS, member=own.number
+        )
     problem.add_body(start.body(number, SLOTS, rows, whole, motion, link=link, near=slot.touch))
     return rows
+
+
+def _slot_motion(
+    p: Program,
+    link: SlotLink,
+    now: tuple[MotionVector, MotionVector],
+    bodies: Mapping[int, tuple[SX, SX]],
+) -> tuple[Motion, SX]:
+    """Return the motion of a slot, and its compliance; inside a block.
+
+    `now` are the motions of its two bodies, `bodies` have coast and compliance of all.
+    """
+    coasts = {body: coast for body, (coast, _) in bodies.items()}
+    parts = {body: part for body, (_, part) in bodies.items()}
+    more = selected(link.second, parts, SX(0) if link.grounded else None)
+    whole = p.let("compliance", selected(link.first, parts) + more)
+    moving = Link(0, 1, link.offset).relative({n: x.column for n, x in enumerate(now)})
+    found = link.relative(coasts), moving, link.size(coasts)
+    coast, own, size = (p.let("motion", x) for x in found)
+    return Motion(coast, own, size), whole
 
 
 def _body(

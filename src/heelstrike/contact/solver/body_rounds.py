@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 import casadi as ca
 
@@ -170,23 +171,15 @@ class BodyRounds:
                     for point in body.points
                 ]
                 sums = fewer(p, found, limb, n)
-                with p.block("stiffness of body", limb=limb, member=n):
-                    wrenches, stiffnesses = zip(*sums, strict=True)
-                    wrench, stiffness = total(wrenches), p.let("k", total(stiffnesses))
-                    lack = p.let("lack", body.trial_lack + (wrench - body.trial_wrench))
-                    differs = ca.mmax(ca.fabs(stiffness - body.stiffness)) != 0
-                    p.assign(body.changed, differs)
-                    p.assign(body.wrench, wrench)
-                    p.assign(body.lack, lack)
-                    p.assign(body.stiffness, stiffness)
-                    if body.link is None:
-                        self.tree.set_force(n, lack / self.round.dt)
-                if body.link is None:
-                    with (
-                        guarded(p, "stiffer", body.changed),
-                        p.block("stiffer", limb=limb, member=n),
-                    ):
-                        self.tree.set_stiffness(n, full(body.stiffness))
+                load = self.tree.loads[n] if body.link is None else None
+                tried, own = (body.trial_wrench, body.trial_lack), (body.wrench, body.lack)
+                new = *own, body.stiffness, body.changed
+                whole = sums, tried, new, load
+                call(p, "stiffness of body", self._stiffen, *whole, limb=limb, member=n)
+                if load is not None:
+                    with guarded(p, "stiffer", body.changed):
+                        changed = load, body.stiffness
+                        call(p, "stiffer", self._stiffer, *changed, limb=limb, member=n)
 
     def _accept(self, f: SX, trial: SX) -> None:
         """Assign the impulse at the trial; inside a block."""
@@ -209,6 +202,31 @@ class BodyRounds:
         f = where(self.round.closing, point.f, f)  # that of the last pass, which acts as it is
         own = where(self.round.closing, 0, upper(g.T @ w @ g))
         return p.let("wrench", g.T @ f), p.let("stiffness", own)
+
+    def _stiffen(
+        self,
+        sums: Sequence[tuple[SX, ...]],
+        tried: tuple[SX, SX],
+        new: tuple[SX, SX, SX, SX],
+        load: Any,
+    ) -> None:
+        """Assign wrench, lack and stiffness of a body, and r of one in the tree; inside a block.
+
+        `tried` are wrench and lack of the trial, `new` wrench, lack, stiffness and whether that has
+        changed.
+        """
+        p = self.p
+        wrenches, stiffnesses = zip(*sums, strict=True)
+        wrench, stiffness = total(wrenches), p.let("k", total(stiffnesses))
+        lack = p.let("lack", tried[1] + (wrench - tried[0]))
+        differs = ca.mmax(ca.fabs(stiffness - new[2])) != 0
+        for variable, value in zip(new, (wrench, lack, stiffness, differs), strict=True):
+            p.assign(variable, value)
+        if load is not None:
+            self.tree.set_force(load, lack / self.round.dt)
+
+    def _stiffer(self, load: Any, stiffness: SX) -> None:
+        self.tree.set_stiffness(load, full(stiffness))
 
     def any_slides(self, body: Body) -> SX:
         """Return whether a contact of a body slides."""

@@ -16,6 +16,7 @@ from heelstrike.contact.solver.round import Round
 from heelstrike.contact.solver.state import Judged, Limbs, TriedJoint
 from heelstrike.contact.solver.sums import joined, total
 from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
 from heelstrike.spatial.vector import zeros
 
 ROUNDING = 4.0
@@ -44,25 +45,29 @@ class JointRounds:
 
     def evaluate(self, at: Round) -> dict[int, TriedJoint]:
         """Return the joints at the trial."""
-        return {i: self._evaluate(at, limb, i) for limb, i in self.swept}
+        self.round, found = at, {}
+        for limb, i in self.swept:
+            arguments = self.a[i], self.da[i], self.rows.get(i)
+            own = call(self.p, "joint trial", self._evaluate, *arguments, limb=limb, member=i)
+            found[i] = own
+        return found
 
-    def _evaluate(self, at: Round, limb: str, i: int) -> TriedJoint:
-        p, dt, step = self.p, at.dt, at.step
-        with p.block("joint trial", limb=limb, member=i):
-            a = p.let("a", self.a[i] + step * self.da[i])
-            if i not in self.rows:
-                return TriedJoint(a, SX(0), SX(0), SX(0), zeros())
-            row = self.rows[i]
-            torque, _, rubs = row.at(a, row.anchor)
-            rho = (1 - step) * row.rho + (step * row.slope * self.da[i] + (torque - row.torque))
-            torque, rho, rubs = p.let("torque", torque), p.let("rho", rho), p.let("rubs", rubs)
-            moved = SX(0)
-            if row.friction is not None:
-                moved = dt * ca.fabs(rubs - row.anchor) / row.friction.slope
-            noise = ROUNDING * at.tolerance * ca.fabs(torque)
-            size = dt * ca.fmax(ca.fabs(rho) - noise, 0)
-            facts = ca.vertcat(size, moved, -dt * dt * self.da[i] * rho)
-            return TriedJoint(a, torque, rho, rubs, p.let("facts", facts))
+    def _evaluate(self, a: SX, da: SX, row: JointRow | None) -> TriedJoint:
+        """Return a joint at the trial; inside a block."""
+        p, dt, step, tolerance = self.p, self.round.dt, self.round.step, self.round.tolerance
+        a = p.let("a", a + step * da)
+        if row is None:
+            return TriedJoint(a, SX(0), SX(0), SX(0), zeros())
+        torque, _, rubs = row.at(a, row.anchor)
+        rho = (1 - step) * row.rho + (step * row.slope * da + (torque - row.torque))
+        torque, rho, rubs = p.let("torque", torque), p.let("rho", rho), p.let("rubs", rubs)
+        moved = SX(0)
+        if row.friction is not None:
+            moved = dt * ca.fabs(rubs - row.anchor) / row.friction.slope
+        noise = ROUNDING * tolerance * ca.fabs(torque)
+        size = dt * ca.fmax(ca.fabs(rho) - noise, 0)
+        facts = ca.vertcat(size, moved, -dt * dt * da * rho)
+        return TriedJoint(a, torque, rho, rubs, p.let("facts", facts))
 
     def facts(self, tried: Mapping[int, TriedJoint]) -> list[SX]:
         """Return the facts of the joints with rows, one column for each limb."""
@@ -85,20 +90,25 @@ class JointRounds:
 
     def advance(self, tried: Mapping[int, TriedJoint], ends: SX) -> dict[int, SX]:
         """Assign the rows' states at the accepted trial; return whether their slopes changed."""
-        return {i: self._advance(x, i, tried[i], ends) for x, i in self.swept if i in self.rows}
+        found = {}
+        for limb, i in self.swept:
+            if i in self.rows:
+                arguments = self.rows[i], tried[i], self.diagonal[i], ends
+                own = call(self.p, "joint next", self._advance, *arguments, limb=limb, member=i)
+                found[i] = own
+        return found
 
-    def _advance(self, limb: str, i: int, tried: TriedJoint, ends: SX) -> SX:
-        p, row = self.p, self.rows[i]
-        with p.block("joint next", limb=limb, member=i):
-            anchor = where(ends, tried.rubs, row.anchor)
-            torque, slope, _ = row.at(tried.a, anchor)
-            if row.friction is not None:
-                p.assign(row.anchor, anchor)
-            p.assign(self.diagonal[i], row.fixed + slope)
-            p.assign(row.slope, slope)
-            p.assign(row.torque, torque)
-            p.assign(row.rho, tried.rho + (torque - tried.torque))
-            return p.let("changed", slope != row.slope)
+    def _advance(self, row: JointRow, tried: TriedJoint, diagonal: SX, ends: SX) -> SX:
+        """Assign the state of a row; return whether its slope changed; inside a block."""
+        p, anchor = self.p, where(ends, tried.rubs, row.anchor)
+        torque, slope, _ = row.at(tried.a, anchor)
+        if row.friction is not None:
+            p.assign(row.anchor, anchor)
+        p.assign(diagonal, row.fixed + slope)
+        p.assign(row.slope, slope)
+        p.assign(row.torque, torque)
+        p.assign(row.rho, tried.rho + (torque - tried.torque))
+        return p.let("changed", slope != row.slope)
 
     def missed(self) -> dict[int, SX]:
         """Return rho of the rows."""

@@ -7,13 +7,24 @@ what the stiffness of links takes off it then acts on their bodies as a force (l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from heelstrike.contact.law import SX
 from heelstrike.contact.solver.conjugate import taken_by_links
-from heelstrike.contact.solver.links import Elimination, Link, added, any_of
+from heelstrike.contact.solver.links import (
+    Elimination,
+    Link,
+    Moving,
+    Pull,
+    any_of,
+    motion_of,
+    moving,
+    pull_sum,
+    pulls_by_body,
+)
 from heelstrike.contact.solver.state import Body, Tree, full
 from heelstrike.ir.program import Program
-from heelstrike.spatial.vector import zeros
+from heelstrike.ir.routine import call
 
 
 class LinkedBodies:
@@ -67,24 +78,33 @@ class LinkedBodies:
     def _respond(self, wrenches: Sequence[SX]) -> list[SX]:
         """Return the twists of links by wrenches of links alone."""
         p, links = self.p, [link for _, link in self.bodies]
-        pulls = added(links, wrenches, {})
-        for number in self.tree.loaded:
-            with p.block("pull of links", member=number):
-                self.tree.set_force(number, pulls.get(number, zeros(6)) / self.dt)
+        pulls = pulls_by_body(p, links, wrenches)
+        for number in self.tree.loads:
+            self._set_force(number, pulls.get(number, []), None)
         _, moved = self.tree.solve({})
-        found = []
-        for n, link in enumerate(links):
-            with p.block("moved link", member=n):
-                found.append(p.let("twist", self.dt * link.relative(moved)))
-        return found
+        return [
+            call(p, "moved link", self._moved, moving(link, moved), member=n)
+            for n, link in enumerate(links)
+        ]
+
+    def _moved(self, moved: Moving) -> SX:
+        """Return the twist of a link by its acceleration; inside a block."""
+        return self.p.let("twist", self.dt * motion_of(moved))
+
+    def _set_force(self, number: int, pulls: Sequence[Pull], ground: SX | None) -> None:
+        """Set the force of a body to those of links, and of the ground if there is one."""
+        arguments = self.tree.loads[number], SX(number), pulls, ground
+        call(self.p, "pull of links", self._pull, *arguments, member=number)
+
+    def _pull(self, load: Any, number: SX, pulls: Sequence[Pull], ground: SX | None) -> None:
+        self.tree.set_force(load, pull_sum(number, pulls, ground) / self.dt)
 
     def pull(self, wrenches: Sequence[SX]) -> None:
         """Set the forces of bodies that links act on: those of the ground, and the links'."""
         ground = {body.number: body.lack for body in self.grounded}
         links = [link for _, link in self.bodies]
-        pulls = added(links, wrenches, ground)
-        if self.elimination is None:  # after `_respond`, which changes the forces of all bodies
-            pulls = ground | pulls
-        for number, force in pulls.items():
-            with self.p.block("pull of links", member=number):
-                self.tree.set_force(number, force / self.dt)
+        pulls = pulls_by_body(self.p, links, wrenches)
+        # `_respond` changes the forces of all bodies
+        numbers = {**(ground if self.elimination is None else {}), **pulls}
+        for number in numbers:
+            self._set_force(number, pulls.get(number, []), ground.get(number))

@@ -34,6 +34,7 @@ from heelstrike.contact.solver.semidefinite import root_of
 from heelstrike.ir.arguments import LABEL
 from heelstrike.ir.guard import guarded
 from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
 from heelstrike.spatial.block_ldl import BlockFactor
 from heelstrike.spatial.vector import cross, skew, zeros
 
@@ -112,14 +113,6 @@ class SlotLink:
         other = zeros(6) if self.grounded else None
         return {0: selected(self.first, known), 1: selected(self.second, known, other)}
 
-    def pulls(self, wrenches: SX) -> dict[int, SX]:
-        """Return how wrenches of the link, one per column, act on all bodies."""
-        own = Link(0, 1, self.offset).pulls(wrenches)
-        return {
-            body: where(self.first == body, own[0], where(self.second == body, own[1], 0))
-            for body in self.bodies
-        }
-
 
 def selected(number: SX, values: Mapping[int, SX], other: SX | None = None) -> SX:
     """Return the value whose key is a number that is known at run time; `other` if none is."""
@@ -130,18 +123,77 @@ def selected(number: SX, values: Mapping[int, SX], other: SX | None = None) -> S
     return result
 
 
-def added(
-    links: Iterable[AnyLink], wrenches: Iterable[SX], others: Mapping[int, SX]
-) -> dict[int, SX]:
-    """Return what acts on each body of links: their wrenches, and `others` by body."""
-    result: dict[int, SX] = {}
-    for link, wrench in zip(links, wrenches, strict=True):
-        for body, own in link.pulls(wrench).items():
-            result[body] = result.get(body, others.get(body, zeros(6))) + own
-    return result
-
-
 AnyLink: TypeAlias = Link | SlotLink
+
+
+@dataclass(frozen=True)
+class SlotPull:
+    """How the wrench of a slot acts on its two bodies, as symbols."""
+
+    first: SX
+    """Number of the first body."""
+    second: SX
+    on_first: SX
+    on_second: SX
+
+    def on(self, body: SX) -> SX:
+        """Return what acts on a body."""
+        other = where(self.second == body, self.on_second, 0)
+        return where(self.first == body, self.on_first, other)
+
+
+Pull: TypeAlias = SX | SlotPull
+"""What a link does to a body: a wrench (6), or one that is known at run time."""
+
+
+Moving: TypeAlias = "SX | tuple[SlotLink, dict[int, SX]]"
+"""Motion of a body or of a link; of a slot the motions of all bodies that it may join."""
+
+
+def moving(link: AnyLink | None, moved: Mapping[int, SX], number: int = -1) -> Moving:
+    """Return the motion of a link, or of the body of a number, as routines take it."""
+    if link is None:
+        return moved[number]
+    if isinstance(link, Link):
+        return link.relative(moved)
+    return link, {body: moved[body] for body in link.bodies}
+
+
+def motion_of(moving: Moving) -> SX:
+    """Return the motion itself (6)."""
+    if isinstance(moving, ca.SX):
+        return moving
+    link, moved = moving
+    return link.relative(moved)
+
+
+def pulls_by_body(
+    p: Program, links: Iterable[AnyLink], wrenches: Iterable[SX]
+) -> dict[int, list[Pull]]:
+    """Return how the wrenches of links act on each body that they may act on; outside blocks."""
+    found: dict[int, list[Pull]] = {}
+    for n, (link, wrench) in enumerate(zip(links, wrenches, strict=True)):
+        one, other = call(p, "pull of link", _pulls, p, link.offset, wrench, member=n)
+        if isinstance(link, Link):
+            own: dict[int, Pull] = {link.first: one, link.second: other}
+        else:
+            own = dict.fromkeys(link.bodies, SlotPull(link.first, link.second, one, other))
+        for body, part in own.items():
+            found.setdefault(body, []).append(part)
+    return found
+
+
+def _pulls(p: Program, offset: SX, wrench: SX) -> tuple[SX, SX]:
+    found = Link(0, 1, offset).pulls(wrench)
+    return p.let("pull", found[0]), p.let("pull", found[1])
+
+
+def pull_sum(body: SX, parts: Sequence[Pull], other: SX | None) -> SX:
+    """Return what links and something else, if anything, do to a body of a number (6)."""
+    whole = zeros(6) if other is None else other
+    for part in parts:
+        whole = whole + (part.on(body) if isinstance(part, SlotPull) else part)
+    return whole
 
 
 class LinkTree(Protocol):

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from typing import Any
 
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.anchors import WEAK, WEAK_SINGLE, weights_of
-from heelstrike.contact.solver.state import Body, Point, Tree
+from heelstrike.contact.solver.state import Body, Point, Tree, full
 from heelstrike.contact.solver.sums import fewer, total
 from heelstrike.ir.guard import guarded, left, reopened
 from heelstrike.ir.program import Program
@@ -67,7 +68,7 @@ def share_out(
     with guarded(p, "shares", rests):
         for number in joined:
             with p.block("no weights", member=number):
-                tree.set_force(number, zeros(6))
+                tree.set_force(tree.loads[number], zeros(6))
         for body in bodies:
             with reopened(p, body.touch):
                 limb, number = body.limb, body.number
@@ -76,11 +77,8 @@ def share_out(
                     for x in body.points
                 ]
                 columns = [column for (column,) in fewer(p, weights, limb, number)]
-                with p.block("weights", limb=limb, member=number):
-                    upper = p.let("weights", total(columns))
-                    matrix = ca.densify(ca.triu2symm(SX(ca.Sparsity.upper(6), upper)))
-                    tree.set_stiffness(body.number, matrix)
-                    tree.set_force(body.number, matrix @ body.y)
+                own = p, tree, tree.loads[number], columns, body.y
+                call(p, "weights", _weigh, *own, limb=limb, member=number)
         tree.factor_stiffness(diagonal, share)
         _, moved = tree.solve({})
         for body in bodies:
@@ -90,6 +88,13 @@ def share_out(
             ):
                 p.assign(body.y, moved[body.number])
     return where(rests, 0, drift)
+
+
+def _weigh(p: Program, tree: Tree, load: Any, columns: Sequence[SX], y: SX) -> None:
+    """Assign the weights of a body's contacts as its K, and what its field makes of them as r."""
+    matrix = full(p.let("weights", total(columns)))
+    tree.set_stiffness(load, matrix)
+    tree.set_force(load, matrix @ y)
 
 
 def _weights(p: Program, point: Point, weak: SX) -> tuple[SX]:

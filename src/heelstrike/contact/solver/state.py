@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import casadi as ca
 
@@ -27,13 +27,13 @@ class Tree(LinkTree, Protocol):
         """Velocity indices that are swept."""
 
     @property
-    def loaded(self) -> Collection[int]:
-        """Bodies that may have an r."""
+    def loads(self) -> Mapping[int, Any]:
+        """Bodies that may have an r, by number, as `set_force` and `set_stiffness` take them."""
 
-    def set_force(self, body: int, force: SX) -> None:
+    def set_force(self, load: Any, force: SX) -> None:
         """Assign r of a body, in world axes [N, N m]; inside a block."""
 
-    def set_stiffness(self, body: int, stiffness: SX) -> None:
+    def set_stiffness(self, load: Any, stiffness: SX) -> None:
         """Assign K of a body, in world axes; inside a block."""
 
     def factor(self, bodies: Mapping[int, SX], joint: Mapping[int, SX], diagonal: SX) -> None:

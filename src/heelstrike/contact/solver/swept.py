@@ -38,6 +38,7 @@ from heelstrike.contact.solver.joint_rounds import JointRounds
 from heelstrike.contact.solver.joint_rows import JointRow
 from heelstrike.contact.solver.line import LINE, fits, narrowed, new_line
 from heelstrike.contact.solver.linked import LinkedBodies
+from heelstrike.contact.solver.links import Moving, motion_of, moving
 from heelstrike.contact.solver.passes import LARGEST, Measured, Passes, Scales, together
 from heelstrike.contact.solver.round import Round
 from heelstrike.contact.solver.sharing import share_out
@@ -46,6 +47,7 @@ from heelstrike.contact.solver.sums import joined, total
 from heelstrike.ir.guard import guarded, left, reopened
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
 from heelstrike.spatial.vector import zeros
 
 FIRMEST_SINGLE = 0.25
@@ -152,18 +154,22 @@ class SweptProblem:
 
     def _begin(self, moved: Mapping[int, SX]) -> None:
         """Set twists and wrenches to those of the first sweep."""
-        p, dt = self.p, self.dt
+        p = self.p
         with p.block("begin"):
             self.start = p.variable("start", SX(0))
             self.stepped = p.variable("stepped", SX(0)) if self.thorough else None
         for body in self.bodies:
-            with (
-                reopened(p, body.touch),
-                p.block("begin", limb=body.limb, member=body.number),
-            ):
-                change = dt * _of_body(body, moved)
-                p.assign(body.twist, body.coast + change)
-                p.assign(body.wrench, body.wrench - full(body.stiffness) @ change)
+            first = body.twist, body.wrench, body.coast, body.stiffness
+            arguments = first, moving(body.link, moved, body.number)
+            with reopened(p, body.touch):
+                call(p, "begin", self._begin_body, *arguments, limb=body.limb, member=body.number)
+
+    def _begin_body(self, first: tuple[SX, ...], moved: Moving) -> None:
+        """Assign twist and wrench of a body by its coast and its stiffness; inside a block."""
+        twist, wrench, coast, stiffness = first
+        change = self.dt * motion_of(moved)
+        self.p.assign(twist, coast + change)
+        self.p.assign(wrench, wrench - full(stiffness) @ change)
 
     def _overall_scales(self) -> tuple[Scales, SX]:
         p, tolerance, accuracy = self.p, self.tolerance, self.accuracy
@@ -255,12 +261,13 @@ class SweptProblem:
         p = self.p
         da, moved = self.tree.solve(self.joints.missed())
         for body in self.bodies:
-            with (
-                reopened(p, body.touch),
-                p.block("turned", limb=body.limb, member=body.number),
-            ):
-                p.assign(body.direction, self.dt * _of_body(body, moved))
+            arguments = body.direction, moving(body.link, moved, body.number)
+            with reopened(p, body.touch):
+                call(p, "turned", self._turn, *arguments, limb=body.limb, member=body.number)
         self.joints.take_direction(da)
+
+    def _turn(self, direction: SX, moved: Moving) -> None:
+        self.p.assign(direction, self.dt * motion_of(moved))
 
     def _solved(self, passes: Passes, rounds: SX, unfinished: SX) -> Solved:
         points = sorted((x for body in self.bodies for x in body.points), key=lambda x: x.number)
@@ -273,8 +280,3 @@ class SweptProblem:
         ended = where(touches, passes.ended, Ended.NO_CONTACT)
         ended = where(unfinished, Ended.LIMIT, ended)
         return Solved(impulses, slides, self.joints.a, rounds, ended, residual, self.unshared)
-
-
-def _of_body(body: Body, moved: Mapping[int, SX]) -> SX:
-    """Return the motion of a body, or of a link, of those of all loaded bodies."""
-    return moved[body.number] if body.link is None else body.link.relative(moved)
