@@ -28,6 +28,7 @@ ELSEWHERE = {
     r"python examples/": "tests/unit/test_examples.py",
     r"python (docs|tools)/": "draw what is committed; minutes",
     r"python -m benchmarks\.": "minutes, and figures of the machine",
+    r"heelstrike play ": "needs onnxruntime: tests/unit/test_walk.py",
     r"heelstrike validate": "needs third-party data: tests/unit/test_validate.py",
     r"heelstrike bench (?!--quick)": "ten minutes: tests/unit/test_bench.py",
 }

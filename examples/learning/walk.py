@@ -24,6 +24,7 @@ from heelstrike.environments.walk import TERMS, Walk, walking
 
 LAWS = {
     "elastic": hs.Elastic(hs.HuntCrossley(k=2e4, alpha=1.0), hs.Bristle(mu_s=0.8, mu_k=0.6)),
+    "soft": hs.Elastic(hs.HuntCrossley(k=2e3, alpha=1.0), hs.Bristle(mu_s=0.8, mu_k=0.6)),
     "rigid": hs.Rigid(friction=hs.Coulomb(mu_s=0.8, mu_k=0.6)),
 }
 
@@ -66,7 +67,7 @@ def main() -> None:
     big = given.device == "cuda"
     learner = Learner(envs, Settings(hidden=(256, 128) if big else (128, 128)), given.seed)
     print(f"ready after {time.perf_counter() - started:.0f} s: {envs.sim}")
-    started, rows, shown = time.perf_counter(), [], -1e9
+    started, rows, shown, busy = time.perf_counter(), [], -1e9, time.process_time()
     while (spent := time.perf_counter() - started) < 60 * given.minutes:
         found = learner.iterate()
         rows.append({"seconds": spent, "million_actions": learner.samples / 1e6, **found})
@@ -77,7 +78,8 @@ def main() -> None:
     acting, learning = learner.seconds
     print(
         f"{learner.samples / 1e6:.1f} M actions, {learner.samples / (acting + learning):,.0f} per "
-        f"second with the learner; acting {acting:.0f} s, learning {learning:.0f} s"
+        f"second with the learner; acting {acting:.0f} s, learning {learning:.0f} s; "
+        f"{time.process_time() - busy:.0f} s of CPU"
     )
     write_curve(given.out.with_suffix(".csv"), rows)
     kept = {"actor": learner.net.actor.cpu().state_dict(), "robot": given.robot}

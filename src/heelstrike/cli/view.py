@@ -76,7 +76,7 @@ def view(
         will_write(export, "a page", PAGES, "--export")
     elif contact is not None:
         raise HeelstrikeError("--contact needs --export", remedy="pass --export FILE.html, too")
-    announce = _announcer(no_open, as_json)
+    announce = announcer(no_open, as_json)
     if recordings:
         if law is not None or settings or collide is not None:
             raise HeelstrikeError(
@@ -198,7 +198,7 @@ def _live(scene: SceneFile, announce: Callable[[str], None], host: str, port: in
     simulate(live, announce, host, port)
 
 
-def _announcer(no_open: bool, as_json: bool) -> Callable[[str], None]:
+def announcer(no_open: bool, as_json: bool) -> Callable[[str], None]:
     """Return a function that prints the address of the page and opens it."""
 
     def announce(url: str) -> None:

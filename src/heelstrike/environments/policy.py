@@ -7,8 +7,8 @@ was trained elsewhere can be played here; docs/control.md has its keys.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -138,7 +138,14 @@ class Policy:
             ) from error
         return np.concatenate(found)
 
-    def controller(self, sim: Simulator) -> Callable[[object], Mapping[str, np.ndarray]]:
+    def command(self, values: Sequence[float]) -> None:
+        """Set the value of the term "command", in place of that of the description."""
+        told = self.description.command
+        if told and len(values) != len(told):
+            raise ParameterError("command", values, f"{len(told)} numbers, as in its TOML file")
+        self.description = replace(self.description, command=tuple(values))
+
+    def controller(self, sim: Simulator) -> PolicyController:
         """Return a controller for `sim.run`, which holds the policy's last action."""
         return PolicyController(self, sim)
 
@@ -206,6 +213,18 @@ class PolicyController:
         values = self._base.copy() if told.action == "position" else 0 * self._base
         values[:, self._columns] += np.asarray(told.scale) * self._action
         return {self.path: values}
+
+    def reference(self, q: np.ndarray, v: np.ndarray, step: int) -> np.ndarray | None:
+        """Return the servo's reference for a state of another simulator, every period.
+
+        The state is written into the first world; quantities that need forces are 0 there.
+        """
+        every = max(1, round(self.policy.description.period / self._layout.dt))
+        if step % every:
+            return None
+        state = self.arrays.sim.state
+        state["q"], state["v"], state["clock"] = q, v, step
+        return np.atleast_2d(self(None)[self.path])[0]
 
     def _term(self, seen: Observation, name: str) -> np.ndarray:
         if name == "action":

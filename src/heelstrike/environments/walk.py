@@ -135,11 +135,14 @@ class Walk:
             while body != WORLD:
                 legs.add(body)
                 body = robot.joints[body].parent
+        turned = [rotation for rotation, _ in placements(robot, self.q0)]
         driven = [
-            (i, j) for i, j in enumerate(robot.joints) if j.kind in ("revolute", "continuous")
+            (i, turned[i] @ j.axis)
+            for i, j in enumerate(robot.joints)
+            if j.kind in ("revolute", "continuous")
         ]
-        pitch = {i: abs(j.axis[1]) > 0.5 for i, j in driven}
-        return np.array([(0.4 if pitch[i] else 0.25) if i in legs else 0.1 for i, _ in driven])
+        pitch = [0.4 if abs(axis[1]) > 0.5 else 0.25 for _, axis in driven]
+        return np.array([x if i in legs else 0.1 for x, (i, _) in zip(pitch, driven, strict=True)])
 
     @property
     def commands(self) -> Commands:

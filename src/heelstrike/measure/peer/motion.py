@@ -78,6 +78,8 @@ class Drive:
             )
         self._layout, self._plan, self._dt, self._model = layout, plan, dt, model
         robot = layout.robot
+        self.q_ref = np.zeros(robot.nv) if plan is None else plan.q_ref
+        """Reference of joints without a motion."""
         self.slope = np.zeros(robot.nv) if plan is None else dt * (plan.kd + dt * plan.kp)
         self._own = model.dof_armature[layout.dofs].copy()
         self.limit = np.full(robot.nv, np.inf) if plan is None else plan.limit
@@ -98,7 +100,7 @@ class Drive:
 
     def _reference(self, plan: ServoPlan, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if plan.table is None:
-            return plan.q_ref, plan.v_ref, plan.torque
+            return self.q_ref, plan.v_ref, plan.torque
         nv, rows = self._layout.robot.nv, plan.table
         place = float(np.clip((time - plan.start) * plan.rate, 0, len(rows) - 1))
         low = min(int(place), len(rows) - 2)

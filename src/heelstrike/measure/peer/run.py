@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heelstrike.contact.choose import friction_of
-from heelstrike.measure.peer.trace import Trace, traced
+from heelstrike.measure.peer.trace import Reference, Trace, traced
 from heelstrike.record.provenance import decode_attributes, encode_attributes
 from heelstrike.record.recording import Recording
 from heelstrike.step.state import WORKS
@@ -29,13 +29,15 @@ CHUNK = 4096
 """Number of states that are evaluated together."""
 
 
-def run_mujoco(made: SceneFile, like: Recording) -> tuple[Recording, float]:
+def run_mujoco(
+    made: SceneFile, like: Recording, reference: Reference | None = None
+) -> tuple[Recording, float]:
     """Run the scene under MuJoCo's contact; return the recording, and the CPU time of its step [s].
 
-    `like` is a run of the same scene, start and step.
+    `like` is a run of the same scene, start and step; `reference` sets the servo's reference.
     """
     steps, dt = int(like.info["steps"]), float(like.info["dt"])
-    trace = traced(made, steps, dt)
+    trace = traced(made, steps, dt, reference=reference)
     made_of = Recording(_labelled(made, trace, like.data, dt), made.robot)
     return made_of, trace.seconds / (steps + 1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +44,21 @@ class Trace:
     """Step at which it diverged; what follows repeats the last row."""
 
 
-def traced(made: SceneFile, steps: int, dt: float, q: np.ndarray | None = None) -> Trace:
-    """Step the scene from its start, or at rest from a pose; one row more than steps."""
+Reference = Callable[[np.ndarray, np.ndarray, int], np.ndarray | None]
+"""Function of q, v and the step that returns the servo's reference by velocity index, or None."""
+
+
+def traced(
+    made: SceneFile,
+    steps: int,
+    dt: float,
+    q: np.ndarray | None = None,
+    reference: Reference | None = None,
+) -> Trace:
+    """Step the scene from its start, or at rest from a pose; one row more than steps.
+
+    `reference` is asked before each step for the reference of the servo; None keeps the last one.
+    """
     mj, (q0, v0) = module(), made.start
     if q is not None:
         q0, v0 = q, np.zeros_like(v0)
@@ -61,6 +75,8 @@ def traced(made: SceneFile, steps: int, dt: float, q: np.ndarray | None = None) 
         if not np.isfinite(v).all() or np.abs(v).max(initial=0.0) > MAX_SPEED:
             failed = step
             break
+        if reference is not None and (goal := reference(q, v, step)) is not None:
+            drive.q_ref = goal
         u, wanted = data.qvel[layout.dofs].copy(), drive.torque(q, v, step * dt)
         torque, pushed, took = _step(mj, model, data, layout, drive, pushes, wanted, step)
         seconds += took

@@ -1,0 +1,216 @@
+"""Judge walking policies under every contact law and in MuJoCo; write tables of docs/learning.md.
+
+    python tools/walking.py judge NAME=FILE.onnx ...     figures, in benchmarks/results/walking.json
+    python tools/walking.py strips FILE.onnx             film strips, docs/images/walk-*.png
+    python tools/walking.py write                        tables from the figures, and the curve
+
+Each policy walks on a plane in WORLDS worlds for DURATION, each with a command of its own, from the
+grid of COMMANDS in turn and from a start with noise; in MuJoCo one run for each command, without
+noise. Robots that fell keep what they did before. Errors are those of the mean velocity from SETTLE
+until the end, against the command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import heelstrike as hs
+from heelstrike.environments.walk import WEIGHTS, walking
+from heelstrike.machine import machine
+from heelstrike.measure.laws import NAMES, under
+from heelstrike.measure.peer.trace import traced
+from heelstrike.view.plot import figure, label, save
+
+ROOT = Path(__file__).parents[1]
+RESULTS, PAGE = ROOT / "benchmarks/results/walking.json", ROOT / "docs/learning.md"
+IMAGES, CURVE = ROOT / "docs/images", ROOT / "benchmarks/results/walk-cpu.csv"
+COMMANDS = (
+    (0.1, 0, 0),
+    (0.15, 0, 0),
+    (0.05, 0, 0),
+    (-0.05, 0, 0),
+    (0.08, 0.03, 0),
+    (0.08, 0, 0.4),
+    (0, 0, 0),
+)
+"""Velocities along x and y [m/s] and rate of turn [rad/s]."""
+WORLDS, DURATION, SETTLE = 70, 8.0, 2.0
+SCENE = "stand"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("task", choices=("judge", "strips", "write"))
+    parser.add_argument("policies", nargs="*", metavar="NAME=FILE")
+    parser.add_argument("--laws", nargs="*", default=list(NAMES))
+    given = parser.parse_args()
+    if given.task == "judge":
+        judge(dict(each.split("=") for each in given.policies), given.laws)
+    elif given.task == "strips":
+        strips(hs.Policy(given.policies[0]))
+    else:
+        write()
+
+
+def judge(policies: dict[str, str], laws: list[str]) -> None:
+    """Measure every policy under every law, and keep the figures."""
+    made = hs.load_scene(SCENE)
+    loaded = {name: hs.Policy(file) for name, file in policies.items()}
+    rows: dict[str, Any] = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else {}
+    for law in laws:
+        scene, words, _ = under(made, law, 1e-3, (1e-3, 0.3))
+        envs = worlds_of(scene.scene.surfaces[0].law)
+        for name, policy in {"none": None, **loaded}.items():
+            rows.setdefault(name, {})[law] = walked(envs, policy) | {"law": words}
+            print(law, name, rows[name][law], flush=True)
+        keep(rows)
+    for name, policy in loaded.items():
+        rows[name]["MuJoCo"] = in_mujoco(made, policy)
+        print("MuJoCo", name, rows[name]["MuJoCo"], flush=True)
+        keep(rows)
+
+
+def keep(rows: dict[str, Any]) -> None:
+    result = {"machine": machine(), "worlds": WORLDS, "duration": DURATION, "rows": rows}
+    RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+
+
+def worlds_of(law: object) -> hs.Environments:
+    """Worlds that walk on a plane with a law, without pushes; their commands are set by hand."""
+    asked = hs.Commands({name: (0, 0) for name in ("vx", "vy", "turn")}, wait=(1e3, 1e3))
+    options = walking("hoap1", WORLDS, law=law, rough=0, push=0, commands=asked)
+    own = {"vary": None, "curriculum": None, "autoreset": "disabled", "episode": DURATION}
+    return hs.Environments(**options | own)
+
+
+def walked(envs: hs.Environments, policy: hs.Policy | None) -> dict[str, float]:
+    """Falls, tracking errors and distances of all worlds."""
+    seen, _ = envs.reset(seed=10**6)
+    asked = np.array([COMMANDS[i % len(COMMANDS)] for i in range(WORLDS)])
+    tiles = envs._episodes._commands.tiles
+    envs._arrays.fill(tiles, asked.astype(np.float32))
+    seen = envs._hooks[0](envs._observe())
+    start, stands = envs.sim.state["q"][:, :2].copy(), np.ones(WORLDS, bool)
+    total, count, last = np.zeros((WORLDS, 3)), np.zeros(WORLDS), start
+    for k in range(round(DURATION / 0.02)):
+        action = np.zeros(envs.action_space.shape) if policy is None else policy(seen)
+        seen, _, fell, _, _ = envs.step(action)
+        stands &= ~fell
+        if k * 0.02 >= SETTLE:
+            total += np.where(stands[:, None], envs.sim.state["v"][:, [0, 1, 5]], 0)
+            count += stands
+        last = np.where(stands[:, None], envs.sim.state["q"][:, :2], last)
+    return figures(stands, total, count, asked, last - start)
+
+
+def in_mujoco(made: hs.SceneFile, policy: hs.Policy) -> dict[str, float]:
+    """The same of one run for each command in MuJoCo."""
+    found = []
+    steps = round(DURATION / 1e-3)
+    for command in COMMANDS:
+        policy.command(command)
+        sim = made.simulator(sensors=policy.sensors)
+        q0 = sim.place(made.robot.pose("stance"))
+        sim.reset(q0=q0)
+        trace = traced(made, steps, 1e-3, q0, policy.controller(sim).reference)
+        fell = np.flatnonzero((trace.q[:, 2] < 0.7 * q0[2]) | (trace.failed >= 0))
+        last = int(fell[0]) if len(fell) else steps
+        late = trace.v[round(SETTLE / 1e-3) : last, [0, 1, 5]]
+        found.append((not len(fell), late.sum(0), len(late), trace.q[last, :2] - q0[:2]))
+    stands, total, count, moved = map(np.array, zip(*found, strict=True))
+    return figures(stands, total, count, np.array(COMMANDS), moved)
+
+
+def figures(
+    stands: np.ndarray, total: np.ndarray, count: np.ndarray, asked: np.ndarray, moved: np.ndarray
+) -> dict[str, float]:
+    late = count > 0
+    off = np.abs(total[late] / count[late][:, None] - asked[late])
+    forward = asked[:, 0] >= 0.1
+    return {
+        "stands": float(stands.mean()),
+        "error_x": float(off[:, 0].mean()) if late.any() else float("nan"),
+        "error_y": float(off[:, 1].mean()) if late.any() else float("nan"),
+        "error_turn": float(off[:, 2].mean()) if late.any() else float("nan"),
+        "distance": float(np.linalg.norm(moved[forward], axis=1).mean()),
+    }
+
+
+def strips(policy: hs.Policy) -> None:
+    """Film strips at 0.1 m/s under two laws; frames are 0.55 s apart, so that phases differ."""
+    made = hs.load_scene(SCENE)
+    policy.command((0.1, 0, 0))
+    for law in ("hunt-crossley", "rigid"):
+        scene, *_ = under(made, law, 1e-3, (1e-3, 0.3))
+        sim = scene.simulator(sensors=policy.sensors)
+        run = policy.play(sim, 2.75, q0=sim.place(made.robot.pose("stance")))
+        run.film_strip(IMAGES / f"walk-{law}.png")
+        print(f"wrote {IMAGES / f'walk-{law}.png'}")
+
+
+def write() -> None:
+    """Write the tables between their marks in the page."""
+    rows = json.loads(RESULTS.read_text())["rows"]
+    laws = list(dict.fromkeys(law for row in rows.values() for law in row))
+    names = list(rows)
+    parts = ["| judged on | " + " | ".join(names) + " |", "| --- |" + " --- |" * len(names)]
+    for law in laws:
+        cells = [cell(rows[name].get(law)) for name in names]
+        parts.append(f"| {law} | " + " | ".join(cells) + " |")
+    curve()
+    text = PAGE.read_text()
+    mark = r"(<!-- trained -->\n).*?(<!-- end -->)"
+    text = re.sub(mark, lambda m: f"{m[1]}\n{trained()}\n\n{m[2]}", text, flags=re.S)
+    mark = r"(<!-- judged -->\n).*?(<!-- end -->)"
+    PAGE.write_text(
+        re.sub(mark, lambda m: f"{m[1]}\n" + "\n".join(parts) + f"\n\n{m[2]}", text, flags=re.S)
+    )
+    print(f"wrote {PAGE}")
+
+
+def trained() -> str:
+    """Return a sentence on the training of the policy in examples/learning."""
+    rows = np.genfromtxt(CURVE, delimiter=",", names=True)
+    last, tail = rows[-1], rows[-10:]
+    reward = sum(tail[name].mean() for name in WEIGHTS) / 0.02
+    return (
+        f"The policy of the examples, `walk.onnx`, saw {last['million_actions']:.1f} million "
+        f"actions in {last['seconds'] / 60:.0f} minutes. At the end the reward was "
+        f"{reward:.2f} per second "
+        f"(4.5 at most) with {3000 * tail['falls'].mean():.1f} falls per minute of simulated "
+        f"time, at a mean level of {tail['level'].mean():.2f}."
+    )
+
+
+def curve() -> None:
+    """Draw the learning curve of the policy in examples/learning."""
+    rows = np.genfromtxt(CURVE, delimiter=",", names=True)
+    reward = sum(rows[name] for name in WEIGHTS) / 0.02
+    kernel = np.ones(5) / 5
+    made, axes = figure(1, 3, size=(9.0, 2.6))
+    for ax, values, name in zip(
+        axes,
+        (reward, 3000 * rows["falls"], rows["level"]),
+        ("reward [1/s]", "falls [1/min]", "level"),
+        strict=True,
+    ):
+        ax.plot(rows["million_actions"][2:-2], np.convolve(values, kernel, "valid"))
+        label(ax, "", "million actions", name)
+    save(made, IMAGES / "walk-curve.png")
+    print(f"wrote {IMAGES / 'walk-curve.png'}")
+
+
+def cell(row: dict[str, float] | None) -> str:
+    if row is None:
+        return ""
+    return f"{row['stands']:.0%}, {100 * row['error_x']:.1f} cm/s, {row['distance']:.2f} m"
+
+
+if __name__ == "__main__":
+    main()
