@@ -6,6 +6,9 @@ forces that are the same to rounding where a step is linear.
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import mujoco
 import numpy as np
 import pytest
@@ -17,6 +20,9 @@ from heelstrike.bench.peer import mujoco_model
 from heelstrike.measure.peer.model import positions_of
 from heelstrike.robot.load import find_file
 from heelstrike.robot.placement import heights, lowest_height, placements
+from heelstrike.simulate.start import check_apart
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -147,3 +153,23 @@ def test_ends_of_worlds(cube):
     sim = hs.Simulator(hs.Scene(cube.robot, hs.Plane(hs.Rigid())), worlds=2)
     sim.reset(q0=[0, 0, 1, 0, 0, 0, 1], v0=[1, 2, 3, 0, 0, 0])
     assert rigid_speed.end(sim).tolist() == [[1, 1, 2, 3]] * 2
+
+
+def test_the_page_of_figures_is_that_of_the_results():
+    """docs/solver-figures.md is what tools/solver_figures.py writes."""
+    spec = importlib.util.spec_from_file_location(
+        "solver_figures", ROOT / "tools/solver_figures.py"
+    )
+    figures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(figures)
+    assert figures.PAGE.read_text() == figures.page()
+
+
+def test_tumbling_robots_start_with_their_bodies_apart():
+    """A simulator of hoap1, whose shells collide, takes all starts."""
+    robot = hs.load("hoap1")
+    q0, _ = tumbling(robot, 8)
+    scene = hs.Scene(robot, hs.Plane())
+    assert scene.shape_contact.pairs
+    for pose in q0:
+        check_apart(scene, pose)
