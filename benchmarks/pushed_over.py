@@ -1,6 +1,6 @@
 """Robots pushed over eight ways onto rigid and onto elastic ground, with MuJoCo beside.
 
-    python -m benchmarks.pushed_over [--only REGEX] [--quick] [--json FILE]
+    python -m benchmarks.pushed_over [--only REGEX] [--quick] [--json FILE] [--from FILE] [--pages]
 
 Models are hoap1, biped14, those of HEELSTRIKE_DATA and example-robot-data that are named below, and
 humanoid.xml of the package gymnasium, with all collision shapes and the pairs of them that the file
@@ -11,6 +11,7 @@ benchmarks/pushed_over.md explains the columns.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -29,9 +30,11 @@ from rich.console import Console
 import heelstrike as hs
 from benchmarks.command import keep, parser
 from benchmarks.depths import Depths
+from benchmarks.pages import markdown, placed
 from heelstrike.bench.standing import first_pose
 from heelstrike.robot.placement import placements
 
+ROOT = Path(__file__).parents[1]
 DT, SECONDS, SAMPLE = 1e-3, 6.0, 0.01
 """Step of Rigid and of MuJoCo, duration of a fall, and time between measured depths [s]."""
 ELASTIC_STEPS = (1e-4, 2e-5)
@@ -197,17 +200,44 @@ def table(rows: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def depths_at_rest(rows: dict[str, Any]) -> str:
+    """Return the largest depths at the end on Rigid, without and with correction, as a table."""
+    kinds = "Rigid, correction 0", "Rigid"
+    cells = [
+        [name, *(f"{1e3 * row['falls'][x]['in the ground at the end [m]']:.2f} mm" for x in kinds)]
+        for name, row in rows.items()
+    ]
+    title = "deepest shape at rest after falls (`python -m benchmarks.pushed_over`)"
+    return markdown([title, "`correction=0`", "default"], cells)
+
+
+def write_pages(rows: dict[str, Any]) -> None:
+    """Write the tables into their pages, each after its mark."""
+    for name, (mark, text) in {
+        "benchmarks/pushed_over.md": ("falls", table(rows)),
+        "docs/laws/rigid.md": ("depths", depths_at_rest(rows)),
+    }.items():
+        page, line = ROOT / name, f"{mark} of benchmarks/results/pushed-over.json"
+        page.write_text(placed(page.read_text(), {line: text}))
+
+
 def main() -> None:
     made = parser(__doc__, quick="three pushes")
     made.add_argument("--only", metavar="REGEX", default="", help="models whose name matches")
+    made.add_argument("--from", dest="source", metavar="FILE", help="take what was measured")
+    made.add_argument("--pages", action="store_true", help="write the tables into their pages")
     options = made.parse_args()
     console, rows = Console(width=200), {}
-    for name, source in models():
+    if options.source:
+        rows = json.loads(Path(options.source).read_text())["models"]
+    for name, source in () if options.source else models():
         if re.search(options.only, name):
             rows[name] = fallen(source, 3 if options.quick else 8)
             keep({"models": rows}, options.json)
             console.print(table({name: rows[name]}), markup=False, highlight=False, soft_wrap=True)
     console.print(table(rows), markup=False, highlight=False, soft_wrap=True)
+    if options.pages:
+        write_pages(rows)
 
 
 if __name__ == "__main__":
