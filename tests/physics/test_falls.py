@@ -13,6 +13,8 @@ from heelstrike.robot.overlaps import overlaps
 from heelstrike.scene.files.part import Part
 from tests.models import data_file, example_file
 
+LEG = {"thigh", "shin", "sole"}
+"""Parts of a leg."""
 MASS = '<inertial pos="0 0 0" mass="1" diaginertia=".1 .1 .1"/>'
 
 
@@ -42,6 +44,32 @@ def test_a_pushed_robot_lies_on_the_floor():
     feet = {point.name for point in hs.load("hoap1", collide="feet").points}
     carried = sum(float(force.sel(point=p)) for p in force.point.values if p not in feet)
     assert carried > 0.5 * sim.robot.mass * 9.81
+
+
+@pytest.mark.nightly
+def test_legs_of_a_limp_humanoid_press_on_one_another():
+    """hoap1 without motors falls eight ways on Rigid; coal measures how deep its shells are in one
+    another, every 30 ms.
+    """
+    robot = hs.load("hoap1")
+    q0, angles = robot.pose("stance"), np.arange(8) * np.pi / 4
+    v0 = np.zeros((8, robot.nv))
+    v0[:, 3:6] = 5.0 * np.column_stack([-np.sin(angles), np.cos(angles), 0 * angles])
+    v0[:, :2] = q0[2] * 5.0 * np.column_stack([np.cos(angles), np.sin(angles)])
+    steel = hs.Rigid(friction=hs.Coulomb(0.6, 0.6))
+    sim = hs.Simulator(hs.Scene(robot, hs.Plane(steel)), dt=1e-3, control=None, worlds=8)
+    data = sim.run(2.0, q0=q0, v0=v0, record=("q", "self_pair"), every=30).data
+    names, own = data["shape_pair"].values, data["self_pair"].values
+    legs = [{x.partition("_")[2] for x in name.split(" on ")} <= LEG for name in names]
+    assert np.isin(own, np.flatnonzero(legs)).any(axis=(1, 2)).sum() >= 4
+    assert not data["lost_contacts"].any()
+    depths = [
+        max(overlaps(robot, q).values(), default=0.0) for path in data["q"].values for q in path
+    ]
+    assert max(depths) < 4e-3  # limbs meet at up to 4 m/s
+    assert (
+        max(depths[len(data["time"]) - 1 :: len(data["time"])]) < 1.1e-3
+    )  # 1 mm that Rigid allows
 
 
 def test_heights_at_the_start_count_all_shapes(tmp_path):
