@@ -268,6 +268,23 @@ def test_a_thousand_actions_copy_nothing(torch, driver):
     assert type(seen) is type(action)
 
 
+def test_an_action_that_is_not_finite_ends_its_world_alone(torch):
+    """Nothing is read from the GPU, so that it cannot be refused; the others go on."""
+    calm, odd = (hs.Environments(scene(), WORLDS, device="cuda") for _ in range(2))
+    for envs in (calm, odd):
+        envs.reset(seed=0)
+    action = torch.zeros(calm.action_space.shape, dtype=torch.float32)
+    wrong = 1 * action
+    wrong[3] = float("nan")
+    for given in (wrong, action):
+        seen, _, fell, *_ = odd.step(given)
+        expected = calm.step(action)[0]
+        assert np.flatnonzero(np.asarray(fell)).tolist() == ([3] if given is wrong else [])
+        mine, theirs = (np.delete(np.asarray(x), 3, 0) for x in (seen, expected))
+        np.testing.assert_array_equal(mine, theirs)
+    assert np.isfinite(np.asarray(seen)).all()
+
+
 class Tensor(np.ndarray):
     def clone(self):
         return self.copy()
