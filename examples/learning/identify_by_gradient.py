@@ -35,8 +35,8 @@ def heights(u):
 exact = heights(torch.tensor([list(TRUTH.values())]))
 measured = exact + NOISE * torch.tensor(np.random.default_rng(0).normal(size=STEPS))
 logs = torch.log(torch.tensor([list(GUESS.values())])).requires_grad_()
-descent = torch.optim.Adam([logs], lr=0.05)
-for turn in range(150):
+descent = torch.optim.Adam([logs], lr=0.1)
+for turn in range(101):
     loss = (heights(torch.exp(logs)) - measured).square().mean()
     descent.zero_grad()
     loss.backward()
