@@ -80,11 +80,23 @@ def _solid(shape: Shape) -> coal.CollisionGeometry:
 
 
 def _hull(shape: Shape) -> coal.Convex:
-    """Return the hull by which a mesh collides."""
+    """Return the hull by which a mesh collides.
+
+    Where a corner has more neighbours than coal can hold, as the tip of a cone, it is the hull of
+    few corners.
+    """
+    try:
+        return _solid_hull(shape.collision_vertices())
+    except RuntimeError:
+        assert shape.vertices is not None
+        return _solid_hull(np.asarray(shape.vertices, dtype=float)[shape.corners])
+
+
+def _solid_hull(vertices: np.ndarray) -> coal.Convex:
     import coal
 
     points, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
-    corners, triangles = hull(shape.collision_vertices())
+    corners, triangles = hull(vertices)
     for corner in corners:
         points.append(corner)
     for triangle in triangles.tolist():
