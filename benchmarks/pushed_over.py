@@ -211,14 +211,18 @@ def depths_at_rest(rows: dict[str, Any]) -> str:
     return markdown([title, "`correction=0`", "default"], cells)
 
 
-def write_pages(rows: dict[str, Any]) -> None:
-    """Write the tables into their pages, each after its mark."""
-    for name, (mark, text) in {
+def pages(rows: dict[str, Any]) -> dict[Path, str]:
+    """Return the pages with their tables, each after its mark."""
+    made = {
         "benchmarks/pushed_over.md": ("falls", table(rows)),
         "docs/laws/rigid.md": ("depths", depths_at_rest(rows)),
-    }.items():
-        page, line = ROOT / name, f"{mark} of benchmarks/results/pushed-over.json"
-        page.write_text(placed(page.read_text(), {line: text}))
+    }
+    return {
+        ROOT / name: placed(
+            (ROOT / name).read_text(), {f"{mark} of benchmarks/results/pushed-over.json": text}
+        )
+        for name, (mark, text) in made.items()
+    }
 
 
 def main() -> None:
@@ -236,8 +240,8 @@ def main() -> None:
             keep({"models": rows}, options.json)
             console.print(table({name: rows[name]}), markup=False, highlight=False, soft_wrap=True)
     console.print(table(rows), markup=False, highlight=False, soft_wrap=True)
-    if options.pages:
-        write_pages(rows)
+    for page, text in pages(rows).items() if options.pages else ():
+        page.write_text(text)
 
 
 if __name__ == "__main__":

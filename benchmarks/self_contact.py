@@ -88,7 +88,7 @@ def measured_rows(quick: bool) -> list[dict[str, Any]]:
 
 def table(rows: list[Mapping[str, Any]]) -> str:
     """Return the rows as Markdown."""
-    heads = ["robot", "pairs", "law", "", "off [us]", "on [us]", "on / off", "compile off, on [s]"]
+    heads = ["robot", "pairs", "law", "", "off [us]", "on [us]", "on / off", "compile [s]"]
     cells = []
     for row in rows:
         own = f"{row['off']:.2f}", f"{row['on']:.2f}", f"{row['on'] / row['off']:.2f}"

@@ -1,0 +1,26 @@
+"""Tables of benchmarks in pages are those of the results that are kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from benchmarks import pushed_over, self_contact
+from benchmarks.pages import placed
+
+ROOT = Path(__file__).parents[2]
+
+
+def kept(name: str) -> dict:
+    return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
+
+
+def test_the_cost_of_contact_between_bodies():
+    page = (ROOT / "docs" / "self-contact.md").read_text()
+    made = {self_contact.MARK: self_contact.table(kept("self-contact")["rows"])}
+    assert placed(page, made) == page
+
+
+def test_falls_of_pushed_robots():
+    for page, text in pushed_over.pages(kept("pushed-over")["models"]).items():
+        assert page.read_text() == text
