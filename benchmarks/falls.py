@@ -1,6 +1,6 @@
 """Limp robots dropped onto elastic ground: how low any of their shapes gets.
 
-    python -m benchmarks.falls [--only REGEX] [--json FILE]
+    python -m benchmarks.falls [--only REGEX] [--json FILE] [--from FILE] [--page FILE]
 
 Models are the bundled humanoids, those of HEELSTRIKE_DATA and of the packages mujoco and
 example-robot-data, each with every collision shape (`collide="all"`), on a free base where the file
@@ -29,6 +29,7 @@ from rich.console import Console
 
 import heelstrike as hs
 from benchmarks.command import keep, parser
+from benchmarks.pages import placed
 from heelstrike.robot.placement import heights, lowest_height, placements
 from heelstrike.robot.robot import WORLD
 
@@ -40,6 +41,9 @@ PRESSED = 2e-3
 """Depth to which four points carry the weight [m]."""
 DEEP = 0.05
 """Depth below which a shape counts as fallen through the floor [m]."""
+EARLIER = "measured without contact between bodies"
+"""Mark of rows that are kept from an earlier run."""
+MARK = "falls of benchmarks/results/falls.json"
 HUMANOIDS = ("hoap1", "hrp2", "biped14")
 
 
@@ -148,6 +152,7 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> str:
             numbers += ["", "", ""]
         said = "; ".join(_cut(text) for text in row["left out"])
         said = f"diverged; {said}" if row.get("diverged") else said
+        said = f"{EARLIER}; {said}" if row.get(EARLIER) else said
         lines.append(
             f"| {name} | {bodies} | {row['points']} | {' | '.join(numbers)} | {bare} | {said} |"
         )
@@ -166,9 +171,13 @@ def _cut(text: str, most: int = 90) -> str:
 def main() -> None:
     made = parser(__doc__)
     made.add_argument("--only", metavar="REGEX", default="", help="models whose name matches")
+    made.add_argument("--from", dest="source", metavar="FILE", help="take what was measured")
+    made.add_argument("--page", metavar="FILE", help="write the table into this page")
     options = made.parse_args()
     console, rows = Console(width=200), {}
-    for name, source in models():
+    if options.source:
+        rows = json.loads(Path(options.source).read_text())["models"]
+    for name, source in () if options.source else models():
         if not re.search(options.only, name):
             continue
         try:
@@ -178,6 +187,9 @@ def main() -> None:
         console.print(name, json.dumps(rows[name])[:180], markup=False, highlight=False)
         keep({"models": rows}, options.json)
     console.print(table(rows), markup=False, highlight=False, soft_wrap=True)
+    if options.page:
+        page = Path(options.page)
+        page.write_text(placed(page.read_text(), {MARK: table(rows)}))
     through = [n for n, row in rows.items() if row.get("lowest at the end [m]", 0.0) < -DEEP]
     console.print(f"{len(rows)} models, through the floor: {', '.join(through) or 'none'}")
 

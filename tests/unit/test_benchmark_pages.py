@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from benchmarks import pushed_over, self_contact
+from benchmarks import falls, pushed_over, self_contact
 from benchmarks.pages import placed
 
 ROOT = Path(__file__).parents[2]
@@ -24,3 +24,8 @@ def test_the_cost_of_contact_between_bodies():
 def test_falls_of_pushed_robots():
     for page, text in pushed_over.pages(kept("pushed-over")["models"]).items():
         assert page.read_text() == text
+
+
+def test_falls_of_limp_models():
+    page = (ROOT / "benchmarks" / "falls.md").read_text()
+    assert placed(page, {falls.MARK: falls.table(kept("falls")["models"])}) == page
