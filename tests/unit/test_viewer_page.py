@@ -235,6 +235,18 @@ def test_a_live_scene_is_dragged_rewound_filmed_and_replaced(page, tmp_path):
             until(lambda: viewer.live is not live, page)
             field(page, "damping [N s/m]").wait_for(timeout=1e3 * PATIENCE)
 
+            def framed() -> bool:
+                """The new scene's robot lies wholly in the picture, once the panels are there."""
+                shift = viewer.panel.scene_view.world_node.node.position
+                points = viewer.live.values.vertices(-1) + shift
+                box = page.locator("canvas").first.bounding_box()
+                seen = np.array([pixel(client, box, place) for place in points])
+                low, size = [box["x"], box["y"]], [box["width"], box["height"]]
+                inside = (seen > low).all() and (seen < np.add(low, size)).all()
+                return bool(inside) and np.ptp(seen[:, 1]) > 0.1 * size[1]
+
+            until(framed, page)
+
 
 def test_a_phone_shows_the_legs(browser):
     """The panel opens folded, and the robot's lowest points are above its header."""

@@ -19,7 +19,6 @@ from heelstrike.view.browser.picture_controls import PictureControls
 from heelstrike.view.browser.push_controls import add_push_controls
 from heelstrike.view.browser.rewind import Rewind
 from heelstrike.view.browser.scene_view import SceneView, add_switches, colour
-from heelstrike.view.browser.world_node import WORLD
 
 if TYPE_CHECKING:
     from viser import GuiEvent, GuiSliderHandle, ViserServer
@@ -49,7 +48,7 @@ class LivePanel:
         self.scene_view.following = True
         values = live.values
         self.scene_view.world_node.subject = lambda: values.vertices_at(live.history.now["q"])
-        self.arrow = Arrows(server.scene, f"{WORLD}/push", 1, PUSH_COLOUR)
+        self.arrow = Arrows(server.scene, f"{self.scene_view.world_node.name}/push", 1, PUSH_COLOUR)
         self.dragging = Dragging(live, self.scene_view, self.weight)
         self.message = ""
         """What the status line says beside the state of the simulation."""

@@ -97,6 +97,7 @@ class LiveViewer:
     def _show(self, live: LiveSimulation) -> None:
         """Show another simulation in place of the present one."""
         live.speed = self.live.speed
+        self.panel.scene_view.world_node.replaced = True
         with self.server.atomic():
             self.server.gui.reset()
             self.server.scene.reset()
@@ -104,7 +105,7 @@ class LiveViewer:
             self.server.gui.main_panel.set_width(WIDTH)
             self.panel = LivePanel(self.server, live, self.choice.add)
         for client in self.server.get_clients().values():
-            self.panel.scene_view.world_node.frame(client)
+            self.panel.scene_view.world_node.welcome(client)
 
     def _notify(self, choice: Choice | None) -> None:
         """Say in every page what is being compiled; None: nothing."""

@@ -12,7 +12,7 @@ from heelstrike.view.browser.instances import Colour
 from heelstrike.view.browser.overlays import COLOURS, KINDS, Overlays
 from heelstrike.view.browser.robot_node import RobotNode
 from heelstrike.view.browser.run_arrays import RunArrays, Sample
-from heelstrike.view.browser.world_node import WORLD, WorldNode
+from heelstrike.view.browser.world_node import WorldNode
 
 if TYPE_CHECKING:
     from viser import GuiCheckboxHandle, GuiEvent, ViserServer
@@ -40,7 +40,8 @@ class SceneView:
         looks: list[Colour | None] = [None, *(rgb(colour(k)) for k in range(1, len(runs)))]
         self.robots, self.overlays = [], []
         for k, (run, ghost) in enumerate(zip(runs, looks, strict=True)):
-            name = f"{WORLD}/run {k}" if len(runs) > 1 else f"{WORLD}/robot"
+            part = f"run {k}" if len(runs) > 1 else "robot"
+            name = f"{self.world_node.name}/{part}"
             self.robots.append(RobotNode(scene, name, run, ghost))
             self.overlays.append(Overlays(scene, f"{name} overlays", run, size, ghost))
         self._present: list[Sample] = [run.at(0) for run in runs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -29,8 +30,7 @@ from heelstrike.view.render.surface_solids import (
 if TYPE_CHECKING:
     from viser import CameraHandle, ClientHandle, GridHandle, ViserServer
 
-WORLD = "/world"
-"""The node above all others; it moves to keep the robot in view."""
+_numbers = itertools.count(1)
 DEFAULT_RATIO = 0.62
 """Height over width of a page whose size is not known."""
 FRAMED_TIMES = 12
@@ -42,7 +42,7 @@ VERTICAL_PLAY = 0.6
 LAYOUT_TIME = 30.0
 """Time after opening during which a page that changes its size is framed again [s]."""
 GROUND_SIZE = 60.0
-"""Half length of the drawn ground over the size of the robot."""
+"""Half length of the drawn ground over the size of the robot, or of what is framed with it."""
 
 
 class WorldNode:
@@ -53,17 +53,20 @@ class WorldNode:
 
     def __init__(self, server: ViserServer, run: RunArrays) -> None:
         self._server = server
-        self.node = server.scene.add_frame(WORLD, show_axes=False)
+        self.replaced = False
+        """Whether another scene has taken its place, so that it frames no page any more."""
+        self.name = f"/world {next(_numbers)}"
+        """Path of the node above all others, which moves to keep the robot in view.
+
+        It is new for every scene: a page keeps the poses of nodes whose names come again.
+        """
+        self.node = server.scene.add_frame(self.name, show_axes=False)
         points = run.vertices(0)
         self.size = float(max(np.ptp(points, axis=0).max(), 1e-3))
         """Largest extent of the robot in its first pose [m]."""
         self.centre = run.arrays["com"][0] if "com" in run.arrays else points.mean(axis=0)
         shown = recorded_surfaces(run.info, run.world)
         self._add_lights()
-        self._grounds: list[_Ground] = []
-        for k, surface in enumerate(shown):
-            if surface.get("body") is None:
-                self._add_surface(surface, COLOURS[k % len(COLOURS)])
         later = _later_points(run, points)
         self.leaves_picture = any(box is None for box in later)
         """Whether the run goes farther from its start than the first viewpoint shows."""
@@ -77,6 +80,11 @@ class WorldNode:
         view = self._view(DEFAULT_RATIO)
         self.reach = VERTICAL_PLAY * DEFAULT_RATIO * view.half_width
         """Height by which a robot that is followed may rise or fall in the picture [m]."""
+        self._grounds: list[_Ground] = []
+        extent = max(self.size, view.distance / 2.5)
+        for k, surface in enumerate(shown):
+            if surface.get("body") is None:
+                self._add_surface(surface, COLOURS[k % len(COLOURS)], extent)
         camera = server.initial_camera  # of pages that do not report their size
         camera.position, camera.look_at = tuple(view.position), tuple(view.centre)
         camera.fov, camera.near = FIELD_OF_VIEW, self.size / 100
@@ -99,12 +107,12 @@ class WorldNode:
         return np.array([x, y, z - np.clip(z, -self.reach, self.reach)])
 
     def welcome(self, client: ClientHandle) -> None:
-        """Frame the robot in a page that was just opened, until its panels are in place."""
+        """Frame the robot in a page that was opened, or got new panels, until they are in place."""
         end, framed = time.monotonic() + LAYOUT_TIME, 0.0
 
         def frame(camera: CameraHandle) -> None:
             nonlocal framed
-            if camera.aspect == framed or time.monotonic() > end:
+            if camera.aspect == framed or time.monotonic() > end or self.replaced:
                 return
             framed = camera.aspect
             self.frame(client)
@@ -139,15 +147,16 @@ class WorldNode:
             "/sky", sky_color=(255, 255, 255), ground_color=(196, 190, 182), intensity=1.1
         )
 
-    def _add_surface(self, surface: SurfaceRecord, colour: Rgb) -> None:
-        name, scene = f"{WORLD}/{path_part(surface['name'])}", self._server.scene
+    def _add_surface(self, surface: SurfaceRecord, colour: Rgb, extent: float) -> None:
+        """Add a surface; planes are drawn as far as an extent [m] asks for."""
+        name, scene = f"{self.name}/{path_part(surface['name'])}", self._server.scene
         shade = tuple(round(255 * part) for part in colour)
         if surface["kind"] == "Plane":
             cell = plot.round_down(self.size / 4)
             turn, origin = rotations_from_z(plane_normal(surface)[None])[0], surface_origin(surface)
             grid = scene.add_grid(
                 name,
-                *(2 * GROUND_SIZE * self.size,) * 2,
+                *(2 * GROUND_SIZE * extent,) * 2,
                 cell_size=cell,
                 section_size=5 * cell,
                 cell_color=(205, 208, 212),
@@ -155,7 +164,7 @@ class WorldNode:
                 plane_color=shade,
                 plane_opacity=1.0,
                 shadow_opacity=0.35,
-                fade_distance=GROUND_SIZE * self.size / 3,
+                fade_distance=GROUND_SIZE * extent / 3,
                 fade_strength=1.5,
                 wxyz=turn,
                 position=origin,
