@@ -26,7 +26,7 @@ from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
     from heelstrike.simulate.scene_file import SceneFile
-    from heelstrike.sweeps.sweep import Sweep
+    from heelstrike.sweeps.outcome import Sweep
 
 
 def sweep(

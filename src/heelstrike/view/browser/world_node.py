@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _numbers = itertools.count(1)
 DEFAULT_RATIO = 0.62
 """Height over width of a page whose size is not known."""
+MIN_RATIO = 1.0
+"""Smallest height over width that is framed: panels that dock later narrow a wide page."""
 FRAMED_TIMES = 12
 """Number of times of a run that the first viewpoint shows."""
 FRAMED_DISTANCE = (1.5, 1.5)
@@ -122,7 +124,7 @@ class WorldNode:
 
     def frame(self, client: ClientHandle) -> None:
         """Set the camera of a page so that it shows the robot."""
-        view = self._view(float(np.clip(1 / client.camera.aspect, 0.3, 3.0)))
+        view = self._view(float(np.clip(1 / client.camera.aspect, MIN_RATIO, 3.0)))
         with client.atomic():
             client.camera.position, client.camera.look_at = view.position, view.centre
             client.camera.fov = FIELD_OF_VIEW
