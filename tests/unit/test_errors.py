@@ -13,7 +13,9 @@ import pytest
 
 import heelstrike as hs
 
-LEARNERS = ("adapters.rsl", "adapters.stable_baselines")
+LEARNERS = tuple(
+    f"adapters.{name}" for name in ("rsl", "stable_baselines", "torch_gradient", "jax_gradient")
+)
 """Modules that import packages of extras which the tests do not install; they define no error."""
 ERRORS = {
     "parameter": hs.ParameterError("mu", -1.0, "at least 0", "use 0 for no friction", "Kinetic"),
