@@ -3,7 +3,8 @@
 Python calls a handler between two of its own instructions; a call into a compiler or an optimiser
 may take much longer. Signals are therefore written to a pipe as well, which a thread reads: if no
 handler was called PATIENCE seconds after a signal, the thread removes unfinished files and ends the
-process. A handler that was called is in charge: it may keep partial results. If Python calls it
+process. A handler that was called is in charge: at Ctrl-C it may keep partial results; at SIGTERM
+the block must end within GRACE, or the thread ends the process as well. If Python calls a handler
 inside a finalizer, where exceptions are lost, it is called again a moment later.
 """
 
@@ -11,12 +12,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import sys
 import threading
 from _thread import interrupt_main
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from os import _exit as end_at_once
 from types import FrameType
@@ -26,9 +29,12 @@ from heelstrike.files import remove_own_parts
 
 PATIENCE = 0.8
 """Time after a signal in which its handler must be called [s]."""
+GRACE = 1.0
+"""Time from the handler of SIGTERM to the end of the block that it ends [s]."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 AGAIN = 0.02
 """Time after which a signal whose exception was lost is delivered again [s]."""
+_partial = ContextVar("partial", default=True)
 _handled = threading.Event()
 _received: list[int] = []
 """Signals that have reached `_stop`."""
@@ -82,6 +88,21 @@ def ends_promptly() -> Iterator[None]:
 
 
 @contextmanager
+def partial_results(kept: bool) -> Iterator[None]:
+    """Say whether Ctrl-C lets a run return what it has made, as it does by default, or raises."""
+    token = _partial.set(kept)
+    try:
+        yield
+    finally:
+        _partial.reset(token)
+
+
+def keeps_partial_results() -> bool:
+    """Return whether a run that Ctrl-C ends returns what it has made."""
+    return _partial.get()
+
+
+@contextmanager
 def signals_raised_again() -> Iterator[None]:
     """Call handlers of signals again after a block whose library swallows their exceptions."""
     found = [(number, signal.getsignal(number)) for number in SIGNALS]
@@ -129,8 +150,16 @@ def _watch(read: int) -> None:
         if data[0] not in [int(number) for number in SIGNALS]:
             continue
         if not _handled.wait(PATIENCE):
-            remove_own_parts()
-            with contextlib.suppress(OSError):
-                os.write(2, b"interrupted\n")
-            end_at_once(128 + data[0])
+            _end(data[0])
         _handled.clear()
+        # a package may swallow the exception: nothing is kept at SIGTERM, so end all the same
+        if data[0] == signal.SIGTERM and not select.select([read], [], [], GRACE)[0]:
+            _end(data[0])
+
+
+def _end(number: int) -> None:
+    """Remove unfinished files, and end the process with the status of a signal."""
+    remove_own_parts()
+    with contextlib.suppress(OSError):
+        os.write(2, b"interrupted\n")
+    end_at_once(128 + number)

@@ -14,7 +14,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import heelstrike as hs
 from heelstrike.impact.nlp import ipopt
+from heelstrike.interrupts import partial_results
 
 SCENE = '[[object]]\nmodel = "ball"\ndrop = 0.1\n[[surface]]\ntype = "plane"\n'
 STUCK = """
@@ -164,3 +166,38 @@ def test_a_signal_that_an_optimiser_swallows_is_raised_again():
     problem = {"x": x, "f": function(x), "g": x}
     with pytest.raises(KeyboardInterrupt):
         ipopt(problem, np.ones(1), *(end * np.ones(1) for end in (-2, 2, -1, 1)), 10)
+
+
+SWALLOWED = """
+import time
+from heelstrike.interrupts import ends_promptly
+with ends_promptly():
+    print("ready", flush=True)
+    until = time.monotonic() + 15
+    while time.monotonic() < until:
+        try:
+            time.sleep(0.01)
+        except BaseException:
+            pass
+"""
+
+
+def test_a_package_that_swallows_sigterm_is_ended():
+    process = subprocess.Popen([sys.executable, "-c", SWALLOWED], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"ready\n"
+    assert ended(process, signal.SIGTERM, limit=10.0) == 128 + signal.SIGTERM
+
+
+def test_only_commands_that_keep_partial_results_return_from_a_run():
+    """Others end at Ctrl-C: bench went on with what a run had made."""
+    sim = hs.Simulator(hs.Scene(hs.load("ball"), hs.Plane()))
+    start = [0, 0, 0.5, 0, 0, 0, 1]
+
+    def press(s):
+        if s.time[0] > 0.005:
+            signal.raise_signal(signal.SIGINT)
+
+    options = {"q0": start, "controller": press, "control_every": 1}
+    assert 0 < sim.run(1.0, **options).info["steps"] < 1000
+    with partial_results(kept=False), pytest.raises(KeyboardInterrupt):
+        sim.run(1.0, **options)

@@ -18,9 +18,9 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run `heelstrike` with these arguments, or with those of the process, and exit."""
-    from heelstrike.interrupts import ends_promptly, last_signal
+    from heelstrike.interrupts import ends_promptly, last_signal, partial_results
 
-    with ends_promptly():
+    with ends_promptly(), partial_results(kept=False):
         try:
             _run(arguments)
         except (KeyboardInterrupt, Exception):  # the first while modules are imported

@@ -22,6 +22,7 @@ from heelstrike.cli.outputs import fresh
 from heelstrike.cli.run import check_film, chosen_scene, compiling, completed, report
 from heelstrike.cli.view import announcer
 from heelstrike.errors import ParameterError
+from heelstrike.interrupts import partial_results
 
 if TYPE_CHECKING:
     from heelstrike.environments.policy import Policy
@@ -74,11 +75,13 @@ def play(
     sim.begin_at(q0, v0)
     with compiling():
         sim.compile()
-    recording = player.play(sim, made.content.simulation.duration, q0=q0, v0=v0)
+    with partial_results(kept=True):
+        recording = player.play(sim, made.content.simulation.duration, q0=q0, v0=v0)
     whole = completed(made, sim, recording)
     if mujoco:
         recording = _by_mujoco(made, recording, player, sim)
     recording.save(kept)
+    film = film if whole else None
     if film is not None:
         recording.film(film)
     files = {"recording": kept, "film": film}

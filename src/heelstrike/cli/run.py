@@ -25,6 +25,7 @@ from heelstrike.cli.options import (
 from heelstrike.cli.outputs import fresh
 from heelstrike.errors import HeelstrikeError
 from heelstrike.finite import finite
+from heelstrike.interrupts import partial_results
 
 if TYPE_CHECKING:
     from heelstrike.record.recording import Recording
@@ -75,6 +76,8 @@ def run(
     try:
         recording, whole = _simulate(made)
         recording.save(kept)
+        if not whole:  # pictures would take longer than an end may
+            drawn, strip, film = None, False, None
         if drawn is not None:
             _draw(made, recording, drawn)
         frames = (drawn or kept).with_name(f"{(drawn or kept).stem}-strip.png") if strip else None
@@ -167,7 +170,8 @@ def _simulate(made: SceneFile) -> tuple[Recording, bool]:
     sim = made.simulator()
     with compiling():
         made.compile(sim)
-    recording = made.run_on(sim)
+    with partial_results(kept=True):
+        recording = made.run_on(sim)
     return recording, completed(made, sim, recording)
 
 

@@ -6,14 +6,14 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
 import numpy as np
 
-from heelstrike.interrupts import handled
+from heelstrike.interrupts import handled, keeps_partial_results
 from heelstrike.progress import progress_bar
 from heelstrike.runtime.batch import Batch
 from heelstrike.simulate.python_control import PeriodicControl
@@ -72,7 +72,8 @@ def rollout(
     record = sum(array[:, :1].nbytes for array in values.values())
     most = every * max(1, MAX_RECORDS // record) if record and control is None else steps
     shown = progress_bar("simulating", steps * batch.worlds, "steps", progress)
-    with interruptible() as stopped, shown as advance:
+    ends = interruptible() if keeps_partial_results() else nullcontext(threading.Event())
+    with ends as stopped, shown as advance:
         while made < steps and not stopped.is_set():
             if control is not None:
                 control()
