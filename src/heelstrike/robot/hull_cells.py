@@ -70,27 +70,39 @@ def cell_of(directions: np.ndarray) -> np.ndarray:
 def hull_cells(vertices: np.ndarray) -> HullCells:
     """Return the cells of the hull of vertices (n, 3) [m]."""
     samples = _directions_of_cells(np.linspace(0, 1, SAMPLES))
-    reach = samples @ vertices.T  # (cells, samples, n)
     own = np.zeros((len(samples), len(vertices)), dtype=bool)
-    np.put_along_axis(own, reach.argmax(axis=2), True, axis=1)
+    np.put_along_axis(own, _reach(samples, vertices)[1], True, axis=1)
     for cells, corners in _arcs(vertices):
         own[cells, corners] = True
-    lost = reach.max(axis=2, where=own[:, None], initial=-np.inf)[:, :, None] - reach
-    left = lost.min(axis=2, where=own[:, None], initial=np.inf) + np.inf  # of each sample
+    most = own.sum(axis=1).max()
+    listed = np.argsort(~own, axis=1, kind="stable")[:, :most]  # those of the cell come first
+    reach = np.einsum("dsi,dci->dsc", samples, vertices[listed])
+    reach = np.where(np.take_along_axis(own, listed, axis=1)[:, None], reach, -np.inf)
+    lost = reach.max(axis=2)[:, :, None] - reach
+    left = np.full(samples.shape[:2], np.inf)  # of each sample
     chosen = np.zeros((len(samples), CANDIDATES), dtype=int)
     enough = EXACT * float(np.ptp(vertices, axis=0).max())
-    cells = np.arange(len(samples))
+    every = np.arange(len(samples))
     for k in range(CANDIDATES):
         worst = left.argmax(axis=1)
-        best = np.where(own, lost[cells, worst], np.inf).argmin(axis=1)
-        done = left[cells, worst] <= enough
-        chosen[:, k] = np.where(done, chosen[:, 0], best)
-        left = np.minimum(left, lost[cells, :, chosen[:, k]])
-    rows = vertices[chosen]
+        done = left[every, worst] <= enough
+        chosen[:, k] = np.where(done, chosen[:, 0], lost[every, worst].argmin(axis=1))
+        left = np.minimum(left, lost[every, :, chosen[:, k]])
+    rows = vertices[np.take_along_axis(listed, chosen, axis=1)]
     between = _directions_of_cells((np.arange(SAMPLES - 1) + 0.5) / (SAMPLES - 1))
     reached = np.einsum("dsi,dci->dsc", between, rows).max(axis=2)
-    missed = (between @ vertices.T).max(axis=2) - reached
+    missed = _reach(between, vertices)[0] - reached
     return HullCells(rows, max(float(left.max()), float(missed.max()), 0.0))
+
+
+def _reach(directions: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far vertices reach along directions of cells, (cells, k) [m], and which do."""
+    reach, best = np.empty(directions.shape[:2]), np.empty(directions.shape[:2], dtype=int)
+    for cell, own in enumerate(directions):
+        along = own @ vertices.T
+        best[cell] = along.argmax(axis=1)
+        reach[cell] = along.max(axis=1)
+    return reach, best
 
 
 def _arcs(vertices: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
