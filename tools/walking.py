@@ -30,6 +30,8 @@ from heelstrike.view.plot import figure, label, save
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE = ROOT / "benchmarks/results/walking.json", ROOT / "docs/learning.md"
 IMAGES, CURVE = ROOT / "docs/images", ROOT / "benchmarks/results/walk-cpu.csv"
+CURVES = {"`walk.onnx`, CPU": "walk-cpu.csv", "`walk-gpu.onnx`, H200": "walk-h200.csv"}
+"""Learning curves of the policies in examples/learning, beside RESULTS."""
 COMMANDS = (
     (0.1, 0, 0),
     (0.15, 0, 0),
@@ -175,21 +177,26 @@ def write() -> None:
 
 
 def trained() -> str:
-    """Return a sentence on the training of the policy in examples/learning."""
-    rows = np.genfromtxt(CURVE, delimiter=",", names=True)
-    last, tail = rows[-1], rows[-10:]
-    reward = sum(tail[name].mean() for name in WEIGHTS) / 0.02
-    return (
-        f"The policy of the examples, `walk.onnx`, saw {last['million_actions']:.1f} million "
-        f"actions in {last['seconds'] / 60:.0f} minutes. At the end the reward was "
-        f"{reward:.2f} per second "
-        f"(4.5 at most) with {3000 * tail['falls'].mean():.1f} falls per minute of simulated "
-        f"time, at a mean level of {tail['level'].mean():.2f}."
-    )
+    """Return a table of the trainings of the policies in examples/learning."""
+    parts = [
+        "| policy | minutes | million actions | actions/s | reward [1/s] | falls [1/min] | level |"
+    ]
+    parts.append("| --- |" + " --- |" * 6)
+    for name, file in CURVES.items():
+        rows = np.genfromtxt(RESULTS.parent / file, delimiter=",", names=True)
+        last, tail = rows[-1], rows[-10:]
+        reward = sum(tail[name].mean() for name in WEIGHTS) / 0.02
+        rate = 1e6 * last["million_actions"] / last["seconds"]
+        parts.append(
+            f"| {name} | {last['seconds'] / 60:.0f} | {last['million_actions']:.1f} "
+            f"| {rate:,.0f} | "
+            f"{reward:.2f} | {3000 * tail['falls'].mean():.2f} | {tail['level'].mean():.2f} |"
+        )
+    return "\n".join(parts)
 
 
 def curve() -> None:
-    """Draw the learning curve of the policy in examples/learning."""
+    """Draw the learning curve of walk.onnx."""
     rows = np.genfromtxt(CURVE, delimiter=",", names=True)
     reward = sum(rows[name] for name in WEIGHTS) / 0.02
     kernel = np.ones(5) / 5
