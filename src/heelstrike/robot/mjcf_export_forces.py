@@ -156,13 +156,13 @@ def _add_coupling(
     """
     shifted = np.polynomial.Polynomial([-own.other_reference, 1.0])
     poly = np.polynomial.Polynomial(own.coefficients)(shifted) + own.reference
-    ends = {} if own.other is None else {2: robot.joints[own.other]}
+    ends: dict[int, Joint] = {} if own.other is None else {2: robot.joints[own.other]}
     coefficients, kind = np.pad(poly.coef, (0, 5 - len(poly.coef))), "joint"
     named = {f"joint{k}": joint.name for k, joint in (ends | {1: robot.joints[own.joint]}).items()}
     if own.more:
         kind, named = "tendon", {}
         more = [(robot.joints[joint].iv, -factor) for joint, factor in own.more]
-        arms = {1: ((robot.joints[own.joint].iv, 1.0), *more)}
+        arms: dict[int, Arms] = {1: ((robot.joints[own.joint].iv, 1.0), *more)}
         for k, each in (arms | {k: ((joint.iv, 1.0),) for k, joint in ends.items()}).items():
             named[f"tendon{k}"] = name = f"{own.name}.{k}"
             _add_tendon(tendons, robot, name, each, put)
