@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.codegen import llvm
+from heelstrike.codegen import calls, llvm
 from heelstrike.dynamics.quantities import quantities
 from heelstrike.ir.program import Program
 from heelstrike.robot import load
@@ -105,7 +105,7 @@ def test_one_output_or_all(program, reference, name):
 def test_how_blocks_are_gathered_into_functions(program, reference, monkeypatch):
     dtype, inputs, expected = reference
     for size, passes in ((1, 1), (100_000, 3)):
-        monkeypatch.setattr(llvm, "FUNCTION_SIZE", size)
+        monkeypatch.setattr(calls, "FUNCTION_SIZE", size)
         monkeypatch.setattr(llvm, "PASS_TILES", passes)
         assert_same_bits(compile_program(program, dtype=dtype)(**inputs), expected)
 

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.codegen import llvm
+from heelstrike.codegen import calls, llvm
 from heelstrike.codegen.cpu import object_code
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.real import FLOAT64
@@ -171,7 +171,7 @@ def compiled(traced, width, guards):
 
 
 def check(seed, monkeypatch):
-    monkeypatch.setattr(llvm, "FUNCTION_SIZE", [5, 20, 60, 1500][seed % 4])
+    monkeypatch.setattr(calls, "FUNCTION_SIZE", [5, 20, 60, 1500][seed % 4])
     x = np.random.default_rng([seed, 1]).normal(size=(WORLDS, 3))
     plain, stepped = Writer(seed, memory=False).p, Writer(seed, memory=True).p
     expected = compiled(plain.trace(), 1, True)(x=x)

@@ -122,9 +122,9 @@ class Entry:
             "  br label %stepping",
         ]
 
-    def _new(self) -> int:
+    def _new(self) -> str:
         self.labels += 1
-        return self.labels
+        return str(self.labels)
 
     def _calls(self, plan: Plan) -> None:
         """Each call, loop or guard, for all tiles of the pass before the next."""

@@ -17,6 +17,7 @@ from heelstrike.ir.code import Code, PackedCode, Place, Template
 from heelstrike.ir.graph import Graph
 from heelstrike.ir.operations import CONST, INPUT, Operation
 
+FRAME = "%frame"
 VALUES = "values"
 """Array of a row's constants."""
 
@@ -40,12 +41,12 @@ class SharedFunction:
 
     def emit(self, name: str, lanes: Lanes) -> str:
         """Emit the operations; return the text of the tables."""
-        distances = [moves for _, moves in self.arrays if any(moves)]
+        distances = [(base, moves) for base, moves in self.arrays if any(moves)]
         tables = []
         row = values = ""
         if distances:
-            unit = lanes.width * lanes.real.bytes
-            columns = [[str(unit * move) for move in moves] for moves in distances]
+            units = {base: _unit(lanes, base) for base, _ in distances}
+            columns = [[str(units[base] * move) for move in moves] for base, moves in distances]
             tables.append(_table(f"{name}.distances", "i32", columns))
             row = _row(lanes, f"{name}.distances", "i32", len(distances))
         if self.values:
@@ -63,7 +64,7 @@ class SharedFunction:
                 distance = lanes.line(f"sext i32 {short} to i64")
                 pointer = lanes.line(f"getelementptr i8, ptr {base}, i64 {distance}")
                 column += 1
-            emitter.ports[array] = pointer
+            (emitter.moving if base == FRAME else emitter.ports)[array] = pointer
         emitter.emit((self.code,))
         return "\n".join(tables)
 
@@ -97,7 +98,7 @@ class SharedFunction:
     def _place(self, places: Sequence[Place]) -> Place:
         """Return the moving place for corresponding places of all blocks."""
         array = places[0].array
-        base = "%frame"
+        base = FRAME
         if array is not None and array not in self.frame.arrays:
             base = f"%port{self.ports.setdefault(array, len(self.ports))}"
         offsets = [self.frame.offset(place) for place in places]
@@ -113,6 +114,11 @@ class SharedFunction:
         start = len(self.values)
         self.values += zip(*rows, strict=True)
         return [Place(VALUES, start + k) for k in range(width)]
+
+
+def _unit(lanes: Lanes, base: str) -> int:
+    """Return how far neighbouring values are apart, in the frame or in a port [bytes]."""
+    return lanes.width * lanes.real.bytes * (1 if base == FRAME else lanes.pitch)
 
 
 def _bits(operation: Operation) -> bytes:

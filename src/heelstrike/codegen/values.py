@@ -39,6 +39,8 @@ class Values:
         self.vectors: dict[tuple[str, ...], str] = {}
         self.ports: dict[str, str] = {}
         """Names of the pointers to the ports that are used."""
+        self.moving: dict[str, str] = {}
+        """Names of the pointers to arrays of the frame that move from row to row."""
         self._region = 0
         """First line after the last barrier."""
 
@@ -136,6 +138,8 @@ class Values:
         if place.array in self.frame.arrays:
             base, unit = "%frame", "vector"
             index += self.frame.arrays[place.array]
+        elif place.array in self.moving:
+            base, unit = self.moving[place.array], "vector"
         elif place.array in self.constants:
             base, unit = self.constants[place.array], "scalar"
         else:

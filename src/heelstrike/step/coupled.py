@@ -27,7 +27,6 @@ from heelstrike.spatial.vector import SX, constant, cross, zeros
 from heelstrike.step.elastic import add_load, forces_on, total_forces
 from heelstrike.step.plan import coupling_rule
 from heelstrike.step.slot_contacts import (
-    SLOTS,
     SlotState,
     loads_by_body,
     new_loads,
@@ -120,7 +119,7 @@ class Coupling:
         own = slot.impulses[IMPULSE_MEMORY * k : IMPULSE_MEMORY * (k + 1)]
         arguments = pair, slot.law, own, None
         member = self.slot_number(number, k)
-        row, _ = call(state.program, "row", self._row, *arguments, limb=SLOTS, member=member)
+        row, _ = call(state.program, "row", self._row, *arguments, member=member)
         arms = (Arm(n, side.lever, side.sign) for n, side in enumerate(pair.sides))
         return replace(row, arms=tuple(arms))
 
@@ -288,14 +287,14 @@ class Coupling:
                 for k, pair in enumerate(slot.pairs):
                     j = self.slot_number(n, k)
                     arguments = self.rows[j], impulses[j], slides[j]
-                    force, memory = call(p, "force", self._force, *arguments, limb=SLOTS, member=j)
-                    with p.block("slot force", limb=SLOTS, member=j):
+                    force, memory = call(p, "force", self._force, *arguments, member=j)
+                    with p.block("slot force", member=j):
                         own = forces_on(pair, force[2], force[:2])
                         loads.append([(one.let(p), other.let(p)) for one, other in own])
                         acting.append(left(p, guard, "force", force))
                     kept.append(memory)
                 spread_loads(p, slot.slot, loads, spread)
-                with p.block("slot memory", limb=SLOTS, member=n):
+                with p.block("slot memory", member=n):
                     remembered = ca.vertcat(*kept)
                     p.assign(slot.memory[-remembered.numel() :], remembered)
             slots.append(replace(slot, coupled=acting))

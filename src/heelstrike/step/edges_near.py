@@ -82,19 +82,18 @@ def _list_near(
     p, meetings = state.program, contact.edge_meetings
     centres, radii = group_spheres(state, contact, {body for body, _ in meetings})
     for n, ((body, solid), numbers) in enumerate(meetings.items()):
-        limb = state.inputs.limb_of[body]
         arguments = centres[body], number(radii[body]), solids[solid], found.clearance.far
-        need = call(p, "near solid", _is_near, p, *arguments, limb=limb, member=n)
+        need = call(p, "near solid", _is_near, p, *arguments, member=n)
         with guarded(p, "near solid", need):
             for k in numbers:
                 shape = contact.capsules[contact.edges[k].shape]
                 pose, places = state.poses[body], SX(shape.ends.T)
-                with p.block("ends", limb=limb, member=k):
+                with p.block("ends", member=k):
                     columns = [pose.point(place) for place in ca.horzsplit(places)]
                     ends = p.let("ends", ca.horzcat(*columns))
                 entry = found.entry(k, contact.widths[contact.edges[k].shape] / 4)
                 own = ends, number(shape.radius), solids[solid], entry
-                call(p, "near edge", _list_pair, p, *own, limb=limb, member=k)
+                call(p, "near edge", _list_pair, p, *own, member=k)
 
 
 def _is_near(p: Program, centre: SX, radius: SX, solid: PlacedSolid, far: SX) -> SX:

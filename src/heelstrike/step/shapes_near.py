@@ -97,10 +97,9 @@ def _list_near(state: StepState, contact: ShapeContact, found: NearPairs) -> Non
     centres, radii = group_spheres(state, contact, groups)
     bounds = _bounds(state, contact)
     for n, ((one, other), numbers) in enumerate(contact.meetings.items()):
-        limb = state.inputs.limb_of[one]
         reach = number(radii[one] + radii[other] + LOOK_AHEAD)
         arguments = centres[one], centres[other], reach, found.clearance.far
-        need = call(p, "near bodies", _are_near, p, *arguments, limb=limb, member=n)
+        need = call(p, "near bodies", _are_near, p, *arguments, member=n)
         with guarded(p, "near shapes", need):
             for k in numbers:
                 _list_pair(state, contact, bounds, found, k)
@@ -115,7 +114,7 @@ def group_spheres(
         own = contact.groups[group]
         centre, radii[group] = _sphere([contact.capsules[i] for i in own])
         body = contact.shapes[own[0]].body
-        with p.block("sphere", limb=state.inputs.limb_of[body], member=group):
+        with p.block("sphere", member=group):
             centres[group] = p.let("centre", _pose(state, body).point(SX(centre)))
     return centres, radii
 
@@ -155,7 +154,7 @@ def _bounds(state: StepState, contact: ShapeContact) -> _Bounds:
     others = {i for pair in contact.pairs if not _are_capsules(contact, pair) for i in pair}
     for i in sorted(segments | others):
         body = contact.shapes[i].body
-        with p.block("bounds", limb=state.inputs.limb_of[body], member=i):
+        with p.block("bounds", member=i):
             pose, box = _pose(state, body), contact.boxes[i]
             if i in segments:
                 places = ca.horzsplit(SX(contact.capsules[i].ends.T))
@@ -177,15 +176,14 @@ def _list_pair(
 ) -> None:
     """List pair k if its shapes may touch; inside the guard of their bodies."""
     p, pair = state.program, contact.pairs[k]
-    limb = state.inputs.limb_of[contact.shapes[pair[0]].body]
     radius = number(sum(contact.shapes[i].radius for i in pair))
     rest = radius, found.entry(k, contact.pair_halfway(k))
     if _are_capsules(contact, pair):
         ends = (bounds.ends[i] for i in pair)
-        call(p, "near capsules", _list_capsules, p, *ends, *rest, limb=limb, member=k)
+        call(p, "near capsules", _list_capsules, p, *ends, *rest, member=k)
     else:
         boxes = (bounds.boxes[i] for i in pair)
-        call(p, "near boxes", _list_boxes, p, *boxes, *rest, limb=limb, member=k)
+        call(p, "near boxes", _list_boxes, p, *boxes, *rest, member=k)
 
 
 def _list_capsules(p: Program, one: SX, other: SX, radius: SX, entry: NearEntry) -> None:

@@ -47,8 +47,6 @@ from heelstrike.step.surfaces import IMPULSE_MEMORY, SLOT_HEAD, tangent_memory_s
 
 FIRST, SECOND = 0, 1
 """Numbers of the two bodies of a slot among its own."""
-SLOTS = "slots"
-"""Name in place of a limb's of blocks of slots."""
 LOAD = 14
 """Numbers of the loads of a body: of normal forces and of friction force, moment and power."""
 
@@ -133,10 +131,10 @@ def _slot_state(
         law, flow = _law(state, contact, slot), _flow(state, contact, slot)
         ground = ca.vertcat(GROUND_FRAME, zeros(6)) if contact.meets_ground else None
         arguments = slot.first, slot.second, list(motions), list(motions.values()), ground
-        places = call(p, "slot bodies", _stand_ins, p, *arguments, limb=SLOTS, member=n)
+        places = call(p, "slot bodies", _stand_ins, p, *arguments, member=n)
         bodies = [_moving(k, place) for k, place in enumerate(places)]
         known = state.inputs.slot_keys, state.inputs.slot_memories
-        past = call(p, "past", _past, p, slot.key, *known, limb=SLOTS)
+        past = call(p, "past", _past, p, slot.key, *known)
         size, pairs, loads = tangent_memory_size(law), [], []
         impulses = past[size * len(slot.points) :]
         for k, point in enumerate(slot.points):
@@ -146,12 +144,12 @@ def _slot_state(
                 last = where(point.depth > -APART, impulses[IMPULSE_MEMORY * k + 2], 0)
             inputs = _inputs(state, law, bodies, own, last, flow)
             inputs = replace(inputs, halfway=slot.halfway)
-            pair, load = call(p, "slot contact", _contact, p, point, inputs, limb=SLOTS, member=n)
+            pair, load = call(p, "slot contact", _contact, p, point, inputs, member=n)
             pairs.append(pair)
             loads.append(load)
         if any(map(_is_explicit, pairs)):
             spread_loads(p, slot, loads, spread)
-        with p.block("slot memory", limb=SLOTS, member=n):
+        with p.block("slot memory", member=n):
             normal = bodies[SECOND].pose.unrotate(slot.points[0].normal)
             new = ca.vertcat(normal, *(pair.memory for pair in pairs))
             p.assign(memory[: new.numel()], new)
@@ -170,7 +168,7 @@ def _law(state: StepState, contact: ShapeContact, slot: Slot) -> SurfaceLaw:
     if len(names) == 1:
         return surfaces.laws[names[0]]
     law, chosen = state.scene.laws[names[0]], {}
-    with p.block("slot law", limb=SLOTS, member=slot.number):
+    with p.block("slot law", member=slot.number):
         for path in parameters(law):
             known = {k: surfaces.values[f"{name}.{path}"] for k, name in enumerate(names)}
             chosen[path] = p.let("parameter", selected(slot.law, known))
@@ -182,7 +180,7 @@ def _flow(state: StepState, contact: ShapeContact, slot: Slot) -> SX:
     p, first = state.program, first_solid(state)
     if not contact.edges:
         return zeros()
-    with p.block("slot flow", limb=SLOTS, member=slot.number):
+    with p.block("slot flow", member=slot.number):
         flows = {
             first + k: state.surfaces[part.surface].surface.material_velocity
             for k, part in enumerate(contact.solids)
@@ -284,7 +282,7 @@ def spread_loads(
 ) -> None:
     """Add the loads of a slot's contacts, on each side, to those of the bodies that it joins."""
     arguments = slot.first, slot.second, loads, dict(spread)
-    call(p, "spread", _spread, p, *arguments, limb=SLOTS, member=slot.number)
+    call(p, "spread", _spread, p, *arguments, member=slot.number)
 
 
 def new_loads(p: Program, bodies: Iterable[int]) -> dict[int, SX]:

@@ -11,7 +11,7 @@ import casadi as ca
 from heelstrike.ir.guard import left, reopened
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX, zeros
-from heelstrike.step.slot_contacts import SLOTS, ShapeContacts, SlotState
+from heelstrike.step.slot_contacts import ShapeContacts, SlotState
 
 SLOT_OUTPUTS = ("self_pair", "self_depth", "self_force", "self_position")
 
@@ -29,7 +29,7 @@ def slot_outputs(p: Program, contacts: ShapeContacts) -> dict[str, SX]:
 
 def _observed(p: Program, slot: SlotState) -> list[SX]:
     """Return depth [m], force [N] and position [m] of a slot, in world axes."""
-    with reopened(p, slot.touch) as guard, p.block("slot", limb=SLOTS, member=slot.slot.number):
+    with reopened(p, slot.touch) as guard, p.block("slot", member=slot.slot.number):
         force, weighted, load = zeros(), zeros(), SX(0)
         for k, pair in enumerate(slot.pairs):
             own = ca.vertcat(pair.tangent, pair.normal)

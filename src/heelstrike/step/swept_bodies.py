@@ -22,7 +22,7 @@ from heelstrike.ir.routine import call
 from heelstrike.spatial.motion import MotionVector
 from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.coupled import Coupling
-from heelstrike.step.slot_contacts import SLOTS, SlotState
+from heelstrike.step.slot_contacts import SlotState
 from heelstrike.step.state import StepState
 
 
@@ -35,7 +35,7 @@ def add_bodies(
     p, scene, guards = state.program, state.scene, coupling.contacts.guards
     coasts = _coasts(state, coupling)
     if coupling.slots and coupling.contacts.slots is not None:
-        with reopened(p, coupling.contacts.slots.guard), p.block("coasts", limb=SLOTS):
+        with reopened(p, coupling.contacts.slots.guard), p.block("coasts"):
             in_slots = {body: p.let("coast", coast) for body, coast in coasts.items()}
     start, first = Start(p, state.inputs.tolerance), 0
     rows: dict[int, Row] = {}
@@ -76,17 +76,15 @@ def _add_slot(
     one, other = slot.bodies
     with reopened(p, slot.touch) as touch:
         rows = {j: coupling.slot_row(slot, k) for k, j in enumerate(numbers)}
-        with p.block("offset", limb=SLOTS, member=own.number):
+        with p.block("offset", member=own.number):
             offset = left(p, touch, "offset", one.pose.origin - other.pose.origin)
         grounded = contact.meets_ground
         link = SlotLink(own.first, own.second, offset, contact.bodies, grounded)
         parts = ca.vertsplit(state.inputs.compliances[first:])
         known = {x: (coasts[x], part) for x, part in zip(contact.bodies, parts, strict=True)}
         arguments = p, link, (one.motion, other.motion), known
-        motion, whole = call(
-            p, "slot motion", _slot_motion, *arguments, limb=SLOTS, member=own.number
-        )
-    problem.add_body(start.body(number, SLOTS, rows, whole, motion, link=link, near=slot.touch))
+        motion, whole = call(p, "slot motion", _slot_motion, *arguments, member=own.number)
+    problem.add_body(start.body(number, None, rows, whole, motion, link=link, near=slot.touch))
     return rows
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from heelstrike.codegen.cuda.called import CalledCode
 from heelstrike.codegen.cuda.units import Places, Unit, are_independent, pack_unit
 from heelstrike.ir.block import BlockTag
 from heelstrike.ir.code import Advance, Code, Place, TracedProgram, next_of
@@ -37,9 +38,13 @@ class Groups:
         strided: Sequence[Sequence[Unit]],
         ends: Sequence[Advance],
         position: Mapping[int, int],
+        late: CalledCode | None,
     ) -> None:
-        """Group blocks; the last warp group is the root block, `ends` are those of the loops."""
-        self.program, self.ends = program, ends
+        """Group blocks; the last warp group is the root block, `ends` are those of the loops.
+
+        `late` is called after the commit.
+        """
+        self.program, self.ends, self.late = program, ends, late
         self.position = dict(position)
         """Number of each block in the order of the program, by the block's identity."""
         self.units = [*warp_groups, *strided]
@@ -69,7 +74,8 @@ class Groups:
             for k, group in enumerate(self.units)
         ]
         """Inputs that each strided group reads."""
-        nexts = {next_of(port.name): port.name for port in program.memory}
+        assert program.commit is not None
+        nexts = {next_of(port.name): port.name for port in program.commit.memory}
         self.memory = [
             [
                 (tuple(Place(nexts[str(p.array)], p.index) for p in w), w)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
+from heelstrike.codegen.cuda.call_code import CalledFunctions
+from heelstrike.codegen.cuda.called import CalledCode
 from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.registers import MAX_REGISTER_CELLS
 from heelstrike.codegen.cuda.schedule import Schedule
 from heelstrike.codegen.cuda.units import Places, pack_unit
 from heelstrike.codegen.cuda.warp_group_code import BARRIER, WarpGroupEmitter
+from heelstrike.codegen.llvm import constant_text
 from heelstrike.codegen.real import Real
 from heelstrike.ir.code import Code, TracedProgram, flatten
 
@@ -26,16 +29,17 @@ def emit_limb_kernel(program: TracedProgram, plan: Schedule, real: Real, fast: b
     pointers = {name: str(k) if plan.ports else f"%port{k}" for k, name in enumerate(names)}
     flags = "fast " if fast else ""
     tables = [MemberTables(k, real) for k in range(len(plan.sizes) + len(plan.members))]
-    intrinsics: set[str] = set()
+    calls = CalledFunctions(program, plan, real, fast)
+    intrinsics = set(calls.intrinsics)
     bodies: list[str] = []
     for k in range(len(plan.sizes)):
         lanes = MemberLanes(real, flags, f"w{k}v", tables[k], f"%member{k}", [])
-        emitter = WarpGroupEmitter(lanes, plan, pointers, k, tables)
+        emitter = WarpGroupEmitter(lanes, plan, pointers, k, tables, calls)
         _step(program, emitter, outputs)
         intrinsics |= lanes.intrinsics
         bodies += lanes.lines
-    before = _inputs(plan, pointers, tables, real)
-    head = _head(program.name, len(names) - len(outputs), plan, real, before)
+    before = _inputs(plan, pointers, tables, real, calls)
+    head = _head(program.name, names[: len(names) - len(outputs)], plan, real, calls, before)
     tail = [
         "step.end:",
         "  %s.next = add i64 %s, 1",
@@ -47,8 +51,10 @@ def emit_limb_kernel(program: TracedProgram, plan: Schedule, real: Real, fast: b
         "}",
         '!0 = distinct !{!0, !{!"llvm.loop.unroll.disable"}}',
     ]
-    constants = [line for own in tables for line in own.text()]
-    return "\n".join([*sorted(intrinsics), *constants, *head, *bodies, *tail])
+    constants = [constant_text(x, table, real) for x, table in program.constants.items()]
+    constants += [line for own in tables for line in own.text()]
+    parts = [*sorted(intrinsics), *constants, *calls.texts, *head, *bodies, *tail]
+    return "\n".join(parts)
 
 
 def _step(program: TracedProgram, emitter: WarpGroupEmitter, outputs: set[str]) -> None:
@@ -79,6 +85,8 @@ def _step(program: TracedProgram, emitter: WarpGroupEmitter, outputs: set[str]) 
     failed, clock = emitter.begin_commit(program.commit)
     lines.append(BARRIER)
     emitter.end_commit(failed, clock)
+    if emitter.plan.late is not None:
+        emitter.hosted(emitter.root, partial(_late, emitter.plan.late))
     lines += [BARRIER, "  br label %step.end"]
 
 
@@ -90,15 +98,24 @@ def _record(program: TracedProgram, root: MemberEmitter) -> None:
             root.unit(unit)
 
 
+def _late(code: CalledCode, root: MemberEmitter) -> None:
+    """Emit what is called after the commit."""
+    root.call(code)
+
+
 def _inputs(
-    plan: Schedule, pointers: dict[str, str], tables: list[MemberTables], real: Real
+    plan: Schedule,
+    pointers: dict[str, str],
+    tables: list[MemberTables],
+    real: Real,
+    calls: CalledFunctions,
 ) -> tuple[list[str], str]:
     """Return the copy of strided groups' inputs to shared memory, once for all steps.
 
     Also return the label of its last basic block.
     """
     lanes = MemberLanes(real, "", "copy", tables[0], "0", [])
-    emitter = WarpGroupEmitter(lanes, plan, pointers, 0, tables)
+    emitter = WarpGroupEmitter(lanes, plan, pointers, 0, tables, calls)
     emitter.label = "entry"
     for group, own in enumerate(plan.inputs):
         if own:
@@ -112,10 +129,15 @@ def _copy(inputs: list[Places], member: MemberEmitter) -> None:
 
 
 def _head(
-    name: str, ports: int, plan: Schedule, real: Real, before: tuple[list[str], str]
+    name: str,
+    ports: list[str],
+    plan: Schedule,
+    real: Real,
+    calls: CalledFunctions,
+    before: tuple[list[str], str],
 ) -> list[str]:
     """Return shared memory, this thread's pointers, the work before the steps, and their loop."""
-    lines = _thread_indices(name, plan, real)
+    lines = _thread_indices(name, plan, real) + calls.alloca()
     for group, own in enumerate(plan.private):
         if own:
             count = plan.rows(group) * plan.width(group)
@@ -126,8 +148,10 @@ def _head(
     for group, values in enumerate(plan.cells):
         if values:
             lines += _cells(group, len(values), real)
-    for k in range(ports):
-        lines += [*_address(k), *(_entry(k) if plan.ports else _pointer(k, f"%f{k}"))]
+    for k, port in enumerate(ports):
+        shared = port in calls.tables
+        lane = "0" if shared else "%lane.bytes"
+        lines += [*_address(k), *(_entry(k) if plan.ports else _pointer(k, f"%f{k}", lane))]
     lines.append(BARRIER)
     firsts = [sum(plan.sizes[:group]) for group in range(len(plan.sizes))]
     for group, first in enumerate(firsts):
@@ -227,10 +251,10 @@ def _entry(k: int) -> list[str]:
     ]
 
 
-def _pointer(k: int, address: str) -> list[str]:
+def _pointer(k: int, address: str, lane: str = "%lane.bytes") -> list[str]:
     """Return the pointer to this lane's values of port k, %portk."""
     return [
-        f"  %i{k} = add i64 {address}, %lane.bytes",
+        f"  %i{k} = add i64 {address}, {lane}",
         f"  %j{k} = inttoptr i64 %i{k} to ptr addrspace(1)",  # not shared, not local
         f"  %port{k} = addrspacecast ptr addrspace(1) %j{k} to ptr",
     ]

@@ -3,7 +3,8 @@
 A block's tag names its limb. A limb that exchanges values with only one other, or with several that
 exchange values among themselves, gets a warp; a hand and its fingers share one. The blocks between
 the limbs form the root block. A block without a limb joins the limb whose guard it decides on, or
-the limb that it exchanges values with, if there is exactly one, else the root block. Limbs whose
+the limb that it exchanges values with, if there is exactly one, else the root block; what is called
+(called.py) always joins the root block. Limbs whose
 blocks can be packed, such as a left and a right arm, form a warp group: its warps run the same
 code, so that the GPU fetches half the instructions. Where constants and places differ, each warp
 has its own.
@@ -15,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from heelstrike.codegen.cuda.units import Unit, are_independent, needs_of, pack_unit
+from heelstrike.codegen.cuda.units import Unit, are_independent, called_code, needs_of, pack_unit
 from heelstrike.ir.code import Code, Place, next_of
 
 ROOT = -1
@@ -32,6 +33,7 @@ def limbs(codes: Sequence[Code], carried: Mapping[Place, Place], nexts: set[str]
     """
     known = _number_of_limbs(codes)
     limb_of = {id(code): known[code.limb] for code in codes if code.limb}
+    limb_of |= {id(code): ROOT for code in codes if called_code(code) is not None}
     limb_of |= _limbs_of_needs(codes, limb_of)
     made = {place for code in codes for place in code.writes}
 

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
+from heelstrike.codegen.cuda.call_code import FRAME, CalledFunctions
+from heelstrike.codegen.cuda.called import CalledCode
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.schedule import Schedule
 from heelstrike.codegen.cuda.units import Places, Unit
@@ -91,10 +93,12 @@ class MemberEmitter:
         ports: dict[str, str],
         group: int,
         label: str,
+        calls: CalledFunctions,
         row: int | None = None,
     ) -> None:
         self.lanes = lanes
         self.plan = plan
+        self.calls = calls
         self.ports = ports
         self.group = group
         self.size = [*plan.sizes, *plan.members][group]
@@ -154,6 +158,9 @@ class MemberEmitter:
 
     def unit(self, unit: Unit) -> None:
         """Emit a unit."""
+        if unit.called is not None:
+            self.call(unit.called)
+            return
         block = BlockEmitter(self.lanes, unit.graph, unit.read, self.load)
         block.run()
         block.load_before_store(places in unit.written for places in unit.read)
@@ -165,6 +172,19 @@ class MemberEmitter:
                 self.store(block.value(i), places)
         for places, value in copies:
             self.store(value, places)
+
+    def call(self, code: CalledCode) -> None:
+        """Emit the calls of functions, between copies of what they share with other units."""
+        b, offset = self.lanes, self.calls.frame.offset
+        for place in code.reads:
+            b.store(self.load((place,)), b.address(FRAME, offset(place)))
+        pointers = {name: self._port(name) for name in self.calls.ports(code)}
+        b.lines += self.calls.lines(code, self.label, pointers)
+        after = f"{b.prefix}called{len(b.lines)}"
+        b.lines.append(f"  br label %{after}")
+        self.begin(after)
+        for place in code.writes:
+            self.store(b.load(b.address(FRAME, offset(place))), (place,))
 
     def all(self, place: Place) -> Places:
         """Return a place that all members share."""
@@ -246,7 +266,8 @@ class MemberEmitter:
         if key not in self.bases:
             where = line(f"getelementptr i64, ptr addrspace(3) %addresses, i32 {port}")
             address = line(f"load i64, ptr addrspace(3) {where}, align 8")
-            own = line(f"add i64 {address}, %lane.bytes")
+            shared = name in self.calls.tables
+            own = address if shared else line(f"add i64 {address}, %lane.bytes")
             own = line(f"inttoptr i64 {own} to ptr addrspace(1)")
             self.bases[key] = line(f"addrspacecast ptr addrspace(1) {own} to ptr")
         return self.bases[key]

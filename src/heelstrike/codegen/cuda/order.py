@@ -2,6 +2,7 @@
 
 A unit follows those that write what it reads. The units of a variable, which several blocks write,
 keep their order in the program: a block that writes it follows those that read or wrote it before.
+What is called keeps its order too, for its functions share a frame (called.py).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ def before_each(groups: Groups, units: Sequence[Unit]) -> list[dict[int, int]]:
     tuples = [_tuples(unit) for unit in units]
     writer: dict[Place, int] = {}
     readers: dict[Place, set[int]] = {}
+    called: list[int] = []
 
     def follow(k: int, i: int, place: Place) -> None:
         near = groups.group[id(units[k])] == groups.group[id(units[i])]
@@ -48,6 +50,9 @@ def before_each(groups: Groups, units: Sequence[Unit]) -> list[dict[int, int]]:
                 for i in sorted(earlier | ({writer[place]} if place in writer else set())):
                     follow(k, i, place)
             writer[place] = k
+        if units[k].called is not None:
+            found[k] |= {i: found[k].get(i, 0) for i in called[-1:]}
+            called.append(k)
     return found
 
 

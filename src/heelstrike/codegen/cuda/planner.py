@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from graphlib import CycleError
 
+from heelstrike.codegen.cuda.called import CallBoundary, CalledCode, is_called
 from heelstrike.codegen.cuda.groups import Groups, strided_groups
 from heelstrike.codegen.cuda.limbs import ROOT, limbs, warp_groups
 from heelstrike.codegen.cuda.module import WARP
@@ -25,7 +26,7 @@ from heelstrike.codegen.cuda.shared_memory import (
     private_values,
     taken_early,
 )
-from heelstrike.codegen.cuda.units import Places, Unit, guarded_code, pack_unit
+from heelstrike.codegen.cuda.units import Places, Unit, called_code, guarded_code, pack_unit
 from heelstrike.codegen.cuda.variables import changing_values
 from heelstrike.ir.code import (
     Advance,
@@ -57,7 +58,7 @@ HOPPER = 90
 
 
 def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> Schedule | None:
-    """Return a schedule, or None if the program has tables, counted loops or no limbs.
+    """Return a schedule, or None if the program has no limbs, or a loop that calls (called.py).
 
     Args:
         program: The traced program.
@@ -65,13 +66,19 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
         most: Largest shared memory of a block slice [bytes]; None is returned where it is too
             small.
     """
-    level = _level(program.step)
     nexts = {next_of(port.name) for port in program.memory}
     simple = all(isinstance(x, Code) for item in program.record for x in flatten(item))
-    if level is None or not simple or program.constants or program.commit is None or program.late:
+    if not simple or program.commit is None:
         return None
-    if any(array.name not in nexts for array in program.arrays):
+    boundary = CallBoundary(program)
+    arrays = {array.name for array in program.arrays} - nexts
+    if any(place.array in arrays for place in boundary.read | boundary.written):
         return None
+    level = _level(program.step, boundary)
+    in_loops = [code for loop in _loops(level) for code in _all_codes(loop.level)]
+    if any(called_code(code) is not None for code in in_loops):
+        return None  # all warps would wait in every round for the one that calls
+    late = boundary.called(program.late) if program.late else None
     planners: dict[bool, _Planner | None] = {}
     for strided, local, limit in (
         (True, Local.NOTHING, SHARED),
@@ -84,7 +91,7 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
         (False, Local.STRIDED_AND_ROOT, most),
     ):
         if strided not in planners:
-            planners[strided] = _planner(program, level, nexts, strided)
+            planners[strided] = _planner(program, level, late, nexts, strided)
         planner = planners[strided]
         if planner is not None:
             plan = planner.plan(local)
@@ -94,7 +101,11 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
 
 
 def _planner(
-    program: TracedProgram, level: _Level, nexts: set[str], strided: bool
+    program: TracedProgram,
+    level: _Level,
+    late: CalledCode | None,
+    nexts: set[str],
+    strided: bool,
 ) -> _Planner | None:
     """Return a planner, with strided groups or without; None if the blocks cannot be spread."""
     codes = [code for run in _runs(level) for code in run]
@@ -110,7 +121,7 @@ def _planner(
     for code in own:
         blocks.setdefault(limb_of[id(code)], []).append(code)
     ends = [loop.end for loop in tree]
-    groups = Groups(program, warp_groups(blocks), found, ends, _positions(level))
+    groups = Groups(program, warp_groups(blocks), found, ends, _positions(level), late)
     try:
         return _Planner(groups, level)
     except (CycleError, _Unfit):
@@ -151,8 +162,8 @@ _Level = list[list[Code] | _Loop]
 """Blocks before a loop, the loop, blocks after it, and so on."""
 
 
-def _level(items: Sequence[Item], needs: tuple[Place, ...] = ()) -> _Level | None:
-    """Return the items by loops; None if there is anything but blocks and loops with `until`.
+def _level(items: Sequence[Item], boundary: CallBoundary, needs: tuple[Place, ...] = ()) -> _Level:
+    """Return the items by loops; some are called (called.py).
 
     Blocks are under the guards of these needs, and under those of the items.
     """
@@ -163,20 +174,20 @@ def _level(items: Sequence[Item], needs: tuple[Place, ...] = ()) -> _Level | Non
         if isinstance(item, Code):
             run.append(guarded_code(item, needs))
             continue
+        if is_called(item):
+            own = (*needs, item.need) if isinstance(item, Guard) else needs
+            inside = item.body if isinstance(item, Guard) else (item,)
+            run.append(guarded_code(boundary.called(inside), own))
+            continue
         if isinstance(item, Guard):
             own = (*needs, item.need) if _is_worth_a_branch(item) else needs
-            if (within := _level(item.body, own)) is None:
-                return None
-            first, *rest = within
+            first, *rest = _level(item.body, boundary, own)
             assert isinstance(first, list)
             run += first
             found += rest
             continue
-        if not isinstance(item, Repeat) or not item.until:
-            return None
-        inner, start = _level(item.body[:-1]), run.pop()
-        if inner is None:
-            return None
+        assert isinstance(item, Repeat)
+        inner, start = _level(item.body[:-1], boundary), run.pop()
         found += [_Loop(item, start, inner), []]
     return found
 
@@ -275,6 +286,7 @@ class _Planner:
             self.early,
             groups.memory,
             inputs,
+            groups.late,
             ports if max(map(len, self.cells)) > MANY_CELLS else 0,
         )
 

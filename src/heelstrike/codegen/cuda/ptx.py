@@ -51,7 +51,7 @@ def make_ptx(
         arch: Architecture of the GPU, such as "sm_90".
         math: "exact" for the CPU's bits, "fast" for approximate division and fused sums.
         mapping: "world" for a thread per world, "part" for a warp per limb, "auto" for a warp per
-            limb where the program has limbs and neither tables nor counted loops.
+            limb where the program has limbs.
     """
     real = real_type(dtype)
     _check_choice("math", math, ("exact", "fast"))
@@ -70,7 +70,7 @@ def make_ptx(
     plan = None if mapping == "world" else schedule(traced, real.bytes, limit)
     if plan is None and mapping == "part":
         raise ProgramError(
-            f"program '{program.name}' has no limbs, or has tables or counted loops",
+            f"program '{program.name}' has no limbs, or a loop that calls functions",
             path="mapping",
             value=mapping,
             remedy="use mapping='world'",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from heelstrike.codegen.cuda.called import CalledCode
 from heelstrike.codegen.cuda.groups import Groups
 from heelstrike.codegen.cuda.order import before_each, by_guard, in_order
 from heelstrike.codegen.cuda.units import Places, Unit
@@ -72,6 +73,8 @@ class Schedule:
     """For each group, memory and its next values."""
     inputs: list[list[Places]]
     """For each group, inputs of which a launch keeps a copy in shared memory."""
+    late: CalledCode | None
+    """What is called after the commit."""
     ports: int
     """Number of ports whose addresses are in shared memory; 0 if they are in registers."""
 

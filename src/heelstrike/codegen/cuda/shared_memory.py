@@ -220,9 +220,12 @@ def _read_at_end(groups: Groups) -> set[Place]:
 
 
 def _recorded(groups: Groups) -> set[Place]:
-    """Return values that the root block reads in the end: the record's, and the failure."""
+    """Return values that the root block reads in the end: the record's, the failure, and those of
+    what is called after the commit.
+    """
     items = [x for item in groups.program.record for x in flatten(item)]
     found = {place for code in items if isinstance(code, Code) for place in code.reads}
     assert groups.program.commit is not None
     failure = groups.program.commit.failure
+    found |= set() if groups.late is None else set(groups.late.reads)
     return found if failure is None else found | {failure}

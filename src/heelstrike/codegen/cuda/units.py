@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from heelstrike.codegen.cuda.called import CalledCode
 from heelstrike.codegen.passes.packing import pack_blocks
 from heelstrike.ir.code import Code, PackedCode, Place
 
@@ -24,6 +25,12 @@ class GuardedCode(Code):
 
     needs: tuple[Place, ...]
     """Needs of the guards, that of the outermost first."""
+    block: Code
+    """The block alone."""
+
+    @property
+    def size(self) -> int:
+        return self.block.size
 
 
 @dataclass(frozen=True)
@@ -34,13 +41,19 @@ class Unit(PackedCode):
     """Blocks, one for each member."""
     needs: tuple[Places, ...]
     """Needs of the guards, those of the outermost first."""
+    called: CalledCode | None = None
+    """Items that are called in place of operations."""
+
+    @property
+    def size(self) -> int:
+        return super().size if self.called is None else self.called.size
 
 
 def guarded_code(code: Code, needs: tuple[Place, ...]) -> Code:
     """Return a block under guards."""
     if not needs:
         return code
-    return GuardedCode(code.tag, code.graph, (*code.reads, *needs), code.writes, needs)
+    return GuardedCode(code.tag, code.graph, (*code.reads, *needs), code.writes, needs, code)
 
 
 def needs_of(code: Code) -> tuple[Place, ...]:
@@ -48,14 +61,30 @@ def needs_of(code: Code) -> tuple[Place, ...]:
     return code.needs if isinstance(code, GuardedCode) else ()
 
 
+def called_code(code: Code) -> CalledCode | None:
+    """Return the items that are called in place of a block, under guards or not."""
+    alone = code.block if isinstance(code, GuardedCode) else code
+    return alone if isinstance(alone, CalledCode) else None
+
+
 def pack_unit(codes: Sequence[Code]) -> Unit | None:
-    """Return the blocks as a unit; None if their operations or the numbers of guards differ."""
+    """Return the blocks as a unit; None if their operations or the numbers of guards differ.
+
+    Items that are called are alone in their unit.
+    """
     needs = [needs_of(code) for code in codes]
     if len({(len(code.writes), len(own)) for code, own in zip(codes, needs, strict=True)}) > 1:
         return None
+    shared = tuple(zip(*needs, strict=True))
+    if any(found := [called_code(code) for code in codes]):
+        if len(codes) > 1:
+            return None
+        read, written = (
+            tuple((p,) for p in places) for places in (codes[0].reads, codes[0].writes)
+        )
+        return Unit(codes[0].graph, read, written, tuple(codes), shared, found[0])
     if (packed := pack_blocks(codes)) is None:
         return None
-    shared = tuple(zip(*needs, strict=True))
     return Unit(packed.graph, (*packed.read, *shared), packed.written, tuple(codes), shared)
 
 

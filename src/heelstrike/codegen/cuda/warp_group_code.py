@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from heelstrike.codegen.cuda.call_code import CalledFunctions
 from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
 from heelstrike.codegen.cuda.schedule import Part, Rounds, Schedule, Segment
 from heelstrike.codegen.cuda.units import Places, Unit
@@ -33,8 +34,9 @@ class WarpGroupEmitter(MemberEmitter):
         ports: dict[str, str],
         group: int,
         tables: list[MemberTables],
+        calls: CalledFunctions,
     ) -> None:
-        super().__init__(lanes, plan, ports, group, f"group{group}")
+        super().__init__(lanes, plan, ports, group, f"group{group}", calls)
         self.tables = tables
         self.root = len(plan.sizes)
         """Index of the root block's group."""
@@ -205,7 +207,7 @@ class WarpGroupEmitter(MemberEmitter):
         b = self.lanes
         lanes = MemberLanes(b.real, b.flags, b.prefix, self.tables[group], number, b.lines)
         lanes.intrinsics = b.intrinsics
-        return MemberEmitter(lanes, self.plan, self.ports, group, self.label, row)
+        return MemberEmitter(lanes, self.plan, self.ports, group, self.label, self.calls, row)
 
     def new_label(self, name: str) -> str:
         return f"{self.lanes.prefix}{name}{len(self.lanes.lines)}"

@@ -61,7 +61,7 @@ class Start:
     def body(
         self,
         number: int,
-        limb: str,
+        limb: str | None,
         rows: Mapping[int, Row],
         own: SX,
         motion: Motion,
@@ -122,7 +122,9 @@ class Start:
             call(p, "guessed", self._sum_guesses, *arguments, limb=limb, member=number)
         return body
 
-    def _find_last_field(self, number: int, limb: str, rows: Mapping[int, Row], y: SX) -> None:
+    def _find_last_field(
+        self, number: int, limb: str | None, rows: Mapping[int, Row], y: SX
+    ) -> None:
         """Assign y of a link, which comes nearest to the last step's impulses."""
         p = self.p
         pasts = [row.past for row in rows.values()]

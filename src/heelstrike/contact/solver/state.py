@@ -94,7 +94,7 @@ class Body:
 
     number: int = field(metadata=LABEL)
     """Of the body; of a link another number than any body has."""
-    limb: str = field(metadata=LABEL)
+    limb: str | None = field(metadata=LABEL)
     points: list[Point]
     touch: OpenGuard = field(metadata=LABEL)
     """Guard of what is done for lanes in which it touches; what is not said to be outside exists

@@ -21,7 +21,7 @@ def total(parts: Sequence[SX]) -> SX:
 
 
 def fewer(
-    p: Program, parts: Sequence[tuple[SX, ...]], limb: str, member: int
+    p: Program, parts: Sequence[tuple[SX, ...]], limb: str | None, member: int
 ) -> list[tuple[SX, ...]]:
     """Return parts with the same sum.
 

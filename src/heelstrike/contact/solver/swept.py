@@ -220,7 +220,7 @@ class SweptProblem:
 
         So limbs compare their bodies side by side, and hand on what a single one would.
         """
-        own: dict[str, list[SX]] = {}
+        own: dict[str | None, list[SX]] = {}
         for body, column in zip(self.bodies, columns, strict=True):
             own.setdefault(body.limb, []).append(column[:count])
         found = []
