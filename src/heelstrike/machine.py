@@ -8,7 +8,7 @@ import resource
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-PACKAGES = ("heelstrike", "casadi", "llvmlite", "pin", "mujoco", "numpy")
+PACKAGES = ("heelstrike", "casadi", "llvmlite", "pin", "mujoco-core", "numpy")
 STATUS = "/proc/self/status"
 """File in which Linux reports on this process."""
 
@@ -20,7 +20,7 @@ def machine() -> dict[str, str]:
     return {
         "cpu": f"{llvm.get_host_cpu_name()}, {platform.machine()}",
         "python": platform.python_version(),
-        **{name: _version(name) for name in PACKAGES},
+        **{name.removesuffix("-core"): _version(name) for name in PACKAGES},
     }
 
 

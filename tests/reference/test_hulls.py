@@ -17,6 +17,7 @@ from heelstrike.contact.geometry import Convex, contact_points
 from heelstrike.contact.geometry.cells import CellTable
 from heelstrike.contact.geometry.convex import PlacedCorners
 from heelstrike.ir.table import table
+from heelstrike.measure.peer.model import handed_over
 from heelstrike.robot.hull_cells import ACROSS, hull_cells
 from heelstrike.robot.mesh import hull
 from heelstrike.spatial.vector import SX
@@ -149,6 +150,26 @@ def test_a_hull_comes_to_rest_as_in_mujoco(tmp_path, law):
     assert min(up) > 1 - 1e-4
     weight = 9.81 * robot.mass
     assert abs(last["force"].values[:, 2].sum() - weight) < 0.01 * weight
+
+
+def test_a_hull_is_handed_over_as_a_mesh(tmp_path):
+    """MuJoCo lays the scene's hull on its flat end as it does with the file's own."""
+    path = tmp_path / "egg.xml"
+    path.write_text(xml(egg()))
+    q0 = np.array([0, 0, 0.15, 0, np.sin(0.1), 0, np.cos(0.1)])
+    heights = []
+    scene = hs.Scene(hs.load(path), hs.Plane(name="floor"))
+    for model in (
+        mujoco.MjModel.from_xml_string(path.read_text()),
+        handed_over(scene, 2e-3, q0),
+    ):
+        data = mujoco.MjData(model)
+        data.qpos[:] = [*q0[:3], q0[6], *q0[3:6]]
+        for _ in range(1500):
+            mujoco.mj_step(model, data)
+        assert data.ncon > 0
+        heights.append(data.qpos[2])
+    assert abs(heights[0] - heights[1]) < 1e-4
 
 
 def test_depths_in_any_pose(tmp_path):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heelstrike.cli.console import PICTURES, output, print_json, table, will_write
+from heelstrike.cli.console import PICTURES, output, print_json, say, table, will_write
 from heelstrike.cli.options import Json
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def impact(
 
     from heelstrike.checks import number
     from heelstrike.impact.comparison import compare
+    from heelstrike.impact.nlp import MAX_TIME
     from heelstrike.impact.planning import plan
     from heelstrike.impact.target import Target
     from heelstrike.robot import load
@@ -78,6 +79,7 @@ def impact(
     motion: dict[str, Any] = {"speed": speed}
     factor = None
     if planned:
+        say(f"Planning takes seconds to minutes; each of its searches ends after {MAX_TIME:g} s.")
         found = plan(chosen, q, link, margin=margin, full=False, **common)
         q, motion, factor = found.q, {"v": found.v[6:]}, found.factor
     made = compare(chosen, q, link, floor=floor, torque=torque, **common, **motion)

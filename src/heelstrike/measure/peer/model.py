@@ -1,10 +1,10 @@
 """A scene handed over to MuJoCo: the same bodies, joints, contact points and friction.
 
-Contact points become spheres, of their own radius or of 10 nm, or ellipsoids; surfaces become
-geoms; the scene's pairs of both become MuJoCo's pairs, and nothing else touches. Each pair has the
-friction of its law: mu_k in three dimensions, and the radii of hs.Patch. All else of MuJoCo's
-contact is at its defaults but the elliptic cone. `handed_over` checks masses, places and friction
-on the compiled model.
+Contact points become spheres, of their own radius or of 10 nm, or ellipsoids, those of a hull one
+mesh; surfaces become geoms; the scene's pairs of both become MuJoCo's pairs, and nothing else
+touches. Each pair has the friction of its law: mu_k in three dimensions, and the radii of hs.Patch.
+All else of MuJoCo's contact is at its defaults but the elliptic cone. `handed_over` checks masses,
+places and friction on the compiled model.
 
 What MuJoCo has no likeness of is refused with a sentence: stairs, height fields and belts, points
 of the world, planar joints.
@@ -20,8 +20,9 @@ import pinocchio as pin
 from heelstrike.contact.choose import friction_of
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.convert import to_pinocchio
+from heelstrike.robot.hull import Hull
 from heelstrike.robot.robot import WORLD, Joint, Point, Robot
-from heelstrike.scene.scene import Scene
+from heelstrike.scene.scene import Pair, Scene
 from heelstrike.scene.surfaces import Box, Plane, Sphere, Surface
 from heelstrike.step.surfaces import patch_of
 
@@ -52,15 +53,15 @@ def handed_over(scene: Scene, dt: float, q: np.ndarray) -> mujoco.MjModel:
     bodies = _bodies(mj, spec, scene.robot)
     for surface in scene.surfaces:
         _surface(mj, spec, bodies, surface, scene.robot)
-    _points(mj, bodies, scene)
-    for k, pair in enumerate(scene.pairs):
+    _points(mj, spec, bodies, scene)
+    for k, pair in enumerate(_handed_pairs(scene)):
         law = scene.laws[pair.law]
         mu, patch = friction_of(law).mu_k, patch_of(law, pair.point.roundness)
         radii = (0, 0) if patch is None else (patch.spinning, patch.rolling)
         spec.add_pair(
             name=f"pair{k}",
             geomname1=_surface_name(scene, pair.surface),
-            geomname2=_point_name(pair.point.name),
+            geomname2=_point_name(pair.point),
             condim=3 if patch is None else 6,
             friction=[mu, mu, radii[0], radii[1], radii[1]],
         )
@@ -151,29 +152,33 @@ def _surface(mj: Any, spec: Any, bodies: list[Any], surface: Surface, robot: Rob
     )
 
 
-def _points(mj: Any, bodies: list[Any], scene: Scene) -> None:
+def _handed_pairs(scene: Scene) -> list[Pair]:
+    """Return the pairs that MuJoCo gets: of the contact points of a hull, one for all."""
+    return [pair for pair in scene.pairs if pair.point.hull is None or pair.point.side == 0]
+
+
+def _points(mj: Any, spec: Any, bodies: list[Any], scene: Scene) -> None:
     if scene.points:
         raise HeelstrikeError("points of the world cannot be handed over to MuJoCo")
-    for point in {pair.point.name: pair.point for pair in scene.pairs}.values():
-        bodies[point.body].add_geom(
-            name=_point_name(point.name),
-            pos=point.position,
-            contype=0,
-            conaffinity=0,
-            **_shape(mj, point),
-        )
+    for point in {pair.point.name: pair.point for pair in _handed_pairs(scene)}.values():
+        name = _point_name(point)
+        shape = _shape(mj, point) if point.hull is None else _mesh(mj, spec, name, point.hull)
+        bodies[point.body].add_geom(name=name, contype=0, conaffinity=0, **shape)
+
+
+def _mesh(mj: Any, spec: Any, name: str, hull: Hull) -> dict[str, Any]:
+    """Return the geom of a hull, with its corners in the frame of the body."""
+    places = hull.cells.corners() @ hull.rotation.T + hull.translation
+    spec.add_mesh(name=name, uservert=places.ravel())
+    return {"type": mj.mjtGeom.mjGEOM_MESH, "meshname": name}
 
 
 def _shape(mj: Any, point: Point) -> dict[str, Any]:
     """Return the geom of a contact point; half axes are those of a rotated ellipsoid."""
-    if point.hull is not None:
-        raise HeelstrikeError(
-            f"point '{point.name}' cannot be handed over to MuJoCo: it moves over the corners of a "
-            "hull",
-            remedy="load the robot with collide='feet', or list its contact points",
-        )
+    place = {"pos": point.position}
     if point.half_axes is None:
-        return {"type": mj.mjtGeom.mjGEOM_SPHERE, "size": [max(point.radius, SMALLEST), 0, 0]}
+        size = [max(point.radius, SMALLEST), 0, 0]
+        return {"type": mj.mjtGeom.mjGEOM_SPHERE, "size": size, **place}
     if point.radius:
         raise HeelstrikeError(
             f"point '{point.name}' cannot be handed over to MuJoCo: it is a rounded ellipsoid"
@@ -181,7 +186,7 @@ def _shape(mj: Any, point: Point) -> dict[str, Any]:
     turn, size, _ = np.linalg.svd(point.half_axes)
     turned = pin.Quaternion(turn * np.array([1.0, 1.0, np.linalg.det(turn)]))
     quat = [turned.w, turned.x, turned.y, turned.z]
-    return {"type": mj.mjtGeom.mjGEOM_ELLIPSOID, "size": size, "quat": quat}
+    return {"type": mj.mjtGeom.mjGEOM_ELLIPSOID, "size": size, "quat": quat, **place}
 
 
 def _check(mj: Any, model: Any, scene: Scene, q: np.ndarray) -> None:
@@ -194,11 +199,26 @@ def _check(mj: Any, model: Any, scene: Scene, q: np.ndarray) -> None:
     pin.forwardKinematics(own, placed, q)
     for i, body in enumerate(robot.bodies):
         assert abs(model.body(_body_name(i)).mass[0] - body.mass) <= 1e-12 * body.mass
-    for k, pair in enumerate(scene.pairs):
-        place = placed.oMi[pair.point.body + 1].act(np.asarray(pair.point.position, dtype=float))
-        assert np.abs(data.geom(_point_name(pair.point.name)).xpos - place).max() < 1e-9
+    for k, pair in enumerate(_handed_pairs(scene)):
+        geom, at = data.geom(_point_name(pair.point)), placed.oMi[pair.point.body + 1]
+        if pair.point.hull is None:
+            place = at.act(np.asarray(pair.point.position, dtype=float))
+            assert np.abs(geom.xpos - place).max() < 1e-9
+        else:
+            _check_hull(model, geom, at, pair.point.hull)
         mu = friction_of(scene.laws[pair.law]).mu_k
         assert np.array_equal(model.pair_friction[k][:2], [mu, mu])
+
+
+def _check_hull(model: Any, geom: Any, at: pin.SE3, hull: Hull) -> None:
+    """Check the corners of a hull, which MuJoCo keeps as float32 in a frame of its own."""
+    mesh = model.mesh(geom.name)
+    first, count = int(mesh.vertadr[0]), int(mesh.vertnum[0])
+    found = model.mesh_vert[first : first + count] @ geom.xmat.reshape(3, 3).T + geom.xpos
+    own = hull.cells.corners() @ hull.rotation.T + hull.translation
+    places = own @ at.rotation.T + at.translation
+    ends = [(x.min(axis=0), x.max(axis=0)) for x in (found, places)]
+    assert np.abs(np.subtract(*ends)).max() < 1e-5 * max(1.0, hull.radius)
 
 
 def positions_of(model: Any, robot: Robot, q: np.ndarray) -> np.ndarray:
@@ -218,11 +238,11 @@ def positions_of(model: Any, robot: Robot, q: np.ndarray) -> np.ndarray:
 
 
 def pair_geoms(model: Any, scene: Scene) -> list[tuple[int, int]]:
-    """Return the geoms of each pair: the surface's and the point's."""
+    """Return the geoms of each pair: the surface's and the point's; points of a hull share one."""
     return [
         (
             int(model.geom(_surface_name(scene, pair.surface)).id),
-            int(model.geom(_point_name(pair.point.name)).id),
+            int(model.geom(_point_name(pair.point)).id),
         )
         for pair in scene.pairs
     ]
@@ -237,8 +257,8 @@ def _body_name(i: int) -> str:
     return f"body {i}"
 
 
-def _point_name(name: str) -> str:
-    return f"point {name}"
+def _point_name(point: Point) -> str:
+    return f"point {point.name}" if point.hull is None else f"hull {id(point.hull)}"
 
 
 def _surface_name(scene: Scene, k: int) -> str:

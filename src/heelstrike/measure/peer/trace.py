@@ -67,7 +67,8 @@ def traced(
     servo = made.control
     plan = None if servo is None else servo.resolved(made.robot, q0, True, dt)
     drive, pushes = Drive(model, layout, plan, dt), _Pushes(mj, model, made, dt)
-    pairs = {both: k for k, both in enumerate(pair_geoms(model, made.scene))}
+    geoms = pair_geoms(model, made.scene)
+    pairs = {both: geoms.index(both) for both in geoms}  # the first of those of a hull
     layout.write(data, positions_of(model, made.robot, q0), v0)
     rows, seconds, failed = [], 0.0, -1
     for step in range(steps + 1):
@@ -81,7 +82,7 @@ def traced(
         torque, pushed, took = _step(mj, model, data, layout, drive, pushes, wanted, step)
         seconds += took
         held = data.qfrc_constraint[layout.dofs].copy()
-        rows.append((q, v, u, torque, *_forces(mj, model, data, pairs), held, pushed))
+        rows.append((q, v, u, torque, *_forces(mj, model, data, pairs, len(geoms)), held, pushed))
     seconds *= (steps + 1) / len(rows)
     rows += [rows[-1]] * (steps + 1 - len(rows))
     q, v, u, torque, force, normal, held, pushed = map(np.array, zip(*rows, strict=True))
@@ -130,13 +131,13 @@ def _step(
 
 
 def _forces(
-    mj: Any, model: Any, data: Any, pairs: dict[tuple[int, int], int]
+    mj: Any, model: Any, data: Any, pairs: dict[tuple[int, int], int], count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the forces on the points and their normal parts.
+    """Return the forces on `count` points and their normal parts.
 
     MuJoCo gives the force on a contact's second geom.
     """
-    force, normal, wrench = np.zeros((len(pairs), 3)), np.zeros(len(pairs)), np.zeros(6)
+    force, normal, wrench = np.zeros((count, 3)), np.zeros(count), np.zeros(6)
     for i in range(data.ncon):
         contact = data.contact[i]
         mj.mj_contactForce(model, data, i, wrench)
