@@ -90,7 +90,8 @@ class BlockCopy:
 
     def expanded(self, p: Program) -> Block:
         """Return the block with expressions of its own."""
-        values = self.original.resolve(ca.vertcat(*(e for _, e in self.original.results)))
+        whole = SX(ca.vertcat(*(e for _, e in self.original.results)))  # also of no results
+        values = self.original.resolve(whole)
         numbers = {place: number(value) for place, value in self.numbers.items()}
         actual = self.symbols | numbers
         read, _ = p.places_of(ca.symvar(values), self.tag)
