@@ -217,8 +217,8 @@ def _check_hull(model: Any, geom: Any, at: pin.SE3, hull: Hull) -> None:
     found = model.mesh_vert[first : first + count] @ geom.xmat.reshape(3, 3).T + geom.xpos
     own = hull.cells.corners() @ hull.rotation.T + hull.translation
     places = own @ at.rotation.T + at.translation
-    ends = [(x.min(axis=0), x.max(axis=0)) for x in (found, places)]
-    assert np.abs(np.subtract(*ends)).max() < 1e-5 * max(1.0, hull.radius)
+    ends = [np.concatenate([x.min(axis=0), x.max(axis=0)]) for x in (found, places)]
+    assert np.abs(ends[0] - ends[1]).max() < 1e-5 * max(1.0, hull.radius)
 
 
 def positions_of(model: Any, robot: Robot, q: np.ndarray) -> np.ndarray:
