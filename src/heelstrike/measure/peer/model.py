@@ -177,8 +177,8 @@ def _shape(mj: Any, point: Point) -> dict[str, Any]:
     """Return the geom of a contact point; half axes are those of a rotated ellipsoid."""
     place = {"pos": point.position}
     if point.half_axes is None:
-        size = [max(point.radius, SMALLEST), 0, 0]
-        return {"type": mj.mjtGeom.mjGEOM_SPHERE, "size": size, **place}
+        radius = max(point.radius, SMALLEST)
+        return {"type": mj.mjtGeom.mjGEOM_SPHERE, "size": [radius, 0, 0], **place}
     if point.radius:
         raise HeelstrikeError(
             f"point '{point.name}' cannot be handed over to MuJoCo: it is a rounded ellipsoid"
