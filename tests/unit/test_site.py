@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.site import formula
+pytest.importorskip("latex2mathml", reason="latex2mathml is not installed: heelstrike[docs]")
+
+from tools.site import formula  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 
