@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("latex2mathml", reason="latex2mathml is not installed: heelstrike[docs]")
 
-from tools.site import formula  # noqa: E402
+from tools.site import formula
 
 ROOT = Path(__file__).parents[2]
 
