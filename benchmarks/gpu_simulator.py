@@ -1,10 +1,11 @@
 """Whole simulators on a GPU: hs.Simulator(device="cuda"), each law, beside the CPU's bits.
 
     python -m benchmarks.gpu_simulator [--laws elastic,rigid] [--variants float32-exact,...]
-                                       [--whole-body] [--json FILE] [ROBOT ...]
+                                       [--whole-body | --shapes] [--json FILE] [ROBOT ...]
 
 Robots stand as in standing.py: servo, torque limits, joint stops, eight contact points, or the
-points of whole_body.py (hoap1, g1, anymal_c). 65,536 worlds make 1000 steps in one run that keeps
+points of whole_body.py (hoap1, g1, anymal_c), or all their shapes, which touch one another as well.
+65,536 worlds make 1000 steps in one run that keeps
 its end; the best of three counts. 256 worlds make 100 steps on both devices from one state: worlds
 whose every bit agrees, and the largest difference of a normal force in one step, over the weight.
 """
@@ -44,6 +45,7 @@ def main() -> None:
     parser.add_argument("--laws", default=",".join(LAWS))
     parser.add_argument("--variants", default=",".join(VARIANTS))
     parser.add_argument("--whole-body", action="store_true", help="contact points on all bodies")
+    parser.add_argument("--shapes", action="store_true", help="all shapes, between bodies as well")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     data = os.environ.get("HEELSTRIKE_DATA")
@@ -53,7 +55,7 @@ def main() -> None:
         if options.whole_body:
             robot = faller(Path(source).stem).robot
         else:
-            robot = hs.load(source, collide="feet")
+            robot = hs.load(source, collide="all" if options.shapes else "feet")
         for law in options.laws.split(","):
             for dtype, math in (VARIANTS[x] for x in options.variants.split(",")):
                 name = f"{robot.name}, {law}, {dtype}, {math}"

@@ -72,9 +72,9 @@ class CallBoundary:
         """Places that others read."""
         self.written: set[Place] = set()
         """Places that others write."""
-        for item in _others(program.step):
-            self.read |= set(item) if isinstance(item, tuple) else set(item.reads)
-            self.written |= set() if isinstance(item, tuple) else set(item.writes)
+        for reads, writes in _others(program.step):
+            self.read.update(reads)
+            self.written.update(writes)
         if program.commit is not None:
             own = {next_of(port.name) for port in program.commit.memory}
             self.read |= {p for item in program.step for p in writes_of(item) if p.array in own}
@@ -82,29 +82,25 @@ class CallBoundary:
 
     def called(self, items: Sequence[Item]) -> CalledCode:
         """Return items as a block that is called."""
-        reads = _in_order(place for item in items for place in _places(item))
+        used = dict.fromkeys(place for item in items for place in _places(item))
+        near = [place for place in used if place.array not in self.far]
         made = {place for item in items for place in writes_of(item)}
-        taken = tuple(p for p in reads if p.array not in self.far and p in self.written)
-        left = tuple(
-            p
-            for p in reads
-            if p in made and p.array not in self.far and (p in self.read or p in self.written)
-        )
+        taken = tuple(p for p in near if p in self.written)
+        left = tuple(p for p in near if p in made and (p in self.read or p in self.written))
         return CalledCode(BlockTag("called"), Graph((), ()), taken, left, tuple(items))
 
 
-def _others(items: Iterable[Item]) -> Iterator[Code | Advance | tuple[Place]]:
-    """Yield the items that are not called, and the need of every guard."""
+def _others(items: Iterable[Item]) -> Iterator[tuple[tuple[Place, ...], tuple[Place, ...]]]:
+    """Yield what each item that is not called reads and writes; of guards, that they are tested."""
     for item in items:
         if isinstance(item, Guard):
-            yield (item.need,)
+            yield (item.need,), ()
         if is_called(item):
             continue
         if isinstance(item, Guard | Repeat):
             yield from _others(item.body)
         else:
-            assert isinstance(item, Code | Advance)
-            yield item
+            yield item.reads, item.writes
 
 
 def _places(item: Item) -> Iterator[Place]:
@@ -117,7 +113,3 @@ def _places(item: Item) -> Iterator[Place]:
     else:
         yield from item.reads
         yield from item.writes
-
-
-def _in_order(places: Iterable[Place]) -> list[Place]:
-    return list(dict.fromkeys(places))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from heelstrike.codegen.cuda.call_code import CalledFunctions
-from heelstrike.codegen.cuda.called import CalledCode
 from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.registers import MAX_REGISTER_CELLS
@@ -85,8 +84,8 @@ def _step(program: TracedProgram, emitter: WarpGroupEmitter, outputs: set[str]) 
     failed, clock = emitter.begin_commit(program.commit)
     lines.append(BARRIER)
     emitter.end_commit(failed, clock)
-    if emitter.plan.late is not None:
-        emitter.hosted(emitter.root, partial(_late, emitter.plan.late))
+    if (late := emitter.plan.late) is not None:
+        emitter.hosted(emitter.root, lambda root: root.call(late))
     lines += [BARRIER, "  br label %step.end"]
 
 
@@ -96,11 +95,6 @@ def _record(program: TracedProgram, root: MemberEmitter) -> None:
         assert isinstance(code, Code)
         if (unit := pack_unit([code])) is not None:
             root.unit(unit)
-
-
-def _late(code: CalledCode, root: MemberEmitter) -> None:
-    """Emit what is called after the commit."""
-    root.call(code)
 
 
 def _inputs(
