@@ -42,7 +42,11 @@ def limits() -> list[str]:
     rows = found["rows"]
     names = list(next(iter(rows.values())))
     lines = [[name, *(f"{row[key]:.4g}" for key in names)] for name, row in rows.items()]
-    return ["## Cases at the limits\n", source(found), *table(["case", *names], lines)]
+    units = (
+        "Rounds of steps with contact, the number of steps at the limit of rounds, residuals [m/s] "
+        "of those and of the others, and the speed of the fastest joint at the end [m/s, rad/s].\n"
+    )
+    return ["## Cases at the limits\n", source(found), units, *table(["case", *names], lines)]
 
 
 def robustness() -> list[str]:
