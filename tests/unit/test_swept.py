@@ -20,6 +20,7 @@ from scipy.optimize import brentq, nnls
 import heelstrike as hs
 from heelstrike.contact.solver.criteria import USUAL, Accuracy, Ended
 from heelstrike.contact.solver.links import Link, pull_sum, pulls_by_body
+from heelstrike.contact.solver.passes import is_at_bound
 from heelstrike.contact.solver.rows import Arm, Row
 from heelstrike.contact.solver.semidefinite import root_of
 from heelstrike.contact.solver.start import Motion, Start
@@ -439,3 +440,22 @@ def test_rounds(mu_s, mu_k, allowed):
     out = solved(p, accuracy=USUAL)
     assert out["unfinished"].mean() < allowed
     assert ((out["rounds"] == USUAL.rounds) >= out["unfinished"]).all()
+
+
+@pytest.mark.parametrize(
+    ("load", "share", "at_bound"),
+    [
+        (1.0, 1.0, True),
+        (1.0, 0.9995, True),
+        (1.0, 0.98, False),
+        (1e-6, 0.98, True),  # what is missing, 1e-8 N s, is below the slack
+        (1e-6, 0.9, False),
+        (0.0, 0.0, True),
+    ],
+)
+def test_friction_is_at_its_bound_within_what_passes_resolve(load, share, at_bound):
+    """A thousandth of the bound, or the impulse that stops a slip that passes leave: 2.5e-8 N s."""
+    bound = 0.5 * load
+    f = ca.SX([0.6 * share * bound, 0.8 * share * bound, load])
+    found = is_at_bound(f, ca.SX(bound), ca.SX(2.5e-8))
+    assert bool(ca.evalf(found)) == at_bound

@@ -36,11 +36,6 @@ from heelstrike.step.state import Contacts, Group, Loads, PairState, StepState
 from heelstrike.step.surfaces import IMPULSE_MEMORY, TURNS, patch_of
 from heelstrike.step.turning import turning_loads, turning_moment, turning_rows
 
-SLIDING = 1 - 1e-3
-"""Fraction of mu_k f_n that friction must reach for a point to count as sliding in the next step.
-Passes end within a thousandth; a point that is not known to slide takes twenty of them."""
-
-
 SLIPS = 0.1
 """Slip at the start of a step, in units of |g| dt, from which on a point is taken to slide."""
 FALLS = 1.1
@@ -137,6 +132,7 @@ class Coupling:
         rubbing = ca.dot(pair.slip, pair.slip)
         slips = rubbing > (ca.if_else(own[3] == 0, FALLS, SLIPS) * dt) ** 2 * pull
         slid = ca.logic_or(ca.logic_and(known, own[3] > 1.5), ca.logic_and(goal.active, slips))
+        rubs = ca.logic_and(slid, past[2] > 0)
         turning = zeros()
         for side in pair.sides if self.rule.bias == "keep" else ():
             spin = side.motion.angular
@@ -160,7 +156,7 @@ class Coupling:
             slid=p.let("slid", slid),
             misfit=p.let("misfit", self._misfit(pair, offset)),
             fresh=p.let("fresh", fresh),
-            moves=p.let("moves", ca.if_else(ca.logic_or(fresh, slips), 2, slid)),
+            moves=p.let("moves", ca.if_else(ca.logic_or(fresh, slips), 2, rubs)),
             compliance=None if goal.compliance is None else p.let("soft", goal.compliance),
             leaving=None if goal.compliance_out is None else p.let("soft", goal.compliance_out),
             rest=p.let("rest", -goal.velocity),
@@ -197,9 +193,7 @@ class Coupling:
         """Return the coupled force of a pair, and its memory; inside a block."""
         p = self.state.program
         force = p.let("force", impulse / self.state.dt)
-        limit = SLIDING * row.mu_k * force[2]
-        sliding = ca.logic_and(slides, ca.dot(force[:2], force[:2]) >= limit**2)
-        state = ca.if_else(row.active, ca.if_else(sliding, 2, 1), 0)
+        state = ca.if_else(row.active, ca.if_else(slides, 2, 1), 0)
         kept = ca.vertcat(ca.if_else(row.active, force, 0), state)
         return force, p.let("memory", kept)
 

@@ -17,7 +17,7 @@ import casadi as ca
 
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.anchors import Fit, new_fit
-from heelstrike.contact.solver.passes import Measured, together
+from heelstrike.contact.solver.passes import Measured, is_at_bound, together
 from heelstrike.contact.solver.residual import worst_missed
 from heelstrike.contact.solver.round import Round
 from heelstrike.contact.solver.state import Body, Judged, Point, Tree, full, upper
@@ -248,3 +248,21 @@ def worst_of_body(p: Program, body: Body) -> SX:
         worst = worst_missed(p, rows, own, after, *ends)
         with p.block("worst", limb=body.limb, member=body.number):
             return left(p, touch, "missed", worst)
+
+
+def slides_of_body(p: Program, body: Body, sticks: SX) -> dict[int, SX]:
+    """Return whether the contacts of a body slide on in the next step, by number.
+
+    `sticks` is the slip of a point that sticks [m/s].
+    """
+    with reopened(p, body.touch):
+        return {
+            x.number: call(p, "slides", _slides, p, x, sticks, limb=body.limb, member=x.number)
+            for x in body.points
+        }
+
+
+def _slides(p: Program, point: Point, sticks: SX) -> SX:
+    anchor = point.anchor
+    at_bound = is_at_bound(point.f, anchor.bound, sticks / point.own)
+    return p.let("slides", ca.logic_and(anchor.slides, at_bound))

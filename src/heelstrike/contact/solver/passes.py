@@ -47,6 +47,9 @@ QUICK = 0.1
 """Square of what is left of changes where plain passes do well: w is not below 1 there."""
 SLOW = 0.8
 """What is left from pass to pass where they no longer help."""
+AT_BOUND = 1 - 1e-3
+"""Fraction of its bound from which on friction counts as being there: passes end within a
+thousandth."""
 STILL = 1e-3
 """Relative change of what is left by which a pass did nothing about it."""
 
@@ -111,6 +114,15 @@ def together(columns: Sequence[SX], largest: Sequence[SX] | None = None) -> SX:
         return SX(ca.DM.zeros(len(fields(Measured))))
     most = reduce(ca.fmax, largest or [x[:LARGEST] for x in columns])
     return ca.vertcat(most, sum((x[LARGEST:] for x in columns[1:]), columns[0][LARGEST:]))
+
+
+def is_at_bound(f: SX, bound: SX, slack: SX) -> SX:
+    """Return whether friction of an impulse f is at its bound [N s], so that its point slides on.
+
+    Under a point that carries next to nothing passes resolve the bound to an impulse, `slack`.
+    """
+    least = ca.fmax(ca.fmin(AT_BOUND * bound, bound - slack), 0)
+    return ca.dot(f[:2], f[:2]) >= least * least
 
 
 class Passes:

@@ -6,9 +6,10 @@ twists of one motion z of the joints,
 
     y = J z        with z of least squares, over the loaded points, of G y - G J z
 
-This leaves the effect of the anchors on the joints as it is. It takes one sweep, after the first
-step without a new contact, an impact or a slip since passes changed a field by more than rounding:
-while contacts come and go, fields that are turned over in every step cost many rounds.
+This leaves the effect of the anchors on the joints as it is, unless friction is at its bound, which
+follows the load. It takes one sweep, after the first step in which all loaded points rest and stick
+since passes changed a field by more than rounding: fields that are turned over in every step, while
+contacts come, go or slide, cost many rounds.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def share_out(
         drift = p.let("drift", unshared + change / ca.fmax(size, LEAST))
         moves = reduce(ca.fmax, (body.scales[2] for body in bodies))
         news = drift > where(single, DRIFT_SINGLE, DRIFT)
-        rests = p.let("rests", ca.logic_and(news, moves < 2))
+        rests = p.let("rests", ca.logic_and(news, moves < 1))
         weak = p.let("weak", where(single, WEAK_SINGLE, WEAK))
         least = reduce(ca.fmin, (body.points[0].own for body in bodies))
         share = p.let("share", where(single, SHARE_SINGLE, SHARE) * least)

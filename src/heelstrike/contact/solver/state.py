@@ -144,6 +144,7 @@ class Solved:
     impulses: list[SX]
     """Of each row, in its axes [N s]; inside the guard `touch` of its body."""
     slides: list[SX]
+    """1 where the next step begins with a sliding contact; inside the same guard."""
     a: SX
     """Accelerations of the joints that are swept; of others as they were."""
     rounds: SX

@@ -32,7 +32,7 @@ from functools import reduce
 import casadi as ca
 
 from heelstrike.contact.law import SX, where
-from heelstrike.contact.solver.body_rounds import BodyRounds, worst_of_body
+from heelstrike.contact.solver.body_rounds import BodyRounds, slides_of_body, worst_of_body
 from heelstrike.contact.solver.criteria import SINGLE, Accuracy, Ended
 from heelstrike.contact.solver.joint_rounds import JointRounds
 from heelstrike.contact.solver.joint_rows import JointRow
@@ -272,7 +272,10 @@ class SweptProblem:
     def _solved(self, passes: Passes, rounds: SX, unfinished: SX) -> Solved:
         points = sorted((x for body in self.bodies for x in body.points), key=lambda x: x.number)
         impulses = [point.f for point in points]
-        slides = [point.anchor.slides for point in points]
+        sliding: dict[int, SX] = {}
+        for body in self.bodies:
+            sliding |= slides_of_body(self.p, body, passes.scales.sticks)
+        slides = [sliding[point.number] for point in points]
         misses = [worst_of_body(self.p, body) for body in self.bodies]
         with self.p.block("worst"):
             residual = self.p.let("missed", reduce(ca.fmax, misses, SX(0)))
