@@ -181,6 +181,24 @@ def test_edge_on_edge_is_one_point():
     assert len(distinct(place)) == 1
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_edges_that_cross_touch_at_one_point(dtype):
+    """Their overlap is what the margin of outlines makes of it; two or three points a micrometre
+    apart would be two or three springs.
+    """
+    R, angles = turn(0, np.pi / 4), np.linspace(0.8, np.pi / 2, 60)
+    height = 2 * (BOX[1] + BOX[2]) / np.sqrt(2) - 1e-3
+    shape = (len(angles), 3)
+    poses = Poses(
+        np.broadcast_to(R, (*shape, 3)),
+        np.broadcast_to([0.02, 0.01, height], shape),
+        np.array([turn(2, angle) @ R for angle in angles]),
+        np.zeros(shape),
+    )
+    _, _, places = contacts("box", "box", poses, 4, dtype)
+    assert np.ptp(places, axis=1).max() == 0
+
+
 def test_edge_on_face_is_two_points():
     R, lean = turn(0, 0.3), 0.3
     height = BOX[2] + BOX[1] * np.sin(lean) + BOX[2] * np.cos(lean) - 1e-3

@@ -8,6 +8,7 @@ corners of the second that are inside the first. Of these, up to four are taken:
     2  the farthest from 1                      4  the farthest to its right
 
 Three points are the farthest along three fixed directions.
+An overlap that is as narrow as the margin of its outlines has two points, a short one has one.
 Each has the depth at its own place. The deepest points of the cores, which are exact, replace the
 nearest of them where they are deeper than all, and stand for corners that there are not.
 """
@@ -40,6 +41,9 @@ DEEPER, DEEPER_SINGLE = 1e-10, 1e-6
 """Depth, as a share of the size, by which the deepest points must exceed the others'."""
 THIN = 1e-4
 """Width of an overlap, as a share of its length, below which it has two points."""
+SHORT, NARROW = 20.0, 4.0
+"""Length and width of an overlap, in margins, below which it has one point and two: edges that
+cross overlap by what the margin widens them."""
 FIXED = 0.9211, 0.3894
 """Direction of the first point in the plane of contact, aligned with nothing."""
 
@@ -66,7 +70,7 @@ def manifold(
         for k, point in enumerate(other.points):
             found.append(call(p, "corner", _corner, p, point, one, deepest, member=k))
     with p.block("choose"):
-        chosen = _chosen(p, found, count)
+        chosen = _chosen(p, found, count, margin)
     with p.block("points"):
         tolerance = where(single_precision(first), DEEPER_SINGLE, DEEPER) * size
         chosen = _with_deepest(p, chosen, deepest, tolerance)
@@ -130,14 +134,20 @@ def _along(side: tuple[float, float], point: SX) -> SX:
     return side[0] * point[0] + side[1] * point[1]
 
 
-def _chosen(p: Program, points: list[SX], count: int) -> list[SX]:
-    """Return up to four points that span the overlap; inside a block."""
+def _chosen(p: Program, points: list[SX], count: int, margin: SX) -> list[SX]:
+    """Return up to four points that span the overlap; inside a block.
+
+    The first of `points` is the deepest, which stands for an overlap that is short.
+    """
     if count == 3:
         turns = np.arctan2(FIXED[1], FIXED[0]) + 2 * np.pi * np.arange(3) / 3
         sides = [(float(np.cos(turn)), float(np.sin(turn))) for turn in turns]
         return [_best(p, points, partial(_along, side)) for side in sides]
     first = _best(p, points, partial(_along, FIXED))
     second = _best(p, points, lambda q: ca.sumsqr(q[:2] - first[:2]))
+    length = p.let("length", ca.sqrt(ca.sumsqr(second[:2] - first[:2])))
+    short = length <= SHORT * margin
+    first, second = (p.let("end", where(short, points[0], x)) for x in (first, second))
     if count == 2:
         return [first, second]
     along = second - first
@@ -145,10 +155,12 @@ def _chosen(p: Program, points: list[SX], count: int) -> list[SX]:
     def left(q: SX) -> SX:
         return along[0] * (q[1] - first[1]) - along[1] * (q[0] - first[0])
 
-    least = THIN * ca.sumsqr(along[:2])
+    least = ca.fmax(THIN * length, NARROW * margin) * length
     third, fourth = _best(p, points, left), _best(p, points, lambda q: -left(q))
-    third = p.let("third", where(left(third) > least, third, first))
-    fourth = p.let("fourth", where(-left(fourth) > least, fourth, second))
+    third, fourth = (
+        p.let("side", where(ca.logic_and(ca.logic_not(short), width > least), x, end))
+        for x, width, end in ((third, left(third), first), (fourth, -left(fourth), second))
+    )
     return [first, second, third, fourth]
 
 
