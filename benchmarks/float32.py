@@ -9,6 +9,10 @@ included, is rounded to float32, and both make a step from there. The error is t
 net force on a body that touches in either of them, over the robot's weight. A point whose depth is
 zero to rounding may touch in one of them only; worlds where none does are listed apart, "same
 points".
+
+"history" is how far float64 differs from itself where it forgets which torque the dry friction of
+its joints had in the last step. Joints that friction holds leave it open which body carries what,
+and that torque decides: an error of this size is no error of rounding.
 """
 
 from __future__ import annotations
@@ -30,6 +34,8 @@ WORLDS, TIMES = 32, 8
 BETWEEN = {"settling": 0.05, "swaying": 0.05, "falling": 0.1}
 """Time between two states that are compared [s]."""
 SEEN = ("body_force", "touching")
+LAST = "joint friction, last"
+"""State of the dry friction of joints: its torque in the last step, over its limit."""
 QUICK_LAWS = ("Rigid", "FeedbackLinearized", "Elastic, implicit")
 ALLOWED = 1e-3
 """Error that 99 of 100 bodies may have."""
@@ -46,11 +52,12 @@ def main() -> None:
         for law in QUICK_LAWS if options.quick else LAWS:
             with console.status(f"{name}, {law}"):
                 found = errors(thrown, LAWS[law], TIMES // 2 if options.quick else TIMES)
-            off, same = (np.concatenate(each) for each in zip(*found.values(), strict=True))
+            off, same, own = (np.concatenate(each) for each in zip(*found.values(), strict=True))
             result["rows"][f"{name}, {law}"] = {
-                **{kind: spread(off) for kind, (off, _) in found.items()},
+                **{kind: spread(off) for kind, (off, _, _) in found.items()},
                 "all": spread(off),
                 "same points": spread(off[same]),
+                "history": spread(own),
             }
     show(console, result["rows"])
     keep(result, options.json)
@@ -58,9 +65,9 @@ def main() -> None:
 
 def errors(
     thrown: Faller, law: hs.SurfaceLaw, times: int = TIMES, worlds: int = WORLDS
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the errors of all forces, over the weight, and whether the same points touch in their
-    world, by kind of motion.
+) -> dict[str, tuple[np.ndarray, ...]]:
+    """Return the errors of all forces, over the weight, whether the same points touch in their
+    world, and what history changes, over the weight, by kind of motion.
     """
     robot = thrown.robot
     exact, single = (thrown.simulator(law, worlds, dtype) for dtype in ("float64", "float32"))
@@ -77,27 +84,42 @@ def errors(
         single.reset(q0=q0, v0=v0)
         steps = round(BETWEEN[kind] / thrown.dt)
         pairs = [compared(exact, single, steps) for _ in range(times)]
-        off, same = (np.concatenate(each) for each in zip(*pairs, strict=True))
-        found[kind] = off / (robot.mass * robot.gravity), same
+        off, same, own = (np.concatenate(each) for each in zip(*pairs, strict=True))
+        weight = robot.mass * robot.gravity
+        found[kind] = off / weight, same, own / weight
     return found
 
 
-def compared(
-    exact: hs.Simulator, single: hs.Simulator, steps: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Advance the float64 worlds, and return the differences of the forces [N] on all bodies that
-    touch, in a step from where they are, and whether the same points touch in their world.
+def compared(exact: hs.Simulator, single: hs.Simulator, steps: int) -> tuple[np.ndarray, ...]:
+    """Advance the float64 worlds, and make a step from where they are.
+
+    Return the differences of the forces [N] on all bodies that touch, whether the same points touch
+    in their world, and the differences where float64 forgets the dry friction of its joints.
     """
     exact.run(steps=steps, record=SEEN, every=steps, progress=False)
     for name in exact.state:
         single.state[name] = exact.state[name]
         exact.state[name] = single.state[name]  # rounded: both start from the same numbers
     one, other = (sim.observe(*SEEN) for sim in (exact, single))
-    forces = [seen["body_force"].astype(float) for seen in (one, other)]
-    off = np.linalg.norm(forces[1] - forces[0], axis=-1)
     same = (one["touching"] == other["touching"]).all(axis=1)
+    off, loaded = _differences(one, other)
+    forgotten = one
+    if LAST in exact.state:
+        last = exact.state[LAST].copy()
+        exact.state[LAST] = 0 * last
+        forgotten = exact.observe(*SEEN)
+        exact.state[LAST] = last
+    own, both = _differences(one, forgotten)
+    return off[loaded], np.broadcast_to(same[:, None], off.shape)[loaded], own[both]
+
+
+def _differences(
+    one: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the differences of forces [N], and which bodies touch in one of two steps."""
+    forces = [seen["body_force"].astype(float) for seen in (one, other)]
     loaded = (forces[0] != 0).any(axis=-1) | (forces[1] != 0).any(axis=-1)
-    return off[loaded], np.broadcast_to(same[:, None], off.shape)[loaded]
+    return np.linalg.norm(forces[1] - forces[0], axis=-1), loaded
 
 
 def spread(errors: np.ndarray) -> dict[str, float]:
