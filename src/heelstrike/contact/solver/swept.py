@@ -52,8 +52,6 @@ from heelstrike.spatial.vector import zeros
 
 FIRMEST_SINGLE = 0.25
 """Share of their first compliance that contacts keep in float32."""
-RESTING_SINGLE = 3.0
-"""`Accuracy.resting` in float32 at most, where the limits themselves are 40 times as large."""
 LEAST_IMPULSE, LEAST_TORQUE = 1e-12, 1.0
 """Impulse [N s] and torque [N m or N] of which the tolerance is a share at least."""
 
@@ -179,8 +177,7 @@ class SweptProblem:
         with p.block("scales"):
             speed, noise, moves = ca.vertsplit(reduce(ca.fmax, largest, zeros(3)))
             scale = p.let("scale", ca.fmax(speed, 1e-9))
-            resting = where(self.single, min(accuracy.resting, RESTING_SINGLE), accuracy.resting)
-            later = where(moves, 1, resting)
+            later = where(moves, 1, accuracy.resting)
             # what the numbers can resolve: in float32 less
             settled = ca.fmax(accuracy.settled, 10 * tolerance) * scale
             sticks = ca.fmax(accuracy.sticks, 100 * tolerance) * scale
