@@ -16,7 +16,8 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, files
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, files, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -34,11 +35,12 @@ TOLERANCE = 1e-8
 """Largest difference from the peer, relative to the largest entry [-]."""
 OUTCOMES = (
     "without loss",
-    "hulls of meshes differ",
+    "as MuJoCo: hulls of concave meshes",
     "degraded with a warning",
     "refused with a reason",
     "wrong",
 )
+SHORT = dict(zip(OUTCOMES, ("", "as MuJoCo", "degraded", "refused", "**wrong**"), strict=True))
 
 
 def models(folders: list[str]) -> Iterator[tuple[str, Path]]:
@@ -82,7 +84,7 @@ def judged(path: Path) -> dict[str, Any] | None:
     differences = lost(robot.fidelity)
     outcome = "degraded with a warning" if differences else "without loss"
     if differences and not lost(robot.fidelity, "motion", "contact"):
-        outcome = "hulls of meshes differ"
+        outcome = OUTCOMES[1]
     if differs and not lost(robot.fidelity, "motion"):
         outcome = "wrong"
     return {
@@ -104,17 +106,48 @@ def markdown(found: dict[str, dict[str, Any]]) -> str:
         lines.append(f"| {label} | {counts[outcome, False]} | {counts[outcome, True]} |")
     lines.append(f"| without loss in the air | {air[False]} | {air[True]} |")
     whole = [sum(name.endswith(".urdf") == urdf for name in found) for urdf in (False, True)]
-    lines += [f"| all | {whole[0]} | {whole[1]} |", "", "| file | outcome | why |"]
-    lines.append("| --- | --- | --- |")
+    lines += [f"| all | {whole[0]} | {whole[1]} |", "", _shares(found)]
+    lines += ["", "| file | outcome | why |", "| --- | --- | --- |"]
     for name, own in found.items():
         if own["outcome"] != OUTCOMES[0]:
             why = _short(own["reason"] or str(own["differs"]))
-            lines.append(f"| {name} | {own['outcome'].partition(' ')[0]} | {why} |")
+            lines.append(f"| {name} | {SHORT[own['outcome']]} | {why} |")
     return "\n".join(lines) + "\n"
 
 
+def _shares(found: dict[str, dict[str, Any]]) -> str:
+    """Return a sentence with the shares of files without loss."""
+    counts = Counter(own["outcome"] for own in found.values())
+    strict, more = (counts[outcome] for outcome in OUTCOMES[:2])
+    air = sum(bool(own.get("in the air")) for own in found.values())
+
+    def share(count: int) -> str:
+        return f"{count} ({100 * count / max(len(found), 1):.0f} %)"
+
+    return (
+        f"Of {len(found)} files {share(strict)} are without loss, {share(strict + more)} with "
+        f"those of which only concave meshes collide as hulls, as in MuJoCo; {share(air)} are "
+        f"without loss in the air. Versions: {_versions()}."
+    )
+
+
+def _versions() -> str:
+    names = ("mujoco-core", "pin", "example-robot-data", *PACKAGES)
+    found = {}
+    for name in names:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return ", ".join(f"{name} {number}" for name, number in found.items())
+
+
+def write_tables(path: Path, text: str) -> None:
+    """Write the tables in place of those that a page ends with."""
+    prose = path.read_text().partition("| files |")[0] if path.exists() else ""
+    path.write_text(prose + text)
+
+
 def _short(text: str, most: int = 160) -> str:
-    text = text.replace("|", "/").replace("<", "`<").replace(">", ">`")
+    text = re.sub(r"/[^ ()]*/", "", text).replace("|", "/").replace("<", "`<").replace(">", ">`")
     return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0]} ..."
 
 
@@ -122,7 +155,7 @@ def main() -> None:
     made = parser(__doc__)
     made.add_argument("folders", nargs="*", help="further folders with robot files")
     made.add_argument("--only", default="", help="regular expression of names")
-    made.add_argument("--markdown", metavar="FILE", help="write the tables to FILE")
+    made.add_argument("--markdown", metavar="FILE", help="write the tables at the end of FILE")
     options = made.parse_args()
     console, found = Console(), {}
     for name, path in models(options.folders):
@@ -132,7 +165,7 @@ def main() -> None:
     text = markdown(found)
     console.print(text, highlight=False, markup=False)
     if options.markdown:
-        Path(options.markdown).write_text(text)
+        write_tables(Path(options.markdown), text)
     keep({"files": found}, options.json)
 
 

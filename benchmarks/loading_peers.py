@@ -2,7 +2,7 @@
 
 MuJoCo's velocities of a free joint are in world axes, so that with v = T qvel
 
-    M = T^T H T      bias = T^T b(q, v, a = T_dot qvel)      passive = T^T tau
+    M = T^T H T      bias = T^T b(q, v, a = T_dot qvel)      passive = T^T tau      J = J_c T
 """
 
 from __future__ import annotations
@@ -17,14 +17,21 @@ from mujoco import mjtJoint
 
 from heelstrike.robot import Robot
 from heelstrike.robot.actuators import Path as Cord
+from heelstrike.robot.closing import jacobian
 from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.mjcf_actuators import actuator_name
 from heelstrike.robot.mjcf_model import rotation
+from heelstrike.spatial.motion import MotionVector
+from heelstrike.spatial.rotation import MatrixRotation
+from heelstrike.spatial.transform import Transform
 from heelstrike.step.actuators import activation_indices, actuator_torque, free_force, inputs_of
+from heelstrike.step.fluid import drag_force
 from heelstrike.step.springs import spring_torque
 from heelstrike.step.tendons import tendon_torque
 
 QUANTITIES = ("inertia", "bias", "passive", "actuation")
+RANK = 1e-9
+"""Singular values below this share of the largest count as none."""
 STATES = 3
 """Random states at which dynamics are compared."""
 Errors = dict[str, float]
@@ -54,7 +61,7 @@ def beside_mujoco(robot: Robot, path: Path) -> Errors:
         bias = T.T @ pin.rnea(model, data, q, v, drift)
         springs, driven, w = (np.ravel(x) for x in forces(q, v, *_inputs(robot, m, d)))
         driven = driven + _on_bodies(robot, model, q, v, w)
-        springs = springs + _cords(robot, model, q, v)
+        springs = springs + _cords(robot, model, q, v) + _drags(robot, model, q, v)
         passive = T.T @ (-robot.damping * v + springs + _lift(robot, model, q))
         for name, ours, theirs in (
             ("inertia", T.T @ H @ T, M),
@@ -63,6 +70,9 @@ def beside_mujoco(robot: Robot, path: Path) -> Errors:
             ("actuation", T.T @ driven, d.qfrc_actuator),
         ):
             errors[name] = max(errors[name], _relative(ours, theirs))
+        if robot.constraints:
+            rows = _row_space(jacobian(robot, q) @ T), _row_space(_equality_rows(m, d))
+            errors["constraints"] = max(errors.get("constraints", 0.0), _relative(*rows))
     return errors
 
 
@@ -84,6 +94,24 @@ def beside_pinocchio(robot: Robot, path: Path) -> Errors:
         for name, own, other in zip(errors, *found, strict=True):
             errors[name] = max(errors[name], _relative(own, other))
     return errors
+
+
+def _equality_rows(m: mujoco.MjModel, d: mujoco.MjData) -> np.ndarray:
+    """Return MuJoCo's Jacobian of the equality constraints, (n, nv)."""
+    whole = np.zeros((d.nefc, m.nv))
+    if mujoco.mj_isSparse(m):
+        mujoco.mju_sparse2dense(whole, d.efc_J, d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind)
+    else:
+        whole[:] = np.reshape(d.efc_J, whole.shape)
+    return whole[np.array(d.efc_type) == mujoco.mjtConstraint.mjCNSTR_EQUALITY]
+
+
+def _row_space(rows: np.ndarray) -> np.ndarray:
+    """Return the projector onto the directions that constraints hold.
+
+    With inertia and bias it decides their rigid forces; MuJoCo's own are soft.
+    """
+    return np.asarray(np.linalg.pinv(rows, rcond=RANK) @ rows)
 
 
 def _relative(ours: np.ndarray, theirs: np.ndarray) -> float:
@@ -191,6 +219,21 @@ def _cord(model: pin.Model, data: pin.Data, path: Cord) -> tuple[float, np.ndarr
         length += float(np.linalg.norm(gap))
         arms += gap / np.linalg.norm(gap) @ (jacobians[k + 1] - jacobians[k])
     return length, arms
+
+
+def _drags(robot: Robot, model: pin.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return the torque of the drag of a fluid, by the traced formula of step/fluid.py."""
+    tau, data = np.zeros(robot.nv), model.createData()
+    if robot.drags:
+        pin.computeJointJacobians(model, data, q)
+        pin.forwardKinematics(model, data, q, v)
+    for drag in robot.drags:
+        place, moving = data.oMi[drag.body + 1], data.v[drag.body + 1]
+        pose = Transform((MatrixRotation(ca.SX(place.rotation)),), ca.SX(place.translation))
+        force = drag_force(drag, pose, MotionVector(ca.SX(moving.linear), ca.SX(moving.angular)))
+        J = pin.getJointJacobian(model, data, drag.body + 1, pin.LOCAL).reshape(6, robot.nv)
+        tau += J.T @ np.ravel(ca.evalf(force.column))
+    return tau
 
 
 def _lift(robot: Robot, model: pin.Model, q: np.ndarray) -> np.ndarray:

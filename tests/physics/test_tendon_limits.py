@@ -95,3 +95,62 @@ def test_mimic_joint_follows(tmp_path):
     assert np.ptp(q[:, 0]) > 0.1
     np.testing.assert_allclose(q[:, 1], 0.3 - 2 * q[:, 0], atol=1e-6)
     np.testing.assert_allclose(q[:, 2], 0.5, atol=1e-6)
+
+
+STRING = """<mujoco><option gravity="0 0 {g}"/><worldbody><site name="top"/>
+  <body name="ball" pos="{x} 0 0"><joint type="slide" axis="1 0 0"/>
+    <joint type="slide" axis="0 1 0"/><joint type="slide" axis="0 0 1"/>
+    <geom size=".02" mass=".3"/><site name="end"/></body></worldbody>
+  <tendon><spatial name="s" range="{low} .5"><site site="top"/><site site="end"/></spatial>
+  </tendon></mujoco>"""
+
+
+def test_a_ball_hangs_on_a_string(tmp_path):
+    """The limit of a spatial tendon carries m g, by which its stop of 1e4 m/s^2 stretches;
+    in steps of more than 5 ms by (dt / 5 ms)^2 as much.
+    """
+    path = tmp_path / "string.xml"
+    path.write_text(STRING.format(g=-9.81, x=0.3, low=0))
+    robot = hs.load(path)
+    assert robot.fidelity == ()
+    assert robot.spatial_tendons[0].stop == pytest.approx(0.3e4)
+    for dt, softer in ((1e-3, 1), (1e-2, 4)):
+        sim = hs.Simulator(hs.Scene(robot, self_contact=False), dt=dt)
+        run = sim.run(10.0, q0=[-0.3, 0.0, -0.2])  # it falls 0.3 m first
+        rest = run.data["q"].values.reshape(-1, 3)[-1]
+        np.testing.assert_allclose(rest, [-0.3, 0, -0.5 - 9.81e-4 * softer], atol=1e-9)
+    free = hs.Simulator(hs.Scene(robot, self_contact=False), dt=1e-2, stops=None).run(1.0)
+    assert free.data["q"].values.reshape(-1, 3)[-1, 2] < -4  # without stops it falls
+
+
+def test_a_ball_circles_on_a_string(tmp_path):
+    """Without gravity a ball on a string circles where m v^2 / r = k (r - 0.5 m)."""
+    path = tmp_path / "string.xml"
+    path.write_text(STRING.format(g=0, x=0.3, low=0))
+    r, v = 0.505, 0.505 * np.sqrt(1e4 * 0.005 / 0.505)
+    sim = hs.Simulator(hs.Scene(hs.load(path), self_contact=False), dt=5e-4, integrator="rk4")
+    run = sim.run(2.0, q0=[r - 0.3, 0, 0], v0=[0, v, 0])
+    q = run.data["q"].values.reshape(-1, 3) + np.array([0.3, 0, 0])
+    t = run.data["time"].values
+    exact = r * np.stack([np.cos(v / r * t), np.sin(v / r * t), 0 * t], axis=1)
+    # of the fourth order in dt times the stop's 100/s: 3.6e-6 at 1 ms, 2e-7 m here
+    np.testing.assert_allclose(q, exact, atol=1e-6)
+
+
+def test_lower_end_of_a_spatial_tendon(tmp_path):
+    """A ball that comes nearer than the lower end is pushed back, and loses energy on the way."""
+    path = tmp_path / "string.xml"
+    path.write_text(STRING.format(g=0, x=0.3, low=0.1))
+    sim = hs.Simulator(hs.Scene(hs.load(path), self_contact=False), dt=1e-3)
+    run = sim.run(1.0, q0=[0, 0, 0], v0=[-1.0, 0, 0])
+    x = run.data["q"].values.reshape(-1, 3)[:, 0] + 0.3
+    assert 0.1 - 1.0 / 100 < x.min() < 0.1  # v / rate without damping
+    assert 0.2 < run.data["v"].values.reshape(-1, 3)[-1, 0] < 0.9
+
+
+def test_friction_of_a_tendon_that_is_held(tmp_path):
+    """Dry friction of a tendon whose length an equality keeps does nothing, and is no loss."""
+    held = '<tendon tendon1="t" polycoef=".1 1 0 0 0"/>'
+    assert hs.load(hanging(tmp_path, 'frictionloss="3"', BOTH, 2, held)).fidelity == ()
+    with pytest.warns(hs.HeelstrikeWarning, match="dry friction"):
+        hs.load(hanging(tmp_path, 'frictionloss="3"', BOTH, 2))

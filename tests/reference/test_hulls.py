@@ -6,6 +6,8 @@ and the weight for the forces in it.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import coal
 import mujoco
 import numpy as np
@@ -19,7 +21,8 @@ from heelstrike.contact.geometry.convex import PlacedCorners
 from heelstrike.ir.table import table
 from heelstrike.measure.peer.model import handed_over
 from heelstrike.robot.hull_cells import ACROSS, hull_cells
-from heelstrike.robot.mesh import hull
+from heelstrike.robot.mesh import hull, read_mesh
+from heelstrike.robot.mjcf_model import rotation
 from heelstrike.spatial.vector import SX
 
 GENERATOR = np.random.default_rng(3)
@@ -208,3 +211,25 @@ def test_a_corner_with_many_neighbours(tmp_path):
         robot = hs.load(path)
     assert len(robot.self_pairs) == 1
     assert robot.overlapping == robot.self_pairs
+
+
+def test_mujoco_format(tmp_path):
+    """Vertices of an .msh, MuJoCo's own format, are those that MuJoCo reads; a short file is not
+    read.
+    """
+    path = Path(mujoco.__file__).parent / "testdata" / "abdomen_1_body.msh"
+    text = f'<mujoco><asset><mesh name="m" file="{path}"/></asset></mujoco>'
+    m = mujoco.MjModel.from_xml_string(text)
+    placed = pin.SE3(rotation(m.mesh_quat[0]), np.array(m.mesh_pos[0]))
+    theirs = np.array([placed.act(np.array(v, dtype=float)) for v in m.mesh_vert])
+    ours, triangles = read_mesh(path)
+    # MuJoCo joins vertices that are equal; float32 of a mesh of 0.1: 1e-8
+    size = np.abs(theirs).max()
+    for one, other in ((ours, theirs), (theirs, ours)):
+        nearest = [np.abs(other - v).max(axis=1).min() for v in one]
+        assert max(nearest) < 1e-6 * size
+    assert len(triangles) == m.nmeshface
+    cut = tmp_path / "cut.msh"
+    cut.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(ValueError, match="its size"):
+        read_mesh(cut)

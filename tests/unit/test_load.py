@@ -328,8 +328,10 @@ WARNED = {
         ),
         "1 collision shapes left out, they give no contact points: sole",
     ),
-    "air": (mjcf(HINGE, "<option density='1.2'/>"), "the option density='1.2' is ignored"),
-    "wind": (mjcf(HINGE, "<option wind='1 0 0'/>"), "the option wind='1 0 0' is ignored"),
+    "air around a shape": (
+        mjcf(HINGE + "<geom size='.1' fluidshape='ellipsoid'/>", "<option density='1.2'/>"),
+        "no fluid resists body 'a': fluidshape='ellipsoid' is not simulated",
+    ),
     "urdf: impossible inertia": (
         urdf(inertial=LINK_MASS).replace('ixx="1"', 'ixx="3"', 1),
         "link 'a' has an inertia that no mass can have (1 + 1 < 3 kg m^2)",

@@ -81,6 +81,10 @@ def _print(found: dict[str, Any]) -> None:
         numbers = [f"{key} {tendon[key]:g}" for key in ("stiffness", "damping") if tendon[key]]
         numbers += [f"range {_range(tendon['limit'])}"] if tendon.get("limit") else []
         console.print(f"tendon {tendon['name']} over {joints}: {', '.join(numbers)}")
+    for drag in found["drags"][:1]:
+        bodies = len({own["body"] for own in found["drags"]})
+        medium = f"density {drag['density']:g} kg/m^3, viscosity {drag['viscosity']:g} Pa s"
+        console.print(f"a fluid resists {_counted({'body': bodies})}: {medium}")
     for constraint in found["constraints"]:
         joined = " and ".join(constraint["bodies"])
         console.print(f"constraint {constraint['name']} ({constraint['kind']}): {joined}")
@@ -159,7 +163,7 @@ def _fidelity(title: str, differences: list[dict[str, Any]]) -> Table:
 
 
 def _counted(kinds: dict[str, int]) -> str:
-    plurals = {"box": "boxes", "mesh": "meshes"}
+    plurals = {"body": "bodies", "box": "boxes", "mesh": "meshes"}
     return ", ".join(
         f"{count} {kind if count == 1 else plurals.get(kind, kind + 's')}"
         for kind, count in kinds.items()

@@ -19,6 +19,9 @@ import numpy as np
 Arms = tuple[tuple[int, float], ...]
 """Velocity indices with moment arms: l_dot is the sum of arm v, and each joint gets arm f."""
 Range = tuple[float, float]
+STOP_RATE = 100.0
+"""Rate of the stops of a spatial tendon, sqrt(k / m) with the mass m that it moves [1/s]: under its
+weight it stretches by 1 mm."""
 DYNAMICS = ("none", "integrator", "filter", "filterexact")
 
 
@@ -114,3 +117,7 @@ class SpatialTendon:
     """Lengths between which the spring is slack [m]."""
     damping: float = 0.0
     """[N s/m]"""
+    limit: Range | None = None
+    """Range of its length [m]."""
+    stop: float = 0.0
+    """Stiffness of the stops at the ends of that range [N/m]."""

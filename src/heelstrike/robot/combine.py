@@ -124,6 +124,7 @@ def _moved_part(
         "cones": [replace(x, joint=x.joint + first) for x in part.cones],
         "tendons": [tendon(x) for x in part.tendons],
         "spatial_tendons": [cord(x) for x in part.spatial_tendons],
+        "drags": [replace(x, body=x.body + first) for x in part.drags],
         "actuators": [_moved_actuator(x, key, first, iv) for x in part.actuators],
         "fidelity": [replace(x, what=f"{key}: {x.what}") for x in part.fidelity],
     }

@@ -44,8 +44,19 @@ def describe(robot: Robot) -> dict[str, Any]:
                 "bodies": _bodies_of(robot, cord.path),
                 "stiffness": cord.stiffness,
                 "damping": cord.damping,
+                "limit": _ends(cord.limit),
             }
             for cord in robot.spatial_tendons
+        ],
+        "drags": [
+            {
+                "body": robot.bodies[drag.body].name,
+                "box": [float(x) for x in drag.box],
+                "density": drag.density,
+                "viscosity": drag.viscosity,
+                "wind": [float(x) for x in drag.wind],
+            }
+            for drag in robot.drags
         ],
         "constraints": [
             {

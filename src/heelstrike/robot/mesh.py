@@ -12,6 +12,8 @@ from scipy.spatial import ConvexHull, QhullError
 
 @lru_cache(maxsize=64)
 def _read(path: str, _modified: int) -> tuple[np.ndarray, np.ndarray]:
+    if path.lower().endswith(".msh"):
+        return _read_msh(Path(path).read_bytes())
     import coal
 
     mesh = coal.MeshLoader().load(path, np.ones(3))
@@ -20,8 +22,24 @@ def _read(path: str, _modified: int) -> tuple[np.ndarray, np.ndarray]:
     return vertices, np.array([[t[0], t[1], t[2]] for t in triangles], dtype=int)
 
 
+def _read_msh(data: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices and triangles of MuJoCo's own format: four numbers of vertices, normals,
+    texture coordinates and triangles (int32), then these (float32 and int32).
+    """
+    numbers = np.frombuffer(data[:16], dtype="<i4")
+    if len(numbers) < 4 or numbers.min() < 0:
+        raise ValueError("no numbers of vertices and triangles")
+    vertices, normals, texture, triangles = (int(n) for n in numbers)
+    end = 16 + 12 * (vertices + normals) + 8 * texture
+    if len(data) != end + 12 * triangles:
+        raise ValueError("its size is not that of its vertices and triangles")
+    places = np.frombuffer(data[16 : 16 + 12 * vertices], dtype="<f4").reshape(-1, 3)
+    corners = np.frombuffer(data[end:], dtype="<i4").reshape(-1, 3)
+    return places.astype(float), corners.astype(int)
+
+
 def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return (vertices (n, 3), triangles (m, 3)) of an STL, OBJ or DAE file.
+    """Return (vertices (n, 3), triangles (m, 3)) of an STL, OBJ, DAE or MSH file.
 
     Raises ValueError or RuntimeError if the file holds no mesh that coal can read.
     """

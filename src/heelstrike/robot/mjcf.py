@@ -16,6 +16,7 @@ from heelstrike.robot.mjcf_actuators import read_actuators, with_actuator_inerti
 from heelstrike.robot.mjcf_checks import refuse_impossible, warn_unmodelled
 from heelstrike.robot.mjcf_compile import compile_mjcf
 from heelstrike.robot.mjcf_equality import read_equalities
+from heelstrike.robot.mjcf_fluid import read_drags
 from heelstrike.robot.mjcf_model import ADDED, ModelJoint, build_model, joints_of, placement
 from heelstrike.robot.mjcf_servo import with_servo
 from heelstrike.robot.mjcf_shapes import read_shapes
@@ -48,6 +49,7 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     rest = _q_of(robot, mj, joints, mj.qpos_spring)
     springs = read_springs(file, robot, mj, joints, rest)
     robot = replace(robot, springs=springs, cones=read_cones(mj, joints))
+    robot = replace(robot, drags=read_drags(file, mj, carriers))
     q0 = _q_of(robot, mj, joints, mj.qpos0)
     robot = with_tendons(file, robot, mj, joints, carriers)
     actuators = read_actuators(file, spec, mj, robot, joints, carriers, q0)

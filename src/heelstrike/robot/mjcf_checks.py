@@ -67,10 +67,6 @@ def warn_unmodelled(file: RobotFile, spec: mujoco.MjSpec, mj: mujoco.MjModel) ->
         plural = "equality constraint" + "s" * (len(names) > 1)
         listed = ", ".join(names)
         file.warn(f"{len(names)} {plural} left out, the joints move freely: {listed}", listed)
-    for key in ("density", "viscosity", "wind"):
-        if np.any(getattr(mj.opt, key)):
-            value = " ".join(f"{x:g}" for x in np.atleast_1d(getattr(mj.opt, key)))
-            file.warn(f"the option {key}='{value}' is ignored", "option")
     for body in range(1, mj.nbody):
         if mj.body_mocapid[body] >= 0:
             name = f"body '{name_of(mj, body)}'"

@@ -21,7 +21,7 @@ import pinocchio as pin
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.files import whole_file
-from heelstrike.robot.mjcf_export_forces import add_forces, spring_of
+from heelstrike.robot.mjcf_export_forces import add_forces, fluid_of, spring_of
 from heelstrike.robot.robot import WORLD, Body, Joint, Robot
 
 KINDS = {
@@ -43,7 +43,7 @@ def write_mjcf(robot: Robot, path: str | os.PathLike[str]) -> Path:
     """Write a robot as an MJCF and return the path."""
     root = Element("mujoco", model=robot.name)
     put(root, "compiler", angle="radian", autolimits="false")
-    put(root, "option", gravity=robot.gravity_vector)
+    put(root, "option", gravity=robot.gravity_vector, **fluid_of(robot))
     asset, world = put(root, "asset"), put(root, "worldbody")
     holders = _add_tree(world, robot)
     _add_sites(world, robot, holders)

@@ -12,7 +12,8 @@ import pinocchio as pin
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.actuators import Actuator, Arms, Path
 from heelstrike.robot.constraints import Connect, Constraint, JointCoupling, Weld
-from heelstrike.robot.robot import Joint, Robot
+from heelstrike.robot.fluid import inertia_box
+from heelstrike.robot.robot import Body, Joint, Robot
 
 Put = Callable[..., Element]
 """mjcf_export.put."""
@@ -39,6 +40,28 @@ def spring_of(robot: Robot, joint: Joint) -> dict[str, Any]:
     return options
 
 
+def fluid_of(robot: Robot) -> dict[str, Any]:
+    """Return the options of the fluid; MuJoCo takes each body with all that is fixed to it."""
+    if not robot.drags:
+        return {}
+    first, massive = robot.drags[0], [i for i, body in enumerate(robot.bodies) if body.mass > 0]
+    media = {(own.density, own.viscosity, *own.wind) for own in robot.drags}
+    whole = [own.body for own in robot.drags] == massive and all(
+        np.allclose(np.sort(own.box), np.sort(_box(robot.bodies[own.body])), rtol=1e-9)
+        for own in robot.drags
+    )
+    if len(media) > 1 or not whole:
+        raise HeelstrikeError(
+            "a fluid resists parts of a body apart from one another, or only some bodies, which "
+            "MJCF cannot express"
+        )
+    return {"density": first.density, "viscosity": first.viscosity, "wind": first.wind}
+
+
+def _box(body: Body) -> np.ndarray:
+    return inertia_box(body.mass, np.linalg.eigvalsh(body.inertia))
+
+
 def add_forces(root: Element, robot: Robot, holders: Holders, put: Put) -> None:
     """Add tendons, actuators and constraints."""
     tendons = put(root, "tendon")
@@ -51,6 +74,8 @@ def add_forces(root: Element, robot: Robot, holders: Holders, put: Put) -> None:
     for cord in robot.spatial_tendons:
         options = {"stiffness": cord.stiffness, "damping": cord.damping}
         options["springlength"] = cord.rest
+        if cord.limit is not None:
+            options |= {"limited": True, "range": cord.limit}
         _add_cord(tendons, robot, holders, cord.name, cord.path, put, **options)
     actuators = put(root, "actuator")
     for actuator in robot.actuators:

@@ -12,12 +12,15 @@ import mujoco
 import numpy as np
 from mujoco import mjtDisableBit, mjtEq, mjtWrap
 
-from heelstrike.robot.actuators import Arms, Path, SpatialTendon, Tendon
+from heelstrike.robot.actuators import STOP_RATE, Arms, Path, Range, SpatialTendon, Tendon
 from heelstrike.robot.constraints import JointCoupling
 from heelstrike.robot.mjcf_equality import equality_name
 from heelstrike.robot.mjcf_model import Carriers, ModelJoint, has_no, is_off
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.xml import RobotFile
+
+POSES = 9
+"""Poses at which the mass that a spatial tendon moves is computed."""
 
 
 def tendon_label(mj: mujoco.MjModel, i: int) -> str:
@@ -76,17 +79,18 @@ def with_tendons(
         lost, path = _unsupported(mj, i, several), tendon_path(mj, i, carriers)
         name = mj.tendon(i).name or f"tendon{i}"
         rest = (float(mj.tendon_lengthspring[i, 0]), float(mj.tendon_lengthspring[i, 1]))
+        ends = (float(mj.tendon_range[i, 0]), float(mj.tendon_range[i, 1]))
         if arms is not None:
-            ends = (float(mj.tendon_range[i, 0]), float(mj.tendon_range[i, 1]))
             limit = ends if limited and several else None
             if spring or damper or limit:
                 fixed.append(Tendon(name, arms, spring, rest, damper, limit))
         else:
-            lost += ["the limit"] * limited
             if path is None:
                 lost += ["the spring"] * bool(spring) + ["damping"] * bool(damper)
-            elif spring or damper:
-                spatial.append(SpatialTendon(name, path, spring, rest, damper))
+                lost += ["the limit"] * limited
+            elif spring or damper or limited:
+                cord = SpatialTendon(name, path, spring, rest, damper)
+                spatial.append(_with_limit(cord, robot, mj, i, ends) if limited else cord)
         if lost:
             kind = "the spatial " if arms is None else ""
             why = "it wraps around geoms, or has pulleys" if arms is None and path is None else ""
@@ -94,13 +98,41 @@ def with_tendons(
     return replace(robot, tendons=tuple(fixed), spatial_tendons=tuple(spatial))
 
 
+def _with_limit(
+    cord: SpatialTendon, robot: Robot, mj: mujoco.MjModel, i: int, ends: Range
+) -> SpatialTendon:
+    """Return a tendon with a range, whose stops are as stiff as the mass that it moves asks for.
+
+    That is the smallest 1 / (J H^-1 J^T) at the first pose and at random ones around it.
+    """
+    d, rng = mujoco.MjData(mj), np.random.default_rng(0)
+    H, mobility = np.zeros((mj.nv, mj.nv)), 1 / robot.mass
+    at = slice(mj.ten_J_rowadr[i], mj.ten_J_rowadr[i] + mj.ten_J_rownnz[i])
+    for k in range(POSES):
+        d.qpos[:] = mj.qpos0
+        mujoco.mj_integratePos(mj, d.qpos, rng.uniform(-1, 1, mj.nv), 0.3 * (k > 0))
+        mujoco.mj_fwdPosition(mj, d)
+        mujoco.mj_fullM(mj, d, H)
+        J = np.zeros(mj.nv)
+        J[mj.ten_J_colind[at]] = d.ten_J[at]
+        mobility = max(mobility, float(J @ np.linalg.solve(H, J)))
+    return replace(cord, limit=ends, stop=STOP_RATE**2 / mobility)
+
+
 def _is_limited(mj: mujoco.MjModel, i: int) -> bool:
     return bool(mj.tendon_limited[i]) and not has_no(mj, mjtDisableBit.mjDSBL_LIMIT)
+
+
+def _is_held(mj: mujoco.MjModel, i: int) -> bool:
+    """Return whether an equality keeps the length of a tendon, so that dry friction is nothing."""
+    held = (mj.eq_type == mjtEq.mjEQ_TENDON) & (mj.eq_active0 != 0) & (mj.eq_obj2id < 0)
+    return i in mj.eq_obj1id[held] and not has_no(mj, mjtDisableBit.mjDSBL_EQUALITY)
 
 
 def _unsupported(mj: mujoco.MjModel, i: int, several: bool) -> list[str]:
     """Return what a tendon has that one over several joints, or any, is not simulated with."""
     rubs = mj.tendon_frictionloss[i] and not has_no(mj, mjtDisableBit.mjDSBL_FRICTIONLOSS)
+    rubs = rubs and not _is_held(mj, i)
     curved = np.any(mj.tendon_stiffnesspoly[i]) or np.any(mj.tendon_dampingpoly[i])
     parts = {
         "the dry friction": several and rubs,

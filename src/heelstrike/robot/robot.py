@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pinocchio
 
     from heelstrike.robot.constraints import Constraint
+    from heelstrike.robot.fluid import Drag
     from heelstrike.robot.hull import Hull
     from heelstrike.robot.hull_cells import HullCells
     from heelstrike.robot.mesh import MeshFile
@@ -254,6 +255,8 @@ class Robot:
     """Tendons that are linear in the joints, with springs or damping."""
     spatial_tendons: tuple[SpatialTendon, ...] = ()
     """Tendons that run straight from site to site."""
+    drags: tuple[Drag, ...] = ()
+    """Parts of bodies that a fluid resists."""
     actuators: tuple[Actuator, ...] = ()
     """Actuators of the file, which hs.Actuators drives."""
     points: tuple[Point, ...] = ()

@@ -33,6 +33,7 @@
           closed_loops.py           equality constraints
           half_step.py              their velocities, half a step ahead
           body_forces.py            forces on bodies that are no contacts
+          fluid.py                  drag of a fluid
           push.py                   pushes
     9     integrate.py          integrate
     10    account.py            works, peaks, impulses, memory

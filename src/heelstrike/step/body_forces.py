@@ -1,8 +1,8 @@
 """Box 8 of [Sugihara2006], Fig. 4: forces on bodies that are no contacts.
 
 Pushes of the user (push.py), actuators of sites (actuators.py), spatial tendons, which pull along
-straight lines between points, explicitly, and gravity compensation: a force against the weight of a
-part of a body,
+straight lines between points, explicitly, drag of a fluid (fluid.py), and gravity compensation: a
+force against the weight of a part of a body,
 
     f = -m_l g      at the centre of that part; its moment about the body's origin is -(m_l c) x g
 """
@@ -20,8 +20,10 @@ from heelstrike.robot.robot import WORLD
 from heelstrike.spatial.motion import ForceVector, MotionVector, force_at
 from heelstrike.spatial.vector import SX, add_cross, constant, cross, zeros
 from heelstrike.step.actuators import free_force
+from heelstrike.step.fluid import drag_force
 from heelstrike.step.push import pushes
 from heelstrike.step.state import StepState
+from heelstrike.step.tendons import cord_stop
 
 SMALL = 1e-9
 """Length of a line below which it has no direction [m]."""
@@ -43,6 +45,7 @@ def add_body_forces(state: StepState, external: list[ForceVector | None]) -> lis
     found = [BodyForce(body, force, "work_push") for body, force in pushes(state)]
     found += [BodyForce(body, force, "work_joints") for body, force in _lifts(state)]
     found += [BodyForce(body, force, "work_joints") for body, force in _cords(state)]
+    found += [BodyForce(body, force, "work_joints") for body, force in _drags(state)]
     found += [BodyForce(body, force, "work_control") for body, force in _driven(state)]
     for own in found:
         with p.block("push", limb=state.inputs.limb_of[own.body]):
@@ -63,6 +66,18 @@ def _lifts(state: StepState) -> list[tuple[int, ForceVector]]:
                 force = p.let("lift", body.lifted * up)
                 moment = p.let("lift", cross(constant(body.lifted_moment), up))
                 found.append((i, ForceVector(force, moment)))
+    return found
+
+
+def _drags(state: StepState) -> list[tuple[int, ForceVector]]:
+    """Return the drag of a fluid by body."""
+    p, found = state.program, []
+    for k, drag in enumerate(state.robot.drags):
+        i = drag.body
+        with p.block("drag", limb=state.inputs.limb_of[i], member=k):
+            force = drag_force(drag, state.poses[i], state.kinematics.velocities[i])
+            linear, angular = p.let("drag", force.linear), p.let("drag", force.angular)
+            found.append((i, ForceVector(linear, angular)))
     return found
 
 
@@ -89,14 +104,16 @@ def _driven(state: StepState) -> list[tuple[int, ForceVector]]:
 
 
 def _cords(state: StepState) -> list[tuple[int, ForceVector]]:
-    """Return the forces of springs and damping of spatial tendons."""
+    """Return the forces of springs, damping and limits of spatial tendons."""
     p, found = state.program, []
     for k, tendon in enumerate(state.robot.spatial_tendons):
         with p.block("cord", limb="tendons", member=k):
             cord, (low, high) = Cord(state, tendon.path), tendon.rest
             stretch = cord.length - ca.fmax(low, ca.fmin(high, cord.length))
-            f = p.let("force", -tendon.stiffness * stretch - tendon.damping * cord.rate)
-            found += cord.pulls(f)
+            f = -tendon.stiffness * stretch - tendon.damping * cord.rate
+            if tendon.limit is not None and state.inputs.stops is not None:
+                f = f + cord_stop(tendon, cord.length, cord.rate, state.ahead)
+            found += cord.pulls(p.let("force", f))
     return found
 
 

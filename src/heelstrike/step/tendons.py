@@ -18,12 +18,15 @@ from functools import reduce
 
 import casadi as ca
 
-from heelstrike.robot.actuators import Actuator, Arms, Tendon
+from heelstrike.robot.actuators import Actuator, Arms, SpatialTendon, Tendon
 from heelstrike.robot.robot import Robot
-from heelstrike.scene.stops import StopsPlan
+from heelstrike.scene.stops import DAMPING_TIME, StopsPlan
 from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.springs import QUARTER
 from heelstrike.step.torque import Torque
+
+SLOW = 5e-3
+"""Time step above which stops of spatial tendons are softer than stated [s]."""
 
 
 def length(robot: Robot, arms: Arms, q: SX) -> SX:
@@ -104,3 +107,15 @@ def _stop(tendon: Tendon, at: SX, rate: SX, ahead: SX | float, stops: StopsPlan)
     over = reached - ca.fmax(low, ca.fmin(high, reached))
     c = ca.if_else(over * rate > 0, c, 0)
     return -k * over - c * rate, ca.if_else(over == 0, 0, ahead * (c + ahead * k))
+
+
+def cord_stop(tendon: SpatialTendon, at: SX, rate: SX, ahead: SX | float) -> SX:
+    """Return the force at an end of a spatial tendon's range; its damping acts on the way in only.
+
+    It is explicit, and softer in steps of more than SLOW, so that it is stable there.
+    """
+    assert tendon.limit is not None
+    low, high = tendon.limit
+    k = tendon.stop / ca.fmax(1, (ahead / SLOW) ** 2)
+    over = at - ca.fmax(low, ca.fmin(high, at))
+    return -k * over - ca.if_else(over * rate > 0, DAMPING_TIME * k * rate, 0)
