@@ -291,3 +291,17 @@ def test_friction_ends_with_the_normal_force():
     assert friction[normal == 0].max() == 0
     # the bound is that of the pass before, which may differ by 7e-7 of the speeds: 3e-4 N measured
     assert (friction - 0.8 * normal).max() < 2e-3
+
+
+def test_friction_acts_at_the_height_of_the_surface():
+    """A ball that has sunk by d = m g / k sticks there: it rolls with v = (R - d) w."""
+    k, radius = 2e3, 0.05
+    law = hs.Elastic(hs.LinearSpring(k=k, c=100.0), hs.Coulomb(), implicit=True)
+    sim = hs.Simulator(hs.Scene(hs.load("ball"), hs.Plane(law)), dt=1e-3)
+    depth = 9.81 / k
+    q0 = [0, 0, radius - depth, 0, 0, 0, 1]
+    data = sim.run(1.0, q0=q0, v0=[0.3, 0, 0, 0, 6.0, 0]).data
+    spin = np.linalg.norm(data.v.values[0, -1, 3:])
+    assert float(data.com_velocity[0, -1, 0]) == pytest.approx((radius - depth) * spin, rel=1e-9)
+    height = float(data.contact_position.values[0, -1, 0, 2])
+    assert height == pytest.approx(0.0, abs=1e-12)

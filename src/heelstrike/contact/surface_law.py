@@ -283,6 +283,11 @@ class SurfaceLaw:
         return self.coupling is not None
 
     @property
+    def acts_at_surface(self) -> bool:
+        """Whether its force acts where the surface is, instead of at the point inside it."""
+        return False
+
+    @property
     def acts_apart(self) -> bool:
         """True if a point above the surface may have a force, a target or memory though the last
         step did not load it; False lets bodies that are apart skip their points.

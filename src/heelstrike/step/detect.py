@@ -54,11 +54,14 @@ def detect(p: Program, pair: PairInputs) -> Detection:
     lever = centre - radius * axes[2, :].T
     if reach is not None:
         lever = lever - frame.rotate(reach)
+    inside = lever
+    if pair.law.acts_at_surface:
+        lever = lever + ca.fmax(depth, 0) * axes[2, :].T
     position = pose.origin + lever
     sides, levers = [], []
     if body is not None:
         kept, spin, share = p.let("lever", lever), body.motion.angular, 1.0
-        rate = cross(spin, centre if radius else kept)
+        rate = cross(spin, centre if radius else kept if inside is lever else inside)
         if half_axes is not None:
             rate, share = cross(spin, centre) - support_rate(half_axes, axes[2, :].T, spin), 0.5
         sides.append(Side(body.number, kept, 1.0, p.let("rate", rate), share, body.motion))

@@ -13,6 +13,9 @@ F(d, w) linearised at the start, w = d',
 a target in the coupled problem with compliance 1 / (dt G) and outward velocity F0 / G. For a linear
 spring and damper that is implicit Euler, stable at any step, still in N/m and N s/m.
 
+The force acts at the height of the surface. Points that sink to different depths could not all
+stick there while their body turns, and would press against one another along it.
+
 A damper of one direction bends F at w = 0, so that G has two values, and w+ decides which: that of
 the side that the step began on, and on the other side that plus the jump of F_w + dt F_d across
 w = 0. Both meet in F0 at w+ = 0, so that f falls as the point moves out, whichever side it ends on.
@@ -115,6 +118,10 @@ class Elastic(SurfaceLaw):
     @property
     def coupling(self) -> CouplingRule | None:
         return CouplingRule() if self.implicit else None
+
+    @property
+    def acts_at_surface(self) -> bool:
+        return self.implicit
 
     @property
     def acts_apart(self) -> bool:
