@@ -3,8 +3,8 @@
 Chrono (projectchrono/chrono, data/testing/joints) compares its joints with curves that ADAMS
 computed: a body of 1 kg, 2 m from its joint, swings from rest for 5 s. The cases below have the
 values of the files *_ADAMS_Pos.txt and *_ADAMS_Rforce.txt at five times. Here the body is free, and
-constraints hold it; the universal joint is one of the tree. Chrono allows itself 1e-3 to 2e-3 m,
-and 2e-2 N.
+constraints hold it, in the prismatic and the cylindrical joint to a carriage on a slide; the
+universal joint is one of the tree. Chrono allows itself 1e-3 to 1e-2 m, and 2e-2 N.
 """
 
 from __future__ import annotations
@@ -60,6 +60,36 @@ DISTANCE = [
     [0, -3.999212, -7.667860e-2],
 ]
 """Distance_Case03, position [m]: one end 2 m from the origin, a double pendulum along y."""
+PRISMATIC = [
+    [3, 1.38708, 2.38708],
+    [3, -0.451662, 0.548338],
+    [3, -3.51624, -2.51624],
+    [3, -7.80665, -6.80665],
+    [3, -13.3229, -12.3229],
+]
+"""Prismatic_Case02, position [m]: along (0, 1, 1) through (1, 2, 3), from (3, 2, 3)."""
+CYLINDRICAL = [
+    [2.82591, 1.96417, 1.81],
+    [1.0421, 0.962238, -0.865563],
+    [-0.802951, -2.90413, -3.12836],
+    [-1, -7.80602, -6.80728],
+    [-0.846888, -12.7802, -12.8656],
+]
+"""Cylindrical_Case03, position [m]: along and about (0, 1, 1) through (1, 2, 3), from (3, 2, 3)."""
+CYLINDRICAL_FORCE = [
+    [7.56095, 2.50924, -2.50924],
+    [0.427153, 14.4646, -14.4646],
+    [-7.91903, 2.80817, -2.80817],
+    [-9.39531e-3, 0.119586, -0.119586],
+    [-7.19188, 2.23283, -2.23283],
+]
+"""The same, force on the ground [N]."""
+CARRIAGE = """<mujoco><option gravity="0 0 -9.80665"/><worldbody>
+<body name="rod" pos="3 2 3" quat="{0}"><freejoint/><inertial pos="0 0 0" mass="1"
+  diaginertia="0.04 0.1 0.1"/></body>
+<body name="carriage" pos="1 2 3" quat="{0}"><joint name="slide" type="slide" axis="0 0 1"/>
+  <inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>"""
+"""A rod beside a carriage that slides along (0, 1, 1); gravity moves both alike along it."""
 
 
 def rod(folder, place, turn: Rotation, joints="<freejoint/>", com="0 0 0", inertia="0.04 0.1 0.1"):
@@ -120,6 +150,37 @@ def test_universal(tmp_path):
     robot = rod(tmp_path, (0, 0, 0), turn, joints, "0 0 -2", "0.1 0.1 0.04")
     # 9e-6 in the first second, then 2.4e-4: the curve is from a start with six digits
     assert np.abs(swing(robot).com.values - UNIVERSAL).max() < 5e-4
+
+
+def beside_carriage(folder, *constraints):
+    """Return the recording of the rod that constraints hold to the carriage, body 1."""
+    turn = Rotation.from_euler("x", -np.pi / 4)
+    path = folder / "carriage.xml"
+    path.write_text(CARRIAGE.format(" ".join(f"{x:.17g}" for x in np.roll(turn.as_quat(), 1))))
+    return swing(hs.load(path), *constraints)
+
+
+def test_prismatic(tmp_path):
+    """A weld holds the rod to the carriage: it falls along the slide, which carries the rest."""
+    weld = hs.Weld("weld", 0, np.eye(3), np.zeros(3), 1, np.eye(3), np.array([2.0, 0, 0]))
+    data = beside_carriage(tmp_path, weld)
+    # half of the last digit, of 13.3229 m at the end
+    assert np.abs(data.q.values[:, :3] - PRISMATIC).max() < 6e-5
+    force = data.constraint_force.values.reshape(len(TIMES), -1)[:, :3]
+    np.testing.assert_allclose(force, [[0, -9.80665 / 2, 9.80665 / 2]] * len(TIMES), atol=1e-8)
+
+
+def test_cylindrical(tmp_path):
+    """Two points hold the rod to an axis of the carriage: it slides and swings."""
+    ends = (-0.5 * np.eye(3)[2], 0.5 * np.eye(3)[2])
+    arm = np.array([-2.0, 0, 0])
+    pins = [hs.Connect(f"end{k}", 0, arm + end, 1, end) for k, end in enumerate(ends)]
+    data = beside_carriage(tmp_path, *pins)
+    # half of the last digit, of 12.8656 m at the end
+    assert np.abs(data.q.values[:, :3] - CYLINDRICAL).max() < 6e-5
+    forces = data.constraint_force.values.reshape(len(TIMES), 2, 3).sum(axis=1)
+    # the file's own forces scatter as those of the revolute joint
+    assert np.abs(forces + CYLINDRICAL_FORCE).max() < 1e-3
 
 
 def test_distance(tmp_path):
