@@ -71,7 +71,8 @@ def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
     else:
         memory = SX(0, 1) if inputs.impulses is None else inputs.impulses
         if state.plan.is_swept:
-            limited, coupled = accelerate_swept(state, contacts, external, torques, memory, loops)
+            problem = contacts, external, torques, memory, loops
+            limited, coupled = accelerate_swept(state, moving, *problem)
         else:
             limited, coupled = accelerate_literal(state, contacts, external, torques, memory)
         specific, contacts = coupled.specific, coupled.contacts

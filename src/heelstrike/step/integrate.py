@@ -37,7 +37,8 @@ def integrate(inputs: StepInputs, evaluate: Evaluate) -> tuple[list[Evaluation],
         found = evaluate(inputs.q, inputs.v, 0.0)
         flight = _flight(found) if inputs.plan.integrator == "symplectic" else None
         q = euler(p, robot, inputs.q, inputs.v, found.a, inputs.dt, flight)
-        remember_half_step(inputs, found.a)
+        ended = None if found.coupled is None else found.coupled.ended
+        remember_half_step(inputs, found.a, ended)
         return [found], [1.0], q
     evaluations: list[Evaluation] = []
 

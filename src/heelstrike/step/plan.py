@@ -78,7 +78,8 @@ class StepPlan:
     def ahead(self) -> tuple[int, ...]:
         """Velocity indices of joints whose forces that are quadratic in velocities take those of
         half a step ahead (half_step.py)."""
-        if not self.implicit or not self.robot.constraints or self.couples:
+        literal = self.couples and not self.is_swept
+        if not self.implicit or not self.robot.constraints or literal:
             return ()
         return tuple(joint.iv for joint in self.robot.joints if joint.nv == 1)
 

@@ -24,6 +24,7 @@ from heelstrike.spatial.inertia import Inertia
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.coupled import Coupling
+from heelstrike.step.half_step import Moving
 from heelstrike.step.state import (
     FIELD_MEMORY,
     UNSHARED_MEMORY,
@@ -38,6 +39,7 @@ from heelstrike.step.torque import LimitedSolution, Torque
 
 def accelerate_swept(
     state: StepState,
+    moving: Moving,
     contacts: Contacts,
     external: list[ForceVector | None],
     torques: Sequence[Torque],
@@ -56,7 +58,7 @@ def accelerate_swept(
     inertias: dict[int, Inertia] = {
         body: load.inertia for body, load in loads.items() if load.inertia is not None
     }
-    motion = robot, state.kinematics, state.v, tau, state.gravity, diagonal
+    motion = robot, moving.kinematics, moving.v, tau, state.gravity, diagonal
     first = forward_dynamics(p, *motion, external, inertias, loops)
     limited = list(problem.rows)
     tree = Sweep(p, robot, state.kinematics, state.poses, first, loads, limited, loops)
