@@ -303,10 +303,18 @@ def test_a_mechanism_that_is_not_quite_planar_swings_like_a_planar_one():
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "law",
-    [hs.Rigid(), hs.Elastic(hs.LinearSpring(k=4e5, c=3e3), hs.Coulomb(), implicit=True)],
+    ("law", "dt"),
+    [
+        (hs.Rigid(), 1e-3),
+        (hs.Elastic(hs.LinearSpring(k=4e5, c=3e3), hs.Coulomb(), implicit=True), 1e-3),
+        (
+            hs.Elastic(hs.HuntCrossley(k=1.6e5, alpha=2.5), hs.Bristle(0.8, 0.6, 1.6e5, 480)),
+            5e-4,
+        ),
+    ],
+    ids=["Rigid", "implicit", "explicit"],
 )
-def test_cassie_stands(law):
+def test_cassie_stands(law, dt):
     """Under servos at its motors: at rest the ground carries its weight, and loops are closed."""
     robot = mechanisms.load_quietly(data_file("robots/cassie.xml"), collide="feet")
     q = robot.close(robot.pose("home"), hold=(robot.joints[0].name,))
@@ -321,7 +329,7 @@ def test_cassie_stands(law):
             kp[joint.name], kd[joint.name] = 1000.0, 40.0
             reference[joint.iq] -= 0.02  # springs yield, and the trunk would lean forward
     servo = hs.Servo(kp=kp, kd=kd, reference=reference)
-    sim = hs.Simulator(hs.Scene(robot, hs.Plane(law)), dt=1e-3, control=servo)
+    sim = hs.Simulator(hs.Scene(robot, hs.Plane(law)), dt=dt, control=servo)
     run = sim.run(6.0, q0=q).data
     last = run.isel(world=0, time=-1)
     assert float(np.abs(last.v).max()) < 0.02
