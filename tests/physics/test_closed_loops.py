@@ -362,3 +362,20 @@ def test_a_tendon_over_three_joints(tmp_path):
     assert np.abs(data.v.values[-1] - 0.5 * (f + y * c) / m).max() < 1e-9
     assert float(data.constraint_error.max()) < 1e-12
     assert robot.close(np.array([1.0, 1.0, 1.0])) @ c == pytest.approx(0, abs=1e-9)
+
+
+def test_a_leg_with_a_loop_has_the_same_bits_alone_and_in_a_batch():
+    """It flies, lands and stands in one of seven worlds; forces of constraints are recorded."""
+    robot = mechanisms.five_bar_leg()
+    q = robot.pose("stand")
+    scene = hs.Scene(robot, hs.Plane(hs.Rigid()))
+    ends = []
+    for worlds in (1, 7):
+        sim = hs.Simulator(scene, control=hs.Servo(kp=50.0, kd=1.0, reference=q), worlds=worlds)
+        starts = np.tile(q, (worlds, 1))
+        starts[:, 2] += np.linspace(0.02, 0.3, worlds) - lowest_height(robot, q)
+        record = ["q", "v", "constraint_force", "normal_force"]
+        ends.append(sim.run(0.2, q0=starts, record=record).data.isel(world=0))
+    assert float(ends[0].normal_force.max()) > 10
+    for name, values in ends[0].items():
+        np.testing.assert_array_equal(values, ends[1][name], err_msg=str(name))

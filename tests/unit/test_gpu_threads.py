@@ -12,8 +12,9 @@ import pytest
 
 import heelstrike as hs
 from heelstrike.ir.program import Program
+from heelstrike.robot.placement import lowest_height
 from heelstrike.step.step import step_program
-from tests import gripper
+from tests import gripper, mechanisms
 from tests.flight import flight
 from tests.gpu_threads import LANES, same_bits
 
@@ -108,3 +109,17 @@ def test_rounds_of_bodies_that_touch_one_another():
     assert touching.tolist() == [True, False]
     rounds = ours.output("rounds")
     assert (rounds[0] != rounds[1]).any()
+
+
+def test_a_closed_loop_above_and_on_rigid_ground():
+    """A leg with a loop: one world flies, with velocities of mid-step, and one stands."""
+    robot = mechanisms.five_bar_leg()
+    sim = hs.Simulator(hs.Scene(robot, hs.Plane(hs.Rigid())), control=hs.Servo(kp=50.0, kd=1.0))
+    values = start_of(sim)
+    values["q"][:, 2] += [1.0, -1e-4 - lowest_height(robot, values["q"][1])]
+    values["v"] = np.zeros_like(values["v"])
+    values["v"][:, 2] = -0.5
+    program = step_program(sim.plan, ["q", "normal"])
+    ours, _ = same_bits(program, ["q", "normal"], 6, "float32", **values)
+    assert ours.get("half step")[0].any()
+    assert not ours.get("half step")[1].any()
