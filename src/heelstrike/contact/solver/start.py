@@ -192,8 +192,10 @@ class Start:
     def _anchor_impulse(self, point: Point, now: SX) -> tuple[SX, SX, SX]:
         """Return impulse and slope that an anchor makes, and the velocity left where it does."""
         row, g = point.row, point.map
-        slip = (g @ now)[:2] - row.target[:2]
-        at = ca.vertcat(where(row.slid, slip, 0), 0)
+        left = g @ now - row.target
+        # a normal with a compliance of its own bends where the point turns back: it is guessed to
+        # stay on its side
+        at = ca.vertcat(where(row.slid, left[:2], 0), 0 if row.compliance is None else left[2])
         anchor = point.anchor
         f, w = row.response(anchor.a, anchor.slides, anchor.bound, point.rho, at)
         if row.compliance is None:
