@@ -1,13 +1,15 @@
 """Judge walking policies under every contact law and in MuJoCo; write tables of docs/learning.md.
 
     python tools/walking.py judge NAME=FILE.onnx ...     figures, in benchmarks/results/walking.json
+    python tools/walking.py judge ... --robot FILE.xml   of another robot, in walking-STEM.json
     python tools/walking.py strips FILE.onnx             film strips, docs/images/walk-*.png
     python tools/walking.py write                        tables from the figures, and the curve
 
 Each policy walks on a plane in WORLDS worlds for DURATION, each with a command of its own, from the
 grid of COMMANDS in turn and from a start with noise; in MuJoCo one run for each command, without
 noise. Robots that fell keep what they did before. Errors are those of the mean velocity from SETTLE
-until the end, against the command.
+until the end, against the command. Commands of another robot are scaled by the speed sqrt(g h) of
+its base.
 """
 
 from __future__ import annotations
@@ -30,20 +32,31 @@ from heelstrike.view.plot import figure, label, save
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE = ROOT / "benchmarks/results/walking.json", ROOT / "docs/learning.md"
 IMAGES, CURVE = ROOT / "docs/images", ROOT / "benchmarks/results/walk-cpu.csv"
-CURVES = {"`walk.onnx`, CPU": "walk-cpu.csv", "`walk-gpu.onnx`, H200": "walk-h200.csv"}
+CURVES = {
+    "`walk.onnx`, hoap1, CPU": "walk-cpu.csv",
+    "`walk-gpu.onnx`, hoap1, H200": "walk-h200.csv",
+    "`walk-soft.onnx`, hoap1 on soft ground, H200": "walk-soft-h200.csv",
+    "`walk-rigid.onnx`, hoap1 on `Rigid`, H200": "walk-rigid-h200.csv",
+    "`walk-g1.onnx`, Unitree G1, H200": "walk-g1-h200.csv",
+}
 """Learning curves of the policies in examples/learning, beside RESULTS."""
-COMMANDS = (
-    (0.1, 0, 0),
-    (0.15, 0, 0),
-    (0.05, 0, 0),
-    (-0.05, 0, 0),
-    (0.08, 0.03, 0),
-    (0.08, 0, 0.4),
-    (0, 0, 0),
+COMMANDS = np.array(
+    [
+        (0.1, 0, 0),
+        (0.15, 0, 0),
+        (0.05, 0, 0),
+        (-0.05, 0, 0),
+        (0.08, 0.03, 0),
+        (0.08, 0, 0.4),
+        (0, 0, 0),
+    ]
 )
 """Velocities along x and y [m/s] and rate of turn [rad/s]."""
 WORLDS, DURATION, SETTLE = 70, 8.0, 2.0
 SCENE = "stand"
+ROBOT = "hoap1"
+FORWARD = 0.1
+"""Velocity along x from which on a command counts as one to walk forward, of hoap1 [m/s]."""
 
 
 def main() -> None:
@@ -51,50 +64,62 @@ def main() -> None:
     parser.add_argument("task", choices=("judge", "strips", "write"))
     parser.add_argument("policies", nargs="*", metavar="NAME=FILE")
     parser.add_argument("--laws", nargs="*", default=list(NAMES))
+    parser.add_argument("--robot", help="another robot than hoap1: a .xml or .urdf file")
     given = parser.parse_args()
     if given.task == "judge":
-        judge(dict(each.split("=") for each in given.policies), given.laws)
+        judge(dict(each.split("=") for each in given.policies), given.laws, given.robot)
     elif given.task == "strips":
         strips(hs.Policy(given.policies[0]))
     else:
         write()
 
 
-def judge(policies: dict[str, str], laws: list[str]) -> None:
+def judge(policies: dict[str, str], laws: list[str], robot: str | None = None) -> None:
     """Measure every policy under every law, and keep the figures."""
-    made = hs.load_scene(SCENE)
+    made = hs.robot_scene(robot) if robot else hs.load_scene(SCENE)
+    path = RESULTS.with_stem(f"walking-{Path(robot).stem}") if robot else RESULTS
+    asked = COMMANDS * scale_of(made)
     loaded = {name: hs.Policy(file) for name, file in policies.items()}
-    rows: dict[str, Any] = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else {}
+    rows: dict[str, Any] = json.loads(path.read_text())["rows"] if path.exists() else {}
     for law in laws:
         scene, words, _ = under(made, law, 1e-3, (1e-3, 0.3))
-        envs = worlds_of(scene.scene.surfaces[0].law)
+        envs = worlds_of(robot or ROBOT, scene.scene.surfaces[0].law)
         for name, policy in {"none": None, **loaded}.items():
-            rows.setdefault(name, {})[law] = walked(envs, policy) | {"law": words}
+            rows.setdefault(name, {})[law] = walked(envs, policy, asked) | {"law": words}
             print(law, name, rows[name][law], flush=True)
-        keep(rows)
+        keep(path, rows)
     for name, policy in loaded.items():
-        rows[name]["MuJoCo"] = in_mujoco(made, policy)
+        rows[name]["MuJoCo"] = in_mujoco(made, policy, asked)
         print("MuJoCo", name, rows[name]["MuJoCo"], flush=True)
-        keep(rows)
+        keep(path, rows)
 
 
-def keep(rows: dict[str, Any]) -> None:
+def scale_of(made: hs.SceneFile) -> np.ndarray:
+    """Return factors of commands: speeds grow with the root of the base's height, turns fall."""
+    own, usual = (float(x.start[0][2]) for x in (made, hs.load_scene(SCENE)))
+    speed = np.sqrt(own / usual)
+    return np.array([speed, speed, 1 / speed])
+
+
+def keep(path: Path, rows: dict[str, Any]) -> None:
     result = {"machine": machine(), "worlds": WORLDS, "duration": DURATION, "rows": rows}
-    RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+    path.write_text(json.dumps(result, indent=1) + "\n")
 
 
-def worlds_of(law: object) -> hs.Environments:
+def worlds_of(robot: str, law: object) -> hs.Environments:
     """Worlds that walk on a plane with a law, without pushes; their commands are set by hand."""
     asked = hs.Commands({name: (0, 0) for name in ("vx", "vy", "turn")}, wait=(1e3, 1e3))
-    options = walking("hoap1", WORLDS, law=law, rough=0, push=0, commands=asked)
+    options = walking(robot, WORLDS, law=law, rough=0, push=0, commands=asked)
     own = {"vary": None, "curriculum": None, "autoreset": "disabled", "episode": DURATION}
     return hs.Environments(**options | own)
 
 
-def walked(envs: hs.Environments, policy: hs.Policy | None) -> dict[str, float]:
+def walked(
+    envs: hs.Environments, policy: hs.Policy | None, commands: np.ndarray
+) -> dict[str, float]:
     """Falls, tracking errors and distances of all worlds."""
     seen, _ = envs.reset(seed=10**6)
-    asked = np.array([COMMANDS[i % len(COMMANDS)] for i in range(WORLDS)])
+    asked = np.array([commands[i % len(commands)] for i in range(WORLDS)])
     tiles = envs._episodes._commands.tiles
     envs._arrays.fill(tiles, asked.astype(np.float32))
     seen = envs._hooks[0](envs._observe())
@@ -108,17 +133,17 @@ def walked(envs: hs.Environments, policy: hs.Policy | None) -> dict[str, float]:
             total += np.where(stands[:, None], envs.sim.state["v"][:, [0, 1, 5]], 0)
             count += stands
         last = np.where(stands[:, None], envs.sim.state["q"][:, :2], last)
-    return figures(stands, total, count, asked, last - start)
+    return figures(stands, total, count, asked, last - start, commands)
 
 
-def in_mujoco(made: hs.SceneFile, policy: hs.Policy) -> dict[str, float]:
+def in_mujoco(made: hs.SceneFile, policy: hs.Policy, commands: np.ndarray) -> dict[str, float]:
     """The same of one run for each command in MuJoCo."""
     found = []
     steps = round(DURATION / 1e-3)
-    for command in COMMANDS:
-        policy.command(command)
+    for command in commands:
+        policy.command(tuple(command))
         sim = made.simulator(sensors=policy.sensors)
-        q0 = sim.place(made.robot.pose("stance"))
+        q0 = sim.place(made.start[0])
         sim.reset(q0=q0)
         trace = traced(made, steps, 1e-3, q0, policy.controller(sim).reference)
         fell = np.flatnonzero((trace.q[:, 2] < 0.7 * q0[2]) | (trace.failed >= 0))
@@ -126,15 +151,20 @@ def in_mujoco(made: hs.SceneFile, policy: hs.Policy) -> dict[str, float]:
         late = trace.v[round(SETTLE / 1e-3) : last, [0, 1, 5]]
         found.append((not len(fell), late.sum(0), len(late), trace.q[last, :2] - q0[:2]))
     stands, total, count, moved = map(np.array, zip(*found, strict=True))
-    return figures(stands, total, count, np.array(COMMANDS), moved)
+    return figures(stands, total, count, commands, moved, commands)
 
 
 def figures(
-    stands: np.ndarray, total: np.ndarray, count: np.ndarray, asked: np.ndarray, moved: np.ndarray
+    stands: np.ndarray,
+    total: np.ndarray,
+    count: np.ndarray,
+    asked: np.ndarray,
+    moved: np.ndarray,
+    commands: np.ndarray,
 ) -> dict[str, float]:
     late = count > 0
     off = np.abs(total[late] / count[late][:, None] - asked[late])
-    forward = asked[:, 0] >= 0.1
+    forward = asked[:, 0] >= FORWARD / COMMANDS[0, 0] * commands[0, 0] * (1 - 1e-9)
     return {
         "stands": float(stands.mean()),
         "error_x": float(off[:, 0].mean()) if late.any() else float("nan"),
@@ -158,22 +188,26 @@ def strips(policy: hs.Policy) -> None:
 
 def write() -> None:
     """Write the tables between their marks in the page."""
-    rows = json.loads(RESULTS.read_text())["rows"]
-    laws = list(dict.fromkeys(law for row in rows.values() for law in row))
-    names = list(rows)
-    parts = ["| judged on | " + " | ".join(names) + " |", "| --- |" + " --- |" * len(names)]
-    for law in laws:
-        cells = [cell(rows[name].get(law)) for name in names]
-        parts.append(f"| {law} | " + " | ".join(cells) + " |")
     curve()
     text = PAGE.read_text()
-    mark = r"(<!-- trained -->\n).*?(<!-- end -->)"
-    text = re.sub(mark, lambda m: f"{m[1]}\n{trained()}\n\n{m[2]}", text, flags=re.S)
-    mark = r"(<!-- judged -->\n).*?(<!-- end -->)"
-    PAGE.write_text(
-        re.sub(mark, lambda m: f"{m[1]}\n" + "\n".join(parts) + f"\n\n{m[2]}", text, flags=re.S)
-    )
+    tables = {"trained": trained(), "judged": judged(RESULTS)}
+    tables["judged g1"] = judged(RESULTS.with_stem("walking-g1"))
+    for name, table in tables.items():
+        mark = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+        text = re.sub(mark, rf"\g<1>\n{table}\n\n\g<2>", text, flags=re.S)
+    PAGE.write_text(text)
     print(f"wrote {PAGE}")
+
+
+def judged(path: Path) -> str:
+    """Return a table of policies under every law."""
+    rows = json.loads(path.read_text())["rows"]
+    laws = list(dict.fromkeys(law for row in rows.values() for law in row))
+    parts = ["| judged on | " + " | ".join(rows) + " |", "| --- |" + " --- |" * len(rows)]
+    for law in laws:
+        cells = [cell(row.get(law)) for row in rows.values()]
+        parts.append(f"| {law} | " + " | ".join(cells) + " |")
+    return "\n".join(parts)
 
 
 def trained() -> str:
@@ -188,7 +222,7 @@ def trained() -> str:
         reward = sum(tail[name].mean() for name in WEIGHTS) / 0.02
         rate = 1e6 * last["million_actions"] / last["seconds"]
         parts.append(
-            f"| {name} | {last['seconds'] / 60:.0f} | {last['million_actions']:.1f} "
+            f"| {name} | {last['seconds'] / 60:.2g} | {last['million_actions']:.1f} "
             f"| {rate:,.0f} | "
             f"{reward:.2f} | {3000 * tail['falls'].mean():.2f} | {tail['level'].mean():.2f} |"
         )
