@@ -340,6 +340,10 @@ WARNED = {
         urdf_shape("<box size='1 0 1'/>"),
         "1 collision shapes left out, they give no contact points: b (a box of size 0)",
     ),
+    "urdf: mesh of a package": (
+        urdf_shape("<mesh filename='package://legs/b.stl'/>"),
+        "b (package://legs/b.stl not found); name the folder that holds 'legs' in ROS_PACKAGE_PATH",
+    ),
     "urdf: misspelt": (
         urdf(joint("j", "a", "b", more="<axis xzy='0 1 0'/>")),
         "the unknown attribute 'xzy' of <axis> in <joint> 'j' is not read; did you mean 'xyz'?",

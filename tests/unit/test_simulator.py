@@ -274,6 +274,8 @@ def test_robot_scene_and_simulator_show_themselves_in_a_line():
     assert repr(sim.robot) == "<Robot hoap1: 20 joints, free base, 5 kg, 8 points>"
     assert repr(sim.scene) == "<Scene of hoap1 on ground: 8 contact pairs>"
     assert repr(sim) == "<Simulator of hoap1: 1 world(s), dt 0.001 s, symplectic, float64 on cpu>"
+    sim.parameters["dt"] = [[2e-3]]  # a row per world
+    assert "dt = 0.002\n" in repr(sim.parameters)
 
 
 def test_public_names_without_an_optional_package():

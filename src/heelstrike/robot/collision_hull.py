@@ -186,6 +186,16 @@ def _growth(vertices: np.ndarray, triangles: np.ndarray, hull_volume: float) -> 
     return max(hull_volume / volume - 1, 0.0)
 
 
+def warn_left_out(file: RobotFile, missing: Sequence[str], remedy: str = "") -> None:
+    """Warn about collision shapes, "NAME (REASON)", that give no contact points."""
+    if not missing:
+        return
+    listed = ", ".join(missing[:LISTED])
+    more = f" and {len(missing) - LISTED} more" if len(missing) > LISTED else ""
+    what = f"{len(missing)} collision shapes left out, they give no contact points: {listed}{more}"
+    file.warn(what + remedy, ", ".join(missing), "contact")
+
+
 def warn_concave(file: RobotFile, growths: Sequence[tuple[str, float]], concerns: Concern) -> None:
     """Warn about the meshes (name, growth) that collide as hulls much larger than they are."""
     grown = sorted((g for g in growths if g[1] > MIN_GROWTH), key=lambda g: -g[1])

@@ -11,6 +11,7 @@ from heelstrike.robot.collision_hull import (
     collision_hull,
     corners_each,
     warn_concave,
+    warn_left_out,
 )
 from heelstrike.robot.mesh import MeshFile
 from heelstrike.robot.mjcf_compile import Compiled
@@ -86,12 +87,7 @@ def read_shapes(
                 **({} if convex is None else convex.of_shape()),
             )
         )
-    if missing:
-        file.warn(
-            f"{len(missing)} collision shapes left out, they give no contact points: "
-            + ", ".join(missing),
-            concerns="contact",
-        )
+    warn_left_out(file, missing)
     warn_concave(file, growths, "file")  # MuJoCo takes the hull as well
     _warn_contacts(file, shapes)
     touching = [pair for pair in touching_geoms(model) if index.keys() >= set(pair)]

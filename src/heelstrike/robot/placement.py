@@ -61,7 +61,7 @@ def on_flat_ground(robot: Robot, q: np.ndarray, drop: float) -> np.ndarray:
         raise HeelstrikeError(
             f"drop is a height of contact points, and {robot.name} has none",
             path="drop",
-            remedy="define them by points = [...]",
+            remedy="define them by points = [...], or let the meshes of its file be found",
         )
     moved[height] += drop - lowest_height(robot, q)
     return moved

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -14,6 +15,7 @@ from heelstrike.robot.collision_hull import (
     collision_hull,
     corners_each,
     warn_concave,
+    warn_left_out,
 )
 from heelstrike.robot.mesh import MeshFile
 from heelstrike.robot.robot import WORLD, Robot, Shape
@@ -71,15 +73,21 @@ def shapes_of(
                     **({} if convex is None else convex.of_shape()),
                 )
             )
-    if missing:
-        file.warn(
-            f"{len(missing)} collision shapes left out, they give no contact points: "
-            + ", ".join(missing),
-            concerns="contact",
-        )
+    warn_left_out(file, missing, _package_remedy(missing))
     warn_concave(file, growths, "hull")
     _warn_apart(file, shapes)
     return tuple(shapes)
+
+
+def _package_remedy(missing: Sequence[str]) -> str:
+    """Return what to do about meshes of a ROS package that were not found, or ""."""
+    packages = [m[1] for text in missing if (m := re.search(r"package://([^/]+)/.* not f", text))]
+    if not packages:
+        return ""
+    return (
+        f"; name the folder that holds '{packages[0]}' in ROS_PACKAGE_PATH or by package_dirs of "
+        "hs.load or of a scene's [[robot]]"
+    )
 
 
 def _warn_apart(file: RobotFile, shapes: Sequence[Shape]) -> None:

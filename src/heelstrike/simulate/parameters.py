@@ -125,8 +125,9 @@ class Parameters(MutableMapping[str, np.ndarray]):
 
 
 def _short(value: np.ndarray) -> str:
-    if value.ndim == 2:
+    if value.ndim == 2 and len(value) > 1:
         return f"array of shape {value.shape}"
+    value = value.ravel()
     if value.size == 1:
         return f"{value[0]:g}"
     return np.array2string(value, precision=4, threshold=6, edgeitems=2)

@@ -63,8 +63,9 @@ def robot_on_plane(
         part["collide"] = collide if isinstance(collide, str) else list(collide)
     if not loaded.points and "base" not in part:
         warnings.warn(
-            f"{loaded.name} has no collision shapes and cannot touch the ground; define contact "
-            "points: --set 'robot.points=[[\"LINK\", [0, 0, 0]]]'",
+            f"{loaded.name} has no contact points and cannot touch the ground: its file has no "
+            "collision shapes, or they were left out; define points: --set "
+            "'robot.points=[[\"LINK\", [0, 0, 0]]]'",
             HeelstrikeWarning,
             stacklevel=2,
         )
