@@ -189,8 +189,9 @@ def forgetful():
         (lambda: hs.Servo(control_every=0.5), "control_every is 0.5; allowed: a whole number"),
         (lambda: hs.Servo(delay=-1.0), "delay is -1.0; allowed: 0 to 1000 s"),
         (lambda: floating(hs.Servo(kp=[1, 2])), "kp is .* allowed: a number, 1 numbers"),
-        (lambda: floating(hs.Servo(kp=-1.0)), "kp is -1.0; allowed: numbers of at least 0"),
-        (lambda: floating(hs.Servo(kd="soft")), "Servo: kd is 'soft'; allowed: numbers"),
+        (lambda: floating(hs.Servo(kp=-1.0)), "kp is -1.0; allowed: finite numbers of at least 0"),
+        (lambda: floating(hs.Servo(kd="soft")), "Servo: kd is 'soft'; allowed: finite numbers"),
+        (lambda: floating(hs.Servo(kp=np.inf)), "kp is inf; allowed: finite numbers"),
         (lambda: floating(hs.Servo(limit={"knee": 3})), "foot has no joint 'knee'; joints: slide"),
         (
             lambda: floating(hs.Servo(), hs.load("ball")),

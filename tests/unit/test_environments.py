@@ -324,6 +324,7 @@ def test_draws_are_spread_evenly():
         ({"vary": {"ground.friction.mu": (0, 1)}}, "did you mean"),
         ({"vary": {"ground.friction.mu_k": (-1, 1)}}, "mu_k"),
         ({"vary": {"ground.friction.mu_k": 0.5}}, r"\(low, high\)"),
+        ({"vary": {"arm.mass": lambda u: 0.5}}, r"arm.mass is \(\); allowed: \(count, 1\)"),
         ({"reward": lambda s: s.q}, r"reward returned .* shape \(5, 8\); return \(5,\)"),
         ({"observation": lambda s: s.height}, r"observation returned .* \(5,\); return \(5, n\)"),
         ({"observation": lambda s: s.joined("hight")}, "no quantity 'hight'"),

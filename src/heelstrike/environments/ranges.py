@@ -60,7 +60,7 @@ class Drawing:
             given: the range.
             own: value that factors multiply, (size,).
         """
-        self._function = given if callable(given) else None
+        self.path, self._function = path, given if callable(given) else None
         size = self.numbers = len(own)
         """Count of random numbers."""
         self._ends: list[Array] = []
@@ -88,9 +88,20 @@ class Drawing:
     def extremes(self) -> list[np.ndarray]:
         """Return the values at the ends, (size,) each, as NumPy arrays."""
         if self._function is not None:
-            ends = (np.full((1, self.numbers), u) for u in (0.0, LAST))
-            return [np.asarray(self._function(u))[0] for u in ends]
+            return [self._drawn(np.full((1, self.numbers), u)) for u in (0.0, LAST)]
         return [np.asarray(end.cpu() if hasattr(end, "cpu") else end) for end in self._ends]
+
+    def _drawn(self, u: np.ndarray) -> np.ndarray:
+        """Return what the function makes of numbers (1, size), (size,); raise for other shapes."""
+        assert self._function is not None
+        found = array_of_numbers(self._function(u))
+        if found is None or found.shape != u.shape:
+            shape = None if found is None else found.shape
+            allowed = f"(count, {self.numbers}) for random numbers of that shape"
+            raise ParameterError(
+                self.path, shape, allowed, owner="shape of what its function draws"
+            )
+        return found[0]
 
 
 def _pair(path: str, given: object, size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -76,9 +76,6 @@ class Motors:
             name: np.where(moved, gains(robot, getattr(self, name), none, name, "Motors"), 0.0)
             for name in UNITS
         }
-        for name, value in found.items():
-            if not np.isfinite(value).all():
-                raise ParameterError(name, getattr(self, name), "finite numbers", owner="Motors")
         stall, speed = found["stall_torque"], found["no_load_speed"]
         if (lacking := np.flatnonzero((stall > 0) != (speed > 0))).size:
             joint = next(x.name for x in robot.joints if x.iv <= lacking[0] < x.iv + x.nv)

@@ -297,8 +297,9 @@ def gains(
             allowed = f"a number, {robot.nv} numbers (one per entry of v), or numbers by joint name"
             raise ParameterError(name, gain, allowed, owner=owner)
         result = np.where(moved, values, nothing) if values.shape == () else values
-    if np.any(np.isnan(result)) or np.any(result < 0):
-        raise ParameterError(name, gain, "numbers of at least 0", owner=owner)
+    fits = (result >= 0) & ((result < np.inf) | (name == "limit"))
+    if not fits.all():
+        raise ParameterError(name, gain, "finite numbers of at least 0", owner=owner)
     return result
 
 
