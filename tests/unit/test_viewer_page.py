@@ -167,10 +167,22 @@ def choose(page, label, option) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
-def ticks(page) -> list[list[str]]:
-    """The labels of the vertical axis of each plot."""
-    script = "Object.values(window.__viserTestpoints.uplots).map(x => x.chart.axes[1]._values)"
-    return page.evaluate(script)
+def ticks(page, axis: int = 1) -> list[list[str]]:
+    """The labels of the vertical axis of each plot, or of that of time (0)."""
+    plots = "Object.values(window.__viserTestpoints.uplots)"
+    return page.evaluate(f"{plots}.map(x => x.chart.axes[{axis}]._values)")
+
+
+def test_the_time_axis_of_a_scene_that_just_began(page):
+    """After one step its labels, of three decimals, are different ones."""
+    live = LiveSimulation(hs.load_scene("bouncing-ball"))
+    live.advance(1)
+    live.paused = True
+    with serving(port=0) as opened, background(LiveViewer(opened, live).play):
+        page.goto(f"{address(opened)}/?fixedDpr=0.5")
+        field(page, "rewind [s]").wait_for(timeout=1e3 * PATIENCE)
+        until(lambda: any(ticks(page, 0)), page)
+        assert all(len(set(labels)) == len(labels) for labels in ticks(page, 0))
 
 
 def pixel(client, box, place) -> np.ndarray:

@@ -26,6 +26,8 @@ TICK_SPACE = 18
 """Smallest distance of two ticks of the vertical axis [pixels]."""
 TICKS = {"width": 1.0, "size": 4.0}
 """Width and length of ticks [pixels]."""
+TIME_STEPS = tuple(step * 10.0**k for k in range(-3, 4) for step in (1, 2, 5))
+"""Distances of two ticks of the time axis [s]; labels have three decimals, so none is smaller."""
 DASHES = ((), (6.0, 3.0), (2.0, 3.0), (9.0, 3.0, 2.0, 3.0))
 """Dashes of the lines of one plot, if colours tell runs apart."""
 
@@ -118,7 +120,10 @@ class Curves:
             (uplot.Series(label="t [s]"), unseen, past, *lines),
             title=plot.title,
             scales={"x": uplot.Scale(time=False)},
-            axes=(uplot.Axis(ticks=TICKS), uplot.Axis(ticks=TICKS, space=TICK_SPACE)),
+            axes=(
+                uplot.Axis(ticks=TICKS, incrs=TIME_STEPS),
+                uplot.Axis(ticks=TICKS, space=TICK_SPACE),
+            ),
             legend=uplot.Legend(show=False),
             cursor=uplot.Cursor(show=True),
             height=HEIGHT,
