@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from random import Random
 
+from benchmarks.processes import time_to_end
 from benchmarks.verbs import VERBS, duration, faults, folder, keep, options, parts, start
 
 LIMIT = 2.0
@@ -60,12 +61,8 @@ def interrupted(
             return [f"{verb}: {fault}" for fault in faults(place)], None
         except subprocess.TimeoutExpired:
             pass
-        begun, ready = time.monotonic(), _ready(process)
         process.send_signal(number)
-        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
-            time.sleep(0.005)
-        spent = time.monotonic() - begun
-        own = spent - (_ready(process) - ready)
+        spent, own = time_to_end(process)
         _, said = process.communicate()
         found = faults(place) + [part.name for part in parts(place)]
         # a command that was done; Ctrl-C is the usual end of a server
@@ -82,13 +79,6 @@ def interrupted(
 def busy() -> float:
     """Return how many processes want each core."""
     return os.getloadavg()[0] / (os.cpu_count() or 1)
-
-
-def _ready(process: subprocess.Popen[str]) -> float:
-    """Return how long the main thread of a process, or one that has ended and was not waited for,
-    was ready to run and had no core [s].
-    """
-    return int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[1]) / 1e9
 
 
 def main() -> None:
