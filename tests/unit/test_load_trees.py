@@ -16,6 +16,7 @@ from heelstrike.errors import HeelstrikeError, HeelstrikeWarning, LoadError
 from heelstrike.robot import bundled, load
 from heelstrike.robot.check import massless_joint
 from heelstrike.robot.convert import from_pinocchio
+from heelstrike.robot.pose_kinematics import inertia_matrix
 from tests.models import example_file, rebuilt
 from tests.robot_files import (
     HINGE,
@@ -216,3 +217,28 @@ def test_robot_does_not_import_pinocchio():
     """Dataclasses alone are cheap to import."""
     code = "import sys, heelstrike.robot.robot; sys.exit('pinocchio' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_point_masses_behind_three_axes_are_named(tmp_path):
+    """A neck as that of a public iCub: its three axes almost meet and move a point mass, whose
+    inertia has rank two in the first pose. The warning's oracle is the determinant of H there."""
+    path = tmp_path / "robot.urdf"
+    links = "<link name='base'/>"
+    for k, axis in enumerate(("0 0 1", "1 0 0", "0 1 0"), start=1):
+        parent, x = ("base", 0) if k == 1 else (f"l{k - 1}", 0.0095 * (k == 2))
+        links += (
+            f"<link name='l{k}'><inertial>{{{k == 3:d}}}</inertial></link><joint name='j{k}' "
+            f"type='continuous'><parent link='{parent}'/><child link='l{k}'/>"
+            f"<origin xyz='{x} 0 0'/><axis xyz='{axis}'/></joint>"
+        )
+    text = f"<robot name='r'>{links}</robot>"
+    small, head = "<mass value='0.1'/>", "<mass value='1.3'/><origin xyz='0.0185 -0.11 0'/>"
+    inertia = "<inertia ixx='{0}' ixy='0' ixz='0' iyy='{0}' iyz='0' izz='{0}'/>"
+    none, some = inertia.format(0), inertia.format(1e-4)
+    path.write_text(text.format(small + none, head + none))
+    with pytest.warns(HeelstrikeWarning, match=r"almost no inertia in the pose.* l1, l2, l3$"):
+        robot = load(path, base="fixed")
+    H = inertia_matrix(robot.model, robot.neutral)
+    assert np.linalg.det(H) < 1e-12 * np.prod(np.diag(H))
+    path.write_text(text.format(small + some, head + some))
+    load(path, base="fixed")  # warnings are errors

@@ -133,7 +133,7 @@ def kernel(bodies, points, accuracy=MANY, tolerance=1e-9, soft=False, pair=False
                     tree.set_force(b, body.wrench)
                     tree.set_stiffness(b, full(body.stiffness))
     nothing = ca.SX(0, 1)
-    s = problem.solve(tree, [], nothing, tree.solve({})[1], nothing)
+    s = problem.solve(tree, [], nothing, tree.solve({})[1], {}, nothing)
     impulses, slides, twists = [ca.SX(0)] * n, [ca.SX(0)] * n, []
     for body in problem.bodies:
         with reopened(p, body.touch) as touch, p.block("left"):

@@ -17,6 +17,16 @@ MIN_INERTIA = 1e-18
 """Inertia moved by a joint below which it counts as none [kg m^2 or kg]."""
 MIN_ARTICULATED_SHARE = 1e-13
 """Share of a joint's inertia that must remain when the joints beyond it are free [-]."""
+SINGULAR_SHARE = 1e-9
+"""The same share, below which a pose is singular [-]."""
+
+POINT_SHARE = 1e-9
+"""Squared radius of gyration below which a body is a point mass [m^2]."""
+
+
+def is_point_mass(mass: float, inertia: np.ndarray) -> bool:
+    """Return whether a body has a mass [kg] but no moments of inertia [kg m^2]."""
+    return mass > 0 and bool(np.abs(inertia).max() <= POINT_SHARE * mass)
 
 
 def inertia_fault(mass: float, inertia: np.ndarray) -> str | None:
@@ -48,10 +58,29 @@ def massless_joint(robot: Robot) -> str | None:
     """
     model = robot.model
     assert model is not None
-    H = generic_inertia(model)
+    return _joint_without_inertia(robot, generic_inertia(model), MIN_ARTICULATED_SHARE)
+
+
+def singular_joint(robot: Robot) -> tuple[str, str] | None:
+    """Return a joint that moves almost no inertia in one of the robot's poses, and the pose.
+
+    Point masses alone do this: three joints whose axes meet move a point mass in two directions.
+    """
+    model = robot.model
+    assert model is not None
+    for name, q in robot.poses.items():
+        joint = _joint_without_inertia(robot, inertia_matrix(model, q), SINGULAR_SHARE)
+        if joint is not None:
+            return joint, name
+    return None
+
+
+def _joint_without_inertia(robot: Robot, inertia: np.ndarray, share: float) -> str | None:
+    """Return a joint of whose inertia less than a share is left with the joints beyond it free."""
+    H = inertia.copy()
     original = H.diagonal().copy()
     for i in range(robot.nv - 1, -1, -1):
-        if original[i] <= MIN_INERTIA or H[i, i] <= MIN_ARTICULATED_SHARE * original[i]:
+        if original[i] <= MIN_INERTIA or H[i, i] <= share * original[i]:
             return next(j.name for j in robot.joints if i < j.v_slice.stop)
         H[:i, :i] -= np.outer(H[:i, i], H[i, :i]) / H[i, i]
     return None

@@ -150,7 +150,7 @@ def _check(file: RobotFile, robot: Robot) -> None:
 
 def _with_inertia(file: RobotFile, robot: Robot) -> Robot:
     """Return the robot with a small armature at joints that move neither mass nor inertia."""
-    from heelstrike.robot.check import massless_joint
+    from heelstrike.robot.check import is_point_mass, massless_joint, singular_joint
 
     given = []
     while (name := massless_joint(robot)) is not None:
@@ -174,6 +174,15 @@ def _with_inertia(file: RobotFile, robot: Robot) -> Robot:
         file.warn(
             f"the bodies of {', '.join(given)} have neither mass nor inertia; these joints move an "
             f"armature of {MIN_ARMATURE:g} kg m^2 (kg where they slide)"
+        )
+    elif (singular := singular_joint(robot)) is not None:
+        joint_name, pose = singular
+        points = [body.name for body in robot.bodies if is_point_mass(body.mass, body.inertia)]
+        file.warn(
+            f"joint '{joint_name}' moves almost no inertia in the pose '{pose}', so that contacts "
+            "beyond it may diverge at any step; give inertias to bodies that are mere point "
+            f"masses: {', '.join(points)}",
+            concerns="file",
         )
     return robot
 

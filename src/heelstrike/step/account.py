@@ -93,16 +93,21 @@ def _contact_power(
     p, normal, tangent = state.program, SX(0), SX(0)
     pushed: dict[int, SX] = {}
     for within, own in contacts.loads:
-        for body, loads in own.items():
-            limb = state.inputs.limb_of[body]
-            motion = state.motions[body], state.poses[body], specific[body], state.gravity
-            with reopened(p, within) as guard:
+        if not own:
+            continue
+        made = {}
+        with reopened(p, within) as guard:
+            for body, loads in own.items():
+                limb = state.inputs.limb_of[body]
+                motion = state.motions[body], state.poses[body], specific[body], state.gravity
                 arguments = p, loads, *motion, SX(ahead)
-                made = call(p, "contact power", _power, *arguments, limb=limb, member=body)
-                with p.block("contact power", limb=limb):
-                    normal = normal + left(p, guard, "power", made[0])
-                    tangent = tangent + left(p, guard, "power", made[1])
-                    pushed[body] = pushed.get(body, zeros()) + left(p, guard, "push", made[2])
+                made[body] = call(p, "contact power", _power, *arguments, limb=limb, member=body)
+            with p.block("contact power", limb=limb if len(own) == 1 else None):
+                sums = [sum((x[k] for x in made.values()), SX(0)) for k in range(2)]
+                normal = normal + left(p, guard, "power", sums[0])
+                tangent = tangent + left(p, guard, "power", sums[1])
+                for body, (*_, push) in made.items():
+                    pushed[body] = pushed.get(body, zeros()) + left(p, guard, "push", push)
     return (normal, tangent), pushed
 
 

@@ -6,12 +6,12 @@ last step left it. contact/solver/swept.py then goes on until all of them hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import casadi as ca
 
 from heelstrike.contact.solver.criteria import EXACT, USUAL
-from heelstrike.contact.solver.links import Pull, any_of, pull_sum, pulls_by_body
+from heelstrike.contact.solver.links import Link, Pull, any_of, pull_sum, pulls_by_body
 from heelstrike.contact.solver.state import Body, full
 from heelstrike.contact.solver.swept import SweptProblem
 from heelstrike.dynamics.aba import forward_dynamics
@@ -62,8 +62,8 @@ def accelerate_swept(
     first = forward_dynamics(p, *motion, external, inertias, loops)
     limited = list(problem.rows)
     tree = Sweep(p, robot, state.kinematics, state.poses, first, loads, limited, loops)
-    moved = _moved(state, problem, first.bodies, loads)
-    solved = problem.solve(tree, inputs.limbs, first.a, moved, diagonal)
+    moved = _moved(state, coupling, problem, first.bodies)
+    solved = problem.solve(tree, inputs.limbs, first.a, *moved, diagonal)
     a, specific = tree.end(solved.a)
     _remember_fields(state, [body for body in problem.bodies if body.link is None])
     if solved.unshared is not None:
@@ -84,19 +84,33 @@ def accelerate_swept(
 
 
 def _moved(
-    state: StepState, problem: SweptProblem, bodies: Sequence[MotionVector], loaded: Iterable[int]
-) -> dict[int, SX]:
-    """Return accelerations of loaded bodies in world axes; of those in links as symbols."""
-    p, found = state.program, {}
-    links = [body.link for body in problem.bodies if body.link is not None]
-    linked = {number for link in links for number in link.bodies}
-    for number in loaded:
-        pose, own = state.poses[number], bodies[number]
-        found[number] = ca.vertcat(pose.rotate(own.linear), pose.rotate(own.angular))
-        if number in linked:
-            with p.block("first", limb=state.inputs.limb_of[number], member=number):
-                found[number] = p.let("moved", found[number])
-    return found
+    state: StepState, coupling: Coupling, problem: SweptProblem, bodies: Sequence[MotionVector]
+) -> tuple[dict[int, SX], dict[int, SX]]:
+    """Return accelerations of loaded bodies in world axes; of those in links as symbols.
+
+    The second are those of bodies in slots, inside the guard in which slots are filled.
+    """
+    p, limb_of = state.program, state.inputs.limb_of
+    linked = {x for body in problem.bodies if isinstance(body.link, Link) for x in body.link.bodies}
+    found = {
+        number: _turned(state, bodies, number)
+        for number in linked.union(body.number for body in problem.bodies if body.link is None)
+    }
+    for number in sorted(linked):
+        with p.block("first", limb=limb_of[number], member=number):
+            found[number] = p.let("moved", found[number])
+    slots, contact, in_slots = coupling.contacts.slots, state.scene.shape_contact, {}
+    if coupling.slots and slots is not None and contact is not None:
+        with reopened(p, slots.guard), p.block("first"):
+            for number in contact.bodies:
+                in_slots[number] = p.let("moved", _turned(state, bodies, number))
+    return found, in_slots
+
+
+def _turned(state: StepState, bodies: Sequence[MotionVector], number: int) -> SX:
+    """Return the acceleration of a body in world axes (6)."""
+    pose, own = state.poses[number], bodies[number]
+    return ca.vertcat(pose.rotate(own.linear), pose.rotate(own.angular))
 
 
 def _remember_fields(state: StepState, bodies: Sequence[Body]) -> None:

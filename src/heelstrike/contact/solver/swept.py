@@ -38,7 +38,7 @@ from heelstrike.contact.solver.joint_rounds import JointRounds
 from heelstrike.contact.solver.joint_rows import JointRow
 from heelstrike.contact.solver.line import LINE, fits, narrowed, new_line
 from heelstrike.contact.solver.linked import LinkedBodies
-from heelstrike.contact.solver.links import Moving, motion_of, moving
+from heelstrike.contact.solver.links import Moving, SlotLink, motion_of, moving
 from heelstrike.contact.solver.passes import LARGEST, Measured, Passes, Scales, together
 from heelstrike.contact.solver.round import Round
 from heelstrike.contact.solver.sharing import share_out
@@ -93,12 +93,19 @@ class SweptProblem:
     # the iteration
 
     def solve(
-        self, tree: Tree, limbs: Limbs, first: SX, moved: Mapping[int, SX], diagonal: SX
+        self,
+        tree: Tree,
+        limbs: Limbs,
+        first: SX,
+        moved: Mapping[int, SX],
+        in_slots: Mapping[int, SX],
+        diagonal: SX,
     ) -> Solved:
         """Return the impulses and accelerations.
 
         `first` are the joint accelerations of the first sweep, `moved` the accelerations of the
-        loaded bodies in world axes, by number. `diagonal` is that of H; entries of joints with rows
+        loaded bodies in world axes, by number; those of bodies in slots are `in_slots`, which may
+        exist inside the guards of slots only. `diagonal` is that of H; entries of joints with rows
         are variables.
         """
         p = self.p
@@ -106,7 +113,7 @@ class SweptProblem:
         self.linked = LinkedBodies(p, self.dt, self.tolerance, tree, self.bodies)
         swept = [(name, [i for i in own if i in tree.velocities]) for name, own in limbs]
         self.joints = JointRounds(p, swept, self.rows, diagonal, first)
-        self._begin(moved)
+        self._begin(moved, in_slots)
         scales, self.noise = self._overall_scales()
         firms = bool(self.linked.bodies) or self.accuracy.firms
         passes = Passes(p, scales, self.accuracy, self.thorough, firms)
@@ -152,7 +159,7 @@ class SweptProblem:
             self.unshared = share_out(p, tree, *own, past, diagonal, self.single)
         return self._solved(passes, loop.rounds, loop.rounds >= limit)
 
-    def _begin(self, moved: Mapping[int, SX]) -> None:
+    def _begin(self, moved: Mapping[int, SX], in_slots: Mapping[int, SX]) -> None:
         """Set twists and wrenches to those of the first sweep."""
         p = self.p
         with p.block("begin"):
@@ -160,7 +167,8 @@ class SweptProblem:
             self.stepped = p.variable("stepped", SX(0)) if self.thorough else None
         for body in self.bodies:
             first = body.twist, body.wrench, body.coast, body.stiffness
-            arguments = first, moving(body.link, moved, body.number)
+            known = in_slots if isinstance(body.link, SlotLink) else moved
+            arguments = first, moving(body.link, known, body.number)
             with reopened(p, body.touch):
                 call(p, "begin", self._begin_body, *arguments, limb=body.limb, member=body.number)
 
