@@ -23,9 +23,12 @@ from heelstrike.measure.peer.model import handed_over
 from heelstrike.robot.hull_cells import ACROSS, hull_cells
 from heelstrike.robot.mesh import hull, read_mesh
 from heelstrike.robot.mjcf_model import rotation
+from heelstrike.simulate.start import contacts_at
 from heelstrike.spatial.vector import SX
 
 GENERATOR = np.random.default_rng(3)
+LEVEL = np.array([[x, y, 0.0] for x in (-1, 1) for y in (-1, 1)]), [[0, 2, 3], [0, 3, 1]]
+"""Vertices and triangles of level ground."""
 
 
 def egg(count: int = 300) -> np.ndarray:
@@ -233,3 +236,94 @@ def test_mujoco_format(tmp_path):
     cut.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(ValueError, match="its size"):
         read_mesh(cut)
+
+
+SLOPE = 0.3
+
+
+def grounds(law: hs.SurfaceLaw) -> dict[str, tuple[hs.Surface, np.ndarray, float]]:
+    """Return surfaces that are flat where the egg is, their normals, and the height at x = 0."""
+    level, tilted = np.array([0, 0, 1.0]), np.array([-SLOPE, 0, 1.0]) / np.hypot(1, SLOPE)
+    heights = SLOPE * np.linspace(-1, 1, 21)[:, None] + np.zeros(21)
+    corners = np.array([[x, y, SLOPE * x] for x in (-1, 1) for y in (-1, 1)])
+    return {
+        "box": (hs.Box(law, "floor", point=(0, 0, -0.5), size=(2, 2, 1)), level, 0),
+        "stairs": (hs.Stairs(law, "floor", point=(-1, 0, -0.2), rise=0.2, run=2), level, 0),
+        "field": (hs.HeightField(law, "floor", heights=heights, size=(2, 2)), tilted, 0),
+        "mesh": (hs.Mesh(law, "floor", mesh=(corners, [[0, 2, 3], [0, 3, 1]])), tilted, 0),
+    }
+
+
+@pytest.mark.parametrize("name", ["box", "stairs", "field", "mesh"])
+def test_depths_on_ground_that_is_no_plane(tmp_path, name):
+    """Where ground is flat, the deepest contact point is the deepest of all corners; few corners
+    alone miss it by millimetres."""
+    path = tmp_path / "egg.xml"
+    path.write_text(xml(egg()))
+    robot = hs.load(path)
+    surface, normal, _ = grounds(hs.Elastic())[name]
+    scene = hs.Scene(robot, surface, edges=False)
+    sim = hs.Simulator(scene, worlds=200)
+    shape = next(shape for shape in robot.shapes if shape.vertices is not None)
+    body = shape.vertices @ shape.rotation.T + shape.translation
+    turns = [pin.Quaternion(pin.SE3.Random().rotation) for _ in range(200)]
+    reach = np.array([(body @ x.matrix().T @ normal).min() for x in turns])
+    up = (-1e-3 - reach) / normal[2]  # the deepest corner is 1 mm deep
+    q = np.array([[0, 0, z, x.x, x.y, x.z, x.w] for z, x in zip(up, turns, strict=True)])
+    run = sim.run(steps=1, q0=q, record=["depth"])
+    depths = run.data["depth"].isel(time=0).values
+    few = [".corner" in str(point) for point in run.data["point"].values]
+    missed = 1e-3 - depths.max(axis=1)
+    assert missed.min() > -1e-9
+    assert missed.max() < 5e-4  # as on a plane
+    assert (1e-3 - depths[:, few].max(axis=1)).max() > 0.005
+    # what the checks of a start read
+    assert np.allclose(contacts_at(scene, q[0])[0].max(), depths[0].max(), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["box", "mesh"])
+def test_a_hull_rests_on_other_ground_as_on_a_plane(tmp_path, name):
+    """The egg that is dropped on its flat end comes to rest as MuJoCo's on a plane, on `Rigid`."""
+    path = tmp_path / "egg.xml"
+    path.write_text(xml(egg()))
+    robot, law = hs.load(path), hs.Rigid()
+    surface = hs.Mesh(law, "floor", mesh=LEVEL) if name == "mesh" else grounds(law)["box"][0]
+    q0 = np.array([0, 0, 0.15, 0, np.sin(0.1), 0, np.cos(0.1)])
+    last = hs.Simulator(hs.Scene(robot, surface)).run(3.0, q0=q0).data.isel(world=0, time=-1)
+    model = mujoco.MjModel.from_xml_string(path.read_text())
+    data = mujoco.MjData(model)
+    data.qpos[:] = [*q0[:3], q0[6], *q0[3:6]]
+    for _ in range(1500):
+        mujoco.mj_step(model, data)
+    assert abs(last["q"].values[2] - data.qpos[2]) < 1.5e-3
+    assert pin.XYZQUATToSE3(last["q"].values).rotation[2, 2] > 1 - 1e-4
+    assert np.abs(last["v"].values).max() < 1e-3
+
+
+def test_depths_on_waves(tmp_path):
+    """On ground with waves of 1.6 m no corner of the hull is deeper than the deepest contact point;
+    few corners alone miss by 1 % of its size and more."""
+    path = tmp_path / "egg.xml"
+    path.write_text(xml(egg()))
+    robot = hs.load(path)
+    x = np.linspace(-1, 1, 201)
+    heights = 0.02 * np.sin(4 * x)[:, None] * np.cos(3 * x)
+    ground = hs.HeightField(hs.Elastic(), "floor", heights=heights, size=(2, 2))
+    sim = hs.Simulator(hs.Scene(robot, ground), worlds=200)
+    turns = [pin.Quaternion(pin.SE3.Random().rotation) for _ in range(200)]
+    at = GENERATOR.uniform(-0.5, 0.5, (200, 2))
+    q = np.array([[*xy, 0.18, t.x, t.y, t.z, t.w] for xy, t in zip(at, turns, strict=True)])
+    shape = next(shape for shape in robot.shapes if shape.vertices is not None)
+    body = shape.vertices @ shape.rotation.T + shape.translation
+    run = sim.run(steps=1, q0=q, record=["depth"])
+    depths = run.data["depth"].isel(time=0).values
+    few = [".corner" in str(point) for point in run.data["point"].values]
+    exact = []
+    for own, turn in zip(q, turns, strict=True):
+        px, py, pz = (body @ turn.matrix().T + own[:3]).T
+        rise = 0.08 * np.cos(4 * px) * np.cos(3 * py), -0.06 * np.sin(4 * px) * np.sin(3 * py)
+        above = pz - 0.02 * np.sin(4 * px) * np.cos(3 * py)
+        exact.append((-above / np.sqrt(1 + rise[0] ** 2 + rise[1] ** 2)).max())
+    missed = np.array(exact) - depths.max(axis=1)
+    assert missed.max() < 5e-4  # measured 1e-6
+    assert (np.array(exact) - depths[:, few].max(axis=1)).max() > 0.005

@@ -7,8 +7,8 @@ Every corner is a contact point, so the hull is reduced to few corners. With the
 of the whole hull, corners are chosen one after another, each the one that reaches h(d) - tolerance
 in the most directions d that none reached before (the greedy cover of a set), until none is left.
 If this takes more corners than allowed, the tolerance grows until it does not; the mesh collides by
-tables of all corners then (hull_cells.py), and by the few on ground that is not flat. The reduced
-hull lies inside the whole one.
+tables of all corners then (hull_cells.py), on ground that is no plane by the few as well. The
+reduced hull lies inside the whole one.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ the cylinder rolls or tilts by more than INSET / (1 - CAP), 0.01 rad.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -85,19 +86,19 @@ def _sides(shape: Shape, cells: HullCells) -> list[Point]:
 
 
 def corner_points(point: Point) -> list[Point]:
-    """Return the contact points on ground that is not flat: for a side of a hull, few corners.
-
-    All of them belong to the first side.
+    """Return the contact points on ground that is no plane: for a side of a hull, the same among
+    its other corners, and with the first side the few corners (hull.py).
     """
     if point.hull is None:
         return [point]
-    if point.side:
-        return []
     stem = point.name.rpartition(".")[0]
-    return [
+    corners = [
         Point(f"{stem}.corner{k}", point.body, place, foot=point.foot)
-        for k, place in enumerate(point.hull.corners)
+        for k, place in enumerate(() if point.side else point.hull.corners)
     ]
+    if (others := point.hull.others) is None:
+        return corners
+    return [*corners, replace(point, name=f"{stem}.side{point.side}", hull=others)]
 
 
 def _between(corners: np.ndarray, count: int) -> np.ndarray:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 import casadi as ca
 import numpy as np
 
+from heelstrike.robot.hull import NORMALS
 from heelstrike.robot.placement import Placement
 from heelstrike.robot.robot import Point
 from heelstrike.scene.surfaces import Plane, Surface
@@ -90,18 +91,33 @@ def deepest_in_pose(
     return float(depths[0]), normals[0], places[0]
 
 
-def flat_normal(surface: Surface) -> np.ndarray:
-    """Return the normal of flat ground in its frame; 0 for other surfaces, which touch no hulls."""
-    return surface.axes[2] if isinstance(surface, Plane) else np.zeros(3)
+def normals_of(surface: Surface) -> int:
+    """Return at how many places the normal for a hull is taken (robot/hull.py).
+
+    Beyond an edge of boxes and stairs it would be that of another face.
+    """
+    flat = isinstance(surface, Plane) or bool(surface.solids())
+    return 1 if flat else NORMALS
 
 
-def place_of(point: Point, R: np.ndarray, normal: np.ndarray) -> np.ndarray:
-    """Return where a point of a body with rotation R touches flat ground with a normal, or the
-    point itself, in the body's frame [m].
+def place_of(
+    surface: Surface, part: int, point: Point, pose: Placement, frame: Placement
+) -> np.ndarray:
+    """Return where a side of a hull touches a surface, or the point itself [m], in the frame of its
+    body.
+
+    `pose` and `frame` place the point's body and the surface in the world.
     """
     if point.hull is None:
         return np.asarray(point.position, dtype=float)
-    return np.asarray(point.hull.places(R.T @ normal)[point.side])
+    (R, p), (R_s, p_s) = pose, frame
+
+    def normal_at(place: np.ndarray) -> np.ndarray:
+        _, axes = surface.depth_and_axes(SX(R_s.T @ (R @ place + p - p_s)), 0.0, part)
+        return np.asarray(R.T @ R_s @ ca.evalf(axes).full()[2])
+
+    normal = point.hull.normal(normal_at, normals_of(surface))
+    return np.asarray(point.hull.places(normal)[point.side])
 
 
 class DeepestPoints:
@@ -125,8 +141,8 @@ class DeepestPoints:
         """
         R_s, p_s = frame
         held = list(zip(self.points, poses, strict=True))
-        normal = R_s @ flat_normal(self.surface)
-        centres = np.array([R @ place_of(x, R, normal) + p for x, (R, p) in held])
+        at = (place_of(self.surface, self.part, x, pose, frame) for x, pose in held)
+        centres = np.array([R @ own + p for own, (R, p) in zip(at, poses, strict=True)])
         found = np.empty((len(held), 7))
         for own, evaluate in self._groups:
             turned = [R_s.T @ held[k][1][0] @ held[k][0].half_axes

@@ -16,9 +16,9 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.robot.placement import free_base, placements
 from heelstrike.robot.robot import WORLD, Robot
-from heelstrike.scene.deepest import deepest, deepest_in_pose, flat_normal, place_of
+from heelstrike.scene.deepest import deepest, deepest_in_pose, place_of
 from heelstrike.scene.scene import Pair, Scene
-from heelstrike.scene.surfaces.base import Surface
+from heelstrike.scene.surfaces import Plane, Surface
 from heelstrike.spatial.vector import SX
 
 MAX_LIFT = 100.0
@@ -67,27 +67,37 @@ def _depth_by_height(
 ) -> Callable[[float], float]:
     """Return the depth of the deepest pair [m] as a function of the height added to q [m]."""
     at, still = placements(robot, q), (np.eye(3), np.zeros(3))
-    if any(surface.searches for surface in surfaces):
 
-        def depth(height: float) -> float:
-            up, depths = np.array([0.0, 0.0, height]), []
-            for x in pairs:
-                R, p = at[x.point.body]
-                pose = R, p + up
-                depths.append(deepest_in_pose(surfaces[x.surface], x.part, x.point, pose, still)[0])
-            return max(depths)
+    def is_searched(x: Pair) -> bool:
+        surface = surfaces[x.surface]
+        is_hull = x.point.hull is not None and not isinstance(surface, Plane)
+        return surface.searches or is_hull
 
-        return depth
+    searched = [x for x in pairs if is_searched(x)]
+
+    def deepest_searched(height: float) -> float:
+        up, depths = np.array([0.0, 0.0, height]), []
+        for x in searched:
+            R, p = at[x.point.body]
+            pose = R, p + up
+            depths.append(deepest_in_pose(surfaces[x.surface], x.part, x.point, pose, still)[0])
+        return max(depths, default=-np.inf)
+
+    if len(searched) == len(pairs):
+        return deepest_searched
     h, found = SX.sym("h"), []
     for x in pairs:
+        if is_searched(x):
+            continue
         R, p = at[x.point.body]
         surface = surfaces[x.surface]
-        place = SX(R @ place_of(x.point, R, flat_normal(surface)) + p) + ca.vertcat(0, 0, h)
+        own = place_of(surface, x.part, x.point, at[x.point.body], still)
+        place = SX(R @ own + p) + ca.vertcat(0, 0, h)
         half_axes = None if x.point.half_axes is None else SX(R @ x.point.half_axes)
         shape = x.point.radius, half_axes, x.point.roundness
         found.append(deepest(surface, place, *shape, x.part)[0])
     made = ca.Function("depth", [h], [ca.mmax(ca.vertcat(*found))])
-    return lambda height: float(made(height))
+    return lambda height: max(float(made(height)), deepest_searched(height))
 
 
 def _touching(depth: Callable[[float], float], robot: str) -> float:

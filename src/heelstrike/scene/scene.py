@@ -112,7 +112,8 @@ class Scene:
                 remedy="pass a different name= to each",
             )
         radius = max((point.roundness for point in robot.points), default=0.0)
-        surfaces = tuple(surface.fitted(radius) for surface in surfaces)
+        around = max((x.hull.radius for x in robot.points if x.hull is not None), default=0.0) / 2
+        surfaces = tuple(surface.fitted(radius, around) for surface in surfaces)
         self.robot = robot
         self.surfaces = surfaces
         self.gravity = _gravity(robot, gravity)

@@ -32,6 +32,17 @@ class HullTable:
         self.first = {id(cells): ACROSS**2 * k for k, cells in enumerate(scene.hull_cells)}
         """Row of the first cell of each hull."""
 
+    def lowest(self, hull: Hull, pose: Transform, normal: SX) -> SX:
+        """Return the corner of a hull that is deepest along a normal in the world (3), in the frame
+        of its body [m]; inside a block.
+        """
+        assert self.cells is not None
+        turn = constant(hull.rotation)
+        own = -turn.T @ pose.unrotate(normal)
+        return turn @ self.cells.farthest(self.first[id(hull.cells)], own) + constant(
+            hull.translation
+        )
+
     def sides(self, p: Program, hull: Hull, pose: Transform, normal: SX) -> Sides:
         """Return the corners of a hull that touch ground with a normal in the world (3); inside a
         block.

@@ -23,7 +23,7 @@ from heelstrike.spatial.vector import SX, cross
 from heelstrike.step.closed_loops import constraint_errors, constraint_forces
 from heelstrike.step.contact_sums import PointObservation, contact_sums, observe
 from heelstrike.step.contact_velocity import contact_velocity
-from heelstrike.step.detect import detect
+from heelstrike.step.detect import detect, searched
 from heelstrike.step.elements import element_of, owner_of
 from heelstrike.step.hull_table import Sides
 from heelstrike.step.hulls import on_corner
@@ -71,7 +71,7 @@ class StepValues:
     @cached_property
     def observed_pairs(self) -> list[PairState]:
         """Pairs with all that can be read outside guards."""
-        corners: dict[tuple[int, int], Sides] = {}
+        corners: dict[tuple[int, int, int], Sides] = {}
         own = self.state, self.found.contacts, corners
         return [_observed(*own, k) for k in range(len(self.pairs))]
 
@@ -163,7 +163,7 @@ def add_outputs(values: StepValues, readings: Mapping[str, SX], names: Sequence[
 
 
 def _observed(
-    state: StepState, contacts: Contacts, corners: dict[tuple[int, int], Sides], k: int
+    state: StepState, contacts: Contacts, corners: dict[tuple[int, int, int], Sides], k: int
 ) -> PairState:
     """Return a pair as it can be read outside guards.
 
@@ -173,7 +173,7 @@ def _observed(
     p, pair = state.program, contacts.pairs[k]
     if contacts.guards[state.scene.group_of(k)] is None:
         return pair
-    inputs = on_corner(state, k, pair_inputs(state, k), corners)
+    inputs = searched(p, on_corner(state, k, pair_inputs(state, k), corners))
     with p.block("observed", member=k):
         found = detect(p, inputs)
         velocity = contact_velocity(p, inputs, found)

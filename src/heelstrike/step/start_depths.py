@@ -11,7 +11,8 @@ from heelstrike.robot.robot import WORLD
 from heelstrike.scene.deepest import APART, deepest
 from heelstrike.spatial.vector import SX, constant
 from heelstrike.step.detect import placed
-from heelstrike.step.hull_table import HullTable
+from heelstrike.step.hull_table import HullTable, Sides
+from heelstrike.step.hulls import sides
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.surfaces import with_symbols
 
@@ -31,19 +32,20 @@ def depth_program(plan: StepPlan) -> Program:
     surfaces = [with_symbols(p, surface, values) for surface in plan.scene.surfaces]
     at = poses(p, robot, kinematics(p, robot, q, SX.zeros(robot.nv)))
     hulls = HullTable(p, plan.scene)
+    corners: dict[tuple[int, int, int], Sides] = {}
     found = []
     for k, pair in enumerate(plan.scene.pairs):
+        bodies = pair.point.body, pair.carrier
+        where = [None if body in (None, WORLD) else at[body] for body in bodies]
+        point, position, present = pair.point, constant(pair.point.position), None
+        if point.hull is not None:
+            key = id(point.hull), pair.surface, pair.part
+            if key not in corners:
+                ground = surfaces[pair.surface], pair.part
+                corners[key] = sides(p, hulls, point.hull, ground, where, None, k)
+            position, present = corners[key][point.side]
         with p.block("place", member=k):
-            bodies = pair.point.body, pair.carrier
-            where = (None if body in (None, WORLD) else at[body] for body in bodies)
-            point, position = pair.point, constant(pair.point.position)
             pose, frame, _, inside = placed(position, *where)
-            present = None
-            if point.hull is not None:
-                _, axes = surfaces[pair.surface].depth_and_axes(inside, 0.0, pair.part)
-                sides = hulls.sides(p, point.hull, pose, frame.rotate(axes[2, :].T))
-                position, present = sides[point.side]
-                *_, inside = placed(position, pose, frame)
             inside, half_axes = p.let("place", inside), None
             if point.half_axes is not None:
                 half_axes = p.let("half", frame.unrotate(pose.rotate(constant(point.half_axes))))

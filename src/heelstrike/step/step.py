@@ -128,7 +128,7 @@ def explicit_pairs(state: StepState, numbers: Sequence[int]) -> tuple[dict[int, 
     """Return some pairs, and their loads on bodies."""
     p, pairs = state.program, {}
     loads: Loads = {}
-    corners: dict[tuple[int, int], Sides] = {}
+    corners: dict[tuple[int, int, int], Sides] = {}
     for k in numbers:
         limb = state.inputs.limb_of[state.scene.pairs[k].point.body]
         inputs = searched(p, on_corner(state, k, pair_inputs(state, k), corners))

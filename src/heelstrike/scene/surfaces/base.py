@@ -130,8 +130,11 @@ class Surface(ABC):
         """Return whether the tangents of a contact may change as the point moves."""
         return False
 
-    def fitted(self, radius: float) -> Self:
-        """Return the surface for contact points of at most this radius [m]."""
+    def fitted(self, radius: float, around: float = 0.0) -> Self:
+        """Return the surface for contact points of at most this radius [m].
+
+        `around` is the distance from the surface up to which its normal is asked for [m].
+        """
         return self
 
     def tables(self) -> dict[str, np.ndarray]:

@@ -90,7 +90,7 @@ class Mesh(Surface):
             numbers, counterclockwise from outside; by default a level square of 1 m.
         scale: metres per unit of the mesh [m].
         reach: distance from the mesh up to which contacts are found [m]; None: the largest radius
-            of a contact point and 3 cm.
+            of a contact point, or half that of a hull, and 3 cm.
 
     Examples:
         >>> vertices = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0.2], [-1, 1, 0.2]])
@@ -111,10 +111,10 @@ class Mesh(Surface):
         if not isinstance(self.mesh, MeshTables | NearestPlace):
             self.triangles  # noqa: B018  raises for anything but a mesh
 
-    def fitted(self, radius: float) -> Self:
+    def fitted(self, radius: float, around: float = 0.0) -> Self:
         """Return the mesh with a reach for points of this radius [m]."""
         if self.reach is None:
-            return replace(self, reach=radius + DEEPEST)
+            return replace(self, reach=max(radius, around) + DEEPEST)
         if self.reach <= radius:
             raise self._invalid(
                 "reach", f"more than the radius of its contact points, {radius:g} m"
