@@ -25,6 +25,8 @@ CAP = 0.9
 """Distance of these points from the axis, relative to the cylinder's radius."""
 THICKNESS = 5e-4
 """Half thickness of the ellipsoid of a rim, relative to its radius."""
+FIRST_END = "capsule", 0
+"""Kind of shape, and number of the point that knows where the other end is."""
 INSET = 1e-3
 """Distance of its centre from the plane of the cap, relative to its radius."""
 
@@ -70,6 +72,7 @@ def outline(shape: Shape, edge_points: int = 0) -> list[Point]:
             shape.rotation @ position + shape.translation,
             radius,
             shape.rotation @ half_axes[k] if k in half_axes else None,
+            along=shape.rotation @ (local[1] - local[0]) if (shape.kind, k) == FIRST_END else None,
         )
         for k, position in enumerate(local)
     ]
@@ -83,6 +86,14 @@ def _sides(shape: Shape, cells: HullCells) -> list[Point]:
     return [
         Point(f"{shape.name}.{k}", shape.body, hull.centre, hull=hull, side=k) for k in range(SIDES)
     ]
+
+
+def between(point: Point) -> list[Point]:
+    """Return the contact points between both ends of a capsule, with its first end."""
+    if point.along is None:
+        return []
+    stem = point.name.rpartition(".")[0]
+    return [replace(point, name=f"{stem}.between{half}", half=half) for half in range(2)]
 
 
 def corner_points(point: Point) -> list[Point]:

@@ -137,10 +137,17 @@ class Point:
     """Hull that it is a corner of; its position is the centre of the hull then."""
     side: int = 0
     """Which of the hull's contact points it is."""
+    along: np.ndarray | None = None
+    """Of the first end of a capsule: from it to the other end, in the body's frame, (3,) [m]."""
+    half: int | None = None
+    """Half of a capsule, 0 or 1, in which it is found anew (scene/ridge.py); its position is the
+    first end then. None: it is no such point."""
 
     @property
     def extent(self) -> float:
         """Largest distance of where it touches from its position [m]; 0 for a mere point."""
+        if self.half is not None and self.along is not None:
+            return self.radius + float(np.linalg.norm(self.along))
         return self.roundness if self.hull is None else self.hull.radius
 
     @property

@@ -20,6 +20,7 @@ import numpy as np
 from heelstrike.robot.hull import NORMALS
 from heelstrike.robot.placement import Placement
 from heelstrike.robot.robot import Point
+from heelstrike.scene.ridge import half_of, place_on
 from heelstrike.scene.surfaces import Plane, Surface
 from heelstrike.spatial.vector import SX, cross
 
@@ -109,7 +110,8 @@ def place_of(
     `pose` and `frame` place the point's body and the surface in the world.
     """
     if point.hull is None:
-        return np.asarray(point.position, dtype=float)
+        own = np.asarray(point.position, dtype=float)
+        return own if point.half is None else _between(surface, part, point, pose, frame)
     (R, p), (R_s, p_s) = pose, frame
 
     def normal_at(place: np.ndarray) -> np.ndarray:
@@ -118,6 +120,26 @@ def place_of(
 
     normal = point.hull.normal(normal_at, normals_of(surface))
     return np.asarray(point.hull.places(normal)[point.side])
+
+
+def _between(
+    surface: Surface, part: int, point: Point, pose: Placement, frame: Placement
+) -> np.ndarray:
+    """Return `place_of` a capsule between its ends; its first end where the ground has no ridge."""
+    (R, p), (R_s, p_s) = pose, frame
+    half = half_of(point)
+    start, way = R_s.T @ (R @ half.start + p - p_s), R_s.T @ R @ half.way
+
+    state = half.start_of_search()
+    for _ in range(half.rounds):
+        share = SX(ca.evalf(half.share(state)))
+        own = place_on(surface, part, point.radius, share, SX(start) + share * SX(way), SX(way))
+        state = SX(ca.evalf(half.after(state, own)))
+        if float(half.is_over(state)):
+            break
+    if not float(half.is_found(state)):
+        return np.asarray(point.position)
+    return np.asarray(half.start + float(half.share(state)) * half.way)
 
 
 class DeepestPoints:
@@ -141,20 +163,25 @@ class DeepestPoints:
         """
         R_s, p_s = frame
         held = list(zip(self.points, poses, strict=True))
-        at = (place_of(self.surface, self.part, x, pose, frame) for x, pose in held)
-        centres = np.array([R @ own + p for own, (R, p) in zip(at, poses, strict=True)])
+        places = [place_of(self.surface, self.part, x, pose, frame) for x, pose in held]
+        centres = np.array([R @ own + p for own, (R, p) in zip(places, poses, strict=True)])
         found = np.empty((len(held), 7))
         for own, evaluate in self._groups:
             turned = [R_s.T @ held[k][1][0] @ held[k][0].half_axes
                       for k in own if held[k][0].half_axes is not None]  # fmt: skip
             found[own] = evaluate((centres[own] - p_s) @ R_s, turned)
-        found[self._repeated(centres), 0] = -APART
+        found[self._repeated(centres, places), 0] = -APART
         normals, reach = found[:, 1:4] @ R_s.T, found[:, 4:] @ R_s.T
         return found[:, 0], normals, centres - self._radii[:, None] * normals - reach
 
-    def _repeated(self, centres: np.ndarray) -> list[int]:
-        """Return the sides of hulls whose corner is that of another side."""
+    def _repeated(self, centres: np.ndarray, places: Sequence[np.ndarray]) -> list[int]:
+        """Return the sides of hulls whose corner is that of another side, and capsules between
+        whose ends there is no ridge: they are at the first end.
+        """
         known, found = set(), []
+        for k, x in enumerate(self.points):
+            if x.half is not None and np.array_equal(places[k], x.position):
+                found.append(k)
         for k in self._hulls:
             key = id(self.points[k].hull), *centres[k]
             if key in known:

@@ -71,7 +71,7 @@ def _depth_by_height(
     def is_searched(x: Pair) -> bool:
         surface = surfaces[x.surface]
         is_hull = x.point.hull is not None and not isinstance(surface, Plane)
-        return surface.searches or is_hull
+        return surface.searches or is_hull or x.point.half is not None
 
     searched = [x for x in pairs if is_searched(x)]
 

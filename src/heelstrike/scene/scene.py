@@ -13,7 +13,7 @@ from heelstrike.checks import array_of_numbers, mapping
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError, at_path
 from heelstrike.robot.hull_cells import HullCells
-from heelstrike.robot.outline import corner_points
+from heelstrike.robot.outline import between, corner_points
 from heelstrike.robot.robot import WORLD, Point, Robot, first_duplicate
 from heelstrike.scene.shape_pairs import SELF, touching_shapes
 from heelstrike.scene.surfaces import Plane, Surface
@@ -58,8 +58,8 @@ class Scene:
         self_contact: whether bodies of the robot touch one another, where its file lets them: True,
             by the law of the first surface; False; or a law, whose parameters are "self.normal.k"
             and so on.
-        edges: whether shapes of bodies touch edges of boxes and stairs between their contact
-            points (docs/shapes.md).
+        edges: whether shapes of bodies touch edges of boxes and stairs, and capsules ridges of
+            height fields and meshes, between their contact points (docs/shapes.md).
 
     Examples:
         >>> robot = hs.load("hoap1")
@@ -128,6 +128,8 @@ class Scene:
         self._touched = [_touched(robot, surface) for surface in surfaces]
         if isinstance(self_contact, SurfaceLaw):
             self.materials[SELF] = self_contact
+        self.edges = edges
+        """Whether edges and ridges are touched between contact points."""
         self.shape_contact = touching_shapes(self, self_contact, edges)
         """Shapes of the robot that may touch one another, or edges; None: there are none."""
         if self.points and not any(surface.body for surface in surfaces):
@@ -164,11 +166,18 @@ class Scene:
                 if not self.may_touch(k, WORLD if carrier is None else carrier, point.body):
                     continue
                 law = self.law_of(point.body, surface.name)
-                for own in [point] if isinstance(surface, Plane) else corner_points(point):
+                for own in self._points_on(surface, point):
                     for n, part in enumerate(surface.parts):
                         name = own.name if alone else f"{own.name} on {surface.name} {part}".strip()
                         found.append(Pair(name, own, k, carrier, n, law))
         return found
+
+    def _points_on(self, surface: Surface, point: Point) -> list[Point]:
+        """Return the contact points of a point of the robot on a surface."""
+        if isinstance(surface, Plane):
+            return [point]
+        ridges = surface.has_ridges and self.edges
+        return corner_points(point) + (between(point) if ridges else [])
 
     @cached_property
     def hull_cells(self) -> list[HullCells]:

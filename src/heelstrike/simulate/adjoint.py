@@ -151,3 +151,9 @@ def _check(sim: Simulator) -> None:
             path="self_contact",
             remedy="pass self_contact=False and edges=False to hs.Scene",
         )
+    if any(pair.point.half is not None for pair in sim.scene.pairs):
+        raise HeelstrikeError(
+            "the reverse sweep takes capsules on ridges by their ends alone",
+            path="edges",
+            remedy="pass edges=False to hs.Scene",
+        )

@@ -3,6 +3,7 @@
     1     kinematics.py         kinematics, inertia, bias
     2     near.py               detect contacts: which bodies may touch
           hulls.py                  which corners of hulls touch
+          ridges.py                 where capsules touch between their ends
           detect.py                 depth, normal and levers of each pair
           clearance.py              bodies beside one another: whether shapes are compared
           parted.py                 those that overlap where a run starts

@@ -27,6 +27,7 @@ from heelstrike.step.detect import detect, searched
 from heelstrike.step.elements import element_of, owner_of
 from heelstrike.step.hull_table import Sides
 from heelstrike.step.hulls import on_corner
+from heelstrike.step.ridges import on_ridge
 from heelstrike.step.slot_outputs import SLOT_OUTPUTS, slot_outputs
 from heelstrike.step.state import Contacts, Evaluation, PairState, StepState, pair_inputs
 
@@ -173,7 +174,8 @@ def _observed(
     p, pair = state.program, contacts.pairs[k]
     if contacts.guards[state.scene.group_of(k)] is None:
         return pair
-    inputs = searched(p, on_corner(state, k, pair_inputs(state, k), corners))
+    inputs = on_corner(state, k, pair_inputs(state, k), corners)
+    inputs = searched(p, on_ridge(state, k, inputs))
     with p.block("observed", member=k):
         found = detect(p, inputs)
         velocity = contact_velocity(p, inputs, found)

@@ -247,6 +247,7 @@ class StepPlan:
             *rest,
             pose,
             bodies_touch,
+            scene.edges,
             fingerprint(self.robot),
         )
 

@@ -14,6 +14,7 @@ from heelstrike.step.detect import placed
 from heelstrike.step.hull_table import HullTable, Sides
 from heelstrike.step.hulls import sides
 from heelstrike.step.plan import StepPlan
+from heelstrike.step.ridges import between
 from heelstrike.step.surfaces import with_symbols
 
 
@@ -44,6 +45,9 @@ def depth_program(plan: StepPlan) -> Program:
                 ground = surfaces[pair.surface], pair.part
                 corners[key] = sides(p, hulls, point.hull, ground, where, None, k)
             position, present = corners[key][point.side]
+        if point.half is not None:
+            ground = surfaces[pair.surface], pair.part
+            position, present = between(p, point, ground, where, None, k)
         with p.block("place", member=k):
             pose, frame, _, inside = placed(position, *where)
             inside, half_axes = p.let("place", inside), None

@@ -40,6 +40,7 @@ from heelstrike.step.kinematics import kinematics
 from heelstrike.step.near import near
 from heelstrike.step.outputs import StepValues, add_outputs
 from heelstrike.step.plan import StepPlan
+from heelstrike.step.ridges import on_ridge
 from heelstrike.step.slot_contacts import shape_contacts
 from heelstrike.step.state import (
     Contacts,
@@ -131,7 +132,8 @@ def explicit_pairs(state: StepState, numbers: Sequence[int]) -> tuple[dict[int, 
     corners: dict[tuple[int, int, int], Sides] = {}
     for k in numbers:
         limb = state.inputs.limb_of[state.scene.pairs[k].point.body]
-        inputs = searched(p, on_corner(state, k, pair_inputs(state, k), corners))
+        inputs = on_corner(state, k, pair_inputs(state, k), corners)
+        inputs = searched(p, on_ridge(state, k, inputs))
         pairs[k], own = call(p, "contact", contact, p, inputs, limb=limb, member=k)
         for side, load in zip(pairs[k].sides, own, strict=True):
             add_load(loads, side.body, load)

@@ -53,6 +53,8 @@ class Surface(ABC):
     """Parameters that set the velocity of the material."""
     searches: ClassVar[bool] = False
     """True if `search` must find the part of the surface that a point is near."""
+    has_ridges: ClassVar[bool] = False
+    """True if it may touch a capsule between its ends alone."""
     by_number: ClassVar[bool] = False
     """True if only numbers can be looked up in the surface's own arrays, not symbols."""
 

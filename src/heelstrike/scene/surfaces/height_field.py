@@ -83,6 +83,7 @@ class HeightField(Surface):
     outside: str = static("hold")
 
     parameter_names: ClassVar[tuple[str, ...]] = ("point", "velocity", "size", "scale")
+    has_ridges: ClassVar[bool] = True
     by_number: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -103,6 +103,7 @@ class Mesh(Surface):
     reach: float | None = static(None)
 
     searches: ClassVar[bool] = True
+    has_ridges: ClassVar[bool] = True
     by_number: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

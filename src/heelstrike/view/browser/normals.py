@@ -11,7 +11,7 @@ from dataclasses import fields
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError
-from heelstrike.robot.outline import corner_points
+from heelstrike.robot.outline import between, corner_points
 from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import WORLD, Point
 from heelstrike.scene.deepest import deepest_in_pose
@@ -79,7 +79,9 @@ def _contact(
         return None
     own, _, rest = name.partition(" on ")
     world_points = run.info["scene"].get("world_points", [])
-    own_points = [x for point in run.robot.points for x in (point, *corner_points(point))]
+    own_points = [
+        x for point in run.robot.points for x in (point, *corner_points(point), *between(point))
+    ]
     known = {point.name: point for point in own_points} | {
         f"world.{k}": Point(f"world.{k}", WORLD, np.array(x[:3]), x[3])
         for k, x in enumerate(world_points)
