@@ -111,3 +111,31 @@ def test_a_cube_and_a_shell_go_on_together(tmp_path):
     data = sim.run(0.03, q0=q, v0=v).data
     assert not data["solver_unfinished"].any()
     assert data.v.values[:, -1, 8] == pytest.approx(-SPEED / 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_elastic_laws_count_what_passes(tmp_path, many):
+    """Balls at 10 m/s pass a plate of 1 cm on springs at 2 ms, some of them without ever being
+    inside: a warning says so. None does at 0.1 ms. With many bodies those far off are skipped."""
+    more = "".join(
+        f'<body pos="{k} 0 5"><freejoint/><geom type="sphere" size="0.01" mass="1"/></body>'
+        for k in range(1, 6)
+    )
+    robot = loaded(tmp_path, "ball", more if many else "")
+    law = hs.Elastic(hs.LinearSpring(k=4e6, c=0))
+    plate = hs.Box(law, "plate", point=(0, 0, -0.005), size=(1, 1, 0.01))
+    for dt in (2e-3, 1e-4):
+        sim = hs.Simulator(hs.Scene(robot, plate, gravity=0), dt=dt, worlds=WORLDS)
+        q, v = starts(loaded(tmp_path, "ball"), dt)
+        q0, v0 = np.tile(robot.pose("zero"), (WORLDS, 1)), np.zeros((WORLDS, robot.nv))
+        q0[:, :7], v0[:, :6] = q, v
+        if dt == 2e-3:
+            with pytest.warns(hs.HeelstrikeWarning, match="passed the middle of 'plate'"):
+                data = sim.run(0.03, q0=q0, v0=v0).data
+        else:
+            data = sim.run(0.03, q0=q0, v0=v0).data
+        behind = (data.q.values[:, -1, 2] < -0.02).sum()
+        assert (behind > 0) == (dt == 2e-3)
+        if dt == 2e-3:
+            unseen = (data.q.values[:, -1, 2] < -0.02) & (data["depth"].values.max(axis=(1, 2)) < 0)
+            assert unseen.any()

@@ -16,8 +16,9 @@ from heelstrike.dynamics.effective_mass import joint_inertias, kinetic_energy
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.overlaps import overlaps
 from heelstrike.robot.robot import Robot
+from heelstrike.scene.scene import Scene
 from heelstrike.simulate.start import MIN_RATE, SAFE_SHARE, CompliantContact, contacts_at
-from heelstrike.step.state import LOST_CONTACTS
+from heelstrike.step.state import LOST_CONTACTS, PASSED_CONTACTS
 
 if TYPE_CHECKING:
     from heelstrike.simulate.simulator import Simulator
@@ -56,7 +57,39 @@ def explanation(sim: Simulator, before: Mapping[str, np.ndarray] | None) -> str 
     if before is None:
         return None
     work = sim.compiled.batch().get("work")[:, 0] - before["work"][:, 0]
-    return explain_lost(sim, before) or explain_gain(sim, before, work)
+    missed = explain_lost(sim, before) or explain_passed(sim, before)
+    return missed or explain_gain(sim, before, work)
+
+
+def counts_of(scene: Scene) -> list[str]:
+    """Return the names of the memories that count contacts that were missed."""
+    counts = [] if scene.shape_contact is None else [LOST_CONTACTS]
+    return counts + ([PASSED_CONTACTS] if _thin(scene) else [])
+
+
+def _thin(scene: Scene) -> list[int]:
+    """Return the surfaces that points may pass under elastic laws."""
+    pairs = (pair for pair in scene.pairs if pair.carrier is None)
+    elastic = {pair.surface for pair in pairs if not scene.laws[pair.law].couples}
+    return sorted(k for k in elastic if scene.surfaces[k].thickness is not None)
+
+
+def explain_passed(sim: Simulator, before: Mapping[str, np.ndarray]) -> str | None:
+    """Return a warning if points passed the middle of a box, which then pushes them out behind."""
+    thin = _thin(sim.scene)
+    if not thin:
+        return None
+    passed = (sim.compiled.batch().get(PASSED_CONTACTS) - before[PASSED_CONTACTS])[:, 0]
+    if not passed.any():
+        return None
+    worlds = int(np.count_nonzero(passed))
+    where = f" in {worlds} of {sim.worlds} worlds" if sim.worlds > 1 else ""
+    names = " or ".join(f"'{sim.scene.surfaces[k].name}'" for k in thin)
+    return (
+        f"points passed the middle of {names} {int(passed.sum())} times{where}, and leave by the "
+        "other side: elastic laws do not stop what moves further in a step than a box is thick; "
+        "use hs.Rigid or hs.Signorini, a thicker box, a stiffer law or a smaller step"
+    )
 
 
 def explain_failure(sim: Simulator, failed: np.ndarray) -> str:

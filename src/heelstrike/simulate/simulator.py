@@ -25,7 +25,7 @@ from heelstrike.scene.scene import Scene
 from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.stops import Stops
-from heelstrike.simulate.advice import explanation
+from heelstrike.simulate.advice import counts_of, explanation
 from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.controls import Controls
 from heelstrike.simulate.copying import (
@@ -53,7 +53,6 @@ from heelstrike.simulate.state import State
 from heelstrike.simulate.target import CompileTarget
 from heelstrike.step.control import torque_path
 from heelstrike.step.plan import StepPlan
-from heelstrike.step.state import LOST_CONTACTS
 from heelstrike.step.step import step_program
 
 if TYPE_CHECKING:
@@ -355,8 +354,7 @@ class Simulator:
             )
             if (note := check_memory(2 * size)) is not None:  # outputs beside variables
                 warnings.warn(note, HeelstrikeWarning, stacklevel=2)
-            lost = () if self.scene.shape_contact is None else (LOST_CONTACTS,)
-            before = batch.snapshot("clock", "work", "q", "v", *lost)
+            before = batch.snapshot("clock", "work", "q", "v", *counts_of(self.scene))
             if threads is None:
                 threads = os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1
             own = None

@@ -27,6 +27,7 @@ from heelstrike.step.state import (
     FRICTION_MEMORY,
     LAST_ACCELERATION,
     LOST_CONTACTS,
+    PASSED_CONTACTS,
     SLOT_KEYS,
     SLOT_MEMORY,
     Contacts,
@@ -167,6 +168,7 @@ def account(
             p.update_part("impulse", 3 * n, impulse[3 * n : 3 * n + 3] + dt * force)
     if plan.scene.pairs:
         _account_pairs(inputs, evaluations)
+        _account_passed(inputs, first)
     _account_slots(inputs, evaluations, next_q)
 
 
@@ -193,6 +195,14 @@ def _account_pairs(inputs: StepInputs, evaluations: Sequence[Evaluation]) -> Non
             if size := inputs.law_memories[k].numel():
                 p.update_part("contact memory", start, last.memory)
                 start += size
+
+
+def _account_passed(inputs: StepInputs, found: Evaluation) -> None:
+    """Count the points that pass the middle of a box in this step."""
+    flags = [pair.passes for pair in found.contacts.pairs if pair.passes is not None]
+    if flags:
+        with inputs.program.block("passed contacts"):
+            inputs.program.update_sum(PASSED_CONTACTS, sum(flags, SX(0)))
 
 
 def _account_slots(inputs: StepInputs, evaluations: Sequence[Evaluation], next_q: SX) -> None:

@@ -65,6 +65,7 @@ def elastic_force(
         flow=p.let("flow", velocity.flow),
         moment=None if moment is None else p.let("moment", moment),
         point=point.let(p) if law.couples else None,
+        passes=_passes(p, pair, found.depth, velocity.depth_rate),
     )
 
 
@@ -73,6 +74,13 @@ def _passing(pair: PairInputs, depth: SX, rate: SX) -> SX | float:
     if pair.halfway is None or not pair.law.couples:
         return 0.0
     return ca.logic_and(depth <= 0, depth + pair.dt * rate > pair.halfway)
+
+
+def _passes(p: Program, pair: PairInputs, depth: SX, rate: SX) -> SX | None:
+    """Return 1 where an elastic law does not keep a point from the other half of a box."""
+    if pair.halfway is None or pair.law.couples or pair.surface is None:
+        return None
+    return p.let("passes", depth + pair.dt * rate > 2 * pair.halfway)
 
 
 def _turning(
@@ -194,6 +202,7 @@ def left_pairs(
                 tangent=guard.leave("tangent", pair.tangent),
                 memory=guard.leave("memory", pair.memory),
                 moment=None if pair.moment is None else guard.leave("moment", pair.moment),
+                passes=None if pair.passes is None else guard.leave("passes", pair.passes),
             )
     return found
 

@@ -92,12 +92,13 @@ def _gap(state: StepState, pairs: Sequence[Pair]) -> SX:
 def _step(state: StepState, pairs: Sequence[Pair]) -> SX:
     """Return how far a body's points move in a step, if that may pass a thin surface; else 0 [m].
 
-    Points that may pass through a surface are its contacts before they touch it.
+    Points that may pass through a surface are its contacts before they touch it, or, under elastic
+    laws, are counted.
     """
     first, points = pairs[0], [pair.point for pair in pairs]
     surface = state.surfaces[first.surface].surface
     thickness = surface.thickness
-    if thickness is None or not state.scene.laws[first.law].couples or first.carrier is not None:
+    if thickness is None or first.carrier is not None:
         return SX(0)
     motion, flow = state.motions[first.point.body], surface.material_velocity
     reach = max(float(np.linalg.norm(x.position)) + x.extent for x in points)

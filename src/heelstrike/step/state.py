@@ -69,6 +69,8 @@ PARTED_MEMORY = "parted"
 """Name of the memory of pairs that may overlap where a run starts (parted.py)."""
 LOST_CONTACTS = "lost_contacts"
 """Name of the memory of how often a pair of shapes found no slot, summed over the steps."""
+PASSED_CONTACTS = "passed_contacts"
+"""Name of the memory of how often a point under an elastic law passed the middle of a box."""
 SLOT_KEYS, SLOT_MEMORY = "slot keys", "slot memory"
 """Names of the memories of contacts between shapes of moving bodies (slots.py): which pair has each
 slot, and what its contacts remember, which means nothing in free slots."""
@@ -403,6 +405,9 @@ class PairState:
     """Friction against rolling, about the two tangents, and spinning, (3,) [N m]; None: none."""
     point: PointState | None = None
     """State from which a law that couples sets its target."""
+    passes: SX | None = None
+    """1 where it will be past the middle of a box after the step; None: nothing keeps it from
+    that, or nothing is thin."""
 
 
 @dataclass(frozen=True)
