@@ -32,6 +32,7 @@ from benchmarks.whole_body import swaying, tumbling
 from heelstrike.bench.standing import case, first_pose
 from heelstrike.robot.outline import outline
 from heelstrike.robot.overlaps import overlaps
+from heelstrike.robot.placement import lowest_height
 from heelstrike.robot.robot import Shape
 
 ROBOTS = ("hoap1", "g1", "t1", "anymal_c")
@@ -47,6 +48,8 @@ RADIUS = 0.035
 """Radius of a capsule [m]."""
 SETTLED = {"standing": 1.0, "swaying": 0.05, "falling": 0.2}
 """Time before the first turn [s]."""
+CLEAR = 0.02
+"""Height at which robots are thrown at least [m]."""
 SWAY = 0.2
 """Standard deviation of the velocities of a robot that sways [m/s, rad/s]."""
 HARDEST, PUSHED, PUSH_TURNS = 30.0, 2.5, 3
@@ -177,6 +180,7 @@ def _start(robot: hs.Robot, kind: str) -> tuple[np.ndarray, np.ndarray]:
     for q in q0:
         if overlaps(robot, q):  # no run may start so
             q[7:] = first_pose(robot)[7:]
+            q[2] += max(0.0, CLEAR - lowest_height(robot, q))
     return q0, v0
 
 
