@@ -15,7 +15,7 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, files, version
 from importlib.util import find_spec
@@ -43,7 +43,7 @@ OUTCOMES = (
 SHORT = dict(zip(OUTCOMES, ("", "as MuJoCo", "degraded", "refused", "**wrong**"), strict=True))
 
 
-def models(folders: list[str]) -> Iterator[tuple[str, Path]]:
+def models(folders: Sequence[str]) -> Iterator[tuple[str, Path]]:
     """Return the names and files of all models at hand."""
     roots = [(Path(folder).name, Path(folder)) for folder in folders]
     if data := os.environ.get("HEELSTRIKE_DATA"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import heelstrike as hs
-from benchmarks.falls import DEEP, fallen, lowest_shape
+from benchmarks.falls import DEEP, fallen, loaded, lowest_shape
 from benchmarks.pushed_over import starts
 from heelstrike.robot.overlaps import overlaps
 from heelstrike.scene.files.part import Part
@@ -115,7 +115,7 @@ def test_limp_robots_do_not_pass_through_the_floor(name):
         source = str(data_file(f"robots/{name}.xml"))
     else:
         source = name if name in hs.bundled() else str(example_file(f"{name}.urdf"))
-    row = fallen(source)
+    row = fallen(*loaded(source))
     assert not row["diverged"]
     assert row["lowest at the end [m]"] > -0.01 - row["hull error"]
     assert row["lowest [m]"] > -DEEP
