@@ -74,7 +74,10 @@ def precision() -> list[str]:
         met = "yes" if row["all"]["99th percentile"] < ALLOWED else "**no**"
         lines.append([name, *(f"{error:.1e}" for error in errors), met])
     kinds = list(next(iter(found["rows"].values())))
-    title = "## Forces in float32 against float64\n\n99th percentile of errors over the weight.\n"
+    title = (
+        "## Forces in float32 against float64\n\n99th percentile of errors over the weight. "
+        "[History](solver.md#rounding) is no error of float32.\n"
+    )
     return [title, source(found), *table(["", *kinds, f"below {ALLOWED:g}"], lines)]
 
 

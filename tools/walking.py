@@ -118,11 +118,8 @@ def walked(
     envs: hs.Environments, policy: hs.Policy | None, commands: np.ndarray
 ) -> dict[str, float]:
     """Falls, tracking errors and distances of all worlds."""
-    seen, _ = envs.reset(seed=10**6)
     asked = np.array([commands[i % len(commands)] for i in range(WORLDS)])
-    tiles = envs._episodes._commands.tiles
-    envs._arrays.fill(tiles, asked.astype(np.float32))
-    seen = envs._hooks[0](envs._observe())
+    seen, _ = envs.reset(seed=10**6, options={"commands": asked})
     start, stands = envs.sim.state["q"][:, :2].copy(), np.ones(WORLDS, bool)
     total, count, last = np.zeros((WORLDS, 3)), np.zeros(WORLDS), start
     for k in range(round(DURATION / 0.02)):

@@ -49,6 +49,21 @@ def test_commands_and_changes_depend_on_the_world_alone():
         np.testing.assert_array_equal(alone[1][:, 0], friction[:, world])
 
 
+def test_commands_can_be_given_at_a_reset():
+    """They are observed at once, and hold until the first draw."""
+    envs = made(commands=ASKED, observation=lambda s: s.command)
+    own = np.arange(2.0 * WORLDS).reshape(WORLDS, 2)
+    seen, _ = envs.reset(seed=0, options={"commands": own})
+    np.testing.assert_array_equal(seen, own)
+    for _ in range(9):  # 0.09 s; the first draw is after 0.1 s at least
+        seen = envs.step(still(envs))[0]
+    np.testing.assert_array_equal(seen, own)
+    with pytest.raises(hs.HeelstrikeError, match="5 rows of vx, turn"):
+        envs.reset(options={"commands": own[0]})
+    with pytest.raises(hs.HeelstrikeError, match="have no commands"):
+        made().reset(options={"commands": own})
+
+
 def test_commands_stay_in_their_ranges_and_change_in_time():
     commands, friction = played(made(64, commands=ASKED, changes=SLIPPERY, episode=10.0))
     zero = (commands == 0).all(-1)

@@ -218,7 +218,8 @@ class Environments(VectorEnv[Array, Array, Array]):
     ) -> tuple[Array, dict[str, Any]]:
         """Begin an episode in all worlds, or in those of the mask options["reset_mask"].
 
-        World i draws from the seed `seed` + i, or from seed[i].
+        World i draws from the seed `seed` + i, or from seed[i]. options["commands"], (worlds, n),
+        are the commands of all worlds in place of those drawn, until the next draw.
         """
         if isinstance(seed, np.integer):
             seed = int(seed)
@@ -227,11 +228,14 @@ class Environments(VectorEnv[Array, Array, Array]):
         if seed is None and not self._seeded:
             seed = int(self.np_random.integers(2**62))
         self._seeded = True
-        allowed = "options by name: {'reset_mask': mask}"
-        mask = mapping("options", {} if options is None else options, allowed).get("reset_mask")
+        allowed = "options by name: {'reset_mask': mask, 'commands': numbers}"
+        own = mapping("options", {} if options is None else options, allowed)
+        mask, asked = own.get("reset_mask"), own.get("commands")
         with self._arrays.stream():
             chosen = self._all if mask is None else self._mask(mask)
             self._begin(chosen, settings.seeds(seed, self.num_envs), first=True)
+            if asked is not None:
+                self._episodes.command(asked)
             self._done[...] = self._done & ~chosen
             self.sim.compiled.check_parameters()  # here, since reading them in a step would copy
             return self._hooks[0](self._observe()), self._groups()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heelstrike.checks import instance, mapping
+from heelstrike.checks import instance, mapping, numbers
 from heelstrike.environments.arrays import Array, Arrays, WorldSubset
 from heelstrike.environments.changes import Changes, ChangeSchedule
 from heelstrike.environments.commands import Commands, CommandSchedule
@@ -18,6 +18,7 @@ from heelstrike.environments.pushes import Pushes, PushSchedule
 from heelstrike.environments.random_numbers import WorldRandom
 from heelstrike.environments.ranges import Range
 from heelstrike.environments.varied import OwnValues, VariedParameters
+from heelstrike.errors import HeelstrikeError
 from heelstrike.scene.sensor import MAX_SEED, SEED
 from heelstrike.scene.terrain import Terrain
 
@@ -108,6 +109,15 @@ class Episodes:
             self._commands.renew(self.level)
         if self._changes is not None:
             self._changes.renew(self.level)
+
+    def command(self, values: Array) -> None:
+        """Set the commands of all worlds, (worlds, n), until the next draw."""
+        if self._commands is None:
+            raise HeelstrikeError("these environments have no commands; pass commands= to them")
+        shape = self.arrays.worlds, len(self._commands.names)
+        columns = ", ".join(self._commands.names)
+        found = numbers("commands", values, [shape], f"{shape[0]} rows of {columns}")
+        self.arrays.fill(self._commands.tiles, self.arrays.real_array(found))
 
     def begin(self, some: WorldSubset, seeds: Sequence[int] | None, level: Array | None) -> None:
         """Put worlds at the start of an episode, with new levels (worlds,) if they are passed."""
