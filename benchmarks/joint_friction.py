@@ -24,9 +24,9 @@ import heelstrike as hs
 from benchmarks.command import keep, parser
 from heelstrike.bench.standing import first_pose
 from heelstrike.contact.solver.joint_rows import SLACK
+from heelstrike.step.inputs import FRICTION_MEMORY
 from heelstrike.step.joints import STILL
 from heelstrike.step.plan import dry_joints
-from heelstrike.step.state import FRICTION_MEMORY
 
 ROBOTS = ("g1", "anymal_c")
 LAWS = {

@@ -10,7 +10,7 @@ from heelstrike.contact.laws.kinetic import Kinetic
 from heelstrike.record.dataset import dataset
 from heelstrike.record.recording import Recording
 from heelstrike.record.variables import VARIABLES
-from heelstrike.step.state import WORKS
+from heelstrike.step.inputs import WORKS
 
 RESIDUAL = 0.0125
 """Energy that the made-up run gains out of nothing, from its start to its end [J]."""

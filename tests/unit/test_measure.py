@@ -23,7 +23,7 @@ from heelstrike.record.dataset import dataset
 from heelstrike.record.provenance import ATTRIBUTES
 from heelstrike.record.recording import Recording
 from heelstrike.record.variables import VARIABLES
-from heelstrike.step.state import WORKS
+from heelstrike.step.inputs import WORKS
 
 DT, RECORDS, G = 1e-3, 11, 9.81
 DRY = hs.Elastic(hs.HuntCrossley(), hs.Kinetic(mu=0.5))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heelstrike.record.provenance import decode_attributes
-from heelstrike.step.state import WORKS
+from heelstrike.step.inputs import WORKS
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -15,8 +15,8 @@ import numpy as np
 from heelstrike.errors import HeelstrikeError, UnknownNameError, nearest
 from heelstrike.scene.scene import Scene
 from heelstrike.step.elements import ELEMENTS, RAY, element_names, element_of, owner_of
+from heelstrike.step.inputs import WORKS
 from heelstrike.step.outputs import ENDED, LIMIT
-from heelstrike.step.state import WORKS
 
 AXES = ("x", "y", "z")
 Outputs: TypeAlias = Mapping[str, np.ndarray]

@@ -20,8 +20,8 @@ from heelstrike.ir.code import FAILED
 from heelstrike.ir.program import Program
 from heelstrike.runtime.cache import cached_kernel
 from heelstrike.simulate.simulator import Simulator
+from heelstrike.step.inputs import HELD
 from heelstrike.step.plan import StepPlan
-from heelstrike.step.state import HELD
 from heelstrike.step.step import step_program
 
 COTANGENT, GRADIENT = "cotangent of ", "gradient of "

@@ -18,7 +18,7 @@ from heelstrike.robot.overlaps import overlaps
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.scene import Scene
 from heelstrike.simulate.start import MIN_RATE, SAFE_SHARE, CompliantContact, contacts_at
-from heelstrike.step.state import LOST_CONTACTS, PASSED_CONTACTS
+from heelstrike.step.inputs import LOST_CONTACTS, PASSED_CONTACTS
 
 if TYPE_CHECKING:
     from heelstrike.simulate.simulator import Simulator

@@ -15,7 +15,7 @@ from heelstrike.record.variables import derive
 from heelstrike.scene.scene import Scene
 from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.rollout import Rollout
-from heelstrike.step.state import LOST_CONTACTS
+from heelstrike.step.inputs import LOST_CONTACTS
 
 if TYPE_CHECKING:
     import xarray as xr

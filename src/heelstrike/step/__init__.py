@@ -45,9 +45,9 @@
           contact_sums.py           forces summed by body, CoP, ZMP
           slot_outputs.py           contacts between bodies
 
-step.py connects the boxes; plan.py holds all that decides the compiled code; state.py the state
-that passes through the boxes; surfaces.py, shape_tables.py and hull_table.py surfaces, shapes and
-hulls of a scene in the program; freed.py numbers of the robot that are run-time parameters;
-start_depths.py the program of the depths in which a run would start; noise.py random numbers. Box
-10 is ours.
+step.py connects the boxes; plan.py holds all that decides the compiled code; inputs.py the symbols
+that all boxes read, state.py, pair.py and evaluation.py what passes through the boxes; surfaces.py,
+shape_tables.py and hull_table.py surfaces, shapes and hulls of a scene in the program; freed.py
+numbers of the robot that are run-time parameters; start_depths.py the program of the depths in
+which a run would start; noise.py random numbers. Box 10 is ours.
 """

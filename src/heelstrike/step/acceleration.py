@@ -17,11 +17,12 @@ from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.body_forces import BodyForce, add_body_forces
 from heelstrike.step.closed_loops import closed_loops
+from heelstrike.step.evaluation import Contacts, CoupledSolution
 from heelstrike.step.half_step import Moving, moving_ahead
 from heelstrike.step.joints import friction_torque, passive_torque, stop_torque
 from heelstrike.step.limits import solve_limited
 from heelstrike.step.literal import accelerate_literal
-from heelstrike.step.state import Contacts, CoupledSolution, StepState
+from heelstrike.step.state import StepState
 from heelstrike.step.swept import accelerate_swept
 from heelstrike.step.torque import LimitedSolution, Torque
 

@@ -22,20 +22,18 @@ from heelstrike.spatial.vector import SX, add_cross, cross, zeros
 from heelstrike.step.acceleration import Acceleration
 from heelstrike.step.body_forces import power_of
 from heelstrike.step.clearance import remember_clearance
-from heelstrike.step.joints import expected_friction
-from heelstrike.step.state import (
+from heelstrike.step.evaluation import Contacts, Evaluation, Load
+from heelstrike.step.inputs import (
     FRICTION_MEMORY,
     LAST_ACCELERATION,
     LOST_CONTACTS,
     PASSED_CONTACTS,
     SLOT_KEYS,
     SLOT_MEMORY,
-    Contacts,
-    Evaluation,
-    Load,
     StepInputs,
-    StepState,
 )
+from heelstrike.step.joints import expected_friction
+from heelstrike.step.state import StepState
 from heelstrike.step.surfaces import IMPULSE_MEMORY, TURNS
 from heelstrike.step.torque import by_joint
 

@@ -26,8 +26,9 @@ from heelstrike.dynamics import joint as joints
 from heelstrike.robot.robot import WORLD, Joint
 from heelstrike.scene.shape_contact import ShapeContact
 from heelstrike.spatial.vector import SX
+from heelstrike.step.inputs import CLEARANCE_MEMORY, StepInputs
 from heelstrike.step.near import MARGIN
-from heelstrike.step.state import CLEARANCE_MEMORY, StepInputs, StepState
+from heelstrike.step.state import StepState
 
 MIN_GAP = 1e-4
 """Gap below which shapes are compared in every step [m]: far above rounding, also in float32."""

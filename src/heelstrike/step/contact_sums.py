@@ -19,7 +19,7 @@ from heelstrike.robot.robot import WORLD
 from heelstrike.scene.scene import Pair, Scene
 from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX, cross, zeros
-from heelstrike.step.state import PairState
+from heelstrike.step.pair import PairState
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import casadi as ca
 from heelstrike.ir.program import Program
 from heelstrike.spatial.vector import SX, cross
 from heelstrike.step.detect import Detection
-from heelstrike.step.state import PairInputs
+from heelstrike.step.pair import PairInputs
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ from heelstrike.scene.scene import bodies_in
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant, cross, zeros
 from heelstrike.step.elastic import add_load, forces_on, total_forces
+from heelstrike.step.evaluation import Contacts, Group, Loads
+from heelstrike.step.pair import PairState
 from heelstrike.step.plan import coupling_rule
 from heelstrike.step.slot_contacts import (
     SlotState,
@@ -32,7 +34,7 @@ from heelstrike.step.slot_contacts import (
     new_loads,
     spread_loads,
 )
-from heelstrike.step.state import Contacts, Group, Loads, PairState, StepState
+from heelstrike.step.state import StepState
 from heelstrike.step.surfaces import IMPULSE_MEMORY, TURNS, patch_of
 from heelstrike.step.turning import turning_loads, turning_moment, turning_rows
 

@@ -14,7 +14,7 @@ from heelstrike.ir.program import Program
 from heelstrike.scene.deepest import APART, deepest, support_rate
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, cross, zeros
-from heelstrike.step.state import PairInputs, Side
+from heelstrike.step.pair import PairInputs, Side
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.contact_velocity import ContactVelocity, tangent_position
 from heelstrike.step.detect import Detection
-from heelstrike.step.state import Group, Load, Loads, PairInputs, PairState, StepState
+from heelstrike.step.evaluation import Group, Load, Loads
+from heelstrike.step.pair import PairInputs, PairState
+from heelstrike.step.state import StepState
 from heelstrike.step.surfaces import patch_of
 
 

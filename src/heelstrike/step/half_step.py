@@ -23,7 +23,8 @@ from heelstrike.dynamics.kinematics import Kinematics, with_velocity
 from heelstrike.ir.guard import guarded
 from heelstrike.spatial.motion import MotionVector
 from heelstrike.spatial.vector import SX, zeros
-from heelstrike.step.state import HALF_STEP, StepInputs, StepState
+from heelstrike.step.inputs import HALF_STEP, StepInputs
+from heelstrike.step.state import StepState
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import constant
 from heelstrike.step.detect import placed
 from heelstrike.step.hull_table import HullTable, Sides
-from heelstrike.step.state import PairInputs, StepState
+from heelstrike.step.pair import PairInputs
+from heelstrike.step.state import StepState
 
 
 def on_corner(

@@ -23,7 +23,9 @@ import casadi as ca
 from heelstrike.dynamics.tree import supports
 from heelstrike.spatial.vector import SX
 from heelstrike.step.elastic import add_load, forces_on
-from heelstrike.step.state import Group, Loads, PairState, StepState
+from heelstrike.step.evaluation import Group, Loads
+from heelstrike.step.pair import PairState
+from heelstrike.step.state import StepState
 from heelstrike.step.surfaces import IMPULSE_MEMORY
 
 

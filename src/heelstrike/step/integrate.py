@@ -18,9 +18,11 @@ from heelstrike.dynamics.integrate import euler, rk4
 from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.body_forces import about_base
+from heelstrike.step.evaluation import Evaluation
 from heelstrike.step.half_step import remember_half_step
 from heelstrike.step.impact_time import late_times
-from heelstrike.step.state import Evaluation, PairState, StepInputs
+from heelstrike.step.inputs import StepInputs
+from heelstrike.step.pair import PairState
 from heelstrike.step.surfaces import IMPULSE_MEMORY
 
 STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))

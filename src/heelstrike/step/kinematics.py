@@ -9,7 +9,8 @@ from __future__ import annotations
 from heelstrike.dynamics import kinematics as dynamics
 from heelstrike.spatial.motion import MotionVector
 from heelstrike.spatial.vector import SX
-from heelstrike.step.state import StepInputs, StepState
+from heelstrike.step.inputs import StepInputs
+from heelstrike.step.state import StepState
 
 
 def kinematics(inputs: StepInputs, q: SX, v: SX, stage: float = 0.0) -> StepState:

@@ -35,8 +35,9 @@ from heelstrike.dynamics.response import (
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.coupled import Coupling
+from heelstrike.step.evaluation import Contacts, CoupledSolution
 from heelstrike.step.limits import solve_limited
-from heelstrike.step.state import Contacts, CoupledSolution, StepState
+from heelstrike.step.state import StepState
 from heelstrike.step.torque import LimitedSolution, Torque
 
 

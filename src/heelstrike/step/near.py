@@ -22,8 +22,9 @@ from heelstrike.robot.robot import WORLD, Point
 from heelstrike.scene.scene import Pair
 from heelstrike.spatial.vector import SX, constant
 from heelstrike.step.detect import placed
+from heelstrike.step.evaluation import Group
 from heelstrike.step.plan import StepPlan
-from heelstrike.step.state import Group, StepState
+from heelstrike.step.state import StepState
 from heelstrike.step.surfaces import IMPULSE_MEMORY
 
 MARGIN = 1e-3

@@ -25,11 +25,13 @@ from heelstrike.step.contact_sums import PointObservation, contact_sums, observe
 from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import detect, searched
 from heelstrike.step.elements import element_of, owner_of
+from heelstrike.step.evaluation import Contacts, Evaluation
 from heelstrike.step.hull_table import Sides
 from heelstrike.step.hulls import on_corner
+from heelstrike.step.pair import PairState, pair_inputs
 from heelstrike.step.ridges import on_ridge
 from heelstrike.step.slot_outputs import SLOT_OUTPUTS, slot_outputs
-from heelstrike.step.state import Contacts, Evaluation, PairState, StepState, pair_inputs
+from heelstrike.step.state import StepState
 
 SUMS = ("body_force", "body_moment", "cop", "zmp")
 """Outputs that sum over the pairs."""

@@ -21,7 +21,7 @@ from heelstrike.contact.law import where
 from heelstrike.ir.program import Program
 from heelstrike.scene.shape_contact import ShapeContact
 from heelstrike.spatial.vector import SX
-from heelstrike.step.state import PARTED_MEMORY, StepInputs
+from heelstrike.step.inputs import PARTED_MEMORY, StepInputs
 
 UNKNOWN, OVERLAPS, TOUCHES = 0, 1, 2
 MIN_OVERLAP = 1e-6

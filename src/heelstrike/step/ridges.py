@@ -17,7 +17,8 @@ from heelstrike.scene.surfaces import Surface
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant
 from heelstrike.step.detect import placed
-from heelstrike.step.state import PairInputs, StepState
+from heelstrike.step.pair import PairInputs
+from heelstrike.step.state import StepState
 
 
 def on_ridge(state: StepState, k: int, pair: PairInputs) -> PairInputs:

@@ -32,17 +32,11 @@ from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import Detection
 from heelstrike.step.edges import APART
 from heelstrike.step.elastic import elastic_force, loads_of, total_forces
+from heelstrike.step.evaluation import Load, Loads
+from heelstrike.step.pair import MovingBody, PairInputs, PairState, Side
 from heelstrike.step.parted import PartedPairs
 from heelstrike.step.slots import FRAME, GROUND_FRAME, Slot, Slots, fill_slots, first_solid
-from heelstrike.step.state import (
-    Load,
-    Loads,
-    MovingBody,
-    PairInputs,
-    PairState,
-    Side,
-    StepState,
-)
+from heelstrike.step.state import StepState
 from heelstrike.step.surfaces import IMPULSE_MEMORY, SLOT_HEAD, tangent_memory_size
 
 FIRST, SECOND = 0, 1

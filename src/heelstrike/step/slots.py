@@ -30,10 +30,11 @@ from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.clearance import Clearance, clearance
 from heelstrike.step.edges import APART, on_edges
 from heelstrike.step.edges_near import PlacedSolid, near_edges, placed_solids
+from heelstrike.step.inputs import StepInputs
 from heelstrike.step.parted import PartedPairs
 from heelstrike.step.shape_tables import ShapeTables
 from heelstrike.step.shapes_near import NearPairs, near_pairs
-from heelstrike.step.state import StepInputs, StepState
+from heelstrike.step.state import StepState
 from heelstrike.step.surfaces import SLOT_HEAD
 
 SAME = 1e-6

@@ -32,28 +32,20 @@ from heelstrike.step.elastic import (
     sum_forces,
     total_forces,
 )
+from heelstrike.step.evaluation import Contacts, Evaluation, Group, Load, Loads
 from heelstrike.step.hull_table import Sides
 from heelstrike.step.hulls import on_corner
 from heelstrike.step.impact_time import add_lasting
+from heelstrike.step.inputs import StepInputs
 from heelstrike.step.integrate import integrate
 from heelstrike.step.kinematics import kinematics
 from heelstrike.step.near import near
 from heelstrike.step.outputs import StepValues, add_outputs
+from heelstrike.step.pair import PairInputs, PairState, pair_inputs
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.ridges import on_ridge
 from heelstrike.step.slot_contacts import shape_contacts
-from heelstrike.step.state import (
-    Contacts,
-    Evaluation,
-    Group,
-    Load,
-    Loads,
-    PairInputs,
-    PairState,
-    StepInputs,
-    StepState,
-    pair_inputs,
-)
+from heelstrike.step.state import StepState
 
 
 @collector_paused()

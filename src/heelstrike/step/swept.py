@@ -24,14 +24,10 @@ from heelstrike.spatial.inertia import Inertia
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX
 from heelstrike.step.coupled import Coupling
+from heelstrike.step.evaluation import Contacts, CoupledSolution
 from heelstrike.step.half_step import Moving
-from heelstrike.step.state import (
-    FIELD_MEMORY,
-    UNSHARED_MEMORY,
-    Contacts,
-    CoupledSolution,
-    StepState,
-)
+from heelstrike.step.inputs import FIELD_MEMORY, UNSHARED_MEMORY
+from heelstrike.step.state import StepState
 from heelstrike.step.swept_bodies import add_bodies
 from heelstrike.step.swept_joints import add_joints, applied_torque
 from heelstrike.step.torque import LimitedSolution, Torque

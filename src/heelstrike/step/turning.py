@@ -18,7 +18,8 @@ from heelstrike.contact.solver.rows import SLACK, Row, TurningRow
 from heelstrike.ir.program import Program
 from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import zeros
-from heelstrike.step.state import Load, PairState
+from heelstrike.step.evaluation import Load
+from heelstrike.step.pair import PairState
 
 
 def turning_rows(

@@ -19,7 +19,7 @@ from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.measure.peer.trace import Reference, Trace, traced
 from heelstrike.record.provenance import decode_attributes, encode_attributes
 from heelstrike.record.recording import Recording
-from heelstrike.step.state import WORKS
+from heelstrike.step.inputs import WORKS
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heelstrike.errors import HeelstrikeError, UnknownNameError
-from heelstrike.step.state import WORKS
+from heelstrike.step.inputs import WORKS
 from heelstrike.view import plot
 from heelstrike.view.figures.ground_panel import ground, has_ground
 from heelstrike.view.figures.worlds import FINAL_VALUES, panel_over_worlds
