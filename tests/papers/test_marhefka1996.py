@@ -25,10 +25,6 @@ NOT_REPRODUCED = {
     # the square of e is meant
     *(("poisson", f"k_receding = {e} k_compressing, as printed: e") for e in (0.25, 0.5, 0.8)),
     ("fig8", "least F, held from x [N]"),  # the text's "outward" excludes this reading
-    # the tosses hardly determine k and alpha: a search of 168 sets, on a third of the training
-    # tosses, ends within 2 % of the least loss of all of them (docs/real-data.md)
-    *(("cubes", f"loss, {x} halved or doubled") for x in ("k", "alpha")),
-    ("cubes", "e at 1 m/s of alpha found"),  # alpha, found with little certainty
     ("operations", "extra multiplications, hunt-crossley"),  # alpha in place of lambda
 }
 

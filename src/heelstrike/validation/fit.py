@@ -26,8 +26,8 @@ class Effort:
 
     sets: int = 24
     """Sets of parameters in a round; twice as many in the first."""
-    rounds: int = 6
-    cases: int = 110
+    rounds: int = 7
+    cases: int = 220
     """Largest number of training cases, spread evenly over those that there are."""
     seed: int = 0
 
