@@ -22,40 +22,47 @@ THIN_MU = (
     "ground.rigid.friction.mu_s",
     "ground.rigid.friction.mu_k",
 )
-SLIDING = {"ground.friction.mu": ROUGH}
 
 
-def candidates(mass: float = MASS, harder: float = 1.0) -> Mapping[str, Candidate]:
+def candidates(
+    mass: float = MASS,
+    harder: float = 1.0,
+    softer: float = 1.0,
+    rough: tuple[float, float] = ROUGH,
+) -> Mapping[str, Candidate]:
     """Return the laws by name.
 
     Args:
         mass: mass of the body [kg].
         harder: factor by which the stiffest ground of the search is stiffer than STIFF.
+        softer: factor by which the softest one is softer.
+        rough: range of mu.
     """
     share = mass / MASS
-    stiff = STIFF[0] * share, STIFF[1] * share * harder
+    stiff = STIFF[0] * share / softer, STIFF[1] * share * harder
     damped = DAMPED[0] * share, DAMPED[1] * share * harder**0.5
     spring = {"ground.normal.k": stiff, "ground.normal.c": damped}
+    sliding = {"ground.friction.mu": rough}
     return {
         "hunt-crossley": Candidate(
             hs.Elastic(hs.HuntCrossley(), hs.Kinetic()),
-            {"ground.normal.k": stiff, "ground.normal.alpha": (0.05, 20.0), **SLIDING},
+            {"ground.normal.k": stiff, "ground.normal.alpha": (0.05, 20.0), **sliding},
         ),
         "linear-both": Candidate(
-            hs.Elastic(hs.LinearSpring(damping="both"), hs.Kinetic()), {**spring, **SLIDING}
+            hs.Elastic(hs.LinearSpring(damping="both"), hs.Kinetic()), {**spring, **sliding}
         ),
-        "linear-in": Candidate(hs.Elastic(hs.LinearSpring(), hs.Kinetic()), {**spring, **SLIDING}),
+        "linear-in": Candidate(hs.Elastic(hs.LinearSpring(), hs.Kinetic()), {**spring, **sliding}),
         "poisson-spring": Candidate(
             hs.Elastic(hs.PoissonSpring(), hs.Kinetic()),
-            {"ground.normal.k": stiff, "ground.normal.e": BOUNCY, **SLIDING},
+            {"ground.normal.k": stiff, "ground.normal.e": BOUNCY, **sliding},
         ),
         "timestep-damper": Candidate(
             hs.Elastic(hs.TimestepDamper(hs.LinearSpring()), hs.Kinetic()),
-            {"ground.normal.law.k": stiff, "ground.normal.law.c": damped, **SLIDING},
+            {"ground.normal.law.k": stiff, "ground.normal.law.c": damped, **sliding},
         ),
         "implicit": Candidate(
             hs.Elastic(hs.LinearSpring(damping="both"), hs.Coulomb(), implicit=True),
-            {**spring, MU: ROUGH},
+            {**spring, MU: rough},
         ),
         "micro-macro": Candidate(
             hs.MicroMacro(hs.Elastic(hs.LinearSpring(), hs.Kinetic())),
@@ -64,14 +71,18 @@ def candidates(mass: float = MASS, harder: float = 1.0) -> Mapping[str, Candidat
                 "ground.membrane.normal.c": damped,
                 "ground.thickness": (1e-4, 5e-3),
                 "ground.rigid.restitution": BOUNCY,
-                THIN_MU: ROUGH,
+                THIN_MU: rough,
             },
         ),
-        "rigid": Candidate(hs.Rigid(), {"ground.restitution": BOUNCY, MU: ROUGH}),
-        "signorini": Candidate(hs.Signorini(), {"ground.restitution": BOUNCY, MU: ROUGH}),
+        "rigid": Candidate(hs.Rigid(), {"ground.restitution": BOUNCY, MU: rough}),
+        "signorini": Candidate(hs.Signorini(), {"ground.restitution": BOUNCY, MU: rough}),
         "feedback-linearized": Candidate(
             hs.FeedbackLinearized(),
-            {"ground.kp": (100.0, 1e5 * harder), "ground.kv": (5.0, 1e3 * harder**0.5), MU: ROUGH},
+            {
+                "ground.kp": (100.0 / softer, 1e5 * harder),
+                "ground.kv": (5.0, 1e3 * harder**0.5),
+                MU: rough,
+            },
         ),
     }
 

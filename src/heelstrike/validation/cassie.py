@@ -45,6 +45,8 @@ from heelstrike.validation.models import Trajectories
 
 MASS = 4.0
 """Mass for which ranges of stiffness are made [kg]: of four points, with a leg of 12 kg each."""
+SOFTER, ROUGH = 10.0, (0.03, 3.0)
+"""Softest ground of the search below the cube's; range of mu: rubber on a mat."""
 IMPACT = 20
 """Frames after the touch that count as impact."""
 GROUPS = {
@@ -97,7 +99,7 @@ class Cassie(MeasuredSet):
         """Return the laws, MuJoCo, and a robot that falls on."""
 
         def law(name: str) -> Model:
-            chosen = candidates(MASS)[name]
+            chosen = candidates(MASS, softer=SOFTER, rough=ROUGH)[name]
             return Lander(Space.of({**chosen.ranges, **DEPTH}), chosen.law)
 
         found: dict[str, Callable[[], Model]] = {name: partial(law, name) for name in candidates()}

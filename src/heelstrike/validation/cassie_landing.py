@@ -56,12 +56,13 @@ TOE_DRIVE = ("foot", "foot-crank", "plantar-rod")
 JUDGED = tuple(name for name in JOINTS if "spring" not in name)
 """Joints whose rates are predicted."""
 REST = {
-    "left-shin": -0.0163,
+    "left-shin": -0.0166,
     "right-shin": -0.0096,
-    "left-heel-spring": -0.0013,
+    "left-heel-spring": -0.0016,
     "right-heel-spring": -0.0012,
 }
-"""Angles at which the springs are at rest [rad]; `rests` measures them."""
+"""Angles at which the springs are at rest [rad]: what `rests` measures on the training landings, of
+which the fold that is judged is no part."""
 UNLOADED = 15.0
 """Torque of a knee motor up to which a leg's springs count as unloaded before the touch [N m]."""
 BEFORE, AFTER = 10, 80

@@ -29,9 +29,10 @@ SUBSTEPS = 2
 DT = 1 / (RATE * SUBSTEPS)
 NO_GAIN = 1e-9
 """kd of the servo that only has the measured torques [N m s/rad]."""
-DEPTH = {"depth": (1e-4, 5e-3)}
-"""Range of the depth of a foot in the ground where it first stops [m]."""
-PEER = {"k": (300.0, 1e6), "b": (5.0, 3e3), "mu": (0.03, 0.8)}
+DEPTH = {"depth": (1e-4, 1.5e-2)}
+"""Range of the depth of a foot in the ground where it first stops [m]: the estimated height of the
+base drifts by as much as this in a landing."""
+PEER = {"k": (30.0, 1e6), "b": (5.0, 3e3), "mu": (0.03, 3.0)}
 """Ranges of MuJoCo's solref = (-k, -b) [1/s^2], [1/s], and of friction."""
 
 
