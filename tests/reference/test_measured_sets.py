@@ -1,16 +1,22 @@
-"""The measured square and elbow: what is read, refused and predicted.
+"""The measured square, elbow and landings: what is read, refused and predicted.
 
 Oracles: MuJoCo, which must agree with us as long as nothing touches; numbers that were put into a
 file; the scatter that the sets' constants state.
 """
 
+import mujoco
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
-from heelstrike.validation import elbow, square
+from heelstrike.validation import cassie_landing, elbow, square
+from heelstrike.validation import elbow_physics as physics
+from heelstrike.validation import elbow_recording as recording
+from heelstrike.validation.cassie import Cassie
 from heelstrike.validation.files import data_file
 from heelstrike.validation.measured_set import BASELINE
+from heelstrike.validation.validate import FOLD
 
 FRAMES = 30
 
@@ -101,6 +107,64 @@ def test_constants_are_what_the_training_cases_show(name):
         assert said["scatter of angles at rest [deg]"] == pytest.approx(0.21, abs=0.01)
         assert said["scatter of heights at rest [mm]"] == pytest.approx(0.5, abs=0.02)
     else:
-        assert said["lowest corner at rest [mm]"] == pytest.approx(0, abs=0.15)
-        assert said["its scatter [mm]"] == pytest.approx(1.5, abs=0.3)
-        assert said["its tilt, each axis [deg]"] == pytest.approx(1.6, abs=0.15)
+        half = 1e3 * elbow.SHORT * elbow.LENGTH / 4
+        assert said["height of a block that lies flat [mm]"] == pytest.approx(half, abs=0.15)
+        assert said["its scatter [mm]"] == pytest.approx(0.4, abs=0.05)
+        assert said["its tilt, each axis [deg]"] == pytest.approx(0.6, abs=0.05)
+        for session in ("first", "second"):
+            left = said[f"tilt of the board that is left, {session} session [deg]"]
+            assert np.abs(left).max() < 0.1
+
+
+@pytest.mark.parametrize("number", [7, 407])
+def test_elbow_is_put_on_a_level_board(number):
+    """A toss on a known board, turned and moved as the files are, comes back."""
+    t = np.arange(60) / elbow.RATE
+    q = np.zeros((60, 8))
+    q[:, 2] = np.maximum(0.2 - t, elbow.SHORT * 0.025)  # comes to rest on the board
+    q[:, 6] = 1.0
+    tilted = recording.level(number).inv()
+    states = np.zeros((60, 15))
+    states[:, :3] = tilted.apply(q[:, :3])
+    states[:, 2] += 0.012
+    states[:, 3:7] = (tilted * Rotation.from_quat(q[:, 3:7])).as_quat()[:, [3, 0, 1, 2]]
+    found = recording.on_board("file", "toss", states, number)
+    np.testing.assert_allclose(found[:, 3:7], q[:, 3:7], atol=1e-4)  # normal to second order
+    np.testing.assert_allclose(found[:, 2], q[:, 2] - recording.TILTED, atol=2e-5)
+
+
+def test_elbow_momentum_is_mujocos():
+    """Angular momentum of poses by differences, in a flight of MuJoCo with a hinge that turns."""
+    about = elbow.Elbow({})
+    model = elbow.peer(about.robot)
+    data = mujoco.MjData(model)
+    data.qpos[:] = [0, 0, 2, 0.5, 0.5, -0.5, 0.5, 0.4]
+    data.qvel[:] = [0.3, 0.2, 1, 5, -7, 3, 9]
+    data.qpos[2], poses, kept = 2.0, [], []
+    for _ in range(20):
+        mujoco.mj_subtreeVel(model, data)
+        mujoco.mj_forward(model, data)
+        mujoco.mj_subtreeVel(model, data)
+        kept.append(data.subtree_angmom[1].copy())
+        poses.append(data.qpos[[0, 1, 2, 4, 5, 6, 3, 7]].copy())
+        mujoco.mj_step(model, data, elbow.SUBSTEPS)
+    ours = [physics.state(np.array(poses[k - 2 : k + 3]), 2) for k in range(2, 18)]
+    momenta = np.array([one.angular_momentum() for one in ours])
+    # parabolas through five frames of 6.8 ms at 10 rad/s: 1 %
+    size = np.linalg.norm(kept[0])
+    np.testing.assert_allclose(momenta, kept[2:18], atol=0.02 * size)
+    low = np.array([one.corners()[:, 2].min() for one in ours])
+    np.testing.assert_allclose(low, recording.lowest(np.array(poses[2:18])), atol=1e-4)
+
+
+def test_cassies_springs_rest_as_the_training_landings_show():
+    """No landing of the fold that is judged is in the constants."""
+    about = Cassie()
+    path = data_file(f"{about.stem}_train.npz")
+    if path is None:
+        pytest.skip("HEELSTRIKE_DATA is not set: no measurements")
+    cases = about.read(path)
+    given = cases.chosen(cases.ids % about.parts != FOLD).given
+    found = cassie_landing.rests(given["q0"], given["torque"][0, given["row"]])
+    for name, angle in cassie_landing.REST.items():
+        assert angle == pytest.approx(found[name], abs=1e-4)

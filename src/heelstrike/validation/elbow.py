@@ -1,16 +1,15 @@
 """Real tosses of two hinged blocks, whose masses, inertias and hinge are unknown.
 
 432 tosses of an elbow of two blocks of 100 x 50 x 50 mm onto a board, tracked at 148 Hz, 121 frames
-each: [Bianchi2023], DAIRLab/dair_pll. A simulation begins three frames before a corner is near the
-ground, with velocities of parabolas through the flight before, and is compared with every later
-frame.
+each: [Bianchini2023], DAIRLab/dair_pll. A simulation begins three frames before a corner is near
+the ground, with velocities fitted to the flight before, and is compared with every later frame.
 
-It falls with 9.603 m/s^2, so that lengths are 2.1 % short in these data, as the cube's are: blocks
-and gravity are taken that much smaller. The ground lies 0.5 mm above z = 0 (lowest corners at
-rest). Inertias, centres of mass and the hinge's damping and dry friction were found together with a
-law on training tosses, by `calibrate`: factors of solid blocks of equal mass (inertia.py of
-identification), kept in fits/elbow-body.json. The total mass is not observable, for stiffness and
-damping of the ground grow with it; 0.37 kg of the first block is kept.
+Poses are put above a level board first (elbow_recording.py); what they say without a simulator
+stands in elbow_physics.py. Inertias, the radius of the corners and the hinge's damping and dry
+friction were found together with a law on training tosses, by `calibrate`: factors of solid blocks
+of equal mass (inertia.py of identification), kept in fits/elbow-body.json. The total mass is not
+observable, for stiffness and damping of the ground grow with it; 0.37 kg of the first block is
+kept.
 """
 
 from __future__ import annotations
@@ -30,15 +29,10 @@ from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.identification.inertia import assembled
 from heelstrike.identification.motions import differences
 from heelstrike.identification.space import Space
-from heelstrike.validation import free_body, kept
+from heelstrike.validation import elbow_physics, free_body, kept
+from heelstrike.validation import elbow_recording as recording
 from heelstrike.validation.candidates import DEFAULT, candidates
-from heelstrike.validation.files import (
-    check_finite,
-    check_rate,
-    check_shape,
-    check_velocity,
-    columns,
-)
+from heelstrike.validation.elbow_recording import GRAVITY, LENGTH, NEAR, RATE, SHORT, lowest
 from heelstrike.validation.fit import Effort, fit
 from heelstrike.validation.measured_set import (
     BASELINE,
@@ -57,33 +51,20 @@ MOMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 """Order of the entries of an inertia."""
 ROBOT = Path(__file__).parent / "robots" / "elbow.xml"
 BODY = kept.FOLDER / "elbow-body.json"
-RATE, SUBSTEPS = 148, 10
-"""Frames a second, steps in a frame."""
-SHORT, GRAVITY = 9.603 / 9.81, 9.603
-"""A length in the data over the true one; [m/s^2] in the data's lengths."""
-GROUND = 0.5e-3
-"""Height of the ground [m]."""
-LENGTH = 0.1
-"""Of a block [m]."""
-NEAR, BEFORE, LEAST, FLOWN = 18e-3, 3, 5, 9
-"""Clearance that counts as near [m]: a frame's way; frames before it; frames of flight that give a
-velocity, least and most."""
+SUBSTEPS = 10
+"""Steps in a frame."""
 COMPARED = 25
 """Frames that the search compares, 0.17 s: what follows the second impact is mostly chance."""
 HARDER = 10.0
 """Stiffest ground of the search over the cube's."""
-NAMES = (
-    *("x", "y", "z", "qw", "qx", "qy", "qz", "hinge"),
-    *("vx", "vy", "vz", "wx", "wy", "wz", "hinge rate"),
-)
 SCALES = {"position": 8.0, "rotation": 16.0, "hinge": 16.0}
 """Errors that weigh alike in the loss [% of the length], [deg], [deg]."""
 PEER = {"k": (300.0, 1e6), "b": (5.0, 1e4), "mu": (0.03, 0.8)}
 """Ranges of MuJoCo's solref = (-k, -b) [1/s^2], [1/s], and of friction."""
-SPREAD = 1.5e-3, np.radians(1.6), 5e-3, 0.1
+SPREAD = 0.4e-3, np.radians(0.6), 10e-3, 0.15
 """Noise of a start: position [m], angles [rad], velocity [m/s], rates [rad/s]. The first two are
 the scatter of heights and tilts of blocks that lie flat at rest, which `calibration` measures; the
-others follow from a scatter of 0.15 mm and 0.1 deg about parabolas of nine frames."""
+others make the error of flights two frames ahead, which it measures as well."""
 PARTS: Mapping[Any, tuple[float, float]] = {
     **{tuple(f"elbow_{k}.inertia.size_{a}" for k in (1, 2)): (0.6, 2.5) for a in "xyz"},
     "hinge.damping": (1e-6, 3e-2),
@@ -92,9 +73,13 @@ PARTS: Mapping[Any, tuple[float, float]] = {
 """What `calibrate` searches with a law: factors of the sizes of both blocks' inertias, alike, for
 the blocks are; [N m s/rad], [N m]. The mass ratio, the centres and the sizes of each block, 13
 numbers, were tried: on a fold that was left out they predict no better."""
+RADII = 0.0, 3e-3, 5e-3, 7e-3
+"""Radii of the corners that `calibrate` tries [m]."""
+TIP = 1e-5
+"""Radius of a sharp corner in MuJoCo [m]."""
+RADIUS = "corners.radius"
+"""Its name among what is kept."""
 CALIBRATED_WITH, CALIBRATION = "linear-both", Effort(sets=60, rounds=9, cases=150)
-FLAT = 0.985
-"""Cosine of the tilt below which a block lies on a face."""
 
 
 class Elbow(MeasuredSet):
@@ -102,7 +87,7 @@ class Elbow(MeasuredSet):
 
     name, stem = "elbow", "elbow_toss"
     title = "432 real tosses of two hinged blocks, 148 Hz"
-    columns = ("x", "ids")
+    columns = recording.COLUMNS
     measures = (
         Measure("position", "% of length"),
         Measure("rotation", "deg"),
@@ -110,7 +95,7 @@ class Elbow(MeasuredSet):
     )
     phases = free_body.PHASES
     laws = DEFAULT
-    start_noise = "1.5 mm and 1.6 deg (scatter at rest), 5 mm/s, 0.1 rad/s"
+    start_noise = "0.4 mm and 0.6 deg (scatter at rest), 10 mm/s, 0.15 rad/s"
 
     def __init__(self, body: Mapping[str, float] | None = None) -> None:
         """Take what was found of inertias and hinge by path; None for what is kept."""
@@ -120,34 +105,7 @@ class Elbow(MeasuredSet):
 
     def read(self, path: Path) -> Cases:
         """Return the tosses of a file."""
-        data = columns(path, self.columns)
-        check_shape(path, "x", data["x"], (None, None, len(NAMES)))
-        check_shape(path, "ids", data["ids"], (len(data["x"]),))
-        if "rate" in data:
-            check_rate(path, float(data["rate"]), RATE)
-        begun = []
-        for number, rows in zip(data["ids"], data["x"], strict=True):
-            case = f"toss {number}"
-            check_finite(path, case, rows, NAMES)
-            check_velocity(path, case, rows[:, :3], rows[:, 8:11], RATE)
-            begun.append(self._begin(path, case, rows))
-        poses = free_body.side_by_side([poses for _, poses in begun])
-        v0 = np.array([v0 for v0, _ in begun])
-        time = np.arange(poses.shape[1]) / RATE
-        return Cases(path.name, np.asarray(data["ids"]), time, poses, {"v0": v0})
-
-    def _begin(self, path: Path, case: str, states: Floats) -> tuple[Floats, Floats]:
-        """Return v0 and the poses from the start on."""
-        height = states[:, 2:3] - GROUND
-        turned = np.unwrap(states[:, 7:8], axis=0)
-        q = np.concatenate([states[:, :2], height, states[:, [4, 5, 6, 3]], turned], axis=1)
-        near = free_body.first_near(path, case, lowest(q) - NEAR)
-        start = max(0, near - BEFORE)
-        v0 = np.concatenate([states[start, 8:11], states[start, 11:15]])
-        if start + 1 >= LEAST:
-            v0 = flight(q[max(0, start + 1 - FLOWN) : start + 1])
-        inward = Rotation.from_quat(q[start, 3:7]).inv()
-        return np.concatenate([inward.apply(v0[:3]), v0[3:]]), q[start:]
+        return recording.read(path)
 
     def simulator(self, law: SurfaceLaw | None) -> hs.Simulator:
         """Return the elbow above a plane called ground; without a law there is no ground."""
@@ -268,16 +226,15 @@ class Elbow(MeasuredSet):
         }
 
     def calibration(self, training: Cases) -> dict[str, Any]:
-        """Return heights and tilts of first blocks that lie flat at rest, with their scatter."""
-        ends = free_body.ends(training.measured)
-        up = Rotation.from_quat(ends[:, 3:7]).as_matrix()[:, 2]
-        flat = np.abs(up[:, 2]) > FLAT
-        heights = 1e3 * ends[flat, 2]
+        """Return what elbow_recording.py and elbow_physics.py measure, and the scatter at rest."""
+        flown = self.errors(training, LawModel(None, self.simulator(None)).predict(training, {})[0])
+        ahead = {name: round(float(np.nanmedian(e[:, 2])), 2) for name, e in flown.items()}
         return {
-            "lowest corner at rest [mm]": round(1e3 * float(np.median(lowest(ends))), 2),
-            "height of a block that lies flat [mm]": round(float(np.median(heights)), 1),
-            "its scatter [mm]": round(float(heights.std()), 1),
-            "its tilt, each axis [deg]": round(float(np.degrees(up[flat, :2].std())), 1),
+            **recording.at_rest(training),
+            "flight two frames ahead, median error [% of length], [deg], [deg]": list(
+                ahead.values()
+            ),
+            **elbow_physics.summary(training),
         }
 
 
@@ -297,7 +254,8 @@ def robot(body: Mapping[str, float]) -> hs.Robot:
         model=None,
         source=None,
     )
-    values = assembled(own, {path: np.array([value]) for path, value in body.items()})
+    factors = {path: np.array([value]) for path, value in body.items() if path != RADIUS}
+    values = assembled(own, factors)
     bodies, hinge = list(own.bodies), own.joints[1].iv
     for path, value in values.items():
         name, _, what = path.partition(".")
@@ -307,9 +265,18 @@ def robot(body: Mapping[str, float]) -> hs.Robot:
                 inertia[i, j] = inertia[j, i] = moment
             bodies[k] = replace(bodies[k], mass=value[0, 0], com=value[0, 1:4], inertia=inertia)
     drag, dry = own.damping.copy(), own.friction.copy()
+    radius = SHORT * body.get(RADIUS, 0.0)
+    points = tuple(
+        replace(
+            p, position=p.position - radius * np.sign(p.position - s.translation), radius=radius
+        )
+        for p in own.points
+        for s in own.shapes
+        if s.body == p.body
+    )
     drag[hinge] = body.get("hinge.damping", drag[hinge])
     dry[hinge] = body.get("hinge.friction", dry[hinge])
-    return replace(own, bodies=tuple(bodies), damping=drag, friction=dry)
+    return replace(own, bodies=tuple(bodies), points=points, damping=drag, friction=dry)
 
 
 def peer(own: hs.Robot) -> Any:
@@ -322,55 +289,36 @@ def peer(own: hs.Robot) -> Any:
     spec.option.gravity = [0, 0, -GRAVITY]
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.05])
     for k, ours in enumerate(own.bodies):
-        body, geom = spec.body(ours.name), spec.geom(own.shapes[k].name)
+        body = spec.body(ours.name)
         body.pos = own.joints[k].translation
         body.mass, body.ipos, body.iquat = ours.mass, ours.com, [1, 0, 0, 0]
         body.inertia = [0, 0, 0]  # the file's, which excludes a full one
         body.fullinertia = [ours.inertia[i, j] for i, j in MOMENTS]
-        geom.size, geom.pos = own.shapes[k].size, own.shapes[k].translation
+        spec.delete(spec.geom(own.shapes[k].name))
+        for point in own.points:
+            if point.body == k:  # a plane touches round corners, and of a sharp one its tip
+                geom = body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, pos=point.position)
+                geom.size[0] = max(point.radius, TIP)
     model = spec.compile()
     model.dof_damping[:], model.dof_frictionloss[:] = own.damping, own.friction
     return model
 
 
-def lowest(q: Floats) -> Floats:
-    """Return the height of the lowest corner [m] of poses (..., 8)."""
-    flat = q.reshape(-1, 8)
-    first = Rotation.from_quat(flat[:, 3:7])
-    second = first * Rotation.from_euler("y", flat[:, 7:8])
-    signs = np.array(np.meshgrid(*[(-1, 1)] * 3)).reshape(3, -1).T
-    corners = SHORT * signs * [LENGTH / 2, LENGTH / 4, LENGTH / 4]
-    up = first.as_matrix()[:, 2], second.as_matrix()[:, 2]
-    hinge = up[0] @ (SHORT * np.array([-0.035, 0.06, 0.0]))
-    centre = up[1] @ (SHORT * np.array([0.035, 0.0, 0.0]))
-    low = np.minimum(
-        (up[0] @ corners.T).min(axis=1), hinge + centre + (up[1] @ corners.T).min(axis=1)
-    )
-    return np.asarray(flat[:, 2] + low).reshape(q.shape[:-1])
-
-
-def flight(q: Floats) -> Floats:
-    """Return velocity (world), angular velocity (body) and hinge rate at the last frame.
-
-    Parabolas through positions, rotation vectors from the last frame and hinge angles.
-    """
-    t = (np.arange(len(q)) - len(q) + 1) / RATE
-    rotations = Rotation.from_quat(q[:, 3:7])
-    turned = (rotations[-1].inv() * rotations).as_rotvec()
-    rows = np.concatenate([q[:, :3], turned, q[:, 7:]], axis=1)
-    return np.asarray(np.polynomial.polynomial.polyfit(t, rows, 2)[1])
-
-
 def calibrate(training: Cases) -> dict[str, Any]:
-    """Return inertias and hinge that were found together with a law on training tosses."""
-    about = Elbow({})
+    """Return inertias, hinge and corners that were found together with a law on training tosses."""
+    tried = {radius: _calibrated(training, radius) for radius in RADII}
+    best = min(tried, key=lambda radius: tried[radius]["loss"])
+    return {**tried[best], "losses": {f"{1e3 * r:g} mm": one["loss"] for r, one in tried.items()}}
+
+
+def _calibrated(training: Cases, radius: float) -> dict[str, Any]:
+    """Return inertias and hinge that were found with corners of a radius [m]."""
+    about = Elbow({RADIUS: radius})
     model = about.model(CALIBRATED_WITH, PARTS)
     found = fit(about, model, training, CALIBRATION)
     assert model.space is not None
     x = np.log([[found.values[name] for name in model.space.names]])
     values = {path: float(value[0]) for path, value in model.space.values(x).items()}
-    return {
-        "law": CALIBRATED_WITH,
-        "values": {path: x for path, x in values.items() if not path.startswith("ground.")},
-        **{key: value for key, value in found.as_dict().items() if key != "values"},
-    }
+    body = {path: x for path, x in values.items() if not path.startswith("ground.")}
+    rest = {key: value for key, value in found.as_dict().items() if key != "values"}
+    return {"law": CALIBRATED_WITH, "values": {RADIUS: radius, **body}, **rest}
