@@ -29,6 +29,14 @@ from heelstrike.view.figures.validation import write_figures
 
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "docs" / "real-data.md", ROOT / "docs" / "identify.md")
+PROTOCOL = ROOT / "benchmarks" / "results" / "icub-protocol.json"
+"""Written by tools/icub_protocol.py."""
+CUBES = ROOT / "benchmarks" / "results" / "cube-body.json"
+"""Written by tools/cube_body.py."""
+FOLDS = ROOT / "benchmarks" / "results" / "cube-folds.json"
+"""Written by tools/cube_folds.py."""
+UNITS = {elbow.RADIUS: " [m]", "hinge.damping": " [N m s/rad]", "hinge.friction": " [N m]"}
+"""Of what is found of the elbow; inertias are factors."""
 IMAGES = ROOT / "docs" / "images"
 BLOCK = re.compile(
     r"(?P<head><!-- generated: (?P<kind>\w+) (?P<name>[\w-]+) -->\n).*?(?P<tail><!-- end -->)",
@@ -149,7 +157,75 @@ def _advice() -> str:
     return "\n".join([words, "", *lines])
 
 
+def _body(values: Kept) -> str:
+    """What was found of the elbow itself, and the loss of each radius of its corners."""
+    body = json.loads(elbow.BODY.read_text(encoding="utf-8"))
+    losses = ", ".join(f"{radius} {loss:.3f}" for radius, loss in body["losses"].items())
+    lines = ["| found with the law | value | 95 % |", "| --- | ---: | --- |"]
+    for path, value in body["values"].items():
+        ends = body["intervals"].get(path)
+        if ends or path == elbow.RADIUS:
+            span = f"{ends[0]:.3g} to {ends[1]:.3g}" if ends else f"loss at {losses}"
+            unit = {
+                elbow.RADIUS: " [m]",
+                "hinge.damping": " [N m s/rad]",
+                "hinge.friction": " [N m]",
+            }
+            lines.append(f"| {path}{unit.get(path, '')} | {value:.3g} | {span} |")
+    return "\n".join([*lines, "", *(f"- {words}." for words in body["unresolved"])])
+
+
+def _protocol(values: Kept) -> str:
+    """The walking iCub, its set-up chosen on training windows alone."""
+    found = json.loads(PROTOCOL.read_text(encoding="utf-8"))
+    names = list(found["scores"])
+    heads = "held out | law | what is searched with it"
+    lines = [f"| {heads} | {' | '.join(names)} |", "| --- | --- | --- |" + " ---: |" * len(names)]
+    for k, fold in enumerate(found["folds"]):
+        words = ", ".join(f"{'' if on else 'no '}{word}" for word, on in fold["setup"].items())
+        cells = " | ".join(f"{fold[name]:.3g}" for name in names)
+        place = f"third {k + 1}, {fold['windows']} windows"
+        lines.append(f"| {place} | {fold['law']} | {words} | {cells} |")
+    means = " | ".join(
+        f"{one['mean']:.3g} +- {one['error']:.2g}" for one in found["scores"].values()
+    )
+    lines.append(f"| all |  | {means} |")
+    return "\n".join(lines)
+
+
+def _folds(values: Kept) -> str:
+    """Laws on all tosses of the cube, each fold held out in turn."""
+    found = json.loads(FOLDS.read_text(encoding="utf-8"))
+    units = {name: one["unit"] for name, one in values["measures"].items()}
+    which = ", ".join(map(str, found["folds"]))
+    heads = [f"{name} [{unit}] | folds {which}" for name, unit in units.items()]
+    lines = ["|  | " + " | ".join(heads) + " |", "| --- |" + " ---: |" * (2 * len(heads))]
+    for law, own in found["scores"].items():
+        cells = (
+            f"{own[name]['mean']:.3g} +- {own[name]['error']:.2g} | "
+            + ", ".join(f"{x:.3g}" for x in own[name]["folds"])
+            for name in units
+        )
+        lines.append(f"| {law} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _cubes(values: Kept) -> str:
+    """Cubes that were compared on training tosses."""
+    rows = json.loads(CUBES.read_text(encoding="utf-8"))["rows"]
+    lines = ["| cube | position, mean [% of width] | rotation, mean [deg] | loss |"]
+    lines.append("| --- | ---: | ---: | ---: |")
+    for words, own in rows.items():
+        cells = f"{own['position']:.1f} | {own['rotation']:.1f} | {own['loss']:.3f}"
+        lines.append(f"| {words} | {cells} |")
+    return "\n".join(lines)
+
+
 KINDS: dict[str, Callable[[Kept], str]] = {
+    "bodies": _cubes,
+    "folds": _folds,
+    "body": _body,
+    "protocol": _protocol,
     "about": _about,
     "table": markdown,
     "phases": _phases,

@@ -1,0 +1,95 @@
+"""Which cube was thrown: sizes, inertias, corners and frictions, compared on training tosses alone.
+
+    HEELSTRIKE_DATA=... python tools/cube_body.py    # benchmarks/results/cube-body.json
+
+Each is fitted on two of the three training folds and judged on the third, in turn; the fold that
+docs/real-data.md judges is never read. tools/real_data.py writes the table.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import heelstrike as hs
+from heelstrike.identification.space import Space
+from heelstrike.machine import machine
+from heelstrike.validation.candidates import MU, ROUGH, candidates
+from heelstrike.validation.cube import HALF, MEASURED, NOMINAL, SHORT, Block, Cube
+from heelstrike.validation.files import training_file
+from heelstrike.validation.fit import FULL, fit, predict_fitted
+from heelstrike.validation.models import Candidate, LawModel
+
+RESULT = Path(__file__).parent.parent / "benchmarks" / "results" / "cube-body.json"
+TRAINING = (2, 3, 4)
+"""Folds; 1 is judged elsewhere."""
+HUNT, LINEAR = (candidates()[name] for name in ("hunt-crossley", "linear-both"))
+BRISTLE = Candidate(
+    hs.Elastic(hs.LinearSpring(damping="both"), hs.Bristle()),
+    {**{k: v for k, v in LINEAR.ranges.items() if "mu" not in str(k)}, MU: ROUGH},
+)
+
+
+def measured(inertia: float) -> Block:
+    """Return the cube in the data's lengths, with an inertia in true ones [kg m^2]."""
+    return replace(MEASURED, inertia=SHORT**2 * inertia)
+
+
+VARIANTS = {
+    "nominal: 104.8 mm, 8.1e-4 kg m^2, 9.81 m/s^2": (NOMINAL, 0.0, HUNT),
+    "lengths as measured, 6.8e-4, as a solid cube's": (measured(6.8e-4), 0.0, HUNT),
+    "lengths as measured, 8.1e-4": (measured(8.1e-4), 0.0, HUNT),
+    "lengths as measured, 9.5e-4": (measured(9.5e-4), 0.0, HUNT),
+    "**lengths as measured, 1.1e-3**": (measured(1.1e-3), 0.0, HUNT),
+    "lengths as measured, 1.25e-3": (measured(1.25e-3), 0.0, HUNT),
+    "nominal lengths, 1.1e-3": (Block(HALF, 1.1e-3, 9.81), 0.0, HUNT),
+    "1.1e-3, corners round by 4 mm": (measured(1.1e-3), 4e-3, HUNT),
+    "9.5e-4, corners round by 7 mm": (measured(9.5e-4), 7e-3, HUNT),
+    "1.1e-3, a linear spring": (measured(1.1e-3), 0.0, LINEAR),
+    "1.1e-3, a linear spring, friction by `Bristle`": (measured(1.1e-3), 0.0, BRISTLE),
+}
+
+
+def rounded(block: Block, radius: float) -> Cube:
+    """Return the cube with corners of a radius [m]."""
+    cube = Cube(block)
+    points = tuple(
+        replace(p, position=p.position - radius * np.sign(p.position), radius=radius)
+        for p in cube.robot.points
+    )
+    cube.robot = replace(cube.robot, points=points)
+    return cube
+
+
+def judged(block: Block, radius: float, chosen: Candidate) -> dict[str, float]:
+    """Return mean errors and loss over all training tosses, each fold left out in turn."""
+    cube = rounded(block, radius)
+    cases = cube.read(training_file(cube.stem))
+    found: dict[str, list[np.ndarray]] = {"position": [], "rotation": [], "loss": []}
+    for fold in TRAINING:
+        others = [other for other in TRAINING if other != fold]
+        part = cases.ids % cube.parts
+        model = LawModel(Space.of(chosen.ranges), cube.simulator(chosen.law))
+        values = fit(cube, model, cases.chosen(np.isin(part, others)), FULL).values
+        held = cases.chosen(part == fold)
+        errors = cube.errors(held, predict_fitted(model, held, values))
+        for name, own in errors.items():
+            found[name].append(np.nanmean(own, axis=-1))
+        found["loss"].append(cube.loss(held, errors))
+    return {name: float(np.concatenate(own).mean()) for name, own in found.items()}
+
+
+def main() -> None:
+    rows = {}
+    for words, (block, radius, chosen) in VARIANTS.items():
+        rows[words] = judged(block, radius, chosen)
+        print(words, rows[words], flush=True)
+    made = {"rows": rows, "machine": machine()}
+    RESULT.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
