@@ -189,7 +189,7 @@ def _protocol(values: Kept) -> str:
     means = " | ".join(
         f"{one['mean']:.3g} +- {one['error']:.2g}" for one in found["scores"].values()
     )
-    lines.append(f"| all |  | {means} |")
+    lines.append(f"| all |  |  | {means} |")
     return "\n".join(lines)
 
 
