@@ -152,7 +152,7 @@ def _advice() -> str:
         f"{' and '.join(good)} {'is' if len(good) == 1 else 'are'} within two standard errors of "
         f"the best law most often, {rows[0][1]['best'].count(0)} times; {last} least often, "
         f"{fewest} times. Start with {good[0]}; take another law where its row says why, and "
-        "measure friction first: it is what every set determines best."
+        "measure friction first: it is what tosses and drops determine best."
     )
     return "\n".join([words, "", *lines])
 
