@@ -228,14 +228,14 @@ def pages(rows: dict[str, Any]) -> dict[Path, str]:
 def main() -> None:
     made = parser(__doc__, quick="three pushes")
     made.add_argument("--only", metavar="REGEX", default="", help="models whose name matches")
-    made.add_argument("--from", dest="source", metavar="FILE", help="take what was measured")
+    made.add_argument("--from", dest="source", metavar="FILE", help="take the others from a file")
     made.add_argument("--pages", action="store_true", help="write the tables into their pages")
     options = made.parse_args()
     console, rows = Console(width=200), {}
     if options.source:
         rows = json.loads(Path(options.source).read_text())["models"]
-    for name, source in () if options.source else models():
-        if re.search(options.only, name):
+    for name, source in models():
+        if re.search(options.only, name) and (options.only or not options.source):
             rows[name] = fallen(source, 3 if options.quick else 8)
             keep({"models": rows}, options.json)
             console.print(table({name: rows[name]}), markup=False, highlight=False, soft_wrap=True)
