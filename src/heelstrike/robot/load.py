@@ -175,9 +175,9 @@ def _with_inertia(file: RobotFile, robot: Robot) -> Robot:
             f"the bodies of {', '.join(given)} have neither mass nor inertia; these joints move an "
             f"armature of {MIN_ARMATURE:g} kg m^2 (kg where they slide)"
         )
-    elif (singular := singular_joint(robot)) is not None:
+    points = [body.name for body in robot.bodies if is_point_mass(body.mass, body.inertia)]
+    if not given and points and (singular := singular_joint(robot)) is not None:
         joint_name, pose = singular
-        points = [body.name for body in robot.bodies if is_point_mass(body.mass, body.inertia)]
         file.warn(
             f"joint '{joint_name}' moves almost no inertia in the pose '{pose}', so that contacts "
             "beyond it may diverge at any step; give inertias to bodies that are mere point "
