@@ -52,6 +52,8 @@ from heelstrike.spatial.vector import zeros
 
 FIRMEST_SINGLE = 0.25
 """Share of their first compliance that contacts keep in float32."""
+RESTING_SINGLE = 20.0
+"""`Accuracy.resting` in float32 at most, where the limits themselves are 40 times as large."""
 LEAST_IMPULSE, LEAST_TORQUE = 1e-12, 1.0
 """Impulse [N s] and torque [N m or N] of which the tolerance is a share at least."""
 
@@ -185,7 +187,8 @@ class SweptProblem:
         with p.block("scales"):
             speed, noise, moves = ca.vertsplit(reduce(ca.fmax, largest, zeros(3)))
             scale = p.let("scale", ca.fmax(speed, 1e-9))
-            later = where(moves, 1, accuracy.resting)
+            resting = where(self.single, min(accuracy.resting, RESTING_SINGLE), accuracy.resting)
+            later = where(moves, 1, resting)
             # what the numbers can resolve: in float32 less
             settled = ca.fmax(accuracy.settled, 10 * tolerance) * scale
             sticks = ca.fmax(accuracy.sticks, 100 * tolerance) * scale
