@@ -69,7 +69,7 @@ def main() -> None:
     if given.task == "judge":
         judge(dict(each.split("=") for each in given.policies), given.laws, given.robot)
     elif given.task == "strips":
-        strips(hs.Policy(given.policies[0]))
+        strips(hs.Policy(given.policies[0]), given.robot)
     else:
         write()
 
@@ -171,16 +171,21 @@ def figures(
     }
 
 
-def strips(policy: hs.Policy) -> None:
-    """Film strips at 0.1 m/s under two laws; frames are 0.55 s apart, so that phases differ."""
-    made = hs.load_scene(SCENE)
-    policy.command((0.1, 0, 0))
-    for law in ("hunt-crossley", "rigid"):
-        scene, *_ = under(made, law, 1e-3, (1e-3, 0.3))
+def strips(policy: hs.Policy, robot: str | None = None) -> None:
+    """Film strips at 0.1 m/s under two laws; of another robot at its speed, on its own ground.
+
+    Frames are 0.55 s apart, so that phases differ.
+    """
+    made = hs.robot_scene(robot) if robot else hs.load_scene(SCENE)
+    policy.command(tuple(COMMANDS[0] * scale_of(made)))
+    scenes = {Path(robot).stem: made} if robot else {}
+    for law in () if robot else ("hunt-crossley", "rigid"):
+        scenes[law], *_ = under(made, law, 1e-3, (1e-3, 0.3))
+    for name, scene in scenes.items():
         sim = scene.simulator(sensors=policy.sensors)
-        run = policy.play(sim, 2.75, q0=sim.place(made.robot.pose("stance")))
-        run.film_strip(IMAGES / f"walk-{law}.png")
-        print(f"wrote {IMAGES / f'walk-{law}.png'}")
+        run = policy.play(sim, 2.75, q0=sim.place(made.start[0]))
+        run.film_strip(IMAGES / f"walk-{name}.png")
+        print(f"wrote {IMAGES / f'walk-{name}.png'}")
 
 
 def write() -> None:
