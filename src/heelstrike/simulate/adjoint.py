@@ -153,7 +153,7 @@ def _check(sim: Simulator) -> None:
         )
     if any(pair.point.half is not None for pair in sim.scene.pairs):
         raise HeelstrikeError(
-            "the reverse sweep takes capsules on ridges by their ends alone",
+            "reverse gradients do not support capsules on ridges of height fields and meshes",
             path="edges",
             remedy="pass edges=False to hs.Scene",
         )
