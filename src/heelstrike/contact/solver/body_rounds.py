@@ -64,7 +64,7 @@ class BodyRounds:
         p, row, anchor = self.p, point.row, point.anchor
         left = point.map @ trial - row.target
         rho = point.rho * self.round.passes.firm
-        f, _ = row.response(anchor.a, anchor.slides, anchor.bound, rho, left)
+        f = row.response(anchor.a, anchor.slides, anchor.bound, rho, left).f
         passed = ca.logic_and(self.round.closing, self.round.passes.count > 0)
         f = p.let("f", where(self.round.last, point.f, where(passed, anchor.f, f)))
         p.assign(point.trial, f)
@@ -198,9 +198,10 @@ class BodyRounds:
         p, row, anchor, g = self.p, point.row, point.anchor, point.map
         left = g @ twist - row.target
         rho = point.rho * self.round.passes.firm
-        f, w = row.response(anchor.a, anchor.slides, anchor.bound, rho, left)
-        f = where(self.round.closing, point.f, f)  # that of the last pass, which acts as it is
-        own = where(self.round.closing, 0, upper(g.T @ w @ g))
+        response = row.response(anchor.a, anchor.slides, anchor.bound, rho, left)
+        closing = self.round.closing  # the impulse of the last pass acts as it is
+        f = where(closing, point.f, response.f)
+        own = upper(g.T @ response.where(ca.logic_not(closing)).slope @ g)
         return p.let("wrench", g.T @ f), p.let("stiffness", own)
 
     def _stiffen(

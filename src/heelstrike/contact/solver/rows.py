@@ -7,7 +7,7 @@ positive semidefinite, so that every Newton matrix is positive definite.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import casadi as ca
 
@@ -31,6 +31,31 @@ class Arm:
     def map(self, axes: SX) -> SX:
         """Return G, from the twist of the body in world axes to the contact's velocity, (3, 6)."""
         return self.sign * ca.densify(ca.horzcat(axes, -axes @ skew(self.lever)))
+
+
+@dataclass(frozen=True)
+class Response:
+    """Impulse of a contact at a velocity, and its slope."""
+
+    near: Nearest
+    tangential: SX
+    """Impulse per velocity along the tangents [kg],"""
+    normal: SX
+    """and along the normal."""
+
+    @property
+    def f(self) -> SX:
+        """Impulse (3) [N s]."""
+        return self.near.f
+
+    @property
+    def slope(self) -> SX:
+        """-df/du, (3, 3) [kg]."""
+        return self.near.slope(self.tangential, self.normal)
+
+    def where(self, condition: SX) -> Response:
+        """Return the response where a condition holds, else none."""
+        return replace(self, near=self.near.where(condition))
 
 
 @dataclass(frozen=True)
@@ -74,8 +99,8 @@ class Row:
         """
         return self.arms[0].map(self.axes)
 
-    def response(self, a: SX, slides: SX, bound: SX, rho: SX, left: SX) -> tuple[SX, SX]:
-        """Return the impulse at a velocity `left` over the target, and its slope -df/du, (3, 3).
+    def response(self, a: SX, slides: SX, bound: SX, rho: SX, left: SX) -> Response:
+        """Return the impulse at a velocity `left` over the target, with its slope.
 
             f = nearest(a - left / rho)      in the cone, or where it slides the tube
 
@@ -88,10 +113,8 @@ class Row:
             z = ca.vertcat(z[:2], push)
         near = in_tube(z, bound)
         if self.compliance is None:
-            cone = in_cone(z, ca.fmax(self.mu_s, self.mu_k))
-            near = Nearest(where(slides, near.f, cone.f), where(slides, near.slope, cone.slope))
-        weight = ca.diag(ca.vertcat(1 / rho, 1 / rho, 1 / normal)) @ near.slope
-        return where(self.active, near.f, 0), where(self.active, weight, 0)
+            near = near.where(slides, in_cone(z, ca.fmax(self.mu_s, self.mu_k)))
+        return Response(near.where(self.active), 1 / rho, 1 / normal)
 
     def bound(self, normal: SX, slides: SX) -> SX:
         """Return the radius of the tube; a rigid contact that sticks is in its cone instead."""

@@ -197,12 +197,11 @@ class Start:
         # stay on its side
         at = ca.vertcat(where(row.slid, left[:2], 0), 0 if row.compliance is None else left[2])
         anchor = point.anchor
-        f, w = row.response(anchor.a, anchor.slides, anchor.bound, point.rho, at)
+        found = row.response(anchor.a, anchor.slides, anchor.bound, point.rho, at)
         if row.compliance is None:
-            loaded = ca.logic_or(f[2] > 0, row.fresh)
-            f, w = where(loaded, f, 0), where(loaded, w, 0)
-        self.p.assign(anchor.f, f)
-        return f, w, at
+            found = found.where(ca.logic_or(found.near.normal > 0, row.fresh))
+        self.p.assign(anchor.f, found.f)
+        return found.f, found.slope, at
 
     def _sum_guesses(
         self,
