@@ -9,8 +9,10 @@ from heelstrike.robot.robot import Joint
 from heelstrike.spatial.motion import MotionVector
 from heelstrike.spatial.rotation import (
     AxisRotation,
+    MatrixRotation,
     Rotation,
     about_axis,
+    axis_rotations,
     constant_rotation,
     from_quaternion,
 )
@@ -32,6 +34,10 @@ def transform(joint: Joint, q: SX) -> Transform:
         origin = origin + Transform(fixed, zeros()).rotate(shift)
     if turn is None:
         return Transform(fixed, origin)
+    general = "rotation" not in joint.mirrored and any(isinstance(x, MatrixRotation) for x in fixed)
+    if general and isinstance(turn, AxisRotation):
+        *others, last = axis_rotations(joint.rotation, turn.axis)
+        return Transform((*others, last.then(turn)), origin)
     first = fixed[0] if fixed else None
     if (
         isinstance(turn, AxisRotation)
@@ -40,9 +46,7 @@ def transform(joint: Joint, q: SX) -> Transform:
     ):
         rest = fixed[1:]  # half a turn about another axis: it reverses this one
         own = rest[0].matrix[turn.axis, turn.axis] * turn.sin if rest else turn.sin
-        cos = turn.cos * first.cos - own * first.sin  # two turns about one axis are one
-        sin = own * first.cos + turn.cos * first.sin
-        return Transform((AxisRotation(turn.axis, cos, sin), *rest), origin)
+        return Transform((first.then(AxisRotation(turn.axis, turn.cos, own)), *rest), origin)
     return Transform((*fixed, turn), origin)
 
 
