@@ -43,10 +43,10 @@ def accelerations(robot):
     for loop in loops_of(robot):
         limb = limb_of.get(loop.meets, "world")
         rows = [
-            constraint_rows(p, robot, kin, q, v, gravity, loop, k, limb, symplectic=False)
+            constraint_rows(p, robot, kin, q, v, loop, k, limb, symplectic=False)
             for k in range(len(loop.constraints))
         ]
-        target = ca.vertcat(*(own.coriolis - own.bias for own in rows))
+        target = ca.vertcat(*(-own.bias for own in rows))
         loops.append(ClosedLoop(loop, rows, target, ca.SX(SOFTNESS), limb))
     armature = ca.SX(robot.armature)
     found = forward_dynamics(p, robot, kin, v, tau, gravity, armature, loops=loops)

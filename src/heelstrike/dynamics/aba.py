@@ -18,7 +18,7 @@ import casadi as ca
 from heelstrike.dynamics import joint as joints
 from heelstrike.dynamics.armature import armature_bias
 from heelstrike.dynamics.kinematics import Kinematics, let_motion
-from heelstrike.dynamics.loop_answer import LoopAnswer, loop_multipliers
+from heelstrike.dynamics.loop_answer import LoopAnswer, loop_drift, loop_multipliers
 from heelstrike.dynamics.loop_sweep import ClosedLoop, LoopFactor
 from heelstrike.dynamics.tree import limbs
 from heelstrike.ir.program import Program
@@ -98,8 +98,12 @@ def forward_dynamics(
     tau = tau if bias is None else tau - bias
     keep = p.let if added is None else p.variable
     closing = LoopFactor(p, robot, loops, keep)
-    answer = LoopAnswer(p, robot, loops, closing, targets=True)
-    terms = _inward(p, robot, kin, v, tau, gravity, diagonal, external, added, closing, answer)
+    drifts = []
+    for loop in loops:
+        with p.block("drift", limb=loop.limb, member=loop.loop.numbers[0]):
+            drifts.append(loop_drift(p, robot, kin, v, gravity, loop.loop))
+    answer = LoopAnswer(p, robot, loops, closing, drifts)
+    terms = _inward(p, robot, kin, v, tau, diagonal, external, added, closing, answer)
     for n, loop in enumerate(loops):
         if loop.loop.meets == WORLD:
             with p.block("mobility", limb=loop.limb, member=n):
@@ -114,7 +118,6 @@ def _inward(
     kin: Kinematics,
     v: SX,
     tau: SX,
-    gravity: SX,
     diagonal: SX,
     external: Sequence[ForceVector | None],
     added: Mapping[int, Inertia] | None,
@@ -145,7 +148,7 @@ def _inward(
                 if closing.loops:
                     u = terms.u_linear, terms.u_angular
                     closing.carry(i, u, terms.d, kin.placements[i], limb)
-                    answer.carry(i, terms.rest, limb, _bias(joint, kin, i, v, gravity))
+                    answer.carry(i, terms.rest, limb, u)
                 if joint.parent != WORLD:
                     placement = kin.placements[i]
                     outer = placement.inertia_out(left[0]), placement.force_out(left[1])
@@ -156,14 +159,6 @@ def _inward(
             answer.end_limb(limb)
             closing.end_limb(limb)
     return joint_terms, passed
-
-
-def _bias(joint: Joint, kin: Kinematics, i: int, v: SX, gravity: SX) -> MotionVector:
-    """Return c of a joint, on the world less gravity: the acceleration of the world."""
-    c = kin.velocities[i].cross(joints.velocity(joint, joints.velocities(joint, v)))
-    if joint.parent != WORLD:
-        return c
-    return MotionVector(c.linear + kin.placements[i].unrotate(-gravity), c.angular)
 
 
 def _eliminate(

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import casadi as ca
 
+from heelstrike.dynamics import joint as joints
+from heelstrike.dynamics.kinematics import Kinematics, let_motion
 from heelstrike.dynamics.loop_mobility import Mobility
 from heelstrike.dynamics.loop_sweep import ClosedLoop, LoopFactor
+from heelstrike.dynamics.loops import Loop
 from heelstrike.dynamics.tree import Limb
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD, Robot
 from heelstrike.spatial.motion import ForceVector, MotionVector
 from heelstrike.spatial.vector import SX, mac
+
+Drift = Mapping[int, MotionVector]
+"""g by joint, in the frames of the bodies."""
+
+
+def loop_drift(p: Program, robot: Robot, kin: Kinematics, v: SX, gravity: SX, loop: Loop) -> Drift:
+    """Return g of the joints of a loop, inside a block; the world accelerates at minus gravity."""
+    found: dict[int, MotionVector] = {}
+    for i in sorted(loop.joints):
+        joint, placement = robot.joints[i], kin.placements[i]
+        own = kin.velocities[i].cross(joints.velocity(joint, joints.velocities(joint, v)))
+        if joint.parent == WORLD:
+            own = MotionVector(own.linear + placement.unrotate(-gravity), own.angular)
+        elif joint.parent != loop.meets:
+            own = placement.motion_in(found[joint.parent]) + own
+        found[i] = own
+    return {i: let_motion(p, "drift", own) for i, own in found.items()}
 
 
 class LoopAnswer:
@@ -24,11 +44,14 @@ class LoopAnswer:
         robot: Robot,
         loops: Sequence[ClosedLoop],
         inside: LoopFactor | None = None,
-        targets: bool = False,
+        drifts: Sequence[Drift] | None = None,
     ) -> None:
-        """`inside` is a factor whose blocks this solve shares; `targets`: d is wanted, not 0."""
+        """`inside` is a factor whose blocks this solve shares; `drifts` are those of the loops.
+
+        Without drifts g and d are 0: changes of forces are answered.
+        """
         self.p, self.robot, self.loops = p, robot, loops
-        self.inside, self.targets = inside, targets
+        self.inside, self.drifts = inside, drifts
         self.multipliers: dict[int, SX] = {}
         """y by number of the loop."""
         self._sums: dict[int, dict[str, SX]] = {n: {} for n in range(len(loops))}
@@ -45,19 +68,17 @@ class LoopAnswer:
                 )
         return bias
 
-    def carry(self, i: int, u: SX, limb: Limb, c: MotionVector | None = None) -> None:
-        """Add to l what joint i does."""
+    def carry(self, i: int, u: SX, limb: Limb, columns: tuple[SX, SX] | None = None) -> None:
+        """Add to l what joint i does; `columns` are U, where there are drifts."""
         for n, loop in enumerate(self.loops):
             places = loop.places(i)
             if places:
-                sums = self._sums[n]
-                own = self._weighted(n, i).T @ u
-                if c is not None:
-                    assert self.inside is not None
-                    left = self.inside.left[n, i]
-                    own = mac(left.angular.T, c.angular, mac(left.linear.T, c.linear, own))
+                sums, rest = self._sums[n], u
+                if self.drifts is not None and columns is not None:
+                    g = self.drifts[n][i]
+                    rest = mac(-columns[1].T, g.angular, mac(-columns[0].T, g.linear, u))
                 part = SX(loop.size, 1)
-                part[places] = own
+                part[places] = self._weighted(n, i).T @ rest
                 sums[limb.name] = sums[limb.name] + part if limb.name in sums else part
 
     def end_limb(self, limb: Limb) -> None:
@@ -112,7 +133,7 @@ class LoopAnswer:
     def _lack(self, n: int) -> SX:
         """Return l - d."""
         total = sum(self._sums[n].values(), SX(self.loops[n].size, 1))
-        if self.targets:
+        if self.drifts is not None:
             wanted = self.loops[n].wanted
             assert wanted is not None
             total = total - wanted

@@ -5,6 +5,7 @@ the plane of a planar mechanism. With C = (Lambda + mu)^-1, mu a small share of 
 entry of rows of equal units,
 
     P = C + mu C^2 + mu^2 C^3 + mu^3 C^4       eigenvalues (1 - (mu / (x + mu))^4) / x
+      = (C + mu C^2) (1 + mu^2 C^2)
 
 which are proximal iterations [Carpentier2021] of the loop by itself.
 """
@@ -48,13 +49,15 @@ class Mobility:
     def of(mobility: SX, scale: SX, softness: SX) -> Mobility:
         """Return the factor of Lambda, (m, m)."""
         m = mobility.shape[0]
-        eye = SX(ca.DM.eye(m))
-        found = Mobility(
-            scale, factor(mobility * (scale @ scale.T) + softness * eye), softness, None
-        )
+        eye, scales = SX(ca.DM.eye(m)), scale @ scale.T
+        found = Mobility(scale, factor(mobility * scales + softness * eye), softness, None)
         if m > SMALL:
             return found
-        return replace(found, inverse=symmetric(found.solve(eye)))
+        C = symmetric(found.matrix.solve(eye))
+        square = symmetric(C @ C)
+        half = C + softness * square
+        P = symmetric(half + softness * softness * (half @ square))
+        return replace(found, inverse=symmetric(scales * P))
 
     def solve(self, right: SX) -> SX:
         """Return P times columns."""

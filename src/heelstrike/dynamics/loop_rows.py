@@ -46,8 +46,6 @@ class ConstraintRows:
     """phi' = J v, (m,)."""
     bias: SX
     """J' v, (m,)."""
-    coriolis: SX
-    """What c of the joints does to the bodies' accelerations along `columns`, (m,)."""
     scales: tuple[slice, ...]
     """Rows of equal units."""
 
@@ -58,7 +56,6 @@ def constraint_rows(
     kin: Kinematics,
     q: SX,
     v: SX,
-    gravity: SX,
     loop: Loop,
     k: int,
     limb: str,
@@ -75,7 +72,7 @@ def constraint_rows(
             found = _coupling(robot, constraint, q, v)
         else:
             ends = [
-                _End.of(robot, kin, v, gravity, body, loop.meets, symplectic)
+                _End.of(robot, kin, v, body, loop.meets, symplectic)
                 for body in (constraint.body, constraint.other)
             ]
             found = _between(constraint, loop.meets, *ends)
@@ -88,7 +85,6 @@ def constraint_rows(
             p.let("error", found.error),
             p.let("rate", found.rate),
             p.let("bias", found.bias),
-            p.let("coriolis", found.coriolis),
             found.scales,
         )
 
@@ -103,21 +99,10 @@ class _End:
     """In its own frame."""
     bias: MotionVector
     """Its acceleration with the joints' velocities constant, in its own frame."""
-    coriolis: MotionVector
-    """The sum of c as all bodies move; the world accelerates at minus gravity, as in aba.py."""
 
     @staticmethod
-    def of(
-        robot: Robot,
-        kin: Kinematics,
-        v: SX,
-        gravity: SX,
-        body: int,
-        meets: int,
-        symplectic: bool,
-    ) -> _End:
+    def of(robot: Robot, kin: Kinematics, v: SX, body: int, meets: int, symplectic: bool) -> _End:
         pose, velocity, bias = Transform((), zeros()), no_motion(), no_motion()
-        coriolis = MotionVector(-gravity, zeros()) if meets == WORLD else no_motion()
         inside = set(supports(robot, meets))
         for i in (i for i in supports(robot, body) if i not in inside):
             joint, placement = robot.joints[i], kin.placements[i]
@@ -127,9 +112,8 @@ class _End:
             bias = placement.motion_in(bias) + velocity.cross(own)
             if symplectic and joint.kind in ("free", "planar"):
                 bias = bias + MotionVector(cross(own.angular, own.linear), zeros())
-            coriolis = placement.motion_in(coriolis) + kin.velocities[i].cross(own)
             pose = pose.then(placement)
-        return _End(body, pose, velocity, bias, coriolis)
+        return _End(body, pose, velocity, bias)
 
 
 def _between(
@@ -156,17 +140,13 @@ def _between(
         )
         scales = slice(0, 3), slice(3, 6)
     columns: dict[int, ForceVector] = {}
-    coriolis = SX(0)
     for (end, x), sign in zip(ends, (1.0, -1.0), strict=True):
         if end.body != WORLD:
-            own_columns = _force(end, constant(x), sign * directions, sign * turns)
-            columns[end.body] = own_columns
-            coriolis = coriolis + own_columns.linear.T @ end.coriolis.linear
-            coriolis = coriolis + own_columns.angular.T @ end.coriolis.angular
+            columns[end.body] = _force(end, constant(x), sign * directions, sign * turns)
     if meets != WORLD and not isinstance(constraint, Distance):
         lever = ForceVector(zeros(3, error.numel()), ca.horzcat(-skew(apart), 0 * turns))
         columns[meets] = columns[meets] + lever if meets in columns else lever
-    return ConstraintRows(columns, {}, error, rate, bias, coriolis, scales)
+    return ConstraintRows(columns, {}, error, rate, bias, scales)
 
 
 def _point(end: _End, point: SX) -> tuple[SX, SX, SX]:
@@ -216,4 +196,4 @@ def _coupling(robot: Robot, coupling: JointCoupling, q: SX, v: SX) -> Constraint
         error = error - factor * q[further.iq]
         rate = rate - factor * v[further.iv]
     bias = -bend * speed * speed
-    return ConstraintRows({}, entries, error, rate, bias, SX(0), (slice(0, 1),))
+    return ConstraintRows({}, entries, error, rate, bias, (slice(0, 1),))

@@ -4,11 +4,13 @@ The unit forces of a loop's rows, K on a body and e at a joint, are carried inwa
 the pivots of the sweep. At a joint on their way, in the letters of aba.py,
 
     w = S^T K + e,   W = D^-1 w,   k = K - U W,   K <- X^T k to the parent
-    Lambda += w^T W,   l += W^T u + k^T c
+    Lambda += w^T W,   l += W^T (u - U^T g)
 
-and at the body where all branches meet the rows demand, of its acceleration a and multipliers y,
+g is the acceleration of the joint's body while neither joints nor the body where all branches meet
+accelerate: the sum of c on the way. At that body the rows demand, of its acceleration a and
+multipliers y,
 
-    K^T a + l + Lambda y = d           d: J a that is wanted, plus what c does to K^T a by itself
+    K^T a + l + Lambda y = d           d: J a that is wanted
     y = P (d - l - K^T a),             so that K P K^T joins I^A, and K P (l - d) joins p^A
 
 Outward, W y joins the acceleration of each joint on the way. What K costs is linear in the joints
@@ -39,6 +41,8 @@ from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, symmetric
 
+SMALLEST = 1e-30
+"""Diagonal entry of Lambda below which rows count as fixed [1/kg, 1/(kg m^2)]."""
 FILTERS = 3
 """Exponent of Lambda P in what is wanted: each takes off what x << mu cannot reach, by 4 x / mu."""
 
@@ -90,8 +94,6 @@ class LoopFactor:
         """W by number of the loop and joint, as expressions of the open block."""
         self.meeting: dict[int, tuple[ForceVector, Mobility]] = {}
         """K and P by number of the loop, likewise."""
-        self.left: dict[tuple[int, int], ForceVector] = {}
-        """k by number of the loop and joint, likewise."""
         self._inner: dict[tuple[int, int], ForceVector] = {}
         self._sums: dict[int, SX] = {}
 
@@ -123,7 +125,6 @@ class LoopFactor:
             self.weighted[n, i] = weighted
             self._add(n, i, w.T @ weighted)
             left = ForceVector(own.linear - u[0] @ weighted, own.angular - u[1] @ weighted)
-            self.left[n, i] = left
             out = placement.force_columns_out(left)
             if self.keep is None:
                 self.p.assign(loop.weighted[i], weighted)
@@ -150,7 +151,6 @@ class LoopFactor:
         self._sums.clear()
         self._inner.clear()
         self.weighted.clear()
-        self.left.clear()
         self.meeting.clear()
 
     def end(self, n: int) -> None:
@@ -208,7 +208,8 @@ class LoopFactor:
             for span in rows.scales:
                 entries = [whole[first + r, first + r] for r in range(span.start, span.stop)]
                 largest = ca.mmax(ca.vertcat(*entries))
-                scales += [ca.if_else(largest > 0, 1 / ca.sqrt(largest), 0)] * len(entries)
+                # sign(0) = 0; an if_else would move behind every product that it is a factor of
+                scales += [ca.sign(largest) / ca.sqrt(ca.fmax(largest, SMALLEST))] * len(entries)
             first += rows.error.numel()
         found = Mobility.of(whole, ca.vertcat(*scales), loop.softness)
         if self.keep is not None:

@@ -40,14 +40,13 @@ def closed_loops(state: StepState, moving: Moving) -> list[ClosedLoop]:
     found = []
     for loop in loops_of(robot):
         limb = inputs.limb_of[loop.meets]
-        rest = state.gravity, loop
         symplectic, ahead = state.plan.implicit, (moving.kinematics, state.q, moving.v)
         rows = []
         for k in range(len(loop.constraints)):
-            own = constraint_rows(p, robot, *ahead, *rest, k, limb, symplectic)
+            own = constraint_rows(p, robot, *ahead, loop, k, limb, symplectic)
             if state.plan.ahead:
                 now = robot, state.kinematics, state.q, state.v
-                rate = constraint_rows(p, *now, *rest, k, limb, symplectic).rate
+                rate = constraint_rows(p, *now, loop, k, limb, symplectic).rate
                 own = replace(own, rate=rate)
             rows.append(own)
         targets = []
@@ -59,7 +58,7 @@ def closed_loops(state: StepState, moving: Moving) -> list[ClosedLoop]:
                 else:
                     alpha = inputs.correction / (SLOWER * dt)
                     wanted = -alpha * (2 * own.rate + alpha * own.error) - own.bias
-                targets.append(p.let("target", own.coriolis + wanted))
+                targets.append(p.let("target", wanted))
         found.append(ClosedLoop(loop, rows, ca.vertcat(*targets), inputs.softness, limb))
     return found
 
