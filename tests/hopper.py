@@ -28,6 +28,7 @@ COORDS = {
     "constraint": ["pin"],
     "constraint_row": ["pin.x", "pin.y", "pin.z"],
     "constraint_unit": ["N", "N", "N"],
+    "spring": ["calf"],
 }
 
 
@@ -61,6 +62,7 @@ def hop(worlds: int, records: int) -> tuple[dict[str, np.ndarray], dict[str, np.
     high = 0.05 * np.cos(2 * np.pi * t) * harder  # above the ground while positive
     dims = (
         "coordinate", "joint", "point", "body", "slot", "constraint", "constraint_row",
+        "spring",
     )  # fmt: skip
     shape = {dim: len(COORDS[dim]) for dim in dims} | {"axis": 3}
     series = {

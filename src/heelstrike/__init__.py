@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from heelstrike.scene.sensor import Sensor as Sensor
     from heelstrike.scene.servo import Servo as Servo
     from heelstrike.scene.servo import Trajectory as Trajectory
+    from heelstrike.scene.spring_damper import SpringDamper as SpringDamper
     from heelstrike.scene.stops import Stops as Stops
     from heelstrike.scene.surfaces import Box as Box
     from heelstrike.scene.surfaces import Capsule as Capsule
@@ -152,6 +153,7 @@ HOMES = {
     "Signorini": "heelstrike.contact.laws.signorini",
     "Simulator": "heelstrike.simulate.simulator",
     "Sphere": "heelstrike.scene.surfaces",
+    "SpringDamper": "heelstrike.scene.spring_damper",
     "Stairs": "heelstrike.scene.surfaces",
     "Motors": "heelstrike.scene.motors",
     "Stops": "heelstrike.scene.stops",

@@ -58,6 +58,7 @@ COORDINATES: dict[str, Coordinate] = {
     "constraint": Coordinate(("constraint",), "equality constraint"),
     "constraint_row": Coordinate(("constraint_row",), "row of an equality constraint"),
     "constraint_unit": Coordinate(("constraint_row",), "unit of the force of a row"),
+    "spring": Coordinate(("spring",), "spring between bodies, or spatial tendon"),
     "axis": Coordinate(("axis",), "axis of the world or of a body"),
     "frame_axis": Coordinate(("frame_axis",), "axis of a frame"),
     "twist": Coordinate(("twist",), "entry of a twist, linear, then angular"),

@@ -74,6 +74,8 @@ def dimension_labels(plan: StepPlan) -> dict[str, list[str]]:
             found[ray_dimension(sensor.name)] = [str(n) for n in range(sensor.size)]
     if robot.constraints:
         found |= constraint_labels(robot)
+    if robot.spatial_tendons:
+        found["spring"] = [tendon.name for tendon in robot.spatial_tendons]
     return found
 
 

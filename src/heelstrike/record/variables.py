@@ -23,7 +23,9 @@ Outputs: TypeAlias = Mapping[str, np.ndarray]
 """Outputs of steps by name, (worlds, records, ...)."""
 
 
-Need: TypeAlias = Literal["contacts", "coupled law", "self-contact", "springs", "constraints"]
+Need: TypeAlias = Literal[
+    "contacts", "coupled law", "self-contact", "springs", "constraints", "spatial tendons"
+]
 """What a scene must have so that some variables have a meaning there."""
 
 
@@ -233,6 +235,13 @@ VARIABLES: dict[str, Variable] = {
         output("constraint_error"),
         needs="constraints",
     ),
+    "spring_force": Variable(
+        ("spring",),
+        "N",
+        "pull of a spring between bodies or of a spatial tendon, without its stops",
+        output("spring_force"),
+        needs="spatial tendons",
+    ),
     "peak_force": Variable(("point",), "N", "largest normal contact force since the reset"),
     "peak_depth": Variable(("point",), "m", "largest penetration since the reset"),
     "impulse": Variable(("body", "axis"), "N s", "impulse of contact on a body since the reset"),
@@ -350,6 +359,13 @@ def _check_need(scene: Scene, name: str, path: str) -> None:
             value=name,
             remedy="give it some: docs/closed-loops.md",
         )
+    if needs == "spatial tendons" and not scene.robot.spatial_tendons:
+        raise HeelstrikeError(
+            f"'{name}' is recorded of springs between bodies, and there are none",
+            path=path,
+            value=name,
+            remedy="give the scene some: hs.Scene(..., springs=[hs.SpringDamper(...)])",
+        )
     if needs == "contacts" and not scene.pairs:
         raise HeelstrikeError(
             f"'{name}' is recorded at contacts, and there are none",
@@ -366,6 +382,7 @@ def standard(scene: Scene, sensors: Sequence[str]) -> tuple[str, ...]:
         "self-contact": scene.shape_contact is not None,
         "springs": bool(scene.robot.springs or scene.robot.tendons),
         "constraints": bool(scene.robot.constraints),
+        "spatial tendons": bool(scene.robot.spatial_tendons),
         "coupled law": any(law.couples for law in scene.laws.values()),
     }
     needs = {name: VARIABLES[name].needs for name in SOURCES if name not in OPTIONAL}

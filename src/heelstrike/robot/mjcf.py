@@ -51,7 +51,7 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     robot = replace(robot, springs=springs, cones=read_cones(mj, joints))
     robot = replace(robot, drags=read_drags(file, mj, carriers))
     q0 = _q_of(robot, mj, joints, mj.qpos0)
-    robot = with_tendons(file, robot, mj, joints, carriers)
+    robot = with_tendons(file, robot, mj, joints, carriers, q0)
     actuators = read_actuators(file, spec, mj, robot, joints, carriers, q0)
     robot = replace(robot, actuators=actuators)
     robot = with_servo(file, robot, mj, joints)

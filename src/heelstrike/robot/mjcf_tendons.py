@@ -14,13 +14,11 @@ from mujoco import mjtDisableBit, mjtEq, mjtWrap
 
 from heelstrike.robot.actuators import STOP_RATE, Arms, Path, Range, SpatialTendon, Tendon
 from heelstrike.robot.constraints import JointCoupling
+from heelstrike.robot.cord_mass import cord_mass
 from heelstrike.robot.mjcf_equality import equality_name
 from heelstrike.robot.mjcf_model import Carriers, ModelJoint, has_no, is_off
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.xml import RobotFile
-
-POSES = 9
-"""Poses at which the mass that a spatial tendon moves is computed."""
 
 
 def tendon_label(mj: mujoco.MjModel, i: int) -> str:
@@ -63,6 +61,7 @@ def with_tendons(
     mj: mujoco.MjModel,
     joints: list[ModelJoint],
     carriers: Carriers,
+    q0: np.ndarray,
 ) -> Robot:
     """Return the robot with the tendons that act by themselves; warn of what is left out.
 
@@ -90,7 +89,7 @@ def with_tendons(
                 lost += ["the limit"] * limited
             elif spring or damper or limited:
                 cord = SpatialTendon(name, path, spring, rest, damper)
-                spatial.append(_with_limit(cord, robot, mj, i, ends) if limited else cord)
+                spatial.append(_with_limit(cord, robot, q0, ends) if limited else cord)
         if lost:
             kind = "the spatial " if arms is None else ""
             why = "it wraps around geoms, or has pulleys" if arms is None and path is None else ""
@@ -98,25 +97,9 @@ def with_tendons(
     return replace(robot, tendons=tuple(fixed), spatial_tendons=tuple(spatial))
 
 
-def _with_limit(
-    cord: SpatialTendon, robot: Robot, mj: mujoco.MjModel, i: int, ends: Range
-) -> SpatialTendon:
-    """Return a tendon with a range, whose stops are as stiff as the mass that it moves asks for.
-
-    That is the smallest 1 / (J H^-1 J^T) at the first pose and at random ones around it.
-    """
-    d, rng = mujoco.MjData(mj), np.random.default_rng(0)
-    H, mobility = np.zeros((mj.nv, mj.nv)), 1 / robot.mass
-    at = slice(mj.ten_J_rowadr[i], mj.ten_J_rowadr[i] + mj.ten_J_rownnz[i])
-    for k in range(POSES):
-        d.qpos[:] = mj.qpos0
-        mujoco.mj_integratePos(mj, d.qpos, rng.uniform(-1, 1, mj.nv), 0.3 * (k > 0))
-        mujoco.mj_fwdPosition(mj, d)
-        mujoco.mj_fullM(mj, d, H)
-        J = np.zeros(mj.nv)
-        J[mj.ten_J_colind[at]] = d.ten_J[at]
-        mobility = max(mobility, float(J @ np.linalg.solve(H, J)))
-    return replace(cord, limit=ends, stop=STOP_RATE**2 / mobility)
+def _with_limit(cord: SpatialTendon, robot: Robot, q0: np.ndarray, ends: Range) -> SpatialTendon:
+    """Return a tendon with a range, whose stops are as stiff as the mass that it moves asks for."""
+    return replace(cord, limit=ends, stop=STOP_RATE**2 * cord_mass(robot, cord.path, q0))
 
 
 def _is_limited(mj: mujoco.MjModel, i: int) -> bool:

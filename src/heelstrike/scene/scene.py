@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from heelstrike.robot.hull_cells import HullCells
 from heelstrike.robot.outline import between, corner_points
 from heelstrike.robot.robot import WORLD, Point, Robot, first_duplicate
 from heelstrike.scene.shape_pairs import SELF, touching_shapes
+from heelstrike.scene.spring_damper import SpringDamper
 from heelstrike.scene.surfaces import Plane, Surface
 
 RESERVED = re.compile(rf"gravity|dt|servo|controller|stops|push\d*|solver|world|{SELF}")
@@ -60,6 +61,7 @@ class Scene:
             and so on.
         edges: whether shapes of bodies touch edges of boxes and stairs, and capsules ridges of
             height fields and meshes, between their contact points (docs/shapes.md).
+        springs: springs and dampers between bodies, hs.SpringDamper(...).
 
     Examples:
         >>> robot = hs.load("hoap1")
@@ -77,6 +79,7 @@ class Scene:
         materials: Mapping[str, SurfaceLaw] | None = None,
         self_contact: bool | SurfaceLaw = True,
         edges: bool = True,
+        springs: Sequence[SpringDamper] = (),
     ) -> None:
         if not isinstance(robot, Robot):
             raise HeelstrikeError(
@@ -114,7 +117,8 @@ class Scene:
         radius = max((point.roundness for point in robot.points), default=0.0)
         around = max((x.hull.radius for x in robot.points if x.hull is not None), default=0.0) / 2
         surfaces = tuple(surface.fitted(radius, around) for surface in surfaces)
-        self.robot = robot
+        self.robot = robot = _with_springs(robot, springs)
+        """The robot, with the springs of the scene among its `spatial_tendons`."""
         self.surfaces = surfaces
         self.gravity = _gravity(robot, gravity)
         """Gravity in world axes, (3,) [m/s^2]."""
@@ -241,6 +245,25 @@ def _touched(robot: Robot, surface: Surface) -> set[int] | None:
             remedy="remove the body from touches=",
         )
     return found
+
+
+def _with_springs(robot: Robot, springs: Sequence[SpringDamper]) -> Robot:
+    """Return the robot with springs as tendons of two points."""
+    if not isinstance(springs, list | tuple):
+        raise ParameterError("springs", springs, "a list of hs.SpringDamper(...)")
+    found = list(robot.spatial_tendons)
+    for spring in springs:
+        if not isinstance(spring, SpringDamper):
+            raise ParameterError("springs", spring, "a list of hs.SpringDamper(...)")
+        found.append(spring.tendon(robot))
+    if (twice := first_duplicate(x.name for x in found)) is not None:
+        raise HeelstrikeError(
+            f"two springs or spatial tendons are called '{twice}'",
+            path="name",
+            value=twice,
+            remedy="pass a different name= to each",
+        )
+    return replace(robot, spatial_tendons=tuple(found)) if springs else robot
 
 
 def _material_keys(

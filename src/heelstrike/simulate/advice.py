@@ -5,6 +5,7 @@ An elastic law is evaluated at its deepest contact; start.py has the limit of st
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,8 @@ import numpy as np
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.stability import step_radius
 from heelstrike.dynamics.effective_mass import joint_inertias, kinetic_energy
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
+from heelstrike.robot.cord_mass import cord_mass, largest_step
 from heelstrike.robot.overlaps import overlaps
 from heelstrike.robot.robot import Robot
 from heelstrike.scene.scene import Scene
@@ -42,6 +44,21 @@ def check_explicit_servo(robot: Robot, q: np.ndarray, kd: np.ndarray, dt: float)
             remedy=f"choose dt <= {2 * dt / ratio[worst]:.2g} s, a smaller kd, or "
             'integrator="symplectic", whose servo is implicit',
         )
+
+
+def warn_of_springs(robot: Robot, q: np.ndarray, dt: float) -> None:
+    """Warn of springs between bodies that a step of dt cannot hold, around a pose."""
+    for tendon in robot.spatial_tendons:
+        if not (tendon.stiffness or tendon.damping):
+            continue
+        limit = largest_step(tendon, cord_mass(robot, tendon.path, q))
+        if dt > limit:
+            warnings.warn(
+                f"spring '{tendon.name}' of {tendon.stiffness:g} N/m and {tendon.damping:g} N s/m "
+                f"may diverge in steps of {dt:g} s; choose dt <= {limit:.2g} s, or a softer one",
+                HeelstrikeWarning,
+                stacklevel=4,
+            )
 
 
 def explanation(sim: Simulator, before: Mapping[str, np.ndarray] | None) -> str | None:

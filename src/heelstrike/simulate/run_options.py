@@ -19,7 +19,7 @@ from heelstrike.scene.scene import Scene
 from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.servo import Servo, ServoPlan
 from heelstrike.scene.stops import Stops
-from heelstrike.simulate.advice import check_explicit_servo
+from heelstrike.simulate.advice import check_explicit_servo, warn_of_springs
 from heelstrike.simulate.closed_start import closed_pose
 from heelstrike.simulate.sensors import with_sensors
 from heelstrike.simulate.target import CompileTarget, check_choice
@@ -62,6 +62,7 @@ def step_plan(
     own = _control(scene, control, pose, implicit, dt)
     if isinstance(own, ServoPlan) and not implicit:
         check_explicit_servo(robot, pose, own.kd, dt)
+    warn_of_springs(robot, pose, dt)
     ends = stops.resolved(robot) if stops is not None else None
     tolerance = _tolerance(coupling_rule(scene), target.dtype)
     inertia = 0.0

@@ -88,6 +88,9 @@ class SceneFile:
             if surface.name in [other.name for other in surfaces[:i]]:
                 problem = f"two surfaces are called '{surface.name}'; give each its own name"
                 self.document.fail(("surface", i, "name"), problem)
+        for i in range(len(content.spring)):
+            with self._locating_errors(("spring", i)):
+                Scene(robot, springs=content.spring[: i + 1])
         with self._locating_errors((), ("materials",)):
             return Scene(
                 robot,
@@ -97,6 +100,7 @@ class SceneFile:
                 materials=content.materials,
                 self_contact=content.self_contact,
                 edges=content.edges,
+                springs=content.spring,
             )
 
     @cached_property

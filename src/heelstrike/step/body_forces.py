@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import casadi as ca
 
-from heelstrike.robot.actuators import Path
+from heelstrike.robot.actuators import Path, SpatialTendon
 from heelstrike.robot.robot import WORLD
 from heelstrike.spatial.motion import ForceVector, MotionVector, force_at
 from heelstrike.spatial.vector import SX, add_cross, constant, cross, zeros
@@ -108,13 +108,19 @@ def _cords(state: StepState) -> list[tuple[int, ForceVector]]:
     p, found = state.program, []
     for k, tendon in enumerate(state.robot.spatial_tendons):
         with p.block("cord", limb="tendons", member=k):
-            cord, (low, high) = Cord(state, tendon.path), tendon.rest
-            stretch = cord.length - ca.fmax(low, ca.fmin(high, cord.length))
-            f = -tendon.stiffness * stretch - tendon.damping * cord.rate
+            cord = Cord(state, tendon.path)
+            f = cord_force(tendon, cord)
             if tendon.limit is not None and state.inputs.stops is not None:
                 f = f + cord_stop(tendon, cord.length, cord.rate, state.ahead)
             found += cord.pulls(p.let("force", f))
     return found
+
+
+def cord_force(tendon: SpatialTendon, cord: Cord) -> SX:
+    """Return the force of spring and damping along the length [N]: negative where it pulls."""
+    low, high = tendon.rest
+    stretch = cord.length - ca.fmax(low, ca.fmin(high, cord.length))
+    return -tendon.stiffness * stretch - tendon.damping * cord.rate
 
 
 class Cord:

@@ -20,6 +20,7 @@ from heelstrike.dynamics.centroidal import (
 )
 from heelstrike.spatial.motion import ForceVector
 from heelstrike.spatial.vector import SX, cross
+from heelstrike.step.body_forces import Cord, cord_force
 from heelstrike.step.closed_loops import constraint_errors, constraint_forces
 from heelstrike.step.contact_sums import PointObservation, contact_sums, observe
 from heelstrike.step.contact_velocity import contact_velocity
@@ -122,6 +123,8 @@ class StepValues:
                 return kinetic_energy(p, state.robot, kin, state.v, state.inputs.armature)
             case "constraint_force" | "constraint_error" if found.loops:
                 return self._constraint(name)
+            case "spring_force" if state.robot.spatial_tendons:
+                return self._spring_force()
             case "rounds" | "ended" | "residual" if found.coupled is not None:
                 return getattr(found.coupled, name)
         if name in SLOT_OUTPUTS:
@@ -146,6 +149,11 @@ class StepValues:
             case "slip" | "force":
                 return ca.horzcat(*(getattr(point, name) for point in self.observed)).T
         return None
+
+    def _spring_force(self) -> SX:
+        with self.state.program.block("springs"):
+            tendons = self.state.robot.spatial_tendons
+            return ca.vertcat(*(-cord_force(x, Cord(self.state, x.path)) for x in tendons))
 
     def _constraint(self, name: str) -> SX:
         p, found = self.state.program, self.found

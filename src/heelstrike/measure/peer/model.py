@@ -7,7 +7,8 @@ All else of MuJoCo's contact is at its defaults but the elliptic cone. `handed_o
 places and friction on the compiled model.
 
 What MuJoCo has no likeness of is refused with a sentence: stairs, height fields and belts, points
-of the world, planar joints.
+of the world, planar joints. So is what is handed over by `Robot.to_mjcf` alone: springs at joints,
+fixed tendons, ranges of ball joints, constraints and fluids.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def handed_over(scene: Scene, dt: float, q: np.ndarray) -> mujoco.MjModel:
     spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
     spec.option.gravity = scene.gravity
     spec.option.disableflags = int(mj.mjtDisableBit.mjDSBL_AUTORESET)
+    _refuse_others(scene.robot)
     bodies = _bodies(mj, spec, scene.robot)
+    _springs(spec, bodies, scene.robot)
     for surface in scene.surfaces:
         _surface(mj, spec, bodies, surface, scene.robot)
     _points(mj, spec, bodies, scene)
@@ -92,6 +95,37 @@ def _bodies(mj: Any, spec: Any, robot: Robot) -> list[Any]:
         )
         _joint(mj, made[-1], robot, joint)
     return made
+
+
+def _refuse_others(robot: Robot) -> None:
+    """Raise for what acts on a robot and is not handed over."""
+    parts = {
+        "springs at joints": robot.springs,
+        "fixed tendons": robot.tendons,
+        "ranges of ball joints": robot.cones,
+        "equality constraints": robot.constraints,
+        "a fluid around it": robot.drags,
+    }
+    if found := [name for name, has in parts.items() if has]:
+        raise HeelstrikeError(
+            f"{robot.name} has {' and '.join(found)}, which are not handed over to MuJoCo",
+            path="robot",
+            value=robot.name,
+            remedy="write it by robot.to_mjcf(FILE) and run that in MuJoCo",
+        )
+
+
+def _springs(spec: Any, bodies: list[Any], robot: Robot) -> None:
+    """Add springs between bodies, and other tendons that run straight from point to point."""
+    for k, tendon in enumerate(robot.spatial_tendons):
+        made = spec.add_tendon(name=f"spring{k}", springlength=tendon.rest)
+        made.stiffness[0], made.damping[0] = tendon.stiffness, tendon.damping
+        if tendon.limit is not None:
+            made.limited, made.range = True, tendon.limit
+        for n, (body, place) in enumerate(tendon.path):
+            site, holder = f"spring{k}.{n}", spec.worldbody if body == WORLD else bodies[body]
+            holder.add_site(name=site, pos=place)
+            made.wrap_site(site)
 
 
 def _joint(mj: Any, body: Any, robot: Robot, joint: Joint) -> None:

@@ -15,6 +15,7 @@ from heelstrike.scene.files.motion_table import MotionTable
 from heelstrike.scene.files.part import Part
 from heelstrike.scene.motors import Motors
 from heelstrike.scene.servo import Servo
+from heelstrike.scene.spring_damper import SpringDamper
 from heelstrike.scene.stops import Stops
 from heelstrike.scene.surfaces import Surface
 
@@ -125,6 +126,7 @@ class SceneContent:
             are.
         motion: a table [motion] with file = ..., which the servo follows.
         push: forces on bodies for a time.
+        spring: springs and dampers between bodies.
         recording: variables to record, how often, and where to.
     """
 
@@ -143,6 +145,7 @@ class SceneContent:
     motors: Motors | None = None
     motion: MotionTable | None = None
     push: Sequence[Push] = ()
+    spring: Sequence[SpringDamper] = ()
     recording: RecordingSettings = field(default_factory=RecordingSettings)
 
     def __post_init__(self) -> None:
