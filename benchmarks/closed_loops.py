@@ -7,14 +7,17 @@ Drift and energy are of the undamped four-bar of tests/mechanisms.py, 10 s from 
 the capsules of its feet, under servos at its motors, in steps of 0.5 ms, its file's. MuJoCo has the
 same file with the servos as its position actuators, its soft constraints and contacts, the same
 four contacts and nothing else that touches. All work on one thread, times are CPU times of that
-thread, and contenders take turns.
+thread, and contenders take turns. Operations of gears are those of a step in the air of the arm
+panda of example-robot-data, whose fingers mimic one another, beside those without that coupling.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import replace
 from functools import partial
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,7 @@ from heelstrike.bench.timing import Contender, timed
 from heelstrike.dynamics.effective_mass import kinetic_energy
 from heelstrike.measure.peer.model import positions_of
 from heelstrike.robot.placement import lowest_height
+from heelstrike.step.step import step_program
 from tests import mechanisms
 
 LAWS = {
@@ -65,6 +69,13 @@ def main() -> None:
     for name, row in result["four-bar"].items():
         table.add_row(name, *(f"{row[key]:.2g}" for key in ("error", "energy", "kinetic")))
     console.print(table)
+    result["gears"] = gears()
+    if result["gears"]:
+        console.print(
+            "panda, operations of a step: {with} with its gear, {without} without".format(
+                **result["gears"]
+            )
+        )
     file = Path(data) / "robots/cassie.xml"
     turns = QUICK_TURNS if options.quick else TURNS
     table = Table("Cassie", "one world [us]", "batch [us]", "mj_step [us]", "ratio", "batch", "v")
@@ -96,6 +107,22 @@ def swung(integrator: str) -> dict[str, float]:
         whole.append(kinetic[-1] + pin.computePotentialEnergy(robot.model, data, q))
     error = float(run.data.constraint_error.max())
     return {"error": error, "energy": float(np.ptp(whole)), "kinetic": max(kinetic)}
+
+
+def gears() -> dict[str, int]:
+    """Return operations of a step of panda with and without its mimic joint; empty: no file."""
+    try:
+        found = [file for file in files("example-robot-data") or [] if file.name == "panda.urdf"]
+    except PackageNotFoundError:
+        return {}
+    robot = hs.load(Path(str(found[0].locate())), collide="feet")
+
+    def operations(own: hs.Robot) -> int:
+        plan = hs.Simulator(hs.Scene(own, self_contact=False)).plan
+        counts = step_program(plan).counts()
+        return counts.arithmetic + counts.choices + counts.functions
+
+    return {"with": operations(robot), "without": operations(replace(robot, constraints=()))}
 
 
 def gains(robot: hs.Robot) -> tuple[dict[str, float], dict[str, float]]:

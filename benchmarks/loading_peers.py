@@ -85,12 +85,12 @@ def beside_pinocchio(robot: Robot, path: Path) -> Errors:
         return {"coordinates": np.inf}
     rng, errors = np.random.default_rng(3), {"inertia": 0.0, "bias": 0.0}
     for _ in range(STATES):
-        q = pin.integrate(theirs, pin.neutral(theirs), rng.uniform(-1, 1, theirs.nv))
-        v, none = rng.uniform(-1, 1, theirs.nv), np.zeros(theirs.nv)
-        found = [
-            (_symmetric(pin.crba(model, data, q)), pin.rnea(model, data, q, v, none))
-            for model, data in ((ours, ours.createData()), (theirs, theirs.createData()))
-        ]
+        x, v, none = *rng.uniform(-1, 1, (2, theirs.nv)), np.zeros(theirs.nv)
+        found = []
+        for model, data in ((ours, ours.createData()), (theirs, theirs.createData())):
+            q = pin.integrate(model, pin.neutral(model), x)
+            H, bias = pin.crba(model, data, q), pin.rnea(model, data, q, v, none)
+            found.append((_symmetric(H), bias))
         for name, own, other in zip(errors, *found, strict=True):
             errors[name] = max(errors[name], _relative(own, other))
     return errors

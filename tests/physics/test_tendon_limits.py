@@ -71,13 +71,13 @@ def test_equality_of_tendons(more, equality, tmp_path):
 
 
 def test_mimic_joint_follows(tmp_path):
-    """q_b = -2 q_a + 0.3, and a mimic of a fixed joint stays at its offset."""
+    """q_b = -2 q_a + 0.3, a continuous; and a mimic of a fixed joint stays at its offset."""
     limit = "<limit lower='-3' upper='3' effort='9' velocity='9'/><axis xyz='0 1 0'/>"
     place = "<origin xyz='0.3 0 0'/>"
     path = tmp_path / "robot.urdf"
     path.write_text(
         urdf(
-            joint("j", "a", "b", "revolute", limit + place)
+            joint("j", "a", "b", "continuous", place + "<axis xyz='0 1 0'/>")
             + joint("k", "b", "c", "revolute", limit + place
                     + "<mimic joint='j' multiplier='-2' offset='.3'/>")
             + joint("f", "b", "d", "fixed")
@@ -93,6 +93,7 @@ def test_mimic_joint_follows(tmp_path):
     run = sim.run(1.0, q0=robot.pose("zero"))
     q = run.data["q"].sel(coordinate=["j", "k", "s"]).values.reshape(-1, 3)
     assert np.ptp(q[:, 0]) > 0.1
+    assert np.isinf(robot.upper[0])
     np.testing.assert_allclose(q[:, 1], 0.3 - 2 * q[:, 0], atol=1e-6)
     np.testing.assert_allclose(q[:, 2], 0.5, atol=1e-6)
 

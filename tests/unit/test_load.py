@@ -362,10 +362,10 @@ WARNED = {
     ),
     "urdf: mimic": (
         urdf(
-            joint("j", "a", "b", more="<mimic joint='k'/>") + joint("k", "b", "c"),
+            joint("j", "a", "b", more="<mimic joint='k'/>") + joint("k", "b", "c", "floating"),
             f"<link name='c'>{LINK_MASS}</link>",
         ),
-        "mimic <joint> 'j' moves freely (it and the joint that it follows must be revolute",
+        "mimic <joint> 'j' moves freely (it and the joint that it follows must have one",
     ),
     "urdf: mesh": (
         urdf(links="").replace(

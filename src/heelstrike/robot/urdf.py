@@ -20,7 +20,7 @@ from heelstrike.robot.check import inertia_fault, triangle_fault
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.robot.robot import Robot, first_duplicate
 from heelstrike.robot.urdf_contacts import disabled_pairs, find_srdf, touching_shapes
-from heelstrike.robot.urdf_mimic import with_mimics
+from heelstrike.robot.urdf_mimic import coupled_joints, with_mimics
 from heelstrike.robot.urdf_schema import warn_unknown
 from heelstrike.robot.urdf_shapes import shapes_of
 from heelstrike.robot.xml import RobotFile, label
@@ -170,6 +170,7 @@ def _end(file: RobotFile, joint: Element, tag: str, links: dict[str, Element]) -
 def _skeleton(file: RobotFile, root: Element) -> Element:
     """Return the links and joints without shapes, with every number checked and written out."""
     skeleton = Element("robot", {"name": root.get("name", file.path.stem)})
+    coupled = coupled_joints(root)
     for element in root:
         if element.tag not in KEPT:
             continue
@@ -184,6 +185,8 @@ def _skeleton(file: RobotFile, root: Element) -> Element:
         else:
             _write_axis(file, copy)
             _write_limit(file, copy)
+            if copy.get("type") == "continuous" and copy.get("name") in coupled:
+                _write_endless(copy)
             _write_dynamics(file, copy)
         skeleton.append(copy)
     return skeleton
@@ -274,6 +277,16 @@ def _write_limit(file: RobotFile, joint: Element) -> None:
         limit.set(key, _text(ends[key]))
     if ranged and ends["lower"] > ends["upper"]:
         file.fail(f"{label(joint)} has a lower limit above its upper one", remedy="exchange them")
+
+
+def _write_endless(joint: Element) -> None:
+    """Write a continuous joint as a revolute one without ends, whose angle is one number."""
+    limit = joint.find("limit")
+    if limit is None:
+        limit = SubElement(joint, "limit", {"effort": NO_LIMIT, "velocity": NO_LIMIT})
+    limit.set("lower", f"-{NO_LIMIT}")
+    limit.set("upper", NO_LIMIT)
+    joint.set("type", "revolute")
 
 
 def _write_dynamics(file: RobotFile, joint: Element) -> None:

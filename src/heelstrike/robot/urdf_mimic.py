@@ -1,6 +1,7 @@
 """Mimic joints of a URDF, as constraints: q = multiplier q_leader + offset.
 
-A leader that is fixed stays at 0.
+A leader that is fixed stays at 0. Continuous joints that mimic or are mimicked are revolute joints
+without ends here.
 """
 
 from __future__ import annotations
@@ -18,6 +19,13 @@ COUPLED = ("revolute", "prismatic")
 """Kinds of joints whose coordinate is one number."""
 
 
+def coupled_joints(root: Element) -> set[str]:
+    """Return the names of joints that mimic others or are mimicked."""
+    found = {joint.get("name", ""): joint.find("mimic") for joint in root.findall("joint")}
+    pairs = ((name, mimic.get("joint", "")) for name, mimic in found.items() if mimic is not None)
+    return {name for pair in pairs for name in pair}
+
+
 def with_mimics(file: RobotFile, root: Element, robot: Robot) -> Robot:
     """Return the robot with its mimic joints, and the pose zero, in which they hold."""
     number = {joint.name: k for k, joint in enumerate(robot.joints)}
@@ -31,7 +39,9 @@ def with_mimics(file: RobotFile, root: Element, robot: Robot) -> Robot:
         ends = [robot.joints[number[n]] for n in (name, leader) if n in number]
         still = kinds.get(leader) == "fixed"
         if len(ends) < 2 - still or any(joint.kind not in COUPLED for joint in ends):
-            why = "it and the joint that it follows must be revolute or prismatic"
+            why = "it and the joint that it follows must have one coordinate"
+            if leader not in kinds:
+                why = f"the joint '{leader}', which it follows, is not in the file"
             file.warn(f"mimic {label(element)} moves freely", label(element), why=why)
             continue
         ratio, offset = (
