@@ -2,6 +2,7 @@
 
 from heelstrike.robot.combine import combine
 from heelstrike.robot.load import bundled, load
-from heelstrike.robot.robot import Body, Frame, Joint, Point, Robot, Shape
+from heelstrike.robot.parts import Body, Frame, Joint, Point, Shape
+from heelstrike.robot.robot import Robot
 
 __all__ = ["Body", "Frame", "Joint", "Point", "Robot", "Shape", "bundled", "combine", "load"]
