@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from heelstrike.scene.stops import Stops as Stops
     from heelstrike.scene.surfaces import Box as Box
     from heelstrike.scene.surfaces import Capsule as Capsule
+    from heelstrike.scene.surfaces import Cylinder as Cylinder
     from heelstrike.scene.surfaces import HeightField as HeightField
     from heelstrike.scene.surfaces import Mesh as Mesh
     from heelstrike.scene.surfaces import Plane as Plane
@@ -112,6 +113,7 @@ HOMES = {
     "ContactTarget": "heelstrike.contact.surface_law",
     "Coulomb": "heelstrike.contact.laws.coulomb",
     "CouplingRule": "heelstrike.contact.surface_law",
+    "Cylinder": "heelstrike.scene.surfaces",
     "Distance": "heelstrike.robot.constraints",
     "Elastic": "heelstrike.contact.laws.elastic",
     "Environments": "heelstrike.environments",

@@ -15,10 +15,11 @@ from heelstrike.errors import HeelstrikeError
 from tests.fuzz.values import odd
 
 CONSTRUCTED = (
-    "Box", "Bristle", "Capsule", "Coulomb", "Elastic", "FeedbackLinearized", "HeightField",
-    "HuntCrossley", "Kinetic", "LinearSpring", "Mesh", "MicroMacro", "Plane", "PoissonSpring",
-    "Rigid", "Scene", "Servo", "Signorini", "Simulator", "Sphere", "Stairs", "Stops", "Target",
-    "TimestepDamper", "Treadmill", "load", "load_scene", "controller", "normal_law", "yardsticks",
+    "Box", "Bristle", "Capsule", "Coulomb", "Cylinder", "Elastic", "FeedbackLinearized",
+    "HeightField", "HuntCrossley", "Kinetic", "LinearSpring", "Mesh", "MicroMacro", "Plane",
+    "PoissonSpring", "Rigid", "Scene", "Servo", "Signorini", "Simulator", "Sphere", "Stairs",
+    "Stops", "Target", "TimestepDamper", "Treadmill", "load", "load_scene", "controller",
+    "normal_law", "yardsticks",
 )  # fmt: skip
 Q0 = [0, 0, 0.06, 0, 0, 0, 1.0]
 

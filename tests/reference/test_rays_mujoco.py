@@ -79,13 +79,14 @@ def test_shapes_of_bodies(tmp_path):
 
 
 def test_surfaces(tmp_path):
-    """A plane, a box and a tilted box of the world, and a ball and a rod, from above and beside."""
+    """A plane, a box and a tilted box of the world, and a ball, a rod and a post."""
     random = np.random.default_rng(5)
     text = """<mujoco><worldbody>
       <geom type="plane" size="5 5 0.1"/>
       <geom type="box" pos="0.5 0.1 0.1" size="0.2 0.15 0.1"/>
       <geom type="sphere" pos="-0.5 0.2 0.1" size="0.2"/>
       <geom type="capsule" pos="0 -0.6 0.2" size="0.1 0.25" zaxis="1 0 0"/>
+      <geom type="cylinder" pos="0.1 0.6 0.2" size="0.15 0.2" zaxis="0 1 1"/>
       <body name="eye" pos="0 0 0.6"><freejoint/>
         <inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>
       </worldbody></mujoco>"""
@@ -99,6 +100,7 @@ def test_surfaces(tmp_path):
         hs.Box(name="box", point=(0.5, 0.1, 0.1), size=(0.4, 0.3, 0.2)),
         hs.Sphere(name="ball", point=(-0.5, 0.2, 0.1), radius=0.2),
         hs.Capsule(name="rod", point=(0, -0.6, 0.2), radius=0.1, length=0.5, axis=(1, 0, 0)),
+        hs.Cylinder(name="post", point=(0.1, 0.6, 0.2), radius=0.15, length=0.4, axis=(0, 1, 1)),
     )
     rays, starts = directions(random, 300), random.uniform(-0.3, 0.3, (300, 3))
     sensors = [

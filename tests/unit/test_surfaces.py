@@ -1,7 +1,7 @@
 """Shapes, and who touches what, in plain numbers.
 
-Oracles: distances to a ball and to the polyline of a staircase, by clamping; bilinear interpolation
-by scipy; pairs, laws and names counted by hand; sentences of errors.
+Oracles: distances to a ball and to the polyline of a staircase, by clamping; coal's cylinder;
+bilinear interpolation by scipy; pairs, laws and names counted by hand; sentences of errors.
 """
 
 from __future__ import annotations
@@ -9,16 +9,21 @@ from __future__ import annotations
 from dataclasses import fields
 
 import casadi as ca
+import coal
 import numpy as np
 import pytest
 from scipy.interpolate import RegularGridInterpolator
 
 import heelstrike as hs
 from heelstrike.dynamics.effective_mass import contact_mass
+from heelstrike.robot.rotations import turn_z_to
 from heelstrike.simulate.start import contacts_at
 from heelstrike.step.plan import StepPlan
 
-SHAPES = (hs.Plane, hs.Box, hs.Sphere, hs.Capsule, hs.Stairs, hs.HeightField, hs.Treadmill)
+SHAPES = (
+    *(hs.Plane, hs.Box, hs.Sphere, hs.Capsule, hs.Cylinder, hs.Stairs, hs.HeightField),
+    hs.Treadmill,
+)
 
 
 def met(surface, places, radius=0.0, part=0):
@@ -65,6 +70,35 @@ def test_rod(rng):
     normals = offsets[rows, nearest] / far[rows, nearest][:, None]
     assert np.allclose(axes[:, 2], normals, atol=0.01)
     assert right_handed(axes)
+
+
+def test_post(rng):
+    """Distances of spheres outside against coal; inside, the way out along the normal."""
+    axis, radius = np.array([2, -1, 2]) / 3, 0.05
+    post = hs.Cylinder(point=(1, -2, 0.5), radius=0.3, length=0.8, axis=axis)
+    turn = turn_z_to(axis)
+    size = rng.uniform((0, 0), (0.6, 0.7), (4000, 2)) * rng.choice((-1, 1), (4000, 2))
+    angle = rng.uniform(0, 2 * np.pi, 4000)
+    own = np.stack([size[:, 0] * np.cos(angle), size[:, 0] * np.sin(angle), size[:, 1]], axis=1)
+    places = own @ turn.T + post.point
+    depth, axes = met(post, places, radius)
+    shapes = coal.Sphere(radius), coal.Cylinder(0.3, 0.8)
+    placed = coal.Transform3s(turn, np.array(post.point))
+    inside = (np.abs(size[:, 0]) < 0.3) & (np.abs(size[:, 1]) < 0.4)
+    for k in np.flatnonzero(~inside & (depth < 0)):
+        found = coal.DistanceResult()
+        ball = coal.Transform3s(np.eye(3), places[k])
+        coal.distance(shapes[0], ball, shapes[1], placed, coal.DistanceRequest(), found)
+        assert depth[k] == pytest.approx(-found.min_distance, abs=2e-6)  # coal's tolerance: 1e-6
+        assert axes[k, 2] == pytest.approx(-np.array(found.normal), abs=1e-3)
+    assert right_handed(axes)
+    assert 800 < inside.sum() < 3000
+    ways = (depth[inside] - radius)[:, None] * axes[inside, 2]
+    for share in (1 - 1e-9, 1 + 1e-9):
+        assert ((met(post, places[inside] + share * ways)[0] > 0) == (share < 1)).all()
+    sideways = rng.normal(size=ways.shape)
+    sideways *= (depth[inside] - radius)[:, None] / np.linalg.norm(sideways, axis=1)[:, None]
+    assert (met(post, places[inside] + (1 - 1e-9) * sideways)[0] > 0).all()  # none is shorter
 
 
 def test_a_ball_has_axes_at_its_poles_and_in_its_middle():
@@ -199,6 +233,7 @@ GAPS = {
     "box with open faces": hs.Box(point=(0.1, 0.2, 0.3), size=(0.4, 0.6, 0.8), faces=("+z", "-x")),
     "ball": hs.Sphere(point=(0.1, 0.2, 0.3), radius=0.4),
     "rod": hs.Capsule(point=(0.1, 0.2, 0.3), radius=0.2, length=0.7, axis=(1, 2, 2)),
+    "post": hs.Cylinder(point=(0.1, 0.2, 0.3), radius=0.2, length=0.7, axis=(1, 2, 2)),
     "stairs": hs.Stairs(rise=0.2, run=0.3, count=3, width=0.9, direction=(1, 2), landing=0.2),
     "steep stairs": hs.Stairs(rise=0.4, run=0.1, count=3, width=0.9),
     "belt": hs.Treadmill(point=(0.1, 0.2, 0.3), size=(1.0, 0.6, 0.2), incline=0.3),

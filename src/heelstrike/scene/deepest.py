@@ -97,7 +97,8 @@ def normals_of(surface: Surface) -> int:
 
     Beyond an edge of boxes and stairs it would be that of another face.
     """
-    flat = isinstance(surface, Plane) or bool(surface.solids())
+    solids = surface.solids()
+    flat = isinstance(surface, Plane) or any(not solid.is_round for solid in solids)
     return 1 if flat else NORMALS
 
 

@@ -59,8 +59,9 @@ class Scene:
         self_contact: whether bodies of the robot touch one another, where its file lets them: True,
             by the law of the first surface; False; or a law, whose parameters are "self.normal.k"
             and so on.
-        edges: whether shapes of bodies touch edges of boxes and stairs, and capsules ridges of
-            height fields and meshes, between their contact points (docs/shapes.md).
+        edges: whether shapes of bodies touch edges of boxes and stairs, balls, rods and posts, and
+            capsules ridges of height fields and meshes, between their contact points
+            (docs/shapes.md).
         springs: springs and dampers between bodies, hs.SpringDamper(...).
 
     Examples:

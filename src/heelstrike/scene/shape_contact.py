@@ -35,7 +35,7 @@ PLACED_CORNERS = 14
 
 @dataclass(frozen=True, eq=False)
 class SolidPart:
-    """A box of a surface whose edges shapes may touch."""
+    """A part of a surface, whose edges or round sides shapes may touch."""
 
     name: str
     surface: int
@@ -44,11 +44,15 @@ class SolidPart:
     """Index in the surface's solids."""
     closed: np.ndarray
     """Whether each face can be touched, see Solid."""
+    is_round: bool = False
+    """Whether it is more than a box."""
+    has_disc: bool = False
+    """Whether it is a cylinder."""
 
 
 @dataclass(frozen=True)
 class EdgePair:
-    """A shape and a solid whose edges it may touch."""
+    """A shape and a solid that it may touch."""
 
     shape: int
     solid: int
@@ -70,7 +74,7 @@ class ShapeContact:
     trees: int
     """Trees of bodies in the world: robots and objects."""
     solids: tuple[SolidPart, ...] = ()
-    """Boxes of the ground whose edges shapes may touch."""
+    """Parts of the ground that shapes may touch."""
     edges: tuple[EdgePair, ...] = ()
     """Shapes and solids that may touch; their numbers go on from those of `pairs`."""
     overlapping: tuple[int, ...] = ()
@@ -125,6 +129,16 @@ class ShapeContact:
     def has_fixed(self) -> bool:
         """True if one of the shapes is fixed to the world."""
         return any(shape.body == WORLD for shape in self.shapes)
+
+    @property
+    def meets_round(self) -> bool:
+        """True if one of the solids is more than a box."""
+        return any(solid.is_round for solid in self.solids)
+
+    @property
+    def meets_cylinders(self) -> bool:
+        """True if one of the solids is a cylinder."""
+        return any(solid.has_disc for solid in self.solids)
 
     @property
     def meets_ground(self) -> bool:
@@ -240,7 +254,9 @@ class ShapeContact:
 
     def structure(self) -> object:
         """Return what decides the compiled code, as plain values."""
-        solids = [[x.surface, x.number, x.closed.tolist()] for x in self.solids]
+        solids = [
+            [x.surface, x.number, x.closed.tolist(), x.is_round, x.has_disc] for x in self.solids
+        ]
         tables = self.pair_table(), self.shape_table(), self.edge_table()
         own = [list(self.laws), self.slots, solids, list(self.overlapping)]
         return own + [table.tolist() for table in tables]

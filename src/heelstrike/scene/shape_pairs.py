@@ -1,4 +1,4 @@
-"""Which shapes of a scene touch: one another, and edges of the ground.
+"""Which shapes of a scene touch: one another, and edges and round parts of the ground.
 
 One code serves all contacts of shapes, so that their laws must have one structure: that of the law
 between bodies, or else of the first surface with edges. Other surfaces are touched at points only.
@@ -57,7 +57,7 @@ def _pairs(scene: Scene) -> list[tuple[int, int]]:
 
 
 def _edges(scene: Scene, law: str) -> tuple[list[SolidPart], list[EdgePair]]:
-    """Return solids of surfaces in the world, and the shapes that may touch their edges.
+    """Return solids of surfaces in the world, and the shapes that may touch them.
 
     Their laws have the structure of `law`; "": of the first.
     """
@@ -69,7 +69,7 @@ def _edges(scene: Scene, law: str) -> tuple[list[SolidPart], list[EdgePair]]:
         parts = [] if surface.body is not None else surface.solids()
         for n, solid in enumerate(parts):
             own = []
-            for i in scene.robot.ground_shapes if solid.has_edges else ():
+            for i in scene.robot.ground_shapes if solid.meets_shapes else ():
                 body = scene.robot.shapes[i].body
                 name = scene.law_of(body, surface.name)
                 if _is_literal(laws[name]) or not scene.may_touch(k, WORLD, body):
@@ -82,7 +82,9 @@ def _edges(scene: Scene, law: str) -> tuple[list[SolidPart], list[EdgePair]]:
             if own:
                 found += own
                 title = f"{surface.name} {solid.name}".strip()
-                solids.append(SolidPart(title, k, n, solid.closed))
+                solids.append(
+                    SolidPart(title, k, n, solid.closed, solid.is_round, solid.disc is not None)
+                )
     return solids, found
 
 

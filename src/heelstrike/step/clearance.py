@@ -81,7 +81,8 @@ def _sum_of(q: SX, inputs: StepInputs) -> SX:
     places = [q]
     for part in () if contact is None else contact.solids:
         solid = inputs.surfaces.surfaces[part.surface].solids()[part.number]
-        places += [solid.centre, ca.vec(ca.densify(solid.half_axes))]
+        places += [solid.centre, solid.half]
+        places += [x for x in (solid.disc, solid.ball) if x is not None]
     for k, entry in enumerate(ca.vertsplit(ca.vertcat(*places))):
         total = total + float(2 + np.cos(k)) * entry
     return total

@@ -1,13 +1,13 @@
-"""Box 2 of [Sugihara2006], Fig. 4: which shapes may touch edges of the ground.
+"""Box 2 of [Sugihara2006], Fig. 4: which shapes may touch edges and round parts of the ground.
 
-A solid of the ground is a box (scene/surfaces/solid.py). In its axes a shape reaches from `low` to
-`high`, the bounds of a capsule around it. It needs no comparison with the solid while it is
+A solid of the ground is a box or round (scene/surfaces/solid.py). In its axes a shape reaches from
+`low` to `high`, the bounds of a capsule around it. It is not compared with the solid while it is
 
     apart                  on one axis: low > h or high < -h
     over a single face     within the solid on two axes: -h < low, high < h
 
-since contact points of the shape are all that a face needs. Bodies as a whole are asked first, by
-the spheres about them.
+of a box, since contact points of the shape are all that a face needs. Bodies as a whole are asked
+first, by the spheres about them.
 """
 
 from __future__ import annotations
@@ -34,17 +34,34 @@ class PlacedSolid:
 
     centre: SX
     """(3,) [m]"""
-    half_axes: SX
-    """Columns, (3, 3) [m]."""
     axes: SX
-    """Unit vectors along the half axes, as rows, (3, 3)."""
+    """Unit vectors along its axes, as rows, (3, 3)."""
     half: SX
-    """Lengths of the half axes, (3,) [m]."""
+    """Half lengths of its box, (3,) [m]."""
+    disc: SX
+    """Radius of its disc across the third axis [m]; 0: there is none."""
+    ball: SX
+    """Radius of its ball [m]; 0: there is none."""
+    is_round: bool
+    """Whether it has a disc or a ball; where it is known at run time only, whether any has."""
+
+    @property
+    def reach(self) -> SX:
+        """How far it reaches from its centre along its axes, (3,) [m]."""
+        if not self.is_round:
+            return self.half
+        return self.half + self.ball + ca.vertcat(self.disc, self.disc, 0)
 
     @property
     def numbers(self) -> SX:
-        """Half axes by columns, and centre, (12,)."""
-        return ca.vertcat(ca.vec(self.half_axes), self.centre)
+        """All that it is made of, (17,)."""
+        return ca.vertcat(self.centre, ca.vec(self.axes), self.half, self.disc, self.ball)
+
+    @classmethod
+    def of(cls, numbers: SX, is_round: bool) -> PlacedSolid:
+        """Return a solid by its numbers."""
+        centre, axes, half, disc, ball = ca.vertsplit(numbers, [0, 3, 12, 15, 16, 17])
+        return cls(centre, ca.reshape(axes, 3, 3), half, disc, ball, is_round)
 
 
 def placed_solids(state: StepState, contact: ShapeContact) -> list[PlacedSolid]:
@@ -52,18 +69,17 @@ def placed_solids(state: StepState, contact: ShapeContact) -> list[PlacedSolid]:
     p, found = state.program, []
     for part in contact.solids:
         solid = state.surfaces[part.surface].surface.solids()[part.number]
-        columns = ca.horzsplit(solid.half_axes)
-        half = ca.vertcat(*(ca.sqrt(ca.dot(x, x)) for x in columns))
-        axes = ca.horzcat(*(x / half[k] for k, x in enumerate(columns))).T
-        values = solid.centre, ca.densify(solid.half_axes), ca.densify(axes), half
-        found.append(PlacedSolid(*(p.let("solid", value) for value in values)))
+        sizes = (SX(0) if x is None else x for x in (solid.disc, solid.ball))
+        values = solid.centre, ca.densify(SX(solid.axes)), ca.densify(solid.half), *sizes
+        centre, axes, half, disc, ball = (p.let("solid", x) for x in values)
+        found.append(PlacedSolid(centre, axes, half, disc, ball, solid.is_round))
     return found
 
 
 def near_edges(
     state: StepState, contact: ShapeContact, solids: list[PlacedSolid], gap: SX, clear: Clearance
 ) -> NearPairs:
-    """Return the pairs of shape and solid that may touch at an edge.
+    """Return the pairs of shape and solid that may touch between points of the shape.
 
     `gap` is the variable of the least distance of shapes that are not listed [m].
     """
@@ -97,22 +113,24 @@ def _list_near(
 
 
 def _is_near(p: Program, centre: SX, radius: SX, solid: PlacedSolid, far: SX) -> SX:
-    """Return 1 where a sphere may touch an edge of a solid soon; inside a block."""
+    """Return 1 where a sphere may touch a solid soon; inside a block."""
     return p.let("near", _gap(ca.horzcat(centre), radius, solid) < LOOK_AHEAD + far)
 
 
 def _list_pair(p: Program, ends: SX, radius: SX, solid: PlacedSolid, entry: NearEntry) -> None:
-    """List a pair if its capsule may touch an edge; inside a block."""
+    """List a pair if its capsule may touch; inside a block."""
     entry.add(p, p.let("gap", _gap(ends, radius, solid)))
 
 
 def _gap(places: SX, radius: SX, solid: PlacedSolid) -> SX:
-    """Return how far balls about places and what is between them must move to meet an edge [m]."""
+    """Return how far balls about places and what is between them must move to touch [m]."""
     own = [solid.axes @ (place - solid.centre) for place in ca.horzsplit(places)]
     low, high = own[0] - radius, own[0] + radius
     for place in own[1:]:
         low, high = ca.fmin(low, place - radius), ca.fmax(high, place + radius)
-    apart = ca.mmax(ca.fmax(low - solid.half, -solid.half - high))
+    apart = ca.mmax(ca.fmax(low - solid.reach, -solid.reach - high))
+    if solid.is_round:
+        return apart
     x, y, z = ca.vertsplit(ca.fmin(solid.half - high, low + solid.half))
     second = ca.fmax(ca.fmin(x, y), ca.fmin(ca.fmax(x, y), z))  # of three, by size
     return ca.fmax(apart, second)

@@ -198,12 +198,13 @@ def _compare_edges(filling: Filling, near: NearPairs, solids: Sequence[PlacedSol
         row, closed = tables.shapes.row(numbers[0]), tables.closed.row(numbers[1])
         with p.block("frames"):
             frame = p.let("frame", selected(row[0], filling.frames))
-            solid = selected(numbers[1], places)
-            solid = p.let("solid", ca.vertcat(solid[:9], solid[9:] - frame[9:]))
+            own = selected(numbers[1], places)
+            own = p.let("solid", ca.vertcat(own[:3] - frame[9:], own[3:]))
+            solid = PlacedSolid.of(own, contact.meets_round)
             key = p.let("key", pair + 1 + len(contact.pairs))
         with p.block("shapes"):
             shape = _placed(p, contact, cells, row, frame, frame[9:])
-            other = box(solid[9:], ca.reshape(solid[:9], 3, 3))
+            other = _solid_shape(contact, solid)
         with p.block("last normal"):
             last = p.let("last", _last_normal(state.inputs, key))
         points = contact_points(p, shape, other, contact.points, last)
@@ -211,12 +212,21 @@ def _compare_edges(filling: Filling, near: NearPairs, solids: Sequence[PlacedSol
             deepest = p.let("deepest", _deepest(points))
             points = on_edges(p, _distinct(p, points), shape, solid, closed)
         with p.block("fill"):
-            sizes = (ca.dot(x, x) for x in ca.horzsplit(ca.reshape(solid[:9], 3, 3)))
-            thin = 2 * ca.sqrt(ca.mmin(ca.vertcat(*sizes)))
-            halfway = numbers[3] + thin / 4
+            halfway = numbers[3] + ca.mmin(solid.reach) / 2
             ends = key, row[0], numbers[1] + first_solid(state), numbers[2], halfway
             _fill(filling, ends, points, deepest)
             loop.until(ca.logic_not(near.pairs.some))
+
+
+def _solid_shape(contact: ShapeContact, solid: PlacedSolid) -> Convex:
+    """Return a solid of the ground as a shape; those of a scene share one form."""
+    shape = box(solid.centre, solid.axes.T @ ca.diag(solid.half))
+    if not contact.meets_round:
+        return shape
+    axes = solid.axes.T
+    disc = ca.horzcat(solid.disc * axes[:, :2], zeros()) if contact.meets_cylinders else None
+    # lengths of its box may be 0: normals and edges are told, and those too many do no harm
+    return Convex(shape.vertices, disc, solid.ball, normals=axes, edges=axes)
 
 
 def _deepest(points: Sequence[ContactPoint]) -> SX:

@@ -24,7 +24,7 @@ from heelstrike.robot.convert import to_pinocchio
 from heelstrike.robot.hull import Hull
 from heelstrike.robot.robot import WORLD, Joint, Point, Robot
 from heelstrike.scene.scene import Pair, Scene
-from heelstrike.scene.surfaces import Box, Plane, Sphere, Surface
+from heelstrike.scene.surfaces import Box, Capsule, Cylinder, Plane, Sphere, Surface
 from heelstrike.step.surfaces import patch_of
 
 if TYPE_CHECKING:
@@ -80,13 +80,12 @@ def _bodies(mj: Any, spec: Any, robot: Robot) -> list[Any]:
     made: list[Any] = []
     for i, (joint, body) in enumerate(zip(robot.joints, robot.bodies, strict=True)):
         parent = spec.worldbody if joint.parent == WORLD else made[joint.parent]
-        turned = pin.Quaternion(joint.rotation)
         inertia = body.inertia
         made.append(
             parent.add_body(
                 name=_body_name(i),
                 pos=joint.translation,
-                quat=[turned.w, turned.x, turned.y, turned.z],
+                quat=_quaternion(joint.rotation),
                 mass=body.mass,
                 ipos=body.com,
                 fullinertia=[*np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]],
@@ -161,21 +160,22 @@ def _surface(mj: Any, spec: Any, bodies: list[Any], surface: Surface, robot: Rob
         )
     shape: dict[str, Any]
     if isinstance(surface, Plane):
-        along = pin.Quaternion(surface.axes.T)
-        shape = {
-            "type": mj.mjtGeom.mjGEOM_PLANE,
-            "size": [0, 0, 1],
-            "quat": [along.w, along.x, along.y, along.z],
-        }
+        turn = _quaternion(surface.axes.T)
+        shape = {"type": mj.mjtGeom.mjGEOM_PLANE, "size": [0, 0, 1], "quat": turn}
     elif isinstance(surface, Box):
         shape = {"type": mj.mjtGeom.mjGEOM_BOX, "size": np.asarray(surface.size) / 2}
     elif isinstance(surface, Sphere):
         shape = {"type": mj.mjtGeom.mjGEOM_SPHERE, "size": [surface.radius, 0, 0]}
+    elif isinstance(surface, Capsule | Cylinder):
+        kinds = {Capsule: mj.mjtGeom.mjGEOM_CAPSULE, Cylinder: mj.mjtGeom.mjGEOM_CYLINDER}
+        size = [surface.radius, surface.length / 2, 0]
+        turn = _quaternion(surface.solids()[0].axes.T)
+        shape = {"type": kinds[type(surface)], "size": size, "quat": turn}
     else:
         kind = type(surface).__name__
         raise HeelstrikeError(
             f"surface '{surface.name}' cannot be handed over to MuJoCo: a {kind} has no likeness "
-            "there; planes, boxes and spheres have"
+            "there; planes, boxes, spheres, capsules and cylinders have"
         )
     holder.add_geom(
         name=f"surface {surface.name}",
@@ -184,6 +184,12 @@ def _surface(mj: Any, spec: Any, bodies: list[Any], surface: Surface, robot: Rob
         conaffinity=0,
         **shape,
     )
+
+
+def _quaternion(matrix: np.ndarray) -> list[float]:
+    """Return a rotation matrix as a quaternion in MuJoCo's order, w first."""
+    turned = pin.Quaternion(matrix)
+    return [turned.w, turned.x, turned.y, turned.z]
 
 
 def _handed_pairs(scene: Scene) -> list[Pair]:
@@ -218,8 +224,7 @@ def _shape(mj: Any, point: Point) -> dict[str, Any]:
             f"point '{point.name}' cannot be handed over to MuJoCo: it is a rounded ellipsoid"
         )
     turn, size, _ = np.linalg.svd(point.half_axes)
-    turned = pin.Quaternion(turn * np.array([1.0, 1.0, np.linalg.det(turn)]))
-    quat = [turned.w, turned.x, turned.y, turned.z]
+    quat = _quaternion(turn * np.array([1.0, 1.0, np.linalg.det(turn)]))
     return {"type": mj.mjtGeom.mjGEOM_ELLIPSOID, "size": size, "quat": quat, **place}
 
 

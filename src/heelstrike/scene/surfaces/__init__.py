@@ -3,6 +3,7 @@
 from heelstrike.scene.surfaces.base import Surface
 from heelstrike.scene.surfaces.box import FACES, Box
 from heelstrike.scene.surfaces.capsule import Capsule
+from heelstrike.scene.surfaces.cylinder import Cylinder
 from heelstrike.scene.surfaces.height_field import HeightField
 from heelstrike.scene.surfaces.mesh import Mesh
 from heelstrike.scene.surfaces.plane import Plane
@@ -13,6 +14,7 @@ from heelstrike.scene.surfaces.treadmill import Treadmill
 SURFACES: tuple[type[Surface], ...] = (
     Box,
     Capsule,
+    Cylinder,
     HeightField,
     Mesh,
     Plane,
@@ -27,6 +29,7 @@ __all__ = [
     "SURFACES",
     "Box",
     "Capsule",
+    "Cylinder",
     "HeightField",
     "Mesh",
     "Plane",

@@ -120,7 +120,7 @@ class Surface(ABC):
         return None
 
     def solids(self) -> list[Solid]:
-        """Return the boxes whose edges shapes touch; none: contact points are enough."""
+        """Return the parts that shapes touch between their points; none: points are enough."""
         return []
 
     @property

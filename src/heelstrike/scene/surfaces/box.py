@@ -86,7 +86,7 @@ class Box(Surface):
 
     def solids(self) -> list[Solid]:
         closed = np.array([[f"{sign}{axis}" in self.faces for sign in "-+"] for axis in "xyz"])
-        return [Solid("", SX(self.point), ca.diag(SX(self.size) / 2), closed)]
+        return [Solid("", SX(self.point), np.eye(3), SX(self.size) / 2, closed)]
 
     def ray(self, origin: SX, direction: SX) -> SX:
         return self.solids()[0].ray(origin, direction)

@@ -16,6 +16,7 @@ import casadi as ca
 from heelstrike.contact.geometry import ray
 from heelstrike.parameters import check_numbers, static
 from heelstrike.scene.surfaces.base import Surface, axes_of
+from heelstrike.scene.surfaces.solid import OPEN, Solid
 from heelstrike.scene.surfaces.sphere import radial_axes
 from heelstrike.spatial.vector import SX, constant
 
@@ -54,6 +55,10 @@ class Capsule(Surface):
 
     def tangents_vary(self, radius: float, part: int = 0) -> bool:
         return True
+
+    def solids(self) -> list[Solid]:
+        axes, half = axes_of(self._unit("axis", 3)), ca.vertcat(0, 0, SX(self.length) / 2)
+        return [Solid("", SX(self.point), axes, half, OPEN, ball=SX(self.radius))]
 
     def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         distance, axes = radial_axes(self._from_segment(place))

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import casadi as ca
+import numpy as np
 
 from heelstrike.contact.geometry import ray
 from heelstrike.parameters import check_numbers
 from heelstrike.scene.surfaces.base import Surface
+from heelstrike.scene.surfaces.solid import OPEN, POINT, Solid
 from heelstrike.spatial.vector import SX
 
 MIN_DISTANCE = 1e-9
@@ -56,6 +58,9 @@ class Sphere(Surface):
 
     def ray(self, origin: SX, direction: SX) -> SX:
         return ray.distance(ray.sphere(SX(self.radius), origin - SX(self.point), direction))
+
+    def solids(self) -> list[Solid]:
+        return [Solid("", SX(self.point), np.eye(3), POINT, OPEN, ball=SX(self.radius))]
 
     def depth_and_axes(self, place: SX, radius: float = 0.0, part: int = 0) -> tuple[SX, SX]:
         distance, axes = radial_axes(place - SX(self.point))

@@ -118,14 +118,15 @@ class Stairs(Surface):
     def solids(self) -> list[Solid]:
         """Return a slab for each step, which reaches below the next one and two rises down."""
         x, y = self._unit("direction", 2)
-        ahead, left, up = SX([x, y, 0]), SX([-y, x, 0]), SX([0, 0, 1])
+        axes = np.array([[x, y, 0], [-y, x, 0], [0, 0, 1]])
+        ahead, up = SX(axes[0]), SX(axes[2])
         found = []
         for k in range(self.count):
             length = self.run + self.landing if k == self.count - 1 else 2 * self.run
             middle = ahead * (k * self.run + length / 2) + up * (k * self.rise)
-            half_axes = ca.horzcat(ahead * length / 2, left * self.width / 2, up * self.rise)
+            half = ca.vertcat(length / 2, self.width / 2, self.rise)
             closed = np.array([[self.risers, False], [False, False], [False, True]])
-            found.append(Solid(f"step {k}", SX(self.point) + middle, half_axes, closed))
+            found.append(Solid(f"step {k}", SX(self.point) + middle, axes, half, closed))
         return found
 
     def _along(self, place: SX) -> tuple[SX, SX, SX]:

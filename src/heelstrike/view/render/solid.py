@@ -77,8 +77,7 @@ def _mesh(shape: Shape) -> Mesh | None:
     if shape.kind == "capsule":
         return capsule(size[0], size[1])
     if shape.kind == "cylinder":
-        radius, half = size
-        return revolve(np.array([[0, -half], [radius, -half], [radius, half], [0, half]]))
+        return cylinder(size[0], size[1])
     if shape.file is not None:
         return shape.file.read()
     return None if shape.vertices is None else hull(shape.vertices)
@@ -98,6 +97,11 @@ def ellipsoid(radii: np.ndarray) -> Mesh:
 def capsule(radius: float, half: float) -> Mesh:
     """Return a capsule about the origin along z; `half` is half the length of its axis [m]."""
     return revolve(_capsule_profile(radius, half))
+
+
+def cylinder(radius: float, half: float) -> Mesh:
+    """Return a cylinder about the origin along z; `half` is half its length [m]."""
+    return revolve(np.array([[0, -half], [radius, -half], [radius, half], [0, half]]))
 
 
 def revolve(profile: np.ndarray) -> Mesh:

@@ -13,7 +13,16 @@ from heelstrike.robot.placement import placements
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.rotations import turn_z_to
 from heelstrike.view.render.camera import Viewpoint
-from heelstrike.view.render.solid import Mesh, Rgb, Solid, box, capsule, ellipsoid, solid
+from heelstrike.view.render.solid import (
+    Mesh,
+    Rgb,
+    Solid,
+    box,
+    capsule,
+    cylinder,
+    ellipsoid,
+    solid,
+)
 
 COLOURS: tuple[Rgb, ...] = (
     (0.93, 0.93, 0.92),
@@ -125,8 +134,9 @@ def surface_meshes(surface: SurfaceRecord) -> list[Mesh]:
         return [box(np.asarray(surface["size"]) / 2)]
     if kind == "Sphere":
         return [ellipsoid(np.full(3, float(surface["radius"])))]
-    if kind == "Capsule":
-        vertices, triangles = capsule(float(surface["radius"]), float(surface["length"]) / 2)
+    if kind in ("Capsule", "Cylinder"):
+        rod = capsule if kind == "Capsule" else cylinder
+        vertices, triangles = rod(float(surface["radius"]), float(surface["length"]) / 2)
         return [(vertices @ turn_z_to(np.asarray(surface["axis"], dtype=float)).T, triangles)]
     if kind == "Treadmill":
         half = np.asarray(surface["size"]) / 2
