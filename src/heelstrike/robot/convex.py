@@ -45,6 +45,13 @@ class ConvexShape:
         return bool(self.half_axes.any())
 
     @property
+    def lever(self) -> float:
+        """Radius at which it rolls [m]: of a cylinder that of its cap, of an ellipsoid its middle
+        half axis; 0: it is flat.
+        """
+        return self.radius + float(np.sort(np.linalg.norm(self.half_axes, axis=0))[1])
+
+    @property
     def is_capsule(self) -> bool:
         """True if it is a capsule or a sphere."""
         return len(self.vertices) <= 2 and not self.is_curved

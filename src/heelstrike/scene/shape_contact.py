@@ -160,6 +160,16 @@ class ShapeContact:
         """Smallest width of each shape [m]."""
         return [smallest_width(shape) for shape in self.shapes]
 
+    @property
+    def rolls(self) -> bool:
+        """True if some of the shapes or solids are round."""
+        return self.meets_round or any(shape.lever for shape in self.shapes)
+
+    def pair_lever(self, k: int) -> float:
+        """Return the radius at which the shapes of pair k roll [m]: the smaller one; 0: neither."""
+        levers = [self.shapes[i].lever for i in self.pairs[k]]
+        return min((x for x in levers if x), default=0.0)
+
     @cached_property
     def reaches(self) -> dict[int, float]:
         """Largest distance of a body's shapes from its origin, by body [m]."""
@@ -219,17 +229,20 @@ class ShapeContact:
         return min(*map(self.pair_halfway, range(len(self.pairs))), *edges, np.inf)
 
     def pair_table(self) -> np.ndarray:
-        """Return two shapes and `pair_halfway` of each pair, and a last row for none."""
-        rows = [(*pair, self.pair_halfway(k)) for k, pair in enumerate(self.pairs)]
-        return np.array([*rows, (0, 0, 0)], dtype=float)
+        """Return two shapes, `pair_halfway` and `pair_lever` of each pair; a last row for none."""
+        sizes = [(self.pair_halfway(k), self.pair_lever(k)) for k in range(len(self.pairs))]
+        rows = [(*pair, *own) for pair, own in zip(self.pairs, sizes, strict=True)]
+        return np.array([*rows, (0, 0, 0, 0)], dtype=float)
 
     def edge_table(self) -> np.ndarray:
-        """Return shape, solid and law of each pair with an edge, and a quarter of the shape's width
-        [m]; a last row stands for none.
+        """Return shape, solid and law of each pair with a solid, a quarter of the shape's width and
+        its lever [m]; a last row stands for none.
         """
-        laws, widths = self.laws, self.widths
-        rows = [(x.shape, x.solid, laws.index(x.law), widths[x.shape] / 4) for x in self.edges]
-        return np.array([*rows, (0, 0, 0, 0)], dtype=float)
+        laws, shapes = self.laws, [x.shape for x in self.edges]
+        sizes = [(self.widths[i] / 4, self.shapes[i].lever) for i in shapes]
+        own = [(x.shape, x.solid, laws.index(x.law)) for x in self.edges]
+        rows = [(*x, *size) for x, size in zip(own, sizes, strict=True)]
+        return np.array([*rows, (0, 0, 0, 0, 0)], dtype=float)
 
     def shape_table(self) -> np.ndarray:
         """Return a row for each shape: body or WORLD, radius, half axes by columns, vertices.

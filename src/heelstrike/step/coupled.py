@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 
 import casadi as ca
 import numpy as np
@@ -25,7 +26,7 @@ from heelstrike.scene.scene import bodies_in
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, constant, cross, zeros
 from heelstrike.step.elastic import add_load, forces_on, total_forces
-from heelstrike.step.evaluation import Contacts, Group, Loads
+from heelstrike.step.evaluation import NO_LOAD, Contacts, Group, Loads
 from heelstrike.step.pair import PairState
 from heelstrike.step.plan import coupling_rule
 from heelstrike.step.slot_contacts import (
@@ -35,7 +36,7 @@ from heelstrike.step.slot_contacts import (
     spread_loads,
 )
 from heelstrike.step.state import StepState
-from heelstrike.step.surfaces import IMPULSE_MEMORY, TURNS, patch_of
+from heelstrike.step.surfaces import IMPULSE_MEMORY, TURNS, patch_of, slots_turn
 from heelstrike.step.turning import turning_loads, turning_moment, turning_rows
 
 SLIPS = 0.1
@@ -102,13 +103,39 @@ class Coupling:
         load = self.memory[IMPULSE_MEMORY * n + 2] + pair.normal
         with state.program.block("turning", limb=limb, member=n):
             slips = SLIPS * state.dt * ca.sqrt(ca.dot(state.gravity, state.gravity))
-            own = patch, place.point.lever, memories, load, slips, state.dt
+            active = ca.logic_or(row.active, pair.normal > 0)
+            own = patch, place.point.lever, active, memories, load, slips, state.dt
             rows = turning_rows(state.program, row, pair, *own)
         return dict(zip(numbers, rows, strict=True))
 
     def slot_number(self, slot: int, k: int) -> int:
         """Return the number of the row of contact k of a slot."""
-        return len(self.pairs) + slot * len(self.slots[slot].pairs) + k
+        return len(self.pairs) + slot * len(self.slots[0].pairs) + k
+
+    def slot_turning_numbers(self, slot: int) -> list[int]:
+        """Return the numbers of the rows against turning of a slot."""
+        if not slots_turn(self.state.scene):
+            return []
+        first = self.slot_number(len(self.slots), 0) if self.slots else 0
+        first += TURNS * (len(self.state.plan.turning_pairs) + slot)
+        return list(range(first, first + TURNS))
+
+    def slot_turning_rows(self, slot: SlotState, rows: Sequence[Row]) -> dict[int, TurningRow]:
+        """Return the rows against turning of a slot with these rows; inside the slot's guard."""
+        state, numbers = self.state, self.slot_turning_numbers(slot.slot.number)
+        patch = patch_of(slot.law, bool(numbers))
+        if patch is None:
+            return {}
+        memories = ca.vertsplit(slot.impulses, IMPULSE_MEMORY)
+        contacts, turns = memories[: len(rows)], memories[len(rows) :]
+        with state.program.block("turning", member=numbers[0]):
+            acts = reduce(ca.logic_or, (row.active for row in rows), slot.load > 0)
+            slips = SLIPS * state.dt * ca.sqrt(ca.dot(state.gravity, state.gravity))
+            load = sum((own[2] for own in contacts), slot.load)
+            active = ca.logic_and(acts, slot.rolls)
+            own = patch, slot.lever, active, turns, load, slips, state.dt
+            found = turning_rows(state.program, rows[0], slot.pairs[0], *own)
+        return dict(zip(numbers, found, strict=True))
 
     def slot_row(self, slot: SlotState, k: int) -> Row:
         """Return the row of contact k of a slot; inside the slot's guard."""
@@ -289,6 +316,17 @@ class Coupling:
                         loads.append([(one.let(p), other.let(p)) for one, other in own])
                         acting.append(left(p, guard, "force", force))
                     kept.append(memory)
+                turns = []
+                for j in self.slot_turning_numbers(n):
+                    arguments = self.rows[j], impulses[j], slides[j]
+                    force, memory = call(p, "force", self._force, *arguments, member=j)
+                    turns.append(force)
+                    kept.append(memory)
+                if turns:
+                    with p.block("slot moment", member=n):
+                        moment = turning_moment(slot.lever, turns)
+                        turned = turning_loads(slot.pairs[0], moment)
+                        loads.append([(NO_LOAD, load.let(p)) for load in turned])
                 spread_loads(p, slot.slot, loads, spread)
                 with p.block("slot memory", member=n):
                     remembered = ca.vertcat(*kept)

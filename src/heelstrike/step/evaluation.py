@@ -9,7 +9,7 @@ from heelstrike.dynamics.loop_sweep import ClosedLoop
 from heelstrike.ir.guard import OpenGuard
 from heelstrike.ir.program import Program
 from heelstrike.spatial.motion import ForceVector, MotionVector
-from heelstrike.spatial.vector import SX
+from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.pair import PairState
 from heelstrike.step.state import StepState
 
@@ -36,6 +36,8 @@ class Load:
         return Load(force, p.let("power", self.power))
 
 
+NO_LOAD = Load(ForceVector(zeros(), zeros()), SX(0))
+"""No effect."""
 Loads = dict[int, tuple[Load, Load]]
 """Loads by body: of the normal forces and of friction."""
 Group = tuple[int, ...]

@@ -32,12 +32,19 @@ from heelstrike.step.contact_velocity import contact_velocity
 from heelstrike.step.detect import Detection
 from heelstrike.step.edges import APART
 from heelstrike.step.elastic import elastic_force, loads_of, total_forces
-from heelstrike.step.evaluation import Load, Loads
+from heelstrike.step.evaluation import NO_LOAD, Load, Loads
 from heelstrike.step.pair import MovingBody, PairInputs, PairState, Side
 from heelstrike.step.parted import PartedPairs
 from heelstrike.step.slots import FRAME, GROUND_FRAME, Slot, Slots, fill_slots, first_solid
 from heelstrike.step.state import StepState
-from heelstrike.step.surfaces import IMPULSE_MEMORY, SLOT_HEAD, tangent_memory_size
+from heelstrike.step.surfaces import (
+    IMPULSE_MEMORY,
+    SLOT_HEAD,
+    patch_of,
+    slots_turn,
+    tangent_memory_size,
+)
+from heelstrike.step.turning import turning_loads
 
 FIRST, SECOND = 0, 1
 """Numbers of the two bodies of a slot among its own."""
@@ -62,7 +69,12 @@ class SlotState:
     """Normal and memory of its contacts for the next step; a variable inside the guard of all
     slots."""
     impulses: SX
-    """What its coupled contacts remember of the last step, IMPULSE_MEMORY each."""
+    """What its coupled contacts, then its rows against turning, remember of the last step,
+    IMPULSE_MEMORY each."""
+    rolls: SX
+    """1 where round shapes touch at two points at most: a face does not turn by its points."""
+    lever: SX
+    """Radius at which they roll [m], above 0."""
     coupled: list[SX] = field(default_factory=list)
     """Coupled force of each contact in its axes [N]; outside the guard."""
 
@@ -131,6 +143,7 @@ def _slot_state(
         past = call(p, "past", _past, p, slot.key, *known)
         size, pairs, loads = tangent_memory_size(law), [], []
         impulses = past[size * len(slot.points) :]
+        rolls, lever = _rolling(p, slot)
         for k, point in enumerate(slot.points):
             own = past[k * size : (k + 1) * size]
             last = None
@@ -141,14 +154,44 @@ def _slot_state(
             pair, load = call(p, "slot contact", _contact, p, point, inputs, member=n)
             pairs.append(pair)
             loads.append(load)
+        angle = SX(0, 1)
+        if slots_turn(state.scene) and not law.couples:
+            angle = past[size * len(slot.points) :]
+            with p.block("slot moment", member=n):
+                turned, angle = _turned(state, law, pairs, rolls, lever, angle)
+                loads.append([(NO_LOAD, load.let(p)) for load in turned])
         if any(map(_is_explicit, pairs)):
             spread_loads(p, slot, loads, spread)
         with p.block("slot memory", member=n):
             normal = bodies[SECOND].pose.unrotate(slot.points[0].normal)
-            new = ca.vertcat(normal, *(pair.memory for pair in pairs))
+            new = ca.vertcat(normal, *(pair.memory for pair in pairs), angle)
             p.assign(memory[: new.numel()], new)
             load = touch.leave("load", sum((pair.normal for pair in pairs), SX(0)))
-    return SlotState(slot, touch, law, pairs, bodies, load, memory, impulses)
+    return SlotState(slot, touch, law, pairs, bodies, load, memory, impulses, rolls, lever)
+
+
+def _rolling(p: Program, slot: Slot) -> tuple[SX, SX]:
+    """Return `rolls` and `lever` of a slot."""
+    with p.block("rolls", member=slot.number):
+        count = sum((point.depth > -APART for point in slot.points), SX(0))
+        rolls = p.let("rolls", ca.logic_and(slot.lever > 0, count <= 2))
+        return rolls, p.let("lever", where(rolls, slot.lever, 1))
+
+
+def _turned(
+    state: StepState, law: SurfaceLaw, pairs: Sequence[PairState], rolls: SX, lever: SX, angle: SX
+) -> tuple[list[Load], SX]:
+    """Return the loads of an explicit law against rolling and spinning, and its next memory; in a
+    block. One moment serves all contacts of a slot.
+    """
+    patch, first = patch_of(law, extent=True), pairs[0]
+    assert patch is not None
+    normal = sum((pair.normal for pair in pairs), SX(0))
+    spin = first.axes @ sum((side.sign * side.motion.angular for side in first.sides), zeros())
+    since, rest = state.since_memory, state.dt - state.since_memory
+    moment, angle = patch.moment(angle + since * spin, spin, normal, lever)
+    acts = ca.logic_and(rolls, normal > 0)
+    return turning_loads(first, where(acts, moment, 0)), where(acts, angle + rest * spin, 0)
 
 
 def _is_explicit(pair: PairState) -> bool:

@@ -60,6 +60,8 @@ class Slot:
     """Body of the second shape; WORLD of a fixed one, a solid of the ground from `first_solid`."""
     law: SX
     """Index of its law in `ShapeContact.laws`."""
+    lever: SX
+    """Radius at which its shapes roll on one another [m]; 0: both are flat."""
     halfway: SX
     """Depth from which on its shapes may leave one another by the other side [m]."""
     points: list[ContactPoint]
@@ -139,7 +141,7 @@ def fill_slots(state: StepState, tables: ShapeTables) -> Slots:
 
 def _new_slot(p: Program, number: int, owners: Sequence[SX], count: int) -> Slot:
     """Return a free slot, which exists in the guard but for its owners; inside a block."""
-    law, halfway = (p.variable(name, SX(0)) for name in ("law", "halfway"))
+    law, lever, halfway = (p.variable(name, SX(0)) for name in ("law", "lever", "halfway"))
     points = [
         ContactPoint(
             depth=p.variable("depth", SX(0)),
@@ -149,7 +151,7 @@ def _new_slot(p: Program, number: int, owners: Sequence[SX], count: int) -> Slot
         for _ in range(count)
     ]
     key, first, second = owners
-    return Slot(number, key, first, second, law, halfway, points)
+    return Slot(number, key, first, second, law, lever, halfway, points)
 
 
 def _compare(filling: Filling, near: NearPairs) -> None:
@@ -178,7 +180,7 @@ def _compare(filling: Filling, near: NearPairs) -> None:
         with p.block("distinct"):
             points = _distinct(p, points)
         with p.block("fill"):
-            ends = pair + 1, bodies[0], bodies[1], SX(0), numbers[2]
+            ends = pair + 1, bodies[0], bodies[1], SX(0), numbers[3], numbers[2]
             deepest = _deepest(points)
             _fill(filling, ends, points, deepest, near.parted.compared(p, pair, deepest))
             loop.until(ca.logic_not(near.pairs.some))
@@ -213,7 +215,8 @@ def _compare_edges(filling: Filling, near: NearPairs, solids: Sequence[PlacedSol
             points = on_edges(p, _distinct(p, points), shape, solid, closed)
         with p.block("fill"):
             halfway = numbers[3] + ca.mmin(solid.reach) / 2
-            ends = key, row[0], numbers[1] + first_solid(state), numbers[2], halfway
+            lever = _common_lever(numbers[4], solid.disc + solid.ball)
+            ends = key, row[0], numbers[1] + first_solid(state), numbers[2], lever, halfway
             _fill(filling, ends, points, deepest)
             loop.until(ca.logic_not(near.pairs.some))
 
@@ -229,6 +232,11 @@ def _solid_shape(contact: ShapeContact, solid: PlacedSolid) -> Convex:
     return Convex(shape.vertices, disc, solid.ball, normals=axes, edges=axes)
 
 
+def _common_lever(one: SX, other: SX) -> SX:
+    """Return the smaller of two radii that are not 0 [m]."""
+    return where(ca.logic_or(one == 0, ca.logic_and(other > 0, other < one)), other, one)
+
+
 def _deepest(points: Sequence[ContactPoint]) -> SX:
     return ca.mmax(ca.vertcat(*(point.depth for point in points)))
 
@@ -242,8 +250,8 @@ def _fill(
 ) -> None:
     """Fill the next slot where a pair touches; inside a block.
 
-    `ends` are key, bodies, law and `halfway` of the slot, `depth` is the largest of the pair [m];
-    where it is `overlapping` since the start it does not touch.
+    `ends` are key, bodies, law, lever and `halfway` of the slot, `depth` is the largest of the pair
+    [m]; where it is `overlapping` since the start it does not touch.
     """
     p, used = filling.state.program, filling.used
     touches = _deepest(points) > -filling.clearance.margin(ends[-1])
@@ -252,7 +260,7 @@ def _fill(
     p.assign(filling.gap, ca.fmin(filling.gap, -depth))
     for slot in filling.slots:
         here = ca.logic_and(touches, used == slot.number)
-        own = slot.key, slot.first, slot.second, slot.law, slot.halfway
+        own = slot.key, slot.first, slot.second, slot.law, slot.lever, slot.halfway
         for old, value in zip(own, ends, strict=True):
             p.assign(old, where(here, value, old))
         for old, point in zip(slot.points, points, strict=True):

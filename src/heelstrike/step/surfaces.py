@@ -114,13 +114,22 @@ def slot_memory_size(scene: Scene) -> int:
     """Return the number of values that a slot of self-contact carries from step to step.
 
     These are its normal (SLOT_HEAD), the memory of the law and how far each contact has slipped,
-    (2,), and what coupled contacts remember.
+    (2,), the angle of rolling and spinning friction, (3,), and what coupled contacts and their rows
+    against turning remember.
     """
     contact = scene.shape_contact
     if contact is None:
         return 0
-    law = scene.laws[contact.law]
-    return SLOT_HEAD + contact.points * (tangent_memory_size(law) + IMPULSE_MEMORY * law.couples)
+    law, turns = scene.laws[contact.law], slots_turn(scene)
+    explicit = contact.points * tangent_memory_size(law) + MEMORY * (turns and not law.couples)
+    coupled = IMPULSE_MEMORY * (contact.points + TURNS * turns) if law.couples else 0
+    return SLOT_HEAD + explicit + coupled
+
+
+def slots_turn(scene: Scene) -> bool:
+    """Return whether round shapes that touch in slots resist rolling and spinning."""
+    contact = scene.shape_contact
+    return contact is not None and patch_of(scene.laws[contact.law], contact.rolls) is not None
 
 
 def tangent_memory_size(law: SurfaceLaw) -> int:
@@ -128,6 +137,6 @@ def tangent_memory_size(law: SurfaceLaw) -> int:
     return law.memory_size + 2 if law.memory_size else 0
 
 
-def patch_of(law: SurfaceLaw, extent: float) -> Patch | None:
+def patch_of(law: SurfaceLaw, extent: float | bool) -> Patch | None:
     """Return the friction of a law against rolling and spinning of a point of some extent [m]."""
     return getattr(law, "patch", None) if extent else None

@@ -76,6 +76,7 @@ def _add_slot(
     one, other = slot.bodies
     with reopened(p, slot.touch) as touch:
         rows = {j: coupling.slot_row(slot, k) for k, j in enumerate(numbers)}
+        rows |= coupling.slot_turning_rows(slot, list(rows.values()))
         with p.block("offset", member=own.number):
             offset = left(p, touch, "offset", one.pose.origin - other.pose.origin)
         grounded = contact.meets_ground

@@ -1,7 +1,8 @@
 """Boxes 5 to 7 of [Sugihara2006], Fig. 4: rolling and spinning friction of coupled contacts.
 
-A round contact of a coupled law with a patch has two more rows in the swept problem: one about its
-tangents, against rolling, and one about its normal, against spinning (TurningRow). Up to a moment
+A round contact of a coupled law with a patch, or two round shapes, have two more rows in the swept
+problem: one about the tangents, against rolling, and one about the normal, against spinning
+(TurningRow). Up to a moment
 of radius times normal force the body does not turn; at that limit it does, and most is dissipated.
 The normal force is that of the step before, so that a contact has no moment in its first step.
 """
@@ -27,7 +28,8 @@ def turning_rows(
     row: Row,
     pair: PairState,
     patch: Patch,
-    lever: float,
+    lever: SX | float,
+    active: SX,
     memories: Sequence[SX],
     load: SX,
     slips: SX,
@@ -40,13 +42,14 @@ def turning_rows(
         pair: the contact.
         patch: radii of the friction, as symbols.
         lever: lever of the shape [m].
+        active: 1 where it touches.
         memories: what each row remembers of the last step, see IMPULSE_MEMORY.
         load: normal force of the contact, of its coupled part in the last step [N].
         slips: speed from which on a contact is taken to slide [m/s].
         dt: time step [s].
     """
     spin = lever * sum((side.sign * side.motion.angular for side in pair.sides), zeros())
-    rows, active = [], p.let("active", ca.logic_or(row.active, pair.normal > 0))
+    rows, active = [], p.let("active", active)
     radii = patch.rolling, patch.spinning
     for axes, radius, own in zip(turning_axes(pair), radii, memories, strict=True):
         fresh = p.let("fresh", ca.logic_or(own[3] == 0, ca.logic_not(active)))
@@ -82,7 +85,7 @@ def turning_axes(pair: PairState) -> list[SX]:
     return [ca.densify(x) for x in (rolling, ca.vertcat(pair.axes[2, :], still, still))]
 
 
-def turning_moment(lever: float, forces: Sequence[SX]) -> SX:
+def turning_moment(lever: SX | float, forces: Sequence[SX]) -> SX:
     """Return the moment of the rows of a contact about its axes, (3,) [N m]."""
     rolling, spinning = forces
     return lever * ca.vertcat(rolling[:2], spinning[0])

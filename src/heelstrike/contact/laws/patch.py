@@ -27,14 +27,15 @@ MEMORY = 3
 
 @dataclass(frozen=True)
 class Patch:
-    """Friction against rolling and spinning, of points with a radius or half axes.
+    """Friction against rolling and spinning, of round points and of round shapes between bodies.
 
         h   = -k R^2 phi - c R^2 w                 trial moment, phi the angle from the anchor
         m_t = h_t, at most rolling f_n             about the tangents: against rolling
         m_n = h_n, at most spinning f_n            about the normal: against spinning
 
     w is the angular velocity of the body relative to the surface, R the radius of the shape, of an
-    ellipsoid its middle half axis. Where a limit is reached, the anchor follows.
+    ellipsoid its middle half axis, of two round shapes the smaller one. Where a limit is reached,
+    the anchor follows.
 
     Coupled laws have the same limits and neither spring nor damper: w = 0 up to the limit, with f_n
     of the step before.
@@ -58,7 +59,7 @@ class Patch:
     def __post_init__(self) -> None:
         check_numbers(self, rolling=(0, 1e3), spinning=(0, 1e3), k=(1e-9, 1e12), c=(0, 1e12))
 
-    def moment(self, angle: SX, spin: SX, normal: SX, lever: float) -> tuple[SX, SX]:
+    def moment(self, angle: SX, spin: SX, normal: SX, lever: SX | float) -> tuple[SX, SX]:
         """Return the moment about two tangents and the normal [N m], and the angle after slip.
 
         Args:
