@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import llvmlite.binding as llvm
 
+from heelstrike.codegen.deep_stack import deep_stack
 from heelstrike.codegen.host import LEVEL, host, target_machine
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.llvm import Module, emit
@@ -48,8 +49,9 @@ def widest(real: Real) -> int:
 def object_code(module: Module, level: int) -> bytes:
     """Return the object code of a module for this CPU."""
     machine = target_machine(level)
-    parsed = llvm.parse_assembly(module.text)
-    parsed.triple = machine.triple
-    parsed.data_layout = str(machine.target_data)
-    parsed.verify()
-    return machine.emit_object(parsed)
+    with deep_stack():
+        parsed = llvm.parse_assembly(module.text)
+        parsed.triple = machine.triple
+        parsed.data_layout = str(machine.target_data)
+        parsed.verify()
+        return machine.emit_object(parsed)

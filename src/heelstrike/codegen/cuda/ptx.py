@@ -26,6 +26,7 @@ from heelstrike.codegen.cuda.registers import (
     slices_in_step,
 )
 from heelstrike.codegen.cuda.rounding import without_branches
+from heelstrike.codegen.deep_stack import deep_stack
 from heelstrike.codegen.layout import Layout
 from heelstrike.codegen.llvm import emit
 from heelstrike.codegen.real import real_type
@@ -89,12 +90,14 @@ def make_ptx(
         threads = WARP * plan.warps
         tiles = slices_in_step(plan.size, plan.loops, resident, shared) if several else 1
     machine = _target(arch)
-    parsed = llvm.parse_assembly(text)
-    parsed.triple = "nvptx64-nvidia-cuda"
-    parsed.data_layout = str(machine.target_data)
-    parsed.verify()
+    with deep_stack():
+        parsed = llvm.parse_assembly(text)
+        parsed.triple = "nvptx64-nvidia-cuda"
+        parsed.data_layout = str(machine.target_data)
+        parsed.verify()
+        made = machine.emit_assembly(parsed)
     layout = Layout.of(traced, WARP, real, frame_size=0)
-    return Ptx(layout, without_branches(machine.emit_assembly(parsed)), threads, tiles, shared)
+    return Ptx(layout, without_branches(made), threads, tiles, shared)
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
