@@ -6,6 +6,8 @@ spread over the distance of a step, so that every phase of meeting the surface o
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -111,6 +113,29 @@ def test_a_cube_and_a_shell_go_on_together(tmp_path):
     data = sim.run(0.03, q0=q, v0=v).data
     assert not data["solver_unfinished"].any()
     assert data.v.values[:, -1, 8] == pytest.approx(-SPEED / 2, rel=1e-6)
+
+
+def test_elastic_laws_count_shapes_that_pass(tmp_path):
+    """Balls pass a free shell on springs at 2 ms, also where they were never inside; the count is
+    that of the balls behind it. At 0.05 ms they are stopped, and nothing is counted.
+    """
+    robot = loaded(tmp_path, "ball", SHELL)
+    law = hs.Elastic(hs.LinearSpring(k=4e6, c=0))
+    scene = hs.Scene(robot, hs.Plane(law, point=(0, 0, -100)), gravity=0)
+    for dt in (2e-3, 5e-5):
+        sim = hs.Simulator(scene, dt=dt, worlds=WORLDS)
+        q, v = starts(robot, dt)
+        q[:, 2] -= 0.05
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            data = sim.run(0.015, q0=q, v0=v, every=1 if dt == 2e-3 else 20).data
+        behind = data.q.values[:, -1, 2] < data.q.values[:, -1, 9] - 0.004
+        said = [x for x in caught if "passed the middle of other shapes" in str(x.message)]
+        assert behind.any() == bool(said) == (dt == 2e-3)
+        counted = sim.state["passed_contacts"][:, 0]
+        assert (counted[behind] >= 1).all()
+        unseen = behind & (data["self_depth"].values.max(axis=(1, 2)) <= 0)
+        assert unseen.any() == (dt == 2e-3)
 
 
 @pytest.mark.parametrize("many", [False, True])

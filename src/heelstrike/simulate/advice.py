@@ -81,7 +81,7 @@ def explanation(sim: Simulator, before: Mapping[str, np.ndarray] | None) -> str 
 def counts_of(scene: Scene) -> list[str]:
     """Return the names of the memories that count contacts that were missed."""
     counts = [] if scene.shape_contact is None else [LOST_CONTACTS]
-    return counts + ([PASSED_CONTACTS] if _thin(scene) else [])
+    return counts + ([PASSED_CONTACTS] if _thin(scene) or _shapes_pass(scene) else [])
 
 
 def _thin(scene: Scene) -> list[int]:
@@ -91,21 +91,29 @@ def _thin(scene: Scene) -> list[int]:
     return sorted(k for k in elastic if scene.surfaces[k].thickness is not None)
 
 
+def _shapes_pass(scene: Scene) -> bool:
+    """Return whether shapes may pass one another, under an elastic law."""
+    contact = scene.shape_contact
+    return contact is not None and not scene.laws[contact.law].couples
+
+
 def explain_passed(sim: Simulator, before: Mapping[str, np.ndarray]) -> str | None:
-    """Return a warning if points passed the middle of a box, which then pushes them out behind."""
-    thin = _thin(sim.scene)
-    if not thin:
+    """Return a warning if points passed the middle of a box, which then pushes them out behind, or
+    shapes that of others.
+    """
+    if PASSED_CONTACTS not in counts_of(sim.scene):
         return None
     passed = (sim.compiled.batch().get(PASSED_CONTACTS) - before[PASSED_CONTACTS])[:, 0]
     if not passed.any():
         return None
     worlds = int(np.count_nonzero(passed))
     where = f" in {worlds} of {sim.worlds} worlds" if sim.worlds > 1 else ""
-    names = " or ".join(f"'{sim.scene.surfaces[k].name}'" for k in thin)
+    thin = [f"'{sim.scene.surfaces[k].name}'" for k in _thin(sim.scene)]
+    names = " or ".join([*thin, *(["other shapes"] if _shapes_pass(sim.scene) else [])])
     return (
-        f"points passed the middle of {names} {int(passed.sum())} times{where}, and leave by the "
-        "other side: elastic laws do not stop what moves further in a step than a box is thick; "
-        "use hs.Rigid or hs.Signorini, a thicker box, a stiffer law or a smaller step"
+        f"contacts passed the middle of {names} {int(passed.sum())} times{where}, and leave by the "
+        "other side: elastic laws do not stop what moves further in a step than they are thick; "
+        "use hs.Rigid or hs.Signorini, thicker shapes, a stiffer law or a smaller step"
     )
 
 

@@ -196,8 +196,10 @@ def _account_pairs(inputs: StepInputs, evaluations: Sequence[Evaluation]) -> Non
 
 
 def _account_passed(inputs: StepInputs, found: Evaluation) -> None:
-    """Count the points that pass the middle of a box in this step."""
+    """Count the points that pass the middle of a box in this step, and shapes that pass shapes."""
     flags = [pair.passes for pair in found.contacts.pairs if pair.passes is not None]
+    slots = () if found.contacts.slots is None else found.contacts.slots.slots
+    flags += [slot.passes for slot in slots if slot.passes is not None]
     if flags:
         with inputs.program.block("passed contacts"):
             inputs.program.update_sum(PASSED_CONTACTS, sum(flags, SX(0)))

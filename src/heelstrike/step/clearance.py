@@ -45,8 +45,8 @@ class Clearance:
     left: SX
     """Lower bound of the least distance [m]."""
     far: SX
-    """Bound of the distance by which shapes approach one another in a step, where a coupled law may
-    keep them from passing; else 0 [m]."""
+    """Bound of the distance by which shapes approach one another in a step [m]: a coupled law may
+    keep them from passing, under others it is counted."""
 
     def margin(self, halfway: SX | float) -> SX:
         """Return the distance below which two shapes are compared [m]; see Slot.halfway."""
@@ -60,13 +60,12 @@ def clearance(state: StepState, contact: ShapeContact) -> Clearance:
     with p.block("clearance"):
         last, known = ca.vertsplit(inputs.clearance)
         far = p.let("far", state.dt * largest_approach(state, contact))
-        ahead = far if state.plan.slots_couple else SX(0)
         if not state.plan.implicit or timed:  # whose steps are not the present velocity times dt
-            return Clearance(SX(1), SX(0), ahead)
+            return Clearance(SX(1), SX(0), far)
         left = p.let("left", last - far)
-        apart = left > MIN_GAP + ca.fmax(ahead - contact.halfway, 0)
+        apart = left > MIN_GAP + ca.fmax(far - contact.halfway, 0)
         apart = ca.logic_and(apart, known == _sum_of(state.q, inputs))
-        return Clearance(p.let("need", ca.logic_not(apart)), left, ahead)
+        return Clearance(p.let("need", ca.logic_not(apart)), left, far)
 
 
 def remember_clearance(inputs: StepInputs, found: Clearance, gap: SX, next_q: SX) -> None:

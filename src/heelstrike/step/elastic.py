@@ -79,10 +79,15 @@ def _passing(pair: PairInputs, depth: SX, rate: SX) -> SX | float:
 
 
 def _passes(p: Program, pair: PairInputs, depth: SX, rate: SX) -> SX | None:
-    """Return 1 where an elastic law does not keep a point from the other half of a box."""
-    if pair.halfway is None or pair.law.couples or pair.surface is None:
+    """Return 1 where an elastic law does not keep a point from the other half of a box, or a shape
+    from that of another one.
+    """
+    if pair.halfway is None or pair.law.couples:
         return None
-    return p.let("passes", depth + pair.dt * rate > 2 * pair.halfway)
+    passes = depth + pair.dt * rate > 2 * pair.halfway
+    if pair.surface is None:  # two shapes may rest deeper than that: they pass once
+        passes = ca.logic_and(passes, depth <= 2 * pair.halfway)
+    return p.let("passes", passes)
 
 
 def _turning(

@@ -50,7 +50,8 @@ PARTED_MEMORY = "parted"
 LOST_CONTACTS = "lost_contacts"
 """Name of the memory of how often a pair of shapes found no slot, summed over the steps."""
 PASSED_CONTACTS = "passed_contacts"
-"""Name of the memory of how often a point under an elastic law passed the middle of a box."""
+"""Name of the memory of how often a point under an elastic law passed the middle of a box, or a
+shape that of another one."""
 SLOT_KEYS, SLOT_MEMORY = "slot keys", "slot memory"
 """Names of the memories of contacts between shapes of moving bodies (slots.py): which pair has each
 slot, and what its contacts remember, which means nothing in free slots."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import casadi as ca
 
@@ -75,6 +76,9 @@ class SlotState:
     """1 where round shapes touch at two points at most: a face does not turn by its points."""
     lever: SX
     """Radius at which they roll [m], above 0."""
+    passes: SX | None
+    """1 where its shapes pass one another in this step; outside the guard. None: the law keeps them
+    from that."""
     coupled: list[SX] = field(default_factory=list)
     """Coupled force of each contact in its axes [N]; outside the guard."""
 
@@ -167,7 +171,10 @@ def _slot_state(
             new = ca.vertcat(normal, *(pair.memory for pair in pairs), angle)
             p.assign(memory[: new.numel()], new)
             load = touch.leave("load", sum((pair.normal for pair in pairs), SX(0)))
-    return SlotState(slot, touch, law, pairs, bodies, load, memory, impulses, rolls, lever)
+            flags = [pair.passes for pair in pairs if pair.passes is not None]
+            passes = touch.leave("passes", reduce(ca.logic_or, flags)) if flags else None
+    rest = impulses, rolls, lever, passes
+    return SlotState(slot, touch, law, pairs, bodies, load, memory, *rest)
 
 
 def _rolling(p: Program, slot: Slot) -> tuple[SX, SX]:
