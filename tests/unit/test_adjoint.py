@@ -1,18 +1,30 @@
-"""Reverse gradients of a step against central differences, and against forward directions."""
+"""Reverse gradients of a step against central differences, and against forward directions.
+
+Coupled laws are compared in copies of them that are solved to 1e-10, as Signorini's is: differences
+of a step that ends at its usual limits are those of the limits.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import heelstrike as hs
+from heelstrike.contact.surface_law import CouplingRule
 from heelstrike.ir.adjoint import Adjoint
 from heelstrike.ir.guard import guarded
 from heelstrike.simulate.adjoint import DifferentiableStep
+from tests import gpu, toppler
 
 INPUTS = ["servo.q_ref", "ground.normal.k", "gravity"]
 DISCRETE = ("clock", "joint friction, expected")
 """Memories of whole numbers."""
+OPEN = ("contact field", "impulse memory", "peak_force", "peak_depth")
+"""Memories of coupled laws from which the next solve starts, and on which its result does not
+depend, since forces of redundant points are not unique; and peaks, which are bends at rest."""
 HEAVY = hs.Elastic(hs.HuntCrossley(k=2e4, alpha=0.5), hs.Bristle())
 
 
@@ -42,12 +54,16 @@ def differences(f, x, u, w, columns, of_state):
     return np.array(found).T
 
 
-def assert_gradients(sim, inputs, every=7):
+def assert_gradients(sim, inputs, every=7, left_out=()):
+    """Compare gradients; memories that are left out are neither moved nor part of the loss."""
     f = DifferentiableStep(sim, inputs)
     x, u = f.state(sim), f.input_values(sim)
+    own = {name: name not in left_out for name in f.sizes}
     w = np.random.default_rng(0).normal(size=x.shape)
+    w *= np.concatenate([np.full(n, own[name]) for name, n in f.sizes.items()])
     by_state, by_input = f.pullback(x, u, f(x, u), w)
-    smooth = np.concatenate([np.full(n, name not in DISCRETE) for name, n in f.sizes.items()])
+    moved = {name: known and name not in DISCRETE for name, known in own.items()}
+    smooth = np.concatenate([np.full(n, moved[name]) for name, n in f.sizes.items()])
     for columns, gradient, of_state in (
         (np.flatnonzero(smooth)[::every], by_state, True),
         (np.arange(0, u.shape[1], every), by_input, False),
@@ -78,6 +94,75 @@ def test_gradient_on_a_height_field():
     q0[:, 2] = 0.058  # some millimetres in the ground
     sim.run(steps=2, q0=q0, record="final", check=False)
     assert_gradients(sim, ["ground.scale", "ground.normal.k"], every=3)
+
+
+@dataclass(frozen=True)
+class Rigid(hs.Rigid):
+    coupling: ClassVar = CouplingRule("exact")
+
+
+@dataclass(frozen=True)
+class MicroMacro(hs.MicroMacro):
+    coupling: ClassVar = CouplingRule("exact")
+
+
+@dataclass(frozen=True)
+class FeedbackLinearized(hs.FeedbackLinearized):
+    coupling: ClassVar = CouplingRule("exact")
+
+
+@dataclass(frozen=True)
+class Implicit(hs.Elastic):
+    coupling: ClassVar = CouplingRule("exact")
+
+
+DRY = hs.Coulomb(0.4, 0.4)
+COUPLED = {
+    "rigid": (Rigid(friction=DRY), "ground.friction.mu_k"),
+    "signorini": (hs.Signorini(friction=DRY), "ground.friction.mu_k"),
+    "micro-macro": (
+        MicroMacro(thickness=1e-5, rigid=Rigid(friction=DRY)),
+        "ground.membrane.normal.k",
+    ),
+    "feedback": (FeedbackLinearized(friction=DRY), "ground.friction.mu_k"),
+    "implicit": (Implicit(hs.LinearSpring(k=2e4, c=200), DRY, implicit=True), "ground.normal.k"),
+}
+
+
+def coupled_states(sim):
+    """Return 0, 1 or 2 of contacts that are apart, stick or slide, (worlds, points)."""
+    return sim.compiled.batch().get("impulse memory")[:, 3::4]
+
+
+QUICK = ("rigid", "implicit")
+"""Laws that CI tries; the others are nightly."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=[] if x in QUICK else pytest.mark.nightly) for x in COUPLED]
+)
+def test_gradient_of_a_box_that_sticks_and_one_that_slides(name):
+    law, path = COUPLED[name]
+    robot = toppler.robot()
+    scene = hs.Scene(robot, hs.Plane(law, name="ground"), self_contact=False, edges=False)
+    sim = hs.Simulator(scene, control=hs.Servo(), worlds=2)
+    v0 = np.zeros((2, robot.nv))
+    v0[:, [0, 1, 5, 6]] = [0, 0, 0, 0.3], [0.4, 0.2, 1.0, 0.3]
+    inside = robot.pose("stance")
+    inside[2] -= 5e-4  # on the surface itself a law has a bend
+    sim.run(steps=20, q0=inside, v0=v0, record="final", check=False)
+    assert 1 in coupled_states(sim)[0]
+    assert 2 in coupled_states(sim)[1]
+    assert_gradients(sim, ["servo.q_ref", path], every=2, left_out=OPEN)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", COUPLED)
+def test_gradient_of_hoap1_under_coupled_laws(name):
+    law, path = COUPLED[name]
+    sim = standing(law)
+    assert coupled_states(sim).any()
+    assert_gradients(sim, ["servo.q_ref", path], left_out=OPEN)
 
 
 def test_gradient_over_steps_equals_forward_directions():
@@ -120,11 +205,37 @@ def test_adjoint_of_variables_in_guards():
     assert np.allclose(slopes, 2 * np.where(at > 0, 3 * at**2, 5), rtol=1e-14)
 
 
+@pytest.mark.parametrize(
+    "law", [pytest.param(HEAVY, marks=pytest.mark.nightly), hs.Rigid()], ids=["elastic", "rigid"]
+)
+def test_a_gpu_has_the_bits_of_a_cpu_in_float32(law, monkeypatch):
+    """The program in PTX, run by the mock GPU of tests/gpu.py."""
+
+    def gradients(device):
+        robot = toppler.robot()
+        scene = hs.Scene(robot, hs.Plane(law, name="ground"), self_contact=False, edges=False)
+        options = {"device": device, "dtype": "float32", "worlds": 3}
+        sim = hs.Simulator(scene, control=hs.Servo(), **options)
+        v0 = np.zeros((3, robot.nv))
+        v0[:, 0] = 0.0, 0.3, 0.6
+        sim.reset(q0=robot.pose("stance"), v0=v0)
+        sim.step(10)
+        f = DifferentiableStep(sim, ["servo.q_ref", "gravity"])
+        x, u = f.state(sim), f.input_values(sim)
+        w = np.random.default_rng(2).normal(size=x.shape)
+        return f.pullback(x, u, f(x, u), w)
+
+    expected = gradients("cpu")
+    gpu.install(monkeypatch)
+    found = gradients("cuda")
+    assert np.abs(expected[0]).max() > 0.1
+    assert all(np.array_equal(a, b) for a, b in zip(expected, found, strict=True))
+
+
 def test_what_has_no_reverse_sweep_is_refused():
-    robot = hs.load("hoap1", collide="feet")
-    rigid = hs.Simulator(hs.Scene(robot, hs.Plane(hs.Rigid())), control=hs.Servo())
+    ball = hs.Scene(hs.load("ball"), hs.Plane(hs.Rigid(patch=hs.Patch())))
     with pytest.raises(hs.HeelstrikeError, match=r"sim\.linearize"):
-        DifferentiableStep(rigid, ["servo.q_ref"])
+        DifferentiableStep(hs.Simulator(ball), [])
     touching = hs.Simulator(hs.Scene(hs.load("hoap1"), hs.Plane()), control=hs.Servo())
     with pytest.raises(hs.HeelstrikeError, match="self_contact=False"):
         DifferentiableStep(touching, ["servo.q_ref"])

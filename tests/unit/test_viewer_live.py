@@ -18,7 +18,7 @@ from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.placement import placements
 from heelstrike.scene.files.overrides import law_names
 from heelstrike.simulate import target
-from heelstrike.view.browser import capture, live_history
+from heelstrike.view.browser import live_history
 from heelstrike.view.browser.law_sliders import law_sliders
 from heelstrike.view.browser.live_panel import LivePanel
 from heelstrike.view.browser.live_simulation import LiveSimulation
@@ -26,6 +26,7 @@ from heelstrike.view.browser.live_viewer import LiveViewer
 from heelstrike.view.browser.prepare import prepare
 from heelstrike.view.browser.scene_choice import Choice
 from heelstrike.view.browser.server import serving
+from heelstrike.view.render.gif import gif
 
 
 @pytest.mark.parametrize("name", hs.scenes())
@@ -317,9 +318,9 @@ def test_a_film_has_all_its_frames():
         now = still.copy()
         now[5:15, 3 * k : 3 * k + 6] = (20 * k, 10, 90)
         pictures.append(Image.fromarray(now))
-    with Image.open(io.BytesIO(capture.gif(pictures))) as film:
+    with Image.open(io.BytesIO(gif(pictures, 10))) as film:
         assert film.n_frames == 12
-        assert film.info["duration"] == 1000 / capture.RATE
+        assert film.info["duration"] == 100
         frames = [np.asarray(x.convert("RGB"), int) for x in ImageSequence.Iterator(film)]
     for frame, picture in zip(frames, pictures, strict=True):
         # 13 colours of at most 128, of every frame but some between the eight that are sampled

@@ -8,13 +8,13 @@ The step is computed forward, then its blocks in the reverse order: each compute
 from what it reads, and with the adjoints of its results those of what it reads. Guards are opened:
 all lanes compute all blocks, and results are selected as before. Each value that a variable had
 keeps a place of its own. A choice by a comparison has the derivative of the branch taken. Programs
-with loops have no reverse sweep here.
+with loops have no reverse sweep here; values that a loop would find may be inputs (`Implicit`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -38,6 +38,23 @@ class Entry:
     values: SX
 
 
+@dataclass(frozen=True)
+class Implicit:
+    """Inputs y of a program that solve equations R(x, y) = 0 with what it reads besides.
+
+    x_bar = -(dR/dx)^T l,    (dR/dy)^T l = y_bar          by the implicit function theorem
+    """
+
+    position: int
+    """Number of statements of the program that compute R; later ones take y as it is."""
+    unknowns: SX
+    """y, a column of symbols."""
+    residuals: SX
+    """R, a column of as many symbols."""
+    transposed: Callable[[Program, SX], SX]
+    """Adds the solution l to the program of the reverse sweep, for y_bar; outside blocks."""
+
+
 class Adjoint:
     """A program under construction that computes a step of `source` and its adjoint."""
 
@@ -48,21 +65,27 @@ class Adjoint:
         self._present: dict[Place, SX] = {}
         """Symbols of the present values of places that are written more than once."""
 
-    def trace(self, cotangents: Mapping[str, SX]) -> None:
+    def trace(self, cotangents: Mapping[str, SX], implicit: Implicit | None = None) -> None:
         """Trace both sweeps, for cotangents of memories after the step."""
-        statements = list(_opened(self.source, self.source.statements))
-        written = Counter(place for x in statements for place in _written(x))
+        position = 0 if implicit is None else implicit.position
+        upstream, later = (
+            list(_opened(self.source, part))
+            for part in (self.source.statements[:position], self.source.statements[position:])
+        )
+        written = Counter(place for x in (*upstream, *later) for place in _written(x))
         changing = {place for place, count in written.items() if count > 1}
-        for statement in statements:
+        for statement in upstream:
+            self._forward(statement, changing)
+        end = len(self._tape)
+        for statement in later:
             self._forward(statement, changing)
         for memory, column in cotangents.items():
             for i, entry in enumerate(ca.vec(column).nonzeros()):
                 self._adjoints[Place(next_of(memory), i)] = entry
-        for entry in reversed(self._tape):
-            if isinstance(entry, Lookup):
-                self._reverse_lookup(entry)
-            else:
-                self._reverse(entry)
+        self._reverse_all(self._tape[end:])
+        if implicit is not None:
+            self._reverse_implicit(implicit)
+        self._reverse_all(self._tape[:end])
 
     def of(self, name: str) -> SX:
         """Return the gradient with respect to a memory before the step, or an input."""
@@ -102,6 +125,22 @@ class Adjoint:
         if nexts:
             p.statements.append(Block(statement.tag, nexts))
         self._tape.append(Entry(statement.tag, read, symbols, written, values))
+
+    def _reverse_all(self, tape: Sequence[Entry | Lookup]) -> None:
+        for entry in reversed(tape):
+            if isinstance(entry, Lookup):
+                self._reverse_lookup(entry)
+            else:
+                self._reverse(entry)
+
+    def _reverse_implicit(self, implicit: Implicit) -> None:
+        """Set the adjoints of the residuals by those that the unknowns have so far."""
+        p = self.program
+        places = [p.place_of(symbol, "unknowns") for symbol in implicit.unknowns.nonzeros()]
+        rates = ca.vertcat(*(self._adjoints.pop(place, SX(0)) for place in places))
+        solution = implicit.transposed(p, rates)
+        for symbol, own in zip(implicit.residuals.nonzeros(), solution.nonzeros(), strict=True):
+            self._adjoints[self._place(p.place_of(symbol, "residuals"))] = -own
 
     def _place(self, place: Place) -> Place:
         found = self._present.get(place)

@@ -3,7 +3,8 @@
     x+ = f(x, u),      (df/dx)^T w,  (df/du)^T w
 
 x holds all memory of a world, q and v first; u the named parameters. The pieces on which torque
-limits, stops and dry friction are stay those of the step.
+limits, stops and dry friction are stay those of the step, and so do the contacts that touch, stick
+and slide under laws that couple them (step/held.py).
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from numpy.typing import ArrayLike
 from heelstrike.checks import array_of_numbers, names
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.ir.adjoint import Adjoint, memories_of
-from heelstrike.ir.code import FAILED
+from heelstrike.ir.code import CLOCK, FAILED
 from heelstrike.ir.program import Program
-from heelstrike.runtime.cache import cached_kernel
 from heelstrike.simulate.simulator import Simulator
-from heelstrike.step.inputs import HELD
+from heelstrike.step.inputs import FRICTION_MEMORY, HELD, HELD_CONTACTS, HELD_FRICTION, IMPULSES
 from heelstrike.step.plan import StepPlan
-from heelstrike.step.step import step_program
+from heelstrike.step.step import held_step_program
 
+ACCELERATION = "acceleration"
+"""Name of the step's output that the reverse sweep of coupled laws reads."""
 COTANGENT, GRADIENT = "cotangent of ", "gradient of "
 """Beginnings of the names of the program's inputs and outputs."""
 
@@ -35,8 +37,7 @@ class DifferentiableStep:
         """Compile the step and its reverse sweep.
 
         Args:
-            sim: simulator on a CPU, under laws that do not couple contacts; its worlds and
-                parameters are taken as they are now.
+            sim: simulator; its worlds and parameters are taken as they are now.
             inputs: paths of the parameters in u, such as "servo.q_ref".
         """
         self.inputs = names("inputs", inputs)
@@ -46,18 +47,22 @@ class DifferentiableStep:
         _check(sim)
         plan = compiled.plan
         key = ("reverse sweep of a step", plan.key(), list(self.inputs))
-        kernel = cached_kernel(key, lambda: gradient_program(plan, self.inputs))
         self.worlds = sim.worlds
-        self._forward = compiled.new_batch(())
+        self._couples = plan.couples
+        self._forward = compiled.new_batch((ACCELERATION,) if self._couples else ())
+        memory = {port.name: port.size for port in self._forward.layout.memory}
+        self.sizes = {name: n for name, n in memory.items() if name != FAILED}
+        """Entries of x by name of the memory, in order."""
+        made = [GRADIENT + name for name in (*self.sizes, *self.inputs) if name != CLOCK]
+        kernel = compiled.target.kernel(
+            key, lambda: gradient_program(plan, self.inputs), made, None
+        )
         self.reverse_batch = kernel.batch(sim.worlds)
         """The worlds of the reverse sweep."""
         taken = {port.name for port in kernel.layout.inputs}
         values = {path: x for path, x in compiled.parameters.items() if path in taken}
         self.reverse_batch.set(**values, **compiled.tables())
         self._dt = sim.dt[:, None].copy()
-        memory = {port.name: port.size for port in self._forward.layout.memory}
-        self.sizes = {name: n for name, n in memory.items() if name != FAILED}
-        """Entries of x by name of the memory, in order."""
         self.input_sizes = {path: compiled.parameters.size(path) for path in self.inputs}
         """Entries of u by path, in order."""
         self._taken = taken
@@ -94,12 +99,28 @@ class DifferentiableStep:
         """
         before, later = self._parts(x, self.sizes, "x"), self._parts(after, self.sizes, "after")
         values = before | self._parts(u, self.input_sizes, "u")
-        values[HELD] = (later["v"] - before["v"]) / self._dt
+        values |= self._held(x, u, before, later)
         values |= {COTANGENT + k: part for k, part in self._parts(w, self.sizes, "w").items()}
         batch = self.reverse_batch
         batch.set(**{name: part for name, part in values.items() if name in self._taken})
         batch.run()
         return self._gradient(self.sizes), self._gradient(self.input_sizes)
+
+    def _held(
+        self,
+        x: ArrayLike,
+        u: ArrayLike,
+        before: dict[str, np.ndarray],
+        later: dict[str, np.ndarray],
+    ) -> dict[str, np.ndarray]:
+        """Return what the step found, which coupled laws make once more for its accelerations."""
+        if not self._couples:
+            return {HELD: (later["v"] - before["v"]) / self._dt}
+        self(x, u)
+        found = {HELD: self._forward.output(ACCELERATION)[:, -1], HELD_CONTACTS: later[IMPULSES]}
+        if FRICTION_MEMORY[1] in later:
+            found[HELD_FRICTION] = later[FRICTION_MEMORY[1]]
+        return found
 
     def _gradient(self, sizes: dict[str, int]) -> np.ndarray:
         parts = []
@@ -120,10 +141,11 @@ class DifferentiableStep:
 
 def gradient_program(plan: StepPlan, inputs: Sequence[str]) -> Program:
     """Return the program of the reverse sweep of a step."""
-    source = step_program(plan, held=True)
+    source, implicit = held_step_program(plan)
     adjoint = Adjoint(source, "step_gradient")
     p, memories = adjoint.program, memories_of(source)
-    adjoint.trace({name: p.input(COTANGENT + name, size) for name, size in memories.items()})
+    cotangents = {name: p.input(COTANGENT + name, size) for name, size in memories.items()}
+    adjoint.trace(cotangents, implicit)
     with p.block("gradient"):
         for name in (*memories, *inputs):
             p.output(GRADIENT + name, adjoint.of(name))
@@ -132,18 +154,12 @@ def gradient_program(plan: StepPlan, inputs: Sequence[str]) -> Program:
 
 def _check(sim: Simulator) -> None:
     """Raise if a step has no reverse sweep."""
-    if sim.device != "cpu":
+    if sim.plan.couples and not _is_held(sim.plan):
         raise HeelstrikeError(
-            "the reverse sweep runs on a CPU",
-            path="device",
-            value=sim.device,
-            remedy='pass device="cpu"',
-        )
-    if sim.plan.couples:
-        raise HeelstrikeError(
-            "the reverse sweep takes laws that do not couple contacts",
+            "the reverse sweep of coupled laws takes contacts of bodies with the world, without "
+            "closed loops, rolling friction or literal rules",
             path="law",
-            remedy="use hs.Elastic(...), or sim.linearize(...), which takes every law",
+            remedy="use sim.linearize(...), which takes every scene",
         )
     if sim.scene.shape_contact is not None:
         raise HeelstrikeError(
@@ -157,3 +173,9 @@ def _check(sim: Simulator) -> None:
             path="edges",
             remedy="pass edges=False to hs.Scene",
         )
+
+
+def _is_held(plan: StepPlan) -> bool:
+    """Return whether coupled contacts of a plan have a reverse sweep."""
+    pairs = any(len(group) > 1 for group in plan.coupled_groups)
+    return plan.is_swept and not (pairs or plan.turning_pairs or plan.robot.constraints)

@@ -19,6 +19,7 @@ from heelstrike.step.body_forces import BodyForce, add_body_forces
 from heelstrike.step.closed_loops import closed_loops
 from heelstrike.step.evaluation import Contacts, CoupledSolution
 from heelstrike.step.half_step import Moving, moving_ahead
+from heelstrike.step.held import accelerate_held
 from heelstrike.step.joints import friction_torque, passive_torque, stop_torque
 from heelstrike.step.limits import solve_limited
 from heelstrike.step.literal import accelerate_literal
@@ -71,7 +72,9 @@ def accelerate(state: StepState, contacts: Contacts) -> Acceleration:
         limited, specific, multipliers = _accelerate(state, moving, external, torques, loops)
     else:
         memory = SX(0, 1) if inputs.impulses is None else inputs.impulses
-        if state.plan.is_swept:
+        if inputs.held is not None:
+            limited, coupled = accelerate_held(state, contacts, external, torques, memory)
+        elif state.plan.is_swept:
             problem = contacts, external, torques, memory, loops
             limited, coupled = accelerate_swept(state, moving, *problem)
         else:

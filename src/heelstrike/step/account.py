@@ -25,6 +25,7 @@ from heelstrike.step.clearance import remember_clearance
 from heelstrike.step.evaluation import Contacts, Evaluation, Load
 from heelstrike.step.inputs import (
     FRICTION_MEMORY,
+    IMPULSES,
     LAST_ACCELERATION,
     LOST_CONTACTS,
     PASSED_CONTACTS,
@@ -185,11 +186,11 @@ def _account_pairs(inputs: StepInputs, evaluations: Sequence[Evaluation]) -> Non
             p.update_part("peak_depth", k, ca.fmax(depths[k], first.depth))
             if coupled is not None and k in number:
                 own = IMPULSE_MEMORY * number[k]
-                p.update_part("impulse memory", own, coupled.memory[own : own + IMPULSE_MEMORY])
+                p.update_part(IMPULSES, own, coupled.memory[own : own + IMPULSE_MEMORY])
                 for j in range(TURNS * (k in inputs.plan.turning_pairs)):
                     turn = TURNS * inputs.plan.turning_pairs.index(k) + j
                     own = IMPULSE_MEMORY * (len(number) + turn)
-                    p.update_part("impulse memory", own, coupled.memory[own : own + IMPULSE_MEMORY])
+                    p.update_part(IMPULSES, own, coupled.memory[own : own + IMPULSE_MEMORY])
             if size := inputs.law_memories[k].numel():
                 p.update_part("contact memory", start, last.memory)
                 start += size

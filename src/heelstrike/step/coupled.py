@@ -230,7 +230,7 @@ class Coupling:
         self,
         impulses: Sequence[SX],
         slides: Sequence[SX],
-        guards: Mapping[Group, OpenGuard] | None = None,
+        guards: Mapping[Group, OpenGuard | None] | None = None,
     ) -> tuple[Contacts, SX]:
         """Return the contacts with the coupled forces added, and the memory of the pairs.
 

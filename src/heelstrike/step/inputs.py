@@ -9,6 +9,7 @@ import numpy as np
 
 from heelstrike.dynamics.bodies import varied_inertias
 from heelstrike.dynamics.tree import limbs, parts
+from heelstrike.ir.adjoint import Implicit
 from heelstrike.ir.program import Program
 from heelstrike.parameters import with_values
 from heelstrike.robot.robot import WORLD
@@ -59,6 +60,11 @@ LAST_ACCELERATION = "tendon acceleration"
 """Name of the memory of accelerations of joints that tendons couple (tendons.py)."""
 HELD = "held acceleration"
 """Name of the input of accelerations that decide the pieces of the joints' rows."""
+IMPULSES = "impulse memory"
+"""Name of the memory of coupled contacts, see IMPULSE_MEMORY."""
+HELD_CONTACTS, HELD_FRICTION = "held contacts", "held friction"
+"""Names of the inputs that are the memories of coupled contacts, and of the share that dry friction
+has of its limit, after a step that was made (held.py)."""
 HALF_STEP = "half step"
 """Name of the memory of half the change of velocities in the last step (half_step.py)."""
 UNSHARED_MEMORY = "contact field, unshared"
@@ -85,7 +91,10 @@ class StepInputs:
         """Works since the start [J], in the order of WORKS."""
         self.dt = p.input("dt", 1)
         self.held = p.input(HELD, robot.nv) if held else None
-        """Accelerations that decide the pieces of the joints' rows (limits.py); None: a search."""
+        """Accelerations that decide the pieces of the joints' rows (limits.py), and where contacts
+        couple are those of the step (held.py); None: a search."""
+        self.implicit: Implicit | None = None
+        """Equations that the held values solve, of coupled contacts."""
         parameters = plan.parameters_without_masses()
         values = {path: p.input(path, value.size) for path, value in parameters.items()}
         masses = {name: p.input(mass_path(name), 1) for name in plan.varied}
@@ -145,9 +154,14 @@ class StepInputs:
         self.parted = p.memory(PARTED_MEMORY, started) if started else SX(0, 1)
         """Memory of the pairs that may overlap where a run starts, see parted.py."""
         coupled = len(plan.coupled_pairs) + TURNS * len(plan.turning_pairs)
-        self.impulses = p.memory("impulse memory", IMPULSE_MEMORY * coupled) if coupled else None
+        self.impulses = p.memory(IMPULSES, IMPULSE_MEMORY * coupled) if coupled else None
         """Memory of the coupled pairs, then of rows against their turning (turning.py), see
         IMPULSE_MEMORY; None if there are none."""
+        self.held_contacts, self.held_friction = SX(0, 1), SX(0, 1)
+        """Memories of coupled contacts and of dry friction after the step, where it is held."""
+        if held and coupled:
+            self.held_contacts = p.input(HELD_CONTACTS, IMPULSE_MEMORY * coupled)
+            self.held_friction = p.input(HELD_FRICTION, len(joints)) if joints else SX(0, 1)
         bodies = sum(len(group) == 1 for group in plan.coupled_groups) if plan.is_swept else 0
         self.fields = p.memory(FIELD_MEMORY, 6 * bodies) if bodies else SX(0, 1)
         """Memory of the anchors of bodies that may touch the ground."""

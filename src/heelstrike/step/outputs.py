@@ -105,6 +105,8 @@ class StepValues:
         match name:
             case "q" | "v":
                 return getattr(state, name)
+            case "acceleration":
+                return found.a
             case "work":
                 return state.inputs.work
             case "torque" | "passive_torque":

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from heelstrike.ir.adjoint import Implicit
 from heelstrike.ir.collector import collector_paused
 from heelstrike.ir.guard import OpenGuard
 from heelstrike.ir.program import Program
@@ -48,17 +49,28 @@ from heelstrike.step.slot_contacts import shape_contacts
 from heelstrike.step.state import StepState
 
 
-@collector_paused()
-def step_program(
-    plan: StepPlan, outputs: Sequence[str] = (), thorough: bool = False, held: bool = False
-) -> Program:
+def step_program(plan: StepPlan, outputs: Sequence[str] = (), thorough: bool = False) -> Program:
     """Return the program of a step, with memory q, v, work, peaks, impulses and the laws' own.
 
     `outputs` names what is recorded (outputs.py). `thorough` is for derivatives: coupled contacts
-    are solved in full however well they began. `held` is for reverse sweeps: the pieces of the
-    joints' rows are those at accelerations that are an input.
+    are solved in full however well they began.
     """
-    inputs = StepInputs(plan, thorough, held)
+    return _trace(StepInputs(plan, thorough), outputs)
+
+
+def held_step_program(plan: StepPlan) -> tuple[Program, Implicit | None]:
+    """Return the program of a step that was made, for reverse sweeps: it has no loop.
+
+    The pieces of the joints' rows are those at accelerations that are an input; where contacts
+    couple, so are accelerations and forces themselves, and the equations that they solve are
+    returned as well.
+    """
+    inputs = StepInputs(plan, held=True)
+    return _trace(inputs), inputs.implicit
+
+
+@collector_paused()
+def _trace(inputs: StepInputs, outputs: Sequence[str] = ()) -> Program:
     evaluations, weights, q = integrate(inputs, partial(evaluate, inputs))  # 9, around 1 to 8
     account(inputs, evaluations, weights, q)  # 10
     inputs.control.update_memory(evaluations[0].torque)

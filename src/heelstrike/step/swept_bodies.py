@@ -33,7 +33,7 @@ def add_bodies(
 ) -> None:
     """Add the contacting bodies, links and slots with their rows."""
     p, scene, guards = state.program, state.scene, coupling.contacts.guards
-    coasts = _coasts(state, coupling)
+    coasts = coasts_of(state, coupling)
     if coupling.slots and coupling.contacts.slots is not None:
         with reopened(p, coupling.contacts.slots.guard), p.block("coasts"):
             in_slots = {body: p.let("coast", coast) for body, coast in coasts.items()}
@@ -174,7 +174,7 @@ def _in_world(state: StepState, body: int, field: SX) -> SX:
     return state.dt * ca.vertcat(pose.rotate(field[:3]), pose.rotate(field[3:]))
 
 
-def _coasts(state: StepState, coupling: Coupling) -> dict[int, SX]:
+def coasts_of(state: StepState, coupling: Coupling) -> dict[int, SX]:
     """Return the twist that each body would have after the step without acceleration.
 
     It is in world axes; under bias="drop" it is less by what turning alone does, as in (19).

@@ -31,8 +31,6 @@ PICTURE, FILM = 900, 320
 """Length of the longer side of a picture and of a film [pixels]."""
 RATE = 10
 """Frames of a film per second of its time."""
-COLOURS = 128
-"""Number of colours of a film."""
 
 
 def page_viewpoint(camera: CameraHandle) -> Viewpoint:
@@ -90,24 +88,6 @@ def png(picture: Image.Image) -> bytes:
     """Return a picture as PNG."""
     written = io.BytesIO()
     picture.save(written, "PNG")
-    return written.getvalue()
-
-
-def gif(pictures: Sequence[Image.Image]) -> bytes:
-    """Return pictures of one size as a film in GIF that repeats.
-
-    All have the colours of some of them, so that they do not flicker.
-    """
-    some = pictures[:: max(1, len(pictures) // 8)]
-    wide, high = some[0].size
-    joined = Image.new("RGB", (wide, high * len(some)))
-    for k, picture in enumerate(some):
-        joined.paste(picture, (0, k * high))
-    palette = joined.quantize(COLOURS, dither=Image.Dither.NONE)
-    first, *others = (x.quantize(palette=palette, dither=Image.Dither.NONE) for x in pictures)
-    written = io.BytesIO()
-    duration = round(1000 / RATE / 10) * 10  # GIF counts hundredths of a second
-    first.save(written, "GIF", save_all=True, append_images=others, duration=duration, loop=0)
     return written.getvalue()
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from heelstrike.view.browser import capture
 from heelstrike.view.browser.capture import Shown
 from heelstrike.view.browser.scene_view import Act, SceneView
+from heelstrike.view.render.gif import gif
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -111,7 +112,8 @@ class PictureControls:
                 self._say(f"filming: frame {k + 1} of {len(times)}")
                 frame = [replace(x, now=x.run.at(x.run.index(float(time)))) for x in shown]
                 pictures.append(draw_one(frame))
-            client.send_file_download(f"{name}.gif", capture.gif(pictures), save_immediately=True)
+            made = gif(pictures, capture.RATE)
+            client.send_file_download(f"{name}.gif", made, save_immediately=True)
 
         return draw
 

@@ -24,6 +24,7 @@ from heelstrike.robot.robot import Robot
 from heelstrike.view import plot
 from heelstrike.view.render.camera import Camera, Viewpoint
 from heelstrike.view.render.film_strip import FORCE_COLOUR, arrow_scale, viewpoints
+from heelstrike.view.render.gif import gif
 from heelstrike.view.render.sight import clear_camera
 from heelstrike.view.render.snapshots import Snapshot, Snapshots, take_snapshots, world_over_time
 
@@ -150,15 +151,7 @@ def _write(place: Path, suffix: str, images: Iterator[np.ndarray], fps: int) -> 
     if suffix == ".gif":
         from PIL import Image
 
-        frames = [Image.fromarray(image).quantize(128) for image in images]
-        frames[0].save(
-            place,
-            format="GIF",
-            save_all=True,
-            append_images=frames[1:],
-            duration=max(20, round(100 / fps) * 10),
-            loop=0,
-        )
+        place.write_bytes(gif([Image.fromarray(image) for image in images], fps))
         return
     first = next(images)
     size = first.shape[1], first.shape[0]
