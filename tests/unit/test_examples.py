@@ -49,6 +49,21 @@ def run(name: str, folder: Path) -> str:
     return made.stdout
 
 
+LEARNING = {
+    "learning/stand_up": r"cosine: .* 3\d0 ms\niLQR: .* 2\d0 ms\n\d+ iterations per CPU second",
+    "learning/identify_by_gradient": r"k = (79|80)\d\d, true 8000\n.*alpha = 0\.(39|40)",
+}
+"""Those by derivatives; that of walking, whose learner takes minutes, is in test_walk.py."""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", LEARNING)
+def test_example_by_derivatives_runs(name, tmp_path):
+    if "import torch" in (EXAMPLES / f"{name}.py").read_text():
+        pytest.importorskip("torch", reason="torch is not installed")
+    assert re.search(LEARNING[name], run(name, tmp_path))
+
+
 def test_none_is_forgotten_or_long():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(PRINTED) | LONG
     for path in EXAMPLES.glob("*.py"):

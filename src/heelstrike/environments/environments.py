@@ -122,14 +122,7 @@ class Environments(VectorEnv[Array, Array, Array]):
         cores = os.cpu_count() or 1 if sim.worlds > MANY_WORLDS else 1
         self.threads = cores if threads is None else count("threads", threads)
         period = self.hold * float(sim.parameters["dt"].ravel()[0])
-        self.metadata = {
-            "autoreset_mode": settings.autoreset_mode(autoreset),
-            "render_modes": ["rgb_array"],
-            "render_fps": round(1 / period),
-        }
-        self.render_mode = settings.render_mode(render_mode)
-        self._width = count("width", width, least=16, most=4096)
-        self._camera: WorldCamera | None = None
+        self._set_display(autoreset, render_mode, width, period)
         path = add_push_slot(sim, pushes) if pushes is not None else ""
         self._arrays = arrays = settings.make_arrays(sim)
         self._limit = hold * settings.action_limit(episode, period)
@@ -146,6 +139,19 @@ class Environments(VectorEnv[Array, Array, Array]):
         given: list[object] = [*self._hooks, critic, start, curriculum]
         given += settings.functions_of(vary, commands, changes)
         self._replay = settings.make_replay(arrays, graph, given, self._advance, self._held)
+
+    def _set_display(
+        self, autoreset: str | AutoresetMode, render_mode: str | None, width: int, period: float
+    ) -> None:
+        """Set what Gymnasium asks of episodes and pictures; `period` is that of an action [s]."""
+        self.metadata = {
+            "autoreset_mode": settings.autoreset_mode(autoreset),
+            "render_modes": ["rgb_array"],
+            "render_fps": round(1 / period),
+        }
+        self.render_mode = settings.render_mode(render_mode)
+        self._width = count("width", width, least=16, most=4096)
+        self._camera: WorldCamera | None = None
 
     def _first_episode(self) -> None:
         """Begin an episode in all worlds, and check the functions of the task on it."""
