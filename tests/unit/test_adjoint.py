@@ -134,12 +134,8 @@ def coupled_states(sim):
     return sim.compiled.batch().get("impulse memory")[:, 3::4]
 
 
-QUICK = ("rigid", "implicit")
-"""Laws that CI tries; the others are nightly."""
-
-
 @pytest.mark.parametrize(
-    "name", [pytest.param(x, marks=[] if x in QUICK else pytest.mark.nightly) for x in COUPLED]
+    "name", [pytest.param(x, marks=[] if x == "rigid" else pytest.mark.nightly) for x in COUPLED]
 )
 def test_gradient_of_a_box_that_sticks_and_one_that_slides(name):
     law, path = COUPLED[name]
@@ -206,7 +202,7 @@ def test_adjoint_of_variables_in_guards():
 
 
 @pytest.mark.parametrize(
-    "law", [pytest.param(HEAVY, marks=pytest.mark.nightly), hs.Rigid()], ids=["elastic", "rigid"]
+    "law", [HEAVY, pytest.param(hs.Rigid(), marks=pytest.mark.nightly)], ids=["elastic", "rigid"]
 )
 def test_a_gpu_has_the_bits_of_a_cpu_in_float32(law, monkeypatch):
     """The program in PTX, run by the mock GPU of tests/gpu.py."""
