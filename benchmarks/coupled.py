@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,6 @@ from rich.table import Table
 import heelstrike as hs
 from benchmarks.command import keep, parser
 from benchmarks.step import compiled, sources
-from heelstrike.bench.growth import with_points
 from heelstrike.bench.peer import Peer
 from heelstrike.bench.standing import case, check_stands, simulator
 from heelstrike.bench.steps import BATCH_STEPS, CALL, STEPS, WORLDS
@@ -112,6 +112,22 @@ def precision(source: str, law: Any) -> dict[str, float]:
         "99th percentile": float(np.percentile(off, 99)),
         "largest": float(off.max()),
     }
+
+
+def with_points(robot: hs.Robot, count: int) -> hs.Robot:
+    """Return the robot with a grid of points between the corners of each sole."""
+    feet = sorted({point.body for point in robot.points})
+    rows = {2: (2, 1), 4: (2, 2), 16: (4, 4), 64: (8, 8)}[count // len(feet)]
+    points = []
+    for body in feet:
+        corners = np.array([p.position for p in robot.points if p.body == body])
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        radius = next(p.radius for p in robot.points if p.body == body)
+        for i, x in enumerate(np.linspace(low[0], high[0], rows[0])):
+            for j, y in enumerate(np.linspace(low[1], high[1], rows[1])):
+                place = np.array([x, y, corners[:, 2].mean()])
+                points.append(hs.Point(f"{robot.bodies[body].name}.{i}.{j}", body, place, radius))
+    return replace(robot, points=tuple(points))
 
 
 def grown(source: str, count: int, turns: int) -> dict[str, float]:

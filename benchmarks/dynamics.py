@@ -28,7 +28,6 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.command import CONDITIONS, keep, parser
-from heelstrike.bench.growth import chain
 from heelstrike.bench.peer import mujoco_model
 from heelstrike.bench.timing import Contender, seconds_of, timed
 from heelstrike.codegen.cpu import widest
@@ -111,6 +110,25 @@ def robots(folder: Path, quick: bool) -> Iterator[tuple[str, str, str]]:
         path = folder / f"chain{n}.xml"
         path.write_text(chain(n))
         yield f"chain {n}", str(path), "auto"
+
+
+def chain(n: int) -> str:
+    """Return an MJCF of n links on a free base, each turned 90 degrees against the last about y,
+    x, z.
+    """
+    axes = ("0 1 0", "1 0 0", "0 0 1")
+    opening = "".join(
+        f'<body name="b{i}" pos="0.02 0 -0.1"><joint name="j{i}" axis="{axes[i % 3]}" '
+        'armature="0.01"/><inertial pos="0.01 0.02 -0.05" mass="0.5" '
+        'fullinertia="0.002 0.0021 0.001 0.0001 0.0002 0.0001"/>'
+        for i in range(n)
+    )
+    motors = "".join(f'<position joint="j{i}" kp="50" kv="1"/>' for i in range(n))
+    return (
+        '<mujoco model="chain"><compiler angle="radian"/><worldbody><body name="base">'
+        '<freejoint name="root"/><inertial pos="0 0 0" mass="1" diaginertia="0.01 0.01 0.01"/>'
+        f"{opening}{'</body>' * n}</body></worldbody><actuator>{motors}</actuator></mujoco>"
+    )
 
 
 def measure(name: str, source: str, base: str) -> Row:

@@ -2,7 +2,7 @@
 
 Oracles. The search for a step: explicit Euler of z' = -z from 1, whose path (1 - h)^(t / h) is a
 closed form, so that the largest step is known beforehand. Memory: the robot's own counts of
-coordinates and points. Curves: powers that were put in. The command: what docs/bench.md promises.
+coordinates and points. The command: what docs/bench.md promises.
 """
 
 import json
@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from heelstrike import machine
-from heelstrike.bench import accuracy, growth, memory, standing, steps, timing
+from heelstrike.bench import accuracy, memory, standing, steps, timing
 from heelstrike.bench.bench import Wanted, notes
 from heelstrike.bench.gpu import by_warp, check_warp, fallen, on_gpu
 from heelstrike.bench.peer import Peer
@@ -153,25 +153,6 @@ def test_memory_does_not_grow_with_steps(monkeypatch):
     grown = memory._growth(simulator(of.robot, of.dt, worlds=16))
     # a record of q alone in each of 2,000 steps of 16 worlds would be 6.9 MB
     assert grown is None or grown < 1e6
-
-
-def test_exponents_are_those_of_powers():
-    curve = [{"count": n, "us": 0.1 * n, "cold_s": n**1.5} for n in (5, 10, 40)]
-    found = growth.exponents(curve)
-    assert found["us_exponent"] == pytest.approx(1.0)
-    assert found["cold_s_exponent"] == pytest.approx(1.5)
-
-
-def test_points_lie_between_the_corners_of_the_soles():
-    robot = case("hoap1").robot
-    dense = growth.with_points(robot, 32)
-    assert len(dense.points) == 32
-    for foot in {point.body for point in robot.points}:
-        corners, own = (
-            np.array([p.position for p in of.points if p.body == foot]) for of in (robot, dense)
-        )
-        assert np.allclose(own.max(axis=0), corners.max(axis=0))
-        assert np.allclose(own.min(axis=0), corners.min(axis=0))
 
 
 def test_a_fallen_robot_has_no_figure():
@@ -317,7 +298,7 @@ def test_figures_as_json(quick):
     found, _ = quick
     assert set(found) == {
         "machine", "date", "took_s", "load_before", "quiet", "quick", "worlds", "notes", "robots",
-        "growth", "gpu", "command",
+        "gpu", "command",
     }  # fmt: skip
     robot = found["robots"]["hoap1"]
     assert set(robot["ways"]) == {*steps.WAYS, steps.PEER_ONE, steps.PEER_BATCH}
@@ -330,7 +311,6 @@ def test_figures_as_json(quick):
     rate = 1e6 * dropped["dt"] / law["one"]["us"]
     assert rate / 10 < dropped["one"]["rate"] < 10 * rate
     assert robot["memory"]["bytes_per_world"] > 0
-    assert np.isfinite(found["growth"]["joints"]["us_exponent"])
 
 
 @pytest.mark.nightly
@@ -348,10 +328,10 @@ def test_the_page_names_machine_and_command(quick):
 
 
 def test_ways_are_drawn_beside_mujoco(tmp_path):
-    """The committed run: two pictures, and every way of ours at MuJoCo's time over its own."""
+    """The committed run: a picture, and every way of ours at MuJoCo's time over its own."""
     result = json.loads((ROOT / "benchmarks/results/bench.json").read_text())
     write_page(result, tmp_path / "b.html")
-    assert (tmp_path / "b.html").read_text().count("data:image") == 2
+    assert (tmp_path / "b.html").read_text().count("data:image") == 1
     ways = result["robots"]["g1"]["ways"]
     (ax,) = against_peer({"g1": {"batch, run": 40.0, "one world, run": 8.0}}).axes
     assert [text.get_text() for text in ax.get_yticklabels()] == ["one world, run", "batch, run"]

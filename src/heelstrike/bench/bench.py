@@ -14,7 +14,6 @@ from typing import Any
 
 from heelstrike.bench.drop import drops
 from heelstrike.bench.gpu import by_warp, device_name, on_gpu
-from heelstrike.bench.growth import growth
 from heelstrike.bench.memory import memory
 from heelstrike.bench.results import conditions
 from heelstrike.bench.standing import ROBOTS, Case, case, empty_cache, missing
@@ -52,7 +51,7 @@ class Wanted:
     @property
     def parts(self) -> int:
         """Number of parts that `bench` reports, without a GPU."""
-        return len(PARTS) * len(self.names) + 1
+        return len(PARTS) * len(self.names)
 
     def cases(self) -> list[Case]:
         """Return the robots to measure; raise an error if a named one cannot be loaded."""
@@ -78,8 +77,6 @@ def bench(wanted: Wanted, report: Callable[[str], None] = lambda text: None) -> 
                 robots[c.name] = _robot(c, laws, cores, wanted, report)
             except HeelstrikeError as error:
                 said.append(f"Without {c.name}: {error}.")
-        report("growth")
-        grown = growth(case("hoap1"), cores, max(3, wanted.turns // 3), wanted.quick)
         on_device = {}
         for c in cases if gpu else ():
             report(f"{c.name}: GPU")
@@ -93,7 +90,6 @@ def bench(wanted: Wanted, report: Callable[[str], None] = lambda text: None) -> 
         "worlds": WORLDS,
         "notes": said,
         "robots": robots,
-        "growth": grown,
         "gpu": on_device or None,
     }
 

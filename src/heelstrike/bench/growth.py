@@ -1,137 +1,146 @@
-"""Growth of a step with joints, contact points and worlds.
+"""Growth of the time of a step, and of compiling it, with joints, points, surfaces and worlds.
 
-Joints: chains in the air, each joint under a servo. Points: grids on the soles of a robot that
-stands. Both: a batch on one thread, CPU time, and seconds from a scene to its first step. Worlds: a
-robot that stands, all cores, wall time. Growth is told as the exponent p of x^p, fitted to
-logarithms.
+Every size is measured in a process of its own (growth_case.py), so that a size that exceeds the
+memory or is interrupted costs no other. Growth is the exponent p of x^p, fitted to logarithms:
+
+    log y = a + p log x + e,    s^2 = sum e^2 / (n - 2) / sum (log x - mean)^2
+
+with the standard error s of p; `last` is p between the two largest sizes, where costs that do not
+grow matter least.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from heelstrike.bench.standing import DEFAULT, Case, first_pose, simulator
-from heelstrike.bench.steps import WORLDS
-from heelstrike.bench.timing import Contender, timed
-from heelstrike.contact.laws.rigid import Rigid
-from heelstrike.contact.surface_law import SurfaceLaw
-from heelstrike.robot import Point, Robot, load
-from heelstrike.scene.scene import Scene
-from heelstrike.scene.servo import Servo
-from heelstrike.scene.surfaces import Plane
-from heelstrike.simulate.simulator import Simulator
+from heelstrike.bench.results import conditions
+from heelstrike.bench.standing import empty_cache
+from heelstrike.errors import UnknownNameError
 
-JOINTS, POINTS, MANY = (5, 10, 20, 50), (8, 32, 128), (1, 8, 64, 512, 4096, 32768)
-STEPS = 20
-"""Of a batch in one call."""
-WORK = 100_000
-"""World-steps in one call, where the number of worlds varies."""
+TURNS, QUICK_TURNS = 7, 3
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What grows, and its sizes."""
+
+    about: str
+    """What is measured, a sentence."""
+    counts: tuple[int, ...]
+    quick: tuple[int, ...]
+    """Sizes of a quick run."""
+    parts: tuple[str, ...] = ()
+    """Names of its curves in growth_case.CASES; () for the axis's own name."""
+
+
+AXES = {
+    "joints": Axis("Joints: chains in free flight.", (5, 10, 20, 50, 100, 200, 400), (5, 20, 80)),
+    "points": Axis(
+        "Points: a slab that rests on spheres, on elastic and on rigid ground.",
+        (1, 3, 10, 30, 100, 300, 1000),
+        (1, 10, 100),
+        ("points", "points, rigid"),
+    ),
+    "surfaces": Axis(
+        "Surfaces: hoap1 on a plane with boxes around it, out of reach.",
+        (1, 3, 10, 30, 100),
+        (1, 3, 10),
+    ),
+    "worlds": Axis(
+        "Worlds: hoap1 on its feet.",
+        (1, 8, 64, 512, 4096, 32_768, 262_144, 1_000_000),
+        (1, 64, 4096),
+    ),
+}
 
 Curve = list[dict[str, float]]
 
 
-def growth(case: Case, cores: int, turns: int, quick: bool) -> dict[str, Any]:
-    """Return the curves; if quick, without points, and not far."""
-    found: dict[str, Curve] = {
-        "joints": [_with_joints(n, turns) for n in JOINTS[: 2 if quick else None]],
-        "worlds": _with_worlds(case, MANY[: 4 if quick else None], cores, turns),
-    }
-    if not quick:
-        for name, law in {"points": DEFAULT, "points, rigid": Rigid()}.items():
-            found[name] = [_with_points(case, n, law, turns) for n in POINTS]
-    return {name: {"curve": curve, **exponents(curve)} for name, curve in found.items()}
+def sizes(axes: Sequence[str], quick: bool) -> list[tuple[str, int]]:
+    """Return every size that is measured: the name of its curve, and the count."""
+    for name in axes:
+        if name not in AXES:
+            raise UnknownNameError("axis", name, AXES, "axes", path="--axes")
+    return [
+        (part, count)
+        for name in axes
+        for part in AXES[name].parts or (name,)
+        for count in (AXES[name].quick if quick else AXES[name].counts)
+    ]
 
 
-def exponents(curve: Curve) -> dict[str, float]:
-    """p of us ~ count^p, and of seconds to compile."""
-    counts = np.log([each["count"] for each in curve])
-    return {
-        f"{name}_exponent": float(np.polyfit(counts, np.log([e[name] for e in curve]), 1)[0])
-        for name in ("us", "cold_s")
-        if name in curve[0]
-    }
+def growth(
+    axes: Sequence[str] = tuple(AXES),
+    quick: bool = False,
+    report: Callable[[str], None] = lambda text: None,
+    measure: Callable[[str, int, int], Mapping[str, Any]] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield the result after each size, ready for JSON; the last one is complete.
 
-
-def _with_joints(count: int, turns: int) -> dict[str, float]:
-    with TemporaryDirectory() as folder:
-        path = Path(folder, f"chain{count}.xml")
-        path.write_text(chain(count))
-        robot = load(path, collide="feet")
-    sim = Simulator(Scene(robot), control=Servo(), worlds=WORLDS)
-    cold = _compiled(sim)
-    return {"count": count, "us": _stepped(sim, turns), "cold_s": cold}
-
-
-def _with_points(case: Case, count: int, law: SurfaceLaw, turns: int) -> dict[str, float]:
-    robot = with_points(case.robot, count)
-    scene, control = Scene(robot, Plane(law=law)), Servo(reference=first_pose(robot))
-    cold = _compiled(Simulator(scene, case.dt, control, worlds=WORLDS))
-    sim = simulator(robot, case.dt, law, worlds=WORLDS)  # from the cache
-    return {"count": count, "us": _stepped(sim, turns), "cold_s": cold}
-
-
-def _compiled(sim: Simulator) -> float:
-    """Seconds."""
-    started = time.perf_counter()
-    sim.compile("final")
-    return time.perf_counter() - started
-
-
-def _stepped(sim: Simulator, turns: int) -> float:
-    """us."""
-    step = Contender(partial(sim.step, STEPS), STEPS * WORLDS)
-    return timed({"step": step}, turns)["step"]["us"]
-
-
-def _with_worlds(case: Case, counts: Sequence[int], cores: int, turns: int) -> Curve:
-    contenders = {}
-    for count in counts:
-        sim = simulator(case.robot, case.dt, worlds=count)
-        steps = max(1, WORK // count)
-        run = partial(sim.run, steps=steps, record="final", threads=cores, progress=False)
-        contenders[str(count)] = Contender(run, steps * count, time.perf_counter)
-    times = timed(contenders, turns)
-    return [{"count": count, "us": times[str(count)]["us"]} for count in counts]
-
-
-def chain(n: int) -> str:
-    """Return an MJCF of n links on a free base, each turned 90 degrees against the last about y,
-    x, z.
+    Args:
+        axes: names of AXES.
+        quick: whether to measure small sizes only, with few turns.
+        report: is called with the name of each size before it is measured.
+        measure: returns the figures of a curve's size with a number of turns; None: a new process.
     """
-    axes = ("0 1 0", "1 0 0", "0 0 1")
-    opening = "".join(
-        f'<body name="b{i}" pos="0.02 0 -0.1"><joint name="j{i}" axis="{axes[i % 3]}" '
-        'armature="0.01"/><inertial pos="0.01 0.02 -0.05" mass="0.5" '
-        'fullinertia="0.002 0.0021 0.001 0.0001 0.0002 0.0001"/>'
-        for i in range(n)
-    )
-    motors = "".join(f'<position joint="j{i}" kp="50" kv="1"/>' for i in range(n))
-    return (
-        '<mujoco model="chain"><compiler angle="radian"/><worldbody><body name="base">'
-        '<freejoint name="root"/><inertial pos="0 0 0" mass="1" diaginertia="0.01 0.01 0.01"/>'
-        f"{opening}{'</body>' * n}</body></worldbody><actuator>{motors}</actuator></mujoco>"
-    )
+    wanted, made = sizes(axes, quick), conditions("heelstrike")
+    curves: dict[str, Curve] = {}
+    notes: list[str] = []
+    for part, count in wanted:
+        report(f"{part}: {count:,}")
+        found = (measure or in_a_process)(part, count, QUICK_TURNS if quick else TURNS)
+        if "said" in found:
+            notes.append(f"Without {part} {count:,}: {found['said']}.")
+        else:
+            curves.setdefault(part, []).append({"count": count, **found})
+        yield {
+            **asdict(made),
+            "quick": quick,
+            "axes": list(axes),
+            "notes": list(notes),
+            "growth": {name: with_exponents(curve) for name, curve in curves.items()},
+        }
 
 
-def with_points(robot: Robot, count: int) -> Robot:
-    """Return the robot with a grid of points between the corners of each sole."""
-    feet = sorted({point.body for point in robot.points})
-    rows = {2: (2, 1), 4: (2, 2), 16: (4, 4), 64: (8, 8)}[count // len(feet)]
-    points = []
-    for body in feet:
-        corners = np.array([p.position for p in robot.points if p.body == body])
-        low, high = corners.min(axis=0), corners.max(axis=0)
-        radius = next(p.radius for p in robot.points if p.body == body)
-        for i, x in enumerate(np.linspace(low[0], high[0], rows[0])):
-            for j, y in enumerate(np.linspace(low[1], high[1], rows[1])):
-                place = np.array([x, y, corners[:, 2].mean()])
-                points.append(Point(f"{robot.bodies[body].name}.{i}.{j}", body, place, radius))
-    return replace(robot, points=tuple(points))
+def with_exponents(curve: Curve) -> dict[str, Any]:
+    """Return a curve with the exponents of its times, where it has several sizes."""
+    found: dict[str, Any] = {"curve": curve}
+    for name in ("us", "compile_s"):
+        if len(curve) > 1 and name in curve[0]:
+            counts, values = ([point[key] for point in curve] for key in ("count", name))
+            found[f"{name}_growth"] = exponent(counts, values)
+    return found
+
+
+def exponent(counts: Sequence[float], values: Sequence[float]) -> dict[str, float | None]:
+    """Return p of value ~ count^p, its standard error (None for two sizes) and the last p."""
+    x, y = np.log(counts), np.log(values)
+    p, a = np.polyfit(x, y, 1)
+    off = y - (a + p * x)
+    error = None
+    if len(x) > 2:
+        error = float(np.sqrt(off @ off / (len(x) - 2) / np.sum((x - x.mean()) ** 2)))
+    return {
+        "exponent": float(p),
+        "error": error,
+        "last": float((y[-1] - y[-2]) / (x[-1] - x[-2])),
+    }
+
+
+def in_a_process(part: str, count: int, turns: int) -> dict[str, Any]:
+    """Return the figures of a size, or why it has none, measured by growth_case.py."""
+    command = [sys.executable, "-m", "heelstrike.bench.growth_case", part, str(count), str(turns)]
+    with empty_cache():
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode < 0:
+        return {"said": "its process was killed, possibly out of memory"}
+    if done.returncode:
+        return {"said": f"its process failed: {done.stderr.strip()[-200:]}"}
+    return dict(json.loads(done.stdout.splitlines()[-1]))

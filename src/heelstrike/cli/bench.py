@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heelstrike.cli.console import PAGES, output, print_json, progress, table, will_write
+from heelstrike.cli.console import PAGES, output, print_json, progress, say, table, will_write
 from heelstrike.cli.options import Json
+from heelstrike.cli.run import INTERRUPTED
+from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from heelstrike.view.pages.page import Block, Section
+    from heelstrike.view.pages.page import Block, Page, Section
 
 
 def bench(
@@ -28,6 +31,13 @@ def bench(
         bool,
         typer.Option("--quick", help="Measure hoap1 and two laws only, in less than a minute."),
     ] = False,
+    growth: Annotated[
+        bool,
+        typer.Option("--growth", help="Measure growth with joints, points, surfaces and worlds."),
+    ] = False,
+    axes: Annotated[
+        str, typer.Option(help="Of --growth: names separated by commas; default: all four.")
+    ] = "",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write all figures, a .json file.")
     ] = None,
@@ -46,6 +56,11 @@ def bench(
         will_write(html, "a page", PAGES, "--html")
     if out is not None:
         will_write(out, "figures", (".json",), "--out")
+    if growth or axes:
+        if robots or laws:
+            raise HeelstrikeError("--growth has robots and laws of its own; leave out the others")
+        _growth(_words(axes), quick, out, html, as_json)
+        return
     wanted = Wanted(_words(robots), _words(laws), quick)
     with progress(wanted.parts) as report:
         result = measured(wanted, report)
@@ -56,7 +71,41 @@ def bench(
     if as_json:
         print_json(result)
         return
-    shown = page(result)
+    _show(page(result), html, out)
+
+
+def _growth(
+    axes: tuple[str, ...], quick: bool, out: Path | None, html: Path | None, as_json: bool
+) -> None:
+    """Measure growth; Ctrl-C shows and keeps the sizes that are done, and exits with 130."""
+    from heelstrike.bench.growth import AXES, growth, sizes
+    from heelstrike.bench.results import write_results
+    from heelstrike.view.pages.growth import growth_page, write_growth
+
+    axes, result, whole = axes or tuple(AXES), None, True
+    with progress(len(sizes(axes, quick))) as report:
+        try:
+            for result in growth(axes, quick, report):
+                if out is not None:
+                    write_results(out, result)
+        except KeyboardInterrupt:
+            whole = False
+    if result is not None:
+        if html is not None:
+            write_growth(result, html)
+        if as_json:
+            print_json(result)
+        else:
+            _show(growth_page(result), html, out)
+    if not whole:
+        say(
+            "interrupted; " + ("nothing was measured" if result is None else "incomplete"), "yellow"
+        )
+        sys.exit(INTERRUPTED)
+
+
+def _show(shown: Page, html: Path | None, out: Path | None) -> None:
+    """Print the texts and tables of a page, and the files that were written."""
     console = output()
     for block in shown.blocks:
         _print_block(console, block)

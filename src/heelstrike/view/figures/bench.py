@@ -37,24 +37,22 @@ def against_peer(ratios: Mapping[str, Mapping[str, float]]) -> Figure:
 
 
 def growth(found: Mapping[str, Any]) -> Figure:
-    """Return a figure of the time per step over the number of joints, points and worlds."""
-    drawn, axes = plot.figure(1, 2, size=(9.2, 3.2))
-    for ax, names, title in (
-        (axes[0], ("joints", "points", "points, rigid"), "Joints and contact points"),
-        (axes[1], ("worlds",), "Worlds, all cores"),
+    """Return a figure of the times of a step and of compiling over the count, a line per curve."""
+    drawn, axes = plot.figure(1, 2, size=(9.2, 3.4))
+    for ax, key, title, unit in (
+        (axes[0], "us", "Step", "time per world and step [us]"),
+        (axes[1], "compile_s", "Compiling", "CPU time [s]"),
     ):
-        curves = {name: found[name]["curve"] for name in names if name in found}
-        for k, (name, curve) in enumerate(curves.items()):
-            x, y = ([point[key] for point in curve] for key in ("count", "us"))
-            label = name if len(names) > 1 else None
-            ax.plot(x, y, label=label, marker=plot.MARKS[k], markersize=4, **plot.line(k))
-        points = [point for curve in curves.values() for point in curve]
-        counts = sorted({point["count"] for point in points})
+        values: list[float] = []
+        for k, (name, each) in enumerate(found.items()):
+            points = [(point["count"], point[key]) for point in each["curve"] if key in point]
+            if points:
+                x, y = zip(*points, strict=True)
+                ax.plot(x, y, label=name, marker=plot.MARKS[k], markersize=4, **plot.line(k))
+                values += y
         ax.set(xscale="log", yscale="log")
-        ax.set_xticks(counts, [f"{count:g}" for count in counts])
-        ax.xaxis.minorticks_off()
-        _log_ticks(ax, [point["us"] for point in points], "y")
-        plot.label(ax, title, "count", "time per world and step [us]")
+        _log_ticks(ax, values, "y")
+        plot.label(ax, title, "count", unit)
     return drawn
 
 

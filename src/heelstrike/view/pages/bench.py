@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from heelstrike.bench.accuracy import FINEST, GRID, PARTS, TOLERANCE
 from heelstrike.bench.steps import PEER_BATCH, PEER_ONE
 from heelstrike.view import plot
-from heelstrike.view.figures.bench import against_peer, growth
+from heelstrike.view.figures.bench import against_peer
 from heelstrike.view.pages.html import write_html
 from heelstrike.view.pages.page import Block, Page, Paragraph, Picture, Section, Table, TableRow
 
@@ -31,12 +31,7 @@ EQUAL_ACCURACY = (
     "the base within 1 mm of its own converged path. The table shows simulated seconds per second "
     "of the whole run."
 )
-GROWTH = (
-    "Joints: chains in the air. Points: on the soles of hoap1. Both run as a batch on one thread; "
-    "their compile time is shown, too. Worlds: hoap1 on all cores."
-)
 WAYS_CAPTION = "Ways to step a robot that stands on its feet; 1 is the speed of MuJoCo."
-GROWTH_CAPTION = "Time per world and step over the count, on logarithmic axes."
 LIMITATIONS = (
     "Laws have their default parameters; stiffer ground needs smaller steps. The largest step is "
     "one of 14, 20 ms / n, and is valid for this drop alone.",
@@ -62,25 +57,20 @@ def write_page(result: Result, path: str | os.PathLike[str]) -> None:
         first: tuple[Block, ...] = ()
         if any(faster.values()):
             first = (picture("ways.png", against_peer(faster), WAYS_CAPTION),)
-        curves = (picture("growth.png", growth(result["growth"]), GROWTH_CAPTION),)
-        write_html(page(result, first, curves), path)
+        write_html(page(result, first), path)
 
 
-def page(result: Result, first: tuple[Block, ...] = (), curves: tuple[Block, ...] = ()) -> Page:
-    """Return the page, with a section for each robot.
-
-    `first` holds pictures for the introduction, `curves` those of the section on growth.
-    """
+def page(result: Result, first: tuple[Block, ...] = ()) -> Page:
+    """Return the page, a section for each robot; `first` holds pictures for the introduction."""
     cores = int(result["machine"]["cores"])
     method = METHOD.format(worlds=result["worlds"], cores=cores)
     robots = [_robot(name, found) for name, found in result["robots"].items()]
-    grown = Section("Growth", "growth", (Paragraph(GROWTH), _growth(result["growth"]), *curves))
     gpu = (Section("GPU", "gpu", (gpu_table(result["gpu"]),)),) if result["gpu"] else ()
     limits = Section("Known limitations", "limits", tuple(map(Paragraph, LIMITATIONS)))
     return Page(
         "heelstrike bench",
         (Paragraph(method), *map(Paragraph, [*result["notes"], *_load_note(result)]), *first),
-        (*robots, grown, *gpu, _machine(result), limits),
+        (*robots, *gpu, _machine(result), limits),
     )
 
 
@@ -194,22 +184,6 @@ def memory_in_words(found: Result) -> str:
             f"From {few} to {many} steps without a recording, a process grows by {kib}."
         )
     return " ".join(sentences)
-
-
-def _growth(found: Result) -> Table:
-    rows = []
-    for name, each in found.items():
-        for k, point in enumerate(each["curve"]):
-            cold = f"{point['cold_s']:.2f}" if "cold_s" in point else ""
-            first = k == 0
-            powers = [f"{each['us_exponent']:.2f}"] if first else [""]
-            powers += [f"{each['cold_s_exponent']:.2f}"] if first and cold else [""]
-            label = name if first else ""
-            rows.append(
-                TableRow((label, f"{point['count']:.0f}", _three(point["us"]), cold, *powers))
-            )
-    names = ("with", "count", "us per step", "compiled, s", "us ~ count^", "s ~ count^")
-    return Table(names, tuple(rows), names[1:])
 
 
 def gpu_table(found: Result) -> Table:
