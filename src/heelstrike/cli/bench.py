@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from heelstrike.cli.console import PAGES, output, print_json, progress, say, table, will_write
+from heelstrike.cli.console import (
+    PAGES,
+    errors,
+    output,
+    print_json,
+    progress,
+    say,
+    table,
+    will_write,
+)
 from heelstrike.cli.options import Json
 from heelstrike.cli.run import INTERRUPTED
 from heelstrike.errors import HeelstrikeError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from rich.console import Console
 
+    from heelstrike.bench.history import Change
     from heelstrike.view.pages.page import Block, Page, Section
+
+SLOWER = 3
+"""Exit code where something became slower."""
+NUMBERS = ("before", "now", "time", "noise")
+"""Columns of the changes that are aligned right."""
 
 
 def bench(
@@ -44,21 +62,34 @@ def bench(
     html: Annotated[
         Path | None, typer.Option(help="Write a page with pictures, a .html file.")
     ] = None,
+    history: Annotated[
+        Path | None, typer.Option(help="Append the ratios of this commit, a .jsonl file.")
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="Name what became slower since this .json or .jsonl; exit with 3."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure speed, accuracy and memory, and compare with MuJoCo."""
     from heelstrike.bench.bench import Wanted
     from heelstrike.bench.bench import bench as measured
+    from heelstrike.bench.history import HISTORY, append, compare, read_entry
     from heelstrike.bench.results import write_results
     from heelstrike.view.pages.bench import page, write_page
 
+    if history is not None:
+        will_write(history, "a history", (HISTORY,), "--history")
+    before = read_entry(against) if against is not None else None
     if html is not None:
         will_write(html, "a page", PAGES, "--html")
     if out is not None:
         will_write(out, "figures", (".json",), "--out")
     if growth or axes:
-        if robots or laws:
-            raise HeelstrikeError("--growth has robots and laws of its own; leave out the others")
+        if robots or laws or history or against:
+            raise HeelstrikeError(
+                "--growth goes with --axes, --quick, --out, --html and --json alone"
+            )
         _growth(_words(axes), quick, out, html, as_json)
         return
     wanted = Wanted(_words(robots), _words(laws), quick)
@@ -68,10 +99,33 @@ def bench(
         write_results(out, result)
     if html is not None:
         write_page(result, html)
+    if history is not None:
+        append(history, result)
+    changes = [] if before is None else compare(before, result)
     if as_json:
-        print_json(result)
-        return
-    _show(page(result), html, out)
+        print_json(result | {"changes": [asdict(each) for each in changes]})
+    else:
+        _show(page(result), html, out)
+    if before is not None:
+        _changes(before, changes)
+
+
+def _changes(before: Mapping[str, Any], changes: Sequence[Change]) -> None:
+    """Print what became slower or faster than an earlier result; exit with 3 if anything did."""
+    rows = [each for each in changes if each.verdict]
+    made = table("", "figure", "before", "now", "time", "noise", "", numbers=NUMBERS)
+    for each in rows:
+        cells = f"{each.before:.1f}", f"{each.now:.1f}", f"x {each.factor:.2f}", f"{each.limit:.2f}"
+        made.add_row(each.name, *cells, each.verdict)
+    slower = [each for each in rows if each.verdict == "slower"]
+    since = " ".join(word for word in (before["commit"], before["date"], before["cpu"]) if word)
+    console = errors()
+    if rows:
+        console.print(made)
+    sentence = f"{len(slower)} of {len(changes)} figures became slower since {since}"
+    say(sentence, "red" if slower else "")
+    if slower:
+        sys.exit(SLOWER)
 
 
 def _growth(
