@@ -33,6 +33,7 @@ from heelstrike.environments.settings import Hook, Source
 from heelstrike.errors import HeelstrikeError
 from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.terrain import Terrain
+from heelstrike.simulate.adaptive import refuse
 from heelstrike.simulate.run_options import MANY_WORLDS
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class Environments(VectorEnv[Array, Array, Array]):
         settings.check_functions(optional, **hooks)
         self.sim, q0, v0 = settings.make_simulator(scene, worlds, dtype, device, sensors)
         sim = self.sim
+        refuse(sim.compiled.accuracy, "an environment")
         self.hold, self.num_envs = count("hold", hold), sim.worlds
         cores = os.cpu_count() or 1 if sim.worlds > MANY_WORLDS else 1
         self.threads = cores if threads is None else count("threads", threads)

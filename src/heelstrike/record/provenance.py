@@ -61,6 +61,7 @@ OPTIONAL_ATTRIBUTES: dict[str, str] = {
     "robot_source": "where the robot was loaded from",
     "math": "exact or fast",
     "sweep": "what a sweep varied and where its worlds began",
+    "accuracy": "error of a window of dt, where the steps in it follow an estimate of their error",
 }
 
 

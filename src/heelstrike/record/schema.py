@@ -45,6 +45,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "versions": (dict,),
     "varied": (list,),
     "math": TEXT,
+    "accuracy": NUMBER,
 }
 """Types of the attributes' values; those that are not named here may have any."""
 

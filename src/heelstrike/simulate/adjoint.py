@@ -19,6 +19,7 @@ from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.ir.adjoint import Adjoint, memories_of
 from heelstrike.ir.code import CLOCK, FAILED
 from heelstrike.ir.program import Program
+from heelstrike.simulate.adaptive import refuse
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.step.inputs import FRICTION_MEMORY, HELD, HELD_CONTACTS, HELD_FRICTION, IMPULSES
 from heelstrike.step.plan import StepPlan
@@ -42,6 +43,7 @@ class DifferentiableStep:
         """
         self.inputs = names("inputs", inputs)
         compiled = sim.compiled
+        refuse(compiled.accuracy, "a gradient")
         for path in self.inputs:
             compiled.parameters.known(path)
         _check(sim)

@@ -20,6 +20,7 @@ from heelstrike.runtime.kernel import Kernel
 from heelstrike.scene.sensor import SEED
 from heelstrike.scene.servo import ServoPlan, positions
 from heelstrike.scene.surfaces import Surface
+from heelstrike.simulate.adaptive import AdaptiveBatch
 from heelstrike.simulate.arguments import push_values, start_values
 from heelstrike.simulate.closed_start import closed_start
 from heelstrike.simulate.parameters import Parameters
@@ -27,7 +28,7 @@ from heelstrike.simulate.sensors import Sensors, world_seeds
 from heelstrike.simulate.start import check_apart, check_depths, contacts_at
 from heelstrike.simulate.start_depths import start_depths
 from heelstrike.simulate.state import State
-from heelstrike.simulate.target import CompileTarget, Worlds
+from heelstrike.simulate.target import Advancing, CompileTarget, Worlds
 from heelstrike.simulate.validation import check_relations, check_value
 from heelstrike.step.control import REFERENCE
 from heelstrike.step.freed import COM, INERTIA, freeable
@@ -51,8 +52,18 @@ class CompiledScene:
     Nothing is compiled before `batch` is first called.
     """
 
-    def __init__(self, plan: StepPlan, dt: float, worlds: int, target: CompileTarget) -> None:
+    def __init__(
+        self,
+        plan: StepPlan,
+        dt: float,
+        worlds: int,
+        target: CompileTarget,
+        accuracy: float | None = None,
+    ) -> None:
         self.plan = plan
+        self.accuracy = accuracy
+        """Error of a window with steps of variable size [m, rad]; None for steps of one size."""
+        self.adaptive = None if accuracy is None else AdaptiveBatch(accuracy, worlds)
         self.target = target
         self.worlds = worlds
         values = {"dt": np.array([dt])} | plan.parameters()
@@ -114,6 +125,12 @@ class CompiledScene:
         self._attach(batch, outputs)
         return batch
 
+    def advancing(self, batch: Worlds) -> Advancing:
+        """Return what advances the worlds of a batch: itself, or windows of its steps."""
+        if self.adaptive is None:
+            return batch
+        return self.adaptive.of(batch, self.plan)
+
     def new_batch(self, outputs: tuple[str, ...]) -> Worlds:
         """Return further worlds at their initial values, with the present parameters."""
         batch = self.kernel(outputs).batch(self.worlds)
@@ -146,8 +163,9 @@ class CompiledScene:
         batch = self._observer[1].get(wanted) or self.new_batch(wanted)
         self._observer[1][wanted] = batch
         batch.continue_from(live)
-        batch.peek()
-        return {name: batch.output(name)[:, 0] for name in outputs}
+        advancing = self.advancing(batch)
+        advancing.peek()
+        return {name: advancing.output(name)[:, 0] for name in outputs}
 
     # changing the program or the number of worlds
 
@@ -157,6 +175,7 @@ class CompiledScene:
         Parameters and start are kept; where they differed from world to world, the first world's.
         """
         self.worlds = worlds
+        self.adaptive = None if self.accuracy is None else AdaptiveBatch(self.accuracy, worlds)
         self.parameters.for_worlds(worlds)
         self.start = {name: x[0] if x.ndim == 2 else x for name, x in self.start.items()}
         self._batch = self.outputs = self._observer = None

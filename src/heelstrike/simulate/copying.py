@@ -30,6 +30,7 @@ class Content:
     start: Mapping[str, np.ndarray]
     state: Mapping[str, np.ndarray] | None
     """Memory of the worlds; None if nothing was compiled yet."""
+    accuracy: float | None
 
 
 def content_of(compiled: CompiledScene) -> Content:
@@ -37,20 +38,22 @@ def content_of(compiled: CompiledScene) -> Content:
     state = None if compiled.outputs is None else compiled.state.copy()
     values = {path: np.array(value) for path, value in compiled.parameters.items()}
     start = {name: np.array(value) for name, value in compiled.start.items()}
-    return Content(compiled.plan, compiled.target, compiled.worlds, values, start, state)
+    return Content(
+        compiled.plan, compiled.target, compiled.worlds, values, start, state, compiled.accuracy
+    )
 
 
 def content_of_first(compiled: CompiledScene) -> Content:
     """Return what makes a simulator of the first world, at its start."""
     values = {path: np.atleast_2d(value)[0] for path, value in compiled.parameters.items()}
     start = {name: np.atleast_2d(value)[0] for name, value in compiled.start.items()}
-    return Content(compiled.plan, compiled.target, 1, values, start, None)
+    return Content(compiled.plan, compiled.target, 1, values, start, None, compiled.accuracy)
 
 
 def restored(content: Content) -> CompiledScene:
     """Return the worlds of a simulator with this content."""
     dt = float(content.parameters["dt"].ravel()[0])
-    compiled = CompiledScene(content.plan, dt, content.worlds, content.target)
+    compiled = CompiledScene(content.plan, dt, content.worlds, content.target, content.accuracy)
     for path, value in content.parameters.items():
         compiled.parameters[path] = value
     compiled.start = dict(content.start)

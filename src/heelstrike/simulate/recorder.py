@@ -52,14 +52,24 @@ def make_recording(
         "wall_time": made.wall_time,
         "varied": varied,
     }
+    sizes = None
+    if compiled.adaptive is not None:
+        attrs["accuracy"] = compiled.adaptive.accuracy
+        sizes = np.array(compiled.adaptive.recorded_sizes).T
     scene = plan.scene
     after = compiled.batch().snapshot(*final_memory(scene, not variables))
 
     def labelled() -> xr.Dataset:
         finals = final_values(scene, before, after)
-        return dataset(derive(variables, made.values), finals, labels, attrs)
+        found = dataset(derive(variables, made.values), finals, labels, attrs)
+        return found if sizes is None or not variables else found.assign(step_size=series(sizes))
 
     return Recording(labelled, plan.robot)
+
+
+def series(sizes: np.ndarray) -> tuple[tuple[str, str], np.ndarray, dict[str, str]]:
+    """Return the variable of the time steps from each record on, (worlds, records)."""
+    return ("world", "time"), sizes, {"units": "s", "long_name": "time step under dt='auto'"}
 
 
 def final_memory(scene: Scene, with_state: bool) -> list[str]:

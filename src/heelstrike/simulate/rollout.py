@@ -17,7 +17,7 @@ from heelstrike.interrupts import handled, keeps_partial_results
 from heelstrike.progress import progress_bar
 from heelstrike.runtime.batch import Batch
 from heelstrike.simulate.python_control import PeriodicControl
-from heelstrike.simulate.target import Worlds
+from heelstrike.simulate.target import Advancing
 
 CHUNK_TIME = 0.1
 """Wall time of a chunk [s]."""
@@ -40,7 +40,7 @@ class Rollout:
 
 
 def rollout(
-    batch: Worlds,
+    batch: Advancing,
     steps: int,
     every: int,
     outputs: list[str],
@@ -104,14 +104,14 @@ def rollout(
     return Rollout({name: array[:, :kept] for name, array in values.items()}, made, spent)
 
 
-def _keep(batch: Worlds, values: Mapping[str, np.ndarray], kept: int, new: int) -> None:
+def _keep(batch: Advancing, values: Mapping[str, np.ndarray], kept: int, new: int) -> None:
     """Copy the records of a chunk."""
     if new:
         for name, array in values.items():
             array[:, kept : kept + new] = batch.output(name)
 
 
-def _allocate(batch: Worlds, outputs: list[str], records: int) -> dict[str, np.ndarray]:
+def _allocate(batch: Advancing, outputs: list[str], records: int) -> dict[str, np.ndarray]:
     """Return arrays for the outputs in one block of memory.
 
     The system backs a large block by large pages, which are several times as fast.
@@ -123,7 +123,7 @@ def _allocate(batch: Worlds, outputs: list[str], records: int) -> dict[str, np.n
     return {n: x.reshape(shape) for n, x, shape in zip(outputs, parts, shapes, strict=True)}
 
 
-def _shape(batch: Worlds, name: str) -> tuple[int, ...]:
+def _shape(batch: Advancing, name: str) -> tuple[int, ...]:
     return next(p.shape for p in batch.layout.outputs if p.name == name)
 
 

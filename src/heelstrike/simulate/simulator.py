@@ -25,6 +25,13 @@ from heelstrike.scene.scene import Scene
 from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.servo import Servo
 from heelstrike.scene.stops import Stops
+from heelstrike.simulate.adaptive import (
+    NOMINAL_STEP,
+    WINDOW,
+    check_served,
+    checked_accuracy,
+    refuse,
+)
 from heelstrike.simulate.advice import counts_of, explanation
 from heelstrike.simulate.compiled_scene import CompiledScene
 from heelstrike.simulate.controls import Controls
@@ -62,7 +69,7 @@ if TYPE_CHECKING:
 
 
 class Simulator:
-    """Simulates one world or many worlds of a scene in fixed time steps.
+    """Simulates one world or many worlds of a scene in time steps, fixed ones or dt="auto".
 
     Robot, laws and control are compiled when they are first needed. Parameters (stiffness,
     friction, gains, gravity, dt, ...) are not part of the code: they may change between steps, and
@@ -79,7 +86,7 @@ class Simulator:
     def __init__(
         self,
         scene: Scene,
-        dt: float = 1e-3,
+        dt: float | str = 1e-3,
         control: Servo | Actuators | Controller | None = None,
         worlds: int = 1,
         integrator: str = "symplectic",
@@ -89,12 +96,14 @@ class Simulator:
         stops: Stops | None = Stops(),  # noqa: B008  frozen
         sensors: Sequence[str | Sensor] = (),
         motors: Motors | None = None,
+        accuracy: float | None = None,
     ) -> None:
         """Plan the simulation of a scene; nothing is compiled yet.
 
         Args:
             scene: robot and surfaces, `hs.Scene(robot, surface, ...)`.
-            dt: time step [s]; also the run-time parameter "dt".
+            dt: time step [s]; also the run-time parameter "dt". "auto": each world steps as
+                `accuracy` demands, and a step of the simulator is a window of 20 ms.
             control: `hs.Servo(...)`, `hs.Actuators()` for those of the robot's file, a function
                 decorated with `@hs.controller`, or None for no torque but `sim.torque`.
             worlds: number of copies of the scene that are stepped together.
@@ -110,16 +119,23 @@ class Simulator:
                 `hs.Sensor(...)` with noise, latency or history: docs/control.md.
             motors: delay, lag, torque-speed curve and gear friction between the control and the
                 joints, `hs.Motors(...)`; None: torques act as they are.
+            accuracy: under dt="auto", the largest change of any coordinate in a window that
+                steps of half the size may make [m, rad], 1e-4 by default: docs/simulating.md.
 
         Raises:
             HeelstrikeError: the integrator cannot serve a law of the scene, the device is missing,
                 or an argument is out of range.
         """
         target = CompileTarget.of(device, dtype, math)
-        plan = step_plan(scene, dt, control, integrator, target, stops, sensors, motors)
+        accuracy = checked_accuracy(dt, accuracy)
+        if accuracy is not None:
+            check_served(scene, target, control, sensors, motors)
+        step = NOMINAL_STEP if isinstance(dt, str) else dt
+        plan = step_plan(scene, step, control, integrator, target, stops, sensors, motors)
         self.scene = scene
         self.robot = scene.robot
-        self.compiled = CompiledScene(plan, dt, count("worlds", worlds), target)
+        step = WINDOW if isinstance(dt, str) else dt
+        self.compiled = CompiledScene(plan, step, count("worlds", worlds), target, accuracy)
         """Compiled step and arrays of the worlds, for code that builds on a simulator."""
         self._begin()
 
@@ -190,6 +206,12 @@ class Simulator:
     def dt(self) -> np.ndarray:
         """Time step of each world [s], (worlds,)."""
         return self.compiled.dt
+
+    @property
+    def step_size(self) -> np.ndarray:
+        """Time step that each world last used [s], (worlds,): dt, but under dt="auto"."""
+        adaptive = self.compiled.adaptive
+        return self.dt if adaptive is None else adaptive.step_size.copy()
 
     @property
     def time(self) -> np.ndarray:
@@ -264,8 +286,7 @@ class Simulator:
             raise two_threads()
         try:
             compiled.check_parameters()
-            batch = compiled.batch(())
-            batch.run(steps, 1, threads)
+            compiled.advancing(compiled.batch(())).run(steps, 1, threads)
         finally:
             lock.release()
         if compiled.failed is not None and compiled.failed[0] >= 0:
@@ -359,9 +380,15 @@ class Simulator:
                 threads = os.cpu_count() or 1 if self.worlds > MANY_WORLDS else 1
             own = None
             if controller is not None:
+                refuse(compiled.accuracy, "controller=")
                 own = PeriodicControl(compiled, controller, control_every)
-            made = rollout(batch, total, every, list(outputs), threads, progress, own)
+            if compiled.adaptive is not None:
+                compiled.adaptive.recorded_sizes.clear()
+            advancing = compiled.advancing(batch)
+            made = rollout(advancing, total, every, list(outputs), threads, progress, own)
             self._report(before)
+            if compiled.adaptive is not None and (note := compiled.adaptive.note()) is not None:
+                warnings.warn(note, HeelstrikeWarning, stacklevel=2)
             return make_recording(compiled, made, before, kept, every, vary)
 
     def reset(
@@ -447,6 +474,7 @@ class Simulator:
         """
         from heelstrike.simulate.linearize import SceneLinearizer
 
+        refuse(self.compiled.accuracy, "linearize")
         self._linearizer = self._linearizer or SceneLinearizer(self.compiled)
         return self._linearizer(*inputs)
 

@@ -18,6 +18,7 @@ from heelstrike.record.variables import AXES
 from heelstrike.runtime.cache import environment
 from heelstrike.runtime.cuda.kernel import CudaKernel
 from heelstrike.runtime.key import digest
+from heelstrike.simulate.adaptive import refuse
 from heelstrike.simulate.parameter_paths import MASS, fill_rows
 from heelstrike.simulate.recorder import final_memory, final_values
 from heelstrike.simulate.scene_file import SceneFile, load_scene
@@ -237,6 +238,7 @@ def define_sweep(
     A simulator is copied, and not changed.
     """
     if isinstance(source, Simulator):
+        refuse(source.compiled.accuracy, "a sweep")
         if device or math or dtype:
             raise HeelstrikeError(
                 "device, math and dtype are those of the simulator; do not pass them again"
