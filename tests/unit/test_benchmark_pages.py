@@ -7,8 +7,12 @@ from pathlib import Path
 
 from benchmarks import falls, pushed_over, self_contact
 from benchmarks.pages import placed
+from heelstrike.view.pages.growth import CAPTION, growth_page
+from heelstrike.view.pages.markdown import markdown
+from heelstrike.view.pages.page import Picture
 
 ROOT = Path(__file__).parents[2]
+GROWTH = ROOT / "docs/images/growth.png"
 
 
 def kept(name: str) -> dict:
@@ -31,3 +35,8 @@ def test_falls_of_limp_models():
     rows = kept("falls")["models"]
     made = {falls.MARK: falls.table(rows), falls.COUNT: falls.summary(rows)}
     assert placed(page, made) == page
+
+
+def test_growth():
+    made = markdown(growth_page(kept("growth"), (Picture(GROWTH, CAPTION),)), ROOT / "docs")
+    assert (ROOT / "docs" / "growth-figures.md").read_text() == made

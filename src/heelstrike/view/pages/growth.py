@@ -36,7 +36,8 @@ def write_growth(result: Result, path: str | os.PathLike[str]) -> None:
 def growth_page(result: Result, pictures: tuple[Block, ...] = ()) -> Page:
     """Return the page; `pictures` stand below its tables."""
     about = [METHOD, *(AXES[name].about for name in result["axes"])]
-    made = f"{result['machine']['cpu']}, {result['date']}; {result['command']}"
+    busy = f"{result['load_before']:.1f} processes before the run"
+    made = f"{result['machine']['cpu']}, {result['date']}, {busy}: {result['command']}"
     return Page(
         "Figures of growth",
         tuple(map(Paragraph, [" ".join(about), *result["notes"]])),
