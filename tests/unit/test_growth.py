@@ -99,7 +99,7 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch, capsys, tmp_path):
     ("arguments", "hint"),
     [
         (("--growth", "--axes", "legs"), "no axis 'legs'"),
-        (("--growth", "--robots", "hoap1"), "leave out"),
+        (("--growth", "--robots", "hoap1"), "--growth goes with --axes"),
     ],
 )
 def test_mistakes_are_sentences(arguments, hint, capsys):

@@ -86,7 +86,7 @@ def entry(result: Mapping[str, Any], commit: str) -> dict[str, Any]:
         "date": result["date"],
         "cpu": result["machine"]["cpu"],
         "quick": result["quick"],
-        "figures": {name: list(figure) for name, figure in figures(result).items()},
+        "figures": {name: [round(x, 3) for x in own] for name, own in figures(result).items()},
     }
 
 
