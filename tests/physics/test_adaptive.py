@@ -181,3 +181,24 @@ def test_what_needs_steps_of_one_size_is_refused():
     ):
         with pytest.raises(hs.HeelstrikeError, match="needs steps of one size"):
             act()
+
+
+def test_an_interrupted_window_leaves_the_state_as_it_was(monkeypatch):
+    sim = ball()
+    sim.run(0.04, q0=[0, 0, 5, 0, 0, 0, 1])
+    before, batch = sim.state.copy(), sim.compiled.batch()
+    run, calls = batch.run, []
+
+    def interrupted(steps, *args):
+        calls.append(steps)
+        if steps == 4:
+            raise KeyboardInterrupt
+        run(steps, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sim.compiled.batch(()), "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            sim.step()
+    assert calls == [1, 2, 4]
+    assert all(np.array_equal(sim.state.copy()[name], before[name]) for name in before)
+    assert sim.dt == WINDOW

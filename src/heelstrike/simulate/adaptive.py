@@ -181,34 +181,47 @@ class AdaptiveBatch:
         arrays = self.batch.arrays
         memory = {port.name: arrays[port.name] for port in self.layout.memory}
         start = {name: array.copy() for name, array in memory.items()}
-        kept = {name: array.copy() for name, array in memory.items()}
         window = arrays["dt"].copy()
-        waiting = start["failed"][:, 0] < 0
-        clock = np.where(waiting[:, None], start["clock"] + 1, start["clock"])
+        kept = start  # if the search is interrupted
+        try:
+            kept, outputs = self._search(memory, start, window, threads)
+        finally:
+            for name, array in memory.items():
+                array[...] = kept[name]
+            arrays["dt"][...] = window
+        return outputs
+
+    def _search(
+        self,
+        memory: dict[str, np.ndarray],
+        start: dict[str, np.ndarray],
+        window: np.ndarray,
+        threads: int,
+    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Return the memory after the window, each world by its own step, and the outputs."""
+        kept = {name: array.copy() for name, array in start.items()}
         outputs: dict[str, np.ndarray] = {}
         before: tuple[np.ndarray, ...] = ()
+        waiting = start["failed"][:, 0] < 0
         for level in range(MAX_LEVEL + 1):
             self._simulate(memory, start, window, 2**level, threads)
             now = tuple(memory[name].copy() for name in ("q", "v", "failed"))
-            accurate = waiting & self._accepted(before, now, window) if before else waiting & False
+            accurate = waiting & self._accepted(before, now, window)
             chosen = waiting if level == MAX_LEVEL else accurate
-            self.at_smallest += (chosen & ~accurate).reshape(-1)[: self.worlds]
-            for name, array in memory.items():
-                np.copyto(kept[name], array, where=chosen[:, None])
-            if before:
-                self._extrapolate(kept, before, now, accurate)
-            self._note(chosen, window / 2**level)
             self._keep_outputs(outputs, chosen)
-            waiting = waiting & ~chosen
+            if chosen.any():
+                for name, array in memory.items():
+                    np.copyto(kept[name], array, where=chosen[:, None])
+                self._extrapolate(kept, before, now, accurate)
+                self._note(chosen, accurate, window / 2**level)
+                waiting = waiting & ~chosen
             if not waiting.any():
                 break
             before = now
-        new = (kept["failed"] >= 0) & (start["failed"] < 0)
-        kept["failed"] = np.where(new, start["clock"], kept["failed"])
-        for name, array in memory.items():
-            array[...] = clock if name == "clock" else kept[name]
-        arrays["dt"][...] = window
-        return outputs
+        lived = start["failed"] < 0
+        kept["clock"] = np.where(lived, start["clock"] + 1, start["clock"])
+        kept["failed"] = np.where(lived & (kept["failed"] >= 0), start["clock"], kept["failed"])
+        return kept, outputs
 
     def _simulate(
         self,
@@ -236,6 +249,8 @@ class AdaptiveBatch:
         self, before: tuple[np.ndarray, ...], now: tuple[np.ndarray, ...], window: np.ndarray
     ) -> np.ndarray:
         """Return which worlds agree with the result of twice the step, (tiles, lanes)."""
+        if not before:
+            return np.zeros(now[2][:, 0].shape, bool)
         with np.errstate(invalid="ignore", over="ignore"):
             q, v = (
                 np.abs(new - old).max(axis=1) for new, old in zip(now[:2], before, strict=False)
@@ -267,8 +282,9 @@ class AdaptiveBatch:
             old = outputs.get(port.name, new)
             outputs[port.name] = np.where(mask.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
-    def _note(self, chosen: np.ndarray, size: np.ndarray) -> None:
-        """Keep the steps of the worlds that are done."""
+    def _note(self, chosen: np.ndarray, accurate: np.ndarray, size: np.ndarray) -> None:
+        """Keep the steps of the worlds that are done, and count those that are not accurate."""
         mask = chosen.reshape(-1)[: self.worlds]
+        self.at_smallest += (chosen & ~accurate).reshape(-1)[: self.worlds]
         sizes = np.broadcast_to(size[:, 0], chosen.shape).reshape(-1)[: self.worlds]
         self.step_size[mask] = sizes[mask]
