@@ -10,6 +10,7 @@ from benchmarks.pages import placed
 from heelstrike.view.pages.growth import CAPTION, growth_page
 from heelstrike.view.pages.markdown import markdown
 from heelstrike.view.pages.page import Picture
+from tools import performance_page
 
 ROOT = Path(__file__).parents[2]
 GROWTH = ROOT / "docs/images/growth.png"
@@ -40,3 +41,15 @@ def test_falls_of_limp_models():
 def test_growth():
     made = markdown(growth_page(kept("growth"), (Picture(GROWTH, CAPTION),)), ROOT / "docs")
     assert (ROOT / "docs" / "growth-figures.md").read_text() == made
+
+
+def test_performance():
+    """docs/performance.md is what tools/performance_page.py writes."""
+    assert performance_page.PAGE.read_text() == performance_page.page()
+
+
+def test_the_resource_that_is_used_most():
+    """Of six instructions, two of arithmetic and two loads or stores in a cycle."""
+    own = {"per_cycle": 3.0, "fused": 0.3, "arithmetic": 0.2, "move": 0.4}
+    assert performance_page.bound(own) == "arithmetic, 75 %"
+    assert performance_page.bound(own | {"move": 0.6}) == "loads and stores, 90 %"
