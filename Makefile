@@ -12,11 +12,11 @@ test: .venv/installed-dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
-	$(BIN)/python -m pytest -n 2 -m "not nightly"
+	HEELSTRIKE_LEVEL=0 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not nightly"
 
 # every direct dependency at the oldest version that pyproject.toml allows; nightly
 test-oldest: .venv-oldest/installed
-	.venv-oldest/bin/python -m pytest -n 2 -m "not nightly" $(TESTS)
+	.venv-oldest/bin/python -m pytest -n 2 --dist worksteal -m "not nightly" $(TESTS)
 
 lint: .venv/installed-dev
 	$(BIN)/python -m ruff check --fix .

@@ -73,7 +73,7 @@ def test_lane_width(program, reference, width):
     assert_same_bits(kernel(**inputs), expected)
 
 
-@pytest.mark.parametrize("level", [1, 3])
+@pytest.mark.parametrize("level", [0, 1, 3])
 def test_optimisation_level(program, reference, level):
     dtype, inputs, expected = reference
     kernel = compile_program(program, dtype=dtype, level=level)

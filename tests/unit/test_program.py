@@ -255,7 +255,7 @@ def test_more_misuse_is_a_sentence():
     for width in (0, 3, 1.5):
         with pytest.raises(ProgramError, match="a power of two"):
             compile_program(p, width=width)
-    with pytest.raises(ProgramError, match="optimisation level is 4; allowed: 1, 2, 3"):
+    with pytest.raises(ProgramError, match="optimisation level is 4; allowed: 0, 1, 2, 3"):
         compile_program(p, level=4)
     kernel = compile_program(p)
     for threads in (0, -1, 1.5, None):

@@ -25,9 +25,9 @@ def compile_object(
 ) -> tuple[Layout, bytes]:
     """Return the layout and the object code of a program for this CPU; see `compile_program`."""
     real = real_type(dtype)
-    if level not in (1, 2, 3):
+    if level not in (0, 1, 2, 3):
         raise ProgramError(
-            f"LLVM's optimisation level is {level}", path="level", value=level, allowed="1, 2, 3"
+            f"LLVM's optimisation level is {level}", path="level", value=level, allowed="0, 1, 2, 3"
         )
     if width is not None and width not in (1, 2, 4, 8, 16, 32):
         raise ProgramError(

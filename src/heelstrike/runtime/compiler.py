@@ -27,7 +27,7 @@ def compile_program(
         width: number of lanes, a power of two; None takes the CPU's widest vectors. Results do not
             depend on it.
         dtype: "float64" or "float32".
-        level: LLVM's optimisation level, 1 to 3. Results do not depend on it.
+        level: LLVM's optimisation level, 0 to 3. Results do not depend on it.
 
     Returns:
         A kernel: `kernel(**inputs)` runs a program without memory once, and `kernel.batch(worlds)`
