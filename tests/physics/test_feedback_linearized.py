@@ -318,7 +318,7 @@ def test_worlds_are_alone():
             assert (alone[name].values[0] == many[name].values[i]).all()
 
 
-@pytest.mark.parametrize("rule", ["consistent", "paper"])
+@pytest.mark.parametrize("rule", ["consistent", pytest.param("paper", marks=pytest.mark.nightly)])
 def test_derivative_of_a_step(rule):
     """Against central differences, sliding and turning a little, four corners inside."""
     sim = box(rule)

@@ -8,6 +8,7 @@ integrator keeps momentum to rounding, the others as well as their order allows.
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from tests.flight import in_flight
 from tests.models import example_file
 
 GRAVITY = 9.81
+NIGHTLY = pytest.mark.nightly
 INVARIANTS = ["momentum", "kinetic_energy", "potential_energy"]
 
 
@@ -69,7 +71,7 @@ def drifts(robot, integrator, dts, duration, spin=2.0, sway=1.0, control=None):
         ("rk4", 4, [8e-3, 4e-3, 2e-3]),
     ],
 )
-@pytest.mark.parametrize("name", ["hoap1", "biped14"])
+@pytest.mark.parametrize("name", [pytest.param("hoap1", marks=NIGHTLY), "biped14"])
 def test_drift_falls_with_the_order_of_the_integrator(name, integrator, order, dts):
     rows = drifts(load(name, collide="feet"), integrator, dts, 0.2)
     slopes = np.log2(rows[:-1] / rows[1:])
@@ -78,7 +80,7 @@ def test_drift_falls_with_the_order_of_the_integrator(name, integrator, order, d
 
 
 @pytest.mark.parametrize("driven", [False, True])
-@pytest.mark.parametrize("name", ["hoap1", "biped14"])
+@pytest.mark.parametrize("name", [pytest.param("hoap1", marks=NIGHTLY), "biped14"])
 def test_robot_keeps_its_momentum_to_rounding(name, driven):
     """Limp, or with a servo that brings swinging joints back to a pose."""
     robot = load(name, collide="feet")
@@ -282,6 +284,14 @@ def test_rigid_body_tumbles_as_euler_says():
     assert np.abs(coarse[0] - fine[0]).max() < 1e-7
 
 
+@cache
+def held(name):
+    """Return a robot without contact, its pose and its simulator, with a servo that holds it."""
+    robot = load(example_file(name) if name.endswith(".urdf") else name, collide="feet")
+    pose = robot.pose("stance") if "stance" in robot.poses else robot.neutral
+    return robot, pose, in_flight(robot, control=hs.Servo(kp=1000.0, kd=8.0, reference=pose))
+
+
 @pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
 @pytest.mark.parametrize("dt", [1e-3, 2.5e-3])
 @pytest.mark.parametrize("name", ["hoap1", "hrp2", "biped14", "g1_29dof_rev_1_0.urdf"])
@@ -292,13 +302,7 @@ def test_implicit_servo_holds_a_pose_in_free_fall(name, dt):
     hrp2's legs (1.9 kg m^2 about the hip), which decays as exp(-kd t / 2 I): 12 % are left after
     1 s, and 20 % are allowed.
     """
-    robot = (
-        load(example_file(name), collide="feet")
-        if name.endswith(".urdf")
-        else load(name, collide="feet")
-    )
-    pose = robot.pose("stance") if "stance" in robot.poses else robot.neutral
-    sim = in_flight(robot, control=hs.Servo(kp=1000.0, kd=8.0, reference=pose))
+    robot, pose, sim = held(name)
     q = pose.copy()
     q[7:] += 0.05 * np.random.default_rng(0).choice([-1, 1], size=robot.nq - 7)
     end_q, end_v = fall(sim, q, np.zeros(robot.nv), dt, 1.0)

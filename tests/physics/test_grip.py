@@ -33,6 +33,7 @@ def held(law: hs.Rigid | hs.Signorini, shares: list[float]) -> xr.Dataset:
     return sim.run(0.5, q0=q0, worlds=len(mu), vary=varied).data
 
 
+@pytest.mark.nightly  # tests/physics/test_gripper.py has the closed form of a cube
 def test_a_can_slides_as_coulomb_says():
     """Below the least friction it becomes faster, above it slower, both by 2 % of gravity."""
     data = held(hs.Signorini(), [0.98, 1.02])

@@ -117,7 +117,7 @@ def test_hoap1_stands_on_one_foot(law):
     assert not data.touching.values[:, :, :4].any()
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", ["rigid", pytest.param("micro-macro", marks=pytest.mark.nightly)])
 def test_dry_friction_of_joints_keeps_to_its_limit(law):
     """Servos work against it, from a pose a little off. In a leg that stands a joint moves the
     whole robot: what friction can do is judged by that. Oracle: what Pinocchio's inverse dynamics
@@ -174,7 +174,7 @@ def test_hoap1_stands_in_single_precision():
     check_rest(data, robot, gravity, points=8, duration=4, creeps=1e-5, lacks=1e-3)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.nightly)])
 def test_a_start_whose_passes_crawl_throws_nothing_up(dtype):
     """Joints a little off their pose. Found among 65,536 such starts: passes that were relaxed
     without looking whether they overshoot gave a joint 2,000 rad/s in step 23.

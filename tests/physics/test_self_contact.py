@@ -31,7 +31,7 @@ def momentum(robot: hs.Robot, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.concatenate([total.linear, total.angular + turn])
 
 
-@pytest.mark.parametrize("masses", [(1.0, 1.0), (1.0, 3.0)])
+@pytest.mark.parametrize("masses", [pytest.param((1.0, 1.0), marks=NIGHTLY), (1.0, 3.0)])
 @pytest.mark.parametrize(
     ("law", "e"),
     [(SPRING, 1.0), (FRICTIONLESS, 1.0), (hs.Rigid(restitution=0.4), 0.4), (hs.Signorini(), 0.0)],
@@ -54,10 +54,15 @@ def test_central_impact(tmp_path, masses, law, e):
 @pytest.mark.parametrize(
     ("law", "kind"),
     [
-        *((SPRING, kind) for kind in sorted(folding.LAST)),
+        (SPRING, "capsule"),
+        (SPRING, "ellipsoid"),
+        *(
+            pytest.param(SPRING, k, marks=NIGHTLY)
+            for k in sorted({*folding.LAST} - {"capsule", "ellipsoid"})
+        ),
         (hs.Rigid(), "capsule"),
         pytest.param(hs.Rigid(), "box", marks=NIGHTLY),
-        (IMPLICIT, "capsule"),
+        pytest.param(IMPLICIT, "capsule", marks=NIGHTLY),
         pytest.param(IMPLICIT, "cylinder", marks=NIGHTLY),
     ],
 )

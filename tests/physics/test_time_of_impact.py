@@ -100,7 +100,7 @@ def slowness(wheel, law, dt, margin, phases):
 
 
 @pytest.mark.parametrize(("margin", "most"), [(1.02, 0.06), (1.1, 0.015)])
-@pytest.mark.parametrize("law", [hs.Rigid, hs.Signorini])
+@pytest.mark.parametrize("law", [hs.Rigid, pytest.param(hs.Signorini, marks=pytest.mark.nightly)])
 def test_a_rimless_wheel_near_stall(wheel, law, margin, most):
     """Without it the errors are 13 % and 2.5 %."""
     timed = law(friction=hs.Coulomb(5.0, 5.0), time_of_impact=True)
