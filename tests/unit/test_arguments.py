@@ -74,7 +74,9 @@ def test_a_step_that_is_far_too_small_is_refused(sim):
 def test_the_number_of_worlds_that_fit_is_named(sim):
     with pytest.raises(HeelstrikeError, match=r"GB are free; \d+ worlds fit"):
         sim.run(0.01, q0=Q0, worlds=10**10)
-    sim.run(0.002, q0=Q0, worlds=1)
+    assert sim.run(0.002, q0=Q0).data.sizes["world"] == 1
+    with pytest.raises(HeelstrikeError, match=r"worlds need at least .* GB are free"):
+        hs.Simulator(sim.scene, worlds=10**12)  # a run compared the steps of all worlds, for hours
 
 
 @pytest.mark.parametrize("value", ODD)

@@ -11,6 +11,7 @@ from heelstrike.contact.surface_law import CouplingRule
 from heelstrike.dynamics.integrate import INTEGRATORS
 from heelstrike.dynamics.loop_mobility import SOFTNESS, SOFTNESS_SINGLE
 from heelstrike.errors import HeelstrikeError, ParameterError
+from heelstrike.machine import free_memory
 from heelstrike.record.variables import check_variables, standard
 from heelstrike.scene.actuators import Actuators
 from heelstrike.scene.controller import Controller
@@ -150,6 +151,26 @@ def _control(scene: Scene, control: object, pose: np.ndarray, implicit: bool, dt
         return control
     allowed = "hs.Servo(...), hs.Actuators(...), a function decorated with @hs.controller, or None"
     raise ParameterError("control", control, allowed)
+
+
+def world_count(worlds: int, numbers: int) -> int:
+    """Return the number of worlds of a simulator, checked before anything has their size.
+
+    Args:
+        worlds: number of worlds.
+        numbers: numbers in the state of a world. Together with all else that a world holds they
+            are checked once more, when the step is compiled.
+    """
+    need, free = 4 * numbers * count("worlds", worlds), free_memory()
+    if need > free:
+        raise HeelstrikeError(
+            f"{worlds} worlds need at least {need / 1e9:.3g} GB of memory, and {free / 1e9:.3g} GB "
+            "are free",
+            path="worlds",
+            value=worlds,
+            remedy="pass fewer worlds",
+        )
+    return worlds
 
 
 def step_count(duration: float | None, steps: int | None, dt: np.ndarray) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.checks import count, mapping
-from heelstrike.errors import HeelstrikeWarning
+from heelstrike.errors import HeelstrikeError, HeelstrikeWarning
 from heelstrike.record.labels import dimension_labels
 from heelstrike.record.memory import check_memory, estimate
 from heelstrike.record.recording import Recording
@@ -53,6 +53,7 @@ from heelstrike.simulate.run_options import (
     recorded_variables,
     step_count,
     step_plan,
+    world_count,
 )
 from heelstrike.simulate.sensors import Sensors
 from heelstrike.simulate.start import check_step, warn_out_of_range
@@ -135,7 +136,8 @@ class Simulator:
         self.scene = scene
         self.robot = scene.robot
         step = WINDOW if isinstance(dt, str) else dt
-        self.compiled = CompiledScene(plan, step, count("worlds", worlds), target, accuracy)
+        size = world_count(worlds, scene.robot.nq + scene.robot.nv)
+        self.compiled = CompiledScene(plan, step, size, target, accuracy)
         """Compiled step and arrays of the worlds, for code that builds on a simulator."""
         self._begin()
 
@@ -558,15 +560,23 @@ class Simulator:
     def _prepare(
         self, worlds: int | None, vary: Mapping[str, ArrayLike], outputs: tuple[str, ...]
     ) -> None:
-        """Resize and add varied masses; raise before anything changes if a value does not fit."""
+        """Resize and add varied masses; raise before anything changes if a value does not fit.
+
+        Where so many worlds do not fit into memory, there are as many as before, reset.
+        """
         wanted = self.worlds if worlds is None else count("worlds", worlds)
         for path, value in vary.items():
             if path in self.parameters:
                 self.parameters.shaped(path, value, wanted)
         self.compiled.add_parameters(vary)
         if wanted != self.worlds:
+            before = self.worlds
             self.compiled.resize(wanted)
-            self.compiled.batch(outputs)  # so that the step is compiled once
+            try:
+                self.compiled.batch(outputs)  # so that the step is compiled once
+            except HeelstrikeError:
+                self.compiled.resize(before)
+                raise
             self.reset()
 
     def _report(self, before: Mapping[str, np.ndarray] | None = None) -> None:
