@@ -98,7 +98,12 @@ def test_no_value_of_any_key_is_a_traceback(value):
 
 
 @pytest.mark.parametrize(
-    "name", ["scenes/negative-stiffness.toml", "scenes/junk.toml", "robots/entity-bomb.xml"]
+    "name",
+    [
+        pytest.param("scenes/negative-stiffness.toml", marks=pytest.mark.nightly),
+        "scenes/junk.toml",
+        "robots/entity-bomb.xml",
+    ],
 )
 def test_as_a_process(name):
     command = [sys.executable, "-m", "heelstrike", *arguments(BROKEN / name)]

@@ -178,7 +178,9 @@ def test_ctrl_c_while_it_compiles(capsys, monkeypatch, tmp_path):
     assert not list(tmp_path.rglob("*.nc"))
 
 
-@pytest.mark.parametrize("old", [None, b"a recording of yesterday"])
+@pytest.mark.parametrize(
+    "old", [pytest.param(None, marks=pytest.mark.nightly), b"a recording of yesterday"]
+)
 def test_killed_while_it_writes(tmp_path, old):
     """Signal 9 at the last moment, when all is written and nothing is renamed."""
     if old is not None:

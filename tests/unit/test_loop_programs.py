@@ -74,12 +74,12 @@ def test_a_gpu_kernel_has_the_same_bits(standing):
     assert np.abs(ours.output("constraint_force")).max() > 1
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.nightly)])
 def test_ptx_of_a_step(standing, dtype):
     assert ".entry" in make_ptx(standing.program, [], dtype).text
 
 
-@pytest.mark.parametrize("law", [None, hs.Rigid()])
+@pytest.mark.parametrize("law", [None, pytest.param(hs.Rigid(), marks=pytest.mark.nightly)])
 def test_linearize_against_differences_of_steps(robot, standing, law):
     """In the air, along motions that open the loop too; standing by velocities: those by places
     have a kink where a point leaves the ground."""

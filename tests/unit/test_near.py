@@ -109,9 +109,9 @@ def same(a, b):
 @pytest.mark.parametrize(
     ("law", "ground"),
     [
-        pytest.param("elastic", "plane", marks=pytest.mark.nightly),  # "several" holds a plane
+        pytest.param("elastic", "plane", marks=pytest.mark.nightly),
         ("elastic", "field"),
-        ("elastic", "several"),
+        pytest.param("elastic", "several", marks=pytest.mark.nightly),
         ("rigid", "plane"),
         pytest.param("rigid", "several", marks=pytest.mark.nightly),
         pytest.param("membrane", "plane", marks=pytest.mark.nightly),

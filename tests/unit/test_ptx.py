@@ -63,7 +63,7 @@ def test_every_limb_gets_a_warp(name, warps):
 
 
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("law", [hs.Elastic(), hs.Rigid()])
+@pytest.mark.parametrize("law", [hs.Elastic(), pytest.param(hs.Rigid(), marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", [pytest.param("hrp2", marks=pytest.mark.nightly), "hoap1"])
 def test_a_block_finds_its_registers_and_shared_memory(name, law, dtype):
     """A multiprocessor of Hopper: 65,536 registers, 16,384 a quarter, and 227 kB of shared memory.

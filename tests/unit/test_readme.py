@@ -76,7 +76,9 @@ def follow(page: str, desk: Path) -> None:
             call(step.text.replace("python -m heelstrike", "heelstrike"))
 
 
-SLOW = ("docs/motions.md", "docs/viewer.md")
+SLOW = tuple(
+    f"docs/{name}.md" for name in ("motions", "viewer", "impact", "derivatives", "environments")
+)
 
 
 @pytest.mark.parametrize(
