@@ -67,6 +67,7 @@ def tasks(folder, *names):
     return [Task("marhefka1996", name, folder / f"{name}.png") for name in names]
 
 
+@pytest.mark.nightly
 def test_results_do_not_depend_on_the_number_of_processes(tmp_path):
     """Numbers and pictures, bit for bit: three families in two processes, beside one."""
     names = ("operations", "fig5", "fig7", "two-alphas")

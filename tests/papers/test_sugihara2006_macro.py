@@ -85,6 +85,7 @@ def test_peak_and_spread_fall_with_lambda_as_it_stands_up():
     assert made[4].depth == pytest.approx(made[3].depth, rel=1e-3)  # no threshold at 7
 
 
+@pytest.mark.nightly
 def test_floor_alone_sinks_for_every_lambda():
     """At g dt lam (m/n)^2, 2 % less: the robot is no single body. On soft feet it falls over."""
     made = stances("paper", "rigid")

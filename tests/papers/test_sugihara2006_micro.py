@@ -115,6 +115,7 @@ def test_stability_is_simulated():
     assert grows(14, "symplectic", kappa, np.full(2, 1e-3)).tolist() == [False, True]
 
 
+@pytest.mark.nightly
 def test_robot_stays_on_the_floor_by_both_laws():
     """Fig 6 with rotors: what the paper says of (14) holds of (13) too, all points touching."""
     variant = VARIANTS[0]

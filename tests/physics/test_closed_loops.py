@@ -167,7 +167,13 @@ def free_box(name: str, x: float) -> str:
       <geom name="{name}" type="box" size=".1 .08 .05" mass="1"/></body>"""
 
 
-@pytest.mark.parametrize("law", [hs.Rigid(), hs.Elastic(hs.LinearSpring(k=2e4, c=100))])
+@pytest.mark.parametrize(
+    "law",
+    [
+        pytest.param(hs.Rigid(), marks=pytest.mark.nightly),
+        hs.Elastic(hs.LinearSpring(k=2e4, c=100)),
+    ],
+)
 def test_two_welded_boxes_are_one_body(law):
     """They fall on a corner like the box of their size and mass, whose inertia is exact."""
     one = mechanisms.robot_of(

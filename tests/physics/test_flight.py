@@ -311,6 +311,7 @@ def test_implicit_servo_holds_a_pose_in_free_fall(name, dt):
     assert np.abs(end_v[0, 6:]).max() < 0.5
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::heelstrike.errors.HeelstrikeWarning")
 def test_explicit_servo_would_explode():
     """The reason for the implicit servo: the same gains, explicit, on hoap1 without armature."""

@@ -156,6 +156,7 @@ def test_cube_slides_down_a_mesh_as_down_a_slope():
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-8)
 
 
+@pytest.mark.nightly
 def test_bits_do_not_depend_on_lanes_and_a_gpu_has_a_kernel():
     robot, law = hs.load("hoap1", collide="feet"), LAWS["elastic"]
     scene = hs.Scene(robot, hs.Mesh(law, mesh=sheet(np.zeros((5, 5)), 2.0)))

@@ -14,7 +14,7 @@ EXACTLY = {"Signorini": 1e-6, "Rigid": 1e-3}
 """[um]; shares of 1e-9 and 1e-6 of the slip of 1 m/s, over 1 ms, that steps in a row may add up."""
 
 
-@pytest.mark.parametrize("law", EXACTLY)
+@pytest.mark.parametrize("law", [pytest.param("Signorini", marks=pytest.mark.nightly), "Rigid"])
 def test_slides_straight_and_flat(law):
     found, off = slide(LAWS[law]), EXACTLY[law]
     assert found.drift_um < off

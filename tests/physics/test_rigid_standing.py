@@ -164,6 +164,7 @@ def test_g1_stands(law):
     check_rest(data, robot, gravity, points=6, duration=10)
 
 
+@pytest.mark.nightly
 def test_hoap1_stands_in_single_precision():
     robot = loaded("hoap1")
     gravity = slopes(np.array([0, 5]), np.array([0, 45]))

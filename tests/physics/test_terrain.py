@@ -121,6 +121,7 @@ def operations(p):
     return sum(getattr(counts, name) for name in ("additions", "multiplications", "choices"))
 
 
+@pytest.mark.nightly
 def test_a_large_field_costs_no_more_than_a_small_one():
     """The same operations for any grid, and not many more than on a plane: what a step costs and
     how long it compiles. Times are measured by benchmarks.terrain.

@@ -75,6 +75,7 @@ def test_every_run_is_of_the_same_ball():
     assert "deepest point" in str(found)
 
 
+@pytest.mark.nightly
 def test_laws_of_several_surfaces_are_all_told(capsys):
     """Each surface keeps its own mu_k, so each has numbers of its own."""
     code, out, _ = call(capsys, "compare", "two.toml", "--laws", "rigid", "--html", "two.html")
