@@ -3,11 +3,13 @@
     HEELSTRIKE_DATA=... python tools/icub_protocol.py    # benchmarks/results/icub-protocol.json
 
 The set-up of docs/real-data.md was chosen while errors of held-out windows were seen. Here nested
-folds choose it: each third of the windows is held out in turn; on the others, every set-up of
-SETUPS is fitted with the plainest law on every other window and judged on those between, in turn;
-then every law of LAWS is, with the set-up of the least loss. The law with the least loss is fitted
-on all of them and judged on the third that was held out. Length of windows, spin-up and loss are
-not chosen anew. tools/real_data.py writes the table.
+folds choose it. Each third of the walk is held out in turn. Training windows are those of the rest
+of the walk: they begin every EVERY, so that they overlap one another, but none overlaps a window
+that is held out, its spin-up included. On them, every set-up of SETUPS is fitted with the plainest
+law on one half of the time and judged on the other, in turn; then every law of LAWS is, with the
+set-up of the least loss. The law with the least loss is fitted on all training windows and judged
+on the third that was held out. Length of windows, spin-up and loss are not chosen anew.
+tools/real_data.py writes the table.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from heelstrike.validation.candidates import candidates
 from heelstrike.validation.files import training_file
 from heelstrike.validation.fit import Effort, Fit, fit, predict_fitted
 from heelstrike.validation.icub import POINTS, Walking
-from heelstrike.validation.icub_models import BODY, HIP, LEAN, STIFFNESS, Walker
+from heelstrike.validation.icub_models import BODY, HIP, LEAN, SPIN_UP, STIFFNESS, Walker
 from heelstrike.validation.icub_recording import robot
 from heelstrike.validation.measured_set import Cases, Floats
 
@@ -34,7 +36,10 @@ RESULT = Path(__file__).parent.parent / "benchmarks" / "results" / "icub-protoco
 LAWS = ("linear-both", "linear-in", "hunt-crossley", "poisson-spring", "timestep-damper")
 """Explicit laws, whose fits take seconds; the first is the plainest."""
 OUTER, INNER = 3, 2
-EFFORT = Effort(sets=24, rounds=6)
+EVERY = 0.14
+"""Time from one training window to the next [s]: five times as many windows as are judged."""
+EFFORT, CHOOSING = Effort(sets=24, rounds=6), Effort(sets=16, rounds=4)
+"""Budget of the fit that is judged, and of those that choose law and set-up."""
 WORDS = {"hip rolls apart": (True, False), "lean": (True, False), "friction": (False, True)}
 """What a set-up searches with the law; first what docs/real-data.md has."""
 SETUPS = [dict(zip(WORDS, values, strict=True)) for values in product(*WORDS.values())]
@@ -63,37 +68,64 @@ def errors(about: Walking, walker: Walker, found: Fit, cases: Cases) -> dict[str
     return {**own, "loss": about.loss(cases, made)}
 
 
+class Dense(Walking):
+    """Windows that overlap, to train on."""
+
+    every = EVERY
+
+
+def apart(cases: Cases, others: Cases) -> Cases:
+    """Return the windows that overlap none of the others, spin-up included."""
+    between = np.abs(cases.given["time"][:, None] - others.given["time"][None])
+    return cases.chosen((between >= Walking.window + SPIN_UP).all(axis=1))
+
+
 def held_out(
-    about: Walking, law: str, setup: Mapping[str, bool], training: Cases, others: Cases
+    about: Walking,
+    law: str,
+    setup: Mapping[str, bool],
+    training: Cases,
+    others: Cases,
+    effort: Effort = EFFORT,
 ) -> dict[str, Floats]:
     """Return the errors of windows by a law that was fitted on others."""
     walker = model(law, setup)
-    return errors(about, walker, fit(about, walker, training, EFFORT), others)
+    return errors(about, walker, fit(about, walker, training, effort), others)
 
 
 def inner_loss(about: Walking, law: str, setup: Mapping[str, bool], cases: Cases) -> float:
-    """Return the mean loss over windows, each inner fold held out in turn."""
-    part = np.arange(len(cases)) % INNER
-    losses = [
-        held_out(about, law, setup, cases.chosen(part != k), cases.chosen(part == k))["loss"]
-        for k in range(INNER)
-    ]
+    """Return the mean loss over windows, each part of the time held out in turn."""
+    losses = []
+    for part in np.array_split(np.argsort(cases.given["time"]), INNER):
+        others = cases.chosen(part)
+        training = apart(cases, others)
+        losses.append(held_out(about, law, setup, training, others, CHOOSING)["loss"])
     return float(np.mean(np.concatenate(losses)))
 
 
 def main() -> None:
     about = Walking()
-    cases = about.read(training_file(about.stem))
-    part = np.arange(len(cases)) % OUTER
+    path = training_file(about.stem)
+    cases, dense = about.read(path), Dense().read(path)
     folds, held = [], []
-    for k in range(OUTER):
-        training, others = cases.chosen(part != k), cases.chosen(part == k)
+    for part in np.array_split(np.arange(len(cases)), OUTER):
+        others = cases.chosen(part)
+        training = apart(dense, others)
         setup = min(SETUPS, key=lambda one: inner_loss(about, LAWS[0], one, training))
         losses = {law: inner_loss(about, law, setup, training) for law in LAWS}
         law = min(losses, key=lambda name: losses[name])
         held.append(held_out(about, law, setup, training, others))
         own = {name: float(x.mean()) for name, x in held[-1].items()}
-        folds.append({"windows": len(others), "law": law, "setup": setup, "losses": losses, **own})
+        folds.append(
+            {
+                "windows": len(others),
+                "trained": len(training),
+                "law": law,
+                "setup": setup,
+                "losses": losses,
+                **own,
+            }
+        )
         print(folds[-1], flush=True)
     every = {name: np.concatenate([one[name] for one in held]) for name in held[0]}
     scores = {

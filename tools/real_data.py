@@ -117,6 +117,8 @@ def _phases(values: Kept) -> str:
     aimed = [name for name, one in values["measures"].items() if one["aim"] is not None]
     shown = aimed or list(values["measures"])[:1]
     models = {name: model["phases"] for name, model in values["models"].items()}
+    if "phases" in values["floor"]:
+        models["noise of the start"] = values["floor"]["phases"]
     heads = [(name, phase) for name in shown for phase in next(iter(models.values()))[name]]
     lines = ["|  | " + " | ".join(f"{name}, {phase}" for name, phase in heads) + " |"]
     lines.append("| --- |" + " ---: |" * len(heads))

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from heelstrike.validation.fit import predict_fitted
-from heelstrike.validation.judge import Judged, Score
+from heelstrike.validation.judge import Judged, Score, judge
 from heelstrike.validation.measured_set import Cases, Floats, MeasuredSet, Model
 
 TWINS = 6
@@ -39,6 +39,8 @@ class Floor:
     law: str
     """The law whose simulations were compared."""
     start_noise: Mapping[str, Score]
+    phases: Mapping[str, Mapping[str, float]]
+    """Noise of the start in each phase of the simulation, by measure that has a course."""
     repeatability: Mapping[str, Score]
     """Of nearly equal cases; empty if the set does not say which are."""
     random_pairs: Mapping[str, Score]
@@ -54,39 +56,50 @@ class Floor:
             part: {name: score.as_dict() for name, score in found.items()}
             for part, found in parts.items()
         }
-        return {"law": self.law, **scores}
+        return {"law": self.law, "phases": self.phases, **scores}
 
 
 def floor(about: MeasuredSet, cases: Cases, model: Model, judged: Judged, seed: int = 0) -> Floor:
     """Return the noise floor of cases, by a law whose parameters were found."""
     random = np.random.default_rng(seed)
-    noise = _start_noise(about, cases, model, judged, random)
+    noise, phases = _start_noise(about, cases, model, judged, random)
     starts, residuals = about.starts(cases), about.residuals(cases, judged.predicted)
     if not residuals or len(cases) < 8:
-        return Floor(judged.name, noise, {}, {})
+        return Floor(judged.name, noise, phases, {}, {})
     near = nearest(starts)
     drawn = np.stack([np.arange(len(cases)), random.permutation(len(cases))], axis=1)
     return Floor(
         judged.name,
         noise,
+        phases,
         *({m: _pairs(r, pairs) for m, r in residuals.items()} for pairs in (near, drawn)),
     )
 
 
 def _start_noise(
     about: MeasuredSet, cases: Cases, model: Model, judged: Judged, random: np.random.Generator
-) -> dict[str, Score]:
+) -> tuple[dict[str, Score], dict[str, dict[str, float]]]:
+    """Return errors of disturbed starts beside the simulation itself, of cases and by phase."""
     truth = np.where(np.isnan(cases.measured), np.nan, judged.predicted)
     simulated = replace(cases, measured=truth)
-    found: dict[str, list[Floats]] = {measure.name: [] for measure in about.measures}
+    twins = []
     for _ in range(TWINS):
-        twin = about.disturbed(cases, random)
-        errors = about.errors(simulated, predict_fitted(model, twin, judged.fit.values))
-        for measure in about.measures:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)
-                found[measure.name].append(measure.of_cases(errors[measure.name], len(cases)))
-    return {name: Score.of(np.mean(values, axis=0)) for name, values in found.items()}
+        predicted = predict_fitted(model, about.disturbed(cases, random), judged.fit.values)
+        twins.append(judge(about, simulated, judged.name, judged.fit, predicted))
+    noise = {
+        one.name: Score.of(np.mean([twin.errors[one.name] for twin in twins], axis=0))
+        for one in about.measures
+    }
+    phases = {
+        name: {
+            word: float(
+                np.mean([twin.phases[name][word] for twin in twins if word in twin.phases[name]])
+            )
+            for word in own
+        }
+        for name, own in twins[0].phases.items()
+    }
+    return noise, phases
 
 
 def nearest(starts: Floats) -> np.ndarray:

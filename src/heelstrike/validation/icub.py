@@ -36,7 +36,14 @@ from heelstrike.validation.icub_models import (
     Walker,
     rotations,
 )
-from heelstrike.validation.icub_recording import RATE, Recording, read, robot, weight
+from heelstrike.validation.icub_recording import (
+    RATE,
+    Recording,
+    corners,
+    read,
+    robot,
+    weight,
+)
 from heelstrike.validation.measured_set import (
     BASELINE,
     MUJOCO,
@@ -57,6 +64,9 @@ STEPPED, TOUCHED, TOUCHING = 0.2, 0.1, 0.1
 touched; time that counts as touch-down [s]."""
 SPREAD = np.radians(0.3), 0.02, 0.02
 """Noise of a start: tilt of the base [rad], its velocity [m/s] and angular velocity [rad/s]."""
+ENCODER = 2 * np.pi / 4096 / np.sqrt(12)
+"""Standard deviation of a joint's angle by an encoder of 12 bits, whose steps the files show
+[rad]."""
 
 
 class Walking(MeasuredSet):
@@ -114,6 +124,7 @@ class Walking(MeasuredSet):
             "reference": np.broadcast_to(table, (len(ids), *table.shape)),
             "zero": np.broadcast_to(made.zero, (len(ids), 2)),
             "tilt": np.broadcast_to(made.tilt, (len(ids), 2, 2)),
+            "offset": np.zeros((len(ids), robot().nv)),
         }
         measured = np.stack([own[at : at + frames] for at in starts])
         return Cases(made.path.name, ids, np.arange(frames) / RATE, measured, given)
@@ -164,14 +175,19 @@ class Walking(MeasuredSet):
         return found
 
     def disturbed(self, cases: Cases, random: np.random.Generator) -> Cases:
-        """Return the windows with starts disturbed by SPREAD."""
+        """Return the windows with starts disturbed by SPREAD, and angles of joints by ENCODER."""
         q0, v0 = cases.given["q0"].copy(), cases.given["v0"].copy()
-        for q in q0:
+        offset = random.normal(0, ENCODER, (len(cases), robot().nv))
+        offset[:, :6] = 0
+        for q, own in zip(q0, offset, strict=True):
             turn = pin.exp3(random.normal(0, SPREAD[0], 3) * [1, 1, 0])
             q[3:7] = pin.Quaternion(turn @ rotations(q[3:7])).coeffs()
+            for joint in robot().joints[1:]:
+                q[joint.iq] += own[joint.iv]
+            q[2] -= corners(q).min()
         v0[:, :3] += random.normal(0, SPREAD[1], (len(cases), 3))
         v0[:, 3:6] += random.normal(0, SPREAD[2], (len(cases), 3))
-        return cases.with_given(q0=q0, v0=v0)
+        return cases.with_given(q0=q0, v0=v0, offset=offset)
 
     def curves(self, cases: Cases, channels: Floats, case: int) -> dict[str, Floats]:
         """Return both forces and the sideways path."""

@@ -137,6 +137,7 @@ class Walker(Model):
         vary = {path: value for path, value in values.items() if path not in BODY}
         vary |= {"servo.kp": kp, "servo.kd": kd, "servo.torque": torque}
         vary = {path: np.repeat(value, many, axis=0) for path, value in vary.items()}
+        vary["servo.torque"] += vary["servo.kp"] * np.tile(cases.given["offset"], (sets, 1))
         vary["servo.start"] = np.tile(SPIN_UP - np.asarray(cases.given["time"]), sets)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HeelstrikeWarning)  # of sets that diverge
@@ -209,7 +210,7 @@ class MujocoWalker:
         layout.write(data, positions_of(model, own, q0), v0)
         pairs = zip(pair_geoms(model, self.scene), self.scene.pairs, strict=True)
         left = {geoms[1] for geoms, pair in pairs if pair.point.name.startswith("l_")}
-        begin = float(cases.given["time"][case]) - SPIN_UP
+        begin, offset = float(cases.given["time"][case]) - SPIN_UP, cases.given["offset"][case]
         q, v, force = [], [], np.zeros((steps, 2))
         for step in range(steps):
             if step % SUBSTEPS == 0:
@@ -221,7 +222,7 @@ class MujocoWalker:
             ahead = goal["table"][low + 1] - goal["table"][low]
             wanted = goal["table"][low] + (at - low) * ahead
             data.qfrc_applied[layout.dofs] = (
-                goal["kp"] * wanted + goal["kd"] * ahead / TABLE + goal["torque"]
+                goal["kp"] * (wanted + offset) + goal["kd"] * ahead / TABLE + goal["torque"]
             )
             mujoco.mj_step(model, data)
             touching = data.contact

@@ -15,14 +15,14 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.validation.fit import Fit
-from heelstrike.validation.measured_set import Cases
+from heelstrike.validation.measured_set import Cases, MeasuredSet
 
 FOLDER = Path(__file__).parent / "fits"
 
 
-def checksums(cases: Cases) -> list[int]:
-    """Return a checksum of what was measured in each case."""
-    rounded = np.nan_to_num(np.round(cases.measured, 5))
+def checksums(about: MeasuredSet, cases: Cases) -> list[int]:
+    """Return a checksum of what was measured in each case, the same for copies of a case."""
+    rounded = np.nan_to_num(np.round(about.identity(cases), 5))
     return [zlib.crc32(np.ascontiguousarray(one).tobytes()) for one in rounded]
 
 
@@ -42,6 +42,6 @@ def fits(name: str) -> dict[str, Fit]:
     return {model: Fit.of_dict(one["fit"]) for model, one in read(name)["models"].items()}
 
 
-def not_trained_on(name: str, cases: Cases) -> np.ndarray:
+def not_trained_on(about: MeasuredSet, cases: Cases) -> np.ndarray:
     """Return a mask of the cases that no kept fit was trained on."""
-    return ~np.isin(checksums(cases), read(name)["trained"])
+    return ~np.isin(checksums(about, cases), read(about.name)["trained"])

@@ -130,7 +130,7 @@ def validate(
     if fits_now:
         whole = about.read(training_file(about.stem))
         training = whole if data is not None else whole.chosen(whole.ids % about.parts != fold)
-        trained = kept.checksums(training)
+        trained = kept.checksums(about, training)
     else:
         trained = kept.read(name)["trained"]
     path = training_file(about.stem) if data is None else find(about.stem, data)
@@ -169,17 +169,22 @@ def _judged(
 ) -> tuple[Cases, list[str]]:
     """Return the cases of a file that no parameter was fitted on, and what to know of them."""
     cases = about.read(path)
-    new = ~np.isin(kept.checksums(cases), trained)
+    sums = np.array(kept.checksums(about, cases))
+    new = ~np.isin(sums, trained)
     if not new.any():
         raise HeelstrikeError(
             f"every case of '{path}' was used to fit the parameters",
             path=str(path),
             remedy="judge a file that was held back, or fit anew with a fold held out: --refit",
         )
-    notes = [f"{int(new.sum())} cases of {path.name} are judged."]
+    first = np.isin(np.arange(len(sums)), np.unique(sums, return_index=True)[1])
+    notes = [f"{int((new & first).sum())} cases of {path.name} are judged."]
     if not new.all():
-        notes.append(f"{int((~new).sum())} of its cases were used to fit parameters: left out.")
-    cases = cases.chosen(new)
+        notes.append(f"{int((~new).sum())} of its cases, or copies of them, were used to fit "
+                     "parameters: left out.")  # fmt: skip
+    if not first[new].all():
+        notes.append(f"{int((new & ~first).sum())} more are copies of others: left out.")
+    cases = cases.chosen(new & first)
     if quick and len(cases) > QUICK_CASES:
         cases = thinned(cases, QUICK_CASES)
         notes.append(f"Quick: only {len(cases)} of them.")

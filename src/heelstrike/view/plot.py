@@ -117,6 +117,15 @@ def label(ax: Axes, title: str = "", x: str = "", y: str = "") -> None:
         ax.legend(fontsize=7, frameon=True, framealpha=0.85, edgecolor="none")
 
 
+def legend_below(drawn: Figure, ax: Axes) -> None:
+    """Show the labels of one of the axes below the figure, and no legend in any of the axes."""
+    handles, labels = ax.get_legend_handles_labels()
+    for one in drawn.axes:
+        if (own := one.get_legend()) is not None:
+            own.remove()
+    drawn.legend(handles, labels, fontsize=8, frameon=False, loc="outside lower center", ncols=5)
+
+
 def widen(ax: Axes, span: float) -> None:
     """Have the vertical axis span at least so much, so that rounding at rest looks like rest."""
     low, high = ax.get_ylim()

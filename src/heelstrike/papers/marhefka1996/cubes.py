@@ -51,7 +51,7 @@ def cubes() -> Result:
         return Result("cubes", "real tosses of a cube", left_out(FILE), ())
     cube = Cube()
     tosses = cube.read(path)
-    new = kept.not_trained_on(cube.name, tosses)
+    new = kept.not_trained_on(cube, tosses)
     training, others = tosses.chosen(~new), tosses.chosen(new)
     poses = {name: simulate(cube, others, name) for name in candidates()}
     poses[NONE] = predict(LawModel(None, cube.simulator(None)), others, {})[0]

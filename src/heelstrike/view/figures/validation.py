@@ -60,10 +60,9 @@ def scores(found: Validation) -> Figure:
         ax.set_xlim(0, 1.1 * float(np.nanmax([s.mean + s.error for s in made])))
         title = f"{measure.name}, {len(found.cases)} held-out cases"
         plot.label(ax, title, f"{measure.average} error of a case [{measure.unit}]", "")
-        if k:
-            ax.get_legend().remove()
     for ax in axes[len(measures) :]:
         ax.set_visible(False)
+    plot.legend_below(figure, axes[0])
     return figure
 
 
@@ -81,6 +80,7 @@ def errors(found: Validation) -> Figure:
             left.plot(time[use], own.courses[measure.name][use], label=name, **plot.line(j))
         plot.label(left, f"{measure.name}: median error", "time [s]", f"error [{measure.unit}]")
         _phases(right, found, measure, chosen)
+    plot.legend_below(figure, axes[0])
     return figure
 
 
@@ -121,8 +121,7 @@ def cases(found: Validation) -> Figure:
                 ax.plot(time, made[name][label][known], label=name, **plot.line(n))
             title = f"case {found.cases.ids[one]}: {words}" if j == 0 else ""
             plot.label(ax, title, "time [s]" if i + 1 == len(RANKS) else "", label)
-            if i or j:
-                ax.get_legend().remove()
+    plot.legend_below(figure, axes[0])
     return figure
 
 
