@@ -1,6 +1,7 @@
 """Fits laws on the measured data sets, and writes docs/real-data.md from the numbers.
 
     HEELSTRIKE_DATA=... python tools/real_data.py [SET ...]   # fit, judge, draw, fill the page
+    HEELSTRIKE_DATA=... python tools/real_data.py SET --laws rigid,implicit    # fit only these
     HEELSTRIKE_DATA=... python tools/real_data.py --judge     # no fit: judge what is kept, draw
     python tools/real_data.py --fill                          # neither: the page from what is kept
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,15 @@ def fit(name: str) -> None:
     print(found, flush=True)
     keep(name, {**found.as_dict(), "trained": list(found.trained)})
     write_figures(found, IMAGES)
+
+
+def fit_laws(name: str, laws: Sequence[str]) -> None:
+    """Fit some laws of a set, and judge them beside the kept fits of the others."""
+    old = kept.read(name)
+    for law, found in validate(name, laws, mujoco=False).models.items():
+        old["models"][law]["fit"] = found.fit.as_dict()
+    keep(name, old)
+    judge(name)
 
 
 def judge(name: str) -> None:
@@ -255,9 +265,13 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", default=list(SETS), help="default: all")
     parser.add_argument("--fill", action="store_true", help="write the pages only, no fit")
     parser.add_argument("--judge", action="store_true", help="judge kept parameters, no fit")
+    parser.add_argument("--laws", help="fit only these laws, separated by commas")
     chosen = parser.parse_args()
     for name in [] if chosen.fill else chosen.sets:
-        (judge if chosen.judge else fit)(name)
+        if chosen.laws:
+            fit_laws(name, chosen.laws.split(","))
+        else:
+            (judge if chosen.judge else fit)(name)
     for page in PAGES:
         page.write_text(fill(page.read_text(encoding="utf-8")), encoding="utf-8")
 

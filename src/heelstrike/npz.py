@@ -38,7 +38,9 @@ def read_arrays(path: PathLike, kinds: str = NUMBERS) -> dict[str, np.ndarray]:
                 arrays = {name: file[name] for name in file.files}
     except Exception as error:  # zip, zlib and NumPy each have their own
         raise FileError(
-            f"'{path}' is not a file of plain arrays, or is damaged", path=str(path)
+            f"'{path}' is not a file of plain arrays, or is damaged",
+            path=str(path),
+            remedy="copy it again, or write it by numpy.savez without objects",
         ) from error
     listed = arrays.pop(NAMES, np.array(sorted(arrays)))
     if np.asarray(listed).tolist() != sorted(arrays):

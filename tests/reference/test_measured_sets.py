@@ -53,6 +53,8 @@ SETS = {"square": (square.Square, drops), "elbow": (lambda: elbow.Elbow({}), tos
         ("nan", r"7, row 4: .* is nan; leave this case out of the file, or cut it before row 4"),
         ("rate", "velocities say .* frames a second; resample the data"),
         ("high", "never comes near the ground"),
+        ("text", "not (of )?numbers"),
+        ("turned", "quaternion has the length 0, not 1|theta moves .* rad, but"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path, name, change, message):
@@ -63,6 +65,11 @@ def test_files_that_cannot_be_used(tmp_path, name, change, message):
         data["x"][0, 4, 1] = np.nan
     elif change == "rate":
         data["x"][..., velocity] *= 2
+    elif change == "text":
+        data["x"] = data["x"].astype(str)
+    elif change == "turned":
+        data["x"][..., 3:7] *= name == "square"
+        data["x"][..., 2] += np.arange(FRAMES) * (name == "square")
     elif change == "high":
         data["x"][..., 1 if name == "square" else 2] += 1
     else:

@@ -26,7 +26,9 @@ def validate(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[SET]", help="Data set; default: all of them.", autocompletion=_sets
+            metavar="[SET]",
+            help="Data set; default: all of them, with --data those whose files are there.",
+            autocompletion=_sets,
         ),
     ] = None,
     laws: Annotated[
@@ -61,7 +63,7 @@ def validate(
 
     Training files are found by the variable HEELSTRIKE_DATA.
     """
-    from heelstrike.validation.sets import SETS
+    from heelstrike.validation.sets import SETS, sets_in
     from heelstrike.validation.validate import validate as run
 
     if report is not None:
@@ -70,7 +72,7 @@ def validate(
         will_write(report / PAGE, "a page", (".md",), "--report")
     chosen = laws.split(",") if laws else None
     found = []
-    for one in [name] if name else SETS:
+    for one in [name] if name else SETS if data is None else sets_in(data):
         found.append(run(one, chosen, data, mujoco=mujoco, refit=refit, quick=quick))
         if not as_json:
             _show(found[-1])

@@ -37,7 +37,14 @@ from heelstrike.identification.motions import differences, pose_errors
 from heelstrike.identification.space import Space
 from heelstrike.validation import free_body
 from heelstrike.validation.candidates import DEFAULT, MASS, candidates
-from heelstrike.validation.files import check_finite, check_rate, check_shape, columns
+from heelstrike.validation.files import (
+    check_finite,
+    check_quaternions,
+    check_rate,
+    check_shape,
+    check_velocity,
+    columns,
+)
 from heelstrike.validation.measured_set import (
     BASELINE,
     MUJOCO,
@@ -131,9 +138,11 @@ class Cube(MeasuredSet):
             check_rate(path, 1 / float(data["dt"]), RATE)
         begun = []
         for number, (a, b) in zip(data["ids"], pairwise(data["offset"]), strict=True):
-            rows = data["x"][a:b]
-            check_finite(path, f"toss {number}", rows, NAMES)
-            begun.append(self._begin(path, f"toss {number}", rows))
+            rows, case = data["x"][a:b], f"toss {number}"
+            check_finite(path, case, rows, NAMES)
+            check_quaternions(path, case, rows[:, 3:7])
+            check_velocity(path, case, rows[:, :3], rows[:, 7:10], RATE)
+            begun.append(self._begin(path, case, rows))
         poses = free_body.side_by_side([poses for _, poses in begun])
         time = np.arange(poses.shape[1]) / RATE
         v0 = np.array([v0 for v0, _ in begun])

@@ -26,6 +26,7 @@ from scipy.spatial.transform import Rotation
 from heelstrike.validation import free_body
 from heelstrike.validation.files import (
     check_finite,
+    check_quaternions,
     check_rate,
     check_shape,
     check_velocity,
@@ -78,6 +79,7 @@ def read(path: Path) -> Cases:
     for number, rows in zip(data["ids"], data["x"], strict=True):
         case = f"toss {number}"
         check_finite(path, case, rows, NAMES)
+        check_quaternions(path, case, rows[:, 3:7])
         check_velocity(path, case, rows[:, :3], rows[:, 8:11], RATE)
         begun.append(_begin(path, case, on_board(path, case, rows, int(number))))
     poses = free_body.side_by_side([poses for _, poses in begun])

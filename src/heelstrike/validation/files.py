@@ -14,6 +14,8 @@ from heelstrike.npz import NUMBERS, TEXT, read_arrays
 
 VARIABLE = "HEELSTRIKE_DATA"
 """Variable of the environment that names the folder of third-party data."""
+LISTED = 12
+"""Largest number of arrays that an error lists."""
 TRAINING = "_train.npz"
 """End of the names of files that laws are fitted on."""
 
@@ -78,17 +80,23 @@ def find(stem: str, data: str | os.PathLike[str]) -> Path:
     return chosen[0]
 
 
-def columns(path: Path, names: Sequence[str], text: bool = False) -> dict[str, np.ndarray]:
-    """Return the arrays of a file; raise if one of `names` is missing."""
+def columns(path: Path, names: Sequence[str], text: Sequence[str] = ()) -> dict[str, np.ndarray]:
+    """Return the arrays of a file; raise if one of `names` is missing, or is text not in `text`."""
     arrays = read_arrays(path, NUMBERS + TEXT if text else NUMBERS)
+    remedy = f"write the arrays {', '.join(names)} (docs/real-data.md lists their columns)"
     missing = [name for name in names if name not in arrays]
     if missing:
+        own = sorted(arrays)
+        more = f" and {len(own) - LISTED} more" if len(own) > LISTED else ""
         raise FileError(
             f"'{path}' lacks the array{'s' * (len(missing) > 1)} {', '.join(missing)}; it has "
-            f"{', '.join(sorted(arrays)) or 'none'}",
+            f"{', '.join(own[:LISTED]) or 'none'}{more}",
             path=str(path),
-            remedy=f"write the arrays {', '.join(names)} (docs/real-data.md lists their columns)",
+            remedy=remedy,
         )
+    for name in names:
+        if name not in text and arrays[name].dtype.kind in TEXT:
+            raise FileError(f"'{path}': {name} is text, not numbers", path=str(path), remedy=remedy)
     return {
         name: array.astype(float) if array.dtype.kind == "f" else array
         for name, array in arrays.items()
@@ -138,8 +146,26 @@ def check_rate(path: Path, rate: float, expected: float) -> None:
         )
 
 
+def check_quaternions(path: Path, case: object, rows: np.ndarray) -> None:
+    """Raise for the first quaternion (frame, 4) whose length is not 1."""
+    length = np.linalg.norm(rows, axis=1)
+    bad = np.flatnonzero(np.abs(length - 1) > 0.05)
+    if len(bad):
+        row = int(bad[0])
+        raise FileError(
+            f"'{path}': {case}, row {row}: its quaternion has the length {length[row]:.3g}, not 1",
+            path=str(path),
+            remedy="quaternions are of length 1, in the order w, x, y, z",
+        )
+
+
 def check_velocity(
-    path: Path, case: object, position: np.ndarray, velocity: np.ndarray, rate: float
+    path: Path,
+    case: object,
+    position: np.ndarray,
+    velocity: np.ndarray,
+    rate: float,
+    unit: str = "m",
 ) -> None:
     """Raise if positions do not move as the velocities say at this rate [Hz].
 
@@ -149,16 +175,17 @@ def check_velocity(
     Args:
         path: the file.
         case: how the case is called.
-        position: positions, (frame, axis) [m].
-        velocity: their rates [m/s].
+        position: positions, (frame, axis), in the unit.
+        velocity: their rates, in the unit each second.
         rate: frames a second.
+        unit: m or rad.
     """
     moved = np.abs(np.diff(position, axis=0)).sum()
     said = np.abs(0.5 * (velocity[1:] + velocity[:-1])).sum() / rate
     if moved > 0.05 and not 0.8 < said / moved < 1.25:
         raise FileError(
-            f"'{path}': {case} moves {moved:.3g} m, but its velocities say {said:.3g} m at "
-            f"{rate:g} frames a second",
+            f"'{path}': {case} moves {moved:.3g} {unit}, but its velocities say {said:.3g} {unit} "
+            f"at {rate:g} frames a second",
             path=str(path),
-            remedy=f"resample the data to {rate:g} Hz, and give lengths in m, velocities in m/s",
+            remedy=f"resample the data to {rate:g} Hz, in units of {unit} and {unit}/s",
         )

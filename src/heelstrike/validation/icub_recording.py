@@ -48,6 +48,8 @@ IMU = pin.rpy.rpyToMatrix(-2.09439521059, 0.0, -1.57079632679), (0.085155, -0.01
 """Rotation and position of the IMU in the base: root_link_imu_frame of the URDF."""
 GAP = 0.25
 """Longest time without a frame [s]."""
+TURN, LIGHT = 2 * np.pi, 0.2
+"""Largest angle [rad]; largest share of the weight by which the mean of the forces may be off."""
 
 
 @cache
@@ -125,7 +127,7 @@ def _pinocchio() -> Any:
 
 def read(path: Path, names: tuple[str, ...]) -> Recording:
     """Return a recording; raise FileError for what cannot be used."""
-    data = columns(path, names, text=True)
+    data = columns(path, names, text=("joints",))
     time, frames = data["time"], len(data["time"])
     for name, width in (("q", len(data["joints"])), ("acceleration", 3), ("angular_velocity", 3),
                         ("base_position", 3), ("base_rotation", 3)):  # fmt: skip
@@ -135,6 +137,8 @@ def read(path: Path, names: tuple[str, ...]) -> Recording:
         check_shape(path, name, data[name], (frames,))
         check_finite(path, name, data[name][:, None], ["it"])
     _check_time(path, time)
+    for name in ("q", "base_rotation"):
+        _check_angles(path, name, data[name])
     even = np.arange(time[0], time[-1], 1 / RATE)
 
     def resampled(values: Floats) -> Floats:
@@ -150,6 +154,7 @@ def read(path: Path, names: tuple[str, ...]) -> Recording:
     ]
     q[:, _places(path, data["joints"])] = low[0]
     force = resampled(np.stack([data["left_foot_force"], data["right_foot_force"]], axis=1))
+    _check_weight(path, force)
     zero = zeros(force)
     force = force - zero
     tilt = flatten(q, force)
@@ -171,6 +176,29 @@ def _check_time(path: Path, time: Floats) -> None:
             f"'{path}' has {1 / np.median(gaps):.3g} frames a second, not {RATE}",
             path=str(path),
             remedy=f"resample the data to {RATE} Hz",
+        )
+
+
+def _check_angles(path: Path, name: str, angles: Floats) -> None:
+    bad = np.argwhere(np.abs(angles) > TURN)
+    if len(bad):
+        row, column = (int(i) for i in bad[0])
+        raise FileError(
+            f"'{path}': {name}, row {row}, column {column} is {angles[row, column]:.4g} rad, more "
+            "than a turn",
+            path=str(path),
+            remedy="give angles in rad",
+        )
+
+
+def _check_weight(path: Path, force: Floats) -> None:
+    carried = float(np.median(force.sum(axis=1)))
+    if not abs(carried / weight() - 1) < LIGHT:
+        raise FileError(
+            f"'{path}': both feet carry {carried:.3g} N (median over all rows), and the robot "
+            f"weighs {weight():.3g} N",
+            path=str(path),
+            remedy="give vertical forces in N, of the robot of icub.urdf",
         )
 
 
