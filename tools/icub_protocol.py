@@ -28,8 +28,8 @@ from heelstrike.validation.candidates import candidates
 from heelstrike.validation.files import training_file
 from heelstrike.validation.fit import Effort, Fit, fit, predict_fitted
 from heelstrike.validation.icub import POINTS, Walking
-from heelstrike.validation.icub_models import BODY, HIP, LEAN, SPIN_UP, STIFFNESS, Walker
-from heelstrike.validation.icub_recording import robot
+from heelstrike.validation.icub_models import BODY, HIP, LEAN, LEG, SPIN_UP, STIFFNESS, Walker
+from heelstrike.validation.icub_recording import RATE, read, robot, weight
 from heelstrike.validation.measured_set import Cases, Floats
 
 RESULT = Path(__file__).parent.parent / "benchmarks" / "results" / "icub-protocol.json"
@@ -40,6 +40,9 @@ EVERY = 0.14
 """Time from one training window to the next [s]: five times as many windows as are judged."""
 EFFORT, CHOOSING = Effort(sets=24, rounds=6), Effort(sets=16, rounds=4)
 """Budget of the fit that is judged, and of those that choose law and set-up."""
+STRIDE, SLACK, ALIKE = (150, 300), 12, 0.01
+"""Range of a stride's length, and how far a partner may be off it [frames]; root mean square by
+which angles of pairs differ at most [rad]."""
 WORDS = {"hip rolls apart": (True, False), "lean": (True, False), "friction": (False, True)}
 """What a set-up searches with the law; first what docs/real-data.md has."""
 SETUPS = [dict(zip(WORDS, values, strict=True)) for values in product(*WORDS.values())]
@@ -103,6 +106,35 @@ def inner_loss(about: Walking, law: str, setup: Mapping[str, bool], cases: Cases
     return float(np.mean(np.concatenate(losses)))
 
 
+def strides(path: Path) -> dict[str, float]:
+    """Return how much forces of one stride differ from those of the next, at equal angles.
+
+    A frame's partner is the frame of the next stride with the nearest angles of the legs; pairs
+    within ALIKE count. As in floor.py, |f_i - f_j| / sqrt(2) is what did not repeat.
+    """
+    made, walked = read(path, Walking.columns), Walking().read(path).given["time"]
+    first, last = (round(RATE * t) for t in (walked[0], walked[-1] + Walking.window))
+    legs = [j.iq for j in robot().joints if j.name[2:] in (*LEG, "hip_roll")]
+    angles, share = made.q[first:last, legs], 100 * made.force[first:last] / weight()
+    between = [np.mean((angles[lag:] - angles[:-lag]) ** 2) for lag in range(*STRIDE)]
+    lag = STRIDE[0] + int(np.argmin(between))
+    apart, force = [], []
+    for k in range(len(angles) - lag):
+        near = np.arange(k + lag - SLACK, min(k + lag + SLACK + 1, len(angles)))
+        own = np.sqrt(np.mean((angles[near] - angles[k]) ** 2, axis=1))
+        apart.append(own.min())
+        force.append(share[near[own.argmin()]] - share[k])
+    alike = np.array(apart) < ALIKE
+    left, right = np.sqrt(np.mean(np.array(force)[alike] ** 2, axis=0) / 2)
+    return {
+        "stride [s]": lag / RATE,
+        "frames": int(alike.sum()),
+        "angles apart [mrad]": 1e3 * float(np.median(np.array(apart)[alike])),
+        "left foot": float(left),
+        "right foot": float(right),
+    }
+
+
 def main() -> None:
     about = Walking()
     path = training_file(about.stem)
@@ -132,7 +164,12 @@ def main() -> None:
         name: {"mean": float(x.mean()), "error": float(x.std(ddof=1) / np.sqrt(len(x)))}
         for name, x in every.items()
     }
-    made = {"folds": folds, "scores": scores, "machine": machine()}
+    made = {
+        "folds": folds,
+        "scores": scores,
+        "strides": strides(path),
+        "machine": machine(),
+    }
     RESULT.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
 
 

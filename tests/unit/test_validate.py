@@ -74,6 +74,16 @@ def test_the_floor_is_the_noise_of_the_start_and_of_what_does_not_repeat(lines):
     assert near.mean == pytest.approx(NOISE * np.sqrt(2 / np.pi), rel=0.5)
 
 
+def test_sets_are_found_by_the_names_of_files(tmp_path, monkeypatch):
+    monkeypatch.delitem(sets.SETS, "lines", raising=False)
+    with pytest.raises(FileError, match="holds no file of a data set; names begin with cube_toss"):
+        sets.sets_in(tmp_path)
+    for name in ("icub_sway_b.npz", "cube_toss_test.npz"):
+        (tmp_path / name).touch()
+    assert sets.sets_in(tmp_path) == ["cube", "icub-sway"]
+    assert sets.sets_in(tmp_path / "cube_toss_test.npz") == ["cube"]
+
+
 def test_neighbours_are_the_nearest():
     pairs = nearest(np.array([[0.0], [1.0], [1.1], [5.0], [5.05], [9.0], [20.0], [33.0]]))
     assert pairs[:2].tolist() == [[3, 4], [1, 2]]
@@ -105,6 +115,12 @@ def test_other_files_are_judged_with_kept_parameters(lines):
     assert list(again.models) == ["line", BASELINE]
     assert np.array_equal(again.cases.ids, found.cases.ids)
     assert "60 of its cases, or copies of them, were used" in again.notes[1]
+    with np.load(folder / "new" / "line_test.npz") as file:
+        twice = {name: np.concatenate([array, array]) for name, array in file.items()}
+    np.savez(folder / "twice.npz", **twice)
+    both = hs.validate("lines", ["line"], data=folder / "twice.npz", mujoco=False)
+    assert len(both.cases) == 20
+    assert both.notes[1] == "20 more are copies of others: left out."
     write(folder / "new" / "renamed.npz", [1, 2, 3], seed=9)  # ids alone do not count
     assert len(hs.validate("lines", data=folder / "new" / "renamed.npz").cases) == 3
 

@@ -51,7 +51,7 @@ def validate(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fit on few cases with few sets of parameters.")
+        bool, typer.Option("--quick", help="Few laws, cases and sets of parameters.")
     ] = False,
     report: Annotated[
         Path | None,

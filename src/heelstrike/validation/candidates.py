@@ -89,3 +89,5 @@ def candidates(
 
 DEFAULT = tuple(name for name in candidates() if name != "signorini")
 """Laws that are compared: `Signorini` solves the problem of `Rigid` and takes ten times as long."""
+QUICK = ("hunt-crossley", "poisson-spring", "implicit", "rigid")
+"""Laws of a quick run: one of each kind."""

@@ -143,6 +143,19 @@ def lowest(q: Floats) -> Floats:
     return np.asarray(flat[:, 2] + low).reshape(q.shape[:-1])
 
 
+def _hinge(q: Floats) -> list[float]:
+    """Return how far the hinge is off right angles where blocks lie flat: median, scatter [deg].
+
+    Poses q (toss, 8); blocks that lie on their sides, the hinge's axis upright, say nothing.
+    """
+    first = Rotation.from_quat(q[:, 3:7])
+    second = first * Rotation.from_euler("y", q[:, 7:8])
+    flat = [np.abs(one.as_matrix()[:, 2]).max(axis=1) > FLAT for one in (first, second)]
+    upright = np.abs(first.as_matrix()[:, 2, 1]) > FLAT
+    off = (np.degrees(q[flat[0] & flat[1] & ~upright, 7]) + 45) % 90 - 45
+    return [round(float(np.median(off)), 1), round(float(off.std()), 1)]
+
+
 def at_rest(cases: Cases) -> dict[str, Any]:
     """Return the board's normal, and the scatter of blocks that lie flat at the end."""
     ends = free_body.ends(cases.measured)
@@ -159,6 +172,7 @@ def at_rest(cases: Cases) -> dict[str, Any]:
         "height of a block that lies flat [mm]": round(float(np.median(heights)), 1),
         "its scatter [mm]": round(float(np.ptp(middle)) / 2, 1),
         "its tilt, each axis [deg]": round(float(np.ptp(tilts, axis=0).mean()) / 2, 1),
+        "hinge of blocks that lie flat, off a right angle [deg], and its scatter": _hinge(ends),
     }
     for word, of in (("first", cases.ids < NEXT_SESSION), ("second", cases.ids >= NEXT_SESSION)):
         if (flat & of).sum() > 1:

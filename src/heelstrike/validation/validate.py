@@ -15,6 +15,7 @@ from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.identification.progress import search_bar
 from heelstrike.machine import machine
 from heelstrike.validation import kept
+from heelstrike.validation.candidates import QUICK as QUICK_LAWS
 from heelstrike.validation.files import find, training_file
 from heelstrike.validation.fit import FULL, QUICK, Effort, Fit, fit, predict_fitted, thinned
 from heelstrike.validation.floor import Floor, floor
@@ -111,7 +112,7 @@ def validate(
         mujoco: whether MuJoCo is judged, too.
         refit: whether parameters are fitted now on the training file, found by HEELSTRIKE_DATA;
             None fits unless `data` is given, which is judged with the kept parameters.
-        quick: fit with few sets of parameters, on few cases.
+        quick: few laws, unless they are named; few sets of parameters, on few cases.
         fold: the fold of the training file that is held out.
         effort: budget of each search; None for the default.
         progress: whether to show a progress bar; None shows one in a terminal.
@@ -136,6 +137,8 @@ def validate(
     path = training_file(about.stem) if data is None else find(about.stem, data)
     cases, notes = _judged(about, path, trained, quick)
     made = about.models()
+    if quick and laws is None:
+        laws = [law for law in about.laws if law in QUICK_LAWS] or None
     names = _chosen(about, made, laws, mujoco)
     old = {} if fits_now else kept.fits(name)
     models: dict[str, Model] = {}
