@@ -26,6 +26,7 @@ from heelstrike.validation.files import TRAINING, data_file
 from heelstrike.validation.fit import predict, predict_fitted
 from heelstrike.validation.measured_set import Cases
 from heelstrike.validation.models import LawModel
+from heelstrike.validation.validate import FOLD
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +53,8 @@ def cubes() -> Result:
     cube = Cube()
     tosses = cube.read(path)
     new = kept.not_trained_on(cube, tosses)
-    training, others = tosses.chosen(~new), tosses.chosen(new)
+    others = tosses.chosen(new)
+    training = tosses.chosen(tosses.ids % cube.parts != FOLD)  # without copies that were held out
     poses = {name: simulate(cube, others, name) for name in candidates()}
     poses[NONE] = predict(LawModel(None, cube.simulator(None)), others, {})[0]
     found = {name: Errors(**cube.errors(others, one)) for name, one in poses.items()}
