@@ -21,15 +21,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 
 from heelstrike.identification.space import Space
 from heelstrike.machine import machine
+from heelstrike.robot.convert import to_pinocchio
 from heelstrike.validation.candidates import candidates
 from heelstrike.validation.files import training_file
 from heelstrike.validation.fit import Effort, Fit, fit, predict_fitted
 from heelstrike.validation.icub import POINTS, Walking
 from heelstrike.validation.icub_models import BODY, HIP, LEAN, LEG, SPIN_UP, STIFFNESS, Walker
-from heelstrike.validation.icub_recording import RATE, read, robot, weight
+from heelstrike.validation.icub_recording import DELAY, FEET, GRAVITY, RATE, read, robot, weight
 from heelstrike.validation.measured_set import Cases, Floats
 
 RESULT = Path(__file__).parent.parent / "benchmarks" / "results" / "icub-protocol.json"
@@ -40,6 +42,8 @@ EVERY = 0.14
 """Time from one training window to the next [s]: five times as many windows as are judged."""
 EFFORT, CHOOSING = Effort(sets=24, rounds=6), Effort(sets=16, rounds=4)
 """Budget of the fit that is judged, and of those that choose law and set-up."""
+LAGS = range(-10, 11)
+"""Frames by which forces may lag further."""
 STRIDE, SLACK, ALIKE = (150, 300), 12, 0.01
 """Range of a stride's length, and how far a partner may be off it [frames]; root mean square by
 which angles of pairs differ at most [rad]."""
@@ -135,6 +139,33 @@ def strides(path: Path) -> dict[str, float]:
     }
 
 
+def lag(path: Path) -> float:
+    """Return by how much recorded forces lag behind the measured motion [ms], without any law.
+
+    The weight is divided as the ZMP of the motion lies between the soles; the lag is that of the
+    least squared difference from the recorded share.
+    """
+    made = read(path, Walking.columns)
+    model = to_pinocchio(robot())
+    data, frames = model.createData(), [robot().frames[f"{foot}_sole"] for foot in FEET]
+    rows = []
+    for q in made.q:
+        com = pin.centerOfMass(model, data, q)
+        rows.append([com, *(data.oMi[one.body + 1].act(one.translation) for one in frames)])
+    com, left, right = np.array(rows).swapaxes(0, 1)
+    height = com[:, 2] - np.minimum(left, right)[:, 2]
+    rate = np.gradient(np.gradient(com[:, :2], 1 / RATE, axis=0), 1 / RATE, axis=0)
+    zmp = com[:, :2] - height[:, None] / GRAVITY * rate
+    between = (left - right)[:, :2]
+    share = np.sum((zmp - right[:, :2]) * between, axis=1) / np.sum(between**2, axis=1)
+    apart = []
+    for late in LAGS:
+        force = np.roll(made.force, -late, axis=0)
+        own = np.clip(share, 0, 1) - force[:, 0] / force.sum(axis=1)
+        apart.append(np.mean(own[RATE:-RATE] ** 2))
+    return 1e3 * (DELAY + LAGS[int(np.argmin(apart))] / RATE)
+
+
 def main() -> None:
     about = Walking()
     path = training_file(about.stem)
@@ -167,7 +198,7 @@ def main() -> None:
     made = {
         "folds": folds,
         "scores": scores,
-        "strides": strides(path),
+        "strides": strides(path) | {"lag by the ZMP [ms]": lag(path)},
         "machine": machine(),
     }
     RESULT.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")

@@ -22,7 +22,7 @@ import numpy as np
 from heelstrike.validation import cassie, cassie_landing, cube, elbow, icub, kept, square
 from heelstrike.validation.candidates import MASS
 from heelstrike.validation.icub_models import SPIN_UP
-from heelstrike.validation.icub_recording import CUTOFF
+from heelstrike.validation.icub_recording import CUTOFF, DELAY
 from heelstrike.validation.sets import SETS
 from heelstrike.validation.tables import markdown
 
@@ -74,6 +74,7 @@ SETTINGS: Mapping[str, Mapping[str, float]] = {
         "spin-up [s]": SPIN_UP,
         "low pass [Hz]": CUTOFF,
         "touch-down [s]": icub.TOUCHING,
+        "delay [ms]": 1e3 * DELAY,
         "encoder [mrad]": 1e3 * icub.ENCODER * 12**0.5,
     },
     "icub-sway": {"window [s]": icub.Swaying.window, "every [s]": icub.Swaying.every},

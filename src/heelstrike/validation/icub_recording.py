@@ -9,6 +9,10 @@ conventions, the soles are where the file has them, and the accelerometer's mean
 Each recording is corrected by what it says itself, without any simulation:
 
 - Angles of joints step by 1.5 mrad. References are low-passed at CUTOFF, forwards and backwards.
+- Forces are DELAY late: with it, and no other whole number of frames, the forces that laws predict
+  agree best with those recorded, under springs, dampers and rigid contact alike; shares of the
+  weight by the ZMP of the measured motion, without any law, say 30 to 40 ms. Swaying is too slow to
+  tell.
 - Force sensors are zeroed, which takes off the weight of the foot below the sensor as well: by the
   median while the other foot carries the robot, in a recording without steps by half of what both
   show beyond the weight. (Foot times its acceleration, up to 1 % of the weight, stays in them.)
@@ -46,6 +50,8 @@ LOADED, AIR = 0.3, 0.9
 """Shares of the weight above which a foot stands, and the other one is in the air."""
 IMU = pin.rpy.rpyToMatrix(-2.09439521059, 0.0, -1.57079632679), (0.085155, -0.011, -0.112309)
 """Rotation and position of the IMU in the base: root_link_imu_frame of the URDF."""
+DELAY = 0.03
+"""Time by which recorded forces lag behind angles and base [s]."""
 GAP = 0.25
 """Longest time without a frame [s]."""
 TURN, LIGHT = 2 * np.pi, 0.2
@@ -141,8 +147,8 @@ def read(path: Path, names: tuple[str, ...]) -> Recording:
         _check_angles(path, name, data[name])
     even = np.arange(time[0], time[-1], 1 / RATE)
 
-    def resampled(values: Floats) -> Floats:
-        return np.stack([np.interp(even, time, column) for column in values.T], axis=1)
+    def resampled(values: Floats, late: float = 0.0) -> Floats:
+        return np.stack([np.interp(even + late, time, column) for column in values.T], axis=1)
 
     angles = np.unwrap(data["base_rotation"], axis=0)
     low = [low_passed(resampled(data[name])) for name in ("q", "angular_velocity", "acceleration")]
@@ -153,7 +159,7 @@ def read(path: Path, names: tuple[str, ...]) -> Recording:
         :, None
     ]
     q[:, _places(path, data["joints"])] = low[0]
-    force = resampled(np.stack([data["left_foot_force"], data["right_foot_force"]], axis=1))
+    force = resampled(np.stack([data["left_foot_force"], data["right_foot_force"]], axis=1), DELAY)
     _check_weight(path, force)
     zero = zeros(force)
     force = force - zero
