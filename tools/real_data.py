@@ -60,10 +60,15 @@ def judge(name: str) -> None:
     """Judge the kept parameters of a set on the held-out fold of its training file."""
     old, about = kept.read(name), measured_set(name)
     path = training_file(about.stem)
-    found = validate(name, data=path)
     cases = about.read(path)
-    shown = about.calibration(cases.chosen(cases.ids % about.parts != FOLD))
-    own = {"effort": old["effort"], "trained": old["trained"], "calibration": shown}
+    training = cases.chosen(cases.ids % about.parts != FOLD)
+    own = {
+        "effort": old["effort"],
+        "trained": kept.checksums(about, training),
+        "calibration": about.calibration(training),
+    }
+    keep(name, {**old, **own})
+    found = validate(name, data=path)
     keep(name, {**found.as_dict(), **own})
     write_figures(found, IMAGES)
 
