@@ -119,7 +119,7 @@ def test_long_command_runs(step, desk):
 def test_links_of_the_docs_lead_somewhere():
     for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")]:
         for target, part in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", page.read_text()):
-            found = page.parent / target if target else page
+            found = page.parent / target.strip("<>") if target else page
             assert found.exists(), f"{page.name}: {target}"
             assert not part or part in headings(found), f"{page.name}: {target}#{part}"
 

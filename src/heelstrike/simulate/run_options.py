@@ -168,7 +168,7 @@ def world_count(worlds: int, numbers: int) -> int:
             "are free",
             path="worlds",
             value=worlds,
-            remedy="pass fewer worlds",
+            remedy=f"{free // (4 * numbers)} worlds fit at most",
         )
     return worlds
 

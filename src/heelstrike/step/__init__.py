@@ -21,6 +21,7 @@
           swept_bodies.py           its bodies, links and slots
           swept_joints.py           its joints
           literal.py                by the literal rule of a paper
+          held.py                   as they were, for reverse sweeps
     8     acceleration.py       acceleration, under the torques of
           torque.py                 torques that depend on the acceleration
           limits.py                 torque limits, stops, dry friction where nothing is swept
