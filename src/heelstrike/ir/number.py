@@ -3,7 +3,8 @@
 CasADi folds 0, 1 and -1 while an expression is built: x * 1 becomes x, x * -1 becomes -x. Where one
 block has 1 and another, with which it is to be packed (codegen/passes/packing.py), has -1, neither
 may be folded, or the blocks would differ in an operation. Such a number is a symbol whose name
-holds its value; graph.py turns it into a constant.
+holds its value; graph.py turns it into a constant. A zero of this kind also keeps a choice between
+a value and zero in its place, which CasADi would move behind every product with the value.
 """
 
 from __future__ import annotations
