@@ -17,6 +17,7 @@ from scipy.optimize import fsolve
 
 import heelstrike as hs
 from heelstrike.bench.standing import first_pose
+from heelstrike.dynamics.effective_mass import carried_inertias, joint_inertias
 from tests.models import data_file
 
 G = 9.81
@@ -117,20 +118,30 @@ def test_hoap1_stands_on_one_foot(law):
     assert not data.touching.values[:, :, :4].any()
 
 
+FRICTION = 0.03
+"""Dry friction of every joint [N m]."""
+
+
+@cache
+def with_dry_friction(law):
+    """Return hoap1 with dry friction, and a start with joints a little off."""
+    robot = loaded("hoap1")
+    robot = replace(robot, friction=np.where(np.arange(robot.nv) < 6, 0.0, FRICTION))
+    pose = robot.pose("stance")
+    scene = hs.Scene(robot, hs.Plane(law=LAWS[law]))
+    q0 = pose.copy()
+    q0[7:] += 0.01 * np.random.default_rng(0).normal(size=robot.nq - 7)
+    return hs.Simulator(scene, dt=1e-3, control=hs.Servo(reference=pose)), q0
+
+
 @pytest.mark.parametrize("law", ["rigid", pytest.param("micro-macro", marks=pytest.mark.nightly)])
 def test_dry_friction_of_joints_keeps_to_its_limit(law):
     """Servos work against it, from a pose a little off. In a leg that stands a joint moves the
     whole robot: what friction can do is judged by that. Oracle: what Pinocchio's inverse dynamics
     finds missing at each joint.
     """
-    limit, dt = 0.03, 1e-3
-    robot = loaded("hoap1")
-    robot = replace(robot, friction=np.where(np.arange(robot.nv) < 6, 0.0, limit))
-    pose = robot.pose("stance")
-    scene = hs.Scene(robot, hs.Plane(law=LAWS[law]))
-    sim = hs.Simulator(scene, dt=dt, control=hs.Servo(reference=pose))
-    q0 = pose.copy()
-    q0[7:] += 0.01 * np.random.default_rng(0).normal(size=robot.nq - 7)
+    limit, (sim, q0) = FRICTION, with_dry_friction(law)
+    robot, dt = sim.scene.robot, sim.dt
     names = ("q", "v", "torque", "force", "contact_position")
     data = sim.run(0.5, q0=q0, record=names, progress=False).data
     q, v, torque, force, place = (data[name].values[0] for name in names)
@@ -151,6 +162,23 @@ def test_dry_friction_of_joints_keeps_to_its_limit(law):
     assert (joints > 0.99 * limit).any(axis=1).mean() > 0.2
     power = np.array(missing)[:, 6:] * v[2:, 6:]
     assert power[joints > 0.99 * limit].max() < 1e-4 * limit  # it does not drive: 3e-6 rad/s may be
+
+
+def test_a_joint_that_friction_holds_is_a_stiff_spring():
+    """A push that no joint gives way to turns each by less than its torque can, as a spring of
+    I / dt^2 with the mean inertia I of the joint (docs/solver.md), from -F to F; then it rests.
+    """
+    sim, q0 = with_dry_friction("rigid")
+    robot, dt = sim.scene.robot, sim.dt
+    sim.run(1.0, q0=q0, record="final", progress=False)
+    sim.push(body="WAIST", force=[0.05, 0, 0], duration=0.2)
+    data = sim.run(0.5, record=("q", "v"), progress=False).data
+    turned = np.abs(data.q.values[0] - data.q.values[0, 0])[:, 7:].max(axis=0)
+    pose = robot.pose("stance")
+    inertia = np.sqrt(joint_inertias(robot, pose) * carried_inertias(robot, pose))[6:]
+    assert (turned < 2 * FRICTION * dt**2 / inertia).all()
+    assert turned.max() > 1e-7  # [rad]: it is a spring, and the push is felt
+    assert np.abs(data.v.values[0, -1]).max() < 1e-12
 
 
 @pytest.mark.nightly

@@ -28,6 +28,25 @@ def joint_inertias(robot: Robot, q: np.ndarray, diagonal: np.ndarray | float = 0
     return 1 / np.diag(np.linalg.inv(inertia_matrix(robot, q, diagonal)))
 
 
+def carried_inertias(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """Return the inertia of the heavier side of each joint about its axis, by velocity index.
+
+    It is what the joint moves where its other side is held, as by a foot that sticks [kg m^2, kg].
+    """
+    model = to_pinocchio(robot)
+    data = model.createData()
+    axes = pin.computeJointJacobians(model, data, q)  # columns in world axes, about its origin
+    beyond = [data.oMi[k].act(model.inertias[k]).matrix() for k in range(model.njoints)]
+    for k in range(model.njoints - 1, 0, -1):
+        beyond[model.parents[k]] += beyond[k]
+    found = np.zeros(robot.nv)
+    for k in range(1, model.njoints):
+        for i in range(model.idx_vs[k], model.idx_vs[k] + model.nvs[k]):
+            sides = beyond[k], beyond[0] - beyond[k]
+            found[i] = max(axes[:, i] @ side @ axes[:, i] for side in sides)
+    return found + robot.armature
+
+
 def inertia_matrix(robot: Robot, q: np.ndarray, diagonal: np.ndarray | float = 0.0) -> np.ndarray:
     """Return H with the armature and a further diagonal, (nv, nv)."""
     model = to_pinocchio(robot)

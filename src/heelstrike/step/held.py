@@ -30,11 +30,8 @@ from heelstrike.step.evaluation import Contacts, CoupledSolution
 from heelstrike.step.state import StepState
 from heelstrike.step.surfaces import IMPULSE_MEMORY
 from heelstrike.step.swept_bodies import coasts_of
+from heelstrike.step.swept_joints import held_friction, held_inertias
 from heelstrike.step.torque import LimitedSolution, Torque, by_joint
-
-STIFF, STIFF_SINGLE = 1e2, 1e-2
-"""Slope of dry friction that holds a joint, in those of a step without coupled contacts, in float64
-and float32: 1e6 and 1e2 times the inertia of the joint at steps of 1 ms."""
 
 
 def accelerate_held(
@@ -136,7 +133,7 @@ def _torques(state: StepState, torques: Sequence[Torque], a: SX) -> tuple[SX, SX
     applied = [torque.now - torque.slope * a for torque in torques]
     line, slope = ca.densify(SX(line)), ca.densify(SX(slope))
     shares = dict(zip(state.plan.friction_joints, ca.vertsplit(inputs.held_friction), strict=True))
-    stiff = where(inputs.tolerance > SINGLE, STIFF_SINGLE, STIFF)
+    inertias = held_inertias(state)
     sliding = {}
     for limb, i in by_joint(inputs.limbs):
         with p.block("held torque", limb=limb, member=i):
@@ -145,10 +142,9 @@ def _torques(state: StepState, torques: Sequence[Torque], a: SX) -> tuple[SX, SX
                     if isinstance(row, DryFriction):
                         share = shares[i]
                         sliding[i] = where(ca.fabs(share) >= 1, ca.sign(share), 0)
-                        held = sliding[i] == 0
-                        line[i] += where(held, stiff * row.now, share * row.limit)
-                        slope[i] += where(held, stiff * row.slope, 0)
-                        acted[i] += share * row.limit
+                        now, fall = held_friction(state, i, row, inertias[i]).line(sliding[i])
+                        line[i], slope[i] = line[i] + now, slope[i] + fall
+                        acted[i] += now - fall * a[i]
                     else:
                         state_held = row.state(a[i])
                         now, fall = row.line(state_held)

@@ -28,9 +28,6 @@ from heelstrike.step.torque import Rows, Torque
 STUCK = 1e7
 """Rate [1/s] of the damper by which dry friction holds a joint at the torque of the last step: it
 stops the joint within the inverse of this."""
-HOLD = 1e2
-"""Inertia of a joint, as so many times its own, with which dry friction holds it in a pass of
-coupled contacts."""
 STILL = 3e-3
 """Acceleration [rad/s^2, m/s^2] by which a joint that slid may move back within a step before it
 sticks. Guesses for the next step lie in its middle, so that neither a guess that is a little wrong

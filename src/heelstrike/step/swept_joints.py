@@ -9,15 +9,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import casadi as ca
+import numpy as np
 
 from heelstrike.contact.law import where
-from heelstrike.contact.solver.criteria import USUAL
 from heelstrike.contact.solver.joint_rows import DryFriction, Piecewise, joint_row
 from heelstrike.contact.solver.swept import SweptProblem
+from heelstrike.dynamics.effective_mass import carried_inertias, joint_inertias
+from heelstrike.ir.number import number
 from heelstrike.spatial.vector import SX, zeros
-from heelstrike.step.joints import HOLD, STUCK
 from heelstrike.step.state import StepState
 from heelstrike.step.torque import Torque, by_joint
+
+SLIDES = 3e-5
+"""Speed [rad/s, m/s] from which on a joint whose dry friction is at its limit slides."""
 
 
 def add_joints(state: StepState, problem: SweptProblem, torques: Sequence[Torque]) -> tuple[SX, SX]:
@@ -27,50 +31,53 @@ def add_joints(state: StepState, problem: SweptProblem, torques: Sequence[Torque
     """
     p, robot = state.program, state.robot
     tau, diagonal = zeros(robot.nv), zeros(robot.nv)
+    held = held_inertias(state)
     for limb, i in by_joint(state.inputs.limbs):
         with p.block("torque", limb=limb, member=i):
             straight, fixed = SX(0), state.inputs.armature[i]
-            line, slope, anchor = SX(0), SX(0), SX(0)
+            line, slope = SX(0), SX(0)
             rows: list[Piecewise] = []
-            friction: DryFriction | None = None
             for torque in torques:
                 straight, fixed = straight + torque.now[i], fixed + torque.slope[i]
                 kept: list[Piecewise] = []
                 for row in torque.rows.get(i, ()):
                     if isinstance(row, DryFriction):
-                        kept.append(row)
-                        friction = _softer(state, row)
-                        sticks = row.guess == 0
-                        anchor = p.let("anchor", where(sticks, row.anchor, row.guess * row.limit))
-                        line = line + where(sticks, anchor + friction.now, anchor)
-                        slope = slope + where(sticks, friction.slope, 0)
-                    else:
-                        kept.append(row.kept(p))
-                        rows.append(kept[-1])
-                        now, fall = kept[-1].line(SX(row.guess))
-                        line, slope = line + now, slope + fall
+                        row = held_friction(state, i, row, held[i])
+                    kept.append(row.kept(p))
+                    now, fall = kept[-1].line(SX(row.guess))
+                    line, slope = line + now, slope + fall
                 if kept:
                     torque.rows[i] = tuple(kept)
+                rows += kept
             line, fixed = p.let("line", line), p.let("fixed", fixed)
             tau[i] = p.let("now", straight + line)
             diagonal[i] = p.variable("diagonal", fixed + slope)
-            if rows or friction:
-                parts = tuple(rows), friction
-                problem.add_joint(i, joint_row(p, *parts, fixed, anchor, slope, line))
+            if rows:
+                problem.add_joint(i, joint_row(p, tuple(rows), fixed, slope, line))
     return tau, diagonal
 
 
-def _softer(state: StepState, row: DryFriction) -> DryFriction:
-    """Return dry friction as a pass has it; inside a block."""
-    p, share = state.program, HOLD / (STUCK * state.dt)
-    return replace(
-        row, now=p.let("now", share * row.now), slope=p.let("slope", share * row.slope), anchor=0.0
-    )
+def held_inertias(state: StepState) -> np.ndarray:
+    """Return the inertia with which dry friction holds each joint, by velocity index [kg m^2, kg].
+
+    It is the geometric mean of the least and the largest inertia that a joint moves: with nothing
+    else held, and with its lighter side held. More would let velocities of the size of rounding
+    decide on forces that statics leaves open, as those between two feet that stick.
+    """
+    robot, pose = state.robot, state.plan.pose
+    return np.sqrt(joint_inertias(robot, pose) * carried_inertias(robot, pose))
 
 
-def applied_torque(
-    torque: Torque, problem: SweptProblem, state: StepState, a: SX
-) -> tuple[SX, list[SX]]:
+def held_friction(state: StepState, i: int, row: DryFriction, inertia: float) -> DryFriction:
+    """Return dry friction `row` of a velocity index as the swept problem has it.
+
+    It holds the joint by the torque of the last step and a damper of `inertia` / dt.
+    """
+    held = number(inertia)
+    return replace(row, now=-held / state.dt * state.v[i], slope=SX(held))
+
+
+def applied_torque(torque: Torque, state: StepState, a: SX) -> tuple[SX, list[SX]]:
     """Return a torque as it acted, and the states of its dry friction.
 
     Dry friction at its limit counts as sliding only where the joint moves.
@@ -78,12 +85,11 @@ def applied_torque(
     applied, states = torque.now - torque.slope * a, []
     for i, rows in torque.rows.items():
         for row in rows:
-            if not isinstance(row, DryFriction):
-                applied[i] += row.at(a[i])[0]
-                continue
-            rubs, after = problem.rows[i].rubs, state.v[i] + state.dt * a[i]
-            applied[i] += rubs
-            high = ca.logic_and(rubs >= row.limit, after < -USUAL.creeps)
-            low = ca.logic_and(rubs <= -row.limit, after > USUAL.creeps)
-            states.append(where(high, 1, where(low, -1, 0)))
+            own, _ = row.at(a[i])
+            applied[i] += own
+            if isinstance(row, DryFriction):
+                after = state.v[i] + state.dt * a[i]
+                high = ca.logic_and(own >= row.limit, after < -SLIDES)
+                low = ca.logic_and(own <= -row.limit, after > SLIDES)
+                states.append(where(high, 1, where(low, -1, 0)))
     return applied, states

@@ -22,9 +22,7 @@ class Ended(IntEnum):
     """Slips that are left, within their limit, are no longer reduced by passes."""
     ROUNDING = 4
     """Newton's method ended the last pass at the rounding of velocities, not at the tolerance."""
-    JOINTS = 5
-    """Dry friction still left a joint some speed and was no longer waited for."""
-    LIMIT = 6
+    LIMIT = 5
     """The limit of rounds."""
 
 
@@ -61,12 +59,6 @@ class Accuracy:
     """down to this share of the first;"""
     firms: bool = False
     """between a body and the ground too."""
-    held: float = 3e-6
-    """Speed [rad/s, m/s] that dry friction may leave a joint in a pass,"""
-    creeps: float = 3e-5
-    """and after a few passes; the next step goes on from there."""
-    waits: int = 10
-    """Passes that joints are waited for."""
     thorough: int = 20
     """Passes at least, where derivatives are wanted and something slides."""
 

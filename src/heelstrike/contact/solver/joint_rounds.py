@@ -57,17 +57,14 @@ class JointRounds:
         p, dt, step, tolerance = self.p, self.round.dt, self.round.step, self.round.tolerance
         a = p.let("a", a + step * da)
         if row is None:
-            return TriedJoint(a, SX(0), SX(0), SX(0), zeros())
-        torque, _, rubs = row.at(a, row.anchor)
+            return TriedJoint(a, SX(0), SX(0), SX(0), zeros(2))
+        torque, slope = row.at(a)
         rho = (1 - step) * row.rho + (step * row.slope * da + (torque - row.torque))
-        torque, rho, rubs = p.let("torque", torque), p.let("rho", rho), p.let("rubs", rubs)
-        moved = SX(0)
-        if row.friction is not None:
-            moved = dt * ca.fabs(rubs - row.anchor) / row.friction.slope
+        torque, slope, rho = p.let("torque", torque), p.let("slope", slope), p.let("rho", rho)
         noise = ROUNDING * tolerance * ca.fabs(torque)
         size = dt * ca.fmax(ca.fabs(rho) - noise, 0)
-        facts = ca.vertcat(size, moved, -dt * dt * da * rho)
-        return TriedJoint(a, torque, rho, rubs, p.let("facts", facts))
+        facts = ca.vertcat(size, -dt * dt * da * rho)
+        return TriedJoint(a, torque, slope, rho, p.let("facts", facts))
 
     def facts(self, tried: Mapping[int, TriedJoint]) -> list[SX]:
         """Return the facts of the joints with rows, one column for each limb."""
@@ -76,7 +73,7 @@ class JointRounds:
             own = [tried[i].facts for i in indices if i in self.rows]
             if own:
                 with self.p.block("joint facts", limb=limb):
-                    found.append(self.p.let("facts", joined(own, 2)))
+                    found.append(self.p.let("facts", joined(own, 1)))
         return found
 
     def accept(self, tried: Mapping[int, TriedJoint], judged: Judged) -> None:
@@ -85,30 +82,25 @@ class JointRounds:
         for limb, i in self.swept:
             with p.block("joint accepted", limb=limb, member=i):
                 p.assign(self.a[i], where(judged.accepted, tried[i].a, self.a[i]))
-                if i in self.rows and (row := self.rows[i]).friction is not None:
-                    p.assign(row.rubs, where(judged.accepted, tried[i].rubs, row.rubs))
 
-    def advance(self, tried: Mapping[int, TriedJoint], ends: SX) -> dict[int, SX]:
+    def advance(self, tried: Mapping[int, TriedJoint]) -> dict[int, SX]:
         """Assign the rows' states at the accepted trial; return whether their slopes changed."""
         found = {}
         for limb, i in self.swept:
             if i in self.rows:
-                arguments = self.rows[i], tried[i], self.diagonal[i], ends
+                arguments = self.rows[i], tried[i], self.diagonal[i]
                 own = call(self.p, "joint next", self._advance, *arguments, limb=limb, member=i)
                 found[i] = own
         return found
 
-    def _advance(self, row: JointRow, tried: TriedJoint, diagonal: SX, ends: SX) -> SX:
+    def _advance(self, row: JointRow, tried: TriedJoint, diagonal: SX) -> SX:
         """Assign the state of a row; return whether its slope changed; inside a block."""
-        p, anchor = self.p, where(ends, tried.rubs, row.anchor)
-        torque, slope, _ = row.at(tried.a, anchor)
-        if row.friction is not None:
-            p.assign(row.anchor, anchor)
-        p.assign(diagonal, row.fixed + slope)
-        p.assign(row.slope, slope)
-        p.assign(row.torque, torque)
-        p.assign(row.rho, tried.rho + (torque - tried.torque))
-        return p.let("changed", slope != row.slope)
+        p = self.p
+        p.assign(diagonal, row.fixed + tried.slope)
+        p.assign(row.slope, tried.slope)
+        p.assign(row.torque, tried.torque)
+        p.assign(row.rho, tried.rho)
+        return p.let("changed", tried.slope != row.slope)
 
     def missed(self) -> dict[int, SX]:
         """Return rho of the rows."""

@@ -205,51 +205,27 @@ class JointRow:
     """Rows of one velocity index, and the state of their iteration (swept.py), as variables."""
 
     rows: tuple[Piecewise, ...]
-    """Of servos and stops."""
-    friction: Clamp | None
-    """Dry friction, which holds the joint at its anchor plus a steep slope."""
+    """Of servos, stops and dry friction."""
     fixed: SX
     """What else the diagonal of H has: armature and the slopes of straight torques."""
-    anchor: SX
-    """Torque of dry friction that a pass starts from."""
     slope: SX
     torque: SX
     """Torque of all of them at the best acceleration so far."""
-    rubs: SX
-    """Part of dry friction in it."""
     rho: SX
     """What the linearised torque misses of it."""
 
-    def at(self, a: SX, anchor: SX) -> tuple[SX, SX, SX]:
-        """Return torque and slope at an acceleration, and the part of dry friction."""
-        torque, slope, rubs = SX(0), SX(0), SX(0)
+    def at(self, a: SX) -> tuple[SX, SX]:
+        """Return torque and slope at an acceleration."""
+        torque, slope = SX(0), SX(0)
         for row in self.rows:
             own, fall = row.at(a)
             torque, slope = torque + own, slope + fall
-        if self.friction is not None:
-            rubs, fall = replace(self.friction, anchor=anchor).at(a)
-            torque, slope = torque + rubs, slope + fall
-        return torque, slope, rubs
+        return torque, slope
 
 
 def joint_row(
-    p: Program,
-    rows: tuple[Piecewise, ...],
-    friction: Clamp | None,
-    fixed: SX,
-    anchor: SX,
-    slope: SX,
-    torque: SX,
+    p: Program, rows: tuple[Piecewise, ...], fixed: SX, slope: SX, torque: SX
 ) -> JointRow:
     """Return a row with its variables; inside a block."""
-    none = SX(0)
-    return JointRow(
-        rows,
-        friction,
-        fixed,
-        p.variable("anchor", anchor),
-        p.variable("slope", slope),
-        p.variable("torque", torque),
-        p.variable("rubs", anchor),
-        p.variable("rho", none),
-    )
+    variables = p.variable("slope", slope), p.variable("torque", torque), p.variable("rho", SX(0))
+    return JointRow(rows, fixed, *variables)

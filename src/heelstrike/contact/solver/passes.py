@@ -190,11 +190,11 @@ class Passes:
         )
         return found.column
 
-    def judge(self, ends: SX, whole: Measured, waits: SX, slides: SX, criterion: SX) -> SX:
+    def judge(self, ends: SX, whole: Measured, slides: SX, criterion: SX) -> SX:
         """Return whether the passes are over.
 
-        `waits` is 1 where something else must settle, `slides` where a contact slides. `criterion`
-        is the `Ended` that the last round alone would have, or 0.
+        `slides` is 1 where a contact slides. `criterion` is the `Ended` that the last round alone
+        would have, or 0.
         """
         p, accuracy = self.p, self.accuracy
         with p.block("settled"):
@@ -208,7 +208,7 @@ class Passes:
             settled = p.let("settled", settled)
             self.judged = p.let("judged", ca.logic_or(settled, self.count >= accuracy.judged))
             self.news = p.let("news", ca.logic_and(self.judged, whole.slipping > self.slip))
-            waits = ca.logic_or(waits, ca.logic_or(self.news, self.had_news))
+            waits = ca.logic_or(self.news, self.had_news)
             done = ca.logic_and(settled, ca.logic_not(waits))
             if self.thorough:
                 enough = self.count >= accuracy.thorough

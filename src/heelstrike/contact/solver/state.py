@@ -162,10 +162,11 @@ class TriedJoint:
 
     a: SX
     torque: SX
+    slope: SX
+    """Of its torque."""
     rho: SX
-    rubs: SX
     facts: SX
-    """Size of rho, change of velocity by friction in the pass, slope along the line."""
+    """Size of rho, slope along the line."""
 
 
 @dataclass(frozen=True)
@@ -178,12 +179,10 @@ class Judged:
     """1 where the trial is the new best."""
     slope: SX
     """Along the line."""
-    waits: SX
-    """1 where dry friction of a joint has not settled."""
     slides: SX
     """1 where a contact slides."""
     criterion: SX
-    """Ended.ROUNDING or Ended.JOINTS where these would end the solve, else 0."""
+    """Ended.ROUNDING where that would end the solve, else 0."""
 
 
 def upper(matrix: SX) -> SX:

@@ -14,10 +14,9 @@ wrench and V its twist after the step,
 so that the slope along the line, -dV . r(s) - da . rho(s), takes no product with H. The first sweep
 is the step's own acceleration, with the slopes with which the last step ended.
 
-Rigid contacts and dry friction repeat with what they found for an anchor (passes.py). A pass that
-ends says at once where the next one starts: where nothing but anchors changed, a pass is one solve
-without a factor. Bodies that touch nothing in any lane, and limbs whose stiffness is as it was, are
-skipped by guards.
+Rigid contacts repeat with what they found for an anchor (passes.py). A pass that ends says at once
+where the next one starts: where nothing but anchors changed, a pass is one solve without a factor.
+Bodies that touch nothing in any lane, and limbs whose stiffness is as it was, are skipped.
 
 At the limit of rounds the impulses of the last pass that ended are taken, since those of a pass
 that has not may be far off. The last three rounds go back to the best velocity so far and find the
@@ -137,8 +136,7 @@ class SweptProblem:
             largest = self._largest("measured", columns, LARGEST)
             with p.block("measured"):
                 measured = Measured.of_column(p.let("measured", together(columns, largest)))
-            flags = judged.waits, judged.slides, judged.criterion
-            over = passes.judge(judged.ends, measured, *flags)
+            over = passes.judge(judged.ends, measured, judged.slides, judged.criterion)
             with p.block("goes on"):
                 over = p.let("over", ca.logic_and(over, ca.logic_not(closing)))
                 goes = ca.logic_and(judged.accepted, ca.logic_not(ca.logic_or(over, last)))
@@ -149,7 +147,7 @@ class SweptProblem:
             for body in self.bodies:
                 bodies.advance(body, judged, goes)
             with guarded(p, "direction", goes):
-                self._direct(self.joints.advance(tried, judged.ends))
+                self._direct(self.joints.advance(tried))
             with p.block("line"):
                 if self.stepped is not None:
                     p.assign(self.stepped, where(judged.ends, 0, judged.accepted))
@@ -202,14 +200,14 @@ class SweptProblem:
 
         `of_limbs` are the facts of the joints with rows.
         """
-        p, dt, accuracy, passes = self.p, self.dt, self.accuracy, now.passes
+        p, dt, passes = self.p, self.dt, now.passes
         flags = [rounds.any_slides(body) for body in self.bodies] if self.thorough else []
         bodies = [body.facts for body in self.bodies]
         largest = self._largest("body facts", bodies, 2)
         with p.block("judged"):
-            joints = joined(of_limbs, 2) if of_limbs else zeros(3)
+            joints = joined(of_limbs, 1) if of_limbs else zeros(2)
             sizes = reduce(ca.fmax, largest, zeros(2))
-            slope = p.let("slope", total([joints[2], *(x[2] for x in bodies)]))
+            slope = p.let("slope", total([joints[1], *(x[2] for x in bodies)]))
             least = LEAST_IMPULSE + (dt * LEAST_TORQUE if self.rows else 0)
             left, large = ca.fmax(sizes[0], joints[0]), sizes[1] + least
             small = left <= self.tolerance * (large + self.noise / passes.firm)
@@ -219,12 +217,9 @@ class SweptProblem:
             ends = p.let("ends", small)
             fit = ca.logic_or(fits(line, slope), now.closing)
             accepted = p.let("accepted", ca.logic_or(ends, fit))
-            few = passes.count < accuracy.patient
-            creeps = joints[1] > where(few, accuracy.held, accuracy.creeps)
-            waits = p.let("waits", ca.logic_and(creeps, passes.count < accuracy.waits))
             slides = reduce(ca.fmax, flags, SX(0))
-            criterion = where(creeps, Ended.JOINTS, where(rounding, Ended.ROUNDING, 0))
-            return Judged(ends, accepted, slope, waits, slides, p.let("criterion", criterion))
+            criterion = p.let("criterion", where(rounding, Ended.ROUNDING, 0))
+            return Judged(ends, accepted, slope, slides, criterion)
 
     def _largest(self, kind: str, columns: Sequence[SX], count: int) -> list[SX]:
         """Return the largest of the first entries of the bodies' columns, limb by limb.
