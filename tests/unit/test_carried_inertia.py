@@ -39,3 +39,10 @@ def test_heavier_side_is_a_sum_over_its_bodies(name):
     np.testing.assert_allclose(carried[6:], by_sums(robot, q)[6:], rtol=1e-12)
     # the least inertia of a joint is that with nothing else held
     assert (joint_inertias(robot, q)[6:] <= carried[6:] * (1 + 1e-12)).all()
+
+
+def test_a_robot_of_one_joint_carries_its_mass():
+    """Of one velocity Pinocchio returns the Jacobian as a vector."""
+    robot = hs.load("foot")
+    carried = carried_inertias(robot, robot.neutral)
+    np.testing.assert_allclose(carried, robot.mass + robot.armature, rtol=1e-12)

@@ -35,7 +35,8 @@ def carried_inertias(robot: Robot, q: np.ndarray) -> np.ndarray:
     """
     model = to_pinocchio(robot)
     data = model.createData()
-    axes = pin.computeJointJacobians(model, data, q)  # columns in world axes, about its origin
+    # columns in world axes, about its origin; of one velocity Pinocchio returns a vector
+    axes = pin.computeJointJacobians(model, data, q).reshape(6, robot.nv)
     beyond = [data.oMi[k].act(model.inertias[k]).matrix() for k in range(model.njoints)]
     for k in range(model.njoints - 1, 0, -1):
         beyond[model.parents[k]] += beyond[k]
