@@ -100,7 +100,8 @@ class LimbWriter(Writer):
 def check(seed, monkeypatch):
     """Compare the bits of a program; return whether it can be spread over warps."""
     monkeypatch.setattr(planner, "MIN_GUARDED", [0, 10][seed % 2])
-    monkeypatch.setattr(limb_kernel, "MAX_REGISTER_CELLS", [255, 0][seed // 2 % 2])
+    for module in (planner, limb_kernel):
+        monkeypatch.setattr(module, "MAX_REGISTER_CELLS", [255, 0][seed // 2 % 2])
     monkeypatch.setattr(called, "MIN_CALLED", [0, 20, 300][seed % 3])
     program = LimbWriter(seed, memory=True).p
     names = list(program.outputs)[: seed % 3]

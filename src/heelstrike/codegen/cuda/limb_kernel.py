@@ -8,7 +8,7 @@ from heelstrike.codegen.cuda.call_code import CalledFunctions
 from heelstrike.codegen.cuda.member_code import MemberEmitter, MemberLanes, MemberTables
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.registers import MAX_REGISTER_CELLS
-from heelstrike.codegen.cuda.schedule import Schedule
+from heelstrike.codegen.cuda.schedule import TOGETHER, Schedule
 from heelstrike.codegen.cuda.units import Places, pack_unit
 from heelstrike.codegen.cuda.warp_group_code import BARRIER, WarpGroupEmitter
 from heelstrike.codegen.llvm import constant_text
@@ -135,13 +135,11 @@ def _head(
     for group, own in enumerate(plan.private):
         if own:
             count = plan.rows(group) * plan.width(group)
-            lines += [
-                f"  %local{group}.all = alloca [{count} x {real.name}], align 16",
-                f"  %local{group} = getelementptr {real.name}, ptr %local{group}.all, i64 %zero",
-            ]
-    for group, values in enumerate(plan.cells):
-        if values:
-            lines += _cells(group, len(values), real)
+            lines += _own_memory(f"%local{group}", count, "%zero", real)
+    for group in range(len(plan.sizes)):
+        if count := plan.cell_count(group):
+            index = "0" if count <= MAX_REGISTER_CELLS else "%zero"
+            lines += _own_memory(f"%cells{group}", count, index, real)
     for k, port in enumerate(ports):
         shared = port in calls.tables
         lane = "0" if shared else "%lane.bytes"
@@ -216,12 +214,11 @@ def _thread_indices(name: str, plan: Schedule, real: Real) -> list[str]:
     ]
 
 
-def _cells(group: int, count: int, real: Real) -> list[str]:
-    """Return the cells of a warp group's values that branches change."""
-    index = "0" if count <= MAX_REGISTER_CELLS else "%zero"
+def _own_memory(name: str, count: int, index: str, real: Real) -> list[str]:
+    """Return values in the thread's local memory, addressed from an index on."""
     return [
-        f"  %cells{group}.all = alloca [{count} x {real.name}], align 16",
-        f"  %cells{group} = getelementptr {real.name}, ptr %cells{group}.all, i64 {index}",
+        f"  {name}.all = alloca [{count} x {real.name}], align {TOGETHER * real.bytes}",
+        f"  {name} = getelementptr {real.name}, ptr {name}.all, i64 {index}",
     ]
 
 

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby, pairwise
+from math import gcd
 
 from heelstrike.codegen.cuda.call_code import FRAME, CalledFunctions
 from heelstrike.codegen.cuda.called import CalledCode
 from heelstrike.codegen.cuda.module import WARP
-from heelstrike.codegen.cuda.schedule import Schedule
+from heelstrike.codegen.cuda.schedule import TOGETHER, Schedule
 from heelstrike.codegen.cuda.units import Places, Unit
 from heelstrike.codegen.lanes import Lanes
 from heelstrike.codegen.operations import BlockEmitter
@@ -112,6 +113,8 @@ class MemberEmitter:
         """Values in registers."""
         self.bases: dict[tuple[object, ...], str] = {}
         """Pointers that several addresses share."""
+        self.results: dict[Places, tuple[Places, tuple[Places, ...]]] = {}
+        """Inputs of a unit that are 0 where a guard was skipped: its need, and all of its."""
 
     def begin(self, label: str) -> None:
         """Begin a basic block."""
@@ -141,11 +144,7 @@ class MemberEmitter:
     def branch(self, need: Places, units: Sequence[Unit], depth: int) -> None:
         """Emit units that are skipped where no world of the warp has need != 0."""
         b, head = self.lanes, f"{self.lanes.prefix}guard{len(self.lanes.lines)}"
-        vote = "i1 @llvm.nvvm.vote.any.sync"
-        b.intrinsics.add(f"declare {vote}(i32, i1)")
-        needs = b.compare("une", self.load(need), b.const(0.0))
-        taken = b.line(f"call {vote}(i32 -1, i1 {needs})")
-        b.lines.append(f"  br i1 {taken}, label %{head}, label %{head}.over")
+        b.lines.append(f"  br i1 {self.vote(need)}, label %{head}, label %{head}.over")
         here, bases = self.here, self.bases
         self.here, self.bases = dict(here), dict(bases)
         self.begin(head)
@@ -156,8 +155,40 @@ class MemberEmitter:
         self.here = {places: value for places, value in here.items() if places not in written}
         self.bases = bases
 
+    def vote(self, need: Places) -> str:
+        """Return whether a world of the warp has need != 0."""
+        b, vote = self.lanes, "i1 @llvm.nvvm.vote.any.sync"
+        b.intrinsics.add(f"declare {vote}(i32, i1)")
+        needs = b.compare("une", self.load(need), b.const(0.0))
+        return b.line(f"call {vote}(i32 -1, i1 {needs})")
+
+    def load_results(self, need: Places, values: Sequence[Places]) -> None:
+        """Load results of a guard, which are 0 if the warp skipped it."""
+        values = [places for places in values if places not in self.here]
+        for places in values:
+            del self.results[places]
+        b, head, before = (
+            self.lanes,
+            f"{self.lanes.prefix}results{len(self.lanes.lines)}",
+            self.label,
+        )
+        b.lines.append(f"  br i1 {self.vote(need)}, label %{head}, label %{head}.over")
+        here, bases = self.here, self.bases
+        self.here, self.bases = dict(here), dict(bases)
+        self.begin(head)
+        loaded = [self.load(places) for places in values]
+        b.lines.append(f"  br label %{head}.over")
+        self.here, self.bases = here, bases
+        self.begin(f"{head}.over")
+        zero = b.const(0.0)
+        for places, value in zip(values, loaded, strict=True):
+            self.here[places] = b.line(
+                f"phi {b.values} [ {value}, %{head} ], [ {zero}, %{before} ]"
+            )
+
     def unit(self, unit: Unit) -> None:
         """Emit a unit."""
+        self.results = {places: row for row in unit.defaults for places in row[1]}
         if unit.called is not None:
             self.call(unit.called)
             return
@@ -192,12 +223,14 @@ class MemberEmitter:
 
     def load(self, places: Places) -> str:
         if places not in self.here:
-            if places[0] in self.plan.slots:
+            if places in self.results:
+                self.load_results(*self.results[places])
+            elif places[0] in self.plan.slots:
                 self.here[places] = self.from_shared([self.plan.slots[place] for place in places])
             elif places in self.plan.private[self.group]:
-                self.here[places] = self.lanes.load(self._local(places))
+                self.here[places] = self._load_own(*self._local(places))
             elif places in self.plan.cells[self.group]:
-                self.here[places] = self.lanes.load(self._cell(places))
+                self.here[places] = self._load_own(*self._cell(places))
             else:
                 self.here[places] = self.fetch(places)
         return self.here[places]
@@ -211,9 +244,9 @@ class MemberEmitter:
         if places[0] in self.plan.slots:
             self.to_shared(value, [self.plan.slots[place] for place in places])
         if places in self.plan.private[self.group]:
-            self.lanes.store(value, self._local(places))
+            self._store_own(value, *self._local(places))
         if places in self.plan.cells[self.group]:
-            self.lanes.store(value, self._cell(places))
+            self._store_own(value, *self._cell(places))
         if places[0].array in self.ports:
             self.lanes.store(value, self._address(places))
 
@@ -227,14 +260,30 @@ class MemberEmitter:
         where = f"ptr addrspace(3) {self._shared(slots)}"
         self.lanes.lines.append(f"  store {real.name} {value}, {where}, align {real.bytes}")
 
-    def _cell(self, places: Places) -> str:
-        """Return the address of the cell of a value that branches change."""
-        number = self.plan.cells[self.group][places]
-        where = f"ptr %cells{self.group}, i64 {number}"
-        return self.lanes.line(f"getelementptr {self.lanes.real.name}, {where}")
+    def _load_own(self, base: str, number: int) -> str:
+        """Load a value of the thread's local memory."""
+        return self.lanes.line(f"load {self.lanes.real.name}, {self._own(base, number)}")
 
-    def _local(self, places: Places) -> str:
-        """Return the address of a member's value in the thread's local memory."""
+    def _store_own(self, value: str, base: str, number: int) -> None:
+        self.lanes.lines.append(
+            f"  store {self.lanes.real.name} {value}, {self._own(base, number)}"
+        )
+
+    def _own(self, base: str, number: int) -> str:
+        """Return the address of a value in the thread's local memory, and its alignment.
+
+        By that LLVM loads and stores up to four neighbours at once.
+        """
+        real = self.lanes.real
+        where = self.lanes.line(f"getelementptr {real.name}, ptr {base}, i64 {number}")
+        return f"ptr {where}, align {real.bytes * gcd(number, TOGETHER)}"
+
+    def _cell(self, places: Places) -> tuple[str, int]:
+        """Return base and number of the cell of a value that branches change."""
+        return f"%cells{self.group}", self.plan.cells[self.group][places]
+
+    def _local(self, places: Places) -> tuple[str, int]:
+        """Return base and number of a member's value in the thread's local memory."""
         line, real = self.lanes.line, self.lanes.real.name
         key = ("local",)
         if key not in self.bases:
@@ -243,8 +292,7 @@ class MemberEmitter:
                 row = line(f"udiv i64 {self.lanes.number}, {self.plan.warps}")
             start = line(f"mul i64 {row}, {self.plan.width(self.group)}")
             self.bases[key] = line(f"getelementptr {real}, ptr %local{self.group}, i64 {start}")
-        where = self.plan.private[self.group][places]
-        return line(f"getelementptr {real}, ptr {self.bases[key]}, i64 {where}")
+        return self.bases[key], self.plan.private[self.group][places]
 
     def _shared(self, slots: Sequence[int]) -> str:
         return self._at("ptr addrspace(3)", "%shared.lane", slots)

@@ -8,22 +8,33 @@ guards are spread like any others (units.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from graphlib import CycleError
 
 from heelstrike.codegen.cuda.called import CallBoundary, CalledCode, is_called
+from heelstrike.codegen.cuda.defaults import Defaults
 from heelstrike.codegen.cuda.groups import Groups, strided_groups
 from heelstrike.codegen.cuda.limbs import ROOT, limbs, warp_groups
 from heelstrike.codegen.cuda.module import WARP
-from heelstrike.codegen.cuda.schedule import Part, Rounds, Schedule, Segment, assign_phases
+from heelstrike.codegen.cuda.registers import MAX_REGISTER_CELLS
+from heelstrike.codegen.cuda.schedule import (
+    TOGETHER,
+    Part,
+    Rounds,
+    Schedule,
+    Segment,
+    assign_phases,
+)
 from heelstrike.codegen.cuda.shared_memory import (
     ALWAYS,
     Private,
     assign_slots,
     lifetimes,
+    lives,
     private_values,
+    recorded,
     taken_early,
 )
 from heelstrike.codegen.cuda.units import Places, Unit, called_code, guarded_code, pack_unit
@@ -106,8 +117,13 @@ def _planner(
     late: CalledCode | None,
     nexts: set[str],
     strided: bool,
+    sparse: bool = False,
 ) -> _Planner | None:
-    """Return a planner, with strided groups or without; None if the blocks cannot be spread."""
+    """Return a planner, with strided groups or without; None if the blocks cannot be spread.
+
+    A `sparse` one leaves zeros of guards alone that are skipped, as planners of programs with more
+    such values than registers do.
+    """
     codes = [code for run in _runs(level) for code in run]
     tree = list(_loops(level))
     carried = {old: new for loop in tree for old, new in loop.end.carried}
@@ -121,11 +137,22 @@ def _planner(
     for code in own:
         blocks.setdefault(limb_of[id(code)], []).append(code)
     ends = [loop.end for loop in tree]
-    groups = Groups(program, warp_groups(blocks), found, ends, _positions(level), late)
+    own_groups, position = warp_groups(blocks), _positions(level)
+    added: dict[int, list[Unit]] = {}
+    if sparse:
+        alone = {id(code) for run in level if not isinstance(run, _Loop) for code in run}
+        fixed = recorded(program, late) | {place for end in ends for place in end.reads}
+        changed = Defaults([*own_groups, *found], len(own_groups), position, alone, fixed)
+        own_groups = changed.units[: len(own_groups)]
+        position, added = changed.position, changed.added
+    groups = Groups(program, own_groups, found, ends, position, late)
     try:
-        return _Planner(groups, level)
+        planner = _Planner(groups, level, added)
     except (CycleError, _Unfit):
         return None
+    if not sparse and planner.most_cells > MAX_REGISTER_CELLS:
+        return _planner(program, level, late, nexts, strided, sparse=True) or planner
+    return planner
 
 
 class Local(Enum):
@@ -232,21 +259,31 @@ def _loops(level: _Level) -> Iterator[_Loop]:
 class _Planner:
     """A schedule under construction."""
 
-    def __init__(self, groups: Groups, level: _Level) -> None:
+    def __init__(self, groups: Groups, level: _Level, added: Mapping[int, list[Unit]]) -> None:
+        """`added` are units that follow others, by the identity of the latter's first block."""
         self.groups = groups
         self.unit_of = {
             id(code): unit for own in groups.units for unit in own for code in unit.codes
         }
+        self.added = added
         self.parts = self._parts(level)
         self.early = taken_early(groups, self.parts)
         changing = changing_values(groups, self.parts)
         self.needed = lifetimes(groups, self.parts, self.early, changing)
         """Values in memory, and when they are needed."""
-        near = [[w for w in own if self.needed.keys().isdisjoint(w)] for own in changing]
-        self.cells = [
-            {places: k for k, places in enumerate(own)} if group < groups.root else {}
-            for group, own in enumerate(near)
+        near = [
+            [w for w in own if group < groups.root and self.needed.keys().isdisjoint(w)]
+            for group, own in enumerate(changing)
         ]
+        self.cells = [
+            _local_indices(lives(groups, self.parts, own), units)
+            for own, units in zip(near, groups.units, strict=True)
+        ]
+
+    @property
+    def most_cells(self) -> int:
+        """Largest number of cells of a warp group."""
+        return max(k + 1 for own in self.cells for k in (-1, *own.values()))
 
     def plan(self, local: Local) -> Schedule:
         """Return the schedule; private values of the groups that it names are in local memory.
@@ -281,13 +318,16 @@ class _Planner:
             groups.host,
             parts,
             assign_slots(needed, rows),
-            [_local_indices(values) for values in private],
+            [
+                _local_indices(values, units)
+                for values, units in zip(private, groups.units, strict=True)
+            ],
             self.cells,
             self.early,
             groups.memory,
             inputs,
             groups.late,
-            ports if max(map(len, self.cells)) > MANY_CELLS else 0,
+            ports if self.most_cells > MANY_CELLS else 0,
         )
 
     def _parts(self, level: _Level) -> list[Part]:
@@ -296,10 +336,11 @@ class _Planner:
         units: list[Unit] = []
         for part in level:
             if not isinstance(part, _Loop):
-                found = {id(unit): unit for code in part if (unit := self.unit_of[id(code)])}
+                found = {id(unit): unit for code in part if (unit := self.unit_of.get(id(code)))}
                 if sum(len(unit.codes) for unit in found.values()) > len(part):
                     raise _Unfit  # packed with blocks of another loop
-                units = [*units, *found.values()]
+                for unit in found.values():
+                    units += [unit, *self.added.get(id(unit.codes[0]), ())]
                 continue
             carried = self.groups.carried(part.end)
             starts = self._starts(part.end, carried, part.start)
@@ -352,7 +393,11 @@ def _longest_lived(private: Private) -> Private:
     return dict(found[:LONG_LIVED])
 
 
-def _local_indices(private: Private) -> dict[Places, int]:
-    """Return the index of each private value in its member's local memory."""
-    found = assign_slots({places[0]: life for places, life in private.items()}, ())
+def _local_indices(private: Private, units: Sequence[Unit]) -> dict[Places, int]:
+    """Return the index of each private value in its member's local memory.
+
+    What a unit writes lies side by side where possible.
+    """
+    rows = [tuple(w[0] for w in unit.written if w in private) for unit in units]
+    found = assign_slots({places[0]: life for places, life in private.items()}, rows, TOGETHER)
     return {places: found[places[0]] for places in private}

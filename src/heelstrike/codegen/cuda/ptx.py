@@ -83,7 +83,7 @@ def make_ptx(
         text = emit_limb_kernel(traced, plan, real, fast)
         shared = plan.values * WARP * real.bytes
         several = real.bytes == 4 and 2 * shared <= MAX_SHARED  # else one slice, with all registers
-        in_memory = max(map(len, plan.cells)) > MAX_REGISTER_CELLS
+        in_memory = plan.most_cells > MAX_REGISTER_CELLS
         resident = resident_slices(plan.size, in_memory, shared) if several else 1
         registers = limb_registers(plan.warps, resident)
         text += "\n" + gpu_attributes(fast, registers)

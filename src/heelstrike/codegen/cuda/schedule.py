@@ -19,6 +19,9 @@ from heelstrike.ir.code import Advance, Place, Repeat
 ADDRESSES = 16
 """Addresses in a slot, the values of 32 worlds in shared memory."""
 
+TOGETHER = 4
+"""Neighbours in local memory that a thread may load or store at once."""
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -66,7 +69,7 @@ class Schedule:
     """For each group, values that only its own members read, and their index in the thread's local
     memory."""
     cells: list[dict[Places, int]]
-    """For each warp group, values of its own that branches may change, and their numbers."""
+    """For each warp group, values of its own that branches may change, and their cells."""
     early: set[Places]
     """Next values of carried values that are taken in the phase that computes them."""
     memory: list[list[tuple[Places, Places]]]
@@ -89,7 +92,17 @@ class Schedule:
 
     def width(self, group: int) -> int:
         """Return the number of values that a member keeps in local memory."""
-        return max(self.private[group].values(), default=-1) + 1
+        count = max(self.private[group].values(), default=-1) + 1
+        return -(-count // TOGETHER) * TOGETHER
+
+    def cell_count(self, group: int) -> int:
+        """Return the number of cells of a warp group."""
+        return max(self.cells[group].values(), default=-1) + 1
+
+    @property
+    def most_cells(self) -> int:
+        """Largest number of cells of a warp group."""
+        return max(self.cell_count(group) for group in range(len(self.sizes)))
 
     @property
     def size(self) -> int:

@@ -13,13 +13,14 @@ own by its number.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from heelstrike.codegen.cuda.called import CalledCode
 from heelstrike.codegen.cuda.groups import Groups
 from heelstrike.codegen.cuda.schedule import Part, loops, work
 from heelstrike.codegen.cuda.units import Places, Unit
-from heelstrike.ir.code import Code, Place, flatten
+from heelstrike.ir.code import Code, Place, TracedProgram, flatten
 
 
 @dataclass(frozen=True)
@@ -37,19 +38,24 @@ class Lifetime:
 
 
 ALWAYS = Lifetime(0, 2**31)
+Private = dict[Places, Lifetime]
+"""Values that only the members of a group read."""
 
 
-def assign_slots(lifetimes: Mapping[Place, Lifetime], rows: Sequence[Places]) -> dict[Place, int]:
+def assign_slots(
+    lifetimes: Mapping[Place, Lifetime], rows: Sequence[Places], aligned: int = 1
+) -> dict[Place, int]:
     """Return the slot of each value.
 
-    `rows` are values that lie side by side where possible; earlier rows come before later ones.
+    `rows` are values that lie side by side where possible; earlier rows come before later ones. A
+    row of at least `aligned` values starts at a multiple of that.
     """
     found: dict[Place, int] = {}
     placed: list[tuple[Lifetime, int, int]] = []
     left = dict.fromkeys(lifetimes)
     chosen = []
     for row in (*rows, *((place,) for place in lifetimes)):
-        if all(place in left for place in row) and len(set(row)) == len(row):
+        if row and all(place in left for place in row) and len(set(row)) == len(row):
             chosen.append(row)
             for place in row:
                 del left[place]
@@ -58,11 +64,12 @@ def assign_slots(lifetimes: Mapping[Place, Lifetime], rows: Sequence[Places]) ->
         for place in row[1:]:
             life = life.union(lifetimes[place])
         taken = sorted((a, b) for other, a, b in placed if life.overlaps(other))
+        unit = aligned if len(row) >= aligned else 1
         start = 0
         for a, b in taken:
             if start + len(row) <= a:
                 break
-            start = max(start, b)
+            start = max(start, -(-b // unit) * unit)
         placed.append((life, start, start + len(row)))
         found |= {place: start + k for k, place in enumerate(row)}
     return found
@@ -79,11 +86,26 @@ def lifetimes(
     `early` next values are taken at once; `changing` are those of each group that branches change.
     """
     done = list(work(parts))
-    over = max(phase for phase, _, _ in done) + 1
-    made, used = _times(done)
+    made, _ = _times(done)
     crossing = _crossing(groups, done, made) | _of_several(groups)
     crossing.update(place for own in changing[groups.root :] for places in own for place in places)
-    for place in _read_at_end(groups):
+    for rounds, _, _ in loops(parts):
+        for pairs in rounds.carried[groups.root :]:
+            for old, new in pairs:
+                crossing.update(old, () if new in early else new)
+    found: dict[Place, Lifetime] = {}
+    for places, life in lives(groups, parts, _whole(groups, crossing)).items():
+        for place in places:
+            found[place] = life.union(found.get(place, life))
+    return found
+
+
+def lives(groups: Groups, parts: Sequence[Part], values: Iterable[Places]) -> Private:
+    """Return the phases in which values are needed; those before a loop, in all of its rounds."""
+    made, used = _times(list(work(parts)))
+    over = max(phase for times in made.values() for phase in times) + 1
+    at_end = {place for own in groups.memory for _, following in own for place in following}
+    for place in at_end | _read_at_end(groups):
         used.setdefault(place, set()).add(over)
     spans = []
     for rounds, first, last in loops(parts):
@@ -91,18 +113,14 @@ def lifetimes(
         end = rounds.end
         for place in (*(end.done or ()), *(p for pair in end.carried for p in pair)):
             used.setdefault(place, set()).add(last)
-        for pairs in rounds.carried[groups.root :]:
-            for old, new in pairs:
-                crossing.update(old, () if new in early else new)
-    found: dict[Place, Lifetime] = {}
-    for places in _whole(groups, crossing):
+    found: Private = {}
+    for places in values:
         times = set().union(*(made[p] | used.get(p, set()) for p in places))
         life = Lifetime(min(times), max(times))
         for span in spans:
             if life.first < span.first <= life.last:
                 life = life.union(span)
-        for place in places:
-            found[place] = life.union(found.get(place, life))
+        found[places] = life
     return found
 
 
@@ -134,10 +152,6 @@ def taken_early(groups: Groups, parts: Sequence[Part]) -> set[Places]:
     return found
 
 
-Private = dict[Places, Lifetime]
-"""Values that only the members of a group read."""
-
-
 def private_values(
     groups: Groups, parts: Sequence[Part], needed: Mapping[Place, Lifetime], first: int
 ) -> list[Private]:
@@ -145,7 +159,9 @@ def private_values(
 
     Groups before the first one have none.
     """
-    foreign = {place for end in groups.ends for place in end.done or ()} | _recorded(groups)
+    foreign = {place for end in groups.ends for place in end.done or ()} | recorded(
+        groups.program, groups.late
+    )
     foreign |= _of_several(groups)
     for _, group, unit in work(parts):
         for places in unit.read:
@@ -213,19 +229,19 @@ def _whole(groups: Groups, crossing: set[Place]) -> list[Places]:
 
 def _read_at_end(groups: Groups) -> set[Place]:
     """Return values that are read after the last phase, such as next values of memory."""
-    kept = _recorded(groups)
+    kept = recorded(groups.program, groups.late)
     for own in groups.memory[groups.root :]:
         kept |= {place for _, following in own for place in following}
     return kept
 
 
-def _recorded(groups: Groups) -> set[Place]:
+def recorded(program: TracedProgram, late: CalledCode | None) -> set[Place]:
     """Return values that the root block reads in the end: the record's, the failure, and those of
     what is called after the commit.
     """
-    items = [x for item in groups.program.record for x in flatten(item)]
+    items = [x for item in program.record for x in flatten(item)]
     found = {place for code in items if isinstance(code, Code) for place in code.reads}
-    assert groups.program.commit is not None
-    failure = groups.program.commit.failure
-    found |= set() if groups.late is None else set(groups.late.reads)
+    assert program.commit is not None
+    failure = program.commit.failure
+    found |= set() if late is None else set(late.reads)
     return found if failure is None else found | {failure}

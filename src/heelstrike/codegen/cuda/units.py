@@ -43,6 +43,9 @@ class Unit(PackedCode):
     """Needs of the guards, those of the outermost first."""
     called: CalledCode | None = None
     """Items that are called in place of operations."""
+    defaults: tuple[tuple[Places, tuple[Places, ...]], ...] = ()
+    """Needs of guards outside which the unit stands, and inputs that are 0 where these are skipped
+    (defaults.py)."""
 
     @property
     def size(self) -> int:

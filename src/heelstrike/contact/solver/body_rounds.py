@@ -27,10 +27,10 @@ from heelstrike.ir.program import Program
 from heelstrike.ir.routine import call
 from heelstrike.spatial.vector import zeros
 
-FIT, FIT_SINGLE = 1e-5, 2.5e-2
+FIT, FIT_SINGLE = 1e-5, 0.1
 """Velocity left at the end of a pass, over that which ends the passes, from which on anchors are
-fitted: what is left to a step jolts the next one. In float32, rounding alone leaves 1e-2; of 32
-worlds at rest one would need a fit in every step, with 2.5e-2 in half of them."""
+fitted: what is left to a step jolts the next one. In float32 rounding alone leaves 1e-2 (median),
+and of 32 worlds at rest one would need a fit in almost every step."""
 
 
 class BodyRounds:
