@@ -115,6 +115,62 @@ def test_trajectory_with_a_spatial_tendon(options, actuators, tmp_path):
     assert fine < coarse / 3
 
 
+FORCE_RANGES = {
+    "fixed tendon": ("t", 'actuatorfrcrange="-.2 .3"', 4),
+    "spatial tendon": ("cord", 'actuatorfrcrange="-.2 .3" stiffness="5" springlength=".5"', 9),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*is not symmetric")
+@pytest.mark.parametrize("name", FORCE_RANGES)
+def test_force_range_of_a_tendon(name, tmp_path):
+    """Its one actuator is limited; the range alone decides the motion."""
+    tendon, options, gear = FORCE_RANGES[name]
+    text = ARM if tendon == "t" else ARM.replace("<tendon>", SPATIAL.format(options))
+    text = text.replace("<worldbody>", '<worldbody><site name="w" pos=".2 .1 .3"/>')
+    text = text.replace('mass="1"/>', 'mass="1"/><site name="u" pos=".1 0 .05"/>', 1)
+    motor = f'<motor name="m" tendon="{tendon}" gear="{gear}"/>'
+    path = tmp_path / "arm.xml"
+    path.write_text(text.format(tendon=options if tendon == "t" else "", actuators=motor))
+    assert hs.load(path).actuators[0].force_range == (-0.2, 0.3)
+    coarse, fine = difference(path, 1e-3), difference(path, 2.5e-4)
+    assert coarse < 1e-2
+    assert fine < coarse / 3
+
+
+@pytest.mark.filterwarnings("ignore:.*disables its group")
+def test_groups_that_the_file_disables(tmp_path):
+    """Of two motors one is in a disabled group: it is left out, and named as a remark."""
+    path = tmp_path / "arm.xml"
+    text = ARM.format(tendon="", actuators=f'<motor {J} gear="9" group="3"/><motor joint="k"/>')
+    path.write_text(text.replace("<option", '<option actuatorgroupdisable="1 3"'))
+    robot = hs.load(path)
+    assert [actuator.name for actuator in robot.actuators] == ["k"]
+    assert [str(difference) for difference in robot.fidelity] == [
+        "actuator 'm' is left out: the file disables its group"
+    ]
+    coarse, fine = difference(path, 1e-3), difference(path, 2.5e-4)
+    assert coarse < 1e-2
+    assert fine < coarse / 3
+
+
+def test_controls_of_keyframes(tmp_path):
+    """They are held by name; those that are all zero are none."""
+    path = tmp_path / "arm.xml"
+    keys = """<keyframe><key name="home" qpos=".1 .2" ctrl=".5 -.25"/><key name="rest"/></keyframe>
+        </mujoco>"""
+    text = ARM.format(tendon="", actuators=f"<motor {J}/><position joint='k' kp='3'/>")
+    path.write_text(text.replace("</mujoco>", keys))
+    robot = hs.load(path)
+    assert robot.controls == {"home": {"m": 0.5, "k": -0.25}}
+    sim = hs.Simulator(hs.Scene(robot), control=hs.Actuators(robot.controls["home"]))
+    assert [float(np.ravel(u)[0]) for u in sim.control.values()] == [0.5, -0.25]
+    pair = hs.combine({"a": robot, "b": robot})
+    assert pair.controls == {"home": {"a/m": 0.5, "a/k": -0.25, "b/m": 0.5, "b/k": -0.25}}
+    written = mujoco.MjModel.from_xml_path(str(pair.to_mjcf(tmp_path / "pair.xml")))
+    np.testing.assert_array_equal(written.key("home").ctrl, [0.5, -0.25, 0.5, -0.25])
+
+
 def test_stiff_tendon_is_stable(tmp_path):
     """With 1e7 N m/rad and damping to match the length stays, and nothing diverges."""
     path = tmp_path / "arm.xml"

@@ -33,7 +33,7 @@ REFUSED = {
     "not a robot": ("<sdf/>", "starts with <sdf>"),
     "doctype": ('<!DOCTYPE m SYSTEM "x"><mujoco/>', "document type or an entity"),
     "entity bomb": ('<!DOCTYPE m [<!ENTITY a "aa">]><mujoco>&a;</mujoco>', "refused for safety"),
-    "too deep": ("<mujoco>" * 300, "nested more than"),
+    "too deep": ("<mujoco>" * 600, "nested more than"),
     "no body": ("<mujoco><worldbody/></mujoco>", "no <body>"),
     "unknown joint": (
         mjcf(f"<joint name='j' type='screw'/>{MASS}"),
@@ -314,6 +314,53 @@ WARNED = {
         mjcf(f"<joint name='j' stiffness='3' springyield='.1'/>{MASS}"),
         "the spring of joint 'j' does not yield",
     ),
+    "range of a sum of forces": (
+        mjcf(
+            HINGE.replace("/>", " actuatorfrcrange='-1 1'/>", 1),
+            "<actuator><motor joint='j'/><motor name='n' joint='j'/></actuator>",
+        ),
+        "actuatorfrcrange of joint 'j' is left out: it limits a sum",
+    ),
+    "range of a joint that a site drives": (
+        mjcf(
+            HINGE.replace("/>", " actuatorfrcrange='-1 1'/>", 1) + "<site name='s' pos='1 0 0'/>",
+            "<actuator><motor site='s' gear='0 0 1 0 0 0'/></actuator>",
+        ),
+        "actuatorfrcrange of joint 'j' is left out: it limits a sum",
+    ),
+    "range of a sum along a tendon": (
+        mjcf(
+            HINGE,
+            "<tendon><fixed name='t' actuatorfrcrange='-1 1'><joint joint='j' coef='2'/></fixed>"
+            "</tendon><actuator><motor name='m' tendon='t'/><motor name='n' tendon='t'/>"
+            "</actuator>",
+        ),
+        "actuatorfrcrange of tendon 't' is left out: it limits a sum",
+    ),
+    "gravity compensation without actuators": (
+        mjcf(HINGE.replace("/>", " actuatorgravcomp='true'/>", 1)).replace(
+            '<body name="a"', '<body name="a" gravcomp="1"'
+        ),
+        "gravity compensation at joint 'j' acts all the same (MuJoCo leaves it out",
+    ),
+    "gravity compensation within a range": (
+        driven("motor", "")
+        .replace("name='j'", "name='j' actuatorgravcomp='true' actuatorfrcrange='-1 1'")
+        .replace('<body name="a"', '<body name="a" gravcomp="1"'),
+        "actuatorfrcrange of joint 'j' does not limit its gravity compensation",
+    ),
+    "soft constraint": (
+        mjcf(HINGE, "<equality><joint joint1='j' solref='-50 -1'/></equality>"),
+        "equality constraint joint j is rigid (its solref, -50 -1, makes it a spring in MuJoCo)",
+    ),
+    "slow constraint": (
+        mjcf(HINGE, "<equality><joint joint1='j' solref='.1 1'/></equality>"),
+        "equality constraint joint j is rigid (its solref, 0.1 1",
+    ),
+    "soft stop": (
+        mjcf(f"<joint name='j' range='0 1' solreflimit='.1 1'/>{MASS}"),
+        "stops are those of hs.Stops: joint 'j' (their solreflimit makes them softer",
+    ),
     "pid": (driven("pid", "kp='3'"), "actuator 'm' is left out: a pid actuator is not simulated"),
     "delay": (driven("motor", "delay='.01' nsample='5'"), "the delay of actuator 'm' is left out"),
     "muscle": (mjcf(HINGE, "<actuator><muscle name='m' joint='j'/></actuator>"), "'m' is left out"),
@@ -376,6 +423,35 @@ WARNED = {
         "b (package://p/foot.stl not found)",
     ),
 }
+
+
+def test_strict_refuses_what_is_left_out(tmp_path):
+    """What concerns motion or contact is an error; remarks, and files without loss, load."""
+    path = tmp_path / "robot.xml"
+    path.write_text(WARNED["spatial tendon"][0])
+    with pytest.raises(LoadError, match="is not simulated as it says: left out of the spatial"):
+        load(path, strict=True)
+    path.write_text(WARNED["one-sided"][0])
+    with pytest.warns(HeelstrikeWarning, match="is not symmetric"):
+        assert load(path, strict=True).joints
+    assert load("hoap1", strict=True).name == "hoap1"
+    with pytest.raises(HeelstrikeError, match="strict"):
+        load("hoap1", strict="yes")
+
+
+def test_contacts_that_the_file_switches_off(tmp_path):
+    """Bodies that would touch do not; the ground is the scene's."""
+    path = tmp_path / "robot.xml"
+    fingers = "<body name='b'><joint axis='0 1 0'/><geom size='.1'/></body>"
+    text = mjcf(
+        HINGE + fingers + fingers.replace("'b'", "'c' pos='1 0 0'"), "<option><flag {}/></option>"
+    )
+    pairs = {}
+    for flag in ("contact='enable'", "contact='disable'", "constraint='disable'"):
+        path.write_text(text.format(flag))
+        robot = load(path)
+        pairs[flag] = len(robot.self_pairs), len(robot.points)
+    assert list(pairs.values()) == [(1, 2), (0, 2), (0, 2)]
 
 
 @pytest.mark.parametrize("name", WARNED)

@@ -1,13 +1,15 @@
 """Loading: trees, bases and names.
 
 Oracles: for URDF trees Pinocchio's own reader; for composite joints Pinocchio's inertia matrix of
-the original.
+the original; for a long chain MuJoCo's.
 """
 
 import subprocess
 import sys
+import time
 import warnings
 
+import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -242,3 +244,29 @@ def test_point_masses_behind_three_axes_are_named(tmp_path):
     assert np.linalg.det(H) < 1e-12 * np.prod(np.diag(H))
     path.write_text(text.format(small + some, head + some))
     load(path, base="fixed")  # warnings are errors
+
+
+def test_a_long_chain_loads_fast(tmp_path):
+    """318 nested bodies with 50,000 pairs of shapes, in CPU time.
+
+    It takes 1.2 s; where each pair was looked for among all others, it took 56 s. Their inertia
+    is MuJoCo's.
+    """
+    count = 318
+    link = """<body pos="0 0 .1"><joint axis="{}"/><geom type="capsule" size=".02"
+        fromto="0 0 0 0 0 .08"/>"""
+    axes = [" ".join(str(int(i % 3 == k)) for k in range(3)) for i in range(count)]
+    chain = "".join(link.format(axis) for axis in axes) + "</body>" * count
+    path = tmp_path / "chain.xml"
+    path.write_text(f"<mujoco><worldbody>{chain}</worldbody></mujoco>")
+    start = time.process_time()
+    robot = load(path)
+    assert time.process_time() - start < 12
+    assert robot.nv == count
+    assert len(robot.self_pairs) > 50_000
+    m = mujoco.MjModel.from_xml_path(str(path))
+    d, full = mujoco.MjData(m), np.zeros((count, count))
+    mujoco.mj_forward(m, d)
+    mujoco.mj_fullM(m, d, full)
+    H = inertia_matrix(robot.model, robot.neutral)
+    assert np.abs(H - full).max() < 1e-12 * full.max()  # rounding along 318 joints: 1e-15 measured

@@ -71,6 +71,7 @@ def combine(robots: Mapping[str, Robot] | Sequence[Robot], name: str = "combined
     whole = Robot(
         name=name,
         poses=_poses(list(parts.values())),
+        controls=_controls(parts),
         frames=frames,
         gravity=gravities.pop(),
         tilted_gravity=next(iter(parts.values())).tilted_gravity,
@@ -185,6 +186,18 @@ def _poses(parts: list[Robot]) -> dict[str, np.ndarray]:
     """Return the poses that every part has."""
     shared = [pose for pose in parts[0].poses if all(pose in part.poses for part in parts)]
     return {pose: np.concatenate([part.poses[pose] for part in parts]) for pose in shared}
+
+
+def _controls(parts: Mapping[str, Robot]) -> dict[str, dict[str, float]]:
+    """Return the controls of the poses in which every part with actuators has some."""
+    driven = {key: part.controls for key, part in parts.items() if part.actuators}
+    shared = [
+        pose for pose in next(iter(driven.values()), {}) if all(pose in x for x in driven.values())
+    ]
+    return {
+        pose: {f"{key}/{name}": u for key, own in driven.items() for name, u in own[pose].items()}
+        for pose in shared
+    }
 
 
 def _parts(robots: Any) -> dict[str, Robot]:

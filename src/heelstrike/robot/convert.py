@@ -68,16 +68,17 @@ def from_pinocchio(model: pin.Model) -> Robot:
     """Return the robot of a Pinocchio model; gains, points and poses are left empty."""
     joints: list[Joint] = []
     bodies: list[Body] = []
+    links = _first_links(model)
     carried = {0: WORLD}  # Pinocchio's joint -> our body
     for i in range(1, model.njoints):
         parent = carried[model.parents[i]]
-        links = list(_simple_joints(model.joints[i], model.jointPlacements[i]))
-        for k, (simple, placement) in enumerate(links):
-            name = model.names[i] if len(links) == 1 else f"{model.names[i]}.{k}"
+        chain = list(_simple_joints(model.joints[i], model.jointPlacements[i]))
+        for k, (simple, placement) in enumerate(chain):
+            name = model.names[i] if len(chain) == 1 else f"{model.names[i]}.{k}"
             joints.append(_joint(name, simple, parent, placement))
-            last = k == len(links) - 1
+            last = k == len(chain) - 1
             inner = Body(f"{name}.inner", 0.0, np.zeros(3), np.zeros((3, 3)))
-            bodies.append(_body(model, i) if last else inner)
+            bodies.append(_body(model, i, links) if last else inner)
             parent = len(joints) - 1
         carried[i] = parent
 
@@ -171,12 +172,20 @@ def _joint(name: str, model: Any, parent: int, placement: pin.SE3) -> Joint:
     )
 
 
-def _body(model: pin.Model, i: int) -> Body:
+def _first_links(model: pin.Model) -> dict[int, str]:
+    """Return the name of the first link of each of Pinocchio's joints that has one."""
+    links: dict[int, str] = {}
+    for frame in model.frames:
+        if frame.type == pin.FrameType.BODY:
+            links.setdefault(frame.parentJoint, frame.name)
+    return links
+
+
+def _body(model: pin.Model, i: int, links: dict[int, str]) -> Body:
     """Return the body of Pinocchio's joint i, named after its first link."""
-    links = [f.name for f in model.frames if f.type == pin.FrameType.BODY and f.parentJoint == i]
     inertia = model.inertias[i]
     return Body(
-        name=links[0] if links else model.names[i],
+        name=links.get(i, model.names[i]),
         mass=float(inertia.mass),
         com=np.array(inertia.lever),
         inertia=np.array(inertia.inertia),

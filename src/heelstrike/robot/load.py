@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heelstrike.checks import paths
+from heelstrike.checks import instance, paths
 from heelstrike.errors import HeelstrikeWarning, LoadError, nearest
+from heelstrike.robot.fidelity import lost
 from heelstrike.robot.robot import WORLD, Robot
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def load(
     edge_points: int = 0,
     srdf: str | os.PathLike[str] | None = None,
     collide: str | Sequence[str] | None = None,
+    strict: bool = False,
 ) -> Robot:
     """Load a robot from a bundled name (see `bundled`), or from a URDF or MJCF file.
 
@@ -51,6 +53,8 @@ def load(
             name beside it or in ../srdf, if there is one.
         collide: shapes that collide: "all" (the default), "feet", or a list of names of bodies,
             links and shapes; see docs/loading.md.
+        strict: whether to refuse a file if anything of it that concerns motion or contact is
+            left out or simulated otherwise.
 
     Raises LoadError if the file cannot be used, and warns (HeelstrikeWarning) about everything that
     is simulated otherwise than the file says: `Robot.fidelity` has it as data.
@@ -60,6 +64,7 @@ def load(
             f"base is {base!r}", path="base", value=base, allowed="'auto', 'floating' or 'fixed'"
         )
     package_dirs = paths("package_dirs", package_dirs)
+    instance("strict", strict, bool, "True or False")
     path = find_file(source)
 
     from heelstrike.robot.collision_hull import warn_reduced
@@ -100,6 +105,12 @@ def load(
     if srdf is not None:
         origin["srdf"] = str(Path(srdf).expanduser().absolute())
     robot = replace(robot, source=origin, fidelity=tuple(file.differences))
+    if strict and (found := lost(robot.fidelity, "motion", "contact")):
+        file.fail(
+            f"is not simulated as it says: {'; '.join(map(str, found))}",
+            value=found,
+            remedy="change the file, or load it with strict=False",
+        )
     for difference in robot.fidelity:
         warnings.warn(f"{path.name}: {difference}", HeelstrikeWarning, stacklevel=2)
     return robot

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
@@ -10,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 from mujoco import mjtJoint
 
+from heelstrike.robot.actuators import Actuator
 from heelstrike.robot.constraints import Constraint, apart_pairs
 from heelstrike.robot.convert import from_pinocchio
 from heelstrike.robot.mjcf_actuators import read_actuators, with_actuator_inertia
@@ -53,7 +55,7 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     q0 = _q_of(robot, mj, joints, mj.qpos0)
     robot = with_tendons(file, robot, mj, joints, carriers, q0)
     actuators = read_actuators(file, spec, mj, robot, joints, carriers, q0)
-    robot = replace(robot, actuators=actuators)
+    robot = replace(robot, actuators=tuple(actuators.values()), controls=_controls(mj, actuators))
     robot = with_servo(file, robot, mj, joints)
     return replace(robot, poses=_poses(file, robot, mj, joints))
 
@@ -61,9 +63,9 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
 def _without_joined(file: RobotFile, robot: Robot, loops: tuple[Constraint, ...]) -> Robot:
     """Return the robot without contact of bodies that a constraint joins, with a warning."""
     kept = apart_pairs(robot, loops)
-    joined = [pair for pair in robot.self_pairs if pair not in set(kept)]
+    joined = {*robot.self_pairs} - {*kept}
     if joined:
-        bodies = dict.fromkeys(tuple(robot.shapes[i].body for i in pair) for pair in joined)
+        bodies = dict.fromkeys(tuple(robot.shapes[i].body for i in pair) for pair in sorted(joined))
         named = [" and ".join(robot.bodies[i].name for i in pair) for pair in bodies]
         file.warn(
             f"bodies that an equality joins do not touch one another: {'; '.join(named)}",
@@ -113,7 +115,7 @@ def _poses(
 
     Without keyframes, a robot with constraints whose joints are not drawn at zero has "drawn" too.
     """
-    names = [mj.key(k).name or f"key{k}" for k in range(mj.nkey)]
+    names = _key_names(mj)
     if (twice := first_duplicate(names)) is not None:
         file.fail(f"two keyframes are called '{twice}'", value=twice, remedy="name each of them")
     poses = {name: _q_of(robot, mj, joints, mj.key_qpos[k]) for k, name in enumerate(names)}
@@ -124,3 +126,16 @@ def _poses(
     if not poses and robot.constraints and not np.array_equal(zero, drawn):
         poses["drawn"] = drawn  # constraints are given as the file draws the bodies
     return {**poses, "zero": poses.get("zero", zero)}
+
+
+def _key_names(mj: mujoco.MjModel) -> list[str]:
+    return [mj.key(k).name or f"key{k}" for k in range(mj.nkey)]
+
+
+def _controls(mj: mujoco.MjModel, actuators: Mapping[int, Actuator]) -> dict[str, dict[str, float]]:
+    """Return the controls of the keyframes in which one is not 0, by name of the actuator."""
+    controls = {
+        name: {own.name: float(ctrl[mj.actuator_ctrladr[i]]) for i, own in actuators.items()}
+        for name, ctrl in zip(_key_names(mj), mj.key_ctrl, strict=True)
+    }
+    return {name: own for name, own in controls.items() if any(own.values())}

@@ -17,6 +17,7 @@ import numpy as np
 from mujoco import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtTrn
 
 from heelstrike.robot.actuators import Actuator, Arms, BodyWrench, Range, SpatialTendon
+from heelstrike.robot.mjcf_force_ranges import within_joints, within_tendons
 from heelstrike.robot.mjcf_model import Carriers, ModelJoint, is_off, joint_label, placement
 from heelstrike.robot.mjcf_tendons import scalar_joints, tendon_arms, tendon_path
 from heelstrike.robot.pose_kinematics import inertia_matrix
@@ -31,6 +32,8 @@ DYNAMICS = {
     mjtDyn.mjDYN_FILTER: "filter",
     mjtDyn.mjDYN_FILTEREXACT: "filterexact",
 }
+GROUPS = 31
+"""Groups of actuators that a file can disable."""
 JOINTS = (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
 TARGETS = {
     mjtTrn.mjTRN_SLIDERCRANK: "it drives a slider-crank",
@@ -49,15 +52,21 @@ def read_actuators(
     joints: list[ModelJoint],
     carriers: Carriers,
     q0: np.ndarray,
-) -> tuple[Actuator, ...]:
-    """Return the actuators that are simulated; warn about all others. q0 is at qpos0."""
+) -> dict[int, Actuator]:
+    """Return the actuators that are simulated by MuJoCo's index; warn about all others.
+
+    q0 is at qpos0.
+    """
     if is_off(mj, mjtDisableBit.mjDSBL_ACTUATION):
-        return ()
+        return {}
     changed = [joint.index for joint in joints] != list(range(mj.njnt))
     mobility = _mobility(robot, q0) if changed else None
-    found: list[Actuator] = []
+    found: dict[int, Actuator] = {}
     for i in range(len(mj.actuator_trntype)):
         label = _label(mj, i)
+        if _is_switched_off(mj, i):
+            file.warn(f"{label} is left out: the file disables its group", label, "file")
+            continue
         unsupported = _unsupported(mj, i)
         if unsupported:
             why = f"a {unsupported} actuator is not simulated"
@@ -71,32 +80,10 @@ def read_actuators(
             file.warn(f"the delay of {label} is left out: it acts at once", label)
         if np.any(mj.actuator_dampingpoly[i]):
             file.warn(f"of the damping of {label} only the linear term is used", label)
-        name = actuator_name(mj, i, {actuator.name for actuator in found})
-        found.append(_actuator(spec, mj, i, name, acts, mobility))
-    return tuple(_within_joints(file, mj, robot, joints, found))
-
-
-def _within_joints(
-    file: RobotFile,
-    mj: mujoco.MjModel,
-    robot: Robot,
-    joints: list[ModelJoint],
-    actuators: list[Actuator],
-) -> list[Actuator]:
-    """Return the actuators within the `actuatorfrcrange` of joints, which limits their sum."""
-    for joint, at in scalar_joints(robot, joints).items():
-        acting = [a for a in actuators if any(index == at and arm for index, arm in a.arms)]
-        if joint < 0 or not mj.jnt_actfrclimited[joint] or not acting:
-            continue
-        label = joint_label(mj, joint)
-        if len(acting) > 1 or len(acting[0].arms) > 1:
-            file.warn(f"actuatorfrcrange of {label} is left out: it limits a sum", label)
-            continue
-        low, high = (float(x) for x in np.sort(mj.jnt_actfrcrange[joint] / acting[0].arms[0][1]))
-        own = acting[0].force_range or (-np.inf, np.inf)
-        limited = replace(acting[0], force_range=(max(low, own[0]), min(high, own[1])))
-        actuators = [limited if a is acting[0] else a for a in actuators]
-    return actuators
+        name = actuator_name(mj, i, {actuator.name for actuator in found.values()})
+        found[i] = _actuator(spec, mj, i, name, acts, mobility)
+    found = within_tendons(file, mj, found)
+    return within_joints(file, mj, scalar_joints(robot, joints), robot, found)
 
 
 def _label(mj: mujoco.MjModel, i: int) -> str:
@@ -115,6 +102,12 @@ def actuator_name(mj: mujoco.MjModel, i: int, taken: set[str]) -> str:
         name = str(mj.joint(int(mj.actuator_trnid[i, 0])).name)
     name = name or f"actuator{i}"
     return name if name not in taken else f"{name}.{i}"
+
+
+def _is_switched_off(mj: mujoco.MjModel, i: int) -> bool:
+    """Return whether `actuatorgroupdisable` of <option> names the group of an actuator."""
+    group = int(mj.actuator_group[i])
+    return 0 <= group < GROUPS and bool(mj.opt.disableactuator & (1 << group))
 
 
 def _unsupported(mj: mujoco.MjModel, i: int) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from mujoco import mjtLimited
+from mujoco import mjtDisableBit, mjtLimited
 
-from heelstrike.robot.mjcf_equality import unread_equalities
-from heelstrike.robot.mjcf_model import joint_label, name_of
+from heelstrike.robot.mjcf_equality import equality_name, unread_equalities
+from heelstrike.robot.mjcf_model import has_no, is_off, joint_label, name_of
+from heelstrike.robot.mjcf_tendons import tendon_label
 from heelstrike.robot.xml import RobotFile
 
 FINITE = (
@@ -21,6 +22,8 @@ FINITE = (
     "actuator_gainprm", "actuator_biasprm", "actuator_armature", "actuator_damping",
 )  # fmt: skip
 """Arrays of the compiled model that are used here and must be finite."""
+DEFAULT_STIFFNESS = 1 / 0.02**2
+"""Stiffness of a constraint of MuJoCo's default solref, "0.02 1", per mass [1/s^2]."""
 NOT_NEGATIVE = {
     "armature": "dof_armature", "damping": "dof_damping", "frictionloss": "dof_frictionloss"
 }  # fmt: skip
@@ -72,6 +75,49 @@ def warn_unmodelled(file: RobotFile, spec: mujoco.MjSpec, mj: mujoco.MjModel) ->
             name = f"body '{name_of(mj, body)}'"
             file.warn(f"mocap {name} is fixed to the world", name, "file")
     _warn_joints(file, mj)
+    _warn_lifts(file, mj)
+    _warn_soft(file, mj)
+
+
+def _warn_lifts(file: RobotFile, mj: mujoco.MjModel) -> None:
+    """Warn of gravity compensation by actuators, which is applied like that of bodies."""
+    if not mj.body_gravcomp.any() or is_off(mj, mjtDisableBit.mjDSBL_GRAVITY):
+        return
+    idle = mj.nu == 0 or is_off(mj, mjtDisableBit.mjDSBL_ACTUATION)
+    for i in np.flatnonzero(mj.jnt_actgravcomp):
+        what = joint_label(mj, int(i))
+        if idle:
+            why = "MuJoCo leaves it out where no actuator acts"
+            file.warn(f"gravity compensation at {what} acts all the same", what, why=why)
+        elif mj.jnt_actfrclimited[i]:
+            file.warn(f"actuatorfrcrange of {what} does not limit its gravity compensation", what)
+
+
+def _warn_soft(file: RobotFile, mj: mujoco.MjModel) -> None:
+    """Name constraints and stops that the file makes softer than MuJoCo does by default."""
+    if not has_no(mj, mjtDisableBit.mjDSBL_EQUALITY):
+        active = np.flatnonzero(mj.eq_active0)
+        for i in (int(i) for i in active if _is_soft(mj.eq_solref[i])):
+            name = equality_name(mj, i)
+            solref = " ".join(f"{x:g}" for x in mj.eq_solref[i])
+            why = f"its solref, {solref}, makes it a spring in MuJoCo"
+            file.warn(f"equality constraint {name} is rigid", name, why=why)
+    if has_no(mj, mjtDisableBit.mjDSBL_LIMIT):
+        return
+    joints, tendons = np.flatnonzero(mj.jnt_limited), np.flatnonzero(mj.tendon_limited)
+    soft = [joint_label(mj, int(i)) for i in joints if _is_soft(mj.jnt_solref[i])]
+    soft += [tendon_label(mj, int(i)) for i in tendons if _is_soft(mj.tendon_solref_lim[i])]
+    if soft:
+        listed = ", ".join(soft)
+        why = "their solreflimit makes them softer than by default in MuJoCo"
+        file.warn(f"stops are those of hs.Stops: {listed}", listed, why=why)
+
+
+def _is_soft(solref: np.ndarray) -> bool:
+    """Return whether a solref is softer than the default, by more than rounding."""
+    time, ratio = (float(x) for x in solref)
+    stiffness = 1 / (time * ratio) ** 2 if time > 0 and ratio > 0 else -time
+    return stiffness < 0.99 * DEFAULT_STIFFNESS
 
 
 def _warn_joints(file: RobotFile, mj: mujoco.MjModel) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from mujoco import mjtDisableBit, mjtGeom
 
 from heelstrike.robot.mjcf_compile import Compiled
-from heelstrike.robot.mjcf_model import placement
+from heelstrike.robot.mjcf_model import has_no, placement
 
 FLOORS = (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_HFIELD)
 """Types of geoms that are ground on every body that is fixed to the world."""
@@ -51,6 +51,8 @@ def paired_geoms(mj: mujoco.MjModel) -> list[tuple[int, int]]:
 
 def touching_geoms(mj: mujoco.MjModel) -> list[tuple[int, int]]:
     """Return the pairs of geoms that may touch, the ground's left out."""
+    if has_no(mj, mjtDisableBit.mjDSBL_CONTACT):
+        return []
     body = mj.geom_bodyid
     weld = mj.body_weldid[body]
     parent = mj.body_weldid[mj.body_parentid[weld]]

@@ -35,6 +35,8 @@ FIXED = "fixed shapes"
 """Body of the shapes that do not move."""
 FAR = 1e6
 """End of a range that the robot has at one side only [rad or m]."""
+WIDENING = 1.0
+"""Width at each side by which a range without width is written wider, with as much margin."""
 Holders = list[Element | None]
 """MuJoCo's <body> of each body; None for one without inertia inside a chain of joints."""
 
@@ -153,7 +155,9 @@ def _add_joint(holder: Element, robot: Robot, joint: Joint, place: pin.SE3) -> N
         options["pos"] = place.translation
     ends = float(robot.lower[joint.iq]), float(robot.upper[joint.iq])
     if joint.nq == 1 and np.isfinite(ends).any():
-        options |= {"limited": True, "range": [max(ends[0], -FAR), min(ends[1], FAR)]}
+        inset = WIDENING if ends[0] == ends[1] else 0.0  # MuJoCo takes no range without width
+        low, high = max(ends[0], -FAR) - inset, min(ends[1], FAR) + inset
+        options |= {"limited": True, "range": [low, high], "margin": inset}
     cones = [cone.angle for cone in robot.cones if robot.joints[cone.joint] is joint]
     if cones:
         options |= {"limited": True, "range": [0.0, min(cones)]}
@@ -236,4 +240,6 @@ def _add_keys(root: Element, robot: Robot, model: mujoco.MjModel) -> None:
             elif joint.kind == "continuous":
                 own = np.array([np.arctan2(own[1], own[0])])
             qpos[at : at + len(own)] = own
-        put(keys, "key", name=name, qpos=qpos)
+        controls = robot.controls.get(name, {})
+        given = {"ctrl": [controls[own.name] for own in robot.actuators]} if controls else {}
+        put(keys, "key", name=name, qpos=qpos, **given)

@@ -134,6 +134,12 @@ def has_no(mj: mujoco.MjModel, constraint: mjtDisableBit) -> bool:
     return is_off(mj, constraint) or is_off(mj, mjtDisableBit.mjDSBL_CONSTRAINT)
 
 
+def within_margin(ends: np.ndarray, margin: float) -> np.ndarray:
+    """Return the range in which nothing pushes: MuJoCo's stops rest at a margin before its ends."""
+    inset = min(margin, float(ends[1] - ends[0]) / 2)
+    return np.array([ends[0] + inset, ends[1] - inset])
+
+
 def gravity(mj: mujoco.MjModel) -> np.ndarray:
     """Return gravity in world axes, (3,) [m/s^2]."""
     return np.zeros(3) if is_off(mj, mjtDisableBit.mjDSBL_GRAVITY) else np.array(mj.opt.gravity)
@@ -171,7 +177,9 @@ def _add_joint(
         model.lowerDryFrictionLimit[ours] = -mj.dof_frictionloss[theirs]
     stops = not has_no(mj, mjtDisableBit.mjDSBL_LIMIT)
     limited = stops and mj.jnt_limited[i] and kind in ("revolute", "prismatic")
-    limits = mj.jnt_range[i] if limited else np.array([-np.inf, np.inf])
+    limits = np.array([-np.inf, np.inf])
+    if limited:
+        limits = within_margin(mj.jnt_range[i], float(mj.jnt_margin[i]))
     q = slice(model.idx_qs[new], model.idx_qs[new] + model.nqs[new])
     model.lowerPositionLimit[q], model.upperPositionLimit[q] = limits
     return new, offset.inverse()

@@ -42,7 +42,7 @@ def read_cones(mj: mujoco.MjModel, joints: list[ModelJoint]) -> tuple[Cone, ...]
     if has_no(mj, mjtDisableBit.mjDSBL_LIMIT):
         return ()
     return tuple(
-        Cone(k, float(mj.jnt_range[joint.index].max()))
+        Cone(k, max(0.0, float(mj.jnt_range[joint.index].max() - mj.jnt_margin[joint.index])))
         for k, joint in enumerate(joints)
         if joint.index >= 0
         and mj.jnt_type[joint.index] == mjtJoint.mjJNT_BALL

@@ -16,7 +16,7 @@ from heelstrike.robot.actuators import STOP_RATE, Arms, Path, Range, SpatialTend
 from heelstrike.robot.constraints import JointCoupling
 from heelstrike.robot.cord_mass import cord_mass
 from heelstrike.robot.mjcf_equality import equality_name
-from heelstrike.robot.mjcf_model import Carriers, ModelJoint, has_no, is_off
+from heelstrike.robot.mjcf_model import Carriers, ModelJoint, has_no, is_off, within_margin
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.xml import RobotFile
 
@@ -78,7 +78,7 @@ def with_tendons(
         lost, path = _unsupported(mj, i, several), tendon_path(mj, i, carriers)
         name = mj.tendon(i).name or f"tendon{i}"
         rest = (float(mj.tendon_lengthspring[i, 0]), float(mj.tendon_lengthspring[i, 1]))
-        ends = (float(mj.tendon_range[i, 0]), float(mj.tendon_range[i, 1]))
+        ends = _ends(mj, i)
         if arms is not None:
             limit = ends if limited and several else None
             if spring or damper or limit:
@@ -100,6 +100,11 @@ def with_tendons(
 def _with_limit(cord: SpatialTendon, robot: Robot, q0: np.ndarray, ends: Range) -> SpatialTendon:
     """Return a tendon with a range, whose stops are as stiff as the mass that it moves asks for."""
     return replace(cord, limit=ends, stop=STOP_RATE**2 * cord_mass(robot, cord.path, q0))
+
+
+def _ends(mj: mujoco.MjModel, i: int) -> Range:
+    low, high = within_margin(mj.tendon_range[i], float(mj.tendon_margin[i]))
+    return float(low), float(high)
 
 
 def _is_limited(mj: mujoco.MjModel, i: int) -> bool:
@@ -141,7 +146,7 @@ def with_tendons_of_one_joint(robot: Robot, mj: mujoco.MjModel, joints: list[Mod
             continue
         ((at, arm),) = arms
         if _is_limited(mj, i):
-            low, high = np.sort(mj.tendon_range[i] / arm)
+            low, high = np.sort(np.array(_ends(mj, i)) / arm)
             iq = coordinate[at]
             lower[iq], upper[iq] = max(lower[iq], low), min(upper[iq], high)
         if not has_no(mj, mjtDisableBit.mjDSBL_FRICTIONLOSS):

@@ -29,12 +29,12 @@ TOLERANCES = (1e-9, 1e-6, 1e-4)
 def overlaps(robot: Robot, q: np.ndarray) -> dict[tuple[int, int], float]:
     """Return the depth [m] of the pairs of shapes that may touch and overlap at q."""
     placed, found = placements(robot, q), {}
-    solids = {i: _solid(robot.shapes[i]) for i in {i for pair in robot.self_pairs for i in pair}}
+    solids = {
+        i: (_solid(robot.shapes[i]), _place(robot.shapes[i], placed))
+        for i in {i for pair in robot.self_pairs for i in pair}
+    }
     for pair in robot.self_pairs:
-        ends = []
-        for i in pair:
-            ends += [solids[i], _place(robot.shapes[i], placed)]
-        depth = _depth(*ends)
+        depth = _depth(*solids[pair[0]], *solids[pair[1]])
         if depth > MIN_OVERLAP:
             found[pair] = depth
     return found

@@ -85,6 +85,8 @@ class Robot:
     """Actuators of the file, which hs.Actuators drives."""
     points: tuple[Point, ...] = ()
     poses: Mapping[str, np.ndarray] = field(default_factory=dict)
+    controls: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Controls by name of the actuator that the keyframes of the file have, by pose."""
     frames: Mapping[str, Frame] = field(default_factory=dict)
     """Links and sites by name."""
     shapes: tuple[Shape, ...] = ()

@@ -18,7 +18,7 @@ import numpy as np
 from heelstrike.errors import LoadError
 from heelstrike.robot.fidelity import Concern, Difference
 
-MAX_DEPTH = 250
+MAX_DEPTH = 500
 """Largest depth of nested elements."""
 NAMELESS = ("compiler", "option", "mujoco", "robot")
 """Elements that have no name, or whose name does not help to find them."""
