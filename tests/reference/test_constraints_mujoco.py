@@ -180,7 +180,7 @@ def test_faults_are_named(pair):
 
 
 def test_constraints_of_two_tendons_over_several_joints_are_named(tmp_path):
-    """One over three joints alone is a coupling of them: tests/physics/test_closed_loops.py."""
+    """By a polynomial; others are couplings of joints: test_tendon_equality_mujoco.py."""
     path = tmp_path / "cord.xml"
     bodies = "".join(
         f"<body pos='{k} 0 0'><joint name='{name}'/><geom size='.1'/></body>"
@@ -190,11 +190,12 @@ def test_constraints_of_two_tendons_over_several_joints_are_named(tmp_path):
     path.write_text(
         f"""<mujoco><worldbody>{bodies}</worldbody>
         <tendon><fixed name="cord">{joints}</fixed><fixed name="other">{joints}</fixed></tendon>
-        <equality><tendon name="taut" tendon1="cord" tendon2="other"/><joint joint1="j"/></equality>
+        <equality><tendon name="taut" tendon1="cord" tendon2="other" polycoef="0 1 1 0 0"/>
+        <joint joint1="j"/></equality>
         </mujoco>""",
         encoding="utf-8",
     )
-    message = "equality constraint taut left out: it couples tendons of several joints"
+    message = "equality constraint taut left out: its tendons cannot be coupled"
     with pytest.warns(HeelstrikeWarning, match=message):
         robot = hs.load(path)
     assert [c.name for c in robot.constraints] == ["joint j"]

@@ -23,11 +23,8 @@ from heelstrike.robot.mjcf_model import ADDED, ModelJoint, build_model, joints_o
 from heelstrike.robot.mjcf_servo import with_servo
 from heelstrike.robot.mjcf_shapes import read_shapes
 from heelstrike.robot.mjcf_springs import read_cones, read_springs, with_lift
-from heelstrike.robot.mjcf_tendons import (
-    tendon_couplings,
-    with_tendons,
-    with_tendons_of_one_joint,
-)
+from heelstrike.robot.mjcf_tendon_equality import tendon_equalities
+from heelstrike.robot.mjcf_tendons import with_tendons, with_tendons_of_one_joint
 from heelstrike.robot.robot import Robot, first_duplicate
 from heelstrike.robot.xml import RobotFile
 
@@ -45,7 +42,8 @@ def read_mjcf(file: RobotFile, root: Element, base: str) -> Robot:
     robot = with_tendons_of_one_joint(robot, mj, joints)
     shapes, self_pairs = read_shapes(file, compiled, carriers)
     loops = read_equalities(file, mj, joints, carriers)
-    robot = replace(robot, constraints=loops + tendon_couplings(file, robot, mj, joints))
+    more = tendon_equalities(file, robot, mj, joints, carriers)
+    robot = replace(robot, constraints=loops + more)
     robot = with_lift(replace(robot, shapes=shapes, self_pairs=self_pairs), mj, carriers)
     robot = _without_joined(file, robot, loops)
     rest = _q_of(robot, mj, joints, mj.qpos_spring)

@@ -81,7 +81,7 @@ def warn_unmodelled(file: RobotFile, spec: mujoco.MjSpec, mj: mujoco.MjModel) ->
 
 def _warn_lifts(file: RobotFile, mj: mujoco.MjModel) -> None:
     """Warn of gravity compensation by actuators, which is applied like that of bodies."""
-    if not mj.body_gravcomp.any() or is_off(mj, mjtDisableBit.mjDSBL_GRAVITY):
+    if not mj.ngravcomp or is_off(mj, mjtDisableBit.mjDSBL_GRAVITY):
         return
     idle = mj.nu == 0 or is_off(mj, mjtDisableBit.mjDSBL_ACTUATION)
     for i in np.flatnonzero(mj.jnt_actgravcomp):

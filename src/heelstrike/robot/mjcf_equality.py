@@ -127,7 +127,7 @@ def _rounded(x: np.ndarray) -> np.ndarray:
 
 
 def unread_equalities(mj: mujoco.MjModel) -> list[str]:
-    """Return the names of active constraints of flexible bodies; tendons: mjcf_tendons.py."""
+    """Return the names of active constraints that are of no kind in READ, nor of tendons."""
     if has_no(mj, mjtDisableBit.mjDSBL_EQUALITY):
         return []
     read = (*READ, int(mjtEq.mjEQ_TENDON))

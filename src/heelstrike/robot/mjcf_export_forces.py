@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -11,7 +12,8 @@ import pinocchio as pin
 
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.actuators import Actuator, Arms, Path
-from heelstrike.robot.constraints import Connect, Constraint, JointCoupling, Weld
+from heelstrike.robot.closing import residual
+from heelstrike.robot.constraints import Connect, Distance, JointCoupling, Weld
 from heelstrike.robot.fluid import inertia_box
 from heelstrike.robot.robot import Body, Joint, Robot
 
@@ -84,6 +86,8 @@ def add_forces(root: Element, robot: Robot, holders: Holders, put: Put) -> None:
     for constraint in robot.constraints:
         if isinstance(constraint, JointCoupling):
             _add_coupling(equality, tendons, robot, constraint, put)
+        elif isinstance(constraint, Distance):
+            _add_rod(equality, tendons, robot, holders, constraint, put)
         else:
             _add_constraint(equality, robot, holders, constraint, put)
 
@@ -194,11 +198,29 @@ def _add_coupling(
     put(equality, kind, name=own.name, polycoef=coefficients, **named)
 
 
-def _add_constraint(
-    equality: Element, robot: Robot, holders: Holders, own: Constraint, put: Put
+def _add_rod(
+    equality: Element,
+    tendons: Element,
+    robot: Robot,
+    holders: Holders,
+    own: Distance,
+    put: Put,
 ) -> None:
-    if not isinstance(own, Connect | Weld):
-        raise HeelstrikeError(f"MuJoCo has no {type(own).__name__}, as '{own.name}' is")
+    """Add a distance as a tendon of two sites, whose length differs by a constant from as drawn."""
+    name = f"{own.name}.cord"
+    ends = ((own.body, own.point), (own.other, own.other_point))
+    _add_cord(tendons, robot, holders, name, ends, put)
+    q, zero = robot.neutral, robot.poses.get("zero", robot.neutral)
+    for joint in robot.joints:
+        if joint.kind == "free":
+            q[joint.q_slice] = zero[joint.q_slice]
+    beyond = float(residual(replace(robot, constraints=(own,)), q)[0])
+    put(equality, "tendon", name=own.name, tendon1=name, polycoef=[-beyond, 0, 0, 0, 0])
+
+
+def _add_constraint(
+    equality: Element, robot: Robot, holders: Holders, own: Connect | Weld, put: Put
+) -> None:
     ends = [(own.body, own.point), (own.other, own.other_point)]
     turns = [own.rotation, own.other_rotation] if isinstance(own, Weld) else [np.eye(3)] * 2
     sites = {}

@@ -52,7 +52,7 @@ def read_cones(mj: mujoco.MjModel, joints: list[ModelJoint]) -> tuple[Cone, ...]
 
 def with_lift(robot: Robot, mj: mujoco.MjModel, carriers: Carriers) -> Robot:
     """Return the robot whose bodies have the gravity compensation of their links."""
-    if is_off(mj, mjtDisableBit.mjDSBL_GRAVITY):
+    if is_off(mj, mjtDisableBit.mjDSBL_GRAVITY) or not mj.ngravcomp:  # 0 unless some body is lifted
         return robot
     bodies = list(robot.bodies)
     for link in np.flatnonzero(mj.body_gravcomp):

@@ -13,9 +13,7 @@ import numpy as np
 from mujoco import mjtDisableBit, mjtEq, mjtWrap
 
 from heelstrike.robot.actuators import STOP_RATE, Arms, Path, Range, SpatialTendon, Tendon
-from heelstrike.robot.constraints import JointCoupling
 from heelstrike.robot.cord_mass import cord_mass
-from heelstrike.robot.mjcf_equality import equality_name
 from heelstrike.robot.mjcf_model import Carriers, ModelJoint, has_no, is_off, within_margin
 from heelstrike.robot.robot import Robot
 from heelstrike.robot.xml import RobotFile
@@ -156,49 +154,3 @@ def with_tendons_of_one_joint(robot: Robot, mj: mujoco.MjModel, joints: list[Mod
         robot.model.armature = armature
         robot.model.lowerPositionLimit, robot.model.upperPositionLimit = lower, upper
     return replace(robot, lower=lower, upper=upper, friction=friction, armature=armature)
-
-
-def tendon_couplings(
-    file: RobotFile, robot: Robot, mj: mujoco.MjModel, joints: list[ModelJoint]
-) -> tuple[JointCoupling, ...]:
-    """Return the equalities of tendons: one over any joints, or two over one each; warn of others.
-
-    In MuJoCo's letters L_1 - L_1(qpos0) = data[0] + data[1] (L_2 - L_2(qpos0)) + ...
-    """
-    found: list[JointCoupling] = []
-    if has_no(mj, mjtDisableBit.mjDSBL_EQUALITY):
-        return ()
-    number = {joint.iv: k for k, joint in enumerate(robot.joints)}
-    for i in np.flatnonzero((mj.eq_type == mjtEq.mjEQ_TENDON) & (mj.eq_active0 != 0)):
-        name = equality_name(mj, int(i))
-        coupling = _coupling(mj, int(i), name, number, scalar_joints(robot, joints))
-        if coupling is None:
-            what = f"equality constraint {name} left out: it couples tendons of several joints"
-            file.warn(what, name)
-        else:
-            found.append(coupling)
-    return tuple(found)
-
-
-def _coupling(
-    mj: mujoco.MjModel, i: int, name: str, number: dict[int, int], where: dict[int, int]
-) -> JointCoupling | None:
-    one, two = int(mj.eq_obj1id[i]), int(mj.eq_obj2id[i])
-    arms, c = tendon_arms(mj, one, where), mj.eq_data[i, :5]
-    beside = None if two < 0 else tendon_arms(mj, two, where)
-    if not arms or (two >= 0 and (not beside or len(beside) > 1)):
-        return None
-    (at, arm), length = arms[0], float(mj.tendon_length0[one])
-    if two < 0:
-        rest = ((length + float(c[0])) / arm,)
-        if len(arms) == 1:
-            return JointCoupling(name, number[at], None, rest)
-        more = tuple((number[k], -other / arm) for k, other in arms[2:])
-        pair = (*rest, -arms[1][1] / arm)
-        return JointCoupling(name, number[at], number[arms[1][0]], pair, more=more)
-    if len(arms) > 1 or beside is None:
-        return None
-    ((other, its),) = beside
-    scaled = tuple(float(c[k]) * its**k / arm for k in range(5))
-    references = length / arm, float(mj.tendon_length0[two]) / its
-    return JointCoupling(name, number[at], number[other], scaled, *references)
