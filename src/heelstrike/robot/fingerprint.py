@@ -8,9 +8,13 @@ from dataclasses import fields, is_dataclass
 from heelstrike.robot.hull_cells import HullCells
 from heelstrike.robot.robot import Robot
 
-NOT_TRACED = {"model", "shapes", "self_pairs", "overlapping", "ground_shapes", "fidelity", "source"}
+NOT_TRACED = {
+    "model", "shapes", "self_pairs", "overlapping", "ground_shapes", "controls", "fidelity",
+    "source",
+}  # fmt: skip
 """Fields that no traced program reads: Pinocchio's model repeats the others, shapes and their pairs
-serve contact points and pictures, and differences from the file are for the reader.
+serve contact points and pictures, controls of poses are inputs, and differences from the file are
+for the reader.
 """
 
 
