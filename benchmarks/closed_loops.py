@@ -41,7 +41,7 @@ LAWS = {
     "Elastic, implicit": hs.Elastic(
         hs.LinearSpring(k=4e5, c=3e3), hs.Coulomb(0.8, 0.6), implicit=True
     ),
-    "Elastic": hs.Elastic(  # by hs.suggest for 1 mm and steps of 0.5 ms
+    "Elastic": hs.Elastic(  # on which it stands in steps of 0.5 ms
         hs.HuntCrossley(k=1.6e5, alpha=2.5), hs.Bristle(0.8, 0.6, k_t=1.6e5, c_t=480)
     ),
     "in the air": None,

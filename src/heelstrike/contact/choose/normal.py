@@ -9,7 +9,9 @@ smallest effective mass of the points along their normals,
 
 which is stability, a kappa + 2 gamma < 4 (contact/stability.py), in steps twice as long: near the
 limit itself an impact may gain energy. Stiffness may take half of that margin; damping has the
-rest. Numbers that do not fit are reduced, stiffness first, and the reasons state by how much.
+rest. Damping that grows with depth must be stable, kappa + 2 gamma < 4, also where the trunk above
+light legs has come down. Numbers that do not fit are reduced, stiffness first, and the reasons
+state by how much.
 """
 
 from __future__ import annotations
@@ -30,6 +32,10 @@ from heelstrike.errors import HeelstrikeError
 
 STIFFNESS_SHARE = 0.5
 """Share of the stability margin that stiffness may take [-]."""
+LIMIT = 4.0
+"""Limit of k dt^2 / m + 2 c dt / m [-]."""
+MAX_DEPTH = 1.0
+"""Largest depth of an impact [m]."""
 MAX_LOSS = 1e4
 """Loss of restitution per speed, times speed, beyond which nothing rebounds [-]."""
 
@@ -156,18 +162,25 @@ def _hunt_crossley(
     if n != 1:
         said = (*said, f"k = {k:.4g} N/m^{n:g}: {support.load:.4g} N at {_mm(depth)}")
     wanted = alpha_of(required.restitution, v)
-    alpha = wanted
+    alpha = landed = wanted
     if not implicit:
-        alpha = _largest(lambda x: _load_of_step(k, x, n, support, required), wanted, 1.0)
+        landed = _largest(lambda x: _load_when_down(k, x, n, support, required), wanted, LIMIT)
+        alpha = _largest(lambda x: _load_of_step(k, x, n, support, required), landed, 1.0)
     e = float(restitution(alpha, v)) if alpha > 0 else 1.0
     reasons = [
         *said,
         f"alpha = {wanted:.3g} s/m: e = {required.restitution:g} at {v:g} m/s, any mass",
     ]
     if alpha < wanted:
+        why = (
+            "in that impact k dt^2 / m + c dt / m must not exceed 1"
+            if alpha < landed
+            else "where all that the points carry has come down, k dt^2 / m + 2 c dt / m must not "
+            f"exceed {LIMIT:g}"
+        )
         reasons.append(
-            f"alpha is reduced to {alpha:.3g} s/m: in that impact k dt^2 / m + c dt / m must not "
-            f"exceed 1; e = {e:.2g} in place of {required.restitution:g}"
+            f"alpha is reduced to {alpha:.3g} s/m: {why}; e = {e:.2g} in place of "
+            f"{required.restitution:g}"
         )
     c = 1.5 * alpha * support.load
     reasons.append(f"damping at rest is 3/2 alpha f = {c:.3g} N s/m")
@@ -197,6 +210,26 @@ def _load_of_step(
     s = np.append(s, 0.0)
     kappa = n * k * depth ** (n - 1) * (1 + s) * dt**2 / m
     return float((kappa + a * k * depth**n * dt / m).max())
+
+
+def _load_when_down(
+    k: float, alpha: float, n: float, support: Support, required: Requirement
+) -> float:
+    """Return k' dt^2 / m + 2 c' dt / m where all the mass that a point carries comes to a stop.
+
+    Legs are light: the mass that a foot stops at once may be a small part of it. It comes down at
+    the speed of the impact, at most to where the spring alone stops it.
+    """
+    m, dt = support.normal_mass, required.dt
+    carried = support.load / support.gravity if support.gravity else support.impact_mass
+
+    def share(d: float) -> float:
+        work = k * d ** (n + 1) / (n + 1)
+        return work / (required.speed**2 / 2 + support.gravity * d)
+
+    depth = _largest(share, MAX_DEPTH, carried)
+    kappa, gamma = n * k * depth ** (n - 1) * dt**2 / m, 1.5 * alpha * k * depth**n * dt / m
+    return float(kappa + 2 * gamma)
 
 
 def _largest(value: Callable[[float], float], upper: float, most: float) -> float:
