@@ -7,13 +7,18 @@ search the text.
 from __future__ import annotations
 
 import difflib
+import math
 import pickle
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 FEW = 3
 """Largest number of choices that are all listed beside the nearest one."""
+MANY = 8
+"""Largest number of entries of an array that a sentence shows."""
 
 
 def sentence(problem: str, allowed: str | None = None, remedy: str | None = None) -> str:
@@ -83,7 +88,7 @@ class ParameterError(HeelstrikeError):
         """Report that `path`, a parameter of `owner` (a law, a surface, ...), cannot be `value`."""
         where = f"{owner}: {path}" if owner else path
         super().__init__(
-            f"{where} is {value!r:.80}", path=path, value=value, allowed=allowed, remedy=remedy
+            f"{where} is {_shown(value)}", path=path, value=value, allowed=allowed, remedy=remedy
         )
         self.owner = owner
 
@@ -153,6 +158,17 @@ def at_path(path: str) -> Iterator[None]:
     except HeelstrikeError as error:
         error.path = path
         raise
+
+
+def _shown(value: object) -> str:
+    """Return a value for a sentence: of an array with many numbers what it is, not the numbers."""
+    shape = getattr(value, "shape", ())
+    if not isinstance(shape, tuple) or math.prod(shape) <= MANY:
+        return f"{value!r:.80}"
+    kind = str(getattr(value, "dtype", "object")).removeprefix("torch.")
+    wrong = isinstance(value, np.ndarray) and value.dtype.kind == "f" and ~np.isfinite(value)
+    few = f" with {np.sum(wrong)} that are not finite" if np.any(wrong) else ""
+    return f"an array of {kind} of shape {tuple(shape)}{few}"
 
 
 def _restored(

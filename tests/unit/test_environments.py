@@ -328,6 +328,10 @@ def test_draws_are_spread_evenly():
         ({"reward": lambda s: s.q}, r"reward returned .* shape \(5, 8\); return \(5,\)"),
         ({"observation": lambda s: s.height}, r"observation returned .* \(5,\); return \(5, n\)"),
         ({"observation": lambda s: s.joined("hight")}, "no quantity 'hight'"),
+        ({"observation": lambda s: s.q.astype(int)}, "returned an array of int64; return real"),
+        ({"terminated": lambda s: s.height}, "returned an array of float32; return booleans"),
+        ({"start": lambda draw: draw.q0}, r"shapes \(8,\); return q, \(5, 8\), and v, \(5, 7\)"),
+        ({"start": lambda draw: (draw.q0, draw.v0)}, r"shapes \(8,\) and \(7,\); return"),
         ({"pushes": hs.Pushes(body="tail")}, "tail"),
     ],
 )
@@ -378,6 +382,12 @@ def test_other_mistakes_get_sentences():
         envs.step(np.zeros((5, 2)))
     with pytest.raises(HeelstrikeError, match=r"reset_mask has the shape \(1,\); pass 5 booleans"):
         envs.reset(options={"reset_mask": [True]})
+    with pytest.raises(HeelstrikeError, match="no option 'mask'"):
+        envs.reset(options={"mask": [True] * 5})
+    envs = made(curriculum=lambda p: 0.5, episode=0.02, autoreset="same_step")
+    envs.reset(seed=0)
+    with pytest.raises(HeelstrikeError, match=r"curriculum .* shape \(\); return \(5,\), a level"):
+        envs.step(np.zeros((5, 1)))
     with pytest.raises(HeelstrikeError, match=r"seed is \[1, 2\]; allowed: one integer, or 5"):
         envs.reset(seed=[1, 2])
 

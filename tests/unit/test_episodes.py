@@ -124,6 +124,8 @@ def test_ranges_that_are_assigned_are_drawn_from_the_next_episode_on():
     with pytest.raises(hs.HeelstrikeError, match="vary is 3"):
         envs.vary = 3
     assert list(envs.vary) == [path]
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        envs.vary[path] = (0, 1)
 
 
 def test_a_curriculum_sets_levels_and_graded_ranges_follow():

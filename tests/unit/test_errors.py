@@ -8,7 +8,9 @@ from __future__ import annotations
 import importlib
 import pickle
 import pkgutil
+import re
 
+import numpy as np
 import pytest
 
 import heelstrike as hs
@@ -31,6 +33,19 @@ def test_the_sentence_says_problem_allowed_and_remedy():
     )
     assert str(ERRORS["scene"]) == "no key 'kk'; did you mean 'k'?"
     assert str(ERRORS["plain"]) == "nothing touches"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (np.zeros(3), r"x is array\(\[0\., 0\., 0\.\]\);"),
+        (np.zeros((3, 4), np.float32), r"x is an array of float32 of shape \(3, 4\);"),
+        (np.full((2, 5), np.inf), r"of float64 of shape \(2, 5\) with 10 that are not finite;"),
+        (np.array(["a"] * 9), r"x is an array of <U1 of shape \(9,\);"),
+    ],
+)
+def test_arrays_of_many_numbers_are_described(value, said):
+    assert re.search(said, str(hs.ParameterError("x", value, "numbers")))
 
 
 def test_the_nearest_name_is_suggested_and_else_all_are_listed():

@@ -78,3 +78,7 @@ def test_arguments_are_checked():
         foot().run(0.01, controller=3)
     with pytest.raises(hs.ParameterError, match="control_every is 0"):
         foot().run(0.01, controller=lambda s: None, control_every=0)
+    for worlds in (1, 3):
+        measured = foot(worlds, sensors=["com_velocity"])
+        with pytest.raises(hs.UnknownNameError, match="did you mean 'com_velocity'"):
+            measured.run(0.01, controller=lambda s: 0 * s.sensors["com_velocty"])

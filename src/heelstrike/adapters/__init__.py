@@ -65,7 +65,7 @@ def torch_step(sim: Simulator, inputs: Sequence[str]) -> TorchStep:
     """Return the step of a simulator as a function of PyTorch's tensors with a gradient.
 
     Args:
-        sim: simulator on a CPU under elastic laws (docs/derivatives.md).
+        sim: simulator; docs/derivatives.md has the scenes that are supported.
         inputs: paths of the parameters in u, such as ["servo.q_ref"].
 
     Examples:
@@ -85,7 +85,7 @@ def jax_step(sim: Simulator, inputs: Sequence[str]) -> JaxStep:
     """Return the step of a simulator as a function of JAX's arrays with a vjp.
 
     Args:
-        sim: simulator on a CPU under elastic laws (docs/derivatives.md).
+        sim: simulator; docs/derivatives.md has the scenes that are supported.
         inputs: paths of the parameters in u, such as ["servo.q_ref"].
 
     Examples:

@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike
 
-from heelstrike.checks import count, mapping
+from heelstrike.checks import count
 from heelstrike.environments import settings, task
 from heelstrike.environments.actions import Actions
 from heelstrike.environments.arrays import Array
@@ -168,8 +168,7 @@ class Environments(VectorEnv[Array, Array, Array]):
             self._zero = arrays.zeros(1)
             self._begin(self._all, first=True)
             found = settings.check_hooks(self._observe(), self.num_envs, self._hooks, self._critic)
-        real = np.dtype(str(arrays.real).removeprefix("torch."))
-        self.single_observation_space = settings.space(found, real)
+        self.single_observation_space = settings.space(found)
         self.single_action_space = gymnasium.spaces.Box(-1, 1, (self._actions.size,))
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -236,9 +235,7 @@ class Environments(VectorEnv[Array, Array, Array]):
         if seed is None and not self._seeded:
             seed = int(self.np_random.integers(2**62))
         self._seeded = True
-        allowed = "options by name: {'reset_mask': mask, 'commands': numbers}"
-        own = mapping("options", {} if options is None else options, allowed)
-        mask, asked = own.get("reset_mask"), own.get("commands")
+        mask, asked = settings.reset_options(options)
         with self._arrays.stream():
             chosen = self._all if mask is None else self._mask(mask)
             self._begin(chosen, settings.seeds(seed, self.num_envs), first=True)
@@ -348,7 +345,13 @@ class Environments(VectorEnv[Array, Array, Array]):
             return None
         state = self._observe()
         share = (state.steps / self._limit).clip(0.0, 1.0)
-        return curriculum(Progress(state, self.level, share, self._total, self._count))
+        found = curriculum(Progress(state, self.level, share, self._total, self._count))
+        if (shape := tuple(np.shape(found))) != (self.num_envs,):
+            raise HeelstrikeError(
+                f"curriculum returned an array of shape {shape}; return ({self.num_envs},), "
+                "a level per world"
+            )
+        return found
 
     def _mask(self, given: Array) -> Array:
         if tuple(np.shape(given)) != (self.num_envs,):

@@ -10,7 +10,7 @@ import numpy as np
 
 from heelstrike.environments.arrays import Array, Arrays, WorldSubset, columns
 from heelstrike.environments.random_numbers import WorldRandom
-from heelstrike.errors import ParameterError
+from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.robot.robot import Robot
 
 Start: TypeAlias = Callable[["Draw"], tuple[Array, Array]]
@@ -63,6 +63,23 @@ class Draw:
             self._ready = random.uniform(self._some, k)
         random.usual = max(random.usual, self._taken)
         return self._ready[:, first - self._first : self._taken - self._first]
+
+
+def started(start: Start, draw: Draw) -> tuple[Array, Array]:
+    """Return what a start returns; raise unless it is q and v of these worlds."""
+    found = start(draw)
+    parts = found if isinstance(found, tuple | list) else [found]
+    shapes = [tuple(np.shape(part)) for part in parts]
+    wanted = [(draw.count, len(draw.q0)), (draw.count, len(draw.v0))]
+    if shapes != wanted:
+        given = " and ".join(map(str, shapes))
+        raise HeelstrikeError(
+            f"start returned arrays of the shapes {given}; return q, {wanted[0]}, and v, "
+            f"{wanted[1]}, a row for each of draw.count worlds",
+            path="start",
+        )
+    q, v = parts
+    return q, v
 
 
 def noisy_start(robot: Robot, arrays: Arrays, noise: tuple[float, float]) -> Start:

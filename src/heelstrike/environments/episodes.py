@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from heelstrike.environments.arrays import Array, Arrays, WorldSubset
 from heelstrike.environments.changes import Changes, ChangeSchedule
 from heelstrike.environments.commands import Commands, CommandSchedule
 from heelstrike.environments.curriculum import Curriculum
-from heelstrike.environments.episode_start import Draw, Start
+from heelstrike.environments.episode_start import Draw, Start, started
 from heelstrike.environments.observation import StateLayout
 from heelstrike.environments.pushes import Pushes, PushSchedule
 from heelstrike.environments.random_numbers import WorldRandom
@@ -77,7 +78,7 @@ class Episodes:
 
     @property
     def vary(self) -> Mapping[str, Range]:
-        """Ranges of parameters by path."""
+        """Ranges of parameters by path; a mapping whose entries cannot be assigned."""
         return self._ranges
 
     @vary.setter
@@ -88,7 +89,7 @@ class Episodes:
         if SEED in self.arrays.sim.parameters:  # noise of sensors differs from episode to episode
             every = {SEED: lambda u: MAX_SEED * u} | given
         self._varied = VariedParameters(self.arrays, every, self._own)
-        self._ranges = given
+        self._ranges = MappingProxyType(given)
         self.layout.parameters |= {path: self._varied.tiles[path] for path in given}
 
     @property
@@ -125,7 +126,7 @@ class Episodes:
         if level is not None:
             some.write(self._level, some.pick(level.clip(0.0, 1.0))[:, None])
         draw = Draw(self._random, some, self._q0, self._v0, lambda: self.level)
-        q, v = self.happenings.start(draw)
+        q, v = started(self.happenings.start, draw)
         if self._origins is not None:
             q[:, :3] += self._origin(some, draw)
         for name, value in (self._initial | {"q": q, "v": v}).items():

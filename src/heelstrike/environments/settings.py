@@ -11,14 +11,14 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from heelstrike.checks import instance
+from heelstrike.checks import instance, mapping
 from heelstrike.environments import task
 from heelstrike.environments.arrays import Array, Arrays
 from heelstrike.environments.changes import Changes
 from heelstrike.environments.commands import Commands
 from heelstrike.environments.observation import Observation
 from heelstrike.environments.ranges import Range
-from heelstrike.errors import HeelstrikeError, ParameterError
+from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.servo import Servo
@@ -35,6 +35,8 @@ Source: TypeAlias = str | os.PathLike[str] | SceneFile | Scene | Simulator
 """The name of a bundled scene, a .toml file, a loaded scene, an hs.Scene or an hs.Simulator."""
 Hook: TypeAlias = Callable[[Observation], Any]
 """A function of a task: observation, reward or the end of an episode."""
+RESET_OPTIONS = "reset_mask", "commands"
+"""Names of the options of a reset."""
 
 
 def make_simulator(
@@ -174,17 +176,28 @@ def functions_of(
     return [given for part in parts for given in (part or {}).values()]
 
 
-def space(example: Array | Mapping[str, Array], real: np.dtype) -> gymnasium.Space[Any]:
+def space(example: Array | Mapping[str, Array]) -> gymnasium.Space[Any]:
     """Return the space of an observation of one world, from that of all worlds."""
     if isinstance(example, Mapping):
-        return gymnasium.spaces.Dict({name: space(x, real) for name, x in example.items()})
-    return gymnasium.spaces.Box(-np.inf, np.inf, tuple(example.shape)[1:], real)
+        return gymnasium.spaces.Dict({name: space(x) for name, x in example.items()})
+    return gymnasium.spaces.Box(-np.inf, np.inf, tuple(example.shape)[1:], _dtype(example))
+
+
+def reset_options(given: Mapping[str, Any] | None) -> tuple[Array, Array]:
+    """Return mask and commands of the options of a reset; None where they are absent."""
+    allowed = "options by name: {'reset_mask': mask, 'commands': numbers}"
+    own = mapping("options", {} if given is None else given, allowed)
+    for name in own:
+        if name not in RESET_OPTIONS:
+            raise UnknownNameError("option", name, RESET_OPTIONS, path="options")
+    mask, commands = (own.get(name) for name in RESET_OPTIONS)
+    return mask, commands
 
 
 def check_hooks(
     state: Observation, worlds: int, hooks: tuple[Hook, Hook, Hook], critic: Hook | None
 ) -> Array | Mapping[str, Array]:
-    """Call the functions of a task once, check their shapes, and return the observation."""
+    """Call the functions of a task once, check what they return, and return the observation."""
     observation, reward, terminated = (hook(state) for hook in hooks)
     groups = (
         {f"observation '{k}'": x for k, x in observation.items()}
@@ -198,6 +211,10 @@ def check_hooks(
             raise HeelstrikeError(
                 f"{name} returned an array of shape {found}; return ({worlds}, n), a row per world"
             )
+        if _dtype(group).kind != "f":
+            raise HeelstrikeError(
+                f"{name} returned an array of {_dtype(group)}; return real numbers, such as 1.0 * x"
+            )
     terms = (
         {f"reward '{k}'": x for k, x in reward.items()}
         if isinstance(reward, Mapping)
@@ -209,4 +226,14 @@ def check_hooks(
                 f"{name} returned an array of shape {tuple(np.shape(result))}; return ({worlds},), "
                 "a value per world"
             )
+    if _dtype(terminated).kind != "b":
+        raise HeelstrikeError(
+            f"terminated returned an array of {_dtype(terminated)}; return booleans: x < 0.2"
+        )
     return observation
+
+
+def _dtype(array: Array) -> np.dtype:
+    """Return the type of an array's numbers, of NumPy or PyTorch."""
+    own = getattr(array, "dtype", None)
+    return np.asarray(array).dtype if own is None else np.dtype(str(own).removeprefix("torch."))

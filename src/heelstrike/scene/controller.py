@@ -50,10 +50,10 @@ class ControlState:
     """What the simulator's sensors showed after the last step, by name: columns or matrices."""
 
 
-class Readings(dict[str, SX]):
+class Readings(dict[str, Any]):
     """Readings of sensors by name; unknown names raise with the nearest one."""
 
-    def __missing__(self, name: str) -> SX:
+    def __missing__(self, name: str) -> Any:
         raise UnknownNameError("sensor", name, self, path="sensors")
 
 

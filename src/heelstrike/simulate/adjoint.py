@@ -4,12 +4,13 @@
 
 x holds all memory of a world, q and v first; u the named parameters. The pieces on which torque
 limits, stops and dry friction are stay those of the step, and so do the contacts that touch, stick
-and slide under laws that couple them (step/held.py).
+and slide under laws that couple them (step/held.py). Shapes of bodies that are apart stay apart: a
+world whose shapes touch one another has no reverse gradient.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,12 +22,22 @@ from heelstrike.ir.code import CLOCK, FAILED
 from heelstrike.ir.program import Program
 from heelstrike.simulate.adaptive import refuse
 from heelstrike.simulate.simulator import Simulator
-from heelstrike.step.inputs import FRICTION_MEMORY, HELD, HELD_CONTACTS, HELD_FRICTION, IMPULSES
+from heelstrike.spatial.vector import zeros
+from heelstrike.step.inputs import (
+    FRICTION_MEMORY,
+    HELD,
+    HELD_CONTACTS,
+    HELD_FRICTION,
+    IMPULSES,
+    SLOT_KEYS,
+)
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.step import held_step_program
 
 ACCELERATION = "acceleration"
 """Name of the step's output that the reverse sweep of coupled laws reads."""
+PAIR, FORCE = "self_pair", "self_force"
+"""Names of the step's outputs of contacts between shapes."""
 COTANGENT, GRADIENT = "cotangent of ", "gradient of "
 """Beginnings of the names of the program's inputs and outputs."""
 
@@ -50,20 +61,24 @@ class DifferentiableStep:
         plan = compiled.plan
         key = ("reverse sweep of a step", plan.key(), list(self.inputs))
         self.worlds = sim.worlds
-        self._couples = plan.couples
-        self._forward = compiled.new_batch((ACCELERATION,) if self._couples else ())
+        self._couples, self._contact = plan.couples, sim.scene.shape_contact
+        outputs = [ACCELERATION] if self._couples else []
+        outputs += [PAIR, FORCE] if self._contact is not None else []
+        self._forward = compiled.new_batch(tuple(outputs))
         memory = {port.name: port.size for port in self._forward.layout.memory}
         self.sizes = {name: n for name, n in memory.items() if name != FAILED}
         """Entries of x by name of the memory, in order."""
         made = [GRADIENT + name for name in (*self.sizes, *self.inputs) if name != CLOCK]
         kernel = compiled.target.kernel(
-            key, lambda: gradient_program(plan, self.inputs), made, None
+            key, lambda: gradient_program(plan, self.inputs, self.sizes), made, None
         )
         self.reverse_batch = kernel.batch(sim.worlds)
         """The worlds of the reverse sweep."""
         taken = {port.name for port in kernel.layout.inputs}
+        tables = {port.name for port in kernel.layout.tables}
         values = {path: x for path, x in compiled.parameters.items() if path in taken}
-        self.reverse_batch.set(**values, **compiled.tables())
+        values |= {name: x for name, x in compiled.tables().items() if name in tables}
+        self.reverse_batch.set(**values)
         self._dt = sim.dt[:, None].copy()
         self.input_sizes = {path: compiled.parameters.size(path) for path in self.inputs}
         """Entries of u by path, in order."""
@@ -101,7 +116,12 @@ class DifferentiableStep:
         """
         before, later = self._parts(x, self.sizes, "x"), self._parts(after, self.sizes, "after")
         values = before | self._parts(u, self.input_sizes, "u")
-        values |= self._held(x, u, before, later)
+        near = SLOT_KEYS in later and later[SLOT_KEYS].any()
+        if self._couples or near:
+            self(x, u)  # for its accelerations and forces
+        if near:
+            self._check_apart()
+        values |= self._held(before, later)
         values |= {COTANGENT + k: part for k, part in self._parts(w, self.sizes, "w").items()}
         batch = self.reverse_batch
         batch.set(**{name: part for name, part in values.items() if name in self._taken})
@@ -109,20 +129,29 @@ class DifferentiableStep:
         return self._gradient(self.sizes), self._gradient(self.input_sizes)
 
     def _held(
-        self,
-        x: ArrayLike,
-        u: ArrayLike,
-        before: dict[str, np.ndarray],
-        later: dict[str, np.ndarray],
+        self, before: dict[str, np.ndarray], later: dict[str, np.ndarray]
     ) -> dict[str, np.ndarray]:
-        """Return what the step found, which coupled laws make once more for its accelerations."""
+        """Return what the step found; of coupled laws, the step that was made last."""
         if not self._couples:
             return {HELD: (later["v"] - before["v"]) / self._dt}
-        self(x, u)
         found = {HELD: self._forward.output(ACCELERATION)[:, -1], HELD_CONTACTS: later[IMPULSES]}
         if FRICTION_MEMORY[1] in later:
             found[HELD_FRICTION] = later[FRICTION_MEMORY[1]]
         return found
+
+    def _check_apart(self) -> None:
+        """Raise if shapes of bodies pushed one another in the step that was made last."""
+        touching = (self._forward.output(FORCE)[:, -1] != 0).any(axis=-1)
+        if self._contact is not None and touching.any():
+            world, slot = np.argwhere(touching)[0]
+            pair = self._contact.pair_names[int(self._forward.output(PAIR)[world, -1, slot])]
+            raise HeelstrikeError(
+                f"reverse gradients do not support contact between shapes, and {pair} touches in "
+                f"world {world}",
+                path="self_contact",
+                remedy="leave that world out, use sim.linearize(...), or pass self_contact=False "
+                "and edges=False to hs.Scene",
+            )
 
     def _gradient(self, sizes: dict[str, int]) -> np.ndarray:
         parts = []
@@ -141,8 +170,8 @@ class DifferentiableStep:
         return dict(zip(sizes, np.split(found, ends, axis=1), strict=True))
 
 
-def gradient_program(plan: StepPlan, inputs: Sequence[str]) -> Program:
-    """Return the program of the reverse sweep of a step."""
+def gradient_program(plan: StepPlan, inputs: Sequence[str], sizes: Mapping[str, int]) -> Program:
+    """Return the program of the reverse sweep of a step whose memories have these sizes."""
     source, implicit = held_step_program(plan)
     adjoint = Adjoint(source, "step_gradient")
     p, memories = adjoint.program, memories_of(source)
@@ -151,23 +180,27 @@ def gradient_program(plan: StepPlan, inputs: Sequence[str]) -> Program:
     with p.block("gradient"):
         for name in (*memories, *inputs):
             p.output(GRADIENT + name, adjoint.of(name))
+        for name in sorted(sizes.keys() - {CLOCK, *memories}):  # of contact between shapes
+            p.output(GRADIENT + name, zeros(sizes[name]))
     return p
 
 
 def _check(sim: Simulator) -> None:
     """Raise if a step has no reverse sweep."""
-    if sim.plan.couples and not _is_held(sim.plan):
+    plan = sim.plan
+    found = {
+        "closed loops under coupled laws": plan.couples and plan.robot.constraints,
+        "rolling friction of coupled laws": plan.turning_pairs,
+        "coupled laws between moving bodies": any(len(x) > 1 for x in plan.coupled_groups),
+        "a coupled law of contact between shapes beside ground without one": plan.slots_couple
+        and not plan.coupled_pairs,
+        "literal rules of papers": plan.couples and not plan.is_swept,
+    }
+    if causes := [cause for cause, present in found.items() if present]:
         raise HeelstrikeError(
-            "the reverse sweep of coupled laws takes contacts of bodies with the world, without "
-            "closed loops, rolling friction or literal rules",
+            f"reverse gradients do not support {' and '.join(causes)}",
             path="law",
-            remedy="use sim.linearize(...), which takes every scene",
-        )
-    if sim.scene.shape_contact is not None:
-        raise HeelstrikeError(
-            "the reverse sweep takes scenes without contact between shapes",
-            path="self_contact",
-            remedy="pass self_contact=False and edges=False to hs.Scene",
+            remedy="use sim.linearize(...), which takes every scene, or an elastic law",
         )
     if any(pair.point.half is not None for pair in sim.scene.pairs):
         raise HeelstrikeError(
@@ -175,9 +208,3 @@ def _check(sim: Simulator) -> None:
             path="edges",
             remedy="pass edges=False to hs.Scene",
         )
-
-
-def _is_held(plan: StepPlan) -> bool:
-    """Return whether coupled contacts of a plan have a reverse sweep."""
-    pairs = any(len(group) > 1 for group in plan.coupled_groups)
-    return plan.is_swept and not (pairs or plan.turning_pairs or plan.robot.constraints)

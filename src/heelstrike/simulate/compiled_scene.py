@@ -192,7 +192,7 @@ class CompiledScene:
         freed = tuple(path for path in new if path in others)
         for path in new:
             if path not in masses and path not in others:
-                self.parameters.known(path)  # raises
+                self.parameters.known(path, [*masses, *others])  # raises
         heavy = [masses[path] for path in new if path not in others]
         paths = (*self.plan.freed, *freed)
         whole, moved = (

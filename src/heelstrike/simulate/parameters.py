@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from heelstrike.checks import array_of_numbers
-from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
+from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError, nearest
 
 
 class Parameters(MutableMapping[str, np.ndarray]):
@@ -82,10 +82,14 @@ class Parameters(MutableMapping[str, np.ndarray]):
         """Return the values of one world by path, (size,) each."""
         return {p: x if x.ndim == 1 else x[world] for p, x in self.items()}
 
-    def known(self, path: str) -> str:
-        """Return the path; raise UnknownNameError if no parameter has it."""
+    def known(self, path: str, others: Sequence[str] = ()) -> str:
+        """Return the path; raise UnknownNameError if no parameter has it.
+
+        The error suggests `others`, too, numbers that would become parameters, but lists none.
+        """
         if not isinstance(path, str) or path not in self._values:
-            raise UnknownNameError("parameter", path, self._values, path=path)
+            near = others if nearest(str(path), others) else ()
+            raise UnknownNameError("parameter", path, [*self._values, *near], path=path)
         return path
 
     def shaped(self, path: str, value: ArrayLike, worlds: int) -> np.ndarray:

@@ -11,6 +11,7 @@ from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 from heelstrike.record.dataset import FIXED
 from heelstrike.record.labels import dimension_labels
 from heelstrike.record.variables import check_variables, variable
+from heelstrike.scene.controller import Readings
 from heelstrike.scene.rays import END, Rays
 from heelstrike.scene.sensor import MAX_SAMPLES, MAX_SEED, Sensor, SensorPlan
 from heelstrike.simulate.target import Worlds
@@ -131,8 +132,8 @@ class Sensors(Mapping[str, np.ndarray]):
     def rows(self) -> dict[str, np.ndarray]:
         """Return copies of all readings with a row per world, (worlds, ...)."""
         if self._batch.worlds > 1 or not self._views:
-            return dict(self)
-        return {name: view[None].copy() for name, view in self._views.items()}
+            return Readings(self)
+        return Readings({name: view[None].copy() for name, view in self._views.items()})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._plans)

@@ -136,7 +136,7 @@ class StepInputs:
         memory = p.memory("contact memory", sum(sizes)) if sum(sizes) else SX(0, 1)
         self.law_memories = [memory[a:b, :] for a, b in pairwise(np.cumsum([0, *sizes]))]
         """Memory of the law of each pair, a column."""
-        contact = scene.shape_contact
+        contact = None if held else scene.shape_contact
         self.hulls = HullTable(p, scene)
         """Hulls of many corners."""
         self.shapes = None if contact is None else ShapeTables(p, contact)

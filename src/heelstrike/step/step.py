@@ -63,7 +63,7 @@ def held_step_program(plan: StepPlan) -> tuple[Program, Implicit | None]:
 
     The pieces of the joints' rows are those at accelerations that are an input; where contacts
     couple, so are accelerations and forces themselves, and the equations that they solve are
-    returned as well.
+    returned as well. Shapes of moving bodies do not touch.
     """
     inputs = StepInputs(plan, held=True)
     return _trace(inputs), inputs.implicit

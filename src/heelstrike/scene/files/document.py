@@ -110,7 +110,8 @@ def read_scene(source: str | os.PathLike[str]) -> Document:
     if text in bundled():
         raise SceneError(
             f"'{text}' is a robot, not a scene",
-            remedy=f"run it on a plane: heelstrike run --robot {text}",
+            remedy=f"put it on a plane: heelstrike run --robot {text}, or in Python "
+            f"hs.robot_scene('{text}')",
         )
     unknown = UnknownNameError("scene", text, scenes())
     raise SceneError(unknown.problem, value=text, remedy=unknown.remedy)
