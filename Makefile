@@ -1,5 +1,6 @@
 # Two commands do all the set-up: `make demo` and `make test`. Both need only Python 3.11+ and make.
 PYTHON ?= python3
+EXTRAS ?= dev
 BIN := .venv/bin
 
 .PHONY: demo test test-oldest lint docs clean
@@ -35,7 +36,7 @@ docs: .venv/installed-dev
 	touch $@
 
 .venv/installed-dev: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]'
 	touch $@
 
 .venv-oldest/installed: pyproject.toml

@@ -18,7 +18,7 @@ import heelstrike as hs
 LEARNERS = tuple(
     f"adapters.{name}" for name in ("rsl", "stable_baselines", "torch_gradient", "jax_gradient")
 )
-"""Modules that import packages of extras which the tests do not install; they define no error."""
+"""Modules that import packages of extras which may be absent; they define no error."""
 ERRORS = {
     "parameter": hs.ParameterError("mu", -1.0, "at least 0", "use 0 for no friction", "Kinetic"),
     "name": hs.UnknownNameError("law", "hertz", ["rigid", "elastic"], path="surface.law"),
