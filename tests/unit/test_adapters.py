@@ -70,6 +70,21 @@ def test_stable_baselines_learns_and_sees_what_the_environments_show():
     assert model.num_timesteps == 128
 
 
+def test_stable_baselines_films_what_the_environments_show(tmp_path):
+    """The picture of each world is that of the environments; its recorder writes a film."""
+    pytest.importorskip("moviepy", reason="moviepy is not installed")
+    recorders = pytest.importorskip("stable_baselines3.common.vec_env", reason="no sb3")
+    adapted = hs.adapters.sb3(made(2, render_mode="rgb_array", width=32))
+    film = recorders.VecVideoRecorder(adapted, tmp_path, lambda step: step == 0, video_length=3)
+    film.reset()
+    for _ in range(4):
+        film.step(np.zeros((2, adapted.action_space.shape[0])))
+    assert [path.stat().st_size > 500 for path in tmp_path.glob("*.mp4")] == [True]
+    assert np.array_equal(adapted.get_images(), adapted.envs.render())
+    assert made().render() is None
+    assert hs.adapters.sb3(made()).get_images() == [None] * 4
+
+
 def test_the_runner_of_rsl_rl_learns():
     runners = pytest.importorskip("rsl_rl.runners", reason="rsl-rl-lib is not installed")
     import torch

@@ -401,6 +401,18 @@ def test_without_gymnasium_a_sentence(monkeypatch):
         hs.Environments  # noqa: B018
 
 
+def test_gymnasium_records_a_film(tmp_path):
+    """Its own RecordVideo, of one world by its name."""
+    pytest.importorskip("moviepy", reason="moviepy is not installed")
+    env = gymnasium.make("heelstrike/Stand-v0", render_mode="rgb_array", width=32)
+    film = gymnasium.wrappers.RecordVideo(env, str(tmp_path))
+    film.reset(seed=0)
+    for _ in range(3):
+        film.step(np.zeros(env.action_space.shape, np.float32))
+    film.close()
+    assert [path.stat().st_size > 500 for path in tmp_path.glob("*.mp4")] == [True]
+
+
 def test_pictures_show_the_robot_where_it_is():
     """Gymnasium passes render_mode; a robot that moved looks different, and the size stays."""
     env = gymnasium.make("heelstrike/Stand-v0", render_mode="rgb_array", width=48)

@@ -44,6 +44,10 @@ class StableBaselinesVecEnv(VecEnv):  # type: ignore[misc]
                 infos[i] = {"terminal_observation": own, "TimeLimit.truncated": late}
         return on_cpu(observation), on_cpu(reward), done, infos
 
+    def get_images(self) -> list[np.ndarray | None]:
+        """Return a picture of each world, where the environments have a render_mode."""
+        return list(self.envs.render() or [None] * self.num_envs)
+
     def close(self) -> None:
         """Close the environments."""
         self.envs.close()
