@@ -11,14 +11,10 @@ from scipy.spatial.transform import Rotation
 
 import heelstrike as hs
 
-EVERY, PERIODS, ITERATIONS, END = (
-    10,
-    60,
-    15,
-    20.0,
-)  # steps of 1 ms in a period; weight of the last state
+EVERY, PERIODS, ITERATIONS = 10, 60, 15  # steps of 1 ms in a period of the references
+END = 20.0  # weight of the last state
 robot = hs.load("hoap1", collide="feet")
-scene = hs.Scene(robot, hs.Plane(name="ground"), self_contact=False, edges=False)
+scene = hs.Scene(robot, hs.Plane(name="ground"))
 sim, nv, ref = hs.Simulator(scene, control=hs.Servo()), robot.nv, "servo.q_ref"
 legs = [j.iv for j in robot.joints if j.name[2:] in ("LR", "LAA", "LFE", "KN", "AFE", "AAA")]
 sim.run(1.0, q0=robot.pose("stance"), record="final")
