@@ -61,6 +61,19 @@ def test_sizes_and_names_that_do_not_fit(tmp_path):
     sim = hs.Simulator(SCENE, control=hs.Servo())
     with pytest.raises(hs.HeelstrikeError, match="takes 5 numbers, but its terms have 9: gravity"):
         hs.Policy(tmp_path / "walk.onnx", PolicyDescription(["gravity", "twist"])).controller(sim)
+    for term, message in [
+        ("WAIST.gyro", r"no sensor measures 'WAIST\.gyro'; pass sensors=\['WAIST\.gyro'\]"),
+        ("WAIST.gyr", r"did you mean 'WAIST\.gyro'"),
+    ]:
+        with pytest.raises(hs.HeelstrikeError, match=message):
+            hs.Policy(tmp_path / "walk.onnx", PolicyDescription([term])).controller(sim)
+    halves = PolicyDescription(["WAIST.gyro", "v"], period=0.0205)
+    with pytest.raises(hs.ParameterError, match=r"0\.0205; allowed: whole steps of 0\.001 s"):
+        hs.Policy(tmp_path / "walk.onnx", halves).play(sim, 0.1)
+    write_model(tmp_path / "legs.onnx", np.zeros((3, 12)))
+    legs = hs.Policy(tmp_path / "legs.onnx", PolicyDescription(["gravity"]))
+    with pytest.raises(hs.HeelstrikeError, match=r"\(1, 12\); allowed: \(1, 20\).* as `joints`"):
+        legs.play(sim, 0.1, q0=SCENE.robot.pose("stance"))
     told = PolicyDescription(["gravity"], joints=["R_KNEE"])
     with pytest.raises(hs.UnknownNameError, match="hoap1 has no joint 'R_KNEE'; did you mean"):
         hs.Policy(tmp_path / "walk.onnx", told).controller(sim)

@@ -24,6 +24,7 @@ import numpy as np
 
 from heelstrike.environments.arrays import Array, Arrays, columns
 from heelstrike.errors import HeelstrikeError, UnknownNameError
+from heelstrike.record.variables import check_variables
 from heelstrike.robot.points import on_feet
 from heelstrike.scene.controller import Readings
 from heelstrike.scene.servo import positions
@@ -274,6 +275,13 @@ class Observation:
         for known in (layout.readable, layout.parameters):
             if name in known:
                 return known[name]
+        if isinstance(name, str) and "." in name:
+            check_variables(layout.arrays.sim.scene, [name], (), path="sensors")
+            raise HeelstrikeError(
+                f"no sensor measures '{name}'",
+                path="sensors",
+                remedy=f"pass sensors=['{name}'] to the environment or its simulator",
+            )
         check_choice("quantity", name, [*QUANTITIES, *layout.readable], "quantities")
         if name in OF_BASE and not layout.floating:
             raise HeelstrikeError(f"{layout.robot.name} has no free base, so it has no '{name}'")

@@ -134,7 +134,7 @@ class Policy:
             raise HeelstrikeError(
                 f"'{self.path}' takes no observations of shape {rows.shape}: {reason}",
                 path=str(self.path),
-                remedy="export a policy whose only input is the observation",
+                remedy="export a policy whose only input is the observation, as float32",
             ) from error
         return np.concatenate(found)
 
@@ -157,8 +157,16 @@ class Policy:
             duration: simulated time [s].
             options: those of `Simulator.run`.
         """
-        every = max(1, round(self.description.period / float(sim.dt[0])))
-        return sim.run(duration, controller=self.controller(sim), control_every=every, **options)
+        every, controller = self.steps(float(sim.dt[0])), self.controller(sim)
+        return sim.run(duration, controller=controller, control_every=every, **options)
+
+    def steps(self, dt: float) -> int:
+        """Return the number of time steps [s] from action to action."""
+        period = self.description.period
+        every = round(period / dt)
+        if abs(every * dt - period) > 1e-3 * period:
+            raise ParameterError("period", period, f"whole steps of {dt:g} s", owner=str(self.path))
+        return every
 
 
 class PolicyController:
@@ -202,6 +210,7 @@ class PolicyController:
                 f"the policy returned actions of shape {action.shape}",
                 path=str(self.policy.path),
                 allowed=f"{self._action.shape}, one for each joint",
+                remedy="name those that it moves, in its order, as `joints` of its TOML file",
             )
         if not np.isfinite(action).all():
             raise HeelstrikeError(
@@ -219,8 +228,7 @@ class PolicyController:
 
         The state is written into the first world; quantities that need forces are 0 there.
         """
-        every = max(1, round(self.policy.description.period / self._layout.dt))
-        if step % every:
+        if step % self.policy.steps(self._layout.dt):
             return None
         state = self.arrays.sim.state
         state["q"], state["v"], state["clock"] = q, v, step
