@@ -18,7 +18,7 @@ import pytest
 import heelstrike as hs
 from heelstrike.environments.policy import PolicyDescription
 from heelstrike.environments.policy_file import described, write_policy
-from heelstrike.environments.walk import WEIGHTS, Walk, standing
+from heelstrike.environments.walk import WEIGHTS, Walk, standing, walking
 from heelstrike.measure.peer.trace import traced
 
 ROOT = Path(__file__).parents[2]
@@ -77,6 +77,12 @@ def test_other_robots_can_be_asked_to_walk(name, feet):
     assert len(walk.feet) == feet
     assert sum(walk.signs) == 0
     assert walk.scale.max() == 0.4
+
+
+def test_numbers_of_the_task_are_checked():
+    for options, said in [({"rough": -1}, "rough is -1"), ({"push": "a"}, "push is 'a'")]:
+        with pytest.raises(hs.ParameterError, match=f"{said}; allowed: a number of at least 0"):
+            walking(**options)
 
 
 def test_a_written_policy_is_the_perceptron(tmp_path):

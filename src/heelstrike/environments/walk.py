@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from heelstrike.checks import number
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.environments import task
 from heelstrike.environments.arrays import Array
@@ -233,6 +234,8 @@ def walking(
         hold: steps per action.
         options: other arguments of `hs.Environments`, which replace those of the task.
     """
+    rough = number("rough", rough, "a number of at least 0", least=0)
+    push = number("push", push, "a number of at least 0", least=0)
     made = robot if isinstance(robot, Robot) else load(robot, collide="feet")
     flat = Scene(made, Plane(name="ground") if law is None else Plane(law, name="ground"))
     q0 = standing(made, flat)
