@@ -229,6 +229,20 @@ def test_gradient_over_steps_equals_forward_directions():
         assert np.allclose(by_input[0], row, atol=1e-9 * np.abs(row).max())
 
 
+def test_gradients_may_have_no_parameters():
+    """The height of a thrown ball after a step, whose slope by the velocity is dt."""
+    sim = hs.Simulator(hs.Scene(hs.load("ball"), hs.Plane()), worlds=2)
+    f = DifferentiableStep(sim, [])
+    x, u = f.state(sim), f.input_values(sim)
+    x[:, f.sizes["clock"] + 2] = 1.0
+    height = np.zeros_like(x)
+    height[:, f.sizes["clock"] + 2] = 1.0
+    by_state, by_input = f.pullback(x, u, f(x, u), height)
+    vertical = f.sizes["clock"] + f.sizes["q"] + 2
+    assert np.allclose(by_state[:, vertical], 1e-3, rtol=1e-12)
+    assert u.shape == by_input.shape == (2, 0)
+
+
 def test_adjoint_of_variables_in_guards():
     """x+ = x^3 where x > 0, else 5 x; the variable changes twice."""
     p = hs.Program("guarded")
@@ -308,6 +322,9 @@ def test_torch_descends_through_many_steps():
     with torch.no_grad():
         expected = (loss(u + moved) - loss(u - moved)) / 2e-6
     assert float(u.grad[0, 9]) == pytest.approx(float(expected), rel=1e-4)
+    for wrong in (x.long(), x.numpy()):
+        with pytest.raises(hs.ParameterError, match=r"x is an array of int64|of float64 of shape"):
+            f(wrong, u)
 
 
 def test_jax_has_the_same_gradient():
@@ -321,6 +338,8 @@ def test_jax_has_the_same_gradient():
     expected = f.step.pullback(x, u, f.step(x, u), w)
     assert np.allclose(by_x, expected[0])
     assert np.allclose(by_u, expected[1])
+    with pytest.raises(hs.ParameterError, match=r"x is an array of int64 of shape \(2, 109\)"):
+        f(x.astype(int), u)
 
 
 def test_absent_packages_are_named(monkeypatch):

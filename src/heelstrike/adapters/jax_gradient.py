@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from heelstrike.errors import ParameterError
 from heelstrike.simulate.adjoint import DifferentiableStep
 
 
@@ -25,6 +26,9 @@ class JaxStep:
 
     def __call__(self, x: Any, u: Any) -> Any:
         """Return the states after a step, (worlds, n), for states and inputs (worlds, m)."""
+        for name, given in (("x", x), ("u", u)):
+            if np.dtype(getattr(given, "dtype", object)).kind != "f":
+                raise ParameterError(name, given, "an array of real numbers, such as float64")
         return self._function(x, u)
 
     def _after(self, x: Any, u: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from heelstrike.errors import ParameterError
 from heelstrike.simulate.adjoint import DifferentiableStep
 
 
@@ -21,6 +22,9 @@ class TorchStep:
 
     def __call__(self, x: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
         """Return the states after a step, (worlds, n), for states and inputs (worlds, m)."""
+        for name, given in (("x", x), ("u", u)):
+            if not isinstance(given, torch.Tensor) or not given.is_floating_point():
+                raise ParameterError(name, given, "a tensor of real numbers, such as torch.float64")
         after: torch.Tensor = _Step.apply(x, u, self.step)
         return after
 

@@ -93,7 +93,8 @@ class DifferentiableStep:
     def input_values(self, sim: Simulator) -> np.ndarray:
         """Return u of a simulator's worlds, (worlds, m)."""
         own = [np.atleast_2d(sim.parameters[path]) for path in self.inputs]
-        return np.hstack([np.broadcast_to(x, (self.worlds, x.shape[1])) for x in own])
+        rows = [np.broadcast_to(x, (self.worlds, x.shape[1])) for x in own]
+        return np.hstack([np.zeros((self.worlds, 0)), *rows])
 
     def __call__(self, x: ArrayLike, u: ArrayLike) -> np.ndarray:
         """Return x after a step."""
@@ -154,7 +155,7 @@ class DifferentiableStep:
             )
 
     def _gradient(self, sizes: dict[str, int]) -> np.ndarray:
-        parts = []
+        parts = [np.zeros((self.worlds, 0))]
         for name, size in sizes.items():
             known = GRADIENT + name in self._made
             found = self.reverse_batch.output(GRADIENT + name) if known else 0.0
@@ -166,8 +167,8 @@ class DifferentiableStep:
         found, size = array_of_numbers(whole), sum(sizes.values())
         if found is None or found.shape != (self.worlds, size):
             raise ParameterError(name, whole, f"numbers of shape ({self.worlds}, {size})")
-        ends = np.cumsum(list(sizes.values()))[:-1]
-        return dict(zip(sizes, np.split(found, ends, axis=1), strict=True))
+        ends = np.cumsum(list(sizes.values())).astype(int)
+        return dict(zip(sizes, np.split(found, ends, axis=1)[:-1], strict=True))
 
 
 def gradient_program(plan: StepPlan, inputs: Sequence[str], sizes: Mapping[str, int]) -> Program:
