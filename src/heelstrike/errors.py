@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 FEW = 3
 """Largest number of choices that are all listed beside the nearest one."""
 MANY = 8
@@ -162,13 +160,15 @@ def at_path(path: str) -> Iterator[None]:
 
 def _shown(value: object) -> str:
     """Return a value for a sentence: of an array with many numbers what it is, not the numbers."""
-    shape = getattr(value, "shape", ())
+    array: Any = value
+    shape = getattr(array, "shape", ())
     if not isinstance(shape, tuple) or math.prod(shape) <= MANY:
-        return f"{value!r:.80}"
-    kind = str(getattr(value, "dtype", "object")).removeprefix("torch.")
-    wrong = isinstance(value, np.ndarray) and value.dtype.kind == "f" and ~np.isfinite(value)
-    few = f" with {np.sum(wrong)} that are not finite" if np.any(wrong) else ""
-    return f"an array of {kind} of shape {tuple(shape)}{few}"
+        return f"{array!r:.80}"
+    dtype = getattr(array, "dtype", None)
+    real = getattr(dtype, "kind", "") == "f"
+    wrong = int((~(abs(array) < math.inf)).sum()) if real else 0
+    few = f" with {wrong} that are not finite" if wrong else ""
+    return f"an array of {str(dtype).removeprefix('torch.')} of shape {tuple(shape)}{few}"
 
 
 def _restored(
