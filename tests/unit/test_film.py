@@ -6,6 +6,8 @@ give, and the time at which a ball lands, sqrt(2 h / g).
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -50,6 +52,24 @@ def test_gif_shows_the_fall_and_the_force(ball, tmp_path):
 def test_slow_films_have_more_frames_and_cameras_may_follow(ball, tmp_path):
     path = ball.film(tmp_path / "slow.gif", speed=0.5, fps=5, width=32, camera=Camera(follow=True))
     assert len(frames_of(path)) == 7
+
+
+def test_a_terminal_sees_how_far_a_film_is(ball, tmp_path, monkeypatch):
+    """A bar of all four frames."""
+    made = []
+
+    @contextmanager
+    def bar(*work):
+        made.append([work, 0])
+
+        def advance(amount):
+            made[-1][1] += amount
+
+        yield advance
+
+    monkeypatch.setattr("heelstrike.view.render.film.progress_bar", bar)
+    ball.film(tmp_path / "fall.gif", fps=5, width=32)
+    assert made == [[("drawing", 4, "frames"), 4]]
 
 
 def test_mp4_has_the_frames_and_the_rate(ball, tmp_path):

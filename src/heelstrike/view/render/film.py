@@ -20,6 +20,7 @@ from heelstrike.checks import count, instance, number
 from heelstrike.checks import path as checked_path
 from heelstrike.errors import MissingPackageError, ParameterError
 from heelstrike.files import whole_file
+from heelstrike.progress import Advance, progress_bar
 from heelstrike.robot.robot import Robot
 from heelstrike.view import plot
 from heelstrike.view.render.camera import Camera, Viewpoint
@@ -74,8 +75,10 @@ def film(
     times = np.arange(clock[0], clock[-1] + 0.5 * speed / fps, speed / fps)
     chosen = np.minimum(times, clock[-1]).tolist()
     taken = take_snapshots(run, times=chosen, world=world, robot=robot)
-    with whole_file(path) as place:
-        _write(place, Path(path).suffix.lower(), _images(taken, camera, width, forces), fps)
+    bar = progress_bar("drawing", len(taken.frames), "frames")
+    with whole_file(path) as place, bar as advance:
+        images = _counted(_images(taken, camera, width, forces), advance)
+        _write(place, Path(path).suffix.lower(), images, fps)
     return Path(path)
 
 
@@ -96,6 +99,13 @@ def _ffmpeg() -> Any:
             "films in .mp4 need imageio-ffmpeg, which is not installed; run pip install "
             "'heelstrike[film]', or write a .gif"
         ) from error
+
+
+def _counted(images: Iterator[np.ndarray], advance: Advance) -> Iterator[np.ndarray]:
+    """Yield frames and count them."""
+    for image in images:
+        advance(1)
+        yield image
 
 
 def _images(
