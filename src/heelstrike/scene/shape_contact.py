@@ -1,4 +1,4 @@
-"""Contacts of shapes: those of bodies that may touch one another, fixed shapes or edges.
+"""Contacts of shapes: those of bodies that may touch one another, fixed shapes, edges or ridges.
 
 Of the pairs of shapes that may touch only a few do at a time. Those that are near are compared, and
 those that touch take a slot, so that cost follows what is near. The number of slots follows from
@@ -7,8 +7,8 @@ the number of trees; what finds no slot is counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +23,7 @@ from heelstrike.robot.convex import (
 )
 from heelstrike.robot.hull_cells import ACROSS, HullCells, hull_cells
 from heelstrike.robot.robot import WORLD, Robot
+from heelstrike.scene.ridge_lines import Ridges
 
 MIN_SLOTS = 6
 """Slots of a robot with many pairs of shapes."""
@@ -61,6 +62,27 @@ class EdgePair:
 
 
 @dataclass(frozen=True, eq=False)
+class RidgePart:
+    """A surface whose ridges shapes may touch."""
+
+    name: str
+    surface: int
+    """Index in the scene's surfaces."""
+    ridges: Ridges
+
+
+@dataclass(frozen=True)
+class RidgePair:
+    """A shape and a surface whose ridges it may touch."""
+
+    shape: int
+    part: int
+    """Index in `ShapeContact.fields`."""
+    law: str
+    """Surface, or key of the scene's materials, whose law applies."""
+
+
+@dataclass(frozen=True, eq=False)
 class ShapeContact:
     """Shapes of a robot that may touch one another or the ground's edges, and their laws."""
 
@@ -77,6 +99,10 @@ class ShapeContact:
     """Parts of the ground that shapes may touch."""
     edges: tuple[EdgePair, ...] = ()
     """Shapes and solids that may touch; their numbers go on from those of `pairs`."""
+    fields: tuple[RidgePart, ...] = ()
+    """Surfaces whose ridges shapes may touch."""
+    ridges: tuple[RidgePair, ...] = ()
+    """Shapes and fields that may touch; their numbers go on from those of `edges`."""
     overlapping: tuple[int, ...] = ()
     """Numbers of the pairs that may overlap where a run starts; they touch after they parted."""
 
@@ -84,7 +110,7 @@ class ShapeContact:
     def slots(self) -> int:
         """Pairs that may touch at a time."""
         most = max(MIN_SLOTS, SLOTS_OF_TREE * self.trees)
-        return min(most, len(self.pairs) + len(self.edges))
+        return min(most, len(self.pairs) + len(self.edges) + len(self.ridges))
 
     @property
     def points(self) -> int:
@@ -96,7 +122,8 @@ class ShapeContact:
     @property
     def laws(self) -> tuple[str, ...]:
         """Surfaces and keys of materials whose laws apply; all have the same structure."""
-        return tuple(dict.fromkeys((self.law, *(edge.law for edge in self.edges))))
+        edges, ridges = ([x.law for x in own] for own in (self.edges, self.ridges))
+        return tuple(dict.fromkeys((self.law, *edges, *ridges)))
 
     @property
     def vertices(self) -> int:
@@ -142,8 +169,8 @@ class ShapeContact:
 
     @property
     def meets_ground(self) -> bool:
-        """True if shapes may touch what does not move: solids of the ground or fixed shapes."""
-        return bool(self.edges) or self.has_fixed
+        """True if shapes may touch what does not move: parts of the ground or fixed shapes."""
+        return bool(self.edges) or bool(self.ridges) or self.has_fixed
 
     @cached_property
     def capsules(self) -> list[Capsule]:
@@ -215,8 +242,9 @@ class ShapeContact:
     def pair_names(self) -> list[str]:
         """Names of what touches in each pair, those with solids last."""
         own = [f"{self.names[one]} on {self.names[other]}" for one, other in self.pairs]
-        edges = ((self.names[x.shape], self.solids[x.solid].name) for x in self.edges)
-        return own + [f"{one} on {other}" for one, other in edges]
+        ground = [(x.shape, self.solids[x.solid].name) for x in self.edges]
+        ground += [(x.shape, self.fields[x.part].name) for x in self.ridges]
+        return own + [f"{self.names[i]} on {other}" for i, other in ground]
 
     def pair_halfway(self, k: int) -> float:
         """Return half the depth of pair k centre in centre, where its shapes are thinnest [m]."""
@@ -225,7 +253,8 @@ class ShapeContact:
     @cached_property
     def halfway(self) -> float:
         """Least depth from which on two shapes may leave one another by the other side [m]."""
-        edges = (self.widths[edge.shape] / 4 for edge in self.edges)
+        shapes = [x.shape for x in self.edges] + [x.shape for x in self.ridges]
+        edges = (self.widths[i] / 4 for i in shapes)
         return min(*map(self.pair_halfway, range(len(self.pairs))), *edges, np.inf)
 
     def pair_table(self) -> np.ndarray:
@@ -243,6 +272,18 @@ class ShapeContact:
         own = [(x.shape, x.solid, laws.index(x.law)) for x in self.edges]
         rows = [(*x, *size) for x, size in zip(own, sizes, strict=True)]
         return np.array([*rows, (0, 0, 0, 0, 0)], dtype=float)
+
+    def ridge_table(self) -> np.ndarray:
+        """Return shape and law of each pair with a field, a quarter of the shape's width and its
+        lever [m], and centre, axes by columns and half lengths of its box; a last row for none.
+        """
+        laws, rows = self.laws, []
+        for x in self.ridges:
+            shape = self.shapes[x.shape]
+            box, width = self.boxes[x.shape], self.widths[x.shape] / 4
+            own = x.shape, laws.index(x.law), width, shape.lever
+            rows.append(np.array([*own, *box.centre, *box.axes.ravel(order="F"), *box.half]))
+        return np.array([*rows, np.zeros_like(rows[0])])
 
     def shape_table(self) -> np.ndarray:
         """Return a row for each shape: body or WORLD, radius, half axes by columns, vertices.
@@ -270,24 +311,38 @@ class ShapeContact:
         solids = [
             [x.surface, x.number, x.closed.tolist(), x.is_round, x.has_disc] for x in self.solids
         ]
-        tables = self.pair_table(), self.shape_table(), self.edge_table()
+        tables = [self.pair_table(), self.shape_table(), self.edge_table()]
+        if self.ridges:
+            tables.append(self.ridge_table())
+            solids += [[x.surface, x.ridges.structure] for x in self.fields]
+            solids.append([x.part for x in self.ridges])
         own = [list(self.laws), self.slots, solids, list(self.overlapping)]
         return own + [table.tolist() for table in tables]
+
+
+@dataclass
+class Ground:
+    """Parts of the ground that shapes may touch between their contact points, and by which."""
+
+    solids: list[SolidPart] = field(default_factory=list)
+    edges: list[EdgePair] = field(default_factory=list)
+    fields: list[RidgePart] = field(default_factory=list)
+    ridges: list[RidgePair] = field(default_factory=list)
 
 
 def shape_contact_of(
     robot: Robot,
     law: str,
     pairs: Iterable[tuple[int, int]],
-    solids: Sequence[SolidPart] = (),
-    edges: Iterable[EdgePair] = (),
+    ground: Ground,
 ) -> ShapeContact | None:
     """Return the contacts of a robot's shapes; None: there are none.
 
-    Shapes of `pairs` and `edges` are indices of the robot's shapes.
+    Shapes of `pairs` and `ground` are indices of the robot's shapes.
     """
-    pairs, edges = list(pairs), list(edges)
-    used = sorted({i for pair in pairs for i in pair} | {edge.shape for edge in edges})
+    pairs = list(pairs)
+    touching = {i for pair in pairs for i in pair} | {x.shape for x in ground.edges}
+    used = sorted(touching | {x.shape for x in ground.ridges})
     if not used:
         return None
     number = {i: k for k, i in enumerate(used)}
@@ -295,10 +350,11 @@ def shape_contact_of(
     own = _ordered([(number[i], number[j]) for i, j in pairs], shapes)
     trees = sum(joint.parent == WORLD for joint in robot.joints)
     names = tuple(robot.shapes[i].name for i in used)
-    touched = tuple(replace(edge, shape=number[edge.shape]) for edge in edges)
+    edges = tuple(replace(x, shape=number[x.shape]) for x in ground.edges)
+    ridges = tuple(replace(x, shape=number[x.shape]) for x in ground.ridges)
     starting = {frozenset(pair) for pair in robot.overlapping}
     overlapping = (k for k, pair in enumerate(own) if {used[i] for i in pair} in starting)
-    rest = tuple(solids), touched, tuple(overlapping)
+    rest = tuple(ground.solids), edges, tuple(ground.fields), ridges, tuple(overlapping)
     return ShapeContact(law, names, shapes, own, trees, *rest)
 
 

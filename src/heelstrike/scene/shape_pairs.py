@@ -1,4 +1,4 @@
-"""Which shapes of a scene touch: one another, and edges and round parts of the ground.
+"""Which shapes of a scene touch: one another, and edges, ridges and round parts of the ground.
 
 One code serves all contacts of shapes, so that their laws must have one structure: that of the law
 between bodies, or else of the first surface with edges. Other surfaces are touched at points only.
@@ -6,19 +6,37 @@ between bodies, or else of the first surface with edges. Other surfaces are touc
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.parameters import structure
+from heelstrike.robot.bounding_box import bounding_box
+from heelstrike.robot.convex import convex_shape
 from heelstrike.robot.robot import WORLD
-from heelstrike.scene.shape_contact import EdgePair, ShapeContact, SolidPart, shape_contact_of
+from heelstrike.scene.ridge_lines import ridges_of
+from heelstrike.scene.shape_contact import (
+    EdgePair,
+    Ground,
+    RidgePair,
+    RidgePart,
+    ShapeContact,
+    SolidPart,
+    shape_contact_of,
+)
 
 if TYPE_CHECKING:
     from heelstrike.scene.scene import Scene
 
 SELF = "self"
 """First word of the paths of a law of contact between bodies."""
+FLAT_KINDS = "box", "cylinder", "mesh"
+"""Kinds of shapes that touch ridges; capsules do by points of their own (ridge.py)."""
+REACH = 0.02
+"""Distance from a shape up to which ridges of a mesh are listed [m]."""
 MAX_PAIRS = 4000
 """Largest number of pairs of shapes of bodies; each is part of the compiled step."""
 
@@ -33,10 +51,11 @@ def touching_shapes(
         raise ParameterError("edges", edges, "True or False")
     law = SELF if SELF in scene.materials else scene.surfaces[0].name if scene.surfaces else ""
     pairs = _pairs(scene) if self_contact and law and not _is_literal(scene.laws[law]) else []
-    solids, found = _edges(scene, law if pairs else "") if edges else ([], [])
+    ground = _ground(scene, law if pairs else "") if edges else Ground()
+    found = [x.law for x in ground.edges] + [x.law for x in ground.ridges]
     if found and not pairs:
-        law = found[0].law
-    return shape_contact_of(scene.robot, law, pairs, solids, found)
+        law = found[0]
+    return shape_contact_of(scene.robot, law, pairs, ground)
 
 
 def _pairs(scene: Scene) -> list[tuple[int, int]]:
@@ -56,36 +75,62 @@ def _pairs(scene: Scene) -> list[tuple[int, int]]:
     return [(i, j) for i, j in pairs if {shapes[i].body, shapes[j].body} not in served]
 
 
-def _edges(scene: Scene, law: str) -> tuple[list[SolidPart], list[EdgePair]]:
-    """Return solids of surfaces in the world, and the shapes that may touch them.
+def _ground(scene: Scene, law: str) -> Ground:
+    """Return what shapes may touch of surfaces in the world.
 
-    Their laws have the structure of `law`; "": of the first.
+    Laws have the structure of `law`; "": of the first.
     """
-    solids: list[SolidPart] = []
-    found: list[EdgePair] = []
-    laws = scene.laws
-    kinds: dict[str, object] = {}
+    found, kinds = Ground(), [structure(scene.laws[law])] if law else []
     for k, surface in enumerate(scene.surfaces):
-        parts = [] if surface.body is not None else surface.solids()
-        for n, solid in enumerate(parts):
-            own = []
-            for i in scene.robot.ground_shapes if solid.meets_shapes else ():
-                body = scene.robot.shapes[i].body
-                name = scene.law_of(body, surface.name)
-                if _is_literal(laws[name]) or not scene.may_touch(k, WORLD, body):
-                    continue
-                law = law or name
-                for key in {law, name} - kinds.keys():
-                    kinds[key] = structure(laws[key])
-                if kinds[law] == kinds[name]:
-                    own.append(EdgePair(i, len(solids), name))
+        if surface.body is not None:
+            continue
+        for n, solid in enumerate(surface.solids()):
+            own = (
+                _shapes_on(scene, k, scene.robot.ground_shapes, kinds) if solid.meets_shapes else []
+            )
             if own:
-                found += own
+                found.edges += [EdgePair(i, len(found.solids), name) for i, name in own]
                 title = f"{surface.name} {solid.name}".strip()
-                solids.append(
-                    SolidPart(title, k, n, solid.closed, solid.is_round, solid.disc is not None)
-                )
-    return solids, found
+                rest = solid.closed, solid.is_round, solid.disc is not None
+                found.solids.append(SolidPart(title, k, n, *rest))
+        if surface.has_ridges:
+            _add_ridges(scene, k, kinds, found)
+    return found
+
+
+def _add_ridges(scene: Scene, k: int, kinds: list[object], found: Ground) -> None:
+    """Add the ridges of surface k, and the shapes that may touch them: all that are not round."""
+    shapes = scene.robot.shapes
+    flat = [i for i in scene.robot.ground_shapes if shapes[i].kind in FLAT_KINDS]
+    own = _shapes_on(scene, k, flat, kinds)
+    if not own:
+        return
+    boxes = [bounding_box(convex_shape(shapes[i])) for i, _ in own]
+    reach = max(float(np.linalg.norm(box.half)) for box in boxes) + REACH
+    ridges = ridges_of(scene.surfaces[k], reach)
+    if ridges is not None:
+        found.ridges += [RidgePair(i, len(found.fields), name) for i, name in own]
+        found.fields.append(RidgePart(scene.surfaces[k].name, k, ridges))
+
+
+def _shapes_on(
+    scene: Scene, k: int, shapes: Iterable[int], kinds: list[object]
+) -> list[tuple[int, str]]:
+    """Return those of some shapes that may touch surface k, and their laws.
+
+    `kinds` holds the structure that laws must have, if it is known.
+    """
+    found = []
+    for i in shapes:
+        body = scene.robot.shapes[i].body
+        name = scene.law_of(body, scene.surfaces[k].name)
+        law = scene.laws[name]
+        if _is_literal(law) or not scene.may_touch(k, WORLD, body):
+            continue
+        kinds += [] if kinds else [structure(law)]
+        if kinds[0] == structure(law):
+            found.append((i, name))
+    return found
 
 
 def _is_literal(law: SurfaceLaw) -> bool:

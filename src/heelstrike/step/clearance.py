@@ -11,7 +11,7 @@ moves all its shapes alike, and counts only where they may meet something that i
 next step may take a shape halfway through another one, what it moves beyond that is left in
 reserve. Skipping changes no force; a pair that is compared again after it was skipped has lost the
 normal from which its comparison starts (slots.py). Coordinates that were set from outside since the
-last step, and solids of the ground, are recognised by a sum over all of them; shapes are compared
+last step, and parts of the ground, are recognised by a sum over all of them; shapes are compared
 then.
 """
 
@@ -75,13 +75,17 @@ def remember_clearance(inputs: StepInputs, found: Clearance, gap: SX, next_q: SX
 
 
 def _sum_of(q: SX, inputs: StepInputs) -> SX:
-    """Return a sum over coordinates and solids, by which a change of any is recognised."""
+    """Return a sum over coordinates and parts of the ground, to recognise a change of any."""
     contact, total = inputs.plan.scene.shape_contact, SX(0)
     places = [q]
     for part in () if contact is None else contact.solids:
         solid = inputs.surfaces.surfaces[part.surface].solids()[part.number]
         places += [solid.centre, solid.half]
         places += [x for x in (solid.disc, solid.ball) if x is not None]
+    for field in () if contact is None else contact.fields:
+        surface = inputs.surfaces.surfaces[field.surface]
+        names = set(surface.parameter_names) - set(surface.velocity_names)
+        places += [SX(getattr(surface, name)) for name in sorted(names)]
     for k, entry in enumerate(ca.vertsplit(ca.vertcat(*places))):
         total = total + float(2 + np.cos(k)) * entry
     return total

@@ -9,6 +9,7 @@ from heelstrike.ir.table import table
 from heelstrike.scene.shape_contact import ShapeContact
 
 PAIRS, SHAPES, EDGES, CLOSED = "self.pairs", "self.shapes", "edge.pairs", "edge.closed"
+RIDGES = "ridge.pairs"
 """Names of the tables."""
 
 
@@ -26,6 +27,13 @@ class ShapeTables:
         """Pairs of shape and solid; None: there are none."""
         self.closed = tables.get(CLOSED)
         """Faces of each solid that can be touched."""
+        self.ridges = tables.get(RIDGES)
+        """Pairs of shape and field; None: there are none."""
+        self.fields = [
+            {key: tables[_name(k, key)] for key in part.ridges.tables}
+            for k, part in enumerate(contact.fields)
+        ]
+        """Tables of each field's ridges."""
 
 
 def shape_tables(contact: ShapeContact | None) -> dict[str, np.ndarray]:
@@ -37,4 +45,12 @@ def shape_tables(contact: ShapeContact | None) -> dict[str, np.ndarray]:
     if contact.edges:
         closed = [part.closed.ravel().astype(float) for part in contact.solids]
         found |= {EDGES: contact.edge_table(), CLOSED: np.array([*closed, closed[-1]])}
+    if contact.ridges:
+        found[RIDGES] = contact.ridge_table()
+    for k, part in enumerate(contact.fields):
+        found |= {_name(k, key): values for key, values in part.ridges.tables.items()}
     return found
+
+
+def _name(field: int, key: str) -> str:
+    return f"ridge.{field}.{key}"

@@ -222,12 +222,12 @@ def _law(state: StepState, contact: ShapeContact, slot: Slot) -> SurfaceLaw:
 def _flow(state: StepState, contact: ShapeContact, slot: Slot) -> SX:
     """Return the velocity of the ground's material at a slot, in world axes [m/s]."""
     p, first = state.program, first_solid(state)
-    if not contact.edges:
+    if not contact.edges and not contact.ridges:
         return zeros()
     with p.block("slot flow", member=slot.number):
+        surfaces = [x.surface for x in contact.solids] + [x.surface for x in contact.fields]
         flows = {
-            first + k: state.surfaces[part.surface].surface.material_velocity
-            for k, part in enumerate(contact.solids)
+            first + k: state.surfaces[n].surface.material_velocity for k, n in enumerate(surfaces)
         }
         return p.let("flow", selected(slot.second, flows, zeros()))
 

@@ -1,11 +1,12 @@
-"""Box 2 of [Sugihara2006], Fig. 4: contacts of shapes with shapes and edges, each pair in a slot.
+"""Box 2 of [Sugihara2006], Fig. 4: contacts of shapes with shapes and ground, each pair in a slot.
 
 The pairs of shapes that may touch (shapes_near.py) are compared one after another by one code
-(contact/geometry/), then those of a shape and a solid's edges (edges_near.py, edges.py); shapes are
-read from tables. Those that touch take the next free slot. Which bodies a slot joins is known at
-run time only: what a slot reads of them is selected, and its loads are spread over all bodies by
-selection. Fixed shapes and solids do not move; where bodies are numbered, those of solids begin at
-`first_solid`.
+(contact/geometry/), then those of a shape and a solid's edges (edges_near.py, edges.py), then those
+of a shape and the ridges of a surface (ridge_lines.py); shapes are read from tables. Those that
+touch take the next free slot. Which bodies a slot joins is known at run time only: what a slot
+reads of them is selected, and its loads are spread over all bodies by selection. Fixed shapes and
+the ground do not move; where bodies are numbered, its solids begin at `first_solid`, and surfaces
+with ridges follow.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from heelstrike.step.edges import APART, on_edges
 from heelstrike.step.edges_near import PlacedSolid, near_edges, placed_solids
 from heelstrike.step.inputs import StepInputs
 from heelstrike.step.parted import PartedPairs
+from heelstrike.step.ridge_lines import PlacedRidges, near_ridges, placed_box, ridge_points
 from heelstrike.step.shape_tables import ShapeTables
 from heelstrike.step.shapes_near import NearPairs, near_pairs
 from heelstrike.step.state import StepState
@@ -115,9 +117,11 @@ def fill_slots(state: StepState, tables: ShapeTables) -> Slots:
         with p.block("solids"):
             solids = placed_solids(state, contact)
         edges = near_edges(state, contact, solids, near.gap, clear)
+    ridges = [near_ridges(state, contact, k, near.gap, clear) for k in range(len(contact.fields))]
     with p.block("slots"):
         owners = [[p.variable(name, SX(0)) for name in OWNERS] for _ in range(contact.slots)]
-    some = near.pairs.some if edges is None else ca.logic_or(near.pairs.some, edges.pairs.some)
+    listed = [near, *ridges] if edges is None else [near, edges, *ridges]
+    some = reduce(ca.logic_or, (x.pairs.some for x in listed))
     with guarded(p, "shapes", some) as guard:
         frames = {}
         for body in contact.bodies:
@@ -132,6 +136,8 @@ def fill_slots(state: StepState, tables: ShapeTables) -> Slots:
             _compare(filling, near)
         if edges is not None:
             _compare_edges(filling, edges, solids)
+        for k, own in enumerate(ridges):
+            _compare_ridges(filling, own, k)
         with p.block("lost"):
             left_out = ca.fmax(used - contact.slots, 0)
             lost = guard.leave("lost", where(near.parted.unknown, 0, left_out))
@@ -218,6 +224,34 @@ def _compare_edges(filling: Filling, near: NearPairs, solids: Sequence[PlacedSol
             lever = _common_lever(numbers[4], solid.disc + solid.ball)
             ends = key, row[0], numbers[1] + first_solid(state), numbers[2], lever, halfway
             _fill(filling, ends, points, deepest)
+            loop.until(ca.logic_not(near.pairs.some))
+
+
+def _compare_ridges(filling: Filling, near: NearPairs, part: int) -> None:
+    """Compare the pairs of shape and field `part` that may touch, and fill slots."""
+    state, tables, clear = filling.state, filling.tables, filling.clearance
+    p, contact, cells = state.program, tables.contact, state.inputs.hulls.cells
+    assert tables.ridges is not None
+    field = contact.fields[part]
+    surface = state.surfaces[field.surface].surface
+    ground = PlacedRidges(field.ridges, surface, tables.fields[part])
+    first = len(contact.pairs) + len(contact.edges)
+    with repeated(p, "near ridges", limit=len(contact.ridges)) as loop:
+        with p.block("pair"):
+            pair = near.pairs.take_first(p)
+        numbers = tables.ridges.row(pair)
+        row = tables.shapes.row(numbers[0])
+        with p.block("frames"):
+            frame = p.let("frame", selected(row[0], filling.frames))
+        with p.block("shapes"):
+            shape = _placed(p, contact, cells, row, frame, frame[9:])
+            box = placed_box(p, numbers[4:], frame)
+        points, some = ridge_points(p, shape, box, ground, frame[9:], clear.far)
+        with p.block("fill"):
+            known = where(some, 0, -clear.margin(numbers[2]))  # beyond, no ridge was looked at
+            second = first_solid(state) + len(contact.solids) + part
+            ends = pair + 1 + first, row[0], SX(second), numbers[1], numbers[3], numbers[2]
+            _fill(filling, ends, _distinct(p, points), known)
             loop.until(ca.logic_not(near.pairs.some))
 
 
