@@ -13,19 +13,25 @@ they end at once for spheres, and for wheels that roll in their plane.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
 
+from heelstrike.contact.law import where
+from heelstrike.ir.program import Program
 from heelstrike.robot.hull import NORMALS
 from heelstrike.robot.placement import Placement
 from heelstrike.robot.robot import Point
 from heelstrike.scene.ridge import half_of, place_on
-from heelstrike.scene.surfaces import Plane, Surface
+from heelstrike.scene.surfaces import Mesh, Plane, Surface
+from heelstrike.scene.surfaces.mesh import NearestPlace
 from heelstrike.spatial.vector import SX, cross
 
 REPETITIONS = 6
 """Evaluations of a surface whose normal varies."""
+NORMALS_TRIED = 2
+"""Normals that an ellipsoid on a mesh tries, from each of two starts."""
 APART = 1.0
 """Distance from its surface of a side of a hull whose corner is that of another side [m]."""
 
@@ -61,6 +67,36 @@ def deepest(
         depth, axes = surface.depth_and_axes(place, radius + inner, part)
         reach = support(half_axes, axes[2, :].T)
     return depth, axes, reach
+
+
+def search(p: Program, surface: Surface, centre: SX, half_axes: SX | None) -> Surface:
+    """Return a surface of many parts near a shape, an ellipsoid or a ball; outside blocks.
+
+    On a mesh an ellipsoid is as deep as its own point c - s is, since a triangle may end before a
+    wheel does. Normals are those of the places nearest to c and to such points, and upward: the
+    deepest counts.
+    """
+    found = surface.search(p, centre)
+    if half_axes is None or not isinstance(found, Mesh):
+        return found
+    best = NearestPlace(centre, SX(np.inf), SX([0, 0, 1]))
+    for normal in (_nearest(found).normal, SX([0, 0, 1])):
+        for _ in range(NORMALS_TRIED):
+            with p.block("rim"):
+                place = p.let("place", centre - support(half_axes, normal))
+            near = _nearest(surface.search(p, place))
+            with p.block("rim"):
+                closer = p.let("closer", near.distance < best.distance)
+                pairs = (place, best.point), (near.distance, best.distance), (normal, best.normal)
+                best = NearestPlace(*(p.let("rim", where(closer, x, y)) for x, y in pairs))
+            normal = near.normal
+    return replace(found, mesh=best)
+
+
+def _nearest(surface: Surface) -> NearestPlace:
+    assert isinstance(surface, Mesh)
+    assert isinstance(surface.mesh, NearestPlace)
+    return surface.mesh
 
 
 def support(half_axes: SX, normal: SX) -> SX:

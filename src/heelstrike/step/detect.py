@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 
 from heelstrike.ir.program import Program
-from heelstrike.scene.deepest import APART, deepest, support_rate
+from heelstrike.scene.deepest import APART, deepest, search, support_rate
 from heelstrike.spatial.transform import Transform
 from heelstrike.spatial.vector import SX, cross, zeros
 from heelstrike.step.pair import PairInputs, Side
@@ -86,8 +86,12 @@ def searched(p: Program, pair: PairInputs) -> PairInputs:
         return pair
     with p.block("place"):
         poses = (None if each is None else each.pose for each in (pair.body, pair.carrier))
-        place = p.let("place", placed(pair.position, *poses)[-1])
-    return replace(pair, surface=replace(pair.surface, surface=surface.search(p, place)))
+        pose, frame, _, centre = placed(pair.position, *poses)
+        place, half_axes = p.let("place", centre), pair.half_axes
+        if half_axes is not None:
+            half_axes = p.let("half axes", frame.unrotate(pose.rotate(half_axes)))
+    found = search(p, surface, place, half_axes)
+    return replace(pair, surface=replace(pair.surface, surface=found))
 
 
 def placed(

@@ -8,7 +8,7 @@ import numpy as np
 from heelstrike.dynamics.kinematics import kinematics, poses
 from heelstrike.ir.program import Program
 from heelstrike.robot.robot import WORLD
-from heelstrike.scene.deepest import APART, deepest
+from heelstrike.scene.deepest import APART, deepest, search
 from heelstrike.spatial.vector import SX, constant
 from heelstrike.step.detect import placed
 from heelstrike.step.hull_table import HullTable, Sides
@@ -53,7 +53,7 @@ def depth_program(plan: StepPlan) -> Program:
             inside, half_axes = p.let("place", inside), None
             if point.half_axes is not None:
                 half_axes = p.let("half", frame.unrotate(pose.rotate(constant(point.half_axes))))
-        surface = surfaces[pair.surface].search(p, inside)
+        surface = search(p, surfaces[pair.surface], inside, half_axes)
         with p.block("depth", member=k):
             shape = point.radius, half_axes, point.roundness
             depth = deepest(surface, inside, *shape, pair.part)[0]
