@@ -135,5 +135,5 @@ def test_float32_of_round_shapes(a, b):
     assert np.isfinite(depth).all()
     assert np.isfinite(single).all()
     error = np.abs(single - depth)
-    assert (error < EXACT_SINGLE).mean() > 0.99
+    assert (error < EXACT_SINGLE).mean() > 0.998  # measured: 0.9986 of cylinders, at least
     assert error.max() < 1e-2
