@@ -60,8 +60,7 @@ class Scene:
             by the law of the first surface; False; or a law, whose parameters are "self.normal.k"
             and so on.
         edges: whether shapes of bodies touch edges of boxes and stairs, balls, rods and posts, and
-            capsules ridges of height fields and meshes, between their contact points
-            (docs/shapes.md).
+            ridges of height fields and meshes, between their contact points (docs/shapes.md).
         springs: springs and dampers between bodies, hs.SpringDamper(...).
 
     Examples:

@@ -11,6 +11,7 @@
           edges_near.py             which of them may touch edges of the ground
           slots.py                  contact points of those that touch
           edges.py                  contact points on edges
+          ridge_lines.py            contact points on ridges
     3     contact_velocity.py   contact velocities, normals, slip
     4     elastic.py            explicit elastic forces
           slot_contacts.py          boxes 3 and 4 of contacts between bodies

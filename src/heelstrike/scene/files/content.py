@@ -118,8 +118,8 @@ class SceneContent:
         materials: laws of bodies: [materials.BODY] holds for the points of a body, whatever
             they touch; [materials."BODY on SURFACE"] on that surface only.
         self_contact: whether bodies touch one another, by the law of the first surface.
-        edges: whether shapes touch edges of boxes and stairs, and capsules ridges of other ground,
-            between their contact points.
+        edges: whether shapes touch edges of boxes and stairs, and ridges of other ground, between
+            their contact points.
         servo: a table [servo]; none: the joints are free.
         stops: springs at the ends of the joints' ranges; none: joints turn past them.
         motors: a table [motors]: delay, lag, curve and gear friction; none: torques act as they
