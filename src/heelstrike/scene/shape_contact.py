@@ -8,7 +8,7 @@ the number of trees; what finds no slot is counted.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,7 @@ from heelstrike.robot.convex import (
 )
 from heelstrike.robot.hull_cells import ACROSS, HullCells, hull_cells
 from heelstrike.robot.robot import WORLD, Robot
-from heelstrike.scene.ridge_lines import Ridges
+from heelstrike.scene.ground_parts import EdgePair, Ground, RidgePair, RidgePart, SolidPart
 
 MIN_SLOTS = 6
 """Slots of a robot with many pairs of shapes."""
@@ -32,54 +32,6 @@ SLOTS_OF_TREE = 2
 
 PLACED_CORNERS = 14
 """Numbers of a shape whose vertices are in `ShapeContact.cells`."""
-
-
-@dataclass(frozen=True, eq=False)
-class SolidPart:
-    """A part of a surface, whose edges or round sides shapes may touch."""
-
-    name: str
-    surface: int
-    """Index in the scene's surfaces."""
-    number: int
-    """Index in the surface's solids."""
-    closed: np.ndarray
-    """Whether each face can be touched, see Solid."""
-    is_round: bool = False
-    """Whether it is more than a box."""
-    has_disc: bool = False
-    """Whether it is a cylinder."""
-
-
-@dataclass(frozen=True)
-class EdgePair:
-    """A shape and a solid that it may touch."""
-
-    shape: int
-    solid: int
-    law: str
-    """Surface, or key of the scene's materials, whose law applies."""
-
-
-@dataclass(frozen=True, eq=False)
-class RidgePart:
-    """A surface whose ridges shapes may touch."""
-
-    name: str
-    surface: int
-    """Index in the scene's surfaces."""
-    ridges: Ridges
-
-
-@dataclass(frozen=True)
-class RidgePair:
-    """A shape and a surface whose ridges it may touch."""
-
-    shape: int
-    part: int
-    """Index in `ShapeContact.fields`."""
-    law: str
-    """Surface, or key of the scene's materials, whose law applies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,16 +270,6 @@ class ShapeContact:
             solids.append([x.part for x in self.ridges])
         own = [list(self.laws), self.slots, solids, list(self.overlapping)]
         return own + [table.tolist() for table in tables]
-
-
-@dataclass
-class Ground:
-    """Parts of the ground that shapes may touch between their contact points, and by which."""
-
-    solids: list[SolidPart] = field(default_factory=list)
-    edges: list[EdgePair] = field(default_factory=list)
-    fields: list[RidgePart] = field(default_factory=list)
-    ridges: list[RidgePair] = field(default_factory=list)
 
 
 def shape_contact_of(

@@ -17,16 +17,9 @@ from heelstrike.parameters import structure
 from heelstrike.robot.bounding_box import bounding_box
 from heelstrike.robot.convex import convex_shape
 from heelstrike.robot.robot import WORLD
+from heelstrike.scene.ground_parts import EdgePair, Ground, RidgePair, RidgePart, SolidPart
 from heelstrike.scene.ridge_lines import ridges_of
-from heelstrike.scene.shape_contact import (
-    EdgePair,
-    Ground,
-    RidgePair,
-    RidgePart,
-    ShapeContact,
-    SolidPart,
-    shape_contact_of,
-)
+from heelstrike.scene.shape_contact import ShapeContact, shape_contact_of
 
 if TYPE_CHECKING:
     from heelstrike.scene.scene import Scene

@@ -49,7 +49,7 @@
 
 step.py connects the boxes; plan.py holds all that decides the compiled code; inputs.py the symbols
 that all boxes read, state.py, pair.py and evaluation.py what passes through the boxes; surfaces.py,
-shape_tables.py and hull_table.py surfaces, shapes and hulls of a scene in the program; freed.py
-numbers of the robot that are run-time parameters; start_depths.py the program of the depths in
-which a run would start; noise.py random numbers. Box 10 is ours.
+shape_tables.py, placed_shapes.py and hull_table.py surfaces, shapes and hulls in the program;
+freed.py numbers of the robot that are run-time parameters; start_depths.py the program of the
+depths in which a run would start; noise.py random numbers. Box 10 is ours.
 """

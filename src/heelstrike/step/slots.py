@@ -17,22 +17,20 @@ from functools import reduce
 
 import casadi as ca
 
-from heelstrike.contact.geometry import ContactPoint, Convex, box, contact_points
-from heelstrike.contact.geometry.cells import CellTable
-from heelstrike.contact.geometry.convex import PlacedCorners
+from heelstrike.contact.geometry import ContactPoint, contact_points
 from heelstrike.contact.law import where
 from heelstrike.contact.solver.links import selected
 from heelstrike.ir.arguments import LABEL
 from heelstrike.ir.guard import OpenGuard, guarded
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
-from heelstrike.scene.shape_contact import PLACED_CORNERS, ShapeContact
 from heelstrike.spatial.vector import SX, zeros
 from heelstrike.step.clearance import Clearance, clearance
 from heelstrike.step.edges import APART, on_edges
 from heelstrike.step.edges_near import PlacedSolid, near_edges, placed_solids
 from heelstrike.step.inputs import StepInputs
 from heelstrike.step.parted import PartedPairs
+from heelstrike.step.placed_shapes import placed_shape, solid_shape
 from heelstrike.step.ridge_lines import PlacedRidges, near_ridges, placed_box, ridge_points
 from heelstrike.step.shape_tables import ShapeTables
 from heelstrike.step.shapes_near import NearPairs, near_pairs
@@ -176,7 +174,7 @@ def _compare(filling: Filling, near: NearPairs) -> None:
             own = [p.let("frame", selected(bodies[k], frames, others[k])) for k in range(2)]
         with p.block("shapes"):
             placed = [
-                _placed(p, contact, cells, row, frame, own[0][9:])
+                placed_shape(p, contact, cells, row, frame, own[0][9:])
                 for row, frame in zip(rows, own, strict=True)
             ]
         with p.block("last normal"):
@@ -211,8 +209,8 @@ def _compare_edges(filling: Filling, near: NearPairs, solids: Sequence[PlacedSol
             solid = PlacedSolid.of(own, contact.meets_round)
             key = p.let("key", pair + 1 + len(contact.pairs))
         with p.block("shapes"):
-            shape = _placed(p, contact, cells, row, frame, frame[9:])
-            other = _solid_shape(contact, solid)
+            shape = placed_shape(p, contact, cells, row, frame, frame[9:])
+            other = solid_shape(contact, solid)
         with p.block("last normal"):
             last = p.let("last", _last_normal(state.inputs, key))
         points = contact_points(p, shape, other, contact.points, last)
@@ -244,7 +242,7 @@ def _compare_ridges(filling: Filling, near: NearPairs, part: int) -> None:
         with p.block("frames"):
             frame = p.let("frame", selected(row[0], filling.frames))
         with p.block("shapes"):
-            shape = _placed(p, contact, cells, row, frame, frame[9:])
+            shape = placed_shape(p, contact, cells, row, frame, frame[9:])
             box = placed_box(p, numbers[4:], frame)
         points, some = ridge_points(p, shape, box, ground, frame[9:], clear.far)
         with p.block("fill"):
@@ -253,17 +251,6 @@ def _compare_ridges(filling: Filling, near: NearPairs, part: int) -> None:
             ends = pair + 1 + first, row[0], SX(second), numbers[1], numbers[3], numbers[2]
             _fill(filling, ends, _distinct(p, points), known)
             loop.until(ca.logic_not(near.pairs.some))
-
-
-def _solid_shape(contact: ShapeContact, solid: PlacedSolid) -> Convex:
-    """Return a solid of the ground as a shape; those of a scene share one form."""
-    shape = box(solid.centre, solid.axes.T @ ca.diag(solid.half))
-    if not contact.meets_round:
-        return shape
-    axes = solid.axes.T
-    disc = ca.horzcat(solid.disc * axes[:, :2], zeros()) if contact.meets_cylinders else None
-    # lengths of its box may be 0: normals and edges are told, and those too many do no harm
-    return Convex(shape.vertices, disc, solid.ball, normals=axes, edges=axes)
 
 
 def _common_lever(one: SX, other: SX) -> SX:
@@ -320,29 +307,3 @@ def _distinct(p: Program, points: Sequence[ContactPoint]) -> list[ContactPoint]:
         again = reduce(ca.logic_or, (x < SAME**2 for x in away), SX(0))
         found.append(replace(point, depth=p.let("depth", where(again, -APART, point.depth))))
     return found
-
-
-def _placed(
-    p: Program,
-    contact: ShapeContact,
-    cells: CellTable | None,
-    row: SX,
-    frame: SX,
-    origin: SX,
-) -> Convex:
-    """Return a shape in world axes, from an origin; inside a block."""
-    turn, offset = ca.reshape(frame[:9], 3, 3), frame[9:] - origin
-    end = -PLACED_CORNERS if contact.cells else row.numel()
-    columns = ca.reshape(row[11:end], 3, -1)
-    vertices = p.let("vertices", turn @ columns + ca.repmat(offset, 1, columns.shape[1]))
-    half_axes, corners = None, None
-    if contact.is_curved:
-        half_axes = p.let("half axes", turn @ ca.reshape(row[2:11], 3, 3))
-    if contact.cells:
-        assert cells is not None
-        first, size, own, place = ca.vertsplit(row[end:], [0, 1, 2, 11, PLACED_CORNERS])
-        rotation = p.let("turn", turn @ ca.reshape(own, 3, 3))
-        corners = PlacedCorners(
-            cells, first, rotation, p.let("offset", turn @ place + offset), size
-        )
-    return Convex(vertices, half_axes, row[1], corners=corners)
