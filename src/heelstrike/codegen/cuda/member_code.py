@@ -162,29 +162,33 @@ class MemberEmitter:
         needs = b.compare("une", self.load(need), b.const(0.0))
         return b.line(f"call {vote}(i32 -1, i1 {needs})")
 
-    def load_results(self, need: Places, values: Sequence[Places]) -> None:
-        """Load results of a guard, which are 0 if the warp skipped it."""
-        values = [places for places in values if places not in self.here]
-        for places in values:
-            del self.results[places]
-        b, head, before = (
-            self.lanes,
-            f"{self.lanes.prefix}results{len(self.lanes.lines)}",
-            self.label,
-        )
-        b.lines.append(f"  br i1 {self.vote(need)}, label %{head}, label %{head}.over")
+    def load_result(self, places: Places) -> None:
+        """Load the result of a guard, 0 if the warp skipped it, with its neighbours in memory."""
+        need, values = self.results[places]
+        near = self._neighbours(places)
+        values = tuple(w for w in values if w not in self.here and self._neighbours(w) == near)
+        for own in values:
+            del self.results[own]
+        b, taken = self.lanes, self.vote(need)
+        head, before = f"{b.prefix}results{len(b.lines)}", self.label
+        b.lines.append(f"  br i1 {taken}, label %{head}, label %{head}.over")
         here, bases = self.here, self.bases
         self.here, self.bases = dict(here), dict(bases)
         self.begin(head)
-        loaded = [self.load(places) for places in values]
+        loaded = [self.load(own) for own in values]
         b.lines.append(f"  br label %{head}.over")
         self.here, self.bases = here, bases
         self.begin(f"{head}.over")
-        zero = b.const(0.0)
-        for places, value in zip(values, loaded, strict=True):
-            self.here[places] = b.line(
-                f"phi {b.values} [ {value}, %{head} ], [ {zero}, %{before} ]"
-            )
+        for own, value in zip(values, loaded, strict=True):
+            pairs = f"[ {value}, %{head} ], [ {b.const(0.0)}, %{before} ]"
+            self.here[own] = b.line(f"phi {b.values} {pairs}")
+
+    def _neighbours(self, places: Places) -> int | None:
+        """Return the number of the four neighbours in the thread's memory that a value is among."""
+        for own in (self.plan.cells[self.group], self.plan.private[self.group]):
+            if places in own:
+                return own[places] // TOGETHER
+        return None
 
     def unit(self, unit: Unit) -> None:
         """Emit a unit."""
@@ -224,7 +228,7 @@ class MemberEmitter:
     def load(self, places: Places) -> str:
         if places not in self.here:
             if places in self.results:
-                self.load_results(*self.results[places])
+                self.load_result(places)
             elif places[0] in self.plan.slots:
                 self.here[places] = self.from_shared([self.plan.slots[place] for place in places])
             elif places in self.plan.private[self.group]:
