@@ -53,6 +53,23 @@ def test_run_leaves_a_recording_and_a_picture(capsys, tmp_path):
     ]
 
 
+def test_names_with_dots_do_not_replace_one_another(capsys, tmp_path):
+    """drop.v1.toml and drop.v2.toml both went to drop.nc."""
+    names = ["drop.v1", "drop.v2", "drop.v1"]
+    for name in names:
+        (tmp_path / f"{name}.toml").write_text(BALL)
+        options = ("--duration", "0.01", "--no-picture")
+        assert call(capsys, "run", f"{name}.toml", *options)[0] == 0
+    kept = sorted(path.name for path in (tmp_path / "heelstrike-runs").iterdir())
+    assert kept == ["drop.v1-2.nc", "drop.v1.nc", "drop.v2.nc"]
+
+
+def test_the_present_folder_is_no_recording(capsys):
+    code, _, err = call(capsys, "run", "ball.toml", "--out", ".")
+    assert code == 1
+    assert "names that end in .nc" in err
+
+
 def test_run_as_json(capsys, tmp_path):
     options = ("--json", "--no-picture", "-o", "mine/b.nc", "--set", "ground.normal.k=3e4")
     code, out, err = call(capsys, "run", "ball.toml", *options)

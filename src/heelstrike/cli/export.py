@@ -40,7 +40,7 @@ def export(
         paths = [path for path in (files.header, files.object, files.library) if path]
         note = files.note
     else:
-        path = out or fresh(made.name, (".hs",)).with_suffix(".hs")
+        path = out or fresh(made.name, (".hs",))
         folder_of(path)
         paths = [write(kernel, path)]
     ports = [

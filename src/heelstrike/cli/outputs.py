@@ -16,14 +16,14 @@ FOLDER = Path("heelstrike-runs")
 
 
 def fresh(name: str, suffixes: Sequence[str]) -> Path:
-    """Return the path of new results without a suffix, such as heelstrike-runs/hoap1-2.
+    """Return the path of new results with the first suffix, such as heelstrike-runs/hoap1-2.nc.
 
     Args:
-        name: name of the results.
+        name: name of the results, possibly with dots.
         suffixes: suffixes of all files that will be written; none of them exists.
     """
     for number in itertools.count(1):
         stem = name if number == 1 else f"{name}-{number}"
         if not any((FOLDER / f"{stem}{suffix}").exists() for suffix in suffixes):
-            return FOLDER / stem
+            return FOLDER / f"{stem}{suffixes[0]}"
     raise AssertionError

@@ -65,7 +65,7 @@ def play(
         check_film(film)
     options = {"--law": law, "--drop": drop, "--duration": duration, "--dt": dt}
     made = chosen_scene(scene, robot, options, settings or [])
-    kept = out or fresh(f"{made.name}-{policy.stem}", (".nc",)).with_suffix(".nc")
+    kept = out or fresh(f"{made.name}-{policy.stem}", (".nc",))
     will_write(kept, "a recording", (".nc",), "--out")
     player = Policy(policy)
     if command is not None:

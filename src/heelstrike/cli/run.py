@@ -98,9 +98,9 @@ def _files(
 ) -> tuple[Path, Path | None]:
     """Return the files of recording and picture; raise now if they could not be written."""
     named = out or (Path(made.content.recording.file) if made.content.recording.file else None)
-    kept = named or fresh(made.name, (".nc", ".png")).with_suffix(".nc")
-    drawn = None if no_picture else picture or kept.with_suffix(".png")
+    kept = named or fresh(made.name, (".nc", ".png"))
     will_write(kept, "a recording", (".nc",), "--out")
+    drawn = None if no_picture else picture or kept.with_suffix(".png")
     if drawn is not None:
         will_write(drawn, "a picture", PICTURES, "--picture")
     return kept, drawn

@@ -50,7 +50,7 @@ def stability(
             allowed="the name of a law, such as hunt-crossley, or scene",
         )
     step = made.content.simulation.dt if dt is None else dt
-    path = picture or fresh(f"{made.name}-stability", (".png",)).with_suffix(".png")
+    path = picture or fresh(f"{made.name}-stability", (".png",))
     will_write(path, "a picture", PICTURES, "--picture")
     judged, words, _ = under(made, law, step, (depth, restitution))
     found = stability_map(judged, progress=None)
