@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -104,6 +105,15 @@ def function(name: str, value: object) -> list[inspect.Parameter]:
         return list(inspect.signature(value).parameters.values())  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise ParameterError(name, value, "a function with a signature") from None
+
+
+def label(name: str, value: object) -> str:
+    """Return a name that recordings can hold."""
+    if isinstance(value, str) and value and "\0" not in value:
+        with suppress(UnicodeEncodeError):
+            value.encode()
+            return value
+    raise ParameterError(name, value, "a text of UTF-8 that is not empty, without zero bytes")
 
 
 def paths(name: str, value: object) -> tuple[Path, ...]:

@@ -199,7 +199,7 @@ def _open(path: PathLike, open_files: ExitStack) -> xr.Dataset:
         _writable = False  # known even where __init__ fails, for its __del__
 
     file = open_files.enter_context(h5py.File(path, "r"))
-    return xr.open_dataset(xr.backends.H5NetCDFStore(Reader(file, "r")))
+    return xr.open_dataset(xr.backends.H5NetCDFStore(Reader(file, "r", decode_vlen_strings=True)))
 
 
 def _has_checksum(path: PathLike) -> bool:

@@ -60,7 +60,7 @@ def test_combine_names_a_sequence_and_refuses_nonsense():
         combine(["cube"])
     with pytest.raises(HeelstrikeError, match="not a generator"):
         combine(part for part in (cube, ball))
-    with pytest.raises(HeelstrikeError, match="the key 1 is not a name"):
+    with pytest.raises(HeelstrikeError, match="name of a part is 1"):
         combine({1: cube})
 
 

@@ -37,6 +37,17 @@ def test_file_gives_back_every_bit(made, tmp_path):
     assert str(again.summary()) == str(run.summary())
 
 
+def test_names_of_all_languages_come_back(tmp_path):
+    """Of a surface and of a spring: letters beyond ASCII were written, and could not be read."""
+    spring = hs.SpringDamper("ball", stiffness=10.0, other_point=(0, 0, 1), name="ばね")
+    scene = hs.Scene(hs.load("ball"), hs.Plane(name="Fußboden"), springs=[spring])
+    run = hs.Simulator(scene).run(0.002, q0=[0, 0, 0.5, 0, 0, 0, 1])
+    run.save(tmp_path / "läuft.nc")
+    again = Recording.load(tmp_path / "läuft.nc")
+    assert again.data.identical(run.data)
+    assert again.data.surface.values.tolist() == ["Fußboden"]
+
+
 @pytest.mark.filterwarnings("error")
 def test_paths_that_are_no_names_in_a_file_come_back(tmp_path):
     """Bodies of parts have a slash, laws of a body on a surface have spaces."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heelstrike.checks import instance
+from heelstrike.checks import instance, label
 from heelstrike.errors import HeelstrikeError
 from heelstrike.robot.actuators import Actuator, Arms, Path, SpatialTendon, Tendon
 from heelstrike.robot.constraints import moved
@@ -223,12 +223,8 @@ def _parts(robots: Any) -> dict[str, Robot]:
                 value=robot,
                 remedy="load it first: heelstrike.load(...)",
             )
-        if isinstance(robots, Mapping) and not (isinstance(key, str) and key):
-            raise HeelstrikeError(
-                f"the key {key!r} is not a name",
-                value=key,
-                remedy="use a different non-empty string for each part",
-            )
+        if isinstance(robots, Mapping):
+            label("name of a part", key)
     return dict(items) if isinstance(robots, Mapping) else _keyed([robot for _, robot in items])
 
 

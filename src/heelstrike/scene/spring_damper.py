@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heelstrike.checks import number, numbers
-from heelstrike.errors import HeelstrikeError, ParameterError, at_path
+from heelstrike.checks import label, number, numbers
+from heelstrike.errors import HeelstrikeError, at_path
 from heelstrike.robot.actuators import SpatialTendon
 from heelstrike.robot.robot import WORLD, Robot
 
@@ -60,8 +60,7 @@ class SpringDamper:
         for key in ("point", "other_point"):
             numbers(key, getattr(self, key), [(3,)], PLACE)
         for key in ("body", "other", "name"):
-            if not isinstance(getattr(self, key), str) or not getattr(self, key):
-                raise ParameterError(key, getattr(self, key), "a text that is not empty")
+            label(key, getattr(self, key))
 
     def tendon(self, robot: Robot) -> SpatialTendon:
         """Return the tendon of two points that the spring is on a robot."""

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import casadi as ca
 import numpy as np
 
+from heelstrike.checks import label
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import ParameterError
@@ -73,6 +74,7 @@ class Surface(ABC):
             )
         if not isinstance(self.name, str) or not self.name or "." in self.name:
             raise self._invalid("name", "a name without dots that is not empty")
+        label("name", self.name)
         check_numbers(self, point=(-1e6, 1e6), velocity=(-1e3, 1e3))
         self._check_size(3, "point", "velocity")
         touches = (self.touches,) if isinstance(self.touches, str) else self.touches
