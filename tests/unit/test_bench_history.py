@@ -4,14 +4,17 @@ Oracle: results whose times were multiplied by known factors.
 """
 
 import copy
+import errno
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from heelstrike.bench import history
 from heelstrike.bench.steps import PEER_BATCH, PEER_ONE
 from heelstrike.cli.bench import SLOWER
+from heelstrike.errors import FileError
 from tests.cli import call
 
 
@@ -100,13 +103,21 @@ def test_the_command_names_what_became_slower(tmp_path, monkeypatch, capsys):
     assert len(json.loads(out)["changes"]) == 4
 
 
+LINE = {"commit": "a", "date": "b", "cpu": "c", "quick": True, "figures": {"a": [2.0, 1.1]}}
+
+
 @pytest.mark.parametrize(
     ("name", "text", "hint"),
     [
-        ("none.json", None, "No such file"),
+        ("none.json", None, "there is no file"),
         ("text.json", "no JSON", "neither a history nor a result"),
         ("other.json", '{"robots": {"g1": {}}}', "neither a history nor a result"),
         ("empty.jsonl", "", "neither a history nor a result"),
+        ("list.jsonl", "[]", "neither a history nor a result"),
+        ("deep.json", "[" * 100_000, "neither a history nor a result"),
+        ("words.jsonl", json.dumps(LINE | {"figures": {"a": ["x", 1]}}), "neither a history nor"),
+        ("zero.jsonl", json.dumps(LINE | {"figures": {"a": [0.0, 1]}}), "neither a history nor"),
+        ("cut.jsonl", f"{json.dumps(LINE)}\n{json.dumps(LINE)[:30]}", "neither a history nor"),
     ],
 )
 def test_mistakes_are_sentences(name, text, hint, tmp_path, capsys):
@@ -116,3 +127,34 @@ def test_mistakes_are_sentences(name, text, hint, tmp_path, capsys):
     code, _, err = call(capsys, "bench", "--against", str(path))
     assert code == 1
     assert hint in err
+
+
+def test_no_history_is_begun_in_another_file_nor_half_a_line_left(tmp_path, monkeypatch, capsys):
+    """A file of others is found before the measurement; a full disk leaves the lines that were."""
+    other = tmp_path / "other.jsonl"
+    other.write_text("my notes\n")
+    code, _, err = call(capsys, "bench", "--history", str(other))
+    assert code == 1
+    assert "neither a history" in err
+    assert other.read_text() == "my notes\n"
+    path = tmp_path / "history.jsonl"
+    history.append(path, result())
+    before = path.read_bytes()
+    whole = Path.write_text
+
+    def full(part, text):
+        whole(part, text[: len(text) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(FileError, match="No space left"):
+        history.append(path, result())
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir() if file != other] == ["history.jsonl"]
+
+
+def test_a_device_is_no_history(capsys):
+    """/dev/zero was read for ever."""
+    code, _, err = call(capsys, "bench", "--against", "/dev/zero")
+    assert code == 1
+    assert "device" in err

@@ -12,6 +12,7 @@ A history is a file of lines, one JSON object each: `commit`, `date`, `cpu`, `qu
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,11 +21,14 @@ from typing import Any
 
 from heelstrike.bench.steps import PEER_BATCH, PEER_ONE
 from heelstrike.errors import FileError, HeelstrikeError
+from heelstrike.files import check_regular, whole_file
 
 MIN_CHANGE = 0.03
 """Smallest change that counts as one [-]."""
 HISTORY = ".jsonl"
 """Suffix of a history."""
+WRONG = ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError
+"""What data of another kind raise."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +95,13 @@ def entry(result: Mapping[str, Any], commit: str) -> dict[str, Any]:
 
 
 def append(path: Path, result: Mapping[str, Any]) -> None:
-    """Append a result to a history, under the commit of the code that was measured."""
-    with path.open("a") as file:
-        file.write(json.dumps(entry(result, measured_commit())) + "\n")
+    """Append a result to a history, under the commit of the code that was measured.
+
+    The file is written anew, whole or not at all.
+    """
+    lines = path.read_text() if path.exists() else ""
+    with whole_file(path) as part:
+        part.write_text(f"{lines}{json.dumps(entry(result, measured_commit()))}\n")
 
 
 def measured_commit() -> str:
@@ -114,19 +122,28 @@ def measured_commit() -> str:
 
 def read_entry(path: Path) -> dict[str, Any]:
     """Return the last entry of a history, or the entry of a result that --out wrote."""
+    check_regular(path)
     try:
         text = path.read_text()
         if path.suffix == HISTORY:
-            return dict(json.loads(text.strip().splitlines()[-1]))
-        return entry(json.loads(text), "")
+            return _checked(json.loads(text.strip().splitlines()[-1]))
+        return _checked(entry(json.loads(text), ""))
     except OSError as error:
         raise FileError(f"cannot read '{path}': {error.strerror}", path=str(path)) from error
-    except (ValueError, LookupError, TypeError) as error:
+    except WRONG as error:
         raise FileError(
             f"'{path}' is neither a history nor a result of heelstrike bench",
             path=str(path),
             remedy="name a file that --history or --out wrote",
         ) from error
+
+
+def _checked(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry with its types; raise one of several errors if it is none."""
+    own = {name: (float(x), float(noise)) for name, (x, noise) in found["figures"].items()}
+    if not all(0 < value < math.inf for pair in own.values() for value in pair):
+        raise ValueError("a figure that is no ratio")
+    return {key: str(found[key]) for key in ("commit", "date", "cpu")} | {"figures": own}
 
 
 def compare(before: Mapping[str, Any], result: Mapping[str, Any]) -> list[Change]:

@@ -80,6 +80,8 @@ def bench(
 
     if history is not None:
         will_write(history, "a history", (HISTORY,), "--history")
+        if history.exists():
+            read_entry(history)  # nothing is appended to a file of another kind
     before = read_entry(against) if against is not None else None
     if html is not None:
         will_write(html, "a page", PAGES, "--html")
