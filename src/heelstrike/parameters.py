@@ -67,13 +67,21 @@ def static(default: Any = MISSING, unit: str = "", meaning: str = "") -> Any:
 
 
 def parameters(node: object, path: str = "") -> dict[str, np.ndarray]:
-    """Return the values by path, each as a vector; `path` is a prefix that ends with a dot."""
+    """Return the values by path, each as a vector; `path` is a prefix that ends with a dot.
+
+    Raises:
+        ParameterError: several numbers are passed to a field whose default is one.
+    """
     found: dict[str, np.ndarray] = {}
+    single = {f.name for f in fields(node) if isinstance(f.default, int | float)}  # type: ignore[arg-type]
     for name, value in _own(node).items():
         if _is_node(value):
             found |= parameters(value, f"{path}{name}.")
         elif is_number(value):
-            found[f"{path}{name}"] = np.atleast_1d(np.asarray(value, dtype=float))
+            vector = found[f"{path}{name}"] = np.atleast_1d(np.asarray(value, dtype=float))
+            if name in single and vector.size != 1:
+                remedy = "pass values of worlds by vary= of a run, or sim.parameters"
+                raise ParameterError(f"{path}{name}", value, "one number", remedy)
     return found
 
 

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,13 +18,14 @@ from unittest import mock
 import numpy as np
 
 import heelstrike as hs
+from heelstrike.bench.history import read_entry
 from heelstrike.environments.policy import PolicyDescription, read_description
 from heelstrike.errors import HeelstrikeError
 from heelstrike.validation import kept
 from heelstrike.validation import validate as validation
 from heelstrike.validation.fit import Effort
 from tests import lines, toppler
-from tests.fuzz.values import mutated_text, odd
+from tests.fuzz.values import mutated_bytes, mutated_text, odd
 
 DESCRIPTION = """observation = ["gravity", {term = "twist", scale = 0.5}, "trunk.gyro", "command"]
 period = 0.02
@@ -60,6 +62,11 @@ def _odd(random: Random, **usual: Any) -> dict[str, Any]:
 @cache
 def simulator() -> hs.Simulator:
     return hs.Simulator(toppler.scene(), control=hs.Servo(), sensors=["com"], worlds=2)
+
+
+@cache
+def ball_on_plane() -> hs.Scene:
+    return hs.Scene(hs.load("ball"), hs.Plane())
 
 
 @cache
@@ -150,8 +157,16 @@ MADE: dict[str, dict[str, Any]] = {
     "Changes": {"ranges": {"ground.normal.k": (1e4, 2e4)}, "wait": (1.0, 3.0)},
     "Factor": {"low": 0.5, "high": 2.0, "each": True},
     "Graded": {"easy": (0.0, 1.0), "hard": (0.0, 2.0)},
-    "Terrain": {"levels": 2, "height": 0.02, "slope": 0.3, "gap": 0.06},
-    "Motors": {"stall_torque": 5.0, "no_load_speed": 20.0, "delay": 0.002, "time_constant": 0.01},
+    "Rays": {
+        "quantity": "trunk",
+        "starts": (0, 0, 0),
+        "align": "yaw",
+        "reach": 2.0,
+        "shapes": True,
+    },
+    "Rays.heights": {"name": "trunk", "size": (1.0, 0.5), "spacing": 0.1, "above": 0.2},
+    "Rays.depth": {"name": "trunk", "pixels": (4, 3), "field": 1.0, "at": (0, 0, 1), "pitch": 0.1},
+    "SpringDamper": {"body": "trunk", "other": "world", "stiffness": 10.0, "point": (0, 0, 0.1)},
     "Patch": {"rolling": 0.01, "spinning": 0.01, "k": 2e4, "c": 100.0},
     "Trajectory": {"times": [0.0, 1.0], "q": np.zeros((2, 8)), "torque": None},
     "VirtualBase": {"links": None, "mass": 1e5, "inertia": 1e5},
@@ -164,7 +179,46 @@ MADE: dict[str, dict[str, Any]] = {
 def _made(random: Random) -> None:
     name = random.choice(list(MADE))
     more = {"robot": toppler.robot()} if name == "virtual_mass" else {}
-    getattr(hs, name)(**more, **_odd(random, **MADE[name]))
+    attrgetter(name)(hs)(**more, **_odd(random, **MADE[name]))
+
+
+def _terrain(random: Random) -> None:
+    usual: dict[str, Any] = {"kinds": ("rough", "stairs"), "levels": 2, "tile": 2.0, "seed": 3}
+    lengths = {"platform": 0.4, "tread": 0.16, "grain": 0.08, "cell": 0.02, "depth": 0.1}
+    heights = {"height": 0.02, "slope": 0.3, "gap": 0.06}
+    made = hs.Terrain(**_odd(random, **usual, **lengths, **heights)).surface()
+    assert np.isfinite(made.heights).all()
+
+
+def _motors(random: Random) -> None:
+    curve = {"stall_torque": 5.0, "no_load_speed": {"swing": 20.0}}
+    rest = {"delay": 0.002, "time_constant": 0.01, "friction": 0.1, "max_delay": 0.004}
+    usual = _odd(random, **curve, **rest)
+    if random.random() < 0.3:
+        usual[random.choice(list(curve))] = {"swing": odd(random)}
+    hs.Simulator(toppler.scene(), control=hs.Servo(), motors=hs.Motors(**usual))
+
+
+def _springs(random: Random) -> None:
+    spring = hs.SpringDamper("trunk", stiffness=100.0, other_point=(0, 0, 1))
+    springs = odd(random) if random.random() < 0.5 else [spring, odd(random)]
+    hs.Scene(toppler.robot(), hs.Plane(), springs=springs)
+
+
+def _variable_steps(random: Random) -> None:
+    sim = hs.Simulator(ball_on_plane(), **_odd(random, dt="auto", accuracy=1e-4))
+    if random.random() < 0.1:
+        run = sim.run(0.1, q0=[0, 0, 0.06, 0, 0, 0, 1], every=2, progress=False)
+        assert run.data.sizes["time"] == run.data.step_size.sizes["time"]
+
+
+def _history(random: Random) -> None:
+    """A history or a result of bench, damaged: refused, or with ratios above 0."""
+    line = {"commit": "a", "date": "b", "cpu": "c", "quick": True, "figures": {"x": [2.0, 1.1]}}
+    suffix = random.choice([".jsonl", ".json"])
+    Path(f"h{suffix}").write_bytes(mutated_bytes(json.dumps(line).encode(), random))
+    read = read_entry(Path(f"h{suffix}"))
+    assert all(x > 0 and noise > 0 for x, noise in read["figures"].values())
 
 
 def _adapters(random: Random) -> None:
@@ -214,5 +268,6 @@ def _validate(random: Random) -> None:
 
 CALLS: tuple[Callable[[Random], None], ...] = (
     _sensor, _sensors, _controller, _description, _description_file, _policy, _environments,
-    _episode, _made, _made, _adapters, _film, _validate,
+    _episode, _made, _made, _adapters, _film, _validate, _terrain, _motors, _springs,
+    _variable_steps, _history,
 )  # fmt: skip

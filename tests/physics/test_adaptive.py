@@ -141,6 +141,14 @@ def test_records_begin_and_end_with_the_run(tmp_path):
     assert np.array_equal(sim.state["q"], before)
 
 
+def test_records_of_a_run_that_diverges_have_their_steps():
+    """The warning looks at the end once more, which is no record."""
+    sim = hs.Simulator(hs.Scene(hs.load("ball"), hs.Plane()), dt="auto", accuracy=1e10)
+    with pytest.warns(hs.HeelstrikeWarning):
+        run = sim.run(0.1, q0=[0, 0, 0.051, 0, 0, 0, 1])
+    assert run.data.step_size.sizes["time"] == run.data.sizes["time"] == 6
+
+
 def test_an_accuracy_that_no_step_reaches_is_reported():
     sim = ball(accuracy=1e-12)
     with pytest.warns(hs.HeelstrikeWarning, match="in 2 windows of 1 worlds"):

@@ -114,3 +114,52 @@ def test_states_refuse(sim, value):
     with pytest.raises(HeelstrikeError):
         sim.state["q"] = value
     assert np.array_equal(sim.state["q"], before)
+
+
+SCENE = hs.Scene(hs.load("foot"), hs.Plane())
+SPRINGS = hs.Elastic(hs.HuntCrossley(k=[1e4, 2e4]))
+DAMPED = {"stall_torque": 5.0, "no_load_speed": 20.0}
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda: hs.Terrain(kinds=5), "kinds"),
+        (lambda: hs.Terrain(kinds=[np.zeros(2)]), "kinds"),
+        (lambda: hs.Terrain(cell=1e-9), "cell"),
+        (lambda: hs.Terrain(tile=1e300), "grain|cell|tread"),
+        (lambda: hs.Terrain(tread=1e-4), "tread"),
+        (lambda: hs.Terrain(grain=1e-300), "grain"),
+        (lambda: hs.Rays("a", align=np.zeros((2, 2))), "align"),
+        (lambda: hs.Rays("a", shapes="no"), "shapes"),
+        (lambda: hs.Rays.heights("a", size=1.0), "size"),
+        (lambda: hs.Rays.heights("a", size=(1.0, 0.0)), "size"),
+        (lambda: hs.Rays.heights("a", size=(1e9, 1e9)), "spacing"),
+        (lambda: hs.Rays.heights("a", spacing=1e-9), "spacing"),
+        (lambda: hs.Rays.heights("a", above="x"), "above"),
+        (lambda: hs.Rays.depth("a", pixels=5), "pixels"),
+        (lambda: hs.Rays.depth("a", pixels=(1.5, 2)), "pixels"),
+        (lambda: hs.Rays.depth("a", pixels=(10**5, 10**5)), "pixels"),
+        (lambda: hs.Rays.depth("a", pitch="x"), "pitch"),
+        (lambda: hs.Motors(delay=10**400).resolved(SCENE.robot, 1e-3), "delay"),
+        (lambda: hs.Motors(delay=-1.0).resolved(SCENE.robot, 1e-3), "delay"),
+        (
+            lambda: hs.Motors(**DAMPED, friction={"slide": "x"}).resolved(SCENE.robot, 1e-3),
+            "friction",
+        ),
+        (lambda: hs.Simulator(SCENE, dt=np.zeros((2, 2))), "dt"),
+        (lambda: hs.SpringDamper("a", name="a\0b"), "name"),
+        (lambda: hs.Plane(name="a\0b"), "name"),
+        (lambda: hs.Simulator(hs.Scene(SCENE.robot, hs.Sphere(radius=[1.0, 2.0]))), "one number"),
+        (lambda: hs.Simulator(hs.Scene(SCENE.robot, hs.Plane(SPRINGS))), "one number"),
+        (lambda: hs.Factor("x", 1.0), "low"),
+        (lambda: hs.Factor(1.0, np.inf), "high"),
+        (lambda: hs.Commands({}), "ranges"),
+        (lambda: hs.Pushes(duration=10**400), "duration"),
+        (lambda: hs.Pushes(wait=(0.0, 10**400)), "wait"),
+    ],
+)
+def test_what_is_made_refuses(call, argument):
+    with pytest.raises(HeelstrikeError, match=argument) as error:
+        call()
+    assert len(str(error.value)) < 400

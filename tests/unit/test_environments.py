@@ -380,10 +380,18 @@ def test_other_mistakes_get_sentences():
     envs = made()
     with pytest.raises(HeelstrikeError, match=r"actions have the shape \(5, 2\); pass \(5, 1\)"):
         envs.step(np.zeros((5, 2)))
-    with pytest.raises(HeelstrikeError, match=r"reset_mask has the shape \(1,\); pass 5 booleans"):
+    with pytest.raises(HeelstrikeError, match=r"\(1,\) and the type bool; pass 5 booleans"):
         envs.reset(options={"reset_mask": [True]})
     with pytest.raises(HeelstrikeError, match="no option 'mask'"):
         envs.reset(options={"mask": [True] * 5})
+    with pytest.raises(HeelstrikeError, match="the type int64; pass 5 booleans"):
+        envs.reset(options={"reset_mask": [1, 0, 1, 0, 2]})
+    with pytest.raises(HeelstrikeError, match="numbers from -1 to 1"):
+        envs.step(np.full((5, 1), 1j))
+    with pytest.raises(HeelstrikeError, match="finite ends"):
+        made(commands=hs.Commands({"speed": (np.nan, 1.0)}))
+    with pytest.raises(HeelstrikeError, match="finite numbers"):
+        made(commands=hs.Commands({"speed": lambda u: u + np.inf}))
     envs = made(curriculum=lambda p: 0.5, episode=0.02, autoreset="same_step")
     envs.reset(seed=0)
     with pytest.raises(HeelstrikeError, match=r"curriculum .* shape \(\); return \(5,\), a level"):

@@ -66,8 +66,8 @@ class Arrays:
     # new arrays
 
     def real_array(self, values: Array) -> Array:
-        """Return values as real numbers on this device."""
-        return np.asarray(values, dtype=self.real)
+        """Return values as real numbers on this device; TypeError for text, objects and complex."""
+        return np.asarray(values).astype(self.real, copy=False, casting="same_kind")
 
     def per_lane(self, values: Array) -> Array:
         """Return one number per column, repeated for every lane of a tile, (size, lanes)."""

@@ -13,6 +13,7 @@ from heelstrike.environments.pushes import check_range
 from heelstrike.environments.random_numbers import WorldRandom
 from heelstrike.environments.ranges import Drawing, Range
 from heelstrike.environments.timetable import COMMANDS, Timetable
+from heelstrike.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,9 @@ class Commands:
     """Share of draws in which all commands are 0."""
 
     def __post_init__(self) -> None:
-        mapping("ranges", self.ranges, "ranges by name: {'vx': (0.0, 0.2)}")
+        allowed = "ranges by name: {'vx': (0.0, 0.2)}"
+        if not mapping("ranges", self.ranges, allowed):
+            raise ParameterError("ranges", self.ranges, allowed)
         check_range("Commands", "wait", self.wait)
         number("zero", self.zero, "a share from 0 to 1", least=0.0, below=1.0 + 1e-12)
 

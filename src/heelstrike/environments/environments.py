@@ -30,7 +30,7 @@ from heelstrike.environments.observation import Observation, StateLayout
 from heelstrike.environments.pushes import Pushes, add_push_slot
 from heelstrike.environments.ranges import Range
 from heelstrike.environments.settings import Hook, Source
-from heelstrike.errors import HeelstrikeError
+from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.terrain import Terrain
 from heelstrike.simulate.adaptive import refuse
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 Step = tuple[Array, Array, Array, Array, dict[str, Any]]
 """Observation, reward, terminated, truncated and info."""
+OPTIONS = ("reset_mask", "commands")
+"""Options of a reset."""
 
 
 class Environments(VectorEnv[Array, Array, Array]):
@@ -354,8 +356,10 @@ class Environments(VectorEnv[Array, Array, Array]):
         return found
 
     def _mask(self, given: Array) -> Array:
-        if tuple(np.shape(given)) != (self.num_envs,):
+        kind = str(given.dtype if hasattr(given, "dtype") else np.asarray(given).dtype)
+        if tuple(np.shape(given)) != (self.num_envs,) or not kind.endswith("bool"):
             raise HeelstrikeError(
-                f"reset_mask has the shape {tuple(np.shape(given))}; pass {self.num_envs} booleans"
+                f"reset_mask has the shape {tuple(np.shape(given))} and the type {kind}; pass "
+                f"{self.num_envs} booleans"
             )
         return self._arrays.mask(given)

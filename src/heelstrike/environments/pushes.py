@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from heelstrike.checks import instance
+from heelstrike.checks import array_of_numbers, instance, number
 from heelstrike.environments.arrays import Array, Arrays, WorldSubset
 from heelstrike.environments.random_numbers import WorldRandom
 from heelstrike.environments.ranges import Drawing, Graded
 from heelstrike.errors import ParameterError
 from heelstrike.simulate.simulator import Simulator
 
-REAL = int | float | np.integer | np.floating
 NEVER = 1e9
 """A step that no world reaches."""
 
@@ -38,15 +36,13 @@ class Pushes:
         for pair in (force.easy, force.hard) if isinstance(force, Graded) else (force,):
             check_range("Pushes", "force", pair)
         check_range("Pushes", "wait", self.wait)
-        if not (isinstance(self.duration, REAL) and 0 < self.duration < math.inf):
-            raise ParameterError("duration", self.duration, "times above 0 s", owner="Pushes")
+        number("duration", self.duration, "times above 0 s", above=0.0)
 
 
 def check_range(owner: str, name: str, pair: object) -> None:
     """Raise unless a pair is two numbers, the first at least 0 and the second not below it."""
-    ends = tuple(pair) if isinstance(pair, Iterable) and np.ndim(pair) == 1 else ()  # type: ignore[arg-type]
-    real = len(ends) == 2 and all(isinstance(end, REAL) for end in ends)
-    if not (real and 0 <= ends[0] <= ends[1] < math.inf):
+    ends = array_of_numbers(pair)
+    if ends is None or ends.shape != (2,) or not 0 <= ends[0] <= ends[1] < np.inf:
         raise ParameterError(name, pair, "(smallest, largest), both at least 0", owner=owner)
 
 

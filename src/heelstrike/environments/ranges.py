@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from heelstrike.checks import array_of_numbers
+from heelstrike.checks import array_of_numbers, number
 from heelstrike.environments.arrays import Array, Arrays
 from heelstrike.errors import ParameterError
 
@@ -32,6 +32,10 @@ class Factor:
     """Largest factor [-]."""
     each: bool = False
     """Whether each entry of a vector draws its own factor."""
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            number(name, getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class Drawing:
         """Count of random numbers."""
         self._ends: list[Array] = []
         if self._function is not None:
+            self.extremes()
             return
         grades = (given.easy, given.hard) if isinstance(given, Graded) else (given,)
         if all(isinstance(grade, Factor) for grade in grades):
@@ -101,6 +106,10 @@ class Drawing:
             raise ParameterError(
                 self.path, shape, allowed, owner="shape of what its function draws"
             )
+        if not np.isfinite(found).all():
+            raise ParameterError(
+                self.path, found, "finite numbers", owner="what its function draws"
+            )
         return found[0]
 
 
@@ -111,4 +120,6 @@ def _pair(path: str, given: object, size: int) -> tuple[np.ndarray, np.ndarray]:
         allowed = "(low, high), hs.Factor, hs.Graded, or a function of numbers in [0, 1)"
         raise ParameterError(path, given, allowed, owner="range")
     low, high = (np.broadcast_to(np.asarray(end), (size,)) for end in ends)
+    if not np.isfinite([low, high]).all():
+        raise ParameterError(path, given, "finite ends", owner="range")
     return low, high

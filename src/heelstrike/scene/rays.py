@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from heelstrike.checks import array_of_numbers, count, number
+from heelstrike.checks import array_of_numbers, number, numbers
 from heelstrike.errors import ParameterError
+from heelstrike.parameters import check_choice
 from heelstrike.scene.sensor import Sensor
 
 ALIGNMENTS = ("frame", "yaw", "world")
@@ -56,9 +57,7 @@ class Rays(Sensor):
         super().__post_init__()
         if not self.quantity.endswith(END):
             object.__setattr__(self, "quantity", f"{self.quantity}{END}")
-        if self.align not in ALIGNMENTS:
-            allowed = " or ".join(repr(name) for name in ALIGNMENTS)
-            raise ParameterError("align", self.align, allowed, owner=self.quantity)
+        check_choice(self, align=ALIGNMENTS, shapes=(False, True))
         number("reach", self.reach, "a distance above 0 m", above=0.0, below=1e6)
         starts, directions = (self._rows(name) for name in ("starts", "directions"))
         lengths = np.linalg.norm(directions, axis=1, keepdims=True)
@@ -117,13 +116,17 @@ class Rays(Sensor):
             Rays row by row along y, the rows from back to front.
         """
         step = number("spacing", spacing, "a distance above 0 m", above=0.0)
-        lengths = [number("size", length, "two lengths above 0 m", above=0.0) for length in size]
-        axes = []
+        lengths = numbers("size", size, [(2,)], "two lengths above 0 m")
+        if lengths.min() <= 0:
+            raise ParameterError("size", size, "two lengths above 0 m")
+        if np.prod(lengths / step + 1) > MAX_RAYS:
+            raise ParameterError("spacing", step, f"a distance with at most {MAX_RAYS} rays")
+        height, axes = number("above", above), []
         for length in lengths:
             half = round(length / step / 2 - 1e-9) if length >= step else 0
             axes.append(step * np.arange(-half, half + 1))
         x, y = np.meshgrid(*axes, indexing="ij")
-        starts = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, float(above))])
+        starts = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, height)])
         return cls(name, starts=starts, directions=(0.0, 0.0, -1.0), align="yaw", **options)
 
     @classmethod
@@ -149,13 +152,18 @@ class Rays(Sensor):
         Returns:
             Rays row by row from the top, each from left to right.
         """
-        across, down = (count("pixels", n) for n in pixels)
+        allowed = f"two counts of at least 1, of at most {MAX_RAYS} rays"
+        grid = numbers("pixels", pixels, [(2,)], allowed)
+        if (grid % 1).any() or grid.min() < 1 or grid.prod() > MAX_RAYS:
+            raise ParameterError("pixels", pixels, allowed)
+        across, down = (int(n) for n in grid)
         number("field", field, "an angle above 0 and below pi", above=0.0, below=float(np.pi))
         half = np.tan(field / 2)
         y = half * (1 - (2 * np.arange(across) + 1) / across)
         z = half * down / across * (1 - (2 * np.arange(down) + 1) / down)
         z, y = np.meshgrid(z, y, indexing="ij")
         ahead = np.column_stack([np.ones(y.size), y.ravel(), z.ravel()])
-        c, s = np.cos(pitch), np.sin(pitch)
+        angle = number("pitch", pitch)
+        c, s = np.cos(angle), np.sin(angle)
         turned = ahead @ np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]).T
         return cls(name, starts=at, directions=turned, align="frame", **options)

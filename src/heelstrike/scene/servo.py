@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from heelstrike.checks import array_of_numbers
 from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError, at_path
 from heelstrike.parameters import static
 from heelstrike.robot.robot import Robot
@@ -284,21 +285,25 @@ def gains(
         return np.array(default, dtype=float)
     nothing = NO_LIMIT if name == "limit" else 0.0
     moved = driven(robot) > 0
-    result = np.where(moved, default, nothing)
+    values = result = np.where(moved, default, nothing)
     if isinstance(gain, Mapping):
         joints = {joint.name: joint for joint in robot.joints}
         for joint, value in gain.items():
             if joint not in joints:
                 raise UnknownNameError("joint", joint, joints, path=name, owner=robot.name)
-            result[joints[joint].v_slice] = value
+            own = _array(value)
+            if own.shape not in ((), (joints[joint].nv,)):
+                allowed = f"numbers by joint name, {joints[joint].nv} for '{joint}'"
+                raise ParameterError(name, gain, allowed, owner=owner)
+            result[joints[joint].v_slice] = own
     else:
         values = _array(gain)
         if values.shape not in ((), (robot.nv,)):
             allowed = f"a number, {robot.nv} numbers (one per entry of v), or numbers by joint name"
             raise ParameterError(name, gain, allowed, owner=owner)
         result = np.where(moved, values, nothing) if values.shape == () else values
-    fits = (result >= 0) & ((result < np.inf) | (name == "limit"))
-    if not fits.all():
+    every = np.append(result, values)  # also a number that no joint takes
+    if not ((every >= 0) & ((every < np.inf) | (name == "limit"))).all():
         raise ParameterError(name, gain, "finite numbers of at least 0", owner=owner)
     return result
 
@@ -319,10 +324,8 @@ def positions(robot: Robot, q: np.ndarray) -> np.ndarray:
 
 def _array(values: object) -> np.ndarray:
     """Return an array of numbers, or NaN for anything else."""
-    try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        return np.array(np.nan)
+    found = array_of_numbers(values)
+    return np.array(np.nan) if found is None else found
 
 
 def check_every(every: int) -> None:

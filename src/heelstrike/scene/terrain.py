@@ -22,13 +22,15 @@ from functools import cached_property
 
 import numpy as np
 
-from heelstrike.checks import count, number
+from heelstrike.checks import count, names, number
 from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import ParameterError, UnknownNameError
 from heelstrike.scene.surfaces.height_field import HeightField
 
 KINDS = ("flat", "slope", "stairs", "rough", "stones", "gaps")
 """Kinds of ground."""
+MAX_PLACES = 5e7
+"""Largest number of cells, grains or stones, which would take 400 MB."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Terrain:
     """Seed of rough ground and stones."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kinds", tuple(self.kinds))
+        object.__setattr__(self, "kinds", names("kinds", self.kinds))
         for kind in self.kinds:
             if kind not in KINDS:
                 raise UnknownNameError("kind", kind, KINDS, path="kinds", owner="Terrain")
@@ -79,6 +81,11 @@ class Terrain:
         count("seed", self.seed, least=0)
         if not (self.kinds and self.platform + 4 * self.cell < self.tile):
             raise ParameterError("tile", self.tile, "tiles larger than their platform [m]")
+        finest = min("cell", "grain", "tread", key=lambda name: getattr(self, name))
+        most = (MAX_PLACES / self.levels / len(self.kinds)) ** 0.5
+        if self.tile / getattr(self, finest) > most:
+            allowed = f"a length with at most {MAX_PLACES:g} places of the whole ground"
+            raise ParameterError(finest, getattr(self, finest), allowed)
 
     @property
     def origins(self) -> np.ndarray:

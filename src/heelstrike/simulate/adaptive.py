@@ -51,7 +51,7 @@ ENDS = ("first", "last")
 
 def checked_accuracy(dt: object, accuracy: object) -> float | None:
     """Return the accuracy of a simulator with dt="auto", None for a fixed step; raise if wrong."""
-    if dt != "auto":
+    if not (isinstance(dt, str) and dt == "auto"):
         if accuracy is not None:
             raise HeelstrikeError(
                 "accuracy goes with steps of variable size",

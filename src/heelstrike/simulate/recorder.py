@@ -55,14 +55,15 @@ def make_recording(
     sizes = None
     if compiled.adaptive is not None:
         attrs["accuracy"] = compiled.adaptive.accuracy
-        sizes = np.array(compiled.adaptive.recorded_sizes).T
+        if variables:  # a warning may have looked at the end once more
+            sizes = np.array(compiled.adaptive.recorded_sizes[:records]).T
     scene = plan.scene
     after = compiled.batch().snapshot(*final_memory(scene, not variables))
 
     def labelled() -> xr.Dataset:
         finals = final_values(scene, before, after)
         found = dataset(derive(variables, made.values), finals, labels, attrs)
-        return found if sizes is None or not variables else found.assign(step_size=series(sizes))
+        return found if sizes is None else found.assign(step_size=series(sizes))
 
     return Recording(labelled, plan.robot)
 

@@ -167,7 +167,8 @@ def _check_delay(plan: StepPlan, values: Mapping[str, np.ndarray]) -> None:
     longest, steps = values[path].max(axis=-1) / values["dt"].ravel(), plan.motors.steps
     if np.any(longest > steps + 0.5):
         allowed = f"delays of up to {steps} steps, {steps * values['dt'].min():g} s"
-        raise ParameterError(path, values[path].max(), allowed, "pass max_delay to hs.Motors")
+        found = float(values[path].max())
+        raise ParameterError(path, found, allowed, "pass max_delay to hs.Motors")
 
 
 def _require(path: str, value: np.ndarray, fits: np.ndarray, allowed: str) -> None:
