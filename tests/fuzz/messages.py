@@ -65,4 +65,5 @@ def message(random: Random) -> str:
         assert value in own.options if isinstance(value, str) else own.min <= value <= own.max
     elif decoded["type"] == "ViewerCameraMessage":
         assert all(math.isfinite(x) for x in (*decoded["wxyz"], decoded["fov"], decoded["far"]))
+        assert min(decoded["image_width"], decoded["image_height"]) > 0  # viser divides by them
     return "taken"

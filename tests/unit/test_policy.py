@@ -94,9 +94,42 @@ def test_descriptions(tmp_path):
         ("period = ", "cannot read"),
         ('observation = []\naction = "push"', "no action 'push'"),
         ("observation = []\nperiod = 0", "period is 0; allowed: a time above 0 s"),
+        ("observation = ['phase']\ncycle = 0", "cycle is 0; allowed: a time above 0 s"),
+        ("observation = ['phase']\ncycle = 'x'", "cycle is 'x'; allowed: a time above 0 s"),
+        ("observation = [{term = 'twist', scal = 2}]", "observation is .*; allowed: terms"),
     ]:
         path.write_text(text)
         with pytest.raises(hs.HeelstrikeError, match=message):
             read_description(path)
     with pytest.raises(hs.FileError, match=r"docs/control\.md"):
         read_description(tmp_path / "absent.toml")
+
+
+def test_models_that_are_no_policy(tmp_path):
+    """Without an input, with a number as input, or with text as output."""
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    path, n = tmp_path / "walk.onnx", len(NAMES)
+    make, kinds = onnx.helper.make_tensor_value_info, onnx.TensorProto
+    zeros = onnx.numpy_helper.from_array(np.zeros((3, n), np.float32), "w")
+    seen, action = make("x", kinds.FLOAT, ["b", 3]), make("y", kinds.FLOAT, ["b", n])
+    same = onnx.helper.make_node("Identity", ["w"], ["y"])
+    product = onnx.helper.make_node("MatMul", ["x", "w"], ["z"])
+    texts = onnx.helper.make_node("Cast", ["z"], ["y"], to=kinds.STRING)
+    total = onnx.helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0)
+    sim, told = hs.Simulator(SCENE, control=hs.Servo()), PolicyDescription(["gravity"])
+    for nodes, ends, message in [
+        ([same], ([], [make("y", kinds.FLOAT, [3, n])]), "takes no rows of numbers"),
+        ([same], ([make("x", kinds.FLOAT, [])], [action]), "takes no rows of numbers"),
+        ([product, texts], ([seen], [make("y", kinds.STRING, ["b", n])]), "is not finite"),
+        ([total], ([seen], [make("y", kinds.FLOAT, [])]), r"actions of shape \(1, 1\)"),
+    ]:
+        graph = onnx.helper.make_graph(nodes, "policy", *ends, [zeros])
+        opset = [onnx.helper.make_opsetid("", 13)]
+        onnx.save(onnx.helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+        with pytest.raises(hs.HeelstrikeError, match=message):
+            hs.Policy(path, told).controller(sim)(None)
+    rarely = PolicyDescription(["gravity"], period=1e-6)
+    write_model(path, np.zeros((3, n)))
+    with pytest.raises(hs.HeelstrikeError, match="period is 1e-06; allowed: at least the time"):
+        hs.Policy(path, rarely).play(sim, 0.1)

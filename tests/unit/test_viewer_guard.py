@@ -19,6 +19,7 @@ import websockets.exceptions
 from websockets.sync.client import connect
 
 from heelstrike.view.browser.guard import MAX_BYTES, MAX_CLIENTS, Guard, is_local
+from heelstrike.view.browser.messages import checked
 from heelstrike.view.browser.server import address, serving
 from tests.fuzz.messages import CAMERA
 
@@ -148,6 +149,8 @@ BAD = [
     msgspec.msgpack.encode({**CAMERA, "position": "text"}),
     msgspec.msgpack.encode({**CAMERA, "position": [1.0] * 2}),
     msgspec.msgpack.encode({**CAMERA, "wxyz": [0.0] * 4}),
+    msgspec.msgpack.encode({**CAMERA, "wxyz": [1e-300, 0.0, 0.0, 0.0]}),
+    msgspec.msgpack.encode({**CAMERA, "fov": -1.0}),
     msgspec.msgpack.encode({**CAMERA, "image_width": 1e300}),
     msgspec.msgpack.encode({"type": "ViewerCameraMessage"}),
     msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": [], "updates": 1}),
@@ -169,6 +172,12 @@ BAD = [
     bytes(MAX_BYTES + 1),
 ]
 VALUES = [-1e308, float("nan"), float("inf"), "text", [], {}, None, 2**63, 10.5, -1, True, b"x"]
+
+
+def test_a_window_that_is_folded_up_has_a_pixel():
+    """viser divides by the height of a client's picture; a ZeroDivisionError was printed."""
+    folded = checked(msgspec.msgpack.encode({**CAMERA, "image_height": 0}), {})
+    assert msgspec.msgpack.decode(folded)["image_height"] == 1
 
 
 @pytest.mark.parametrize("case", range(len(BAD)))

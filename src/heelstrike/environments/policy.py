@@ -63,6 +63,8 @@ class PolicyDescription:
         check_choice("action", self.action, ("position", "torque"))
         if self.clip is not None:
             number("clip", self.clip, "a number above 0, or None", above=0.0)
+        if self.cycle is not None:
+            number("cycle", self.cycle, "a time above 0 s, or None", above=0.0)
         joints = checks.names("joints", self.joints)
         if len(set(joints)) < len(joints):
             raise ParameterError("joints", self.joints, "different joints")
@@ -81,7 +83,8 @@ class PolicyDescription:
         terms = []
         for one in found:
             entry = {"term": one} if isinstance(one, str) else one
-            if not isinstance(entry, Mapping) or not isinstance(entry.get("term"), str):
+            known = isinstance(entry, Mapping) and entry.keys() <= {"term", "scale"}
+            if not known or not isinstance(entry.get("term"), str):
                 raise ParameterError("observation", one, allowed)
             terms.append((entry["term"], number("scale", entry.get("scale", 1.0))))
         return terms
@@ -112,7 +115,14 @@ class Policy:
             description = read_description(description)
         self.description = description
         self._session = _session(self.path)
-        self._input = self._session.get_inputs()[0]
+        inputs = self._session.get_inputs()
+        if not inputs or not inputs[0].shape:
+            raise FileError(
+                f"'{path}' takes no rows of numbers",
+                path=str(path),
+                remedy="export a policy whose only input is the observation, (worlds, n)",
+            )
+        self._input = inputs[0]
         size = self._input.shape[-1]
         self.size: int | None = size if isinstance(size, int) else None
         """Number of values that it takes; None if the file does not say."""
@@ -136,7 +146,7 @@ class Policy:
                 path=str(self.path),
                 remedy="export a policy whose only input is the observation, as float32",
             ) from error
-        return np.concatenate(found)
+        return np.concatenate([np.atleast_2d(x) for x in found])
 
     def command(self, values: Sequence[float]) -> None:
         """Set the value of the term "command", in place of that of the description."""
@@ -212,7 +222,7 @@ class PolicyController:
                 allowed=f"{self._action.shape}, one for each joint",
                 remedy="name those that it moves, in its order, as `joints` of its TOML file",
             )
-        if not np.isfinite(action).all():
+        if action.dtype.kind not in "fiub" or not np.isfinite(action).all():
             raise HeelstrikeError(
                 "the policy returned an action that is not finite",
                 path=str(self.policy.path),

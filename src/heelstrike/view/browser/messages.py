@@ -79,12 +79,14 @@ def _camera(message: Mapping[str, Any]) -> dict[str, Any]:
             found[name] = [_number(entry) for entry in value]
         else:
             raise WrongMessageError(f"{name} of a camera")
-    if not any(found["wxyz"]):
+    if not 0.5 < math.hypot(*found["wxyz"]) < 2.0:
         raise WrongMessageError("a camera without a direction")
+    if not 0.0 < found["fov"] < math.pi:
+        raise WrongMessageError("fov of a camera")
     for name in ("image_height", "image_width"):
         if not 0 <= found[name] <= MAX_PIXELS:
             raise WrongMessageError(f"{name} of a camera")
-        found[name] = int(found[name])
+        found[name] = max(1, int(found[name]))  # 0 in a window that is folded up
     return found
 
 
