@@ -1,4 +1,4 @@
-"""Processor, free memory and package versions of this machine; memory that a process uses."""
+"""This machine: processor, free memory, versions of packages; processes of ours, their memory."""
 
 from __future__ import annotations
 
@@ -22,6 +22,14 @@ def machine() -> dict[str, str]:
         "python": platform.python_version(),
         **{name.removesuffix("-core"): _version(name) for name in PACKAGES},
     }
+
+
+def module_command(module: str, *words: str) -> list[str]:
+    """Return the command that runs a module of ours in a process of its own.
+
+    Nothing is imported from the present folder, which may be a stranger's (-P).
+    """
+    return [sys.executable, "-P", "-m", module, *words]
 
 
 def peak_memory() -> int:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -23,6 +22,7 @@ import numpy as np
 from heelstrike.bench.results import conditions
 from heelstrike.bench.standing import empty_cache
 from heelstrike.errors import UnknownNameError
+from heelstrike.machine import module_command
 
 TURNS, QUICK_TURNS = 7, 3
 
@@ -136,7 +136,7 @@ def exponent(counts: Sequence[float], values: Sequence[float]) -> dict[str, floa
 
 def in_a_process(part: str, count: int, turns: int) -> dict[str, Any]:
     """Return the figures of a size, or why it has none, measured by growth_case.py."""
-    command = [sys.executable, "-m", "heelstrike.bench.growth_case", part, str(count), str(turns)]
+    command = module_command("heelstrike.bench.growth_case", part, str(count), str(turns))
     with empty_cache():
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode < 0:

@@ -19,7 +19,7 @@ from typing import Any
 
 from heelstrike.bench.standing import Case, case, first_pose, simulator
 from heelstrike.errors import HeelstrikeError
-from heelstrike.machine import peak_memory
+from heelstrike.machine import module_command, peak_memory
 from heelstrike.simulate.simulator import Simulator
 
 WORLDS = 16_384
@@ -57,7 +57,7 @@ def peak_per_world(of: Case, worlds: int = WORLDS) -> float:
 
 def peak(of: Case, worlds: int) -> int:
     """Bytes of a process of its own at its largest."""
-    command = [sys.executable, "-m", "heelstrike.bench.memory", str(of.source), str(worlds)]
+    command = module_command("heelstrike.bench.memory", str(of.source), str(worlds))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise HeelstrikeError(f"memory of {worlds} worlds was not measured: {done.stderr[-300:]}")

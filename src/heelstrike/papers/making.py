@@ -8,11 +8,13 @@ processes.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -151,9 +153,11 @@ def _draw(result: Result, path: Path) -> Path | None:
 def _in_processes(families: Sequence[list[Task]], jobs: int) -> Iterator[Made]:
     before = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_deaf)
+    with _safe_path():  # also for the process that Python starts to watch the others
+        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_deaf)
+        submitted = [pool.submit(_make_all, family) for family in families]
     try:
-        for done in as_completed([pool.submit(_make_all, family) for family in families]):
+        for done in as_completed(submitted):
             yield from done.result()
     except BrokenProcessPool as error:
         raise HeelstrikeError(
@@ -166,6 +170,17 @@ def _in_processes(families: Sequence[list[Task]], jobs: int) -> Iterator[Made]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let processes that start now import nothing from the present folder."""
+    before = os.environ.get("PYTHONSAFEPATH", "")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        os.environ["PYTHONSAFEPATH"] = before  # Python takes an empty one as none
 
 
 def _make_all(family: Sequence[Task]) -> list[Made]:

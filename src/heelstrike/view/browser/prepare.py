@@ -15,6 +15,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from heelstrike.errors import HeelstrikeError
+from heelstrike.machine import module_command
 
 if TYPE_CHECKING:
     from heelstrike.scene.files.document import Document
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def prepare(choice: Choice) -> Document:
     """Compile a chosen scene in another process; return its document, or raise its error."""
-    command = [sys.executable, "-m", "heelstrike.view.browser.prepare"]
+    command = module_command("heelstrike.view.browser.prepare")
     done = subprocess.run(command, input=pickle.dumps(choice), capture_output=True, check=False)
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
