@@ -5,6 +5,7 @@ A rotation maps components in the inner frame to components in the outer one: x_
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
@@ -138,7 +139,9 @@ def axis_rotations(matrix: np.ndarray, last: int) -> tuple[AxisRotation, ...]:
     """
     axes = NEXT[last], NEXT[NEXT[last]], last
     letters = "".join("XYZ"[axis] for axis in axes)
-    angles = SpatialRotation.from_matrix(matrix).as_euler(letters, suppress_warnings=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of angles that are not unique: any will do
+        angles = SpatialRotation.from_matrix(matrix).as_euler(letters)
     return tuple(
         AxisRotation(axis, *ca.vertsplit(constant(np.array([np.cos(angle), np.sin(angle)]))))
         for axis, angle in zip(axes, angles, strict=True)
