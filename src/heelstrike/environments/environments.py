@@ -30,7 +30,7 @@ from heelstrike.environments.observation import Observation, StateLayout
 from heelstrike.environments.pushes import Pushes, add_push_slot
 from heelstrike.environments.ranges import Range
 from heelstrike.environments.settings import Hook, Source
-from heelstrike.errors import HeelstrikeError, UnknownNameError
+from heelstrike.errors import HeelstrikeError
 from heelstrike.scene.sensor import Sensor
 from heelstrike.scene.terrain import Terrain
 from heelstrike.simulate.adaptive import refuse
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 Step = tuple[Array, Array, Array, Array, dict[str, Any]]
 """Observation, reward, terminated, truncated and info."""
-OPTIONS = ("reset_mask", "commands")
-"""Options of a reset."""
 
 
 class Environments(VectorEnv[Array, Array, Array]):
