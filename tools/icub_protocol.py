@@ -1,74 +1,47 @@
-"""Chooses the walking iCub's set-up on training windows alone, and judges it once on the others.
+"""Judges laws on every third of the iCub's walk, fitted on the rest of it.
 
     HEELSTRIKE_DATA=... python tools/icub_protocol.py    # benchmarks/results/icub-protocol.json
 
-The set-up of docs/real-data.md was chosen while errors of held-out windows were seen. Here nested
-folds choose it. Each third of the walk is held out in turn. Training windows are those of the rest
-of the walk: they begin every EVERY, so that they overlap one another, but none overlaps a window
-that is held out, its spin-up included. On them, every set-up of SETUPS is fitted with the plainest
-law on one half of the time and judged on the other, in turn; then every law of LAWS is, with the
-set-up of the least loss. The law with the least loss is fitted on all training windows and judged
-on the third that was held out. Length of windows, spin-up and loss are not chosen anew.
+docs/real-data.md judges five windows by parameters of four others. Here each third of the walk is
+held out in turn. Training windows are those of the rest: they begin every EVERY, so that they
+overlap one another, but none overlaps a window that is held out, its spin-up included. Every law of
+LAWS is fitted on them and judged on the third. One of them is chosen as well, on the training
+windows alone: the law with the least loss where one half of their time is fitted and the other
+judged, in turn. Length of windows, spin-up, loss and what is searched are those of the set.
 tools/real_data.py writes the table.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pinocchio as pin
 
-from heelstrike.identification.space import Space
 from heelstrike.machine import machine
-from heelstrike.robot.convert import to_pinocchio
-from heelstrike.validation.candidates import candidates
 from heelstrike.validation.files import training_file
 from heelstrike.validation.fit import Effort, Fit, fit, predict_fitted
-from heelstrike.validation.icub import POINTS, Walking
-from heelstrike.validation.icub_models import BODY, HIP, LEAN, LEG, SPIN_UP, STIFFNESS, Walker
-from heelstrike.validation.icub_recording import DELAY, FEET, GRAVITY, RATE, read, robot, weight
-from heelstrike.validation.measured_set import Cases, Floats
+from heelstrike.validation.icub import Walking
+from heelstrike.validation.icub_balance import check
+from heelstrike.validation.icub_models import LEG, SPIN_UP
+from heelstrike.validation.icub_recording import read
+from heelstrike.validation.icub_robot import RATE, robot, weight
+from heelstrike.validation.measured_set import Cases, Floats, Model
 
 RESULT = Path(__file__).parent.parent / "benchmarks" / "results" / "icub-protocol.json"
 LAWS = ("linear-both", "linear-in", "hunt-crossley", "poisson-spring", "timestep-damper")
-"""Explicit laws, whose fits take seconds; the first is the plainest."""
+"""Explicit laws, whose fits take seconds."""
 OUTER, INNER = 3, 2
 EVERY = 0.14
 """Time from one training window to the next [s]: five times as many windows as are judged."""
-EFFORT, CHOOSING = Effort(sets=24, rounds=6), Effort(sets=16, rounds=4)
-"""Budget of the fit that is judged, and of those that choose law and set-up."""
-LAGS = range(-10, 11)
-"""Frames by which forces may lag further."""
+EFFORT = Effort(sets=24, rounds=6)
+"""Budget of each fit."""
 STRIDE, SLACK, ALIKE = (150, 300), 12, 0.01
 """Range of a stride's length, and how far a partner may be off it [frames]; root mean square by
 which angles of pairs differ at most [rad]."""
-WORDS = {"hip rolls apart": (True, False), "lean": (True, False), "friction": (False, True)}
-"""What a set-up searches with the law; first what docs/real-data.md has."""
-SETUPS = [dict(zip(WORDS, values, strict=True)) for values in product(*WORDS.values())]
 
 
-def model(law: str, setup: Mapping[str, bool]) -> Walker:
-    """Return a law with what a set-up searches."""
-    chosen = candidates(robot().mass / POINTS)[law]
-    ranges = {
-        key: ends
-        for key, ends in chosen.ranges.items()
-        if setup["friction"] or "friction" not in str(key)
-    }
-    joints: dict[Any, tuple[float, float]] = {(STIFFNESS, HIP): BODY[HIP]}
-    if setup["hip rolls apart"]:
-        joints = {STIFFNESS: BODY[STIFFNESS], HIP: BODY[HIP]}
-    if setup["lean"]:
-        joints[LEAN] = BODY[LEAN]
-    return Walker(Space.of({**joints, **ranges}), chosen.law)
-
-
-def errors(about: Walking, walker: Walker, found: Fit, cases: Cases) -> dict[str, Floats]:
+def errors(about: Walking, walker: Model, found: Fit, cases: Cases) -> dict[str, Floats]:
     """Return the errors of windows by measure, and their loss."""
     made = about.errors(cases, predict_fitted(walker, cases, found.values))
     own = {one.name: one.of_cases(made[one.name], len(cases)) for one in about.measures}
@@ -87,26 +60,18 @@ def apart(cases: Cases, others: Cases) -> Cases:
     return cases.chosen((between >= Walking.window + SPIN_UP).all(axis=1))
 
 
-def held_out(
-    about: Walking,
-    law: str,
-    setup: Mapping[str, bool],
-    training: Cases,
-    others: Cases,
-    effort: Effort = EFFORT,
-) -> dict[str, Floats]:
+def held_out(about: Walking, law: str, training: Cases, others: Cases) -> dict[str, Floats]:
     """Return the errors of windows by a law that was fitted on others."""
-    walker = model(law, setup)
-    return errors(about, walker, fit(about, walker, training, effort), others)
+    walker = about.models()[law]()
+    return errors(about, walker, fit(about, walker, training, EFFORT), others)
 
 
-def inner_loss(about: Walking, law: str, setup: Mapping[str, bool], cases: Cases) -> float:
+def inner_loss(about: Walking, law: str, cases: Cases) -> float:
     """Return the mean loss over windows, each part of the time held out in turn."""
     losses = []
     for part in np.array_split(np.argsort(cases.given["time"]), INNER):
         others = cases.chosen(part)
-        training = apart(cases, others)
-        losses.append(held_out(about, law, setup, training, others, CHOOSING)["loss"])
+        losses.append(held_out(about, law, apart(cases, others), others)["loss"])
     return float(np.mean(np.concatenate(losses)))
 
 
@@ -139,69 +104,54 @@ def strides(path: Path) -> dict[str, float]:
     }
 
 
-def lag(path: Path) -> float:
-    """Return by how much recorded forces lag behind the measured motion [ms], without any law.
-
-    The weight is divided as the ZMP of the motion lies between the soles; the lag is that of the
-    least squared difference from the recorded share.
-    """
-    made = read(path, Walking.columns)
-    model = to_pinocchio(robot())
-    data, frames = model.createData(), [robot().frames[f"{foot}_sole"] for foot in FEET]
-    rows = []
-    for q in made.q:
-        com = pin.centerOfMass(model, data, q)
-        rows.append([com, *(data.oMi[one.body + 1].act(one.translation) for one in frames)])
-    com, left, right = np.array(rows).swapaxes(0, 1)
-    height = com[:, 2] - np.minimum(left, right)[:, 2]
-    rate = np.gradient(np.gradient(com[:, :2], 1 / RATE, axis=0), 1 / RATE, axis=0)
-    zmp = com[:, :2] - height[:, None] / GRAVITY * rate
-    between = (left - right)[:, :2]
-    share = np.sum((zmp - right[:, :2]) * between, axis=1) / np.sum(between**2, axis=1)
-    apart = []
-    for late in LAGS:
-        force = np.roll(made.force, -late, axis=0)
-        own = np.clip(share, 0, 1) - force[:, 0] / force.sum(axis=1)
-        apart.append(np.mean(own[RATE:-RATE] ** 2))
-    return 1e3 * (DELAY + LAGS[int(np.argmin(apart))] / RATE)
+def balances(path: Path) -> dict[str, float]:
+    """Return how well the motion of the walk fits its sensors, with the files' base and ours."""
+    made, walked = read(path, Walking.columns), Walking().read(path).given["time"]
+    judged = slice(round(RATE * walked[0]), round(RATE * (walked[-1] + Walking.window)))
+    filed = {f"{name}, base of the file": x for name, x in check(made, made.filed, judged).items()}
+    return check(made, made.q, judged) | filed
 
 
 def main() -> None:
     about = Walking()
     path = training_file(about.stem)
     cases, dense = about.read(path), Dense().read(path)
-    folds, held = [], []
+    held: dict[str, list[dict[str, Floats]]] = {law: [] for law in LAWS}
+    folds = []
     for part in np.array_split(np.arange(len(cases)), OUTER):
         others = cases.chosen(part)
         training = apart(dense, others)
-        setup = min(SETUPS, key=lambda one: inner_loss(about, LAWS[0], one, training))
-        losses = {law: inner_loss(about, law, setup, training) for law in LAWS}
-        law = min(losses, key=lambda name: losses[name])
-        held.append(held_out(about, law, setup, training, others))
-        own = {name: float(x.mean()) for name, x in held[-1].items()}
+        losses = {law: inner_loss(about, law, training) for law in LAWS}
+        for law in LAWS:
+            held[law].append(held_out(about, law, training, others))
+        chosen = min(losses, key=lambda name: losses[name])
         folds.append(
             {
                 "windows": len(others),
                 "trained": len(training),
-                "law": law,
-                "setup": setup,
+                "law": chosen,
                 "losses": losses,
-                **own,
+                **{name: float(x.mean()) for name, x in held[chosen][-1].items()},
             }
         )
         print(folds[-1], flush=True)
-    every = {name: np.concatenate([one[name] for one in held]) for name in held[0]}
-    scores = {
-        name: {"mean": float(x.mean()), "error": float(x.std(ddof=1) / np.sqrt(len(x)))}
-        for name, x in every.items()
-    }
     made = {
         "folds": folds,
-        "scores": scores,
-        "strides": strides(path) | {"lag by the ZMP [ms]": lag(path)},
+        "scores": scores([held[fold["law"]][k] for k, fold in enumerate(folds)]),
+        "laws": {law: scores(own) for law, own in held.items()},
+        "measured": strides(path) | balances(path),
         "machine": machine(),
     }
     RESULT.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+
+
+def scores(thirds: list[dict[str, Floats]]) -> dict[str, dict[str, float]]:
+    """Return means with their standard errors over the windows of all thirds, by measure."""
+    every = {name: np.concatenate([one[name] for one in thirds]) for name in thirds[0]}
+    return {
+        name: {"mean": float(x.mean()), "error": float(x.std(ddof=1) / np.sqrt(len(x)))}
+        for name, x in every.items()
+    }
 
 
 if __name__ == "__main__":

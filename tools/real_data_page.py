@@ -21,8 +21,9 @@ import numpy as np
 
 from heelstrike.validation import cassie, cassie_landing, cube, elbow, icub, kept, square
 from heelstrike.validation.candidates import MASS
+from heelstrike.validation.icub_base import CUTOFF, SLOW
 from heelstrike.validation.icub_models import SPIN_UP
-from heelstrike.validation.icub_recording import CUTOFF, DELAY
+from heelstrike.validation.icub_recording import DELAY
 from heelstrike.validation.sets import SETS
 from heelstrike.validation.tables import markdown
 
@@ -55,6 +56,7 @@ SETTINGS: Mapping[str, Mapping[str, float]] = {
         "lengths short by [%]": 100 * (1 - cube.SHORT),
         "stated inertia [kg m2]": cube.NOMINAL.inertia,
         "inertia [kg m2]": cube.MEASURED.inertia / cube.SHORT**2,
+        "offset [mm]": 1e3 * cube.MEASURED.offset / cube.SHORT,
         "inertia of a shell [kg m2]": 5 / 18 * MASS * (2 * cube.HALF) ** 2,
     },
     "square": {
@@ -74,6 +76,7 @@ SETTINGS: Mapping[str, Mapping[str, float]] = {
         "spin-up [s]": SPIN_UP,
         "low pass [Hz]": CUTOFF,
         "touch-down [s]": icub.TOUCHING,
+        "slow [Hz]": SLOW,
         "delay [ms]": 1e3 * DELAY,
         "encoder [mrad]": 1e3 * icub.ENCODER * 12**0.5,
     },
@@ -101,7 +104,7 @@ def number(name: str, quantity: str) -> str:
         "copies": len(trained) - len(set(trained)),
     }
     if name == "icub-walking":
-        known |= json.loads(PROTOCOL.read_text(encoding="utf-8"))["strides"]
+        known |= json.loads(PROTOCOL.read_text(encoding="utf-8"))["measured"]
     found = known[quantity]
     return str(found) if isinstance(found, str | int) else f"{found:.4g}"
 
@@ -203,20 +206,20 @@ def _body(values: Kept) -> str:
 
 
 def _protocol(values: Kept) -> str:
-    """The walking iCub, its set-up chosen on training windows alone."""
+    """The walking iCub, each third of the walk held out."""
     found = json.loads(PROTOCOL.read_text(encoding="utf-8"))
     names = list(found["scores"])
-    heads = "held out | law | what is searched with it"
-    lines = [f"| {heads} | {' | '.join(names)} |", "| --- | --- | --- |" + " ---: |" * len(names)]
+
+    def row(words: str, own: Kept) -> str:
+        cells = (f"{own[name]['mean']:.3g} +- {own[name]['error']:.2g}" for name in names)
+        return f"| {words} | {' | '.join(cells)} |"
+
+    lines = [f"| law | {' | '.join(names)} |", "| --- |" + " ---: |" * len(names)]
+    lines += [row(law, own) for law, own in found["laws"].items()]
+    lines.append(row("chosen on training windows", found["scores"]))
     for k, fold in enumerate(found["folds"]):
-        words = ", ".join(f"{'' if on else 'no '}{word}" for word, on in fold["setup"].items())
         cells = " | ".join(f"{fold[name]:.3g}" for name in names)
-        place = f"third {k + 1}, {fold['windows']} windows"
-        lines.append(f"| {place} | {fold['law']} | {words} | {cells} |")
-    means = " | ".join(
-        f"{one['mean']:.3g} +- {one['error']:.2g}" for one in found["scores"].values()
-    )
-    lines.append(f"| all |  |  | {means} |")
+        lines.append(f"| third {k + 1}, {fold['windows']} windows: {fold['law']} | {cells} |")
     return "\n".join(lines)
 
 
@@ -225,13 +228,18 @@ def _folds(values: Kept) -> str:
     found = json.loads(FOLDS.read_text(encoding="utf-8"))
     units = {name: one["unit"] for name, one in values["measures"].items()}
     which = ", ".join(map(str, found["folds"]))
-    heads = [f"{name} [{unit}] | folds {which} | corrected" for name, unit in units.items()]
-    lines = ["|  | " + " | ".join(heads) + " |", "| --- |" + " ---: |" * (3 * len(heads))]
+    heads = [
+        f"{name} [{unit}] | folds {which} | corrected | turn known" for name, unit in units.items()
+    ]
+    lines = ["|  | " + " | ".join(heads) + " |", "| --- |" + " ---: |" * (4 * len(heads))]
     for law, own in found["scores"].items():
         cells = (
             f"{own[name]['mean']:.3g} +- {own[name]['error']:.2g} | "
             + ", ".join(f"{x:.3g}" for x in own[name]["folds"])
-            + f" | {own[name]['corrected']['mean']:.3g} +- {own[name]['corrected']['error']:.2g}"
+            + "".join(
+                f" | {own[name][kind]['mean']:.3g} +- {own[name][kind]['error']:.2g}"
+                for kind in ("corrected", "told")
+            )
             for name in units
         )
         lines.append(f"| {law} | {' | '.join(cells)} |")

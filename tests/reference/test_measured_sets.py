@@ -15,10 +15,8 @@ from heelstrike.validation import elbow_physics as physics
 from heelstrike.validation import elbow_recording as recording
 from heelstrike.validation.cassie import Cassie
 from heelstrike.validation.files import data_file
-from heelstrike.validation.icub_recording import DELAY
 from heelstrike.validation.measured_set import BASELINE
 from heelstrike.validation.validate import FOLD
-from tools.icub_protocol import lag
 
 FRAMES = 30
 
@@ -177,11 +175,3 @@ def test_cassies_springs_rest_as_the_training_landings_show():
     found = cassie_landing.rests(given["q0"], given["torque"][0, given["row"]])
     for name, angle in cassie_landing.REST.items():
         assert angle == pytest.approx(found[name], abs=1e-4)
-
-
-def test_forces_of_the_walk_lag_as_the_zmp_says():
-    """The share of the weight by the ZMP of the motion, without a law; its least error is flat."""
-    path = data_file("icub_walking.npz")
-    if path is None or data_file("robots/icub.urdf") is None:
-        pytest.skip("HEELSTRIKE_DATA is not set: no walk")
-    assert lag(path) == pytest.approx(1e3 * DELAY, abs=10.5)  # [ms], a frame

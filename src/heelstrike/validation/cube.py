@@ -37,6 +37,7 @@ from heelstrike.identification.motions import differences, pose_errors
 from heelstrike.identification.space import Space
 from heelstrike.validation import free_body
 from heelstrike.validation.candidates import DEFAULT, MASS, candidates
+from heelstrike.validation.cube_frames import TURNS, known, turns
 from heelstrike.validation.files import (
     check_finite,
     check_quaternions,
@@ -92,13 +93,22 @@ class Block:
     """About any axis, in the data's lengths [kg m^2]."""
     gravity: float
     """[m/s^2]"""
+    offset: float = 0.0
+    """From its middle to its centre of mass, along y of the turned frame (cube_frames.py) [m]."""
+
+    @property
+    def com(self) -> Floats:
+        """Centre of mass in the turned frame [m]."""
+        return np.array([0.0, self.offset, 0.0])
 
     def robot(self) -> hs.Robot:
         """Return the bundled cube of this size and inertia."""
         own, scale = hs.load("cube"), self.half / HALF
         return replace(
             own,
-            bodies=tuple(replace(body, inertia=self.inertia * np.eye(3)) for body in own.bodies),
+            bodies=tuple(
+                replace(body, inertia=self.inertia * np.eye(3), com=self.com) for body in own.bodies
+            ),
             points=tuple(replace(point, position=scale * point.position) for point in own.points),
             shapes=tuple(replace(shape, size=scale * shape.size) for shape in own.shapes),
             model=None,
@@ -108,7 +118,8 @@ class Block:
 
 SHORT = 0.05124 / HALF
 """Of a length in the data over the true one."""
-NOMINAL, MEASURED = Block(HALF, 8.1e-4, 9.81), Block(SHORT * HALF, SHORT**2 * 1.1e-3, 9.604)
+NOMINAL = Block(HALF, 8.1e-4, 9.81)
+MEASURED = Block(SHORT * HALF, SHORT**2 * 1.1e-3, 9.604, SHORT * 5e-3)
 
 
 class Cube(MeasuredSet):
@@ -137,27 +148,48 @@ class Cube(MeasuredSet):
         if "dt" in data:
             check_rate(path, 1 / float(data["dt"]), RATE)
         begun = []
-        for number, (a, b) in zip(data["ids"], pairwise(data["offset"]), strict=True):
+        turned = TURNS[self._turns(np.asarray(data["ids"]))]
+        for number, (a, b), turn in zip(data["ids"], pairwise(data["offset"]), turned, strict=True):
             rows, case = data["x"][a:b], f"toss {number}"
             check_finite(path, case, rows, NAMES)
             check_quaternions(path, case, rows[:, 3:7])
             check_velocity(path, case, rows[:, :3], rows[:, 7:10], RATE)
-            begun.append(self._begin(path, case, rows))
+            begun.append(self._begin(path, case, rows, turn))
         poses = free_body.side_by_side([poses for _, poses in begun])
         time = np.arange(poses.shape[1]) / RATE
         v0 = np.array([v0 for v0, _ in begun])
         return Cases(path.name, np.asarray(data["ids"]), time, poses, {"v0": v0})
 
-    def _begin(self, path: Path, case: str, states: Floats) -> tuple[Floats, Floats]:
+    def _turns(self, ids: Ints) -> Ints:
+        """Return the quarter turns of tosses, by training tosses of folds that are not held out.
+
+        What is held out has no say; tosses of no training fold get their turn from all of these.
+        """
+        if not self.block.offset:
+            return np.zeros(len(ids), dtype=int)
+        measured, misfits = known()
+        folds = measured % self.parts
+        trained = ~np.isin(folds, self.held)
+        return np.where(
+            np.isin(ids % self.parts, folds),
+            turns(ids, measured[trained], misfits[trained]),
+            turns(ids, measured, misfits),
+        )
+
+    def _begin(
+        self, path: Path, case: str, states: Floats, turn: Rotation
+    ) -> tuple[Floats, Floats]:
         """Return v0 and the poses from the start on, of one toss."""
         near = free_body.first_near(path, case, states[:, 2] - np.sqrt(3) * HALF)
         start = max(0, near - BEFORE)
-        rotations = Rotation.from_quat(states[:, [4, 5, 6, 3]])
-        velocity, spin = states[start, 7:10], states[start, 10:13]
+        rotations = Rotation.from_quat(states[:, [4, 5, 6, 3]]) * turn
+        velocity, spin = states[start, 7:10], turn.inv().apply(states[start, 10:13])
         if start >= LEAST:
+            centre = states[: start + 1, :3] + rotations[: start + 1].apply(self.block.com)
             velocity, spin = free_body.flight(
-                states[: start + 1, :3], rotations[: start + 1], self.block.gravity, RATE
+                centre, rotations[: start + 1], self.block.gravity, RATE
             )
+            velocity -= rotations[start].apply(np.cross(spin, self.block.com))
         inward = rotations[start].inv()
         poses = np.concatenate([states[:, :3], rotations.as_quat()], axis=1)[start:]
         return np.concatenate([inward.apply(velocity), spin]), poses
@@ -190,7 +222,7 @@ class Cube(MeasuredSet):
             gravity="0 0 -{self.block.gravity}"/><worldbody>
             <geom type="plane" size="0 0 0.05" condim="3"/>
             <body><freejoint/>
-              <inertial pos="0 0 0" mass="{MASS}" diaginertia="{inertia}"/>
+              <inertial pos="0 {self.block.offset!r} 0" mass="{MASS}" diaginertia="{inertia}"/>
               <geom type="box" size="{size}" condim="3"/></body>
             </worldbody></mujoco>"""
         )

@@ -36,14 +36,8 @@ from heelstrike.validation.icub_models import (
     Walker,
     rotations,
 )
-from heelstrike.validation.icub_recording import (
-    RATE,
-    Recording,
-    corners,
-    read,
-    robot,
-    weight,
-)
+from heelstrike.validation.icub_recording import Recording, read
+from heelstrike.validation.icub_robot import RATE, corners, robot, weight
 from heelstrike.validation.measured_set import (
     BASELINE,
     MUJOCO,
@@ -88,8 +82,8 @@ class Walking(MeasuredSet):
     laws = DEFAULT
     parts = 2
     start_noise = (
-        "0.3 deg of tilt (the accelerometer's mean is up to 0.5 deg off), 20 mm/s and 0.02 rad/s "
-        "of the base (scatter about the low-passed path)"
+        "0.3 deg of tilt (that of both soles in double support scatters by 0.2 to 0.4), 20 mm/s "
+        "(by so much the base's velocity differs by left and right sole) and 0.02 rad/s"
     )
     window, every = 0.7, 0.7
     """Length of a window, and time from one to the next [s]."""
@@ -134,8 +128,7 @@ class Walking(MeasuredSet):
 
         def law(name: str) -> Model:
             chosen = candidates(robot().mass / POINTS)[name]
-            ranges = {key: x for key, x in chosen.ranges.items() if "friction" not in str(key)}
-            return Walker(Space.of({**BODY, **ranges}), chosen.law)
+            return Walker(Space.of({**BODY, **chosen.ranges}), chosen.law)
 
         found: dict[str, Callable[[], Model]] = {name: partial(law, name) for name in candidates()}
         found[MUJOCO] = lambda: Trajectories(Space.of({**BODY, **PEER}), MujocoWalker().one)

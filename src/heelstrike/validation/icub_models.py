@@ -24,7 +24,8 @@ from heelstrike.contact.surface_law import SurfaceLaw
 from heelstrike.errors import HeelstrikeWarning
 from heelstrike.measure.peer.model import handed_over, pair_geoms, positions_of
 from heelstrike.measure.peer.motion import CoordinateMap
-from heelstrike.validation.icub_recording import FEET, GRAVITY, IMU, RATE, robot
+from heelstrike.validation.candidates import ROUGH
+from heelstrike.validation.icub_robot import FEET, GRAVITY, IMU, RATE, robot
 from heelstrike.validation.measured_set import Cases, Floats, Model
 
 if TYPE_CHECKING:
@@ -167,8 +168,8 @@ class Walker(Model):
         return found
 
 
-PEER = {"k": (300.0, 1e5), "b": (5.0, 1e3)}
-"""Ranges of MuJoCo's solref = (-k, -b) [1/s^2], [1/s]."""
+PEER = {"k": (300.0, 1e5), "b": (5.0, 1e3), "mu": ROUGH}
+"""Ranges of MuJoCo's solref = (-k, -b) [1/s^2], [1/s], and of friction."""
 
 
 class MujocoWalker:
@@ -194,6 +195,7 @@ class MujocoWalker:
             place = model.joint(joint.name)
             place.stiffness[:], model.qpos_spring[place.qposadr] = kp[joint.iv], 0.0
         model.pair_solref[:] = (-values["k"], -values["b"])
+        model.pair_friction[:, :2] = values["mu"]
         table = np.asarray(cases.given["reference"])[0]
         goal = {"kp": kp, "kd": kd, "torque": torque, "table": joint_table(table)}
         return np.stack(

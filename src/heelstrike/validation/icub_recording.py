@@ -1,18 +1,20 @@
 """Recordings of a real iCub 2.5: what is read of a file, and how it is made ready.
 
 Joint angles, base pose, IMU and the vertical force at both feet, nominally at 100 Hz
-[Ramadoss2022]. The time between frames varies from 0.2 to 27 ms: everything is interpolated to
-equal steps. `base_rotation` is roll, pitch, yaw about fixed axes: with it, and no other of the four
-conventions, the soles are where the file has them, and the accelerometer's mean is upright to
-0.5 deg. Gyroscope, joint rates and base pose agree best with no delay between them.
+[Ramadoss2022]. `base_rotation` is roll, pitch, yaw about fixed axes: with it, and no other of the
+four conventions, the soles are where the file has them, and the accelerometer's mean is upright to
+0.5 deg.
 
 Each recording is corrected by what it says itself, without any simulation:
 
-- Angles of joints step by 1.5 mrad. References are low-passed at CUTOFF, forwards and backwards.
-- Forces are DELAY late: with it, and no other whole number of frames, the forces that laws predict
-  agree best with those recorded, under springs, dampers and rigid contact alike; shares of the
-  weight by the ZMP of the measured motion, without any law, say 30 to 40 ms. Swaying is too slow to
-  tell.
+- `time` is when a frame was written down. Angles and base were taken at equal steps before (with
+  these, differences of angles agree with the recorded rates), while a recorder jittered by
+  milliseconds or stalled for up to 0.17 s and then wrote all that had queued. Forces and IMU are
+  the newest at the time of writing; values that repeat are dropped.
+- Angles of joints step by 1.5 mrad. References are low-passed, forwards and backwards.
+- What is fast in the base's pose is taken from gyroscope and soles (icub_base.py).
+- Forces are DELAY late: so says their sum beside the momentum of the measured walk
+  (icub_balance.py), without any law. Swaying is too slow to tell.
 - Force sensors are zeroed, which takes off the weight of the foot below the sensor as well: by the
   median while the other foot carries the robot, in a recording without steps by half of what both
   show beyond the weight. (Foot times its acceleration, up to 1 % of the weight, stays in them.)
@@ -23,56 +25,28 @@ Each recording is corrected by what it says itself, without any simulation:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from scipy.interpolate import CubicSpline
-from scipy.signal import butter, filtfilt
 from scipy.spatial.transform import Rotation
 
-import heelstrike as hs
 from heelstrike.errors import FileError
-from heelstrike.robot.convert import to_pinocchio
-from heelstrike.validation.files import check_finite, check_shape, columns, robot_file
+from heelstrike.validation.files import check_finite, check_shape, columns
+from heelstrike.validation.icub_base import low_passed, moved
+from heelstrike.validation.icub_robot import FEET, RATE, corners, robot, soles, weight
 from heelstrike.validation.measured_set import Floats
 
-RATE, CUTOFF = 100, 8.0
-"""Frames a second; bandwidth of references and of the IMU [Hz]."""
-FEET = ("l", "r")
-SOLE, CENTRE = (0.195, 0.095), {"l": (0.0315, 0.004), "r": (0.0315, -0.004)}
-"""Length and width of a sole, and its centre in the sole's frame [m]: the boxes of the URDF."""
-GRAVITY = 9.81
-"""[m/s^2]"""
 LOADED, AIR = 0.3, 0.9
 """Shares of the weight above which a foot stands, and the other one is in the air."""
-IMU = pin.rpy.rpyToMatrix(-2.09439521059, 0.0, -1.57079632679), (0.085155, -0.011, -0.112309)
-"""Rotation and position of the IMU in the base: root_link_imu_frame of the URDF."""
 DELAY = 0.03
 """Time by which recorded forces lag behind angles and base [s]."""
+IMU_COLUMNS = "angular_velocity", "acceleration"
 GAP = 0.25
 """Longest time without a frame [s]."""
 TURN, LIGHT = 2 * np.pi, 0.2
 """Largest angle [rad]; largest share of the weight by which the mean of the forces may be off."""
-
-
-@cache
-def robot() -> hs.Robot:
-    """Return iCub with the four lower corners of each sole as contact points."""
-    corners = [
-        (f"{foot}_sole", (x + sx * SOLE[0] / 2, y + sy * SOLE[1] / 2, 0.0))
-        for foot, (x, y) in CENTRE.items()
-        for sx in (-1, 1)
-        for sy in (-1, 1)
-    ]
-    return hs.load(robot_file("icub.urdf"), points=corners)
-
-
-def weight() -> float:
-    """Return the weight of the model [N]."""
-    return robot().mass * GRAVITY
 
 
 @dataclass(frozen=True)
@@ -82,6 +56,8 @@ class Recording:
     path: Path
     q: Floats
     """Coordinates of the robot, (frame, nq), low-passed; joints that were not measured at 0."""
+    filed: Floats
+    """The same, the base where the file has it."""
     force: Floats
     """Vertical forces of the ground on left and right foot, (frame, 2) [N]."""
     gyro: Floats
@@ -118,19 +94,6 @@ def spin(quaternion: Floats, rate: Floats) -> Floats:
     return np.asarray(2 * inward @ rate)
 
 
-def corners(q: Floats) -> Floats:
-    """Return the heights of the soles' corners [m]."""
-    model = _pinocchio()
-    data = model.createData()
-    pin.forwardKinematics(model, data, q)
-    return np.array([data.oMi[p.body + 1].act(np.array(p.position))[2] for p in robot().points])
-
-
-@cache
-def _pinocchio() -> Any:
-    return to_pinocchio(robot())
-
-
 def read(path: Path, names: tuple[str, ...]) -> Recording:
     """Return a recording; raise FileError for what cannot be used."""
     data = columns(path, names, text=("joints",))
@@ -145,26 +108,42 @@ def read(path: Path, names: tuple[str, ...]) -> Recording:
     _check_time(path, time)
     for name in ("q", "base_rotation"):
         _check_angles(path, name, data[name])
-    even = np.arange(time[0], time[-1], 1 / RATE)
+    taken = taken_at(time)
+    even = np.arange(taken[0], taken[-1], 1 / RATE)
 
-    def resampled(values: Floats, late: float = 0.0) -> Floats:
-        return np.stack([np.interp(even + late, time, column) for column in values.T], axis=1)
+    def framed(values: Floats) -> Floats:
+        return low_passed(np.stack([np.interp(even, taken, own) for own in values.T], axis=1))
 
-    angles = np.unwrap(data["base_rotation"], axis=0)
-    low = [low_passed(resampled(data[name])) for name in ("q", "angular_velocity", "acceleration")]
+    def sensed(values: Floats, late: float = 0.0) -> Floats:
+        new = np.append(True, np.any(values[1:] != values[:-1], axis=1))
+        columns = values[new].T
+        return np.stack([np.interp(even + late, time[new], own) for own in columns], axis=1)
+
     q = np.tile(robot().neutral, (len(even), 1))
-    q[:, :3] = low_passed(resampled(data["base_position"]))
-    q[:, 3:7] = Rotation.from_euler("xyz", low_passed(resampled(angles))).as_quat()
-    q[:, 3:7] *= np.cumprod([1.0, *np.where(np.sum(q[1:, 3:7] * q[:-1, 3:7], axis=1) < 0, -1, 1)])[
-        :, None
-    ]
-    q[:, _places(path, data["joints"])] = low[0]
-    force = resampled(np.stack([data["left_foot_force"], data["right_foot_force"]], axis=1), DELAY)
+    q[:, :3] = framed(data["base_position"])
+    angles = framed(np.unwrap(data["base_rotation"], axis=0))
+    q[:, 3:7] = Rotation.from_euler("xyz", angles).as_quat()
+    q[:, _places(path, data["joints"])] = framed(data["q"])
+    force = sensed(np.stack([data["left_foot_force"], data["right_foot_force"]], axis=1), DELAY)
     _check_weight(path, force)
     zero = zeros(force)
     force = force - zero
+    gyro, acceleration = (low_passed(sensed(data[name])) for name in IMU_COLUMNS)
+    filed, q = q, moved(q, gyro, force)
     tilt = flatten(q, force)
-    return Recording(path, q, force, low[1], low[2], zero, tilt)
+    filed[:, 7:] = q[:, 7:]
+    return Recording(path, q, filed, force, gyro, acceleration, zero, tilt)
+
+
+def taken_at(time: Floats) -> Floats:
+    """Return when frames were taken [s], of the times at which they were written down.
+
+    No frame is written before it is taken, and frames are taken a period apart, or several where
+    some were lost: the latest times that this allows.
+    """
+    frames = np.arange(len(time))
+    even = frames * min(1 / RATE, (time[-1] - time[0]) / (len(time) - 1))
+    return even + np.minimum.accumulate((time - even)[::-1])[::-1]
 
 
 def _check_time(path: Path, time: Floats) -> None:
@@ -221,11 +200,6 @@ def _places(path: Path, names: np.ndarray) -> list[int]:
     return [own[str(name)] for name in names]
 
 
-def low_passed(values: Floats) -> Floats:
-    """Return values (frame, column) low-passed at CUTOFF, without delay."""
-    return np.asarray(filtfilt(*butter(2, CUTOFF / (RATE / 2)), values, axis=0))
-
-
 def zeros(force: Floats) -> Floats:
     """Return what each sensor shows without load [N]."""
     total = weight()
@@ -237,25 +211,14 @@ def zeros(force: Floats) -> Floats:
 
 def flatten(q: Floats, force: Floats) -> Floats:
     """Take the mean tilt of loaded soles off the ankles' angles, in place; return it [deg]."""
-    model, found = _pinocchio(), np.zeros((2, 2))
-    data = model.createData()
+    found = np.zeros((2, 2))
     joints = {joint.name: joint for joint in robot().joints}
     for side, foot in enumerate(FEET):
         loaded = np.flatnonzero(force[:, side] > LOADED * weight())
-        body = robot().body(f"{foot}_sole")
-        turn = sole_rotation(foot)
-        ups = []
-        for frame in loaded:
-            pin.forwardKinematics(model, data, q[frame])
-            ups.append((data.oMi[body + 1].rotation @ turn)[2])
+        ups = [soles(q[frame], np.zeros(robot().nv))[2][side] for frame in loaded]
         up = np.mean(ups, axis=0) if ups else np.array([0.0, 0.0, 1.0])
         pitch, roll = -up[0], up[1]
         found[side] = np.degrees([pitch, roll])
         q[:, joints[f"{foot}_ankle_pitch"].iq] -= pitch
         q[:, joints[f"{foot}_ankle_roll"].iq] -= roll if foot == "l" else -roll
     return found
-
-
-def sole_rotation(foot: str) -> Floats:
-    """Return the rotation of a sole in the frame of the body that it is fixed to."""
-    return np.asarray(robot().frames[f"{foot}_sole"].rotation)

@@ -116,6 +116,8 @@ class MeasuredSet(ABC):
     """Laws that are compared unless others are chosen."""
     parts: int = 5
     """A case belongs to the fold id % parts."""
+    held: tuple[int, ...] = (1,)
+    """Folds that are judged: what a set reads off neighbouring cases does not come from them."""
     start_noise: str = ""
     """How large the noise of a start is, in words, for the noise floor."""
 

@@ -119,6 +119,7 @@ def validate(
     """
     about = measured_set(name)
     fold = checks.count("fold", fold, least=0, most=about.parts - 1)
+    about.held = (fold,)
     laws = None if laws is None else checks.names("laws", laws)
     if effort is not None:
         checks.instance("effort", effort, Effort, "heelstrike.validation.fit.Effort(...)")

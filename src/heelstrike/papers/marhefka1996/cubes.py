@@ -117,13 +117,16 @@ def free(cube: Cube, tosses: Cases) -> Floats:
     of g t (t + dt) / 2, the sum of symplectic steps.
     """
     t = tosses.time[:, None]
-    poses = np.empty_like(tosses.measured)
-    for made, start, v0 in zip(poses, tosses.measured[:, 0], tosses.given["v0"], strict=True):
+    found = np.empty_like(tosses.measured)
+    for made, start, v0 in zip(found, tosses.measured[:, 0], tosses.given["v0"], strict=True):
         turned = Rotation.from_quat(start[3:])
         fall = np.array([0, 0, -cube.block.gravity / 2]) * t * (t + 1 / (RATE * SUBSTEPS))
-        made[:, :3] = start[:3] + turned.apply(v0[:3]) * t + fall
-        made[:, 3:] = (turned * Rotation.from_rotvec(v0[3:] * t)).as_quat()
-    return poses
+        poses = turned * Rotation.from_rotvec(v0[3:] * t)
+        com = cube.block.com
+        speed = turned.apply(v0[:3] + np.cross(v0[3:], com))
+        made[:, :3] = start[:3] + turned.apply(com) + speed * t + fall - poses.apply(com)
+        made[:, 3:] = poses.as_quat()
+    return found
 
 
 def _laws(found: Mapping[str, Errors]) -> list[Row]:
