@@ -25,12 +25,14 @@ LAGS = range(-3, 7)
 def forces(q: Floats) -> Floats:
     """Return the forces (frame, 2) on left and right foot by the momentum of the motion q."""
     own, data = model()
-    momentum, centre, place = np.zeros((len(q), 6)), np.zeros((len(q), 3)), np.zeros((len(q), 2, 3))
+    momentum: Floats = np.zeros((len(q), 6))
+    centre: Floats = np.zeros((len(q), 3))
+    place: Floats = np.zeros((len(q), 2, 3))
     for frame, (at, rate) in enumerate(zip(q, velocities(q), strict=True)):
         momentum[frame] = pin.computeCentroidalMomentum(own, data, at, rate).vector
         centre[frame] = data.com[0]
         place[frame] = soles(at, rate)[0]
-    change = np.gradient(momentum, 1 / RATE, axis=0)
+    change: Floats = np.asarray(np.gradient(momentum, 1 / RATE, axis=0))
     total = weight() + change[:, 2]
     height = centre[:, 2] - place[:, :, 2].min(axis=1)
     turning = np.stack([-change[:, 4], change[:, 3]], axis=1)
@@ -38,7 +40,7 @@ def forces(q: Floats) -> Floats:
     between = (place[:, 0] - place[:, 1])[:, :2]
     share = np.sum((zmp - place[:, 1, :2]) * between, axis=1) / np.sum(between**2, axis=1)
     share = np.clip(share, 0, 1)
-    return total[:, None] * np.stack([share, 1 - share], axis=1)
+    return np.asarray(total[:, None] * np.stack([share, 1 - share], axis=1))
 
 
 def check(made: Recording, q: Floats, judged: slice) -> dict[str, float]:
