@@ -115,3 +115,12 @@ def test_a_slope_is_a_parameter():
         sim.parameters["ground.slope"] = (3.0, 0.0)
     with pytest.raises(hs.ParameterError, match="default where slope is passed"):
         hs.Plane(normal=(0, 1, 1), slope=(0, 0))
+
+
+def test_no_static_friction_is_no_rise():
+    """mu_s = 0 is the set-up of [Sugihara2006] section IV-D; under bristles it has no meaning."""
+    assert hs.Coulomb(mu_s=0.0, mu_k=0.4).mu_k == 0.4
+    with pytest.raises(hs.ParameterError, match="at most mu_s"):
+        hs.Coulomb(mu_s=1e-3, mu_k=0.4)
+    with pytest.raises(hs.ParameterError, match="at most mu_s"):
+        hs.Bristle(mu_s=0.0, mu_k=0.4)

@@ -40,16 +40,19 @@ class Coulomb:
 
     def __post_init__(self) -> None:
         check_numbers(self, mu_s=(0, 1e3), mu_k=(0, 1e3))
-        check_sliding(self, self.mu_s, self.mu_k)
+        check_sliding(self, self.mu_s, self.mu_k, without_static=True)
 
 
-def check_sliding(owner: object, mu_s: Any, mu_k: Any) -> None:
+def check_sliding(owner: object, mu_s: Any, mu_k: Any, without_static: bool = False) -> None:
     """Raise ParameterError if friction would rise when sliding begins; symbols pass.
 
-    Equal coefficients may differ by the rounding of float32.
+    Equal coefficients may differ by the rounding of float32. mu_s = 0 may stand for no static
+    friction: points slide from the start, [Sugihara2006] section IV-D.
     """
-    single = 1 + 1e-7
-    if is_number(mu_s) and is_number(mu_k) and np.any(mu_k > np.multiply(mu_s, single)):
+    if not (is_number(mu_s) and is_number(mu_k)):
+        return
+    rises = np.greater(mu_k, np.multiply(mu_s, 1 + 1e-7))
+    if np.any(rises & np.not_equal(mu_s, 0) if without_static else rises):
         raise ParameterError(
             "mu_k",
             mu_k,
