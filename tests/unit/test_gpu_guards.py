@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from heelstrike.codegen.cuda import limb_kernel, planner
+from heelstrike.codegen.cuda import level, limb_kernel, planner
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.planner import schedule
 from heelstrike.codegen.cuda.ptx import make_ptx
@@ -329,7 +329,7 @@ def test_small_guards_have_no_branch(monkeypatch):
     program, values = with_legs(inside), {"u": [[0.4], [-0.6]]}
     ours, _ = same_bits(program, ["new"], 4, **values)
     assert not ours.votes
-    monkeypatch.setattr(planner, "MIN_GUARDED", 0)
+    monkeypatch.setattr(level, "MIN_GUARDED", 0)
     ours, _ = same_bits(program, ["new"], 4, **values)
     assert votes(ours, 1)
 

@@ -8,14 +8,14 @@ guards are spread like any others (units.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from graphlib import CycleError
 
-from heelstrike.codegen.cuda.called import CallBoundary, CalledCode, is_called
+from heelstrike.codegen.cuda.called import CallBoundary, CalledCode
 from heelstrike.codegen.cuda.defaults import Defaults
 from heelstrike.codegen.cuda.groups import Groups, strided_groups
+from heelstrike.codegen.cuda.level import Level, Loop, all_codes, by_loops, loops, positions, runs
 from heelstrike.codegen.cuda.limbs import ROOT, limbs, warp_groups
 from heelstrike.codegen.cuda.module import WARP
 from heelstrike.codegen.cuda.registers import MAX_REGISTER_CELLS
@@ -37,24 +37,17 @@ from heelstrike.codegen.cuda.shared_memory import (
     recorded,
     taken_early,
 )
-from heelstrike.codegen.cuda.units import Places, Unit, called_code, guarded_code, pack_unit
+from heelstrike.codegen.cuda.units import Places, Unit, called_code, pack_unit
 from heelstrike.codegen.cuda.variables import changing_values
 from heelstrike.ir.code import (
     Advance,
     Code,
-    Guard,
-    Item,
-    Place,
-    Repeat,
     TracedProgram,
     flatten,
     next_of,
 )
 from heelstrike.ir.graph import Graph
 
-MIN_GUARDED = 40
-"""Operations under a guard, at least; fewer are done for every world, whether it needs them or not:
-a branch costs as much."""
 MANY_CELLS = 64
 """Values of a warp group that branches change, from which on registers are scarce: the addresses of
 ports are then in shared memory."""
@@ -85,8 +78,8 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
     arrays = {array.name for array in program.arrays} - nexts
     if any(place.array in arrays for place in boundary.read | boundary.written):
         return None
-    level = _level(program.step, boundary)
-    in_loops = [code for loop in _loops(level) for code in _all_codes(loop.level)]
+    level = by_loops(program.step, boundary)
+    in_loops = [code for loop in loops(level) for code in all_codes(loop.level)]
     if any(called_code(code) is not None for code in in_loops):
         return None  # all warps would wait in every round for the one that calls
     late = boundary.called(program.late) if program.late else None
@@ -113,7 +106,7 @@ def schedule(program: TracedProgram, size: int = 4, most: int = MAX_SHARED) -> S
 
 def _planner(
     program: TracedProgram,
-    level: _Level,
+    level: Level,
     late: CalledCode | None,
     nexts: set[str],
     strided: bool,
@@ -124,8 +117,8 @@ def _planner(
     A `sparse` one leaves zeros of guards alone that are skipped, as planners of programs with more
     such values than registers do.
     """
-    codes = [code for run in _runs(level) for code in run]
-    tree = list(_loops(level))
+    codes = [code for run in runs(level) for code in run]
+    tree = list(loops(level))
     carried = {old: new for loop in tree for old, new in loop.end.carried}
     found = strided_groups(codes) if strided else []
     taken = {id(code) for group in found for unit in group for code in unit.codes}
@@ -137,10 +130,10 @@ def _planner(
     for code in own:
         blocks.setdefault(limb_of[id(code)], []).append(code)
     ends = [loop.end for loop in tree]
-    own_groups, position = warp_groups(blocks), _positions(level)
+    own_groups, position = warp_groups(blocks), positions(level)
     added: dict[int, list[Unit]] = {}
     if sparse:
-        alone = {id(code) for run in level if not isinstance(run, _Loop) for code in run}
+        alone = {id(code) for run in level if not isinstance(run, Loop) for code in run}
         fixed = recorded(program, late) | {place for end in ends for place in end.reads}
         changed = Defaults([*own_groups, *found], len(own_groups), position, alone, fixed)
         own_groups = changed.units[: len(own_groups)]
@@ -169,97 +162,10 @@ class _Unfit(Exception):
     """A loop whose work or carried values groups cannot take."""
 
 
-@dataclass(frozen=True)
-class _Loop:
-    """A loop of a program."""
-
-    loop: Repeat
-    start: Code
-    level: _Level
-    """Work of a round."""
-
-    @property
-    def end(self) -> Advance:
-        end = self.loop.body[-1]
-        assert isinstance(end, Advance)
-        return end
-
-
-_Level = list[list[Code] | _Loop]
-"""Blocks before a loop, the loop, blocks after it, and so on."""
-
-
-def _level(items: Sequence[Item], boundary: CallBoundary, needs: tuple[Place, ...] = ()) -> _Level:
-    """Return the items by loops; some are called (called.py).
-
-    Blocks are under the guards of these needs, and under those of the items.
-    """
-    found: _Level = [[]]
-    for item in items:
-        run = found[-1]
-        assert isinstance(run, list)
-        if isinstance(item, Code):
-            run.append(guarded_code(item, needs))
-            continue
-        if is_called(item):
-            own = (*needs, item.need) if isinstance(item, Guard) else needs
-            inside = item.body if isinstance(item, Guard) else (item,)
-            run.append(guarded_code(boundary.called(inside), own))
-            continue
-        if isinstance(item, Guard):
-            own = (*needs, item.need) if _is_worth_a_branch(item) else needs
-            first, *rest = _level(item.body, boundary, own)
-            assert isinstance(first, list)
-            run += first
-            found += rest
-            continue
-        assert isinstance(item, Repeat)
-        inner, start = _level(item.body[:-1], boundary), run.pop()
-        found += [_Loop(item, start, inner), []]
-    return found
-
-
-def _is_worth_a_branch(guard: Guard) -> bool:
-    """Return whether blocks are skipped; those around a loop, which all warps make, are not."""
-    inside = flatten(guard)
-    loops = any(isinstance(item, Advance) for item in inside)
-    return not loops and sum(item.size for item in inside) >= MIN_GUARDED
-
-
-def _positions(level: _Level) -> dict[int, int]:
-    """Return the number of each block in the order of the program, by the block's identity."""
-    return {id(code): k for k, code in enumerate(_all_codes(level))}
-
-
-def _all_codes(level: _Level) -> Iterator[Code]:
-    """Yield all blocks in the order of the program, with the starts of loops."""
-    for part in level:
-        if isinstance(part, _Loop):
-            yield part.start
-            yield from _all_codes(part.level)
-        else:
-            yield from part
-
-
-def _runs(level: _Level) -> Iterator[list[Code]]:
-    for part in level:
-        if isinstance(part, _Loop):
-            yield from _runs(part.level)
-        else:
-            yield part
-
-
-def _loops(level: _Level) -> Iterator[_Loop]:
-    for part in level:
-        if isinstance(part, _Loop):
-            yield part
-            yield from _loops(part.level)
-
-
 class _Planner:
     """A schedule under construction."""
 
-    def __init__(self, groups: Groups, level: _Level, added: Mapping[int, list[Unit]]) -> None:
+    def __init__(self, groups: Groups, level: Level, added: Mapping[int, list[Unit]]) -> None:
         """`added` are units that follow others, by the identity of the latter's first block."""
         self.groups = groups
         self.unit_of = {
@@ -330,12 +236,12 @@ class _Planner:
             ports if self.most_cells > MANY_CELLS else 0,
         )
 
-    def _parts(self, level: _Level) -> list[Part]:
+    def _parts(self, level: Level) -> list[Part]:
         """Return the parts of a level."""
         parts: list[Part] = []
         units: list[Unit] = []
         for part in level:
-            if not isinstance(part, _Loop):
+            if not isinstance(part, Loop):
                 found = {id(unit): unit for code in part if (unit := self.unit_of.get(id(code)))}
                 if sum(len(unit.codes) for unit in found.values()) > len(part):
                     raise _Unfit  # packed with blocks of another loop
