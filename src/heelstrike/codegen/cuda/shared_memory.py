@@ -39,7 +39,7 @@ class Lifetime:
 
 ALWAYS = Lifetime(0, 2**31)
 Private = dict[Places, Lifetime]
-"""Values that only the members of a group read."""
+"""Values that only the members of a group read, and the phases in which they are needed."""
 
 
 def assign_slots(

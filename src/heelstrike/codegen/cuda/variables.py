@@ -1,8 +1,9 @@
 """Values that branches change: variables, and what a guard's blocks leave to later ones.
 
 Such a value is in memory between branches, never in a register that another branch would not know.
-A warp group's own values are in memory of the thread, one cell each, which LLVM turns into
-registers again unless they are too many; other values are in shared memory.
+A warp group's own values are in cells of the thread's memory, which LLVM turns into registers again
+unless they are too many; a cell takes another value when its own is no longer needed. Other values
+are in shared memory.
 """
 
 from __future__ import annotations
