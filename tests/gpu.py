@@ -55,6 +55,7 @@ class Driver(ModuleType):
         super().__init__("cuda.bindings.driver")
         self.copied = {"in": 0, "out": 0, "over": 0}
         self.waits = 0
+        self.launches = 0
         self.free = FREE
 
     def cuMemGetInfo(self):
@@ -80,6 +81,14 @@ class Driver(ModuleType):
         return (0,)
 
 
+class Kernel:
+    """A compiled program as a loaded kernel, of which a multiprocessor holds one block."""
+
+    def __init__(self, compiled) -> None:
+        self.layout, self.function = compiled.layout, compiled.function
+        self.occupancy = SimpleNamespace(max_active_blocks_per_multiprocessor=lambda *_: 1)
+
+
 class Device:
     name, arch = "mock", "90"
 
@@ -89,7 +98,7 @@ class Device:
         pass
 
     def create_stream(self):
-        return SimpleNamespace(sync=lambda: None, handle=STREAM)
+        return SimpleNamespace(sync=lambda: None, wait=lambda stream: None, handle=STREAM)
 
     def allocate(self, size, stream):
         return Buffer(size)
@@ -101,7 +110,7 @@ def install(monkeypatch) -> Driver:
 
     def make(program, outputs=None, dtype="float32", arch="sm_90", math="exact", mapping="auto"):
         made = real(program, outputs, dtype, arch, math, "world")
-        compiled[made.text.encode()] = compile_program(program, outputs, 32, dtype)
+        compiled[made.text.encode()] = Kernel(compile_program(program, outputs, 32, dtype))
         return made
 
     def launch(stream, config, kernel, *arguments):
@@ -109,6 +118,7 @@ def install(monkeypatch) -> Driver:
         if isinstance(kernel, str):
             ptx_machine.run(kernel, config.grid, config.block, [*map(int, arguments)])
             return
+        driver.launches += 1
         pointers, strides, records, tiles, *counts = arguments
         layout = kernel.layout
         frame = np.zeros(max(layout.frame_size, 1) * 32 * layout.real.bytes + 64, np.uint8)

@@ -202,6 +202,19 @@ def test_few_worlds_are_spread_over_the_multiprocessors(driver, worlds, grid, bl
     assert driver.config.shmem_size == 0
 
 
+@pytest.mark.parametrize("record", ["final", "standard"])
+def test_shares_of_a_batch_have_the_bits_of_the_cpu(driver, record):
+    """Of 300 worlds there are more blocks than the mock GPU holds: three shares of them are stepped
+    in turns, unless several records are written."""
+    sims = [box(device, worlds=300) for device in ("cpu", "cuda")]
+    runs = [sim.run(steps=40, q0=starts(sim, 300), record=record, every=4) for sim in sims]
+    assert_same(runs)
+    if driver is not None:
+        driver.launches = 0
+        sims[1].step(40)
+        assert driver.launches == 3 * 5  # of 8 steps: ten tiles are 2.5 waves
+
+
 def test_what_is_copied_has_arrived_before_a_launch(driver):
     """The driver's copies are in a stream for which those of batches do not wait."""
     if driver is None:

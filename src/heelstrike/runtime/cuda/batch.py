@@ -20,6 +20,7 @@ from heelstrike.runtime.cuda.dlpack import DeviceArray
 from heelstrike.runtime.cuda.driver import copy_in, copy_out, copy_over, cuda_core, free_memory
 from heelstrike.runtime.cuda.interfaces import Buffer
 from heelstrike.runtime.cuda.masked_write import LANES, MaskedWrite
+from heelstrike.runtime.cuda.shares import shares, steps_of_launches
 
 if TYPE_CHECKING:
     from heelstrike.runtime.cuda.kernel import CudaKernel
@@ -39,6 +40,12 @@ class CudaBatch:
         """Staging arrays of the same layout, through which values are copied. They need not hold
         what the GPU's arrays hold, and no page of them is touched before values are copied."""
         self.stream = kernel.device.create_stream()
+        processors = kernel.device.properties.multiprocessor_count
+        self._per_block = min(kernel.ptx.tiles, -(-self.host.tiles // processors))
+        self._resident = kernel.resident_blocks(self._per_block)
+        self._shares = shares(self.host.tiles, self._per_block, self._resident)
+        self._streams = [kernel.device.create_stream() for _ in self._shares[1:]]
+        """Streams of the shares but the first, which has the batch's own."""
         self.buffers: dict[str, Buffer] = {}
         """Memory of the GPU by `port.array`."""
         self._addresses: list[int] = []
@@ -137,19 +144,33 @@ class CudaBatch:
         `threads` is for a CPU's batch and has no effect here.
         """
         check_counts(steps=steps, every=every)
-        core = cuda_core()
-        phase = self.steps_made % every
+        phase, launches = self.steps_made % every, [steps]
         if self.layout.memory:
-            self._fit_records(len(range(-phase % every, steps, every)))
+            records = len(range(-phase % every, steps, every))
+            self._fit_records(records)
             self.steps_made += steps
-        ptx = self.kernel.ptx
-        processors = self.kernel.device.properties.multiprocessor_count
-        each = min(ptx.tiles, -(-self.host.tiles // processors))
-        grid, block, shared = -(-self.host.tiles // each), each * ptx.threads, each * ptx.shared
-        config = core.LaunchConfig(grid=grid, block=block, shmem_size=shared)
-        counts = (self.host.tiles, steps, every, phase)
-        arguments = [*self._tables, *(np.int64(x) for x in counts)]
-        core.launch(self.stream, config, self.kernel.kernel, *arguments)
+            if len(self._shares) > 1 and (records <= 1 or not self.layout.outputs):
+                waves = self.host.tiles / (self._per_block * self._resident)
+                launches = steps_of_launches(steps, waves)  # each writes records from the first on
+        for stream in self._streams:
+            stream.wait(self.stream)
+        made = phase
+        for count in launches:
+            self._launch(count, every, made % every)
+            made += count
+        for stream in self._streams:
+            self.stream.wait(stream)
+
+    def _launch(self, steps: int, every: int, phase: int) -> None:
+        """Launch a number of steps of each share in its stream."""
+        core, ptx, each = cuda_core(), self.kernel.ptx, self._per_block
+        block, memory = each * ptx.threads, each * ptx.shared
+        streams = (self.stream, *self._streams)
+        for share, stream, tables in zip(self._shares, streams, self._tables, strict=True):
+            grid = -(-share.tiles // each)
+            config = core.LaunchConfig(grid=grid, block=block, shmem_size=memory)
+            counts = (np.int64(x) for x in (share.tiles, steps, every, phase))
+            core.launch(stream, config, self.kernel.kernel, *tables, *counts)
 
     def peek(self) -> None:
         """Make a step for its outputs alone: memory stays as it is."""
@@ -207,11 +228,14 @@ class CudaBatch:
         if addresses == self._addresses:
             return
         self._addresses = addresses
-        table = np.array(addresses, dtype=np.int64)
-        self._table = self.allocate(table.nbytes)
-        copy_in(self._table, table)
-        first, stride = int(self._table.handle), len(pointers) * table.itemsize
-        self._tables = [np.int64(first + k * stride) for k in range(3)]
+        table = np.array(addresses, dtype=np.int64).reshape(3, len(pointers))
+        own = np.stack([table] * len(self._shares))
+        own[:, 0] += np.outer([share.first for share in self._shares], table[1])
+        self._table = self.allocate(own.nbytes)
+        copy_in(self._table, own)
+        rows = int(self._table.handle) + np.arange(own[..., 0].size) * own[0, 0].nbytes
+        self._tables = rows.reshape(len(own), 3)
+        """Addresses of the rows of each share's table: pointers, strides, strides of records."""
 
     def _check_memory(self, worlds: int) -> None:
         """Raise an error for more worlds than fit, before anything is allocated."""

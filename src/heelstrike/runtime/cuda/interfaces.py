@@ -31,6 +31,9 @@ class Stream(Protocol):
     def sync(self) -> None:
         """Wait until everything in the stream is done."""
 
+    def wait(self, stream: Stream) -> None:
+        """Let what follows in this stream wait for what is in another one now."""
+
 
 class Properties(Protocol):
     """Properties of a GPU."""
@@ -81,6 +84,15 @@ class KernelAttributes(Protocol):
         """Local memory per thread [bytes]."""
 
 
+class Occupancy(Protocol):
+    """How many blocks of a kernel run at once."""
+
+    def max_active_blocks_per_multiprocessor(
+        self, block_size: int, dynamic_shared_memory_size: int
+    ) -> int:
+        """Return the number of blocks that a multiprocessor holds."""
+
+
 class LoadedKernel(Protocol):
     """A kernel that is loaded on a GPU."""
 
@@ -91,3 +103,7 @@ class LoadedKernel(Protocol):
     @property
     def attributes(self) -> KernelAttributes:
         """Resources that it uses."""
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How many of its blocks run at once."""

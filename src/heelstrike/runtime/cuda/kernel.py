@@ -46,6 +46,13 @@ class CudaKernel:
         """Number of worlds that fit into the free memory of the GPU."""
         return free_memory() // self.world_bytes
 
+    def resident_blocks(self, tiles: int) -> int:
+        """Return how many blocks, each with a number of tiles, the GPU works on at once."""
+        occupancy, properties = self.kernel.occupancy, self.device.properties
+        block, shared = tiles * self.ptx.threads, tiles * self.ptx.shared
+        each = occupancy.max_active_blocks_per_multiprocessor(block, shared)
+        return each * properties.multiprocessor_count
+
     @cached_property
     def masked_write(self) -> LoadedKernel:
         """Loaded kernel that writes values where a mask of worlds holds."""
