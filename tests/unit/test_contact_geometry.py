@@ -207,6 +207,24 @@ def test_edge_on_face_is_two_points():
     assert np.allclose(np.sort(distinct(place)[:, 0]), [-BOX[0], BOX[0]], atol=3e-5)
 
 
+@pytest.mark.parametrize(("dtype", "allowed"), [("float64", 1e-9), ("float32", 1e-6)])
+def test_leaning_edge_across_a_face_has_the_depth_where_it_leaves(dtype, allowed):
+    """All poses are turned together, so that in float32 every coordinate is rounded."""
+    rng, n = np.random.default_rng(0), 300
+    ends = np.array([[x, -BOX[1], -BOX[2]] for x in (-BOX[0], BOX[0])])
+    leans, whole = rng.uniform(0.002, 0.04, n), rotations(rng, n)
+    R = np.array([turn(2, 0.2) @ turn(1, -lean) @ turn(0, 0.8) for lean in leans])
+    low, high = np.moveaxis(np.einsum("nij,kj->nki", R, ends), 1, 0)
+    place = np.stack([np.full(n, 0.2), np.zeros(n), BOX[2] - 1e-3 - low[:, 2]], axis=1)
+    share = (BOX[0] - place[:, 0] - low[:, 0]) / (high - low)[:, 0]
+    leaves = 1e-3 - share * (high - low)[:, 2]
+    poses = Poses(whole, np.zeros((n, 3)), whole @ R, np.einsum("nij,nj->ni", whole, place))
+    depths = contacts("box", "box", poses, 4, dtype)[0]
+    assert np.abs(depths.max(axis=1) - 1e-3).max() < allowed
+    # the margin of outlines is 1e-5 of the size, of which the edge leans by at most 0.04
+    assert np.abs(depths.min(axis=1) - leaves).max() < allowed + 1e-5 * 0.04
+
+
 def test_capsule_on_face_is_two_points():
     depth, _, place = one("capsule", "box", turn(1, np.pi / 2), [0.1, 0, 0.219], count=2)
     assert np.abs(depth - 1e-3).max() < 1e-12

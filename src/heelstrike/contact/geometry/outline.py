@@ -139,7 +139,7 @@ def _outline(p: Program, points: Sequence[SX], margin: SX) -> Outline:
     for a, b in ((0, 1), (1, 0), (0, -1), (-1, 0)):
         out = ca.vertcat(a * along[0] - b * along[1], a * along[1] + b * along[0])
         limits.append(_limit(p, out[0], out[1], points, margin))
-    return Outline(list(points), limits, p.let("plane", _plane(points)))
+    return Outline(list(points), limits, p.let("plane", _plane(points, along)))
 
 
 def _limit(p: Program, a: SX, b: SX, points: Sequence[SX], margin: SX) -> HalfPlane:
@@ -149,15 +149,23 @@ def _limit(p: Program, a: SX, b: SX, points: Sequence[SX], margin: SX) -> HalfPl
     return HalfPlane(p.let("a", a), p.let("b", b), p.let("c", bound + reach))
 
 
-def _plane(points: Sequence[SX]) -> SX:
-    """Return the plane that fits points best, level where they say nothing (3)."""
+def _plane(points: Sequence[SX], along: SX) -> SX:
+    """Return the plane that fits points best, level where they say nothing (3).
+
+    Sums are taken along the outline's longest edge and across it: in other axes those of an edge
+    cancel one another to rounding, which float32 takes for a slope.
+    """
     mean = sum(points, SX(0)) / len(points)
     rest = [point - mean for point in points]
-    xx, xy, yy, xh, yh = (
-        sum((r[i] * r[j] for r in rest), SX(0)) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2))
+    axes = along, ca.vertcat(-along[1], along[0])
+    s, t = ([ca.dot(axis, r[:2]) for r in rest] for axis in axes)
+    h = [r[2] for r in rest]
+    ss, st, tt, sh, th = (
+        sum((a * b for a, b in zip(x, y, strict=True)), SX(0))
+        for x, y in ((s, s), (s, t), (t, t), (s, h), (t, h))
     )
-    damping = 1e-7 * (xx + yy) + TINY
-    xx, yy = xx + damping, yy + damping
-    scale = 1 / (xx * yy - xy * xy)
-    u, v = (yy * xh - xy * yh) * scale, (xx * yh - xy * xh) * scale
-    return ca.vertcat(mean[2] - u * mean[0] - v * mean[1], u, v)
+    damping = 1e-7 * (ss + tt) + TINY
+    ss, tt = ss + damping, tt + damping
+    scale = 1 / (ss * tt - st * st)
+    slope = axes[0] * ((tt * sh - st * th) * scale) + axes[1] * ((ss * th - st * sh) * scale)
+    return ca.vertcat(mean[2] - ca.dot(slope, mean[:2]), slope)
