@@ -6,8 +6,8 @@
 
 `prepare` writes PTX, inputs and the CPU's results; `run` loads them, so the machine with the GPU
 needs neither CasADi nor Pinocchio. The load is G1 of HEELSTRIKE_DATA (else hoap1) on a
-spring-damper floor, and by the simulator's own step on hs.Rigid, on two feet and with points on its
-whole body (whole_body.py), 65,536 worlds; and one small program for each kind: memory, failure,
+spring-damper floor, and by the simulator's own step on springs and on hs.Rigid, on two feet and with
+points on its whole body (whole_body.py), 65,536 worlds; and one small program for each kind: memory, failure,
 loops, counted loops, tables, and variables under guards. The place of a large code in memory
 changes its speed by some per cent: with --loads the median over as many loads counts.
 """
@@ -30,7 +30,7 @@ from heelstrike.runtime.cuda.kernel import CudaBatch, CudaKernel, Ptx
 WORLDS = 65_536
 CHECKED = 256
 STEPS = 100
-LIMBS = ("standing", "guards", "rigid")
+LIMBS = ("standing", "guards", "springs", "rigid")
 """Cases with limbs, which also run with a warp per limb and are timed."""
 
 
@@ -83,28 +83,29 @@ def prepare(folder: Path) -> None:
             for mapping in ("world", "part") if name in LIMBS else ("world",):
                 ptx = make_ptx(program, dtype=dtype, math=math, mapping=mapping)
                 write_case(folder / f"{name}-{mapping}-{dtype}-{math}", ptx, program, values, steps)
-    for dtype, math in (("float32", "exact"), ("float32", "fast"), ("float64", "exact")):
-        program, values = on_rigid_ground(robot, dtype)
-        for mapping in ("world", "part"):
-            ptx = make_ptx(program, dtype=dtype, math=math, mapping=mapping)
-            write_case(folder / f"rigid-{mapping}-{dtype}-{math}", ptx, program, values, STEPS)
-    program, values = on_rigid_ground(faller("g1" if data else "hoap1").robot, "float32")
+    for law in ("springs", "rigid"):
+        for dtype, math in (("float32", "exact"), ("float32", "fast"), ("float64", "exact")):
+            program, values = simulated(robot, law, dtype)
+            for mapping in ("world", "part"):
+                ptx = make_ptx(program, dtype=dtype, math=math, mapping=mapping)
+                write_case(folder / f"{law}-{mapping}-{dtype}-{math}", ptx, program, values, STEPS)
+    program, values = simulated(faller("g1" if data else "hoap1").robot, "rigid", "float32")
     ptx = make_ptx(program, dtype="float32")
     write_case(folder / "rigid-whole-part-float32-exact", ptx, program, values, STEPS)
     print(f"{folder}: {len(list(folder.glob('*.ptx')))} programs")
 
 
-def on_rigid_ground(robot: Any, dtype: str) -> tuple[Any, dict[str, np.ndarray]]:
-    """The step of a simulator on hs.Rigid, with the values of its inputs, and of its memory after
-    three seconds of standing."""
+def simulated(robot: Any, law: str, dtype: str) -> tuple[Any, dict[str, np.ndarray]]:
+    """The step of a simulator, with the values of its inputs, and of its memory after three seconds
+    of standing."""
     import heelstrike as hs
-    from heelstrike.bench.standing import first_pose
+    from heelstrike.bench.standing import DEFAULT, first_pose
     from heelstrike.step.step import step_program
 
     pose = first_pose(robot)
-    ground = hs.Plane(hs.Rigid(friction=hs.Coulomb(0.8, 0.6)), name="ground")
+    laws = {"springs": DEFAULT, "rigid": hs.Rigid(friction=hs.Coulomb(0.8, 0.6))}
     control = hs.Servo(reference=pose)
-    scene = hs.Scene(robot, ground)
+    scene = hs.Scene(robot, hs.Plane(laws[law], name="ground"))
     sim = hs.Simulator(scene, dt=2e-3, control=control, dtype=dtype, worlds=CHECKED)
     q = np.tile(pose, (CHECKED, 1))
     q[:, 7:] += 0.01 * np.random.default_rng(0).normal(size=(CHECKED, robot.nq - 7))

@@ -169,14 +169,32 @@ class FunctionEmitter(Values):
         if item.failure is not None:
             finite = b.both(finite, b.compare("oeq", self.load(item.failure), zero))
         keeps = b.both(alive, finite)
-        self.forget()
-        for places, following in chunks:
-            new, old = self.load_all(following), self.load_all(places)
-            self.store_all(b.choose(keeps, new, old, len(places)), places)
+        self._keep_or_hold(chunks, keeps)
         fails = b.both(alive, b.invert(finite))
         self.store(b.select(fails, clock, failed), Place(FAILED, 0))
         counted = b.add(clock, b.const(1.0))
         self.store(b.select(keeps, counted, clock), Place(CLOCK, 0))
+
+    def _keep_or_hold(self, chunks: Sequence[tuple[Places, Places]], keeps: str) -> None:
+        """Store the next values; lanes that do not keep them hold their old ones.
+
+        A CPU reads old values only if there is such a lane.
+        """
+        b = self.lanes
+        self.forget()
+        if b.pitch == 1:
+            held = b.any(b.invert(keeps))
+            b.lines += [f"  br i1 {held}, label %hold, label %keep", "keep:"]
+            for places, following in chunks:
+                self.store_all(self.load_all(following), places)
+            self.forget()
+            b.lines += ["  br label %kept", "hold:"]
+        for places, following in chunks:
+            new, old = self.load_all(following), self.load_all(places)
+            self.store_all(b.choose(keeps, new, old, len(places)), places)
+        self.forget()
+        if b.pitch == 1:
+            b.lines += ["  br label %kept", "kept:"]
 
     def _not_finite(self, chunks: Sequence[Places]) -> str:
         """Return whether a value is not finite: 0 x is 0, or NaN.

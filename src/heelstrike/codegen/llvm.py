@@ -23,7 +23,7 @@ from heelstrike.codegen.passes.joining import join_guards
 from heelstrike.codegen.passes.packing import MAX_WIDTH, pack
 from heelstrike.codegen.passes.sharing import share
 from heelstrike.codegen.real import Real
-from heelstrike.ir.code import Guard, Item, Repeat, TracedProgram
+from heelstrike.ir.code import Code, Guard, Item, Repeat, TracedProgram
 from heelstrike.ir.collector import collector_paused
 
 PASS_TILES = 2
@@ -76,6 +76,8 @@ def emit(
     same.
     """
     items = [program.step, program.record, program.late]
+    if not gpu:
+        items = [tuple(item for item in part if not _is_unset(item)) for part in items]
     if not guards:
         items = [without_guards(part) for part in items]
     if width == 1 and not gpu:
@@ -112,6 +114,11 @@ def emit(
     attributes = gpu_attributes(fast, registers) if gpu else _attributes(width, real)
     text = "\n".join([*parts, attributes])
     return Module(text, frame.size * tiles, width)
+
+
+def _is_unset(item: Item) -> bool:
+    """Return whether an item sets what is assigned again before a lane needs it."""
+    return isinstance(item, Code) and item.tag.unset
 
 
 def _size(items: Sequence[Item]) -> int:

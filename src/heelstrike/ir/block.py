@@ -37,6 +37,8 @@ class BlockTag:
     """Name of the limb, or of another unit whose blocks belong together, such as a solver."""
     member: int | None = None
     """Number of the entry of a column, where every entry has a block of this kind."""
+    unset: bool = False
+    """Whether what it sets is assigned again before any lane needs it; a CPU leaves it out."""
 
     def __str__(self) -> str:
         """Return a label for messages; no code reads it."""

@@ -50,9 +50,14 @@ class OpenGuard(Scope):
             lanes = lanes if own is None else both(lanes, self._scalar(own))
         assert lanes is not None
         self._active = lanes
-        if within is None or not lanes.is_symbolic():
+        if not self._stays(lanes):
             self._active, block = first_block(p, f"need of {name}", lanes)
             p.add(block)
+
+    def _stays(self, lanes: SX) -> bool:
+        """Return whether lanes are a value of a block, which no later one changes."""
+        place = self.p.known_place(lanes) if lanes.is_symbolic() else None
+        return place is not None and place.array is None and place not in self.p.variables
 
     def _scalar(self, need: SX) -> SX:
         need = dense(need)

@@ -187,6 +187,18 @@ class Program:
         self.declare(places)
         return symbols if value.is_column() else ca.reshape(symbols, value.shape)
 
+    def unset(self, name: str, count: int, limb: str | None = None, member: int = 0) -> SX:
+        """Return a column of variables that each lane assigns before it needs them; outside blocks.
+
+        So does what a guard in a loop hands on from round to round. They cost a CPU nothing.
+        """
+        self.check_no_block(f"variable '{name}'")
+        block = Block(BlockTag(name, limb, member, unset=True))
+        symbols, places = self._defined(block, name, [SX(0)] * count)
+        self.declare(places)
+        self.add(block)
+        return symbols
+
     def as_variable(self, name: str, value: SX) -> SX:
         """Return a variable with this value: the value itself where all its entries are ones."""
         entries = SX(value).nonzeros()

@@ -56,7 +56,8 @@ def powers(state: StepState, found: Acceleration) -> tuple[SX, dict[int, SX], li
     for limb, i in by_joint(limbs):
         with p.block("work", limb=limb, member=i):
             for torque in applied:
-                torque[i] = p.let("torque", torque[i])
+                if not torque[i].is_symbolic():  # else a variable that changes no more
+                    torque[i] = p.let("torque", torque[i])
             control, damping, friction, *stops = (torque[i] for torque in applied)
             power = ca.vertcat(control, damping + friction, *stops) * middle[i]
             own.append(p.let("work", power))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from heelstrike.contact.solver.joint_rows import DryFriction, Stop
+from heelstrike.contact.solver.joint_rows import DryFriction, RangeStop
 from heelstrike.dynamics.effective_mass import joint_inertias
 from heelstrike.ir.number import number
 from heelstrike.scene.servo import NO_LIMIT
@@ -72,7 +72,9 @@ def stop_torque(state: StepState) -> Torque:
         over = reached - end
         pushes = side * over > 0
         k, c = stops.k[i], ca.if_else(ca.logic_and(pushes, side * v[i] > 0), stops.c[i], 0)
-        stop = Stop(-k * over - c * v[i], ahead * (c + ahead * k), side, ca.if_else(pushes, 1, -1))
+        own = -k * over - c * v[i], ahead * (c + ahead * k), side, ca.if_else(pushes, 1, -1)
+        ends = (low if low > -NO_LIMIT else -np.inf), (high if high < NO_LIMIT else np.inf)
+        stop = RangeStop(*own, *ends, reached, SX(ahead))
         if state.plan.implicit:
             rows[i] = (stop,)
         else:
@@ -94,8 +96,8 @@ def friction_torque(state: StepState) -> Torque:
     """Return the torque of dry friction of the joints that have it.
 
     In the symplectic step it is implicit, and starts from what the last step expects of this one
-    (`expected_friction`). A joint that moves too fast to be stopped in this step is first taken to
-    slide.
+    (`expected_friction`). Where contacts couple, a joint that moves too fast to be stopped in this
+    step is first taken to slide.
     """
     robot, v, dt = state.robot, state.v, state.dt
     joints, now, rows = state.plan.dry_joints, zeros(robot.nv), Rows()
@@ -107,9 +109,10 @@ def friction_torque(state: StepState) -> Torque:
         force = state.inputs.dry[i]
         stopped_in_a_step = force / float(inertia[i]) * dt
         if state.inputs.friction:
-            expected, last = (memory[k] for memory in state.inputs.friction)
-            slides = ca.fabs(v[i]) > stopped_in_a_step
-            guess = ca.if_else(slides, -ca.sign(v[i]), expected)
+            guess, last = (memory[k] for memory in state.inputs.friction)
+            if state.plan.couples:
+                slides = ca.fabs(v[i]) > stopped_in_a_step
+                guess = ca.if_else(slides, -ca.sign(v[i]), guess)
             damping = STUCK * float(inertia[i])
             steep = -damping * v[i], damping * dt
             rows[i] = (DryFriction(*steep, force, guess, force * last, STILL),)

@@ -8,6 +8,9 @@
 All fall as the acceleration grows, so that each is the gradient of a convex function. A state tells
 on which piece a row is: 0 on its slope, else the sign of the torque that does not change; a stop
 has 1 where it pushes, -1 where it does not.
+
+`excess` tests the piece that is guessed, in as few operations as there can be: it is done for every
+joint in every step, all else only for joints whose guess is wrong.
 """
 
 from __future__ import annotations
@@ -15,8 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import casadi as ca
+import numpy as np
 
 from heelstrike.contact.law import SX, where
+from heelstrike.ir.number import number
 from heelstrike.ir.program import Program
 
 SLACK = 1e-6
@@ -51,7 +56,7 @@ class Clamp:
         """Return the torque at an acceleration, and its slope."""
         z = self.free(a)
         inside = ca.fabs(z) <= self.limit
-        return ca.fmax(-self.limit, ca.fmin(self.limit, z)), where(inside, self.slope, 0)
+        return self._clamped(z), where(inside, self.slope, 0)
 
     def state(self, a: SX) -> SX:
         """Return the state at an acceleration."""
@@ -73,11 +78,21 @@ class Clamp:
         """Return the torque of a piece at an acceleration."""
         return where(state == 0, self.free(a), state * self.limit)
 
+    def excess(self, a: SX) -> SX:
+        """Return by how much the free torque is beyond the guessed piece; above 0: it is wrong."""
+        return self._beyond(SX(self.guess), a)
+
+    def _clamped(self, z: SX) -> SX:
+        return ca.fmax(-self.limit, ca.fmin(self.limit, z))
+
     def misses(self, state: SX, a: SX) -> SX:
         """Return whether the free torque is beyond its piece by more than its slack."""
+        return self._beyond(state, a) > 0
+
+    def _beyond(self, state: SX, a: SX) -> SX:
         inside, z = state == 0, self.free(a)
         most = where(inside, 1 + SLACK, SLACK - 1) * self.limit
-        return where(inside, ca.fabs(z), -state * z) > most
+        return where(inside, ca.fabs(z), -state * z) - most
 
 
 @dataclass(frozen=True)
@@ -90,10 +105,10 @@ class DryFriction(Clamp):
     def kept(self, p: Program) -> DryFriction:
         return replace(self, now=p.let("now", self.anchor + self.now), anchor=0.0)
 
-    def misses(self, state: SX, a: SX) -> SX:
+    def _beyond(self, state: SX, a: SX) -> SX:
         inside, z = state == 0, self.free(a)
         most = where(inside, (1 + SLACK) * self.limit, self.still * self.slope - self.limit)
-        return where(inside, ca.fabs(z), -state * z) > most
+        return where(inside, ca.fabs(z), -state * z) - most
 
 
 @dataclass(frozen=True)
@@ -154,6 +169,10 @@ class Bounded:
         beyond = where(state == 0, ca.fmax(over, under), where(state > 0, -over, -under))
         return beyond > slack
 
+    def excess(self, a: SX) -> SX:
+        """Return a number above 0 where the guessed piece is wrong."""
+        return where(self.misses(SX(self.guess), a), 1, -1)
+
 
 @dataclass(frozen=True)
 class Stop:
@@ -195,6 +214,41 @@ class Stop:
         """Return whether the torque pulls, or is missing, by more than its slack."""
         pull = self.side * (self.now - self.slope * a)
         return state * pull > BARELY * self.slope
+
+    def excess(self, a: SX) -> SX:
+        """Return a number above 0 where the guessed piece is wrong."""
+        return where(self.misses(self.guess, a), 1, -1)
+
+
+@dataclass(frozen=True)
+class RangeStop(Stop):
+    """The stop at the nearest end of a joint's range, which few joints come near.
+
+    Whether it pushes follows from where the joint gets, without the numbers of the stop.
+    """
+
+    low: float
+    """Lower end of the range, or -infinity [rad or m],"""
+    high: float
+    """and the upper one, or infinity."""
+    reached: SX
+    """Where the joint is after the step without acceleration [rad or m]."""
+    ahead: SX
+    """Duration of the step [s]."""
+
+    def beyond(self, a: SX | float = 0.0) -> SX:
+        """Return how far the joint gets beyond the range [rad or m]; below 0: it stays inside."""
+        q = self.reached + self.ahead * self.ahead * a
+        if self.low == -np.inf:
+            return q - number(self.high)
+        if self.high == np.inf:
+            return number(self.low) - q
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
+        return ca.fabs(q - number(middle)) - number(half)
+
+    def excess(self, a: SX) -> SX:
+        """Return how far a joint with a stop that does not push gets beyond its range, or more."""
+        return self.beyond(a) - BARELY * (self.ahead * self.ahead)
 
 
 Piecewise = Clamp | Bounded | Stop
