@@ -6,10 +6,10 @@
 
 `prepare` writes PTX, inputs and the CPU's results; `run` loads them, so the machine with the GPU
 needs neither CasADi nor Pinocchio. The load is G1 of HEELSTRIKE_DATA (else hoap1) on a
-spring-damper floor, and by the simulator's own step on springs and on hs.Rigid, on two feet and with
-points on its whole body (whole_body.py), 65,536 worlds; and one small program for each kind: memory, failure,
-loops, counted loops, tables, and variables under guards. The place of a large code in memory
-changes its speed by some per cent: with --loads the median over as many loads counts.
+spring-damper floor, and by the simulator's own step on springs and on hs.Rigid, on two feet and
+with points on its whole body (whole_body.py), 65,536 worlds; and one small program for each kind:
+memory, failure, loops, counted loops, tables, and variables under guards. The place of a large code
+in memory changes its speed by some per cent: with --loads the median over as many loads counts.
 """
 
 from __future__ import annotations
