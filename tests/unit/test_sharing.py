@@ -241,7 +241,9 @@ def test_code_grows_by_tables_alone(monkeypatch):
         assert functions == last
         own = (third - second) / (counts[2] - counts[1])
         assert abs(own - (second - first) / (counts[1] - counts[0])) < 0.5  # barriers
-        assert own < 27  # two sums, two checks, two selects, and their loads and stores
+        # two sums, two checks, two selects with their loads and stores, and the loads and stores of
+    # tiles in which no world fails
+    assert own < 35
     with monkeypatch.context() as patch:
         share_from(patch, np.inf)
         alone = instructions(32, 8)[1] - instructions(8, 8)[1]
