@@ -24,7 +24,6 @@ from heelstrike.contact.laws.coulomb import Coulomb
 from heelstrike.contact.laws.elastic import Elastic
 from heelstrike.contact.laws.feedback_linearized import FeedbackLinearized
 from heelstrike.contact.laws.hunt_crossley import HuntCrossley
-from heelstrike.contact.laws.kinetic import Kinetic
 from heelstrike.contact.laws.linear_spring import LinearSpring
 from heelstrike.contact.laws.micro_macro import MicroMacro
 from heelstrike.contact.laws.rigid import Rigid
@@ -67,7 +66,7 @@ def template(law: str | SurfaceLaw | NormalLaw) -> SurfaceLaw:
     if kind is TimestepDamper:
         return Elastic(TimestepDamper(LinearSpring(damping="both")), Bristle())
     if kind is MicroMacro:
-        return MicroMacro(Elastic(LinearSpring(), Kinetic()), Rigid())
+        return MicroMacro(Elastic(LinearSpring(), Bristle()), Rigid())
     made = kind()
     if isinstance(made, NormalLaw):
         return Elastic(made, Bristle())
