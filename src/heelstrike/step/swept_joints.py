@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from heelstrike.contact.law import where
-from heelstrike.contact.solver.joint_rows import DryFriction, Piecewise, joint_row
+from heelstrike.contact.solver.joint_rows import DryFriction, Piecewise, Stop, joint_row
 from heelstrike.contact.solver.swept import SweptProblem
 from heelstrike.dynamics.effective_mass import carried_inertias, joint_inertias
 from heelstrike.ir.number import number
@@ -44,7 +44,7 @@ def add_joints(state: StepState, problem: SweptProblem, torques: Sequence[Torque
                     if isinstance(row, DryFriction):
                         row = held_friction(state, i, row, held[i])
                     kept.append(row.kept(p))
-                    now, fall = kept[-1].line(SX(row.guess))
+                    now, fall = first_line(kept[-1])
                     line, slope = line + now, slope + fall
                 if kept:
                     torque.rows[i] = tuple(kept)
@@ -55,6 +55,15 @@ def add_joints(state: StepState, problem: SweptProblem, torques: Sequence[Torque
             if rows:
                 problem.add_joint(i, joint_row(p, tuple(rows), fixed, slope, line))
     return tau, diagonal
+
+
+def first_line(row: Piecewise) -> tuple[SX, SX]:
+    """Return torque at zero acceleration, and slope, of the piece on which a row is at first.
+
+    Torque limits are as at constant speed, dry friction as the last step left it.
+    """
+    guessed = isinstance(row, DryFriction | Stop)
+    return row.line(SX(row.guess)) if guessed else row.at(SX(0))
 
 
 def held_inertias(state: StepState) -> np.ndarray:

@@ -7,9 +7,10 @@ twists of one motion z of the joints,
     y = J z        with z of least squares, over the loaded points, of G y - G J z
 
 This leaves the effect of the anchors on the joints as it is, unless friction is at its bound, which
-follows the load. It takes one sweep, after the first step in which all loaded points rest and stick
-since passes changed a field by more than rounding: fields that are turned over in every step, while
-contacts come, go or slide, cost many rounds.
+follows the load. There fields go half of the way: the whole of it may bring other points to their
+bounds, from where the next step would lead back. It takes one sweep, after the first step in which
+all loaded points rest and stick since passes changed a field by more than rounding: fields that are
+turned over in every step, while contacts come, go or slide, cost many rounds.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import casadi as ca
 
 from heelstrike.contact.law import SX, where
 from heelstrike.contact.solver.anchors import WEAK, WEAK_SINGLE, weights_of
+from heelstrike.contact.solver.passes import AT_BOUND
 from heelstrike.contact.solver.state import Body, Point, Tree, full
 from heelstrike.contact.solver.sums import fewer, total
 from heelstrike.ir.guard import guarded, left, reopened
@@ -70,16 +72,21 @@ def share_out(
         for number in joined:
             with p.block("no weights", member=number):
                 tree.set_force(tree.loads[number], zeros(6))
+        bounds = []
         for body in bodies:
-            with reopened(p, body.touch):
+            with reopened(p, body.touch) as touch:
                 limb, number = body.limb, body.number
                 weights = [
                     call(p, "weights", _weights, p, x, weak, limb=limb, member=x.number)
                     for x in body.points
                 ]
-                columns = [column for (column,) in fewer(p, weights, limb, number)]
+                columns, at_bound = zip(*fewer(p, weights, limb, number), strict=True)
                 own = p, tree, tree.loads[number], columns, body.y
                 call(p, "weights", _weigh, *own, limb=limb, member=number)
+                with p.block("bound", limb=limb, member=number):
+                    bounds.append(left(p, touch, "at bound", total(at_bound)))
+        with p.block("part"):
+            part = p.let("part", where(total(bounds) > 0, 0.5, 1))
         tree.factor_stiffness(diagonal, share)
         _, moved = tree.solve({})
         for body in bodies:
@@ -87,7 +94,7 @@ def share_out(
                 reopened(p, body.touch),
                 p.block("shared", limb=body.limb, member=body.number),
             ):
-                p.assign(body.y, moved[body.number])
+                p.assign(body.y, body.y + part * (moved[body.number] - body.y))
     return where(rests, 0, drift)
 
 
@@ -98,12 +105,17 @@ def _weigh(p: Program, tree: Tree, load: Any, columns: Sequence[SX], y: SX) -> N
     tree.set_force(load, matrix @ y)
 
 
-def _weights(p: Program, point: Point, weak: SX) -> tuple[SX]:
-    """Return the weights of a contact as a matrix of its body: its upper triangle as a column."""
-    row, g = point.row, point.map
+def _weights(p: Program, point: Point, weak: SX) -> tuple[SX, SX]:
+    """Return the weights of a contact as a matrix of its body: its upper triangle as a column.
+
+    And whether it sticks with friction at its bound.
+    """
+    row, f, g = point.row, point.f, point.map
     if row.compliance is not None:
-        return (zeros(21),)
-    loaded = point.f[2] > 0
+        return zeros(21), SX(0)
+    loaded = f[2] > 0
     held = ca.logic_and(loaded, ca.logic_not(point.anchor.slides))
     matrix = ca.densify(g.T @ ca.diag(weights_of(row, held, loaded, weak)) @ g)
-    return (p.let("weights", ca.triu(matrix).nz[:]),)
+    bound = AT_BOUND * ca.fmax(row.mu_s, row.mu_k) * f[2]
+    at_bound = ca.logic_and(ca.logic_and(held, bound > 0), ca.dot(f[:2], f[:2]) >= bound * bound)
+    return p.let("weights", ca.triu(matrix).nz[:]), p.let("at bound", at_bound)
