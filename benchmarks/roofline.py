@@ -58,6 +58,8 @@ LATENCY = 4
 """Cycles of x * x + 1 in integers, on x86: 3 and 1."""
 GPU_PEAK = {"H200": 66.9e12, "H100": 66.9e12}
 """float32 operations per second outside of tensor cores, by NVIDIA's data sheets."""
+EXACT = (("float32", "exact"),)
+"""Numbers and arithmetic on a GPU."""
 
 
 def kernel(kind: str, lanes: int) -> str:
@@ -204,7 +206,7 @@ def on_device(names: list[str]) -> dict[str, Any]:
     for name in names:
         of = case(name)
         for law in LAWS:
-            made = on_gpu(of, {law: template(law)})[f"{law}, float32, exact"]
+            made = on_gpu(of, {law: template(law)}, variants=EXACT)[f"{law}, float32, exact"]
             sim = simulator(of.robot, of.dt, template(law))
             counts = sim.program.counts(())
             operations, speed = counts.arithmetic + counts.functions, made.get("steps_per_s")
