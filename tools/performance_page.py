@@ -150,7 +150,7 @@ def bound(own: dict[str, float]) -> str:
         "loads and stores": own["per_cycle"] * own["move"] / LOADS,
     }
     first = max(shares, key=lambda name: shares[name])
-    return f"{first}, {100 * shares[first]:.0f} %"
+    return f"{first}, {100 * shares[first]:.0f}&nbsp;%"
 
 
 def gpu(found: dict[str, Any] | None) -> list[str]:
