@@ -6,6 +6,8 @@ right. Where cuda-core finds a real one, the same tests run on it.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -225,3 +227,19 @@ def test_what_is_copied_has_arrived_before_a_launch(driver):
     sim.state["v"] = np.zeros(sim.robot.nv)
     sim.compiled.batch().snapshot("q")
     assert driver.waits == 2
+
+
+@pytest.mark.usefixtures("driver")
+def test_another_thread_may_use_a_simulator():
+    """No GPU is current for a new thread: each use of one makes it current."""
+
+    def later(sim):
+        sim.step(3)
+        sim.reset(worlds=np.arange(WORLDS) < 5)
+        return sim.run(steps=10, every=2, record="standard")
+
+    sims = [box(device, worlds=WORLDS) for device in ("cpu", "cuda")]
+    for sim in sims:
+        sim.step(2)
+    with ThreadPoolExecutor(1) as pool:
+        assert_same([pool.submit(later, sim).result() for sim in sims])

@@ -36,6 +36,7 @@ class CudaBatch:
         self.steps_made = 0
         """Number of steps that `run` has launched: the phase of what is recorded."""
         self._check_memory(worlds)
+        kernel.device.set_current()
         self.host = PortArrays(kernel.layout, worlds)
         """Staging arrays of the same layout, through which values are copied. They need not hold
         what the GPU's arrays hold, and no page of them is touched before values are copied."""
@@ -144,6 +145,7 @@ class CudaBatch:
         `threads` is for a CPU's batch and has no effect here.
         """
         check_counts(steps=steps, every=every)
+        self.kernel.device.set_current()
         phase, launches = self.steps_made % every, [steps]
         if self.layout.memory:
             records = len(range(-phase % every, steps, every))
@@ -184,6 +186,7 @@ class CudaBatch:
 
     def allocate(self, size: int) -> Buffer:
         """Allocate a buffer of so many bytes on the GPU."""
+        self.kernel.device.set_current()
         buffer = self.kernel.device.allocate(max(size, 1), stream=self.stream)
         self.sync()
         return buffer
@@ -241,9 +244,10 @@ class CudaBatch:
         """Raise an error for more worlds than fit, before anything is allocated."""
         each, most = self.kernel.world_bytes, self.kernel.max_worlds
         if worlds > most:
+            free = free_memory(self.kernel.device.device_id)
             raise ProgramError(
                 f"{worlds} worlds of {each / 1e3:.3g} kB each need {worlds * each / 1e9:.3g} GB of "
-                f"the GPU's memory, and {free_memory() / 1e9:.3g} GB are free",
+                f"the GPU's memory, and {free / 1e9:.3g} GB are free",
                 value=worlds,
                 remedy=f"{most} worlds fit",
             )

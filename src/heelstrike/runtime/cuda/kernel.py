@@ -16,12 +16,13 @@ from heelstrike.runtime.cuda.interfaces import LoadedKernel
 
 
 class CudaKernel:
-    """PTX loaded on the current GPU."""
+    """PTX loaded on a GPU."""
 
-    def __init__(self, ptx: Ptx) -> None:
+    def __init__(self, ptx: Ptx, number: int = 0) -> None:
+        """Load PTX on the GPU of this number in CUDA's list."""
         self.layout = ptx.layout
         self.ptx = ptx
-        self.device = current_device()
+        self.device = current_device(number)
         self.kernel = _loaded(ptx.text, ptx.layout.name)
         if ptx.shared:
             allow_shared(self.kernel, ptx.shared * ptx.tiles, self.device)
@@ -29,11 +30,13 @@ class CudaKernel:
     @property
     def registers(self) -> int:
         """Registers per thread."""
+        self.device.set_current()
         return int(self.kernel.attributes.num_regs)
 
     @property
     def local_bytes(self) -> int:
         """Local memory per thread [bytes]: frame and spills."""
+        self.device.set_current()
         return int(self.kernel.attributes.local_size_bytes)
 
     @property
@@ -44,10 +47,11 @@ class CudaKernel:
     @property
     def max_worlds(self) -> int:
         """Number of worlds that fit into the free memory of the GPU."""
-        return free_memory() // self.world_bytes
+        return free_memory(self.device.device_id) // self.world_bytes
 
     def resident_blocks(self, tiles: int) -> int:
         """Return how many blocks, each with a number of tiles, the GPU works on at once."""
+        self.device.set_current()
         occupancy, properties = self.kernel.occupancy, self.device.properties
         block, shared = tiles * self.ptx.threads, tiles * self.ptx.shared
         each = occupancy.max_active_blocks_per_multiprocessor(block, shared)
@@ -56,6 +60,7 @@ class CudaKernel:
     @cached_property
     def masked_write(self) -> LoadedKernel:
         """Loaded kernel that writes values where a mask of worlds holds."""
+        self.device.set_current()
         return _loaded(masked_write.ptx(self.layout.real.bytes), masked_write.NAME)
 
     def batch(self, worlds: int) -> CudaBatch:

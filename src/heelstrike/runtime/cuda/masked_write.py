@@ -103,6 +103,7 @@ class MaskedWrite:
         stride = 0 if len(values) == 1 else values[0].size
         source = batch.copied(values)
         config = core.LaunchConfig(grid=-(-count // THREADS), block=THREADS)
+        batch.kernel.device.set_current()
         pointers = (int(x.handle) for x in (to, source, self._mask))
         numbers = (np.int64(x) for x in (*pointers, size, stride, count))
         core.launch(batch.stream, config, batch.kernel.masked_write, *numbers)
