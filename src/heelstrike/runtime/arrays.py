@@ -8,7 +8,7 @@ of the last world. Tables are plain arrays, which all worlds share.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,29 +60,16 @@ class PortArrays:
         Inputs and memory take (worlds, size), one row per world, or (size,) for all worlds; tables
         take their own shape.
         """
-        settable = {p.name: p for p in self.layout.inputs + self.layout.memory}
-        tables = {p.name: p for p in self.layout.tables}
-        for name, value in values.items():
-            array = as_numbers(name, value, self.layout.real)
-            if name in tables:
-                self._set_table(tables[name], array)
+        for port, array in checked_values(self.layout, self.worlds, values):
+            if port in self.layout.tables:
+                self.arrays[port.name][...] = array
                 continue
-            if name not in settable:
-                raise _unknown("input", "inputs", name, [*settable, *tables])
-            size = settable[name].size
-            if array.shape not in ((size,), (self.worlds, size)):
-                raise ProgramError(
-                    f"input '{name}' has shape {array.shape}",
-                    path=name,
-                    value=value,
-                    allowed=f"({size},) for all worlds, or ({self.worlds}, {size})",
-                )
-            shared = array.ndim == 1 and settable[name] in self.layout.inputs
+            shared = array.ndim == 1 and port in self.layout.inputs
             tiles = 1 if shared else self.tiles
-            if len(self.arrays[name]) != tiles:
-                self._attach(name, self._new_tiles(settable[name], tiles))
+            if len(self.arrays[port.name]) != tiles:
+                self._attach(port.name, self._new_tiles(port, tiles))
             rows = 1 if shared else self.worlds
-            fill_tiles(self.arrays[name], np.broadcast_to(array, (rows, size)))
+            fill_tiles(self.arrays[port.name], np.broadcast_to(array, (rows, port.size)))
 
     def get(self, name: str) -> np.ndarray:
         """Return a copy of a port's values, (worlds, *shape).
@@ -149,15 +136,6 @@ class PortArrays:
         self._attach(port.array, array)
         self.record_strides[self._index[port.array]] = record_stride
 
-    def mask_of(self, worlds: np.ndarray | None) -> np.ndarray:
-        """Return a mask of worlds, (worlds,) booleans; None stands for all of them."""
-        mask = np.ones(self.worlds, bool) if worlds is None else np.asarray(worlds, dtype=bool)
-        if mask.shape != (self.worlds,):
-            raise ProgramError(
-                f"the mask of worlds has shape {mask.shape}", allowed=f"({self.worlds},)"
-            )
-        return mask
-
     def check_memory(self, names: Iterable[str]) -> None:
         """Raise an error for a name that no memory has."""
         known = [port.name for port in self.layout.memory]
@@ -178,14 +156,43 @@ class PortArrays:
         self.arrays[name] = array
         self.pointers[self._index[name]] = array.ctypes.data
 
-    def _set_table(self, port: Port, array: np.ndarray) -> None:
-        if array.shape != port.shape:
+
+def checked_values(
+    layout: Layout, worlds: int, values: Mapping[str, ArrayLike]
+) -> Iterator[tuple[Port, np.ndarray]]:
+    """Yield the ports and arrays of values to set; raise if a name or a shape is wrong."""
+    settable = {p.name: p for p in layout.inputs + layout.memory}
+    tables = {p.name: p for p in layout.tables}
+    for name, value in values.items():
+        array = as_numbers(name, value, layout.real)
+        if name in tables:
+            if array.shape != tables[name].shape:
+                raise ProgramError(
+                    f"table '{name}' has shape {array.shape}",
+                    path=name,
+                    allowed=f"{tables[name].shape}",
+                )
+            yield tables[name], array
+            continue
+        if name not in settable:
+            raise _unknown("input", "inputs", name, [*settable, *tables])
+        size = settable[name].size
+        if array.shape not in ((size,), (worlds, size)):
             raise ProgramError(
-                f"table '{port.name}' has shape {array.shape}",
-                path=port.name,
-                allowed=f"{port.shape}",
+                f"input '{name}' has shape {array.shape}",
+                path=name,
+                value=value,
+                allowed=f"({size},) for all worlds, or ({worlds}, {size})",
             )
-        self.arrays[port.name][...] = array
+        yield settable[name], array
+
+
+def world_mask(mask: np.ndarray | None, worlds: int) -> np.ndarray:
+    """Return a mask of worlds, (worlds,) booleans; None stands for all of them."""
+    found = np.ones(worlds, bool) if mask is None else np.asarray(mask, dtype=bool)
+    if found.shape != (worlds,):
+        raise ProgramError(f"the mask of worlds has shape {found.shape}", allowed=f"({worlds},)")
+    return found
 
 
 def world_bytes(layout: Layout) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from heelstrike.checks import MAX_COUNT, count
 from heelstrike.codegen.layout import Layout
 from heelstrike.errors import ProgramError
-from heelstrike.runtime.arrays import PortArrays, aligned
+from heelstrike.runtime.arrays import PortArrays, aligned, world_mask
 from heelstrike.runtime.threads import distribute
 
 MAX_THREADS = 1024
@@ -47,7 +47,7 @@ class Batch(PortArrays):
         `worlds` is a mask of the worlds to reset; None stands for all. Clocks go back to 0, and
         failures are cleared.
         """
-        mask = self.mask_of(worlds)
+        mask = world_mask(worlds, self.worlds)
         self.check_memory(values)
         for port in self.layout.memory:
             rows = self.get(port.name)

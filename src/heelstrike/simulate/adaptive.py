@@ -27,11 +27,12 @@ from heelstrike.checks import number
 from heelstrike.codegen.layout import Layout
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.runtime.batch import Batch, check_counts
+from heelstrike.runtime.worlds import Worlds
 from heelstrike.scene.controller import Controller
 from heelstrike.scene.motors import Motors
 from heelstrike.scene.scene import Scene
 from heelstrike.scene.servo import Servo
-from heelstrike.simulate.target import CompileTarget, Worlds
+from heelstrike.simulate.target import CompileTarget
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.push import push_path
 

@@ -17,6 +17,7 @@ from heelstrike.errors import HeelstrikeError, at_path
 from heelstrike.parameters import with_values
 from heelstrike.runtime.cuda.kernel import CudaKernel
 from heelstrike.runtime.kernel import Kernel
+from heelstrike.runtime.worlds import Advancing, Worlds
 from heelstrike.scene.sensor import SEED
 from heelstrike.scene.servo import ServoPlan, positions
 from heelstrike.scene.surfaces import Surface
@@ -28,7 +29,7 @@ from heelstrike.simulate.sensors import Sensors, world_seeds
 from heelstrike.simulate.start import check_apart, check_depths, contacts_at
 from heelstrike.simulate.start_depths import start_depths
 from heelstrike.simulate.state import State
-from heelstrike.simulate.target import Advancing, CompileTarget, Worlds
+from heelstrike.simulate.target import CompileTarget
 from heelstrike.simulate.validation import check_relations, check_value
 from heelstrike.step.control import REFERENCE
 from heelstrike.step.freed import COM, INERTIA, freeable

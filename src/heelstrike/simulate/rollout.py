@@ -16,8 +16,8 @@ import numpy as np
 from heelstrike.interrupts import handled, keeps_partial_results
 from heelstrike.progress import progress_bar
 from heelstrike.runtime.batch import Batch
+from heelstrike.runtime.worlds import Advancing
 from heelstrike.simulate.python_control import PeriodicControl
-from heelstrike.simulate.target import Advancing
 
 CHUNK_TIME = 0.1
 """Wall time of a chunk [s]."""

@@ -11,10 +11,10 @@ from heelstrike.errors import HeelstrikeError, ParameterError, UnknownNameError
 from heelstrike.record.dataset import FIXED
 from heelstrike.record.labels import dimension_labels
 from heelstrike.record.variables import check_variables, variable
+from heelstrike.runtime.worlds import Worlds
 from heelstrike.scene.controller import Readings
 from heelstrike.scene.rays import END, Rays
 from heelstrike.scene.sensor import MAX_SAMPLES, MAX_SEED, Sensor, SensorPlan
-from heelstrike.simulate.target import Worlds
 from heelstrike.step.elements import element_of
 from heelstrike.step.plan import StepPlan
 from heelstrike.step.rays import check_rays

@@ -15,7 +15,7 @@ from heelstrike.files import PathLike
 from heelstrike.npz import read_arrays, write_arrays
 
 if TYPE_CHECKING:
-    from heelstrike.simulate.target import Worlds
+    from heelstrike.runtime.worlds import Worlds
 
 
 class State(MutableMapping[str, np.ndarray]):

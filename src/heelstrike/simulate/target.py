@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from heelstrike.codegen.layout import Layout
 from heelstrike.errors import HeelstrikeError, UnknownNameError
 from heelstrike.runtime.cache import cached_kernel, cached_ptx
 from heelstrike.runtime.cuda.driver import architecture, current_device
@@ -19,41 +15,11 @@ from heelstrike.runtime.kernel import Kernel
 if TYPE_CHECKING:
     from heelstrike.ir.code import TracedProgram
     from heelstrike.ir.program import Program
-    from heelstrike.runtime.cuda.dlpack import DeviceArray
 
 DEVICES = ("cpu", "cuda")
 TYPES = {"cpu": "float64", "cuda": "float32"}
 """Default type of the numbers by device."""
 MATHS = ("exact", "fast")
-
-
-class Advancing(Protocol):
-    """Protocol of what advances worlds and records outputs."""
-
-    worlds: int
-    steps_made: int
-
-    @property
-    def layout(self) -> Layout: ...
-    def output(self, name: str) -> np.ndarray: ...
-    def run(self, steps: int = 1, every: int = 1, threads: int = 1) -> None: ...
-    def peek(self) -> None: ...
-    def sync(self) -> None: ...
-
-
-class Worlds(Advancing, Protocol):
-    """Protocol of the arrays of a number of worlds on their device: a Batch or a CudaBatch."""
-
-    @property
-    def stream_handle(self) -> int | None: ...
-    def set(self, **values: ArrayLike) -> None: ...
-    def get(self, name: str) -> np.ndarray: ...
-    def reset(self, worlds: np.ndarray | None = None, **values: ArrayLike) -> None: ...
-    def continue_from(self, other: Self) -> None: ...
-    def state(self) -> dict[str, np.ndarray]: ...
-    def snapshot(self, *names: str) -> Mapping[str, np.ndarray]: ...
-    def view(self, name: str) -> np.ndarray | None: ...
-    def device_array(self, name: str) -> np.ndarray | DeviceArray: ...
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from heelstrike.sweeps.fell import FallCriterion
 if TYPE_CHECKING:
     from heelstrike.ir.code import TracedProgram
     from heelstrike.runtime.cuda.kernel import CudaKernel
+    from heelstrike.runtime.worlds import Worlds
     from heelstrike.simulate.simulator import Simulator
-    from heelstrike.simulate.target import Worlds
 
 STATE = ("q", "v")
 """The state at time 0; it is among a job's values, but no parameter."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from heelstrike.errors import ProgramError
 from heelstrike.ir.code import output_of
-from heelstrike.runtime.arrays import PortArrays
+from heelstrike.runtime.arrays import PortArrays, world_mask
 from heelstrike.runtime.batch import check_counts
 from heelstrike.runtime.cuda.dlpack import DeviceArray
 from heelstrike.runtime.cuda.driver import copy_in, copy_out, copy_over, cuda_core, free_memory
@@ -77,7 +77,7 @@ class CudaBatch:
 
         Nothing is copied from the GPU, and other worlds are not touched.
         """
-        mask = self.host.mask_of(worlds)
+        mask = world_mask(worlds, self.worlds)
         self.host.check_memory(values)
         writer = MaskedWrite(self, mask)
         for port in self.layout.memory:
