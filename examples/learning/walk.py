@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--rough", type=float, default=1.0, help="size of the terrain; 0: flat")
     parser.add_argument("--push", type=float, default=0.05, help="size of pushes; 0: none")
     parser.add_argument("--worlds", type=int, default=512)
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, or a GPU by number: cuda:1")
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
@@ -59,12 +59,12 @@ def main() -> None:
         device=given.device,
         autoreset="same_step",
         threads=given.threads,
-        graph=given.device == "cuda" or None,
+        graph=given.device != "cpu" or None,
         episode=8.0,
     )
     envs = hs.Environments(**options)
     walk: Walk = options["observation"].__self__
-    big = given.device == "cuda"
+    big = given.device != "cpu"
     learner = Learner(envs, Settings(hidden=(256, 128) if big else (128, 128)), given.seed)
     print(f"ready after {time.perf_counter() - started:.0f} s: {envs.sim}")
     started, rows, shown, busy = time.perf_counter(), [], -1e9, time.process_time()

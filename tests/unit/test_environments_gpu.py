@@ -84,7 +84,7 @@ class Cuda:
     def current_stream(self, device):
         return self.now
 
-    def ExternalStream(self, handle):
+    def ExternalStream(self, handle, device):
         return self.named(handle)
 
     @contextmanager
@@ -171,7 +171,8 @@ def torch(request, driver, monkeypatch):
         real = pytest.importorskip("torch", reason="torch is not installed")
         monkeypatch.setattr(dlpack, "CUDA", 1)  # DLPack's number of a CPU
         monkeypatch.setattr(GpuArrays, "stream", lambda self: nullcontext())
-        for name, double in (("CUDAGraph", Graph), ("graph", capture), ("ExternalStream", int)):
+        monkeypatch.setattr(GpuArrays, "external_stream", lambda self: self.sim.stream)
+        for name, double in (("CUDAGraph", Graph), ("graph", capture)):
             monkeypatch.setattr(real.cuda, name, double)
         launch = sys.modules["cuda.core"].launch
         monkeypatch.setattr(sys.modules["cuda.core"], "launch", partial(noted, launch))
@@ -306,9 +307,9 @@ def test_work_is_done_once_captured_once_and_then_replayed():
         out[...] = 2 * moved["action"]
 
     graph = SimpleNamespace(replay=replay)
-    cuda = SimpleNamespace(CUDAGraph=lambda: graph, ExternalStream=int)
+    cuda = SimpleNamespace(CUDAGraph=lambda: graph)
     cuda.graph = lambda graph, stream, capture_error_mode: nullcontext()
-    arrays = SimpleNamespace(sim=SimpleNamespace(stream=7), xp=SimpleNamespace(cuda=cuda))
+    arrays = SimpleNamespace(external_stream=lambda: 7, xp=SimpleNamespace(cuda=cuda))
     arrays.launched, held = next(places), []
     act = GraphReplay(arrays, work, lambda *given: held.append(given), required=False)
     found = [act(np.full(3, float(k)), False) for k in range(4)]

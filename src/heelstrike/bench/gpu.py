@@ -52,7 +52,7 @@ def on_gpu(
     found: dict[str, Any] = {}
     row: dict[str, Any]
     for name, law in laws.items():
-        for dtype, math in variants if device == "cuda" else variants[:1]:
+        for dtype, math in variants if device != "cpu" else variants[:1]:
             started = time.perf_counter()
             options: dict[str, Any] = {
                 "dtype": dtype,

@@ -60,7 +60,7 @@ def sweep(
     duration: Duration = None,
     dt: Step = None,
     settings: Settings = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    device: Annotated[str, typer.Option(help="cpu; cuda; or GPUs by number: cuda:0,1.")] = "cpu",
     math: Annotated[str, typer.Option(help="exact; or fast, on a GPU.")] = "exact",
     dtype: Annotated[str | None, typer.Option(help="float64 or float32.")] = None,
     threads: Annotated[

@@ -71,7 +71,7 @@ class GraphReplay:
         """Return the work of an action as a graph; None if it cannot be captured."""
         cuda = self.arrays.xp.cuda
         own, graph = 1 * action, cuda.CUDAGraph()
-        stream = cuda.ExternalStream(self.arrays.sim.stream)
+        stream = self.arrays.external_stream()
         try:
             with cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
                 found = self.work(own, pushes)

@@ -105,7 +105,7 @@ class Environments(VectorEnv[Array, Array, Array]):
             sensors: Quantities that every step measures, besides the scene's own.
             autoreset: Mode of Gymnasium: "next_step", "same_step" or "disabled".
             dtype: "float32" (default) or "float64".
-            device: "cpu" (default) or "cuda".
+            device: "cpu" (default), or a GPU: "cuda", or by number "cuda:1".
             threads: Number of threads; by default all cores if there are many worlds.
             graph: Whether a GPU replays an action as a CUDA graph; by default if all functions
                 are the default ones.

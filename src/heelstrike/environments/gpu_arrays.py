@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from heelstrike.environments.arrays import Array, Arrays, WorldSubset
 from heelstrike.errors import HeelstrikeError
@@ -34,10 +35,14 @@ class GpuArrays(Arrays):
     def tiles(self, name: str) -> Array:
         return self.xp.from_dlpack(self.sim.device_array(name))
 
+    def external_stream(self) -> Any:
+        """Return the simulator's stream as PyTorch has it."""
+        return self.xp.cuda.ExternalStream(self.sim.stream, device=self.device)
+
     @contextmanager
     def stream(self) -> Iterator[None]:
         cuda = self.xp.cuda
-        caller, ours = cuda.current_stream(self.device), cuda.ExternalStream(self.sim.stream)
+        caller, ours = cuda.current_stream(self.device), self.external_stream()
         ours.wait_stream(caller)
         with cuda.stream(ours):
             yield

@@ -80,6 +80,9 @@ def make_arrays(sim: Simulator) -> Arrays:
     """Return the arrays of a simulator on its device."""
     if sim.device == "cpu":
         return Arrays(sim)
+    if len(sim.compiled.target.gpus) > 1:
+        allowed = 'one device, such as "cuda" or "cuda:1", whose arrays a policy reads in place'
+        raise ParameterError("device", sim.device, allowed, "use hs.Environments for each GPU")
     from heelstrike.environments.gpu_arrays import GpuArrays
 
     return GpuArrays(sim)

@@ -228,7 +228,7 @@ def walking(
         rough: size of the terrain's steps and slopes in the hardest row, 0 for a plane; 1 are
             4 % of the height of the base and a slope of 0.1.
         push: change of speed by the strongest pushes, which last 0.1 s, as a share of sqrt(g h).
-        device: "cpu" or "cuda".
+        device: "cpu", or a GPU: "cuda", or by number "cuda:1".
         dtype: "float32" or "float64".
         dt: time step [s].
         hold: steps per action.

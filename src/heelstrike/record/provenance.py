@@ -46,7 +46,7 @@ ATTRIBUTES: dict[str, str] = {
     "dt": "time step [s]",
     "integrator": "symplectic, euler or rk4",
     "dtype": "number type of the computation",
-    "device": "cpu or cuda",
+    "device": "cpu, cuda, or GPUs by number as in cuda:0,1",
     "duration": "simulated time [s]",
     "steps": "number of steps",
     "every": "steps from one record to the next",
@@ -60,6 +60,7 @@ OPTIONAL_ATTRIBUTES: dict[str, str] = {
     "varied": "{path: a value for each world}",
     "robot_source": "where the robot was loaded from",
     "math": "exact or fast",
+    "gpus": "{number: name} of the GPUs of a run",
     "sweep": "what a sweep varied and where its worlds began",
     "accuracy": "error of a window of dt, where the steps in it follow an estimate of their error",
 }

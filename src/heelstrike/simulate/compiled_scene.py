@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike
 
 from heelstrike.errors import HeelstrikeError, at_path
 from heelstrike.parameters import with_values
-from heelstrike.runtime.cuda.kernel import CudaKernel
-from heelstrike.runtime.kernel import Kernel
 from heelstrike.runtime.worlds import Advancing, Worlds
 from heelstrike.scene.sensor import SEED
 from heelstrike.scene.servo import ServoPlan, positions
@@ -29,7 +27,7 @@ from heelstrike.simulate.sensors import Sensors, world_seeds
 from heelstrike.simulate.start import check_apart, check_depths, contacts_at
 from heelstrike.simulate.start_depths import start_depths
 from heelstrike.simulate.state import State
-from heelstrike.simulate.target import CompileTarget
+from heelstrike.simulate.target import AnyKernel, CompileTarget
 from heelstrike.simulate.validation import check_relations, check_value
 from heelstrike.step.control import REFERENCE
 from heelstrike.step.freed import COM, INERTIA, freeable
@@ -88,7 +86,7 @@ class CompiledScene:
         """Digest of the starts that were last found to be outside of all surfaces."""
         self._batch: Worlds | None = None
         self._observer: tuple[StepPlan, dict[tuple[str, ...], Worlds]] | None = None
-        self._kernels: dict[tuple[object, ...], Kernel | CudaKernel] = {}
+        self._kernels: dict[tuple[object, ...], AnyKernel] = {}
         self._seed_sensors()
 
     @property
@@ -138,7 +136,7 @@ class CompiledScene:
         batch.set(**dict(self.parameters.items()), **self.tables())
         return batch
 
-    def kernel(self, outputs: tuple[str, ...] = ()) -> Kernel | CudaKernel:
+    def kernel(self, outputs: tuple[str, ...] = ()) -> AnyKernel:
         """Return the step compiled to record these outputs."""
         plan, width = self.plan, 1 if self.worlds == 1 else None
         wanted = (plan.pushes, plan.varied, plan.freed, outputs, width)

@@ -52,6 +52,8 @@ def make_recording(
         "wall_time": made.wall_time,
         "varied": varied,
     }
+    if compiled.target.gpus:
+        attrs["gpus"] = compiled.target.gpu_names
     sizes = None
     if compiled.adaptive is not None:
         attrs["accuracy"] = compiled.adaptive.accuracy

@@ -158,7 +158,7 @@ class SceneFile:
 
         Args:
             worlds: number of worlds.
-            device: "cpu" or "cuda".
+            device: "cpu", "cuda", or GPUs by number, such as "cuda:1" or "cuda:0,1".
             math: "exact", or "fast" with float32 on a GPU.
             dtype: "float64" or "float32"; None: the file's on a CPU, float32 on a GPU.
             bare: leave out the pushes and accept any start and step.

@@ -111,7 +111,8 @@ class Simulator:
             integrator: "symplectic" (implicit servo and joint damping), "euler" or "rk4" (both with
                 an explicit servo; "rk4" takes elastic laws and acceleration-level laws only).
             dtype: "float64" (the default on a CPU) or "float32" (the default on a GPU).
-            device: "cpu", or "cuda" for an NVIDIA GPU (needs the extra `heelstrike[cuda]`).
+            device: "cpu", or "cuda" for an NVIDIA GPU (needs the extra `heelstrike[cuda]`), by
+                number "cuda:1"; "cuda:0,1" shares the worlds out over several.
             math: "exact": the same bits on every CPU and GPU; "fast": approximate division, for
                 float32 on a GPU only.
             stops: stiffness and damping of the joints' ends, `hs.Stops(...)`; None lets joints pass
@@ -246,7 +247,7 @@ class Simulator:
 
     @property
     def device(self) -> str:
-        """Device that steps the worlds: "cpu" or "cuda"."""
+        """Device that steps the worlds: "cpu", "cuda", or GPUs by number."""
         return self.compiled.target.device
 
     @property
@@ -271,7 +272,10 @@ class Simulator:
 
     @property
     def stream(self) -> int | None:
-        """CUDA handle of the stream in which steps are launched; None on a CPU."""
+        """CUDA handle of the stream in which steps are launched; None on a CPU.
+
+        Worlds on several GPUs have several streams, and asking for one raises an error.
+        """
         return self.compiled.batch(()).stream_handle
 
     # simulating
@@ -541,8 +545,8 @@ class Simulator:
     def device_array(self, name: str) -> np.ndarray | DeviceArray:
         """Return the memory of a state or a parameter in place, (tiles, size, lanes).
 
-        It is a NumPy array, or on a GPU what torch, CuPy and JAX accept without a copy. See
-        docs/gpu.md.
+        It is a NumPy array, or on a GPU what torch, CuPy and JAX accept without a copy. Worlds on
+        several GPUs have no such array. See docs/gpu.md.
 
         Args:
             name: name of a state or sensor, or path of a parameter, which becomes one per world.

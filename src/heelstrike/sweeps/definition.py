@@ -16,7 +16,7 @@ from heelstrike.record.labels import dimension_labels
 from heelstrike.record.provenance import describe_plan, describe_run
 from heelstrike.record.variables import AXES
 from heelstrike.runtime.cache import environment
-from heelstrike.runtime.cuda.kernel import CudaKernel
+from heelstrike.runtime.kernel import Kernel
 from heelstrike.runtime.key import digest
 from heelstrike.simulate.adaptive import refuse
 from heelstrike.simulate.parameter_paths import MASS, fill_rows
@@ -25,7 +25,7 @@ from heelstrike.simulate.scene_file import SceneFile, load_scene
 from heelstrike.simulate.simulator import Simulator
 from heelstrike.simulate.start import check_depths
 from heelstrike.simulate.start_depths import start_depths
-from heelstrike.simulate.target import check_choice
+from heelstrike.simulate.target import AnyKernel, check_choice
 from heelstrike.step.start_depths import placement_inputs
 from heelstrike.sweeps.fell import fall_criterion
 from heelstrike.sweeps.job import STATE, SweepJob, local_kernel, make_job
@@ -40,8 +40,6 @@ from heelstrike.sweeps.store import FORMAT, VERSION
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from heelstrike.runtime.kernel import Kernel
 
 Source = str | os.PathLike[str] | SceneFile | Simulator
 """The name of a bundled scene, a .toml file, a loaded scene, or a simulator."""
@@ -110,16 +108,21 @@ class SweepDefinition:
         return make_job(self.sim, self.steps, self.kept, self.key, self.fall)
 
     @cached_property
-    def kernel(self) -> Kernel | CudaKernel:
+    def kernel(self) -> AnyKernel:
         """The step, compiled for this machine."""
         return local_kernel(self.sim)
 
     @property
     def max_chunk(self) -> int:
-        """Largest number of worlds of a chunk that fits into the memory of the GPU."""
-        if isinstance(self.kernel, CudaKernel):
-            return int(GPU_SHARE * self.kernel.max_worlds)
-        return MAX_WORLDS
+        """Largest number of worlds of a chunk that fits into the memory of the GPUs."""
+        if isinstance(self.kernel, Kernel):
+            return MAX_WORLDS
+        return int(GPU_SHARE * self.kernel.max_worlds)
+
+    @property
+    def parts(self) -> int:
+        """Number of parts, each on a GPU, among which a chunk is shared out; 1 on a CPU."""
+        return max(1, len(self.sim.compiled.target.gpus))
 
     def rows(self, span: tuple[int, int]) -> dict[str, np.ndarray]:
         """Return the inputs that vary in the worlds of a span, one row per world."""

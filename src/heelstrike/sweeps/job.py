@@ -16,14 +16,12 @@ import numpy as np
 
 import heelstrike
 from heelstrike.errors import HeelstrikeError
-from heelstrike.runtime.kernel import Kernel
 from heelstrike.runtime.key import digest
-from heelstrike.simulate.target import CompileTarget
+from heelstrike.simulate.target import AnyKernel, CompileTarget
 from heelstrike.sweeps.fell import FallCriterion
 
 if TYPE_CHECKING:
     from heelstrike.ir.code import TracedProgram
-    from heelstrike.runtime.cuda.kernel import CudaKernel
     from heelstrike.runtime.worlds import Worlds
     from heelstrike.simulate.simulator import Simulator
 
@@ -66,7 +64,7 @@ class SweepJob:
     def _fall(self) -> tuple[object, ...]:
         return () if self.fall is None else astuple(self.fall)
 
-    def kernel(self, width: int | None = None) -> Kernel | CudaKernel:
+    def kernel(self, width: int | None = None) -> AnyKernel:
         """Return the program, compiled for this machine or from its cache."""
         program = self.program
         if program is None:
@@ -78,7 +76,7 @@ class SweepJob:
             )
         return self.target.kernel(("job", self.key), lambda: program, [], width)
 
-    def fall_kernel(self, width: int) -> Kernel | CudaKernel | None:
+    def fall_kernel(self, width: int) -> AnyKernel | None:
         """Return the compiled criterion of a fall, with as many lanes as the step has."""
         fall, nq = self.fall, len(self.base["q"])
         if fall is None:
@@ -90,7 +88,7 @@ class SweepJob:
 class Worker:
     """A kernel and its arrays, which compute one chunk after another."""
 
-    def __init__(self, job: SweepJob, kernel: Kernel | CudaKernel, threads: int = 1) -> None:
+    def __init__(self, job: SweepJob, kernel: AnyKernel, threads: int = 1) -> None:
         self.job, self.kernel, self.threads = job, kernel, threads
         self._fall_kernel = job.fall_kernel(kernel.layout.width)
         self._batch: Worlds | None = None
@@ -155,7 +153,7 @@ def with_program(job: SweepJob, sim: Simulator) -> SweepJob:
     return replace(job, program=step_program(sim.plan).trace([]))
 
 
-def local_kernel(sim: Simulator) -> Kernel | CudaKernel:
+def local_kernel(sim: Simulator) -> AnyKernel:
     """Return the compiled step of a simulator without recording, for its own device."""
     from heelstrike.step.step import step_program
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from heelstrike.errors import HeelstrikeError, ParameterError
 from heelstrike.simulate.rollout import interruptible
+from heelstrike.simulate.target import DEVICES
 from heelstrike.sweeps.axes import GridLike, RandomLike
 from heelstrike.sweeps.cluster import check_cluster, cluster, on_cluster
 from heelstrike.sweeps.definition import Source, SweepDefinition, define_sweep
@@ -28,7 +29,7 @@ from heelstrike.sweeps.progress import Meter, show_progress
 from heelstrike.sweeps.store import Store, check_disk_space, locked, open_store
 
 MAX_GPU_CHUNK = 65536
-"""Largest number of worlds of a chunk on a GPU."""
+"""Largest number of worlds of a chunk on each GPU."""
 MIN_CHUNK, MAX_CHUNK = 128, 4096
 """Smallest number of worlds of a chunk, and largest on a CPU."""
 CHUNK_STEPS = 2**24
@@ -73,7 +74,7 @@ def sweep(
         seed: Seed of the random draws.
         duration: Simulated time [s]; by default the scene's.
         folder: Folder of the sweep, in which it can be resumed; by default nothing stays on disk.
-        device: "cpu" or "cuda".
+        device: "cpu", "cuda", or GPUs by number, such as "cuda:1" or "cuda:0,1".
         math: "exact" or "fast".
         dtype: "float64" or "float32".
         threads: Number of threads on a CPU; by default all cores.
@@ -94,6 +95,7 @@ def sweep(
     check_disk_space(Path(folder or gettempdir()), definition.bytes * plan.worlds)
     definition.check()
     if ray is not None:
+        _check_device(definition.device)
         check_cluster(ray)  # before a folder is made
     threads = threads or os.cpu_count() or 1
     manifest = definition.manifest(chunk or chunk_size(definition, ray is not None))
@@ -107,6 +109,13 @@ def sweep(
         return Sweep(store.result, meter).in_memory()
 
 
+def _check_device(device: str) -> None:
+    """Raise if a sweep on a Ray cluster names GPUs by number, which Ray itself hands out."""
+    if device not in DEVICES:
+        allowed = '"cpu" or "cuda" on a Ray cluster, each of whose workers has one GPU'
+        raise ParameterError("device", device, allowed)
+
+
 def chunk_size(definition: SweepDefinition, shared: bool) -> int:
     """Return the default number of worlds of a chunk.
 
@@ -117,7 +126,7 @@ def chunk_size(definition: SweepDefinition, shared: bool) -> int:
     if definition.device == "cpu":
         size = min(MAX_CHUNK, CHUNK_STEPS // definition.steps)
     else:
-        size = min(MAX_GPU_CHUNK, definition.max_chunk)
+        size = min(MAX_GPU_CHUNK * definition.parts, definition.max_chunk)
     if shared:
         size = min(size, worlds // MIN_CLUSTER_CHUNKS)
     size = max(MIN_CHUNK, size)
