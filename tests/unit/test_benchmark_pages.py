@@ -51,5 +51,5 @@ def test_performance():
 def test_the_resource_that_is_used_most():
     """Of six instructions, two of arithmetic and two loads or stores in a cycle."""
     own = {"per_cycle": 3.0, "fused": 0.3, "arithmetic": 0.2, "move": 0.4}
-    assert performance_page.bound(own) == "arithmetic, 75 %"
-    assert performance_page.bound(own | {"move": 0.6}) == "loads and stores, 90 %"
+    assert performance_page.bound(own) == "arithmetic, 75&nbsp;%"
+    assert performance_page.bound(own | {"move": 0.6}) == "loads and stores, 90&nbsp;%"
