@@ -15,9 +15,9 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -37,6 +37,8 @@ WIDTH = 8
 LAWS = {"explicit": hs.Elastic(hs.LinearSpring(), hs.Bristle()), "Rigid": hs.Rigid()}
 TARGETS = {"hoap1, all points": 6.0, "g1, 20 bodies": 5.0, "g1": 3.0}
 """CPU seconds in which a robot on `hs.Rigid` is to be compiled."""
+SECONDS = ("tracing", "graphs", "emission", "LLVM", "total", "unshared")
+SIZES = ("points", "operations", "different", "kB")
 Result = TypeVar("Result")
 
 
@@ -114,14 +116,19 @@ def sizes(program: TracedProgram) -> tuple[int, int]:
     return sum(code.size for code in codes), sum(map(len, kinds))
 
 
-def show(console: Console, result: dict[str, dict[str, Any]]) -> None:
-    table = Table("CPU seconds, 8 lanes of float64", *next(iter(result.values())), "target")
-    for name, found in result.items():
-        robot, _, law = name.rpartition(", ")
-        target = f"{TARGETS[robot]:g}" if law == "Rigid" and robot in TARGETS else ""
-        numbers = [f"{x:.2f}" if isinstance(x, float) else str(x) for x in found.values()]
-        table.add_row(name, *numbers, target)
-    console.print(table)
+def show(console: Console, result: Mapping[str, Mapping[str, float]]) -> None:
+    """Print a table of seconds and one of sizes for each law; they fit into 80 columns."""
+    for law in dict.fromkeys(name.rpartition(", ")[2] for name in result):
+        seconds = Table("CPU seconds", *SECONDS, "target", title=f"on {law}, 8 lanes of float64")
+        sizes = Table("sizes", *SIZES)
+        for name, found in result.items():
+            robot, _, its_law = name.rpartition(", ")
+            if its_law != law:
+                continue
+            target = f"{TARGETS[robot]:g}" if law == "Rigid" and robot in TARGETS else ""
+            seconds.add_row(robot, *(f"{found[key]:.2f}" for key in SECONDS), target)
+            sizes.add_row(robot, *(f"{found[key]:,.0f}" for key in SIZES))
+        console.print(seconds, sizes)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from benchmarks.pages import placed
 from heelstrike.view.pages.growth import CAPTION, growth_page
 from heelstrike.view.pages.markdown import markdown
 from heelstrike.view.pages.page import Picture
-from tools import performance_page
+from tools import performance_page, speed_page
 
 ROOT = Path(__file__).parents[2]
 GROWTH = ROOT / "docs/images/growth.png"
@@ -46,6 +46,11 @@ def test_growth():
 def test_performance():
     """docs/performance.md is what tools/performance_page.py writes."""
     assert performance_page.PAGE.read_text() == performance_page.page()
+
+
+def test_speed_beside_mujoco():
+    for page, text in speed_page.pages().items():
+        assert page.read_text() == text
 
 
 def test_the_resource_that_is_used_most():
