@@ -3,6 +3,8 @@
     python -m benchmarks.step --json benchmarks/results/step.json
     python -m benchmarks.rigid_speed --json benchmarks/results/rigid-speed.json
     python tools/speed_page.py
+
+Both results have to come from one machine.
 """
 
 from __future__ import annotations
