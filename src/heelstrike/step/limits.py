@@ -19,18 +19,27 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
-from typing import TypeVar
 
 import casadi as ca
 
 from heelstrike.contact.law import where
-from heelstrike.contact.solver.joint_rows import DryFriction, Piecewise, RangeStop
+from heelstrike.contact.solver.joint_rows import DryFriction
 from heelstrike.ir.guard import OpenGuard, guarded
 from heelstrike.ir.loop import repeated
 from heelstrike.ir.program import Program
+from heelstrike.ir.routine import call
 from heelstrike.spatial.vector import SX, zeros
+from heelstrike.step.limited_joint import (
+    LimitedJoint,
+    Searched,
+    SearchState,
+    Trial,
+    limited_joints,
+    take_pieces,
+    tried,
+)
 from heelstrike.step.torque import Limbs, LimitedSolution, Torque, by_joint
 
 ROUNDS = 100
@@ -44,98 +53,8 @@ FLAT = 0.25
 NARROW = 1e-12
 """A stretch of d that is not halved further."""
 
-J = TypeVar("J")
 Solve = Callable[[SX, SX], tuple[SX, SX]]
 """(torque, addition to the diagonal of H) -> joint accelerations, and numbers to be summed."""
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A joint at a trial, as symbols."""
-
-    a: SX
-    lack: SX
-    """What its equation of motion lacks there."""
-
-
-@dataclass(frozen=True)
-class LimitedJoint:
-    """A joint with rows: what it has beside them, and the state of the iteration as variables."""
-
-    rows: list[Piecewise]
-    straight: SX
-    """Torque beside the rows at zero acceleration,"""
-    fixed: SX
-    """and its slope."""
-    line: SX
-    """Torque of all at zero acceleration,"""
-    slope: SX
-    """and its slope."""
-    state: SX
-    """Unset: pieces of the rows,"""
-    best: SX
-    """a,"""
-    lack: SX
-    """what the equation of motion lacks there,"""
-    acted: SX
-    """and the torques of the rows."""
-    stop: RangeStop | None
-    """Stop of the joint's range, if it has one,"""
-    beyond: SX | None
-    """and how far the joint gets beyond the range without acceleration."""
-
-    @property
-    def states(self) -> list[SX]:
-        """Pieces of the rows."""
-        return list(ca.vertsplit(self.state))
-
-    def excess(self, a: SX) -> SX:
-        """Return a number that is above 0 if a row is not on its guessed piece."""
-        return reduce(ca.fmax, (row.excess(a) for row in self.rows))
-
-    def begin(self, p: Program, first: SX) -> LimitedJoint:
-        """Return the joint with what rows are dear to compute as symbols; inside a block.
-
-        In the `first` round its rows are on the pieces that are guessed.
-        """
-        guesses = ca.vertcat(*(row.guess for row in self.rows))
-        state, best, lack = (
-            p.let(name, where(first, start, now))
-            for name, start, now in (
-                ("state", guesses, self.state),
-                ("best", 0, self.best),
-                ("lack", 0, self.lack),
-            )
-        )
-        rows = [row.kept(p) for row in self.rows]
-        return replace(self, rows=rows, state=state, best=best, lack=lack)
-
-    def torques(self, a: SX) -> SX:
-        """Return the torques of the pieces."""
-        own = zip(self.rows, self.states, strict=True)
-        return ca.vertcat(*(row.on(state, a) for row, state in own))
-
-    def misses(self, a: SX) -> SX:
-        """Return whether a row is not on its piece."""
-        own = zip(self.rows, self.states, strict=True)
-        return reduce(ca.logic_or, (row.misses(state, a) for row, state in own))
-
-    def gap(self, a: SX) -> SX:
-        """Return by how much the torque of the rows is above that of the pieces."""
-        total = SX(0)
-        for row, state in zip(self.rows, self.states, strict=True):
-            total = total + (row.at(a)[0] - row.on(state, a))
-        return total
-
-    def tried(self, p: Program, x: SX, share: SX) -> tuple[Trial, SX]:
-        """Return the joint at a share of the way from the best a to x; inside a block.
-
-        And its part in the slope of the function along the way, at the start and at the trial.
-        """
-        d = x - self.best
-        a = x - (1 - share) * d
-        lack = (1 - share) * self.lack + self.gap(a)
-        return Trial(p.let("a", a), p.let("lack", lack)), -d * ca.vertcat(self.lack, lack)
 
 
 @dataclass(frozen=True)
@@ -167,12 +86,12 @@ def solve_limited(
         a, counted = solve(*_straight(torques))
         applied = [torque.now - torque.slope * a for torque in torques]
         return LimitedSolution(a, applied, SX(0, 1), counted)
-    torques, joints = _joints(p, limbs, torques)
+    torques, joints = limited_joints(p, limbs, torques)
     if held is not None:
         return _solve_held(p, limbs, torques, joints, solve, held)
     line, slope = _straight(torques)
     for i, joint in joints.items():
-        line[i], slope[i] = joint.line, joint.slope
+        line[i], slope[i] = joint.search.line, joint.search.slope
     beyond = _push(p, limbs, joints)
     with p.block("search"):
         ends = p.variable("share", SX(1)), p.variable("low", SX(0)), p.variable("high", SX(1))
@@ -182,9 +101,7 @@ def solve_limited(
         total = loop.carry("counted", zeros(counts))
         searched = loop.carry("searched", SX(0))
         a, counted = solve(line, slope)
-        excess = _joined(
-            p, limbs, joints, "excess", lambda i, joint: joint.excess(a[i]), ca.fmax, beyond
-        )
+        excess = _joined(p, limbs, "excess", _excess(p, limbs, joints, a), ca.fmax, beyond)
         with p.block("joint limits"):
             unsure = p.let("unsure", ca.logic_or(excess > 0, loop.rounds > 0))
         with guarded(p, "pieces", unsure) as guard:
@@ -230,52 +147,6 @@ def _straight(torques: Sequence[Torque]) -> tuple[SX, SX]:
     return now, sum((torque.slope for torque in torques), SX(0))
 
 
-def _joints(
-    p: Program, limbs: Limbs, torques: Sequence[Torque]
-) -> tuple[list[Torque], dict[int, LimitedJoint]]:
-    """Return the torques with what is dear to compute as symbols, and the joints with rows."""
-    kept = [replace(torque, now=SX(torque.now), rows=dict(torque.rows)) for torque in torques]
-    joints = {}
-    for limb, i in by_joint(limbs):
-        with p.block("torques", limb=limb, member=i):
-            rows: list[Piecewise] = []
-            straight, fixed = SX(0), SX(0)
-            for torque in kept:
-                if not torque.cheap:
-                    torque.now[i] = p.let("now", torque.now[i])
-                if i in torque.rows:
-                    torque.rows[i] = tuple(_kept(p, row) for row in torque.rows[i])
-                    rows += torque.rows[i]
-                straight, fixed = straight + torque.now[i], fixed + torque.slope[i]
-            if rows:
-                lines = _guessed(p, rows, straight, fixed)
-            stop = next((row for row in rows if isinstance(row, RangeStop)), None)
-            beyond = None if stop is None else p.let("beyond", stop.beyond())
-        if rows:
-            state = p.unset("state", len(rows), limb, i)
-            best, lack = p.unset("best", 1, limb, i), p.unset("lack", 1, limb, i)
-            search = state, best, lack, p.unset("acted", len(rows), limb, i)
-            joints[i] = LimitedJoint(rows, straight, fixed, *lines, *search, stop, beyond)
-    return kept, joints
-
-
-def _kept(p: Program, row: Piecewise) -> Piecewise:
-    """Return a row with what every step computes as symbols; inside a block."""
-    return row if isinstance(row, RangeStop) else row.kept(p)
-
-
-def _guessed(p: Program, rows: list[Piecewise], line: SX, slope: SX) -> tuple[SX, SX]:
-    """Return the torque at zero acceleration and its slope, as variables; inside a block.
-
-    Rows are on the pieces that are guessed, and stops of ranges are taken not to push.
-    """
-    for row in rows:
-        if not isinstance(row, RangeStop):
-            now, fall = row.line(SX(row.guess))
-            line, slope = line + now, slope + fall
-    return p.variable("line", line), p.variable("slope", slope)
-
-
 def _push(p: Program, limbs: Limbs, joints: Mapping[int, LimitedJoint]) -> dict[str, SX]:
     """Let stops push that do so without acceleration.
 
@@ -293,8 +164,17 @@ def _push(p: Program, limbs: Limbs, joints: Mapping[int, LimitedJoint]) -> dict[
             for joint in own:
                 assert joint.stop is not None
                 now, fall = joint.stop.line(joint.stop.guess)
-                p.assign(joint.line, joint.line + now)
-                p.assign(joint.slope, joint.slope + fall)
+                p.assign(joint.search.line, joint.search.line + now)
+                p.assign(joint.search.slope, joint.search.slope + fall)
+    return found
+
+
+def _excess(p: Program, limbs: Limbs, joints: Mapping[int, LimitedJoint], a: SX) -> dict[int, SX]:
+    """Return for each joint a number that is above 0 if a row is not on its guessed piece."""
+    found = {}
+    for limb, i in ((limb, i) for limb, i in by_joint(limbs) if i in joints):
+        with p.block("excess", limb=limb, member=i):
+            found[i] = p.let("excess", joints[i].excess(a[i]))
     return found
 
 
@@ -311,16 +191,15 @@ def _search(
 
     If so, try a place between the best a and x; accept it with its pieces, or try another one next.
     """
+    acting = [(limb, i) for limb, i in by_joint(limbs) if i in joints]
+    own: dict[int, tuple[Program, Searched, SearchState]] = {}
     trials: dict[int, Trial] = {}
-    full: dict[int, LimitedJoint] = {}
-
-    def tried(i: int, joint: LimitedJoint) -> SX:
-        full[i] = joint.begin(p, rounds == 0)
-        trials[i], slopes = full[i].tried(p, x[i], line.share)
-        p.assign(joint.acted, full[i].torques(x[i]))
-        return ca.vertcat(full[i].misses(x[i]), slopes)
-
-    found = _joined(p, limbs, joints, "trial", tried, operator.add)
+    for limb, i in acting:
+        with p.block("searched", limb=limb, member=i):
+            own[i] = p, joints[i].begin(p, rounds == 0), joints[i].search
+        trials[i] = call(p, "trial", tried, *own[i], x[i], line.share, limb=limb, member=i)
+    facts = {i: trial.facts for i, trial in trials.items()}
+    found = _joined(p, limbs, "trial", facts, operator.add)
     with p.block("search"):
         count, start, slope = ca.vertsplit(found)
         wrong = guard.leave("wrong", count > 0)
@@ -329,10 +208,11 @@ def _search(
         fits = ca.logic_not(ca.logic_or(short, slope > flat))
         narrow = line.high - line.low < NARROW
         accepted = p.let("accepted", ca.logic_or(ca.logic_or(fits, narrow), rounds < FREE))
+        free = p.let("free", rounds < FREE - 1)
     with guarded(p, "search", ca.logic_and(wrong, rounds < ROUNDS - 1)):
-        for limb, i in ((limb, i) for limb, i in by_joint(limbs) if i in joints):
-            with p.block("pieces", limb=limb, member=i):
-                _accept(p, joints[i], full[i], trials[i], accepted, rounds < FREE - 1)
+        for limb, i in acting:
+            at = *own[i], trials[i], accepted, free
+            call(p, "pieces", take_pieces, *at, limb=limb, member=i)
         with p.block("line"):
             low = where(slope < 0, line.share, line.low)
             high = where(slope < 0, line.high, line.share)
@@ -342,41 +222,18 @@ def _search(
     return wrong
 
 
-def _accept(
-    p: Program, joint: LimitedJoint, now: LimitedJoint, trial: Trial, accepted: SX, free: SX
-) -> None:
-    """Assign the state of a joint at a trial that is accepted, else as it is now; inside a block.
-
-    Where it is `free`, rows go to the next piece only.
-    """
-    line, slope, states = joint.straight, joint.fixed, []
-    for row, old in zip(now.rows, now.states, strict=True):
-        states.append(where(accepted, row.next_state(old, trial.a, free), old))
-        torque, fall = row.line(states[-1])
-        line, slope = line + torque, slope + fall
-    p.assign(joint.state, ca.vertcat(*states))
-    p.assign(joint.best, where(accepted, trial.a, now.best))
-    p.assign(joint.lack, where(accepted, trial.lack, now.lack))
-    p.assign(joint.line, line)
-    p.assign(joint.slope, slope)
-
-
 def _joined(
     p: Program,
     limbs: Limbs,
-    joints: Mapping[int, J],
     name: str,
-    each: Callable[[int, J], SX],
+    numbers: Mapping[int, SX],
     join: Callable[[SX, SX], SX],
     more: Mapping[str, SX] | None = None,
 ) -> SX:
-    """Return numbers of all joints, and `more` of limbs, joined to one, limb by limb."""
+    """Return numbers of joints, and `more` of limbs, joined to one, limb by limb."""
     found = []
     for limb, indices in limbs:
-        own = []
-        for i in (i for i in indices if i in joints):
-            with p.block(name, limb=limb, member=i):
-                own.append(p.let(name, each(i, joints[i])))
+        own = [numbers[i] for i in indices if i in numbers]
         if own:
             with p.block(name, limb=limb):
                 own += [more[limb]] if more and limb in more else []
@@ -405,7 +262,7 @@ def _applied(
     with guarded(p, "applied", searched):
         for limb, i in acting:
             with p.block("applied", limb=limb, member=i):
-                found = ca.vertsplit(joints[i].acted)
+                found = ca.vertsplit(joints[i].search.acted)
                 for torque, own in zip(torques, applied, strict=True):
                     if i in torque.rows:
                         rows = sum((found.pop(0) for _ in torque.rows[i]), SX(0))

@@ -48,6 +48,11 @@ class Clamp:
         """Return the row with what is dear to compute as symbols; inside a block."""
         return replace(self, now=p.let("now", self.now))
 
+    def searched(self, p: Program) -> Clamp:
+        """Return the row as symbols; inside a block."""
+        slope, limit = p.let("slope", self.slope), p.let("limit", self.limit)
+        return replace(self.kept(p), slope=slope, limit=limit, guess=0.0)
+
     def free(self, a: SX) -> SX:
         """Return the torque without its limit."""
         return self.anchor + (self.now - self.slope * a)
@@ -134,6 +139,11 @@ class Bounded:
         names = ("now", "low", "high", "low_slope", "high_slope")
         return replace(self, **{name: p.let(name, getattr(self, name)) for name in names})
 
+    def searched(self, p: Program) -> Bounded:
+        """Return the row as symbols; inside a block."""
+        slope, scale = p.let("slope", self.slope), p.let("scale", self.scale)
+        return replace(self.kept(p), slope=slope, scale=scale, guess=0.0)
+
     def at(self, a: SX) -> tuple[SX, SX]:
         """Return the torque at an acceleration, and its slope."""
         state = self.state(a)
@@ -188,6 +198,10 @@ class Stop:
         """Return the row as symbols; inside a block."""
         kept = p.let("now", self.now), p.let("slope", self.slope), p.let("side", SX(self.side))
         return Stop(*kept, self.guess)
+
+    def searched(self, p: Program) -> Stop:
+        """Return the row as symbols; inside a block."""
+        return replace(self.kept(p), guess=SX(0))
 
     def at(self, a: SX) -> tuple[SX, SX]:
         """Return the torque at an acceleration, and its slope."""
